@@ -9,6 +9,7 @@
 #include "results/analysis/shares.h"
 #include "results/analysis/shipped_lengths.h"
 #include "results/tables/columns.h"
+#include "runtime/data/dataset.h"
 
 #include <string.h>
 
@@ -218,6 +219,12 @@ static void add_ids(struct pdnn_completion *completion) {
     add_presets(completion, model.family);
 }
 
+/* What a data set holds. */
+static void add_contents(struct pdnn_completion *completion) {
+    for (size_t i = 0; pdnn_dataset_kind_names[i]; i++)
+        pdnn_complete_add(completion, pdnn_dataset_kind_names[i], "", "");
+}
+
 /* What help explains. */
 static void add_topics(struct pdnn_completion *completion) {
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
@@ -235,6 +242,7 @@ static const struct {
     {"DIR", PDNN_COMPLETE_DIRECTORIES, NULL},
     {"OUT", PDNN_COMPLETE_DIRECTORIES, NULL},
     {"RESULTS", PDNN_COMPLETE_DIRECTORIES, NULL},
+    {"CONTENT", PDNN_COMPLETE_DIRECTORIES, add_contents},
     {"COMMAND", PDNN_COMPLETE_FILES, NULL},
     {"FILE", PDNN_COMPLETE_FILES, NULL},
     {"LENGTHS", PDNN_COMPLETE_FILES, add_lengths},
@@ -252,6 +260,7 @@ static const struct {
     {"COLUMNS", PDNN_COMPLETE_NONE, add_columns},
     /* What only the user knows; of an operand, its command has the words. */
     {"0|1", PDNN_COMPLETE_NONE, NULL},
+    {"ACTION", PDNN_COMPLETE_NONE, NULL},
     {"BYTES", PDNN_COMPLETE_NONE, NULL},
     {"FACTOR", PDNN_COMPLETE_NONE, NULL},
     {"FACTORS", PDNN_COMPLETE_NONE, NULL},
@@ -263,6 +272,7 @@ static const struct {
     {"NAME", PDNN_COMPLETE_NONE, NULL},
     {"PERCENT", PDNN_COMPLETE_NONE, NULL},
     {"SECONDS", PDNN_COMPLETE_NONE, NULL},
+    {"SIZE", PDNN_COMPLETE_NONE, NULL},
     {"TIME", PDNN_COMPLETE_NONE, NULL},
 };
 

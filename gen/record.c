@@ -39,8 +39,9 @@ static bool copy_values(const struct pdnn_yaml *from, const char *key, bool only
  * and stays. NULL if memory runs out. */
 static const struct pdnn_yaml *govern(const struct pdnn_yaml *first, const struct pdnn_yaml *governor,
                                       struct pdnn_arena *arena) {
-    static const char *const governed[] = {"sweep", "seed", "limits", "seqpoint"}, *const own[] = {"run",
-                                                                                                   "models"};
+    static const char *const governed[] = {"sweep", "seed", "limits", "seqpoint", "dataset"}, *const own[] = {
+                                                                                                  "run",
+                                                                                                  "models"};
     struct pdnn_yaml *root = pdnn_arena_alloc(arena, 1, sizeof *root);
     struct pdnn_yaml *measure = pdnn_arena_alloc(arena, 1, sizeof *measure);
     struct pdnn_yaml *key = pdnn_arena_alloc(arena, 1, sizeof *key);

@@ -13,7 +13,7 @@
 /* A document's top level. */
 struct sections {
     int64_t seed;
-    const struct pdnn_yaml *sweep, *run, *measure, *limits, *seqpoint, *models;
+    const struct pdnn_yaml *sweep, *run, *measure, *limits, *seqpoint, *dataset, *models;
 };
 
 static const struct pdnn_key_def section_keys[] = {
@@ -60,6 +60,13 @@ static const struct pdnn_key_def section_keys[] = {
      .absent = "the defaults below",
      .help = "the epoch that `paradnn seqpoint` projects; other commands ignore it",
      .example = "{lengths: iwslt15-en-vi, sampler: bucket}"},
+    {.name = "dataset",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct sections, dataset),
+     .values = "a directory, or a list of directories",
+     .absent = "an error with `data: file`",
+     .help = "data sets of `data: file`; of several, each model reads the first that has what it reads",
+     .example = "[images.data, tokens.data]"},
     {.name = "models",
      .read = pdnn_key_read_node,
      .offset = offsetof(struct sections, models),
@@ -267,6 +274,24 @@ static enum pdnn_status read_name(const struct pdnn_yaml *node, const char **nam
     return PDNN_OK;
 }
 
+static enum pdnn_status read_datasets(const struct pdnn_yaml *node, struct pdnn_spec *spec,
+                                      struct pdnn_err *err) {
+    const struct pdnn_yaml *each = node && node->kind == PDNN_YAML_LIST ? node->first : node;
+    spec->n_datasets = 0;
+    if (node && node->kind == PDNN_YAML_LIST && (!node->count || node->count > PDNN_SPEC_DATASETS))
+        return pdnn_yaml_fail(node, err, "dataset takes a directory, or a list of 1 to %d",
+                              PDNN_SPEC_DATASETS);
+    for (; each; each = node->kind == PDNN_YAML_LIST ? each->next : NULL) {
+        enum pdnn_status status = pdnn_key_check_scalar(each, "dataset", err);
+        if (status == PDNN_OK && (!*each->text || strchr(each->text, '\n')))
+            status = pdnn_yaml_fail(each, err, "dataset is not the name of a directory");
+        if (status != PDNN_OK)
+            return status;
+        spec->datasets[spec->n_datasets++] = each->text;
+    }
+    return PDNN_OK;
+}
+
 static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct sections *sections,
                                     const struct pdnn_yaml *cache, struct pdnn_spec *spec,
                                     struct pdnn_err *err) {
@@ -310,6 +335,8 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
         status = pdnn_keys_read(sections.limits, &pdnn_limits_keys, &limits, err);
     if (status == PDNN_OK && sections.seqpoint)
         status = pdnn_keys_read(sections.seqpoint, &pdnn_epoch_keys, &seqpoint, err);
+    if (status == PDNN_OK && governs)
+        status = read_datasets(sections.dataset, spec, err);
     if (status == PDNN_OK)
         status = read_models(root, &sections, measure.cache, spec, err);
     if (status == PDNN_OK && !spec->name && (name || source->is_file)) {

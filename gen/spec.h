@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PDNN_SPEC_DATASETS = 16 };
+
 struct pdnn_spec_model; /* one entry of `models`, private to gen/ */
 
 enum {
@@ -47,6 +49,8 @@ struct pdnn_spec {
     struct pdnn_spec_measure measure;
     struct pdnn_spec_limits limits;
     struct pdnn_spec_seqpoint seqpoint;
+    const char *datasets[PDNN_SPEC_DATASETS]; /* directories, as written */
+    size_t n_datasets;
     struct pdnn_spec_model *models;
     size_t n_models;
     const char *note; /* a key that has another name by now, in a line for the user; or NULL */

@@ -20,6 +20,8 @@ static const char *const fuses[] = {"none", "post-ops", "blocks", NULL};
 static const char *const algorithms[] = {"auto", "direct", "winograd", "gemm", NULL};
 static const char *const recurrences[] = {"auto", "fused", "unrolled", NULL};
 static const char *const checkpoints[] = {"none", "layer", NULL};
+static const char *const data_sources[] = {"resident", "generated", "file", NULL};
+static const char *const page_states[] = {"warm", "dropped", NULL};
 
 const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_MODE] = {.name = "mode",
@@ -110,6 +112,30 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                           .help = "caps the instruction set; each value runs in a process of its own; "
                                   "default: no cap",
                           .example = "[default, avx2]"},
+    [PDNN_SETTING_DATA] = {.name = "data",
+                           .type = PDNN_PARAM_CHOICE,
+                           .choices = data_sources,
+                           .help =
+                               "the minibatch of a step; resident: the same in every step, already in place; "
+                               "generated: drawn for each step; file: read, decoded and reshaped from the "
+                               "spec's data set",
+                           .example = "[resident, generated]"},
+    [PDNN_SETTING_LOADERS] = {.name = "loaders",
+                              .type = PDNN_PARAM_INT,
+                              .min = 0,
+                              .max = 256,
+                              .fallback = 1,
+                              .help =
+                                  "threads that prepare minibatches ahead of the step; 0: the step does so "
+                                  "itself, in line; unless data is resident",
+                              .example = "[0, 1, 2]"},
+    [PDNN_SETTING_PAGES] = {.name = "pages",
+                            .type = PDNN_PARAM_CHOICE,
+                            .choices = page_states,
+                            .help = "files of the data set; warm: in the page cache before the first step; "
+                                    "dropped: out of it, before the first step and again once read; with "
+                                    "data=file",
+                            .example = "[warm, dropped]"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
@@ -127,6 +153,10 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
         return instance->family->recurs;
     if (setting == PDNN_SETTING_LAYERS_RUN)
         return instance->family->repeats_layers;
+    if (setting == PDNN_SETTING_LOADERS)
+        return instance->setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT;
+    if (setting == PDNN_SETTING_PAGES)
+        return instance->setting[PDNN_SETTING_DATA] == PDNN_DATA_FILE;
     bool trains = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
     if (setting == PDNN_SETTING_CHECKPOINT)
         return trains && instance->family->has_segments;
@@ -140,6 +170,10 @@ enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum p
     int64_t mode = instance->setting[PDNN_SETTING_MODE];
     if (pdnn_setting_applies(instance, setting))
         return PDNN_OK;
+    if (setting == PDNN_SETTING_LOADERS || setting == PDNN_SETTING_PAGES)
+        return pdnn_fail(err, PDNN_INVALID, "%s does not apply with data=%s, only with data=%s", name,
+                         data_sources[instance->setting[PDNN_SETTING_DATA]],
+                         setting == PDNN_SETTING_PAGES ? "file" : "generated or data=file");
     other.setting[PDNN_SETTING_MODE] = mode == PDNN_MODE_TRAIN ? PDNN_MODE_INFER : PDNN_MODE_TRAIN;
     if (!pdnn_setting_applies(&other, setting))
         return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s", name, instance->family->name);

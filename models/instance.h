@@ -25,12 +25,17 @@ enum pdnn_setting {
     PDNN_SETTING_CHECKPOINT, /* training of families that mark segments */
     PDNN_SETTING_LAYERS_RUN, /* layers that run, the rest is extrapolated; 0: all */
     PDNN_SETTING_ISA,        /* enum pdnn_isa (models/isa.h) */
+    PDNN_SETTING_DATA,       /* enum pdnn_data: where each step's minibatch comes from */
+    PDNN_SETTING_LOADERS,    /* threads that prepare minibatches; unless data is resident */
+    PDNN_SETTING_PAGES,      /* enum pdnn_pages: the page cache; data=file only */
     PDNN_SETTING_COUNT
 };
 
 enum pdnn_mode { PDNN_MODE_INFER, PDNN_MODE_TRAIN };
 enum pdnn_cache { PDNN_CACHE_WARM, PDNN_CACHE_COLD };
 enum pdnn_fuse { PDNN_FUSE_NONE, PDNN_FUSE_POST_OPS, PDNN_FUSE_BLOCKS };
+enum pdnn_data { PDNN_DATA_RESIDENT, PDNN_DATA_GENERATED, PDNN_DATA_FILE };
+enum pdnn_pages { PDNN_PAGES_WARM, PDNN_PAGES_DROPPED };
 enum pdnn_checkpoint { PDNN_CHECKPOINT_NONE, PDNN_CHECKPOINT_LAYER };
 
 /* The rows of the run settings. */

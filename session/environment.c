@@ -136,12 +136,23 @@ static void add_variables(struct list *list) {
     }
 }
 
+/* Ids do not say which data set it was. Directories where nothing was read do not either. */
+static void add_set(struct list *list, const char *text) {
+    struct pdnn_fact fact = {
+        .key = "dataset", .type = PDNN_FACT_TEXT, .identity = true, .variable = "dataset"};
+    fact.text = pdnn_arena_strdup(list->arena, text);
+    list->failed = list->failed || !fact.text;
+    add(list, fact);
+}
+
 static void add_limits(struct list *list, const struct pdnn_session *session) {
     add_whole(list, "seed", session->spec.seed, true);
     add_whole(list, "limit_memory_bytes", session->memory_limit_bytes, false);
     add_whole(list, "limit_time_ns", session->spec.limits.time_ns, false);
     add_whole(list, "limit_budget_ns", session->spec.limits.budget_ns, false);
     add_text(list, "cache_directory", session->cache, false);
+    if (session->sets_text)
+        add_set(list, session->sets_text);
 }
 
 /* pdnn_shard_check compares them, so they are no identity here. */

@@ -5,6 +5,7 @@
 #include "base/program.h"
 #include "base/units.h"
 #include "gen/walk.h"
+#include "session/datasets.h"
 #include "session/deal.h"
 #include "session/predict.h"
 
@@ -164,6 +165,24 @@ static enum pdnn_status begin(struct pdnn_session *session, struct pdnn_err *err
     return pdnn_host_read(&session->host, err);
 }
 
+/* If an open task reads files. */
+static enum pdnn_status find_datasets(struct pdnn_session *session, struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    bool reads = false;
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_task *task = &session->tasks[i];
+        reads = reads || (!task->closed && task->instance.setting[PDNN_SETTING_DATA] == PDNN_DATA_FILE);
+    }
+    if (!reads)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_datasets_find(&session->spec, session->sets, &text, err);
+    session->sets_text = text.failed ? NULL : pdnn_arena_strdup(&session->arena, pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+    if (status == PDNN_OK && !session->sets_text)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data sets");
+    return status;
+}
+
 /* What follows from the spec. */
 static enum pdnn_status take_spec(struct pdnn_session *session, struct pdnn_err *err) {
     if (session->spec.installed && session->hooks)
@@ -171,7 +190,10 @@ static enum pdnn_status take_spec(struct pdnn_session *session, struct pdnn_err 
     if (session->spec.note && session->hooks)
         pdnn_session_warn(session, "%s", session->spec.note);
     session->memory_limit_bytes = pdnn_session_memory_limit(&session->spec, &session->host);
-    return expand(session, err) == PDNN_OK ? label_tasks(session, err) : err->status;
+    enum pdnn_status status = expand(session, err);
+    if (status == PDNN_OK)
+        status = label_tasks(session, err);
+    return status == PDNN_OK ? find_datasets(session, err) : status;
 }
 
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
@@ -320,6 +342,7 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
         .grace_ns = session->grace_ns,
         .stop = session->hooks->watch(session->hooks->user),
     };
+    memcpy(rules.request.sets, session->sets, sizeof rules.request.sets);
     snprintf(rules.request.choices, sizeof rules.request.choices, "%s", session->cache);
     return rules;
 }

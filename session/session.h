@@ -43,7 +43,9 @@ struct pdnn_session {
     uint64_t started_ns; /* when the budget began, on base/clock's scale: set by pdnn_session_open unless 0 */
     uint64_t deadline_ns; /* when the process must have ended, on that scale; 0: never. The caller's */
     struct pdnn_presence presence;
-    const char *shares_with; /* other sweeps on the same cores; NULL or "" if there are none */
+    char sets[PDNN_REQUEST_SETS]; /* of data sets, for workers; "": no open task reads files */
+    const char *sets_text;        /* what they are, for people; NULL: none */
+    const char *shares_with;      /* other sweeps on the same cores; NULL or "" if there are none */
 };
 
 /* What one worker may use: limits.memory, of the host or in bytes. */

@@ -3,6 +3,8 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "results/analysis/breakdown.h"
+#include "results/analysis/loaders.h"
+#include "runtime/facts/infeed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -338,6 +340,24 @@ static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) 
     return PDNN_OK;
 }
 
+/* The rows of which runtime/facts/infeed.h says what they are. */
+static void set_infeed(struct analysis *a) {
+    struct pdnn_record *record = a->record;
+    const struct pdnn_family_def *family = record->instance.family;
+    double examples = (double)record->instance.hyper[family->minibatch_param].number *
+                      (double)record->instance.setting[PDNN_SETTING_ACCUMULATE];
+    struct pdnn_loaders_seen seen;
+    for (size_t i = 0; i < a->n_rows; i++)
+        if (!a->rows[i].group && pdnn_infeed_is_wait(a->rows[i].key))
+            record->infeed_pct = a->rows[i].time_ns / record->time_ns_median * 100;
+    if (!pdnn_loaders_find(a->ok->ops, a->ok->count, a->ok->value, &seen))
+        return;
+    record->loader_examples_per_s = examples * 1e9 / seen.minibatch_ns;
+    record->loader_bytes_per_s =
+        seen.minibatch_bytes ? (double)seen.minibatch_bytes * 1e9 / seen.minibatch_ns : NAN;
+    record->page_cache = seen.pages;
+}
+
 static void place_record(struct analysis *a, double compute_index, double memory_index) {
     struct pdnn_record *record = a->record;
     struct pdnn_place_input place = {
@@ -354,6 +374,7 @@ static void place_record(struct analysis *a, double compute_index, double memory
         record->flags |= PDNN_FLAG_ODD_SPEED;
     if (record->place.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
         record->flags |= PDNN_FLAG_ABOVE_ROOF;
+    set_infeed(a);
     if (a->ops_ns > 0)
         record->residual_pct = (record->time_ns_median - a->ops_ns) / record->time_ns_median * 100;
     const struct pdnn_family_def *family = record->instance.family;
@@ -386,7 +407,7 @@ static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdow
     size_t length = strcspn(at, "/");
     snprintf(op->op, sizeof op->op, "%.*s", (int)length, at);
     const struct pdnn_op_def *def = pdnn_op_find(op->op);
-    op->category = def ? def->category : "reorder";
+    op->category = def ? def->category : strcmp(op->op, PDNN_INFEED_OP) == 0 ? "infeed" : "reorder";
     op->pass = op->dtype = "";
     at += length + (at[length] == '/');
     length = strcspn(at, "/");

@@ -22,6 +22,7 @@ const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT] = {
     [PDNN_GROUP_STAGE1] = {"optimizer stage 1", 0xb3261e},
     [PDNN_GROUP_STAGE2] = {"stage 2 and norms", 0xf08a62},
     [PDNN_GROUP_REORDER] = {"reorder", 0x4d4d4d},
+    [PDNN_GROUP_INFEED] = {"infeed", 0xd81b60},
     [PDNN_GROUP_OTHER] = {"other", 0xa6a6a6},
 };
 
@@ -37,6 +38,7 @@ struct rule {
  * whatever belongs to their layers. */
 static const struct rule rules[] = {
     {.category = "reorder", .group = PDNN_GROUP_REORDER},
+    {.category = "infeed", .group = PDNN_GROUP_INFEED},
     {.category = "optimizer", .group = PDNN_GROUP_STAGE1},
     {.category = "optimizer stage 1", .group = PDNN_GROUP_STAGE1},
     {.category = "optimizer stage 2", .group = PDNN_GROUP_STAGE2},

@@ -28,6 +28,7 @@ enum pdnn_op_group {
     PDNN_GROUP_STAGE1,       /* the whole update if it has only one stage */
     PDNN_GROUP_STAGE2,
     PDNN_GROUP_REORDER,
+    PDNN_GROUP_INFEED, /* waiting for the next minibatch */
     PDNN_GROUP_OTHER,
     PDNN_OP_GROUP_COUNT
 };

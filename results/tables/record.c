@@ -53,6 +53,10 @@ void pdnn_record_init(struct pdnn_record *record, const char *id) {
         .probe_gbs = NAN,
         .examples_per_s = NAN,
         .residual_pct = NAN,
+        .infeed_pct = NAN,
+        .loader_examples_per_s = NAN,
+        .loader_bytes_per_s = NAN,
+        .page_cache = "",
         .host = "",
     };
     snprintf(record->id, sizeof record->id, "%s", id);

@@ -60,6 +60,10 @@ struct pdnn_record {
     uint64_t extrapolated;            /* 1: not all layers ran */
     const char *method, *stop_reason; /* static text */
     double speed_index, probe_gflops, probe_gbs, examples_per_s, residual_pct;
+    /* With data that changes from step to step: share of the step that waits, and the loaders alone, of which
+     * the last one is for files only. */
+    double infeed_pct, loader_examples_per_s, loader_bytes_per_s;
+    const char *page_cache; /* static text */
     struct pdnn_placement place;
     unsigned flags;
     const char *host;        /* borrowed */

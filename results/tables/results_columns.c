@@ -106,6 +106,16 @@ static void get_total(const struct pdnn_column *column, const void *row, struct 
 #define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
 #define TOTAL(field)  PDNN_COLUMN_COUNT, AT(totals.field), .get = get_total, .analytic = true
 
+static const struct pdnn_word page_words[] = {
+    {"warm", "nearly all of it: no step waits for a disk", ""},
+    {"dropped", "nearly nothing: what a step reads comes from the disk, or from a cache below the kernel",
+     ""},
+    {"mixed", "a part of it, or a different part in different visits",
+     "a data set larger than memory stays so; where pages=dropped was asked for, the file system did not drop "
+     "all pages"},
+    {0},
+};
+
 static const struct pdnn_column head[] = {
     {"schema", "", PDNN_COLUMN_COUNT, .get = get_schema, .help = "version of these tables"},
     {"id", "", TEXT(id), .analytic = true, .help = "model and settings, joined by a comma; parses back"},
@@ -199,6 +209,18 @@ static const struct pdnn_column tail[] = {
     {"roof_level", "", TEXT(place.roof_level),
      .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
     {"residual_pct", "%", NUMBER(residual_pct), .help = "part of time_ns_median that belongs to no op"},
+    {"infeed_pct", "%", NUMBER(infeed_pct), .is_later = true,
+     .help = "part of time_ns_median that waits for the next minibatch and puts it in place; empty with "
+             "data=resident"},
+    {"loader_examples_per_s", "1/s", NUMBER(loader_examples_per_s), .is_later = true,
+     .help =
+         "what the loaders do alone, with no step beside them; with loaders=0, the thread that runs the step"},
+    {"loader_bytes_per_s", "B/s", NUMBER(loader_bytes_per_s), .is_later = true,
+     .help = "the same in bytes read from files; data=file only"},
+    {"page_cache", "", PDNN_COLUMN_WORD, AT(page_cache), .is_later = true, .words = page_words,
+     .help =
+         "how much of the data set the kernel had in memory right before the steps, as it says; data=file "
+         "only"},
     {"extrapolated", "", COUNT(extrapolated),
      .help = "1: only layers_run of the layers ran, and the time is scaled by the ratio of all ops' times to "
              "theirs"},

@@ -248,7 +248,7 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const str
         fill_folded(graph, tensor, seed, plain);
         return;
     }
-#pragma omp parallel for if (elements > 65536)
+#pragma omp parallel for if (elements > 65536 && !source->on_one_thread)
     for (int64_t i = 0; i < elements; i++)
         put(t->dtype, plain, i, value_at(&t->fill, stream, i));
 }

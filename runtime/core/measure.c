@@ -36,10 +36,11 @@ struct session {
     double *sample_ns, *sorted; /* SAMPLES_MAX each: ns per step in the order taken; scratch for sorting */
     size_t n_samples, n_preempted;
     bool short_sample;
-    uint64_t longest_ns; /* the longest sample or stamped step so far, with what surrounds it */
-    bool is_slow;        /* a sample is a stamped step, since there is no time for both */
-    uint64_t *stamp_ns;  /* stamps_room rows of n_parts + 1: the parts, then the whole stamped step */
-    double *column;      /* stamps_room */
+    uint64_t longest_ns;            /* the longest sample or stamped step so far, with what surrounds it */
+    uint64_t waited_ns, sampled_ns; /* in samples: waiting, and all */
+    bool is_slow;                   /* a sample is a stamped step, since there is no time for both */
+    uint64_t *stamp_ns; /* stamps_room rows of n_parts + 1: the parts, then the whole stamped step */
+    double *column;     /* stamps_room */
     size_t n_stamps, stamps_room;
     size_t stride; /* samples between stamped steps */
 };
@@ -69,9 +70,19 @@ static int time_steps(const struct session *session, uint64_t steps, uint64_t *n
     return 0;
 }
 
+static uint64_t waited(const struct session *session) {
+    return session->target->waited_ns ? session->target->waited_ns(session->target->user) : 0;
+}
+
 static void evict_if_cold(const struct session *session) {
     if (session->rules->cold && session->target->evict)
         session->target->evict(session->target->user);
+}
+
+/* Rounds up to whole periods. */
+static uint64_t whole_periods(const struct session *session, uint64_t steps) {
+    uint64_t period = session->target->period ? session->target->period : 1;
+    return (steps + period - 1) / period * period;
 }
 
 /* Steps per sample so that a sample is long enough at this speed. */
@@ -80,9 +91,9 @@ static uint64_t calibrate(const struct session *session, double step_ns) {
     if (wanted < SAMPLE_MIN_NS)
         wanted = SAMPLE_MIN_NS;
     if (session->rules->cold || step_ns >= (double)wanted)
-        return 1;
+        return whole_periods(session, 1);
     double steps = (double)wanted / (step_ns > 0 ? step_ns : 1) + 1;
-    return steps < STEPS_MAX ? (uint64_t)steps : STEPS_MAX;
+    return whole_periods(session, steps < STEPS_MAX ? (uint64_t)steps : STEPS_MAX);
 }
 
 /* Whether something that takes this long ends before the driver ends the visit. */
@@ -147,9 +158,12 @@ static int take_whole_sample(struct session *session) {
     uint64_t ns;
     evict_if_cold(session);
     int64_t preemptions = count_preemptions();
+    uint64_t waited_ns = waited(session);
     int code = time_steps(session, session->steps, &ns);
     if (code)
         return code;
+    session->waited_ns += waited(session) - waited_ns;
+    session->sampled_ns += ns;
     session->spent.samples_ns += ns;
     session->n_preempted += count_preemptions() != preemptions;
     session->short_sample |= ns < SHORT_CLOCK_READS * session->clock_cost_ns;
@@ -185,11 +199,16 @@ static int take_stamp(struct session *session) {
 static int take_slow_sample(struct session *session) {
     size_t row = session->target->n_parts + 1;
     int64_t preemptions = count_preemptions();
+    uint64_t waited_ns = waited(session);
     int code = take_stamp(session);
     if (code)
         return code;
+    waited_ns = waited(session) - waited_ns;
+    uint64_t ns = session->stamp_ns[session->n_stamps * row - 1] + waited_ns;
+    session->waited_ns += waited_ns;
+    session->sampled_ns += ns;
     session->n_preempted += count_preemptions() != preemptions;
-    session->sample_ns[session->n_samples++] = (double)session->stamp_ns[session->n_stamps * row - 1];
+    session->sample_ns[session->n_samples++] = (double)ns;
     return 0;
 }
 
@@ -298,6 +317,7 @@ static void summarize(const struct session *session, struct pdnn_visit *visit, d
     visit->spent.warmup_ns = session->spent.warmup_ns;
     visit->spent.samples_ns = session->spent.samples_ns;
     visit->spent.stamped_ns = session->spent.stamped_ns;
+    visit->waited_share = session->sampled_ns ? (double)session->waited_ns / (double)session->sampled_ns : 0;
     visit->stamped_ns = session->n_stamps ? stamp_median(session, session->target->n_parts) : 0;
     for (size_t part = 0; part < session->target->n_parts; part++)
         part_ns[part] = stamp_median(session, part);

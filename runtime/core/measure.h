@@ -12,7 +12,11 @@ struct pdnn_measure_target {
     int (*step)(void *user);                       /* one whole step; non-zero aborts */
     int (*stamped_step)(void *user, uint64_t *ns); /* ns[i] += time of part i; NULL: there are no parts */
     size_t n_parts;
-    void (*evict)(void *user);     /* cold samples: evicts the caches; else NULL */
+    void (*evict)(void *user); /* cold samples: evicts the caches; else NULL */
+    /* Time that steps have waited for their data so far; NULL: they do not wait. It is part of samples, but
+     * of no part of a stamped step. */
+    uint64_t (*waited_ns)(void *user);
+    uint64_t period; /* a sample is a multiple of this many steps, over which waiting evens out; 0: of one */
     uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns; tests supply a scripted one */
 };
 

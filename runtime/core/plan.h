@@ -64,6 +64,7 @@ enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, vo
 struct pdnn_fill_source {
     uint64_t seed;
     const struct pdnn_example_lengths *lengths; /* NULL: drawn as well */
+    bool on_one_thread;                         /* the calling one; else the OpenMP team may help */
 };
 
 /* Generates the content of a tensor that no op computes, as a plain array of its dtype. The same for every

@@ -188,7 +188,7 @@ static enum pdnn_status renew(struct pdnn_plan_set *set, struct pdnn_plan_member
         if (slot->resident && !pdnn_plan_is_shared(plan, i))
             memset(plan->memory[i], 0, slot->bytes);
     }
-    const struct pdnn_fill_source source = {set->options.plan.seed, &set->lengths};
+    const struct pdnn_fill_source source = {.seed = set->options.plan.seed, .lengths = &set->lengths};
     enum pdnn_status status = pdnn_plan_fill(plan, false, &source, err);
     if (status == PDNN_OK)
         set->filled = member;

@@ -21,6 +21,9 @@ struct pdnn_measure_rules {
     bool cold;        /* evict the caches before every sample; a sample is then one step */
 };
 
+/* Room for the paths of all data sets. */
+enum { PDNN_REQUEST_SETS = 4096 };
+
 struct pdnn_request {
     char id[PDNN_ID_TEXT]; /* of an instance with the worker's isa */
     /* If not empty, the instance is one of a set that share their weights, and this is the id of the member
@@ -35,6 +38,7 @@ struct pdnn_request {
     uint64_t cache_bytes;
     /* Directory in which choices measured by one process are kept for the next; "": nowhere. */
     char choices[PDNN_KEPT_PATH];
+    char sets[PDNN_REQUEST_SETS]; /* absolute paths of data sets, one a line; of instances with data=file */
     struct pdnn_measure_rules rules; /* visits only */
     bool probe;                      /* run a probe before and after the visit */
     bool allow_slow;                 /* run ops that have no fast path */

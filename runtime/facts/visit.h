@@ -126,6 +126,8 @@ struct pdnn_visit {
     uint64_t samples, steps_per_sample;
     uint64_t warmups;                                          /* steps, not samples */
     double median_ns, min_ns, mean_ns, p10_ns, p90_ns, mad_ns; /* per step */
+    /* not in the journal: the part of the samples' time that went into waiting for minibatches */
+    double waited_share;
     double stamped_ns; /* median over stamped steps of the sum of their parts, which leave no gaps */
     double probe_gflops, probe_gbs; /* the probes just before and after, together; 0: no probe */
     enum pdnn_stop stop;

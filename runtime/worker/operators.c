@@ -161,6 +161,10 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     made->request = *request;
     enum pdnn_status status = pdnn_model_init(&made->model, process, request->id, err);
+    if (status == PDNN_OK && made->model.instance.setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT)
+        status = pdnn_fail(err, PDNN_UNSUPPORTED,
+                           "how long a step waits for its data does not follow from operators: only with "
+                           "data=resident");
     if (status == PDNN_OK)
         status =
             pdnn_process_open(process, pdnn_backend_names[made->model.instance.setting[PDNN_SETTING_BACKEND]],

@@ -6,6 +6,7 @@
 #include "runtime/core/measure.h"
 #include "runtime/core/tune.h"
 #include "runtime/worker/finite.h"
+#include "runtime/worker/loading.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/step_rows.h"
 
@@ -30,9 +31,10 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
 struct bench {
     const struct pdnn_plan *plan;
     struct pdnn_far far;
-    struct pdnn_process_probe *probe; /* the process's last one */
-    struct pdnn_evictor evictor;      /* cold visits only */
-    uint64_t *step_ns;                /* by step: its time in one stamped step */
+    struct pdnn_process_probe *probe;   /* the process's last one */
+    struct pdnn_evictor evictor;        /* cold visits only */
+    const struct pdnn_loading *loading; /* NULL: data=resident */
+    uint64_t *step_ns;                  /* by step: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
     struct pdnn_step_rows rows;
 };
@@ -57,15 +59,28 @@ static enum pdnn_status bench_init(struct bench *bench, const struct pdnn_plan *
     return PDNN_OK;
 }
 
+static int feed_step(const struct bench *bench) {
+    return bench->loading ? pdnn_infeed_take(bench->loading->infeed, bench->plan) : 0;
+}
+
 static int run_step(void *user) {
-    return pdnn_plan_run(((struct bench *)user)->plan);
+    const struct bench *bench = user;
+    int code = feed_step(bench);
+    return code ? code : pdnn_plan_run(bench->plan);
+}
+
+static uint64_t waited(void *user) {
+    return pdnn_infeed_waited_ns(((struct bench *)user)->loading->infeed);
 }
 
 static int run_stamped_step(void *user, uint64_t *ns) {
     struct bench *bench = user;
     size_t n_steps = bench->plan->program.n_steps;
     memset(bench->step_ns, 0, n_steps * sizeof *bench->step_ns);
-    int code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->step_ns);
+    int code = feed_step(bench);
+    if (code)
+        return code;
+    code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->step_ns);
     for (size_t i = 0; i < n_steps; i++)
         ns[bench->rows.row_of[i]] += bench->step_ns[i];
     return code;
@@ -151,11 +166,14 @@ static struct pdnn_measure_rules rules_now(const struct pdnn_request *request, u
 
 static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *request,
                                 struct pdnn_visit *visit, struct pdnn_err *err) {
-    const struct pdnn_measure_target target = {.user = bench,
-                                               .step = run_step,
-                                               .stamped_step = run_stamped_step,
-                                               .n_parts = bench->rows.n_ops,
-                                               .evict = request->rules.cold ? evict : NULL};
+    const struct pdnn_measure_target target = {
+        .user = bench,
+        .step = run_step,
+        .stamped_step = run_stamped_step,
+        .n_parts = bench->rows.n_ops,
+        .evict = request->rules.cold ? evict : NULL,
+        .waited_ns = bench->loading ? waited : NULL,
+        .period = bench->loading ? (uint64_t)bench->loading->request.loaders : 0};
     uint64_t throttled = pdnn_host_throttle_count();
     double *part_ns = calloc(bench->rows.n_ops ? bench->rows.n_ops : 1, sizeof *part_ns);
     if (!part_ns)
@@ -164,6 +182,8 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     const struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
     if (status == PDNN_OK)
         status = pdnn_measure_visit(&target, &rules, visit, part_ns, err);
+    if (status != PDNN_OK && bench->loading && pdnn_infeed_error(bench->loading->infeed, NULL) != PDNN_OK)
+        status = pdnn_infeed_error(bench->loading->infeed, err); /* not just that some step failed */
     if (status == PDNN_OK)
         status = probe(bench, request, false, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->rows.n_ops; i++)
@@ -179,9 +199,11 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
 /* Measures a plan that is ready to run. */
 static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pdnn_request *request,
                                    const struct pdnn_plan *plan, const struct pdnn_far *far,
-                                   struct pdnn_visit *visit, struct pdnn_err *err) {
+                                   const struct pdnn_loading *loading, struct pdnn_visit *visit,
+                                   struct pdnn_err *err) {
     struct bench bench = {0};
     enum pdnn_status status = bench_init(&bench, plan, err);
+    bench.loading = loading;
     bench.far = *far;
     bench.asked_ns = process->asked_ns;
     bench.probe = &process->probe;
@@ -193,6 +215,8 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
         status = measure(&bench, request, visit, err);
     if (status == PDNN_OK)
         status = pdnn_finite_check(plan, visit, err);
+    if (status == PDNN_OK && loading)
+        status = pdnn_loading_rows(loading, visit, &bench.rows, err);
     if (status == PDNN_OK) {
         visit->ops = bench.rows.ops;
         visit->n_ops = bench.rows.n_ops;
@@ -239,11 +263,15 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     const struct pdnn_open_backend *backend = NULL;
     struct pdnn_model model = {0};
     struct pdnn_plan plan = {0};
+    struct pdnn_loading loading = {.pages = NULL};
     uint64_t started_ns = pdnn_clock_ns(), opening_ns = 0;
     pdnn_set_close(process);
     enum pdnn_status status = pdnn_model_init(&model, process, request->id, err);
     if (status != PDNN_OK)
         return status;
+    bool loads = model.instance.setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT;
+    if (loads && (status = pdnn_loading_check(&model.instance, err)) != PDNN_OK)
+        goto out;
     opening_ns = pdnn_clock_ns();
     status = pdnn_process_open(process, pdnn_backend_names[model.instance.setting[PDNN_SETTING_BACKEND]],
                                model.threads, request, &backend, err);
@@ -253,6 +281,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     if (status != PDNN_OK)
         goto out;
     options.beside_bytes = pdnn_far_held_bytes();
+    options.beside_bytes += loads ? pdnn_loading_bytes(&model) : 0;
     opening_ns = pdnn_clock_ns() - opening_ns;
     const struct pdnn_tune before = tune_now(backend);
     status = pdnn_plan_create(&plan, backend->def, backend->state, &model.graph, &options, err);
@@ -260,11 +289,22 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
         goto out;
     visit->prepare_ns = pdnn_clock_ns() - started_ns - opening_ns;
     note_choices(&before, backend, visit);
-    status = visit_plan(process, request, &plan, &far, visit, err);
+    if (loads)
+        status = pdnn_loading_init(&loading, process, &model, request, err);
+    if (status == PDNN_OK)
+        status = visit_plan(process, request, &plan, &far, loads ? &loading : NULL, visit, err);
 out:
+    pdnn_loading_finish(&loading);
     pdnn_plan_destroy(&plan);
     pdnn_model_finish(&model);
     return status;
+}
+
+/* Members of a set take their data from the set. */
+static enum pdnn_status check_resident(const struct pdnn_instance *instance, struct pdnn_err *err) {
+    return instance->setting[PDNN_SETTING_DATA] == PDNN_DATA_RESIDENT
+               ? PDNN_OK
+               : pdnn_fail(err, PDNN_INVALID, "models of many lengths run with data=resident only");
 }
 
 static enum pdnn_status visit_member(struct pdnn_process *process, const struct pdnn_request *request,
@@ -273,6 +313,8 @@ static enum pdnn_status visit_member(struct pdnn_process *process, const struct 
     struct pdnn_instance instance;
     struct pdnn_far far;
     enum pdnn_status status = pdnn_process_instance(process, request->largest, &instance, err);
+    if (status == PDNN_OK)
+        status = check_resident(&instance, err);
     if (status == PDNN_OK)
         status = reserve(process, request, instance.setting[PDNN_SETTING_THREADS], &far, err);
     if (status == PDNN_OK)
@@ -286,7 +328,7 @@ static enum pdnn_status visit_member(struct pdnn_process *process, const struct 
                                          .prepared = plans->n_prepared,
                                          .kept = plans->n_members,
                                          .most = PDNN_PLAN_SET_KEPT};
-    return visit_plan(process, request, &member->plan, &far, visit, err);
+    return visit_plan(process, request, &member->plan, &far, NULL, visit, err);
 }
 
 void pdnn_visit_fail(struct pdnn_visit *visit, const struct pdnn_err *err) {

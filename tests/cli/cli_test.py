@@ -124,7 +124,7 @@ def fit_table():
 GOLDEN_CASES = [
     ("help", ["--help"], 0),
     *[(f"help-{name}", [name, "--help"], 0)
-      for name in ("sweep", "compose", "submit", "status", "merge", "prune", "list", "run", "check", "ceilings", "seqpoint", "plot", "breakdown", "compare", "report", "fit", "project", "scale", "import",
+      for name in ("sweep", "compose", "submit", "status", "merge", "prune", "list", "run", "check", "ceilings", "seqpoint", "plot", "breakdown", "compare", "report", "fit", "project", "scale", "import", "data",
                    "columns", "ops", "families", "help", "version")],
     ("help-topic", ["help", "fit"], 0),
     ("help-model", ["help", "resnet50"], 2),

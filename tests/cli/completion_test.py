@@ -140,7 +140,7 @@ class Completion(unittest.TestCase):
             used |= set(re.findall(r"^  (?:-\w, )?--[a-z-]+ (\S+)", text, re.M))
             # Those with a list of words need no row.
             used = {name for name in used if name and name not in known}
-            self.assertLessEqual(used, {"FORMAT", "MODEL", "SAMPLER", "STATISTIC", "TABLE"}, command)
+            self.assertLessEqual(used, {"ENCODING", "FORMAT", "MODEL", "SAMPLER", "STATISTIC", "TABLE"}, command)
 
     def test_option_is_offered_once_unless_it_repeats(self):
         offered = self.ask("sweep", "--output", "x", "--set", "seed=1", "-")[1]

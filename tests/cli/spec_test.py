@@ -12,7 +12,7 @@ import unittest
 
 PARADNN, DOCUMENT = (os.path.abspath(path) for path in sys.argv[1:3])
 UPDATE = "--update" in sys.argv
-TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "models")
+TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "dataset", "models")
 
 
 def paradnn(*arguments, text=None):

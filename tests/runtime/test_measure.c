@@ -91,6 +91,42 @@ static struct pdnn_visit run(const struct pdnn_measure_rules *rules, double *par
     return visit;
 }
 
+/* Every third step waits as long as six steps take: two thirds of all time. */
+static uint64_t waited_so_far;
+
+static uint64_t wait_by_turns(uint64_t call, uint64_t step_ns) {
+    uint64_t wait_ns = call % 3 == 0 ? 6 * step_ns : 0;
+    waited_so_far += wait_ns;
+    return step_ns + wait_ns;
+}
+
+static uint64_t read_waited(void *user) {
+    assert_ptr_equal(user, &fake);
+    return waited_so_far;
+}
+
+static void test_measure_visit_waits(void **state) {
+    (void)state;
+    const struct pdnn_measure_rules rules = {.min_samples = 5, .max_visit_ns = 1000000000, .precision = 0.02};
+    struct pdnn_measure_target feeding = target;
+    struct pdnn_visit visit = {0};
+    struct pdnn_err err = {0};
+    double unused[PARTS];
+    feeding.waited_ns = read_waited;
+    feeding.period = 3;
+    start_fake(1000000, wait_by_turns);
+    assert_int_equal(pdnn_measure_visit(&feeding, &rules, &visit, unused, &err), PDNN_OK);
+    assert_int_equal(visit.steps_per_sample, 3);
+    assert_near(visit.median_ns, 3e6, 1e-3);
+    assert_near(visit.waited_share, 2.0 / 3, 1e-3);
+    feeding.period = 0;
+    feeding.waited_ns = NULL;
+    start_fake(1000000, NULL);
+    assert_int_equal(pdnn_measure_visit(&feeding, &rules, &visit, unused, &err), PDNN_OK);
+    assert_int_equal(visit.steps_per_sample, 1);
+    assert_true(visit.waited_share == 0);
+}
+
 /* Up to half as long again, at random: the quartiles never come close. */
 static uint64_t wander(uint64_t call, uint64_t step_ns) {
     return step_ns + pdnn_rng_at(1, call) % (step_ns / 2);
@@ -390,6 +426,7 @@ static void test_measure_visit_real_clock(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_measure_visit_waits),
         cmocka_unit_test(test_measure_visit_samples_for_its_cost),
         cmocka_unit_test(test_measure_visit_steady_stops_at_min_samples),
         cmocka_unit_test(test_measure_visit_batches_short_steps),

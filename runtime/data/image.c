@@ -1,0 +1,184 @@
+#include "runtime/data/image.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const int channels = 3;
+
+/* A number of a PPM header, after blanks and comments. */
+static bool read_number(const unsigned char *bytes, size_t length, size_t *at, int64_t *number) {
+    *number = 0;
+    while (*at < length && (strchr(" \t\r\n", bytes[*at]) || bytes[*at] == '#')) {
+        bool is_comment = bytes[(*at)++] == '#';
+        while (is_comment && *at < length && bytes[*at] != '\n')
+            ++*at;
+    }
+    size_t begin = *at;
+    while (*at < length && bytes[*at] >= '0' && bytes[*at] <= '9' && *number <= PDNN_IMAGE_SIDE_MAX)
+        *number = *number * 10 + (bytes[(*at)++] - '0');
+    return *at > begin && *number > 0 && *number <= PDNN_IMAGE_SIDE_MAX;
+}
+
+enum pdnn_status pdnn_image_decode_ppm(const unsigned char *bytes, size_t length, struct pdnn_pixels *pixels,
+                                       struct pdnn_err *err) {
+    int64_t width, height, most;
+    size_t at = 2;
+    bool good = length > 2 && bytes[0] == 'P' && bytes[1] == '6' && read_number(bytes, length, &at, &width) &&
+                read_number(bytes, length, &at, &height) && read_number(bytes, length, &at, &most) &&
+                most == 255 && at < length;
+    if (!good)
+        return pdnn_fail(err, PDNN_INVALID, "is not a binary PPM with 255 as its largest value (P6)");
+    at++;
+    if (length - at != (size_t)(width * height * channels))
+        return pdnn_fail(err, PDNN_INVALID, "has %zu bytes of pixels, %lld x %lld need %lld", length - at,
+                         (long long)width, (long long)height, (long long)(width * height * channels));
+    *pixels = (struct pdnn_pixels){bytes + at, width, height};
+    return PDNN_OK;
+}
+
+static float scale(float value) {
+    return value * (1 / 127.5F) - 1;
+}
+
+/* Where an output column or row reads: two neighbours and the weight of the second. */
+struct tap {
+    int64_t first, second;
+    float weight;
+};
+
+static struct tap tap_at(int64_t i, int64_t out, int64_t in) {
+    float at = ((float)i + 0.5F) * (float)in / (float)out - 0.5F;
+    float low = floorf(at);
+    int64_t first = (int64_t)low, last = in - 1;
+    struct tap tap = {first, first + 1, at - low};
+    tap.first = tap.first < 0 ? 0 : tap.first > last ? last : tap.first;
+    tap.second = tap.second < 0 ? 0 : tap.second > last ? last : tap.second;
+    return tap;
+}
+
+enum { COLUMNS = 128 };
+
+/* Columns [begin, begin + COLUMNS) of the output, as far as there are any. */
+static void fit_columns(const struct pdnn_pixels *pixels, int64_t begin, int64_t width, int64_t height,
+                        float *values) {
+    int64_t count = width - begin < COLUMNS ? width - begin : COLUMNS, plane = width * height;
+    struct tap columns[COLUMNS];
+    for (int64_t x = 0; x < count; x++)
+        columns[x] = tap_at(begin + x, width, pixels->width);
+    for (int64_t y = 0; y < height; y++) {
+        const struct tap row = tap_at(y, height, pixels->height);
+        const unsigned char *above = pixels->rgb + row.first * pixels->width * channels;
+        const unsigned char *below = pixels->rgb + row.second * pixels->width * channels;
+        float *out = values + y * width + begin;
+        for (int64_t x = 0; x < count; x++) {
+            const unsigned char *a = above + columns[x].first * channels,
+                                *b = above + columns[x].second * channels;
+            const unsigned char *d = below + columns[x].first * channels,
+                                *e = below + columns[x].second * channels;
+            for (int c = 0; c < channels; c++) {
+                float top = (float)a[c] + (float)(b[c] - a[c]) * columns[x].weight;
+                float bottom = (float)d[c] + (float)(e[c] - d[c]) * columns[x].weight;
+                out[c * plane + x] = scale(top + (bottom - top) * row.weight);
+            }
+        }
+    }
+}
+
+void pdnn_image_fit(const struct pdnn_pixels *pixels, int64_t width, int64_t height, float *values) {
+    int64_t plane = width * height;
+    bool same = pixels->width == width && pixels->height == height;
+    for (int64_t i = 0; same && i < plane; i++)
+        for (int c = 0; c < channels; c++)
+            values[c * plane + i] = scale((float)pixels->rgb[i * channels + c]);
+    for (int64_t x = 0; !same && x < width; x += COLUMNS)
+        fit_columns(pixels, x, width, height, values);
+}
+
+bool pdnn_jpeg_is_built(void) {
+    return PDNN_HAS_JPEG;
+}
+
+enum pdnn_status pdnn_jpeg_missing(struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_UNSUPPORTED,
+                     "this build has no JPEG: install libturbojpeg0-dev and build again, or use raw images");
+}
+
+#if PDNN_HAS_JPEG
+#include <turbojpeg.h>
+
+void pdnn_image_decoder_finish(struct pdnn_image_decoder *decoder) {
+    if (decoder->jpeg)
+        tjDestroy(decoder->jpeg);
+    free(decoder->room);
+    *decoder = (struct pdnn_image_decoder){0};
+}
+
+static enum pdnn_status fail_jpeg(void *handle, enum pdnn_status status, struct pdnn_err *err) {
+    return pdnn_fail(err, status, "libjpeg-turbo: %s", tjGetErrorStr2(handle));
+}
+
+/* As djpeg decodes by default: accurate DCT, smooth upsampling. */
+enum pdnn_status pdnn_image_decode_jpeg(struct pdnn_image_decoder *decoder, const unsigned char *bytes,
+                                        size_t length, struct pdnn_pixels *pixels, struct pdnn_err *err) {
+    int width, height, sampling, space;
+    if (!decoder->jpeg && !(decoder->jpeg = tjInitDecompress()))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "libjpeg-turbo: no decoder");
+    if (tjDecompressHeader3(decoder->jpeg, bytes, length, &width, &height, &sampling, &space) != 0)
+        return fail_jpeg(decoder->jpeg, PDNN_INVALID, err);
+    if (width > PDNN_IMAGE_SIDE_MAX || height > PDNN_IMAGE_SIDE_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "is an image of %d x %d, at most %d are read", width, height,
+                         PDNN_IMAGE_SIDE_MAX);
+    size_t need = (size_t)width * (size_t)height * (size_t)channels;
+    if (need > decoder->room_bytes) {
+        unsigned char *room = realloc(decoder->room, need);
+        if (!room)
+            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an image of %d x %d", width, height);
+        decoder->room = room;
+        decoder->room_bytes = need;
+    }
+    if (tjDecompress2(decoder->jpeg, bytes, length, decoder->room, width, 0, height, TJPF_RGB, 0) != 0)
+        return fail_jpeg(decoder->jpeg, PDNN_INVALID, err);
+    *pixels = (struct pdnn_pixels){decoder->room, width, height};
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_image_encode_jpeg(const struct pdnn_pixels *pixels, int quality, unsigned char **bytes,
+                                        size_t *length, struct pdnn_err *err) {
+    tjhandle handle = tjInitCompress();
+    unsigned char *made = NULL;
+    unsigned long made_bytes = 0;
+    if (!handle)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "libjpeg-turbo: no encoder");
+    enum pdnn_status status = PDNN_OK;
+    if (tjCompress2(handle, pixels->rgb, (int)pixels->width, 0, (int)pixels->height, TJPF_RGB, &made,
+                    &made_bytes, TJSAMP_420, quality, 0) != 0)
+        status = fail_jpeg(handle, PDNN_INTERNAL, err);
+    *bytes = status == PDNN_OK ? malloc(made_bytes + 1) : NULL;
+    if (status == PDNN_OK && !*bytes)
+        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a JPEG of %lu bytes", made_bytes);
+    if (status == PDNN_OK) {
+        memcpy(*bytes, made, made_bytes);
+        *length = made_bytes;
+    }
+    tjFree(made);
+    tjDestroy(handle);
+    return status;
+}
+#else
+void pdnn_image_decoder_finish(struct pdnn_image_decoder *decoder) {
+    *decoder = (struct pdnn_image_decoder){0};
+}
+
+enum pdnn_status pdnn_image_decode_jpeg(struct pdnn_image_decoder *decoder, const unsigned char *bytes,
+                                        size_t length, struct pdnn_pixels *pixels, struct pdnn_err *err) {
+    (void)decoder, (void)bytes, (void)length, (void)pixels;
+    return pdnn_jpeg_missing(err);
+}
+
+enum pdnn_status pdnn_image_encode_jpeg(const struct pdnn_pixels *pixels, int quality, unsigned char **bytes,
+                                        size_t *length, struct pdnn_err *err) {
+    (void)pixels, (void)quality, (void)bytes, (void)length;
+    return pdnn_jpeg_missing(err);
+}
+#endif

@@ -1,0 +1,89 @@
+#include "runtime/worker/loading.h"
+
+#include "runtime/data/pages.h"
+#include "runtime/facts/infeed.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum pdnn_status pdnn_loading_check(const struct pdnn_instance *instance, struct pdnn_err *err) {
+    const char *data = pdnn_settings[PDNN_SETTING_DATA].choices[instance->setting[PDNN_SETTING_DATA]];
+    if (instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "data=%s needs cache=warm: the loaders would work while the caches are evicted",
+                         data);
+    if (instance->setting[PDNN_SETTING_LAYERS_RUN])
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "data=%s needs all layers to run: waiting cannot be extrapolated, leave out layers_run", data);
+    return PDNN_OK;
+}
+
+/* A part of the visit's time goes into the loaders alone. */
+enum { ALONE_SHARE = 8 };
+
+enum pdnn_status pdnn_loading_init(struct pdnn_loading *loading, const struct pdnn_process *process,
+                                   const struct pdnn_model *model, const struct pdnn_request *request,
+                                   struct pdnn_err *err) {
+    const int64_t *setting = model->instance.setting;
+    bool reads = setting[PDNN_SETTING_DATA] == PDNN_DATA_FILE;
+    const struct pdnn_feed_request feed = {.graph = &model->graph,
+                                           .seed = request->seed,
+                                           .sets = reads ? request->sets : NULL,
+                                           .drops = setting[PDNN_SETTING_PAGES] == PDNN_PAGES_DROPPED};
+    *loading = (struct pdnn_loading){.feed = {.fd = -1}, .pages = ""};
+    loading->request = (struct pdnn_infeed_request){.feed = &loading->feed,
+                                                    .loaders = setting[PDNN_SETTING_LOADERS],
+                                                    .host = &process->host,
+                                                    .threads = model->threads};
+    enum pdnn_status status = pdnn_feed_open(&loading->feed, &feed, err);
+    if (status == PDNN_OK && reads)
+        status = feed.drops ? pdnn_pages_drop(&loading->feed.set, err)
+                            : pdnn_pages_load(&loading->feed.set, process->host.memory_limit_bytes / 2, err);
+    if (status == PDNN_OK)
+        status = pdnn_infeed_measure(&loading->request, request->rules.max_visit_ns / ALONE_SHARE,
+                                     &loading->alone, err);
+    if (status == PDNN_OK && reads) {
+        struct pdnn_pages_found found = pdnn_pages_count(&loading->feed.set);
+        loading->pages = pdnn_pages_name(&found);
+    }
+    return status == PDNN_OK ? pdnn_infeed_create(&loading->request, &loading->infeed, err) : status;
+}
+
+void pdnn_loading_finish(struct pdnn_loading *loading) {
+    pdnn_infeed_destroy(loading->infeed);
+    if (loading->request.feed)
+        pdnn_feed_close(&loading->feed);
+}
+
+uint64_t pdnn_loading_bytes(const struct pdnn_model *model) {
+    int64_t depth = pdnn_infeed_depth(model->instance.setting[PDNN_SETTING_LOADERS]);
+    return pdnn_feed_bytes_of(&model->graph) * (uint64_t)(depth ? depth : 1);
+}
+
+enum pdnn_status pdnn_loading_rows(const struct pdnn_loading *loading, const struct pdnn_visit *visit,
+                                   struct pdnn_step_rows *rows, struct pdnn_err *err) {
+    const struct pdnn_feed *feed = &loading->feed;
+    size_t n_ops = rows->n_ops;
+    struct pdnn_visit_op *ops = realloc(rows->ops, (n_ops + 2) * sizeof *ops);
+    if (!ops)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the rows of the infeed");
+    rows->ops = ops;
+    struct pdnn_visit_op *wait = &ops[n_ops], *alone = &ops[n_ops + 1];
+    *wait = (struct pdnn_visit_op){.count = 1, .time_ns = visit->waited_share * visit->median_ns};
+    *alone = (struct pdnn_visit_op){.count = 1,
+                                    .bytes = (uint64_t)(loading->alone.read_bytes + 0.5),
+                                    .time_ns = loading->alone.minibatch_ns};
+    char *key = wait->key, *end = key + sizeof wait->key;
+    key += snprintf(key, sizeof wait->key, "%s/forward/", PDNN_INFEED_OP);
+    const struct pdnn_tensor *t = feed->n_parts ? &feed->graph->tensors[feed->parts[0].tensor] : NULL;
+    for (int i = 0; t && i < t->rank; i++)
+        key += snprintf(key, (size_t)(end - key), "%s%" PRId64, i ? "x" : "", t->dim[i]);
+    snprintf(alone->key, sizeof alone->key, "%s/forward/%s", PDNN_LOADERS_OP, loading->pages);
+    pdnn_feed_format(feed, wait->implementation);
+    memcpy(alone->implementation, wait->implementation, sizeof alone->implementation);
+    rows->n_ops += 2;
+    return PDNN_OK;
+}

@@ -1,0 +1,109 @@
+/* What visits saw of their infeed, in rows, with values worked out by hand. */
+#include "tests/cmocka_all.h"
+
+#include "results/analysis/aggregate.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ID    "fc/layers=1,nodes=8,input=16,output=4,batch=2,mode=infer,threads=2,fuse=none,data=file,loaders=1"
+#define DENSE "dense/forward/2x16:8x16:2x8"
+#define WAIT  "infeed/forward/2x16"
+
+static void assert_near(double value, double expected) {
+    if (!(fabs(value - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.12g is not %.12g", value, expected);
+}
+
+/* The op of the model, the waiting, and the loaders alone; a visit without loaders has the first only. */
+static struct pdnn_visit_op ops[3][3] = {
+    {{.key = DENSE, .count = 1, .time_ns = 50},
+     {.key = WAIT, .count = 1, .time_ns = 30},
+     {.key = "loaders/forward/warm", .count = 1, .bytes = 128, .time_ns = 400}},
+    {{.key = DENSE, .count = 1, .time_ns = 50},
+     {.key = WAIT, .count = 1, .time_ns = 20},
+     {.key = "loaders/forward/warm", .count = 1, .bytes = 128, .time_ns = 500}},
+    {{.key = DENSE, .count = 1, .time_ns = 50},
+     {.key = WAIT, .count = 1, .time_ns = 10},
+     {.key = "loaders/forward/dropped", .count = 1, .bytes = 128, .time_ns = 900}},
+};
+
+struct result {
+    struct pdnn_arena arena;
+    struct pdnn_record record;
+    struct pdnn_op_record *rows;
+    size_t n_rows;
+};
+
+/* The rows of so many visits, which took 100 ns each. */
+static void aggregate(size_t n_visits, size_t n_ops, struct result *result) {
+    static const struct pdnn_ceilings ceilings = {.count = 1,
+                                                  .row = {{"compute", "fma", "f32", "", 2, 0, 200, 0, 0, 1}}};
+    struct pdnn_visit visits[3];
+    struct pdnn_visits known = {.room = 0};
+    struct pdnn_err err = {0};
+    for (size_t i = 0; i < n_visits; i++) {
+        visits[i] = (struct pdnn_visit){
+            .samples = 10, .steps_per_sample = 1, .median_ns = 100, .ops = ops[i], .n_ops = n_ops};
+        assert_int_equal(pdnn_visits_add(&known, ID, &visits[i], &err), PDNN_OK);
+    }
+    const struct pdnn_aggregate_input input = {.id = ID,
+                                               .visits = visits,
+                                               .ops = pdnn_visits_of(&known, ID).ops,
+                                               .n_visits = n_visits,
+                                               .ceilings = &ceilings};
+    *result = (struct result){.n_rows = 0};
+    assert_int_equal(
+        pdnn_aggregate(&input, &result->arena, &result->record, &result->rows, &result->n_rows, &err),
+        PDNN_OK);
+    pdnn_visits_finish(&known);
+}
+
+/* Waiting is a row of the step and not hidden in what belongs to no op; the loaders alone are no part of it.
+ */
+static void test_loaders_rows(void **state) {
+    (void)state;
+    struct result result;
+    aggregate(2, 3, &result);
+    const struct pdnn_op_record *wait = &result.rows[result.n_rows - 1];
+    assert_string_equal(wait->op, "infeed");
+    assert_string_equal(wait->category, "infeed");
+    assert_string_equal(wait->shape, "2x16");
+    assert_near(wait->time_ns_median, 25);
+    for (size_t i = 0; i < result.n_rows; i++)
+        assert_string_not_equal(result.rows[i].op, "loaders");
+    assert_near(result.record.infeed_pct, 25);
+    assert_near(result.record.residual_pct, 25);
+    assert_near(result.record.loader_examples_per_s, 2e9 / 450);
+    assert_near(result.record.loader_bytes_per_s, 128e9 / 450);
+    assert_string_equal(result.record.page_cache, "warm");
+    pdnn_arena_finish(&result.arena);
+}
+
+static void test_loaders_page_cache_differs(void **state) {
+    (void)state;
+    struct result result;
+    aggregate(3, 3, &result);
+    assert_near(result.record.infeed_pct, 20);
+    assert_string_equal(result.record.page_cache, "mixed");
+    pdnn_arena_finish(&result.arena);
+}
+
+static void test_loaders_none(void **state) {
+    (void)state;
+    struct result result;
+    aggregate(3, 1, &result);
+    assert_true(isnan(result.record.infeed_pct) && isnan(result.record.loader_examples_per_s));
+    assert_near(result.record.residual_pct, 50);
+    assert_string_equal(result.record.page_cache, "");
+    pdnn_arena_finish(&result.arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loaders_rows),
+        cmocka_unit_test(test_loaders_page_cache_differs),
+        cmocka_unit_test(test_loaders_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
