@@ -181,8 +181,10 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
         return no_roofs(hardware, from, count, err);
     if (check_levels(hardware, roofs, err) != PDNN_OK)
         return PDNN_INVALID;
-    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++)
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
         roofs->peak_gflops[d] *= hardware->compute[d];
+        roofs->product_gflops[d] *= hardware->compute[d];
+    }
     roofs->overhead_ns *= hardware->overhead;
     for (size_t i = roofs->n_levels; i-- > 0;) {
         struct pdnn_roof_level *level = &roofs->level[i];
@@ -205,6 +207,32 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
         rung->write_ns_per_byte = fmin(rung->write_ns_per_byte, rung[1].write_ns_per_byte);
         rung->update_ns_per_byte = fmin(rung->update_ns_per_byte, rung[1].update_ns_per_byte);
     }
+    return PDNN_OK;
+}
+
+static bool is_bandwidth(const struct pdnn_ceiling *row) {
+    return strcmp(row->kind, "bandwidth") == 0 || strcmp(row->kind, "ladder") == 0;
+}
+
+static bool has_like(const struct pdnn_ceilings *ceilings, const struct pdnn_ceiling *row) {
+    for (size_t i = 0; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *other = &ceilings->row[i];
+        if (is_bandwidth(other) && strncmp(other->pattern, row->pattern, strcspn(row->pattern, "-")) == 0)
+            return true;
+    }
+    return false;
+}
+
+enum pdnn_status pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with,
+                                     struct pdnn_ceilings **alike, struct pdnn_err *err) {
+    struct pdnn_ceilings *made = calloc(1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for ceilings");
+    for (size_t i = 0; i < of->count; i++) {
+        if (!is_bandwidth(&of->row[i]) || has_like(with, &of->row[i]))
+            made->row[made->count++] = of->row[i];
+    }
+    *alike = made;
     return PDNN_OK;
 }
 

@@ -93,3 +93,11 @@ enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const 
     }
     return PDNN_GROUP_OTHER;
 }
+
+bool pdnn_category_is_product(const char *category) {
+    static const char *const products[] = {"linear gemm", "attention gemm", "convolution", "recurrent"};
+    size_t k = 0;
+    while (k < sizeof products / sizeof *products && strcmp(products[k], category) != 0)
+        k++;
+    return k < sizeof products / sizeof *products;
+}

@@ -7,24 +7,40 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char projected_word[] = "projected";
 
+/* The arithmetic at the rate of the libraries' products; infinite where that was not measured. */
+static double product_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input) {
+    double sum = 0;
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (input->flop_count[d])
+            sum += (double)input->flop_count[d] / roofs->product_gflops[d];
+    }
+    return sum;
+}
+
 struct pdnn_retimed pdnn_retime(const struct pdnn_roofs *const roofs[PDNN_HARDWARE_SIDES],
-                                const struct pdnn_place_input input[PDNN_HARDWARE_SIDES]) {
+                                const struct pdnn_place_input input[PDNN_HARDWARE_SIDES],
+                                struct pdnn_retimed_kind kind) {
     struct pdnn_retimed made = {.ns = input[PDNN_HARDWARE_MEASURED].time_ns, .known = true};
-    double roof[PDNN_HARDWARE_SIDES];
+    double roof[PDNN_HARDWARE_SIDES], product[PDNN_HARDWARE_SIDES];
+    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++)
+        product[side] = product_ns(roofs[side], &input[side]);
+    bool of_library = kind.is_product && isfinite(product[0]) && isfinite(product[1]);
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
         made.known = pdnn_roof_times(roofs[side], &input[side], &made.times[side]) && made.known;
-        roof[side] = fmax(made.times[side].compute_ns, made.times[side].memory_ns);
+        roof[side] =
+            fmax(of_library ? product[side] : made.times[side].compute_ns, made.times[side].memory_ns);
     }
     const struct pdnn_roof_times *before = &made.times[PDNN_HARDWARE_MEASURED],
                                  *after = &made.times[PDNN_HARDWARE_PROJECTED];
     made.known = made.known && roof[PDNN_HARDWARE_MEASURED] > 0;
     if (!made.known)
         return made;
-    double calls = fmin(made.ns, before->calls_ns);
+    double calls = kind.is_own ? 0 : fmin(made.ns, before->calls_ns);
     double ratio = before->calls_ns > 0 && after->calls_ns > 0 ? after->calls_ns / before->calls_ns : 1;
     made.ns =
         calls * ratio + (made.ns - calls) * roof[PDNN_HARDWARE_PROJECTED] / roof[PDNN_HARDWARE_MEASURED];
@@ -41,6 +57,8 @@ double pdnn_retime_step(double step_ns, const double ops_ns[PDNN_HARDWARE_SIDES]
 /* An instance while it is projected. */
 struct work {
     const struct pdnn_projection_request *request;
+    struct pdnn_ceilings *alike;       /* with the patterns that --onto has too; NULL: the request's */
+    struct pdnn_hardware onto;         /* the request's, likewise */
     struct pdnn_arena *arena, scratch; /* scratch: its graph */
     struct pdnn_roofs roofs[PDNN_HARDWARE_SIDES];
     struct pdnn_graph graph;
@@ -88,6 +106,11 @@ static void fill_input(const struct work *w, int side, const struct pdnn_op_reco
     }
 }
 
+/* "paradnn:relu avx2"; "own:" is what older tables have. Several are joined: then the first decides. */
+static bool is_own(const char *implementation) {
+    return strncmp(implementation, "paradnn:", 8) == 0 || strncmp(implementation, "own:", 4) == 0;
+}
+
 /* "attention, forward" */
 static const char *kind_of(const struct work *w, const struct pdnn_op_record *op) {
     static const struct pdnn_by_list by_group = {{PDNN_BY_GROUP}, 1};
@@ -114,7 +137,9 @@ static enum pdnn_status project_op(struct work *w, const struct pdnn_op_record *
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++)
         fill_input(w, side, op, group, &input[side]);
     const struct pdnn_roofs *const roofs[] = {&w->roofs[0], &w->roofs[1]};
-    struct pdnn_retimed made = pdnn_retime(roofs, input);
+    struct pdnn_retimed made = pdnn_retime(
+        roofs, input,
+        (struct pdnn_retimed_kind){pdnn_category_is_product(op->category), is_own(op->implementation)});
     struct pdnn_projected_op *row = &model->op[model->n_ops++];
     *row = (struct pdnn_projected_op){.id = model->id,
                                       .method = projected_word,
@@ -177,6 +202,7 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
                                          struct pdnn_err *err) {
     const struct pdnn_projection_request *request = w->request;
     const struct pdnn_selection *selection = request->selection;
+    const struct pdnn_ceilings *ceilings = w->alike ? w->alike : request->ceilings;
     struct pdnn_projected *model = &made->model[made->n_models];
     struct pdnn_instance instance;
     *model = (struct pdnn_projected){.id = pdnn_selection_get(selection, at, selection->id),
@@ -198,13 +224,12 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     model->op = pdnn_arena_alloc(w->arena, w->rows.count, sizeof *model->op);
     if (!model->op)
         return no_memory(err);
-    if (pdnn_hardware_roofs(&same, request->ceilings, threads, &w->roofs[PDNN_HARDWARE_MEASURED], NULL) !=
-        PDNN_OK) {
+    if (pdnn_hardware_roofs(&same, ceilings, threads, &w->roofs[PDNN_HARDWARE_MEASURED], NULL) != PDNN_OK) {
         made->without_ops++;
         return PDNN_OK;
     }
-    if (pdnn_hardware_roofs(request->hardware, request->ceilings, threads, &w->roofs[PDNN_HARDWARE_PROJECTED],
-                            err) != PDNN_OK ||
+    if (pdnn_hardware_roofs(&w->onto, ceilings, threads, &w->roofs[PDNN_HARDWARE_PROJECTED], err) !=
+            PDNN_OK ||
         walk_graph(w, &instance, err) != PDNN_OK || project_ops(w, model, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", model->id);
     if (!model->n_ops) {
@@ -217,6 +242,16 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     return PDNN_OK;
 }
 
+static enum pdnn_status compare_alike(struct work *w, struct pdnn_err *err) {
+    const struct pdnn_ceilings *from = w->request->ceilings, *onto = w->request->hardware->onto;
+    w->onto = *w->request->hardware;
+    w->onto.onto = NULL;
+    if (!onto)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_ceilings_alike(onto, from, &w->onto.onto, err);
+    return status == PDNN_OK ? pdnn_ceilings_alike(from, onto, &w->alike, err) : status;
+}
+
 enum pdnn_status pdnn_project(const struct pdnn_projection_request *request, struct pdnn_arena *arena,
                               struct pdnn_hardware_projection *projection, struct pdnn_err *err) {
     struct pdnn_hardware_projection made = {.n_models = 0};
@@ -226,10 +261,12 @@ enum pdnn_status pdnn_project(const struct pdnn_projection_request *request, str
         return no_memory(err);
     w->request = request;
     w->arena = arena;
-    enum pdnn_status status = PDNN_OK;
+    enum pdnn_status status = compare_alike(w, err);
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
         status = project_instance(w, at, &made, err);
     pdnn_arena_finish(&w->scratch);
+    pdnn_hardware_finish(&w->onto);
+    free(w->alike);
     if (status == PDNN_OK && !made.n_models)
         status =
             pdnn_fail(err, PDNN_INVALID,

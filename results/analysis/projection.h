@@ -1,10 +1,12 @@
 /* What steps would take on other hardware: every op of a measured step re-timed. A pure function of the rows
  * of ops.csv, the graph's costs and accesses, and two sets of roofs.
  *
- * An op that took T ns, of which a = min(T, calls * overhead) is the cost of calling it, keeps its
+ * An op that took T ns, of which a = min(T, calls * overhead) is the cost of calling the library, keeps its
  * efficiency: it would take a * overhead' / overhead + (T - a) * R' / R, where R = max(compute time, memory
- * time) is its roof under the measured roofs, and R' under the others (results/analysis/roofline.h). The
- * accesses are walked again under the other roofs, so that data which then fits a cache comes from there.
+ * time) is its roof under the measured roofs, and R' under the others (results/analysis/roofline.h). Products
+ * compute at the rate of the libraries' large ones where both sides have it, everything else at the peak; an
+ * op that calls no library has no a. The accesses are walked again under the other roofs, so that data which
+ * then fits a cache comes from there; of two machines, only the patterns of bandwidth that both have count.
  * What is not in any op scales with the overhead where it is positive; stamping ops costs time too, so where
  * the ops take longer than the step, the step scales as their sum does.
  *
@@ -31,6 +33,12 @@ struct pdnn_projected_op {
     bool moves;                                                          /* to another bound */
 };
 
+/* What kind of op one is, as far as the roofs of its time differ. */
+struct pdnn_retimed_kind {
+    bool is_product; /* of matrices, a convolution or a recurrent layer: what a library reaches is its peak */
+    bool is_own;     /* a loop of paradnn's: no library is called */
+};
+
 /* What one op takes under the other roofs: input has its work and time under the measured ones, with the
  * traffic of either side. Unknown roofs leave the time as it is. */
 struct pdnn_retimed {
@@ -39,7 +47,8 @@ struct pdnn_retimed {
     struct pdnn_roof_times times[PDNN_HARDWARE_SIDES];
 };
 struct pdnn_retimed pdnn_retime(const struct pdnn_roofs *const roofs[PDNN_HARDWARE_SIDES],
-                                const struct pdnn_place_input input[PDNN_HARDWARE_SIDES]);
+                                const struct pdnn_place_input input[PDNN_HARDWARE_SIDES],
+                                struct pdnn_retimed_kind kind);
 
 /* The step from its time and the sums over its ops. */
 double pdnn_retime_step(double step_ns, const double ops_ns[PDNN_HARDWARE_SIDES], double overhead_ratio);

@@ -111,6 +111,8 @@ static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0)
             roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], row->value);
+        if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0 && strncmp(row->pattern, "gemm-", 5) == 0)
+            roofs->product_gflops[d] = fmax(roofs->product_gflops[d], row->value);
     }
 }
 

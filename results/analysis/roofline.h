@@ -52,10 +52,11 @@ enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };
 
 /* The roofs for one thread count. */
 struct pdnn_roofs {
-    double peak_gflops[PDNN_DTYPE_COUNT]; /* 0: not measured */
-    double overhead_ns;                   /* of one op; 0: not measured */
-    double probe_gflops, probe_gbs;       /* the probes' reference speeds; 0: not measured */
-    size_t n_levels;                      /* nearest to the core first; 0: not measured */
+    double peak_gflops[PDNN_DTYPE_COUNT];    /* 0: not measured */
+    double product_gflops[PDNN_DTYPE_COUNT]; /* of the fastest library's matrix products; 0: not measured */
+    double overhead_ns;                      /* of one op; 0: not measured */
+    double probe_gflops, probe_gbs;          /* the probes' reference speeds; 0: not measured */
+    size_t n_levels;                         /* nearest to the core first; 0: not measured */
     struct pdnn_roof_level {
         char name[PDNN_LEVEL_TEXT];
         uint64_t capacity_bytes; /* UINT64_MAX for the last one */

@@ -1,6 +1,7 @@
 /* One pass over each source's ops.csv, in the order of its rows. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/report/op_times.h"
+#include "results/analysis/op_groups.h"
 #include "results/tables/ops_reader.h"
 #include "results/report/networks.h"
 
@@ -11,16 +12,6 @@
 #include <unistd.h>
 
 enum { CATEGORIES_MAX = 64, KINDS_MAX = 64 };
-
-/* Categories whose FLOP grow faster than their bytes. */
-static const char *const products[] = {"linear gemm", "attention gemm", "convolution", "recurrent"};
-
-bool pdnn_report_is_product(const char *category) {
-    size_t k = 0;
-    while (k < sizeof products / sizeof *products && strcmp(products[k], category) != 0)
-        k++;
-    return k < sizeof products / sizeof *products;
-}
 
 struct pass {
     struct pdnn_report_rows *rows;
@@ -61,7 +52,7 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
         double bound = ops[i].place.bound == PDNN_BOUND_MEMORY ? ops[i].time_ns_median : 0;
         total += ops[i].time_ns_median;
         memory += bound;
-        if (!pdnn_report_is_product(ops[i].category)) {
+        if (!pdnn_category_is_product(ops[i].category)) {
             other += ops[i].time_ns_median;
             memory_of_others += bound;
         }

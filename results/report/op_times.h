@@ -23,10 +23,6 @@ struct pdnn_report_op_times {
     struct pdnn_report_mean memory_of_others[2], memory_of_networks[2];
 };
 
-/* Whether an op of the category is a matrix product, a convolution or a recurrent layer: its FLOP grow faster
- * than its bytes. */
-bool pdnn_report_is_product(const char *category);
-
 /* Uses the arena of the rows. An ops.csv that is missing is not an error; one that cannot be read is. */
 enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct pdnn_report_op_times *times,
                                            struct pdnn_err *err);

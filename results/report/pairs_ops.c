@@ -1,4 +1,5 @@
 /* Claims about the ops of two platforms. */
+#include "results/analysis/op_groups.h"
 #include "results/analysis/compare_ops.h"
 #include "results/report/pairs.h"
 #include "results/tables/ops_reader.h"
@@ -14,7 +15,7 @@ enum op_kind { COMPUTE_BOUND, MEMORY_BOUND, LOOKUP, OP_KINDS };
 static size_t op_kind_of(const struct pdnn_op_record *op) {
     if (strcmp(op->category, "embedding") == 0)
         return LOOKUP;
-    if (!pdnn_report_is_product(op->category))
+    if (!pdnn_category_is_product(op->category))
         return OP_KINDS;
     return op->place.bound == PDNN_BOUND_COMPUTE  ? COMPUTE_BOUND
            : op->place.bound == PDNN_BOUND_MEMORY ? MEMORY_BOUND

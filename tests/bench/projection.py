@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """How far `paradnn project` is off: steps of one result directory projected onto another's roofs, against those measured there, per family.
 
-Usage: projection.py FROM ONTO               two directories, in both directions
+Usage: projection.py FROM ONTO [CONDITIONS]  two directories, in both directions; of rows such as threads=1
        projection.py --threads RESULTS       one with run.threads=[1, 2]: one thread onto two, and back
        projection.py --factor RESULTS NAME=FACTOR... -- MEASURED [CONDITIONS]
                                              factors, such as compute=0.5, against rows measured so, such as isa=avx2
-With --table, one line for each model too. PARADNN names the program (default: build/cli/paradnn)."""
+With --table, one line for each model too; with --kinds, one for each kind of op. PARADNN names the program (default: build/cli/paradnn)."""
 
 import csv
 import os
@@ -50,22 +50,54 @@ def report(title, projected, measured, table, without=""):
         print(f"   {100 * error:+6.1f} %  measured x {ratio:5.2f}  projected x {float(row['speedup']):5.2f}  {row['id']}")
 
 
+def report_kinds(title, projected, measured, without=""):
+    """By op, pass and bound: the errors of single ops, those with the largest share of the time first."""
+    ops = {(key_of(row["id"], without), row["op_index"]): row for row in measured}
+    kinds = {}
+    for row in projected:
+        other = ops.get((key_of(row["id"], without), row["op_index"]))
+        if other and (other["op"], other["op_pass"]) == (row["op"], row["op_pass"]):
+            truth = float(other["time_ns_median"])
+            time = float(row["time_ns_median"])
+            kinds.setdefault((row["op"], row["op_pass"], row["bound"]), []).append((float(row["projected_ns"]) / truth - 1, time / truth, time))
+    total = sum(time for errors in kinds.values() for _, _, time in errors)
+    for kind, errors in sorted(kinds.items(), key=lambda one: -sum(time for _, _, time in one[1])):
+        share = 100 * sum(time for _, _, time in errors) / total
+        if share < 1:
+            break
+        print(f"{title:34} {' '.join(kind):44} {len(errors):4} ops  {share:5.1f} % of the time  "
+              f"median |error| {100 * statistics.median(abs(error) for error, _, _ in errors):5.1f} %  "
+              f"bias {100 * statistics.median(error for error, _, _ in errors):+6.1f} %  "
+              f"measured x {statistics.median(ratio for _, ratio, _ in errors):5.2f}")
+
+
+def compare(title, projected, measured, options, without=""):
+    """Projected and measured: what `project` takes for either side."""
+    report(title, project(*projected), project(*measured), "--table" in options, without)
+    if "--kinds" in options:
+        report_kinds(title, project(*projected, "--table", "ops"), project(*measured, "--table", "ops"), without)
+
+
+def only(conditions):
+    return [word for condition in conditions for word in ("--only", condition)]
+
+
 def main():
-    arguments = [word for word in sys.argv[1:] if word != "--table"]
-    table = "--table" in sys.argv
+    options = [word for word in sys.argv[1:] if word in ("--table", "--kinds")]
+    arguments = [word for word in sys.argv[1:] if word not in options]
     if len(arguments) == 2 and arguments[0] == "--threads":
-        one, two = (project(arguments[1], "--compute", "1", "--only", f"threads={n}") for n in (1, 2))
-        report("1 to 2 threads", project(arguments[1], "--threads", "2", "--only", "threads=1"), two, table, "threads")
-        report("2 to 1 threads", project(arguments[1], "--threads", "1", "--only", "threads=2"), one, table, "threads")
+        for one, other in (("1", "2"), ("2", "1")):
+            compare(f"{one} to {other} threads", (arguments[1], "--threads", other, "--only", f"threads={one}"),
+                    (arguments[1], "--compute", "1", "--only", f"threads={other}"), options, "threads")
     elif len(arguments) > 4 and arguments[0] == "--factor" and "--" in arguments:
         end = arguments.index("--")
-        options = [word for factor in arguments[2:end] for word in ("--" + factor.split("=", 1)[0], factor.split("=", 1)[1])]
-        measured = project(arguments[end + 1], "--compute", "1", *[word for only in arguments[end + 2:] for word in ("--only", only)])
-        report(" ".join(arguments[2:end] + arguments[end + 2:]), project(arguments[1], *options), measured, table, "isa")
-    elif len(arguments) == 2:
-        for one, other in (arguments, arguments[::-1]):
+        factors = [word for factor in arguments[2:end] for word in ("--" + factor.split("=", 1)[0], factor.split("=", 1)[1])]
+        compare(" ".join(arguments[2:end] + arguments[end + 2:]), (arguments[1], *factors),
+                (arguments[end + 1], "--compute", "1", *only(arguments[end + 2:])), options, "isa")
+    elif len(arguments) >= 2 and not arguments[0].startswith("-"):
+        for one, other in (arguments[:2], arguments[1::-1]):
             title = f"{os.path.basename(one.rstrip('/'))} onto {os.path.basename(other.rstrip('/'))}"
-            report(title, project(one, "--onto", other), project(other, "--compute", "1"), table)
+            compare(title, (one, "--onto", other, *only(arguments[2:])), (other, "--compute", "1", *only(arguments[2:])), options)
     else:
         sys.exit(__doc__)
 

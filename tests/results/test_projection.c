@@ -5,6 +5,7 @@
 #include "tests/near.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { L2_BYTES = 1000, CALL_NS = 10 };
@@ -135,7 +136,7 @@ static void test_retime(void **state) {
             work(rows[i].flop, 1, rows[i].bytes, rows[i].calls, rows[i].ns),
             work(rows[i].flop, rows[i].rung_after, rows[i].bytes, rows[i].calls, rows[i].ns)};
         const struct pdnn_roofs *const roofs[] = {&before, &after};
-        struct pdnn_retimed made = pdnn_retime(roofs, input);
+        struct pdnn_retimed made = pdnn_retime(roofs, input, (struct pdnn_retimed_kind){0});
         assert_true(made.known);
         assert_near(made.ns, rows[i].expected, 1e-6);
         assert_int_equal(made.times[0].bound, rows[i].before);
@@ -148,13 +149,72 @@ static void test_retime_keeps_what_has_no_roof(void **state) {
     struct pdnn_roofs same = roofs_of((struct pdnn_hardware_request){.compute = "2"}, 2);
     const struct pdnn_roofs *const roofs[] = {&same, &same};
     struct pdnn_place_input input[] = {work(0, 0, 0, 1, 70), work(0, 0, 0, 1, 70)};
-    struct pdnn_retimed made = pdnn_retime(roofs, input);
+    struct pdnn_retimed made = pdnn_retime(roofs, input, (struct pdnn_retimed_kind){0});
     assert_false(made.known);
     assert_near(made.ns, 70, 0);
     input[0].flop_count[PDNN_INT8] = input[1].flop_count[PDNN_INT8] = 5; /* no such peak */
-    made = pdnn_retime(roofs, input);
+    made = pdnn_retime(roofs, input, (struct pdnn_retimed_kind){0});
     assert_false(made.known);
     assert_near(made.ns, 70, 0);
+}
+
+/* Peaks grow from 100 to 400 GFLOP/s, those of the library from 50 to 100, calls from 10 to 20 ns. */
+static void test_retime_by_kind(void **state) {
+    (void)state;
+    struct pdnn_roofs before = roofs_of((struct pdnn_hardware_request){.compute = "1"}, 2), after = before;
+    before.product_gflops[PDNN_F32] = 50;
+    after.peak_gflops[PDNN_F32] = 400;
+    after.product_gflops[PDNN_F32] = 100;
+    after.overhead_ns = 2 * CALL_NS;
+    const struct pdnn_roofs *const roofs[] = {&before, &after};
+    const struct pdnn_place_input input[] = {work(100000, 1, 10, 5, 4050), work(100000, 1, 10, 5, 4050)};
+    static const struct {
+        struct pdnn_retimed_kind kind;
+        double expected;
+    } rows[] = {
+        {{.is_product = false, .is_own = false}, 100 + 1000},
+        {{.is_product = true, .is_own = false}, 100 + 2000},
+        {{.is_product = false, .is_own = true}, 4050 / 4.0},
+        {{.is_product = true, .is_own = true}, 4050 / 2.0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_near(pdnn_retime(roofs, input, rows[i].kind).ns, rows[i].expected, 1e-6);
+    before.product_gflops[PDNN_F32] = 0; /* measured on one side only: the peaks */
+    assert_near(pdnn_retime(roofs, input, rows[1].kind).ns, 100 + 1000, 1e-6);
+}
+
+/* A pattern counts where both sides have it, with whatever stores and steps. */
+static void test_ceilings_alike(void **state) {
+    (void)state;
+    static const struct pdnn_ceilings more = {
+        .count = 5,
+        .row =
+            {
+                {"compute", "avx2", "int8", "", 1, 0, 9, 0, 0, 1},
+                {"bandwidth", "read", "", "DRAM", 1, 0, 5, 0, 0, 1},
+                {"bandwidth", "update", "", "DRAM", 1, 0, 5, 0, 0, 1},
+                {"ladder", "read", "", "DRAM", 1, 1, 5, 0, 0, 1},
+                {"ladder", "copy-streaming", "", "DRAM", 1, 1, 5, 0, 0, 1},
+            },
+    };
+    static const struct pdnn_ceilings less = {
+        .count = 2,
+        .row = {{"bandwidth", "read", "", "L2", 2, 1, 5, 0, 0, 1},
+                {"bandwidth", "copy", "", "L2", 2, 1, 5, 0, 0, 1}},
+    };
+    struct pdnn_ceilings *made;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_ceilings_alike(&more, &less, &made, &err), PDNN_OK);
+    assert_int_equal(made->count, 4);
+    for (size_t i = 0; i < made->count; i++)
+        assert_string_not_equal(made->row[i].pattern, "update");
+    free(made);
+    assert_int_equal(pdnn_ceilings_alike(&less, &more, &made, &err), PDNN_OK);
+    assert_int_equal(made->count, 2);
+    free(made);
+    assert_int_equal(pdnn_ceilings_alike(&more, &ceilings, &made, &err), PDNN_OK); /* which only reads */
+    assert_int_equal(made->count, 3);
+    free(made);
 }
 
 static void test_retime_step(void **state) {
@@ -215,6 +275,8 @@ int main(void) {
         cmocka_unit_test(test_hardware_refuses),
         cmocka_unit_test(test_retime),
         cmocka_unit_test(test_retime_keeps_what_has_no_roof),
+        cmocka_unit_test(test_retime_by_kind),
+        cmocka_unit_test(test_ceilings_alike),
         cmocka_unit_test(test_retime_step),
         cmocka_unit_test(test_projection_sums),
     };
