@@ -30,9 +30,10 @@ struct picture {
     struct pdnn_chart chart;
     int threads, peak, batch, color; /* columns; batch: the minibatch, -1: none */
     bool per_one;                    /* the minibatch is that of each of them */
-    int low_ns, high_ns;             /* of the interval; -1: none */
-    char one[PDNN_AXIS_TEXT];        /* "thread" */
-    struct scaled *scaled;           /* by point */
+    int exchange[2];          /* how ranks average gradients, which one alone does not; -1: no such column */
+    int low_ns, high_ns;      /* of the interval; -1: none */
+    char one[PDNN_AXIS_TEXT]; /* "thread" */
+    struct scaled *scaled;    /* by point */
     size_t left_out, room, n_weak;
     double few, most; /* threads: the fewest and the most of all points */
     struct pdnn_str script, data;
@@ -51,6 +52,8 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
         return status;
     p->batch = pdnn_selection_minibatch(&p->selection);
     p->per_one = strcmp(key, "ranks") == 0;
+    p->exchange[0] = p->per_one ? pdnn_csv_find(&p->selection.results, "allreduce") : -1;
+    p->exchange[1] = p->per_one ? pdnn_csv_find(&p->selection.results, "bucket") : -1;
     p->low_ns = pdnn_csv_find(&p->selection.results, "ci_low_ns");
     p->high_ns = pdnn_csv_find(&p->selection.results, "ci_high_ns");
     snprintf(p->one, sizeof p->one, "%s", p->selection.results.header[p->threads]);
@@ -68,13 +71,24 @@ static double half_width(const struct picture *p, size_t at) {
     return low > 0 && high >= low ? log(high / low) / 2 : NAN;
 }
 
+/* Ranks that average in other ways are no pair; one that is alone has no way. */
+static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
+    for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
+        const char *of = p->exchange[k] < 0 ? "" : pdnn_selection_get(&p->selection, alone, p->exchange[k]);
+        if (*of && strcmp(of, pdnn_selection_get(&p->selection, among, p->exchange[k])) != 0)
+            return false;
+    }
+    return true;
+}
+
 /* Nothing if they cannot be compared. */
 static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
     double few = number_in(p, alone, p->threads), many = number_in(p, among, p->threads), ratio = many / few;
     double x = number_in(p, alone, p->peak);
     double gain = pdnn_selection_step_ns(&p->selection, alone) / pdnn_selection_step_ns(&p->selection, among);
     double speedup = is_weak ? gain * ratio : gain;
-    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->chart.n_points == p->room)
+    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->chart.n_points == p->room ||
+        !same_exchange(p, alone, among))
         return;
     const char *cell = pdnn_selection_get(&p->selection, among, p->color);
     if (p->color == p->threads)
@@ -109,11 +123,14 @@ static size_t count_unused(const struct picture *p) {
     return unused;
 }
 
-/* A point for each member of the series but the first, which has the fewest threads; the minibatch is the
- * same. */
+/* A point for each member of the series but those with the fewest threads, which come first; the minibatch is
+ * the same. */
 static void add_series(struct picture *p, const struct pdnn_series *series) {
-    for (size_t i = 1; i < series->count; i++)
-        add_pair(p, series->at[0], series->at[i], p->per_one);
+    double few = number_in(p, series->at[0], p->threads);
+    for (size_t i = 0; i < series->count && number_in(p, series->at[i], p->threads) == few; i++) {
+        for (size_t k = i + 1; k < series->count; k++)
+            add_pair(p, series->at[i], series->at[k], p->per_one);
+    }
 }
 
 /* In a series over threads and minibatches, the pairs that scale in the other way: with the same minibatch
@@ -137,8 +154,12 @@ static void add_others(struct picture *p, const struct pdnn_series *series) {
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     struct pdnn_series *series;
     size_t n_series;
-    const struct pdnn_axes strong = {.column = {p->threads}, .count = 1};
-    const struct pdnn_axes weak = {.column = {p->threads, p->batch}, .count = 2};
+    struct pdnn_axes strong = {.column = {p->threads}, .count = 1};
+    struct pdnn_axes weak = {.column = {p->threads, p->batch}, .count = 2};
+    for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
+        if (p->exchange[k] >= 0)
+            strong.column[strong.count++] = weak.column[weak.count++] = p->exchange[k];
+    }
     p->room = 2 * p->selection.count + 1; /* a row is among others once in either way */
     p->scaled = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->scaled);
     p->chart.point = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->chart.point);

@@ -316,6 +316,16 @@ class Data(Case):
             self.assertLess(abs(float(rows[0]["efficiency_high"]) - 0.8 * (1100 / 900) ** 0.5), 1e-5)
             self.assertIn(f"More {key} in scales", self.picture("scaling", "scales", "--across", key))
 
+    def test_scaling_of_ranks_by_exchange(self):
+        """One rank averages nothing, and is what ranks that average in any way are compared with; else the way must be the same."""
+        head = "id,family,batch,ranks,allreduce,bucket,status,time_ns_median,pct_of_peak\n"
+        several = "c,fc,8,2,thread,1,ok,1250,20\nd,fc,8,4,thread,1,ok,2500,20\ne,fc,8,2,blocking,1,ok,2000,20\n"
+        self.tables("exchange", head + "a,fc,8,1,,,ok,1000,40\n" + several)
+        rows = self.data("scaling", "exchange", "--across", "ranks")
+        self.assertEqual(sorted((row["id"], float(row["speedup"])) for row in rows), [("c", 1.6), ("d", 1.6), ("e", 1.0)])
+        self.tables("exchange", head + several)
+        self.assertEqual([(row["id"], float(row["speedup"])) for row in self.data("scaling", "exchange", "--across", "ranks")], [("d", 1.0)])
+
     def test_seqpoint_says(self):
         picture = self.picture("seqpoint", "epoch")
         for text in ("in epoch", "100 iterations of 3 pairs of lengths", "2 SeqPoints project 7.00 ms",
