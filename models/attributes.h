@@ -319,6 +319,14 @@ enum { PDNN_ADAM_NEW_W, PDNN_ADAM_NEW_M, PDNN_ADAM_NEW_V, PDNN_ADAM_NEW_POWER };
 /* Coefficients, shared with adam_apply. */
 enum { PDNN_ADAM_LR, PDNN_ADAM_BETA1, PDNN_ADAM_BETA2, PDNN_ADAM_EPSILON, PDNN_ADAM_DECAY };
 
+/* A bucket is the gradients up to and with the one marked LAST (models/distribute.h). */
+enum { PDNN_ALLREDUCE_G };
+enum { PDNN_ALLREDUCE_NEW_G };
+enum { PDNN_ALLREDUCE_RANKS, PDNN_ALLREDUCE_PHASE }; /* attributes */
+/* Coefficients: the mode, the bucket's number and, on its last gradient, its bytes; else 0. */
+enum { PDNN_ALLREDUCE_MODE, PDNN_ALLREDUCE_AT, PDNN_ALLREDUCE_LAST };
+enum { PDNN_ALLREDUCE_WHOLE, PDNN_ALLREDUCE_START, PDNN_ALLREDUCE_WAIT }; /* phases */
+
 enum { PDNN_MOMENT_M, PDNN_MOMENT_G };
 enum { PDNN_MOMENT_NEW_M };
 enum { PDNN_MOMENT_SQUARE }; /* 1: moment of the squared gradient */

@@ -1,6 +1,7 @@
 #include "models/build.h"
 
 #include "models/backward.h"
+#include "models/distribute.h"
 #include "models/fuse.h"
 #include "models/op.h"
 #include "models/optimizer.h"
@@ -63,5 +64,7 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
         pdnn_fuse_post_ops(graph);
     if (quantizes)
         pdnn_quantize(graph, instance->setting[PDNN_SETTING_FUSE] != PDNN_FUSE_NONE);
+    if (instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN)
+        pdnn_distribute(instance, graph);
     return pdnn_graph_status(graph, err);
 }

@@ -22,6 +22,7 @@ static const char *const recurrences[] = {"auto", "fused", "unrolled", NULL};
 static const char *const checkpoints[] = {"none", "layer", NULL};
 static const char *const data_sources[] = {"resident", "generated", "file", NULL};
 static const char *const page_states[] = {"warm", "dropped", NULL};
+static const char *const allreduces[] = {"none", "blocking", "bucketed", "thread", NULL};
 
 const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
     [PDNN_SETTING_MODE] = {.name = "mode",
@@ -55,7 +56,9 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                               .min = 1,
                               .max = 4096,
                               .word = "all",
-                              .help = "threads, one per core; all = the cores this process may use",
+                              .help =
+                                  "threads of a rank, one per core; all = the cores this process may use, "
+                                  "divided among the ranks",
                               .example = "[1, 2, all]"},
     [PDNN_SETTING_CACHE] =
         {.name = "cache",
@@ -136,6 +139,35 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                     "dropped: out of it, before the first step and again once read; with "
                                     "data=file",
                             .example = "[warm, dropped]"},
+    [PDNN_SETTING_RANKS] = {.name = "ranks",
+                            .type = PDNN_PARAM_INT,
+                            .min = 1,
+                            .max = 4096,
+                            .fallback = 1,
+                            .help = "processes that train one model together, each with a minibatch of its "
+                                    "own and `threads` cores of its own, over MPI; training only",
+                            .example = "[1, 2]"},
+    [PDNN_SETTING_ALLREDUCE] = {.name = "allreduce",
+                                .type = PDNN_PARAM_CHOICE,
+                                .fallback = PDNN_ALLREDUCE_BLOCKING,
+                                .choices = allreduces,
+                                .help =
+                                    "how gradients are averaged over the ranks: none: not at all; "
+                                    "blocking: each bucket as soon as it is complete; bucketed: the same, "
+                                    "while later ops run; thread: the same, by a thread of its own; with "
+                                    "two ranks or more",
+                                .example = "[blocking, thread]"},
+    [PDNN_SETTING_BUCKET] = {.name = "bucket",
+                             .column = "bucket_mb",
+                             .type = PDNN_PARAM_INT,
+                             .min = 1,
+                             .max = 4096,
+                             .fallback = 25,
+                             .unit = "MB",
+                             .help =
+                                 "gradients that are averaged by one message; one larger tensor is a bucket "
+                                 "of its own; with two ranks or more",
+                             .example = "[1MB, 25MB]"},
 };
 
 void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family_def *family) {
@@ -158,9 +190,15 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
     if (setting == PDNN_SETTING_PAGES)
         return instance->setting[PDNN_SETTING_DATA] == PDNN_DATA_FILE;
     bool trains = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
+    bool is_shared = trains && instance->setting[PDNN_SETTING_RANKS] > 1;
     if (setting == PDNN_SETTING_CHECKPOINT)
         return trains && instance->family->has_segments;
-    return trains || (setting != PDNN_SETTING_OPTIMIZER && setting != PDNN_SETTING_ACCUMULATE);
+    if (setting == PDNN_SETTING_ALLREDUCE)
+        return is_shared;
+    if (setting == PDNN_SETTING_BUCKET)
+        return is_shared && instance->setting[PDNN_SETTING_ALLREDUCE] != PDNN_ALLREDUCE_NONE;
+    return trains || (setting != PDNN_SETTING_OPTIMIZER && setting != PDNN_SETTING_ACCUMULATE &&
+                      setting != PDNN_SETTING_RANKS);
 }
 
 enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
@@ -174,6 +212,13 @@ enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum p
         return pdnn_fail(err, PDNN_INVALID, "%s does not apply with data=%s, only with data=%s", name,
                          data_sources[instance->setting[PDNN_SETTING_DATA]],
                          setting == PDNN_SETTING_PAGES ? "file" : "generated or data=file");
+    if (mode == PDNN_MODE_TRAIN && setting == PDNN_SETTING_ALLREDUCE)
+        return pdnn_fail(err, PDNN_INVALID, "allreduce does not apply with ranks=1, only with two or more");
+    if (mode == PDNN_MODE_TRAIN && setting == PDNN_SETTING_BUCKET)
+        return pdnn_fail(err, PDNN_INVALID,
+                         instance->setting[PDNN_SETTING_RANKS] > 1
+                             ? "bucket does not apply with allreduce=none"
+                             : "bucket does not apply with ranks=1, only with two or more");
     other.setting[PDNN_SETTING_MODE] = mode == PDNN_MODE_TRAIN ? PDNN_MODE_INFER : PDNN_MODE_TRAIN;
     if (!pdnn_setting_applies(&other, setting))
         return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s", name, instance->family->name);
@@ -330,8 +375,9 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
 }
 
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
+    int64_t ranks = instance->setting[PDNN_SETTING_RANKS];
     if (!instance->setting[PDNN_SETTING_THREADS])
-        instance->setting[PDNN_SETTING_THREADS] = threads;
+        instance->setting[PDNN_SETTING_THREADS] = threads > ranks ? threads / ranks : 1;
     if (instance->family->resolve)
         instance->family->resolve(instance);
 }

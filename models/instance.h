@@ -28,6 +28,9 @@ enum pdnn_setting {
     PDNN_SETTING_DATA,       /* enum pdnn_data: where each step's minibatch comes from */
     PDNN_SETTING_LOADERS,    /* threads that prepare minibatches; unless data is resident */
     PDNN_SETTING_PAGES,      /* enum pdnn_pages: the page cache; data=file only */
+    PDNN_SETTING_RANKS,      /* processes that share a step (models/distribute.h); training only */
+    PDNN_SETTING_ALLREDUCE,  /* enum pdnn_allreduce; with several ranks */
+    PDNN_SETTING_BUCKET,     /* 1e6 bytes of gradients per message; with all-reduce */
     PDNN_SETTING_COUNT
 };
 
@@ -37,6 +40,14 @@ enum pdnn_fuse { PDNN_FUSE_NONE, PDNN_FUSE_POST_OPS, PDNN_FUSE_BLOCKS };
 enum pdnn_data { PDNN_DATA_RESIDENT, PDNN_DATA_GENERATED, PDNN_DATA_FILE };
 enum pdnn_pages { PDNN_PAGES_WARM, PDNN_PAGES_DROPPED };
 enum pdnn_checkpoint { PDNN_CHECKPOINT_NONE, PDNN_CHECKPOINT_LAYER };
+/* How gradients are averaged over ranks: not at all; by a call that returns when a bucket is averaged; by
+ * calls that return at once and progress between ops; by such a blocking call in a thread of its own. */
+enum pdnn_allreduce {
+    PDNN_ALLREDUCE_NONE,
+    PDNN_ALLREDUCE_BLOCKING,
+    PDNN_ALLREDUCE_BUCKETED,
+    PDNN_ALLREDUCE_THREAD
+};
 
 /* The rows of the run settings. */
 extern const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT];

@@ -120,6 +120,13 @@ enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *
         *value = pdnn_value_of(def->word_value);
         return PDNN_OK;
     }
+    char bare[24]; /* without the unit, which may follow */
+    size_t length = strlen(text), unit = strlen(pdnn_param_unit(def));
+    if (unit && length > unit && length - unit < sizeof bare &&
+        strcmp(text + length - unit, def->unit) == 0) {
+        snprintf(bare, sizeof bare, "%.*s", (int)(length - unit), text);
+        text = bare;
+    }
     int64_t number;
     if (!pdnn_parse_i64(text, &number)) {
         bool has_more = def->type == PDNN_PARAM_LIST && strchr(text, '-');

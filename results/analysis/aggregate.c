@@ -5,6 +5,7 @@
 #include "results/analysis/breakdown.h"
 #include "results/analysis/loaders.h"
 #include "runtime/facts/infeed.h"
+#include "runtime/facts/ranks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -358,6 +359,36 @@ static void set_infeed(struct analysis *a) {
     record->page_cache = seen.pages;
 }
 
+/* The median over the visits of what the ranks did apart from their steps; NAN if no visit has it. */
+static double alone_ns(const struct ok_visits *ok, const char *key, uint64_t *bytes) {
+    size_t count = 0;
+    for (size_t i = 0; i < ok->count; i++) {
+        const struct pdnn_measured_ops *ops = &ok->ops[i];
+        for (size_t k = ops->count; k-- > 0 && pdnn_ranks_is_alone(ops->op[k].key);) {
+            if (strcmp(ops->op[k].key, key) != 0)
+                continue;
+            *bytes = ops->op[k].bytes;
+            ok->value[count++] = ops->op[k].time_ns;
+        }
+    }
+    return count ? pdnn_median(ok->value, count) : NAN;
+}
+
+/* The bus bandwidth is that of a ring: each rank sends 2 (p - 1) / p of the bytes. */
+static void set_ranks(const struct ok_visits *ok, struct pdnn_record *record) {
+    double ranks = (double)record->instance.setting[PDNN_SETTING_RANKS];
+    uint64_t bytes = 0;
+    record->compute_ns = alone_ns(ok, pdnn_ranks_compute, &bytes);
+    record->skew_ns = alone_ns(ok, pdnn_ranks_skew, &bytes);
+    record->comm_ns = alone_ns(ok, pdnn_ranks_comm, &bytes);
+    if (!(record->comm_ns > 0))
+        return;
+    record->allreduce_bytes = bytes;
+    record->exposed_ns = record->time_ns_median - record->compute_ns;
+    record->hidden_pct = (1 - record->exposed_ns / record->comm_ns) * 100;
+    record->bus_gbs = 2 * (ranks - 1) / ranks * (double)bytes / record->comm_ns;
+}
+
 static void place_record(struct analysis *a, double compute_index, double memory_index) {
     struct pdnn_record *record = a->record;
     struct pdnn_place_input place = {
@@ -379,8 +410,10 @@ static void place_record(struct analysis *a, double compute_index, double memory
         record->residual_pct = (record->time_ns_median - a->ops_ns) / record->time_ns_median * 100;
     const struct pdnn_family_def *family = record->instance.family;
     record->examples_per_s = (double)record->instance.hyper[family->minibatch_param].number *
-                             (double)record->instance.setting[PDNN_SETTING_ACCUMULATE] * 1e9 /
+                             (double)record->instance.setting[PDNN_SETTING_ACCUMULATE] *
+                             (double)record->instance.setting[PDNN_SETTING_RANKS] * 1e9 /
                              record->time_ns_median;
+    set_ranks(a->ok, record);
 }
 
 static void fill_from_group(const struct analysis *a, const struct pdnn_group *group,

@@ -1,6 +1,7 @@
 #include "results/analysis/breakdown.h"
 #include "models/op.h"
 #include "runtime/facts/infeed.h"
+#include "runtime/facts/ranks.h"
 #include "runtime/facts/stats.h"
 
 #include <string.h>
@@ -93,7 +94,7 @@ static void note_implementation(struct pdnn_breakdown_row *row, const char *impl
 static bool add_visit(struct table *table, const struct pdnn_measured_ops *ops, size_t visit) {
     for (size_t i = 0; i < ops->count; i++) {
         const struct pdnn_measured_op *op = &ops->op[i];
-        if (pdnn_infeed_is_alone(op->key)) /* no part of the step */
+        if (pdnn_infeed_is_alone(op->key) || pdnn_ranks_is_alone(op->key)) /* no part of the step */
             continue;
         size_t at = table->count ? find_row(table, op->key, i % table->count, visit) : 0;
         if (at == table->count && !add_row(table, op->key, op->layer))

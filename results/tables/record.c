@@ -57,6 +57,13 @@ void pdnn_record_init(struct pdnn_record *record, const char *id) {
         .loader_examples_per_s = NAN,
         .loader_bytes_per_s = NAN,
         .page_cache = "",
+        .compute_ns = NAN,
+        .skew_ns = NAN,
+        .comm_ns = NAN,
+        .exposed_ns = NAN,
+        .hidden_pct = NAN,
+        .bus_gbs = NAN,
+        .allreduce_bytes = PDNN_ABSENT,
         .host = "",
     };
     snprintf(record->id, sizeof record->id, "%s", id);

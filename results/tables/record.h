@@ -63,7 +63,9 @@ struct pdnn_record {
     /* With data that changes from step to step: share of the step that waits, and the loaders alone, of which
      * the last one is for files only. */
     double infeed_pct, loader_examples_per_s, loader_bytes_per_s;
-    const char *page_cache; /* static text */
+    const char *page_cache;                                               /* static text */
+    double compute_ns, skew_ns, comm_ns, exposed_ns, hidden_pct, bus_gbs; /* of several ranks; else NAN */
+    uint64_t allreduce_bytes;
     struct pdnn_placement place;
     unsigned flags;
     const char *host;        /* borrowed */

@@ -190,7 +190,8 @@ static const struct pdnn_column tail[] = {
     {"probe_gbs", "1e9 B/s", NUMBER(probe_gbs), .help = "DRAM read probe: median over the visits"},
     {"prepare_ns", "ns", COUNT(prepare_ns),
      .help = "time for graph, primitives, layouts, memory and data, before any step"},
-    {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "batch times accumulate over time_ns_median"},
+    {"examples_per_s", "1/s", NUMBER(examples_per_s),
+     .help = "batch times accumulate and ranks over time_ns_median"},
     {"gflops", "1e9 FLOP/s", NUMBER(place.gflops), .help = "in_bounds_flop_count over time_ns_median"},
     {"bw_gbs", "1e9 B/s", NUMBER(place.bw_gbs), .help = "byte_count over time_ns_median"},
     {"intensity_flop_per_byte", "FLOP/byte", NUMBER(place.intensity_flop_per_byte),
@@ -221,6 +222,27 @@ static const struct pdnn_column tail[] = {
      .help =
          "how much of the data set the kernel had in memory right before the steps, as it says; data=file "
          "only"},
+    {"compute_ns", "ns", NUMBER(compute_ns), .is_later = true,
+     .help = "with several ranks: time of a step without communication, on the slowest rank"},
+    {"skew_ns", "ns", NUMBER(skew_ns), .is_later = true,
+     .help =
+         "with several ranks: by how much the fastest rank's steps without communication are shorter; its wait for "
+         "the slowest one"},
+    {"comm_ns", "ns", NUMBER(comm_ns), .is_later = true,
+     .help =
+         "with several ranks: time to average all gradients of a step, bucket by bucket, with nothing beside it"},
+    {"exposed_ns", "ns", NUMBER(exposed_ns), .is_later = true,
+     .help = "with several ranks: time_ns_median less compute_ns"},
+    {"hidden_pct", "%", NUMBER(hidden_pct), .is_later = true,
+     .help =
+         "with several ranks: the part of comm_ns that is not exposed; below 0, communication costs more inside the "
+         "step than alone"},
+    {"allreduce_bytes", "bytes", COUNT(allreduce_bytes), .is_later = true,
+     .help = "with several ranks: bytes of a rank's gradients"},
+    {"bus_gbs", "1e9 B/s", NUMBER(bus_gbs), .is_later = true,
+     .help =
+         "with several ranks: 2(p-1)/p * allreduce_bytes over comm_ns, which is what a ring of p ranks sends over "
+         "each link"},
     {"extrapolated", "", COUNT(extrapolated),
      .help = "1: only layers_run of the layers ran, and the time is scaled by the ratio of all ops' times to "
              "theirs"},

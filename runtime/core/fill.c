@@ -59,6 +59,11 @@ static void fill_masked(const struct pdnn_tensor *tensor, uint64_t stream, int32
     }
 }
 
+/* Kinds whose elements are drawn one by one, whatever their index. */
+static bool is_drawn(enum pdnn_fill_kind kind) {
+    return kind == PDNN_FILL_UNIFORM || kind == PDNN_FILL_CLASS || kind == PDNN_FILL_ZIPF;
+}
+
 static int32_t id_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
     int64_t scale = (int64_t)fill->scale;
     switch (fill->kind) {
@@ -73,13 +78,13 @@ static int32_t id_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
     }
 }
 
-static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int32_t *values) {
+static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int64_t first, int32_t *values) {
     int64_t elements = pdnn_tensor_elements(tensor);
     if (tensor->fill.kind == PDNN_FILL_MASKED)
         fill_masked(tensor, stream, values);
     else
         for (int64_t i = 0; i < elements; i++)
-            values[i] = id_at(&tensor->fill, stream, i);
+            values[i] = id_at(&tensor->fill, stream, first + i);
 }
 
 /* Integers below 128. */
@@ -217,13 +222,17 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const str
     int64_t elements = pdnn_tensor_elements(t);
     uint64_t seed = source->seed, stream = pdnn_rng_at(seed, tensor);
     struct sequences sequences;
+    bool is_data = t->role == PDNN_ROLE_INPUT || t->role == PDNN_ROLE_LABEL;
+    int64_t first = is_data && is_drawn(t->fill.kind) ? source->rank * elements : 0;
+    if (is_data && source->rank && !is_drawn(t->fill.kind))
+        stream = pdnn_rng_at(stream, (uint64_t)source->rank);
     bool has_sequences = find_sequences(t, source->lengths, stream, &sequences);
     if (t->dtype == PDNN_S32 && has_sequences) {
         fill_sequences(t, &sequences, plain);
         return;
     }
     if (t->dtype == PDNN_S32) {
-        fill_ids(t, stream, plain);
+        fill_ids(t, stream, first, plain);
         return;
     }
     if (t->dtype == PDNN_INT8 && t->role != PDNN_ROLE_WEIGHT) {
@@ -250,5 +259,5 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const str
     }
 #pragma omp parallel for if (elements > 65536 && !source->on_one_thread)
     for (int64_t i = 0; i < elements; i++)
-        put(t->dtype, plain, i, value_at(&t->fill, stream, i));
+        put(t->dtype, plain, i, value_at(&t->fill, stream, first + i));
 }

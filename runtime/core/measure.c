@@ -60,6 +60,8 @@ static int64_t count_preemptions(void) {
 static int time_steps(const struct session *session, uint64_t steps, uint64_t *ns) {
     int (*step)(void *) = session->target->step;
     void *user = session->target->user;
+    if (session->target->before)
+        session->target->before(user, steps);
     uint64_t start = now(session);
     for (uint64_t i = 0; i < steps; i++) {
         int code = step(user);
@@ -67,6 +69,8 @@ static int time_steps(const struct session *session, uint64_t steps, uint64_t *n
             return code;
     }
     *ns = pdnn_clock_net_ns(now(session) - start, session->clock_cost_ns);
+    if (session->target->after)
+        *ns = session->target->after(user, *ns);
     return 0;
 }
 
@@ -187,7 +191,11 @@ static int take_stamp(struct session *session) {
     uint64_t *stamp = session->stamp_ns + session->n_stamps * (parts + 1);
     memset(stamp, 0, (parts + 1) * sizeof *stamp);
     evict_if_cold(session);
+    if (session->target->before)
+        session->target->before(session->target->user, 1);
     int code = session->target->stamped_step(session->target->user, stamp);
+    if (session->target->after) /* each process's own stamps count */
+        session->target->after(session->target->user, 0);
     for (size_t i = 0; i < parts; i++)
         stamp[parts] += stamp[i];
     session->spent.stamped_ns += stamp[parts];

@@ -17,6 +17,10 @@ struct pdnn_measure_target {
      * of no part of a stamped step. */
     uint64_t (*waited_ns)(void *user);
     uint64_t period; /* a sample is a multiple of this many steps, over which waiting evens out; 0: of one */
+    /* Both NULL unless several processes run the step together. Called before and after each run of steps
+     * whose time counts, outside of it; `after` gets its time in ns and returns the one that counts. */
+    void (*before)(void *user, uint64_t steps);
+    uint64_t (*after)(void *user, uint64_t ns);
     uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns; tests supply a scripted one */
 };
 

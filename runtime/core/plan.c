@@ -5,6 +5,7 @@
 #include "models/op.h"
 #include "models/sharing.h"
 #include "base/clock.h"
+#include "runtime/core/exchange.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -216,7 +217,7 @@ enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_bac
 enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
                                   const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
                                   struct pdnn_err *err) {
-    const struct pdnn_fill_source source = {.seed = options->seed};
+    const struct pdnn_fill_source source = {.seed = options->seed, .rank = options->rank};
     struct pdnn_plan made;
     enum pdnn_status status = pdnn_plan_outline(&made, backend, state, graph, options, err);
     if (status != PDNN_OK)
@@ -244,21 +245,27 @@ void pdnn_plan_destroy(struct pdnn_plan *plan) {
 
 int pdnn_plan_run(const struct pdnn_plan *plan) {
     const struct pdnn_step *step = plan->program.steps, *end = step + plan->program.n_steps;
+    const bool polls = pdnn_exchange_is_open();
     for (; step < end; step++) {
         int code = step->work.run(step->work.state);
         if (code)
             return code;
+        if (polls)
+            pdnn_exchange_poll();
     }
     return 0;
 }
 
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
+    const bool polls = pdnn_exchange_is_open();
     uint64_t before = pdnn_clock_ns();
     for (size_t i = 0; i < plan->program.n_steps; i++) {
         const struct pdnn_work *work = &plan->program.steps[i].work;
         int code = work->run(work->state);
         if (code)
             return code;
+        if (polls)
+            pdnn_exchange_poll();
         uint64_t after = pdnn_clock_ns();
         ns[i] += pdnn_clock_net_ns(after - before, clock_cost_ns);
         before = after;

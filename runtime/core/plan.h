@@ -23,6 +23,7 @@ struct pdnn_plan_options {
     uint64_t limit_bytes;
     uint64_t beside_bytes; /* held meanwhile: to evict caches and to probe */
     uint64_t seed;         /* of the data */
+    int64_t rank;          /* whose data (struct pdnn_fill_source) */
     bool allow_slow;       /* run ops without a fast path too */
     bool keep_all;         /* give every slot its own memory, so that each value can be read after a step */
 };
@@ -65,6 +66,9 @@ struct pdnn_fill_source {
     uint64_t seed;
     const struct pdnn_example_lengths *lengths; /* NULL: drawn as well */
     bool on_one_thread;                         /* the calling one; else the OpenMP team may help */
+    /* Of several ranks, each has examples of its own: where they are the outermost dimension, those that
+     * follow the ones of the rank before in the minibatch of all ranks together. */
+    int64_t rank;
 };
 
 /* Generates the content of a tensor that no op computes, as a plain array of its dtype. The same for every

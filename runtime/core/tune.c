@@ -19,6 +19,8 @@ struct pdnn_tune_entry {
     double ns[]; /* minimum over all measurements */
 };
 
+void (*pdnn_tune_agree)(double *ns, int n);
+
 void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...) {
     size_t begin = key->length < sizeof key->text ? key->length : sizeof key->text - 1;
     va_list arguments;
@@ -158,6 +160,8 @@ static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_q
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     uint64_t start_ns = pdnn_clock_ns(), before_ns = tune->measuring_ns;
     status = question->measure(question->state, ns, err);
+    if (status == PDNN_OK && pdnn_tune_agree)
+        pdnn_tune_agree(ns, question->n);
     tune->measuring_ns =
         before_ns + pdnn_clock_ns() - start_ns; /* nested measurements are part of this one */
     if (status == PDNN_OK && !*entry)

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Minimum time between two calls of the progress hook. */
 static const uint64_t progress_interval_ns = 200000000;
@@ -105,6 +106,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         request.lengths = *task->lengths;
     if (task->min_samples)
         request.rules.min_samples = task->min_samples;
+    request.ranks = task->instance.setting[PDNN_SETTING_RANKS];
     request.rules.cold = task->instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     if (sweep->rules->ceilings)
         request.cache_bytes =
@@ -212,12 +214,19 @@ void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_swee
     sum->overhead_ns += result->overhead_ns;
 }
 
+/* Workers of several ranks that are kept. */
+enum { SEVERAL_MAX = 4 };
+
 /* One for each isa. */
 struct pdnn_sweep_workers {
     const struct pdnn_host *host;
     uint64_t memory_limit_bytes;
     struct pdnn_worker worker[PDNN_ISA_COUNT];
     enum pdnn_isa last; /* isa of the last visit, whose worker's threads may still be running */
+    struct {
+        int64_t ranks;
+        struct pdnn_worker worker;
+    } several[SEVERAL_MAX]; /* workers of several ranks, by when they were started */
 };
 
 enum pdnn_status pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
@@ -233,6 +242,8 @@ enum pdnn_status pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_
 void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers) {
     for (int isa = 0; workers && isa < PDNN_ISA_COUNT; isa++)
         pdnn_worker_stop(&workers->worker[isa]);
+    for (int i = 0; workers && i < SEVERAL_MAX; i++)
+        pdnn_worker_stop(&workers->several[i].worker);
     free(workers);
 }
 
@@ -249,6 +260,8 @@ static void rest_others(struct pdnn_sweep_workers *workers, enum pdnn_isa isa) {
     if (isa != workers->last)
         pdnn_worker_rest(&workers->worker[workers->last]);
     workers->last = isa;
+    for (int i = 0; i < SEVERAL_MAX; i++)
+        pdnn_worker_rest(&workers->several[i].worker);
 }
 
 enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
@@ -263,10 +276,58 @@ enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, enum
     return PDNN_OK;
 }
 
+/* The worker of several ranks, started unless it lives; the oldest one makes room. */
+static enum pdnn_status get_ranks(struct pdnn_sweep_workers *workers, enum pdnn_isa isa, int64_t ranks,
+                                  struct pdnn_worker **worker, struct pdnn_err *err) {
+    int at = 0;
+    while (at < SEVERAL_MAX &&
+           (workers->several[at].ranks != ranks || workers->several[at].worker.isa != isa ||
+            !pdnn_worker_alive(&workers->several[at].worker)))
+        at++;
+    if (at < SEVERAL_MAX) {
+        *worker = &workers->several[at].worker;
+        return PDNN_OK;
+    }
+    at = 0;
+    while (at < SEVERAL_MAX && pdnn_worker_alive(&workers->several[at].worker))
+        at++;
+    if (at == SEVERAL_MAX) {
+        pdnn_worker_stop(&workers->several[0].worker);
+        memmove(workers->several, workers->several + 1, (SEVERAL_MAX - 1) * sizeof workers->several[0]);
+        at = SEVERAL_MAX - 1;
+        workers->several[at].worker = (struct pdnn_worker){0};
+    }
+    workers->several[at].ranks = ranks;
+    *worker = &workers->several[at].worker;
+    return pdnn_worker_start_ranks(*worker, workers->host, isa, ranks, workers->memory_limit_bytes,
+                                   &workers->worker[isa], err);
+}
+
+/* Ranks that do not start are the outcome of the visit: other instances can do without them. */
+static enum pdnn_status have_ranks_visit(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
+                                         const struct pdnn_request *request,
+                                         const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                         struct pdnn_err *err) {
+    struct pdnn_worker *worker;
+    struct pdnn_err why = {0};
+    pdnn_worker_rest(&workers->worker[isa]);
+    rest_others(workers, isa);
+    enum pdnn_status status = get_ranks(workers, isa, request->ranks, &worker, &why);
+    if (status == PDNN_OK)
+        return pdnn_worker_visit(worker, request, watch, visit, err);
+    *visit = (struct pdnn_visit){.outcome = status == PDNN_UNSUPPORTED ? PDNN_OUTCOME_UNSUPPORTED
+                                                                       : PDNN_OUTCOME_CRASH,
+                                 .started_unix_ms = pdnn_clock_unix_ms()};
+    snprintf(visit->reason, sizeof visit->reason, "%.*s", PDNN_REASON_TEXT - 1, why.text);
+    return PDNN_OK;
+}
+
 static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                      struct pdnn_err *err) {
     struct pdnn_sweep_workers *workers = user;
+    if (request->ranks > 1)
+        return have_ranks_visit(workers, isa, request, watch, visit, err);
     rest_others(workers, isa);
     return pdnn_worker_visit(&workers->worker[isa], request, watch, visit, err);
 }

@@ -32,6 +32,14 @@ struct pdnn_worker {
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
 
+/* The same for a worker that is several ranks, which mpirun starts: on this host, or where MPI's own
+ * environment and PARADNN_HOSTS say. `alike` is a worker for the same isa, whose environment it gets; or {0}.
+ * The pid is mpirun's, and the connection is to rank 0. PDNN_UNSUPPORTED, with what is missing, in a build
+ * without MPI or without mpirun. */
+enum pdnn_status pdnn_worker_start_ranks(struct pdnn_worker *worker, const struct pdnn_host *host,
+                                         enum pdnn_isa isa, int64_t ranks, uint64_t memory_limit_bytes,
+                                         const struct pdnn_worker *alike, struct pdnn_err *err);
+
 /* False if there is none or it has died since the last request; in that case pid is 0 afterwards. */
 bool pdnn_worker_alive(struct pdnn_worker *worker);
 

@@ -1,4 +1,4 @@
-#define _DEFAULT_SOURCE
+#define _GNU_SOURCE /* memmem */
 #include "runtime/driver/worker_autopsy.h"
 
 #include "base/units.h"
@@ -35,14 +35,34 @@ static bool reap(pid_t pid, int *status, struct rusage *usage) {
     return true;
 }
 
+/* Whether there is more than a rule in the text. */
+static bool says_something(const char *text, size_t length) {
+    bool found = false;
+    for (size_t i = 0; i < length; i++)
+        found = found || isalpha((unsigned char)text[i]);
+    return found;
+}
+
 /* The worker's last line of output, made printable; "" if it printed nothing. */
 static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
-    size_t end = link->last_words_length;
-    while (end && isspace((unsigned char)link->last_words[end - 1]))
-        end--;
-    size_t start = end;
-    while (start && link->last_words[start - 1] != '\n')
-        start--;
+    static const char mark[] =
+        "paradnn-worker-mpi: "; /* before what a rank says of itself; mpirun says more */
+    size_t end = link->last_words_length, start;
+    const char *own = link->is_ranks ? memmem(link->last_words, end, mark, sizeof mark - 1) : NULL;
+    if (own) {
+        const char *stop = memchr(own, '\n', end - (size_t)(own - link->last_words));
+        end = stop ? (size_t)(stop - link->last_words) : end;
+    }
+    for (;;) {
+        while (end && isspace((unsigned char)link->last_words[end - 1]))
+            end--;
+        start = end;
+        while (start && link->last_words[start - 1] != '\n')
+            start--;
+        if (!start || !link->is_ranks || says_something(link->last_words + start, end - start))
+            break;
+        end = start;
+    }
     size_t length = 0;
     for (size_t i = start; i < end; i++)
         text[length++] = isprint((unsigned char)link->last_words[i]) ? link->last_words[i] : ' ';
@@ -85,7 +105,9 @@ void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
     while (pdnn_worker_hear(worker->link)) {
     }
     last_line(worker->link, words);
-    snprintf(fate->reason, sizeof fate->reason, "%s%s%s", cause, *words ? ": " : "", words);
+    snprintf(fate->reason, sizeof fate->reason, "%.90s%s%.150s",
+             worker->link->is_ranks && *words ? "" : cause, *words && !worker->link->is_ranks ? ": " : "",
+             words);
     worker->pid = 0;
     pdnn_worker_stop(worker);
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 bool pdnn_worker_hear(struct pdnn_worker_link *link) {
@@ -39,8 +40,24 @@ bool pdnn_worker_alive(struct pdnn_worker *worker) {
     return worker->pid != 0;
 }
 
+/* mpirun that is killed leaves its ranks behind. */
+static void end_ranks(const struct pdnn_worker *worker) {
+    enum { PATIENCE_MS = 3000 };
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    siginfo_t info = {.si_pid = 0};
+    kill(worker->pid, SIGTERM);
+    for (int i = 0; i < PATIENCE_MS && !info.si_pid; i++) {
+        if (waitid(P_PID, (id_t)worker->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+            return;
+        if (!info.si_pid)
+            nanosleep(&millisecond, NULL);
+    }
+}
+
 void pdnn_worker_stop(struct pdnn_worker *worker) {
     if (worker->pid) {
+        if (worker->link && worker->link->is_ranks)
+            end_ranks(worker);
         kill(worker->pid, SIGKILL);
         while (waitpid(worker->pid, NULL, 0) < 0 && errno == EINTR) {
         }

@@ -6,7 +6,7 @@
 #include "runtime/driver/worker.h"
 #include "runtime/facts/host_cgroup.h"
 
-enum { PDNN_LAST_WORDS_TEXT = 128 };
+enum { PDNN_LAST_WORDS_TEXT = 512 }; /* mpirun takes several lines, with rules around them */
 
 struct pdnn_worker_link {
     int fd, error_fd; /* request socket; read end of the worker's stderr, or -1 */
@@ -16,6 +16,8 @@ struct pdnn_worker_link {
     struct pdnn_oom_kills oom_kills;       /* before the current request */
     char last_words[PDNN_LAST_WORDS_TEXT]; /* the end of its output during the current request */
     size_t last_words_length;
+    char variables[sizeof((struct pdnn_welcome *)0)->variables]; /* it was started with, besides ours */
+    bool is_ranks; /* the process is mpirun, which ends its ranks when asked to */
 };
 
 /* Copies some of the worker's output to our stderr and remembers its end. False if there was none. */

@@ -7,6 +7,15 @@
 
 /* Relative to this program's directory; PDNN_LIBEXEC is the path from bindir to libexecdir/paradnn. */
 static const char *const places[] = {"paradnn-worker", PDNN_LIBEXEC "/paradnn-worker"};
+static const char *const mpi_places[] = {"paradnn-worker-mpi", PDNN_LIBEXEC "/paradnn-worker-mpi"};
+
+bool pdnn_worker_mpi_program(char path[PDNN_PROGRAM_TEXT]) {
+    for (size_t i = 0; i < sizeof mpi_places / sizeof *mpi_places; i++) {
+        if (pdnn_program_beside(mpi_places[i], path) && access(path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
 
 enum pdnn_status pdnn_worker_program(char path[PDNN_PROGRAM_TEXT], struct pdnn_err *err) {
     const char *other = getenv(PDNN_WORKER_VARIABLE);

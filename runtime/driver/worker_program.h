@@ -12,4 +12,7 @@
 /* PDNN_IO, naming the paths that were tried, if there is no program at any of them. */
 enum pdnn_status pdnn_worker_program(char path[PDNN_PROGRAM_TEXT], struct pdnn_err *err);
 
+/* The same for the worker that is several ranks; false in a build without MPI. */
+bool pdnn_worker_mpi_program(char path[PDNN_PROGRAM_TEXT]);
+
 #endif

@@ -5,6 +5,7 @@
 #include "runtime/driver/worker_environment.h"
 #include "runtime/driver/worker_link.h"
 #include "runtime/driver/worker_program.h"
+#include "runtime/driver/worker_start.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,13 +21,6 @@
 
 /* Loading the libraries takes about 50 ms; only a machine that is swapping takes this long. */
 static const uint64_t start_limit_ns = UINT64_C(60000000000);
-
-/* What a worker is started with. */
-struct start {
-    const struct pdnn_host *host;
-    enum pdnn_isa isa;
-    uint64_t memory_limit_bytes;
-};
 
 /* Makes the kernel kill the worker when memory runs out, not the driver with all its results. */
 static void volunteer_for_oom(void) {
@@ -116,8 +110,8 @@ static enum pdnn_status read_welcome(const struct pdnn_message *answer, const ch
     return PDNN_OK;
 }
 
-static enum pdnn_status greet(struct pdnn_worker *worker, const struct start *start, const char *program,
-                              struct pdnn_welcome *welcome, struct pdnn_err *err) {
+enum pdnn_status pdnn_worker_greet(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                                   const char *program, struct pdnn_welcome *welcome, struct pdnn_err *err) {
     struct pdnn_hello hello = {
         .host = *start->host, .memory_limit_bytes = start->memory_limit_bytes, .isa = start->isa};
     const struct pdnn_part body = {&hello, sizeof hello};
@@ -136,8 +130,8 @@ static enum pdnn_status greet(struct pdnn_worker *worker, const struct start *st
 
 /* `more`: environment variables for the worker besides ours. welcome->variables lists those it should
  * have been started with. */
-static enum pdnn_status start_once(struct pdnn_worker *worker, const struct start *start, const char *more,
-                                   struct pdnn_welcome *welcome, struct pdnn_err *err) {
+static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                                   const char *more, struct pdnn_welcome *welcome, struct pdnn_err *err) {
     char program[PDNN_PROGRAM_TEXT];
     struct pdnn_arena arena = {0};
     *worker = (struct pdnn_worker){.isa = start->isa, .link = calloc(1, sizeof *worker->link)};
@@ -152,7 +146,7 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct star
     if (status == PDNN_OK)
         status = spawn(worker, program, environment, err);
     if (status == PDNN_OK)
-        status = greet(worker, start, program, welcome, err);
+        status = pdnn_worker_greet(worker, start, program, welcome, err);
     if (status == PDNN_OK)
         worker->link->software = welcome->software;
     else
@@ -163,13 +157,16 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct star
 
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err) {
-    const struct start start = {host, isa, memory_limit_bytes};
+    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes};
     struct pdnn_welcome welcome, again;
     enum pdnn_status status = start_once(worker, &start, "", &welcome, err);
     if (status != PDNN_OK || !welcome.variables[0])
         return status;
     pdnn_worker_stop(worker);
-    return start_once(worker, &start, welcome.variables, &again, err);
+    status = start_once(worker, &start, welcome.variables, &again, err);
+    if (status == PDNN_OK)
+        memcpy(worker->link->variables, welcome.variables, sizeof welcome.variables);
+    return status;
 }
 
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker) {

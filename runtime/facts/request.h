@@ -32,6 +32,7 @@ struct pdnn_request {
     char largest[PDNN_ID_TEXT];
     /* Of the step's examples, whose minibatch is that of the id; only for a member of a set. */
     struct pdnn_example_lengths lengths;
+    int64_t ranks;               /* of the instance; 0 or 1: the worker is alone */
     uint64_t seed;               /* for the data */
     uint64_t memory_limit_bytes; /* for tensors; 0: none */
     /* Measured capacity of the last-level cache for all the instance's threads together; 0: not measured. */

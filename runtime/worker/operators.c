@@ -165,6 +165,8 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
         status = pdnn_fail(err, PDNN_UNSUPPORTED,
                            "how long a step waits for its data does not follow from operators: only with "
                            "data=resident");
+    if (status == PDNN_OK && made->model.instance.setting[PDNN_SETTING_RANKS] > 1)
+        status = pdnn_fail(err, PDNN_UNSUPPORTED, "operators are measured with ranks=1 only");
     if (status == PDNN_OK)
         status =
             pdnn_process_open(process, pdnn_backend_names[made->model.instance.setting[PDNN_SETTING_BACKEND]],

@@ -5,6 +5,7 @@
 #include "runtime/core/threads.h"
 #include "runtime/facts/software.h"
 #include "runtime/worker/choices.h"
+#include "runtime/worker/world.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -31,6 +32,21 @@ static enum pdnn_status check_isa(const struct pdnn_process *process, const stru
     return PDNN_OK;
 }
 
+/* Ranks on one host take its cores in turn. */
+static enum pdnn_status take_cores(const struct pdnn_process *process, int64_t threads,
+                                   struct pdnn_err *err) {
+    const struct pdnn_world *world = process->world;
+    struct pdnn_host host = process->host;
+    int64_t first = world->local_rank * threads, all = world->local_ranks * threads;
+    if (all > host.threads)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%d ranks of %" PRId64 " thread%s on one host need %" PRId64
+                         " cores; cores available to this process: %" PRId64,
+                         world->local_ranks, threads, threads == 1 ? "" : "s", all, host.threads);
+    memmove(host.core_pu, host.core_pu + first, (size_t)threads * sizeof host.core_pu[0]);
+    return pdnn_threads_set(&host, threads, err);
+}
+
 enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const char *id,
                                        struct pdnn_instance *instance, struct pdnn_err *err) {
     const struct pdnn_host *host = &process->host;
@@ -44,7 +60,9 @@ enum pdnn_status pdnn_process_instance(const struct pdnn_process *process, const
                          "asks for %" PRId64 " threads; cores available to this process: %" PRId64, threads,
                          host->threads);
     status = check_isa(process, instance, err);
-    return status == PDNN_OK ? pdnn_threads_set(host, threads, err) : status;
+    if (status != PDNN_OK)
+        return status;
+    return process->world ? take_cores(process, threads, err) : pdnn_threads_set(host, threads, err);
 }
 
 enum pdnn_status pdnn_model_init(struct pdnn_model *model, const struct pdnn_process *process, const char *id,

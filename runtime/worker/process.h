@@ -37,9 +37,11 @@ struct pdnn_process_probe {
 };
 
 struct pdnn_outlined; /* operators.h */
+struct pdnn_world;    /* world.h */
 
 struct pdnn_process {
-    int fd; /* socket to the driver */
+    int fd;                         /* socket to the driver; -1: a rank other than 0 */
+    const struct pdnn_world *world; /* NULL: this process is alone */
     struct pdnn_host host;
     uint64_t asked_ns; /* when the last visit was asked for */
     enum pdnn_isa isa; /* of every instance in this process */

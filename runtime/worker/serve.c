@@ -9,6 +9,7 @@
 #include "runtime/worker/operators.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/visit.h"
+#include "runtime/worker/world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -202,6 +203,8 @@ static const struct {
 
 static enum pdnn_status answer(struct pdnn_process *process, const struct pdnn_message *message,
                                struct pdnn_err *err) {
+    if (process->world)
+        process->world->tell(message->kind, message->body, message->body_bytes);
     if (message->kind != PDNN_MESSAGE_VISIT)
         pdnn_set_close(process);
     if (message->kind != PDNN_MESSAGE_OPERATORS && message->kind != PDNN_MESSAGE_OPERATOR)
@@ -257,6 +260,53 @@ static enum pdnn_status serve(struct pdnn_process *process, struct pdnn_inbox *i
             return status;
     }
     return PDNN_OK;
+}
+
+/* A rank of another build says so and ends, and with it all of them: no answer would be understood. */
+static enum pdnn_status follow_hello(struct pdnn_process *process, const struct pdnn_message *message,
+                                     struct pdnn_err *err) {
+    const struct pdnn_hello *hello = message->body;
+    if (is_foreign(message) || message->body_bytes != sizeof *hello)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "rank %d is build %s, but rank 0 is build %.*s: all must be the same build",
+                         process->world->rank, pdnn_build, PDNN_BUILD_TEXT - 1, (const char *)message->body);
+    process->host = hello->host;
+    process->isa = hello->isa;
+    if (!process->world->is_beside_0 && pdnn_host_read(&process->host, err) != PDNN_OK)
+        return err->status;
+    pdnn_limit_isa(process);
+    pdnn_limit_memory(process, hello->memory_limit_bytes);
+    return PDNN_OK;
+}
+
+/* Does what rank 0 is asked to do, beside it, until that ends. */
+static enum pdnn_status follow(struct pdnn_process *process, struct pdnn_err *err) {
+    for (;;) {
+        struct pdnn_message message;
+        struct pdnn_visit visit;
+        process->world->hear(&message);
+        if (message.kind == PDNN_MESSAGE_COUNT)
+            return PDNN_OK;
+        if (message.kind == PDNN_MESSAGE_HELLO && follow_hello(process, &message, err) != PDNN_OK)
+            return err->status;
+        if (message.kind == PDNN_MESSAGE_VISIT && is_valid(&message)) {
+            pdnn_visit_run(process, message.body, &visit);
+            pdnn_visit_finish(&visit);
+        }
+        if (message.kind == PDNN_MESSAGE_REST)
+            pdnn_threads_rest();
+    }
+}
+
+enum pdnn_status pdnn_worker_serve_world(const struct pdnn_world *world, int fd, struct pdnn_err *err) {
+    struct pdnn_process process = {.fd = fd, .world = world};
+    struct pdnn_inbox inbox = {0};
+    enum pdnn_status status = world->rank ? follow(&process, err) : serve(&process, &inbox, err);
+    if (!world->rank)
+        world->tell(PDNN_MESSAGE_COUNT, NULL, 0);
+    pdnn_inbox_finish(&inbox);
+    pdnn_process_finish(&process);
+    return status;
 }
 
 int pdnn_worker_serve(int fd) {

@@ -9,7 +9,10 @@
 #include "runtime/worker/loading.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/step_rows.h"
+#include "runtime/worker/together.h"
+#include "runtime/worker/world.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +40,7 @@ struct bench {
     uint64_t *step_ns;                  /* by step: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
     struct pdnn_step_rows rows;
+    struct pdnn_together together; /* with the other ranks; its world is NULL if there are none */
 };
 
 static void bench_finish(struct bench *bench) {
@@ -88,6 +92,14 @@ static int run_stamped_step(void *user, uint64_t *ns) {
 
 static void evict(void *user) {
     pdnn_evictor_run(&((struct bench *)user)->evictor);
+}
+
+static void begin_together(void *user, uint64_t steps) {
+    pdnn_together_begin(&((struct bench *)user)->together, PDNN_TOGETHER_STEPS, steps);
+}
+
+static uint64_t end_together(void *user, uint64_t ns) {
+    return pdnn_together_end(&((struct bench *)user)->together, ns);
 }
 
 /* "ref" in a library is slow code that nobody asked for; the backend `reference` was asked for. */
@@ -173,17 +185,23 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         .n_parts = bench->rows.n_ops,
         .evict = request->rules.cold ? evict : NULL,
         .waited_ns = bench->loading ? waited : NULL,
-        .period = bench->loading ? (uint64_t)bench->loading->request.loaders : 0};
+        .period = bench->loading ? (uint64_t)bench->loading->request.loaders : 0,
+        .before = bench->together.world ? begin_together : NULL,
+        .after = bench->together.world ? end_together : NULL};
     uint64_t throttled = pdnn_host_throttle_count();
     double *part_ns = calloc(bench->rows.n_ops ? bench->rows.n_ops : 1, sizeof *part_ns);
     if (!part_ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->rows.n_ops);
     enum pdnn_status status = probe(bench, request, true, visit, err);
-    const struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
+    struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
+    if (bench->together.world) /* the rest is for what the ranks do apart from whole steps */
+        rules.time_limit_ns = rules.time_limit_ns / 3 * 2;
     if (status == PDNN_OK)
         status = pdnn_measure_visit(&target, &rules, visit, part_ns, err);
     if (status != PDNN_OK && bench->loading && pdnn_infeed_error(bench->loading->infeed, NULL) != PDNN_OK)
         status = pdnn_infeed_error(bench->loading->infeed, err); /* not just that some step failed */
+    if (status == PDNN_OK && bench->together.world)
+        status = pdnn_together_measure(&bench->together, &rules, visit->steps_per_sample, err);
     if (status == PDNN_OK)
         status = probe(bench, request, false, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->rows.n_ops; i++)
@@ -211,8 +229,17 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     visit->spent.prepare_ns = pdnn_clock_ns() - process->asked_ns;
     if (status == PDNN_OK && request->rules.cold)
         status = pdnn_evictor_init(&bench.evictor, far, err);
+    bench.together = (struct pdnn_together){
+        .world = process->world, .plan = plan, .evictor = request->rules.cold ? &bench.evictor : NULL};
+    if (status == PDNN_OK && process->world && process->world->rank) {
+        status = pdnn_together_follow(&bench.together, err);
+        bench_finish(&bench);
+        return status;
+    }
     if (status == PDNN_OK)
         status = measure(&bench, request, visit, err);
+    if (process->world)
+        pdnn_together_begin(&bench.together, PDNN_TOGETHER_DONE, 0);
     if (status == PDNN_OK)
         status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK && loading)
@@ -221,6 +248,8 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
         visit->ops = bench.rows.ops;
         visit->n_ops = bench.rows.n_ops;
         bench.rows.ops = NULL;
+        if (process->world)
+            status = pdnn_together_report(&bench.together, visit, err);
     }
     bench_finish(&bench);
     return status;
@@ -257,8 +286,10 @@ static void note_choices(const struct pdnn_tune *before, const struct pdnn_open_
 
 static enum pdnn_status visit_alone(struct pdnn_process *process, const struct pdnn_request *request,
                                     struct pdnn_visit *visit, struct pdnn_err *err) {
-    struct pdnn_plan_options options = {
-        .limit_bytes = request->memory_limit_bytes, .seed = request->seed, .allow_slow = request->allow_slow};
+    struct pdnn_plan_options options = {.limit_bytes = request->memory_limit_bytes,
+                                        .seed = request->seed,
+                                        .rank = process->world ? process->world->rank : 0,
+                                        .allow_slow = request->allow_slow};
     struct pdnn_far far;
     const struct pdnn_open_backend *backend = NULL;
     struct pdnn_model model = {0};
@@ -268,9 +299,17 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     pdnn_set_close(process);
     enum pdnn_status status = pdnn_model_init(&model, process, request->id, err);
     if (status != PDNN_OK)
-        return status;
+        return pdnn_together_agree(process->world, status, err);
     bool loads = model.instance.setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT;
-    if (loads && (status = pdnn_loading_check(&model.instance, err)) != PDNN_OK)
+    int ranks = process->world ? process->world->ranks : 1;
+    if (model.instance.setting[PDNN_SETTING_RANKS] != ranks)
+        status = pdnn_fail(err, PDNN_UNSUPPORTED, "ranks=%" PRId64 " was asked of a worker of %d",
+                           model.instance.setting[PDNN_SETTING_RANKS], ranks);
+    else if (loads && ranks > 1)
+        status = pdnn_fail(err, PDNN_UNSUPPORTED, "several ranks run with data=resident only");
+    else if (loads)
+        status = pdnn_loading_check(&model.instance, err);
+    if (status != PDNN_OK)
         goto out;
     opening_ns = pdnn_clock_ns();
     status = pdnn_process_open(process, pdnn_backend_names[model.instance.setting[PDNN_SETTING_BACKEND]],
@@ -291,9 +330,12 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     note_choices(&before, backend, visit);
     if (loads)
         status = pdnn_loading_init(&loading, process, &model, request, err);
+out:
+    status = pdnn_together_agree(process->world, status, err);
     if (status == PDNN_OK)
         status = visit_plan(process, request, &plan, &far, loads ? &loading : NULL, visit, err);
-out:
+    if (process->world)
+        pdnn_exchange_begin();
     pdnn_loading_finish(&loading);
     pdnn_plan_destroy(&plan);
     pdnn_model_finish(&model);
@@ -313,6 +355,8 @@ static enum pdnn_status visit_member(struct pdnn_process *process, const struct 
     struct pdnn_instance instance;
     struct pdnn_far far;
     enum pdnn_status status = pdnn_process_instance(process, request->largest, &instance, err);
+    if (status == PDNN_OK && instance.setting[PDNN_SETTING_RANKS] > 1)
+        status = pdnn_fail(err, PDNN_UNSUPPORTED, "models that share their weights run with ranks=1 only");
     if (status == PDNN_OK)
         status = check_resident(&instance, err);
     if (status == PDNN_OK)
@@ -341,8 +385,14 @@ void pdnn_visit_run(struct pdnn_process *process, const struct pdnn_request *req
     struct pdnn_err err = {0};
     *visit = (struct pdnn_visit){0};
     process->asked_ns = pdnn_clock_ns();
-    enum pdnn_status status = request->largest[0] ? visit_member(process, request, visit, &err)
-                                                  : visit_alone(process, request, visit, &err);
+    /* Ranks choose together, so none may know more than another; the memory is that of all on the host. */
+    struct pdnn_request own = *request;
+    if (process->world) {
+        own.choices[0] = 0;
+        own.memory_limit_bytes /= (uint64_t)process->world->local_ranks;
+    }
+    enum pdnn_status status = request->largest[0] ? visit_member(process, &own, visit, &err)
+                                                  : visit_alone(process, &own, visit, &err);
     if (status != PDNN_OK)
         pdnn_visit_fail(visit, &err);
 }

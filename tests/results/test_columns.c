@@ -84,13 +84,13 @@ static void test_results_columns_order(void **state) {
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "schema,id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,status,reason,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_bytes,method,time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,ci_half_pct,rounds,samples,warmups,stop_reason,speed_index,probe_gflops,probe_gbs,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,infeed_pct,loader_examples_per_s,loader_bytes_per_s,page_cache,extrapolated,row_flags,host,started_utc\n");
+        "schema,id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,ranks,allreduce,bucket_mb,status,reason,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_bytes,method,time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,ci_half_pct,rounds,samples,warmups,stop_reason,speed_index,probe_gflops,probe_gbs,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,infeed_pct,loader_examples_per_s,loader_bytes_per_s,page_cache,compute_ns,skew_ns,comm_ns,exposed_ns,hidden_pct,allreduce_bytes,bus_gbs,extrapolated,row_flags,host,started_utc\n");
     pdnn_str_clear(&header);
     assert_int_equal(pdnn_results_columns(both, 2, true, &arena, &columns, &err), PDNN_OK);
     pdnn_columns_header(&columns, &header);
     assert_string_equal(
         pdnn_str_text(&header),
-        "id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes\n");
+        "id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,ranks,allreduce,bucket_mb,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes\n");
     pdnn_str_finish(&header);
     pdnn_arena_finish(&arena);
 }

@@ -1,0 +1,148 @@
+#include "models/distribute.h"
+
+#include "models/attributes.h"
+#include "models/op.h"
+
+#include <string.h>
+
+/* A gradient that an update reads, and where it is complete. */
+struct part {
+    uint32_t tensor, writer; /* the last node that writes it before any update */
+    uint64_t bucket;
+    uint64_t last; /* bytes of the bucket that it ends, or 0 */
+};
+
+struct distribution {
+    struct pdnn_graph *graph;
+    int64_t ranks, mode;
+    uint64_t bucket_bytes;
+    struct part *parts; /* in the order of their writers */
+    size_t n_parts;
+    size_t first_update; /* node */
+};
+
+static bool writes(const struct pdnn_node *node, uint32_t tensor) {
+    bool found = false;
+    for (int k = 0; k < node->n_outputs; k++)
+        found = found || node->output[k] == tensor;
+    for (int k = 0; k < node->n_posts; k++)
+        found = found || node->posts[k].output == tensor;
+    return found;
+}
+
+static bool is_known(const struct distribution *of, uint32_t tensor) {
+    bool known = false;
+    for (size_t i = 0; i < of->n_parts; i++)
+        known = known || of->parts[i].tensor == tensor;
+    return known;
+}
+
+/* Gradients of weights that the updates read and nodes before them write. */
+static void find_parts(struct distribution *of) {
+    const struct pdnn_graph *graph = of->graph;
+    while (of->first_update < graph->n_nodes && graph->nodes[of->first_update].pass != PDNN_UPDATE)
+        of->first_update++;
+    for (size_t i = of->first_update; i < graph->n_nodes; i++) {
+        for (int k = 0; k < graph->nodes[i].n_inputs; k++) {
+            uint32_t tensor = graph->nodes[i].input[k];
+            size_t writer = of->first_update;
+            if (graph->tensors[tensor].role != PDNN_ROLE_WEIGHT_GRADIENT || is_known(of, tensor))
+                continue;
+            while (writer > 0 && !writes(&graph->nodes[writer - 1], tensor))
+                writer--;
+            if (writer)
+                of->parts[of->n_parts++] = (struct part){.tensor = tensor, .writer = (uint32_t)writer - 1};
+        }
+    }
+}
+
+/* By writer, and by tensor where one node writes several; few parts, so insertion will do. */
+static void sort_parts(struct distribution *of) {
+    for (size_t i = 1; i < of->n_parts; i++) {
+        struct part part = of->parts[i];
+        size_t at = i;
+        for (;
+             at > 0 && (of->parts[at - 1].writer > part.writer ||
+                        (of->parts[at - 1].writer == part.writer && of->parts[at - 1].tensor > part.tensor));
+             at--)
+            of->parts[at] = of->parts[at - 1];
+        of->parts[at] = part;
+    }
+}
+
+static void fill_buckets(struct distribution *of) {
+    uint64_t bucket = 0, used = 0;
+    for (size_t i = 0; i < of->n_parts; i++) {
+        uint64_t bytes = pdnn_tensor_bytes(&of->graph->tensors[of->parts[i].tensor]);
+        if (used && (bytes > of->bucket_bytes || used > of->bucket_bytes - bytes)) {
+            of->parts[i - 1].last = used;
+            bucket++;
+            used = 0;
+        }
+        of->parts[i].bucket = bucket;
+        used += bytes;
+    }
+    if (of->n_parts)
+        of->parts[of->n_parts - 1].last = used;
+}
+
+static struct pdnn_node new_node(const struct distribution *of, const struct part *part, int64_t phase) {
+    struct pdnn_node node = {.op = &pdnn_op_allreduce, .pass = PDNN_UPDATE, .n_inputs = 1, .n_outputs = 1};
+    node.input[PDNN_ALLREDUCE_G] = node.output[PDNN_ALLREDUCE_NEW_G] = part->tensor;
+    node.attr[PDNN_ALLREDUCE_RANKS] = of->ranks;
+    node.attr[PDNN_ALLREDUCE_PHASE] = phase;
+    node.coef[PDNN_ALLREDUCE_MODE] = (double)of->mode;
+    node.coef[PDNN_ALLREDUCE_AT] = (double)part->bucket;
+    node.coef[PDNN_ALLREDUCE_LAST] = (double)part->last;
+    return node;
+}
+
+/* Rewrites the table of nodes with the new ones in their places. */
+static void insert(const struct distribution *of) {
+    struct pdnn_graph *graph = of->graph;
+    size_t n_old = graph->n_nodes, next = 0;
+    struct pdnn_node *old = pdnn_arena_alloc(graph->arena, n_old + 1, sizeof *old);
+    bool waits = of->mode != PDNN_ALLREDUCE_BLOCKING;
+    if (!old) {
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the nodes of several ranks");
+        return;
+    }
+    memcpy(old, graph->nodes, n_old * sizeof *old);
+    graph->n_nodes = 0;
+    for (size_t i = 0; i < n_old && graph->err.status == PDNN_OK; i++) {
+        for (size_t k = 0; waits && i == of->first_update && k < of->n_parts; k++) {
+            struct pdnn_node node = new_node(of, &of->parts[k], PDNN_ALLREDUCE_WAIT);
+            node.layer = old[of->parts[k].writer].layer;
+            pdnn_graph_node(graph, &node);
+        }
+        graph->nodes[pdnn_graph_node(graph, &old[i])].segment = old[i].segment;
+        for (; next < of->n_parts && of->parts[next].writer == i; next++) {
+            struct pdnn_node node =
+                new_node(of, &of->parts[next], waits ? PDNN_ALLREDUCE_START : PDNN_ALLREDUCE_WHOLE);
+            node.layer = old[i].layer;
+            pdnn_graph_node(graph, &node);
+        }
+    }
+}
+
+void pdnn_distribute(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
+    struct distribution of = {.graph = graph,
+                              .ranks = instance->setting[PDNN_SETTING_RANKS],
+                              .mode = instance->setting[PDNN_SETTING_ALLREDUCE],
+                              .bucket_bytes = (uint64_t)instance->setting[PDNN_SETTING_BUCKET] * 1000000};
+    if (of.ranks < 2 || of.mode == PDNN_ALLREDUCE_NONE || graph->err.status != PDNN_OK)
+        return;
+    of.parts = pdnn_arena_alloc(graph->arena, graph->n_tensors + 1, sizeof *of.parts);
+    if (!of.parts) {
+        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the gradients of several ranks");
+        return;
+    }
+    find_parts(&of);
+    sort_parts(&of);
+    fill_buckets(&of);
+    for (size_t i = 0; i < of.n_parts; i++) {
+        if (graph->tensors[of.parts[i].tensor].dtype != PDNN_F32)
+            graph->unsupported = "allreduce averages f32 gradients only";
+    }
+    insert(&of);
+}

@@ -1,0 +1,306 @@
+#define _GNU_SOURCE /* pthread_setaffinity_np */
+#include "runtime/core/exchange.h"
+
+#include "models/instance.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct part {
+    void *values;
+    size_t count;
+};
+
+enum state { IDLE, RUNNING, SUMMED };
+
+struct bucket {
+    struct part *parts;
+    size_t n_parts, room, count; /* count: values of all parts */
+    bool is_double;
+    int mode;
+    void *packed; /* heap; NULL: one part, which is summed in place */
+    size_t packed_bytes;
+    void *request;
+    _Atomic int state; /* enum state */
+    int code;          /* of the thread */
+};
+
+static struct {
+    const struct pdnn_wire *wire;
+    bool is_off;
+    struct bucket **buckets;
+    size_t n_buckets;
+    size_t filling; /* parts of the current bucket so far */
+    size_t n_running;
+    /* The thread takes buckets in the order in which they were put here. */
+    pthread_t thread;
+    bool has_thread, ends;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    size_t *queue, n_queued, n_taken, queue_room;
+} exchange = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+
+bool pdnn_exchange_is_open(void) {
+    return exchange.wire != NULL;
+}
+
+static size_t value_bytes(const struct bucket *bucket) {
+    return bucket->is_double ? sizeof(double) : sizeof(float);
+}
+
+static void *values_of(const struct bucket *bucket) {
+    return bucket->n_parts == 1 ? bucket->parts[0].values : bucket->packed;
+}
+
+static void pack(const struct bucket *bucket) {
+    char *at = bucket->packed;
+    for (size_t i = 0; bucket->n_parts > 1 && i < bucket->n_parts; i++) {
+        size_t bytes = bucket->parts[i].count * value_bytes(bucket);
+        memcpy(at, bucket->parts[i].values, bytes);
+        at += bytes;
+    }
+}
+
+/* Divides the sums by the number of ranks on their way back. */
+static void unpack(const struct bucket *bucket) {
+    const void *from = values_of(bucket);
+    double share = 1.0 / exchange.wire->ranks;
+    size_t at = 0;
+    for (size_t i = 0; i < bucket->n_parts; i++) {
+        const struct part *part = &bucket->parts[i];
+        for (size_t k = 0; bucket->is_double && k < part->count; k++)
+            ((double *)part->values)[k] = ((const double *)from)[at + k] * share;
+        float factor = (float)share;
+        for (size_t k = 0; !bucket->is_double && k < part->count; k++)
+            ((float *)part->values)[k] = ((const float *)from)[at + k] * factor;
+        at += part->count;
+    }
+}
+
+/* The communication thread. */
+static void *serve(void *unused) {
+    (void)unused;
+    pthread_mutex_lock(&exchange.lock);
+    for (;;) {
+        while (exchange.n_taken == exchange.n_queued && !exchange.ends)
+            pthread_cond_wait(&exchange.wake, &exchange.lock);
+        if (exchange.n_taken == exchange.n_queued)
+            break;
+        struct bucket *bucket = exchange.buckets[exchange.queue[exchange.n_taken++]];
+        pthread_mutex_unlock(&exchange.lock);
+        bucket->code = exchange.wire->sum(values_of(bucket), bucket->count, bucket->is_double);
+        atomic_store_explicit(&bucket->state, SUMMED, memory_order_release);
+        pthread_mutex_lock(&exchange.lock);
+    }
+    pthread_mutex_unlock(&exchange.lock);
+    return NULL;
+}
+
+/* The thread is not bound to the core of the one that creates it, where it would take turns with it. */
+static int start_thread(void) {
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (size_t unit = 0; unit < CPU_SETSIZE; unit++)
+        CPU_SET(unit, &all);
+    exchange.ends = false;
+    if (pthread_create(&exchange.thread, NULL, serve, NULL) != 0)
+        return ENOMEM;
+    exchange.has_thread = true;
+    pthread_setaffinity_np(exchange.thread, sizeof all, &all);
+    return 0;
+}
+
+static void end_thread(void) {
+    if (!exchange.has_thread)
+        return;
+    pthread_mutex_lock(&exchange.lock);
+    exchange.ends = true;
+    pthread_cond_signal(&exchange.wake);
+    pthread_mutex_unlock(&exchange.lock);
+    pthread_join(exchange.thread, NULL);
+    exchange.has_thread = false;
+}
+
+enum pdnn_status pdnn_exchange_open(const struct pdnn_wire *wire, struct pdnn_err *err) {
+    if (wire->ranks < 2)
+        return pdnn_fail(err, PDNN_INVALID, "an exchange takes two ranks or more, not %d", wire->ranks);
+    exchange.wire = wire;
+    return PDNN_OK;
+}
+
+void pdnn_exchange_begin(void) {
+    end_thread();
+    for (size_t i = 0; i < exchange.n_buckets; i++) {
+        free(exchange.buckets[i]->parts);
+        free(exchange.buckets[i]->packed);
+        free(exchange.buckets[i]);
+    }
+    free(exchange.buckets);
+    free(exchange.queue);
+    exchange.buckets = NULL;
+    exchange.queue = NULL;
+    exchange.n_buckets = exchange.filling = exchange.n_running = 0;
+    exchange.n_queued = exchange.n_taken = exchange.queue_room = 0;
+    exchange.is_off = false;
+}
+
+void pdnn_exchange_close(void) {
+    pdnn_exchange_begin();
+    exchange.wire = NULL;
+}
+
+void pdnn_exchange_switch(bool on) {
+    exchange.is_off = !on;
+}
+
+/* Buckets come in order, so that at most the next one is new. NULL: no memory. */
+static struct bucket *bucket_of(const struct pdnn_exchange_part *part) {
+    if (part->bucket < exchange.n_buckets)
+        return exchange.buckets[part->bucket];
+    struct bucket **buckets = realloc(exchange.buckets, (exchange.n_buckets + 1) * sizeof(struct bucket *));
+    if (!buckets)
+        return NULL;
+    exchange.buckets = buckets;
+    struct bucket *fresh = calloc(1, sizeof *fresh);
+    if (!fresh)
+        return NULL;
+    fresh->is_double = part->is_double;
+    fresh->mode = part->mode;
+    exchange.buckets[exchange.n_buckets++] = fresh;
+    return fresh;
+}
+
+/* The first step allocates; later ones find everything in its place. */
+static int add(struct bucket *bucket, const struct pdnn_exchange_part *part) {
+    if (exchange.filling == bucket->room) {
+        struct part *parts = realloc(bucket->parts, (bucket->room + 8) * sizeof *parts);
+        if (!parts)
+            return ENOMEM;
+        bucket->parts = parts;
+        bucket->room += 8;
+    }
+    bucket->parts[exchange.filling++] = (struct part){part->values, part->count};
+    return 0;
+}
+
+static int complete(struct bucket *bucket) {
+    size_t count = 0;
+    bucket->n_parts = exchange.filling;
+    exchange.filling = 0;
+    for (size_t i = 0; i < bucket->n_parts; i++)
+        count += bucket->parts[i].count;
+    bucket->count = count;
+    size_t bytes = bucket->n_parts > 1 ? count * value_bytes(bucket) : 0;
+    if (bytes > bucket->packed_bytes) {
+        void *packed = realloc(bucket->packed, bytes);
+        if (!packed)
+            return ENOMEM;
+        bucket->packed = packed;
+        bucket->packed_bytes = bytes;
+    }
+    return 0;
+}
+
+static int hand_over(size_t number) {
+    int code = exchange.has_thread ? 0 : start_thread();
+    if (code)
+        return code;
+    pthread_mutex_lock(&exchange.lock);
+    if (exchange.n_taken == exchange.n_queued)
+        exchange.n_taken = exchange.n_queued = 0;
+    if (exchange.n_queued == exchange.queue_room) {
+        size_t *queue = realloc(exchange.queue, (exchange.queue_room + 64) * sizeof *queue);
+        code = queue ? 0 : ENOMEM;
+        exchange.queue = queue ? queue : exchange.queue;
+        exchange.queue_room += queue ? 64 : 0;
+    }
+    if (!code)
+        exchange.queue[exchange.n_queued++] = number;
+    pthread_cond_signal(&exchange.wake);
+    pthread_mutex_unlock(&exchange.lock);
+    return code;
+}
+
+static int sum_now(struct bucket *bucket) {
+    pack(bucket);
+    int code = exchange.wire->sum(values_of(bucket), bucket->count, bucket->is_double);
+    if (!code)
+        unpack(bucket);
+    return code;
+}
+
+int pdnn_exchange_start(const struct pdnn_exchange_part *part) {
+    if (!exchange.wire || exchange.is_off)
+        return 0;
+    struct bucket *bucket = bucket_of(part);
+    int code = bucket ? add(bucket, part) : ENOMEM;
+    if (code || !part->is_last)
+        return code ? code : pdnn_exchange_poll();
+    code = complete(bucket);
+    if (code)
+        return code;
+    if (part->mode == PDNN_ALLREDUCE_BLOCKING)
+        return sum_now(bucket);
+    pack(bucket);
+    atomic_store_explicit(&bucket->state, RUNNING, memory_order_relaxed);
+    if (part->mode == PDNN_ALLREDUCE_THREAD)
+        return hand_over(part->bucket);
+    exchange.n_running++;
+    return exchange.wire->start(values_of(bucket), bucket->count, bucket->is_double, &bucket->request);
+}
+
+int pdnn_exchange_poll(void) {
+    int code = 0;
+    for (size_t i = 0; exchange.n_running && i < exchange.n_buckets && !code; i++) {
+        struct bucket *bucket = exchange.buckets[i];
+        bool done = false;
+        if (bucket->mode != PDNN_ALLREDUCE_BUCKETED || bucket->state != RUNNING)
+            continue;
+        code = exchange.wire->test(&bucket->request, &done);
+        if (done) {
+            atomic_store_explicit(&bucket->state, SUMMED, memory_order_relaxed);
+            exchange.n_running--;
+        }
+    }
+    return code;
+}
+
+/* The gradients of one bucket are waited for one by one; the first does it for all. */
+int pdnn_exchange_wait(size_t number) {
+    if (!exchange.wire || exchange.is_off || number >= exchange.n_buckets)
+        return 0;
+    struct bucket *bucket = exchange.buckets[number];
+    int code = 0;
+    if (bucket->mode == PDNN_ALLREDUCE_BUCKETED && bucket->state == RUNNING) {
+        code = exchange.wire->wait(&bucket->request);
+        atomic_store_explicit(&bucket->state, SUMMED, memory_order_relaxed);
+        exchange.n_running--;
+    }
+    while (atomic_load_explicit(&bucket->state, memory_order_acquire) == RUNNING)
+        sched_yield();
+    if (bucket->state != SUMMED)
+        return code;
+    bucket->state = IDLE;
+    code = code ? code : bucket->code;
+    if (!code)
+        unpack(bucket);
+    return code;
+}
+
+int pdnn_exchange_repeat(void) {
+    int code = 0;
+    for (size_t i = 0; i < exchange.n_buckets && !code; i++)
+        code = sum_now(exchange.buckets[i]);
+    return code;
+}
+
+uint64_t pdnn_exchange_bytes(void) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < exchange.n_buckets; i++)
+        bytes += exchange.buckets[i]->count * value_bytes(exchange.buckets[i]);
+    return bytes;
+}

@@ -1,0 +1,57 @@
+/* What the ranks of a visit do together. Rank 0 measures; before each run of steps it says which and how
+ * many, all meet, run them and tell how long they took. */
+#ifndef RUNTIME_WORKER_TOGETHER_H
+#define RUNTIME_WORKER_TOGETHER_H
+
+#include "runtime/core/evict.h"
+#include "runtime/core/plan.h"
+#include "runtime/facts/request.h"
+#include "runtime/facts/visit.h"
+#include "runtime/worker/world.h"
+
+enum pdnn_together_what {
+    PDNN_TOGETHER_STEPS,
+    PDNN_TOGETHER_COMPUTE, /* steps without communication */
+    PDNN_TOGETHER_COMM,    /* communication without steps */
+    PDNN_TOGETHER_WEIGHTS, /* whether all have the same ones */
+    PDNN_TOGETHER_DONE
+};
+
+/* Per step, of the slowest rank. */
+struct pdnn_together_times {
+    double compute_ns; /* of steps without communication */
+    double skew_ns;    /* of these, the slowest rank's less the fastest one's */
+    double comm_ns;    /* of the communication alone; 0: there is none */
+    uint64_t bytes;    /* of the gradients that it averages */
+};
+
+struct pdnn_together {
+    const struct pdnn_world *world; /* NULL: there is one rank, and nothing to do */
+    const struct pdnn_plan *plan;
+    const struct pdnn_evictor *evictor; /* NULL: caches stay warm */
+    struct pdnn_together_times times;   /* from pdnn_together_measure */
+    double skew_ns;                     /* of the last run: the slowest rank's time less the fastest one's */
+};
+
+/* All ranks: the worst of their statuses for all. A rank that was fine names the others. world NULL: the
+ * status. */
+enum pdnn_status pdnn_together_agree(const struct pdnn_world *world, enum pdnn_status status,
+                                     struct pdnn_err *err);
+
+/* Rank 0: says what comes, and meets the others right before it. */
+void pdnn_together_begin(struct pdnn_together *together, enum pdnn_together_what what, uint64_t count);
+/* Rank 0, after what pdnn_together_begin announced has run: the slowest rank's time. */
+uint64_t pdnn_together_end(struct pdnn_together *together, uint64_t ns);
+
+/* Rank 0, after the samples: PDNN_INTERNAL if the ranks' weights differ; then fills the times. Leaves weights
+ * that differ. */
+enum pdnn_status pdnn_together_measure(struct pdnn_together *together, const struct pdnn_measure_rules *rules,
+                                       uint64_t steps_per_sample, struct pdnn_err *err);
+/* Appends the times to the visit's rows, as runtime/facts/ranks.h has them. */
+enum pdnn_status pdnn_together_report(const struct pdnn_together *together, struct pdnn_visit *visit,
+                                      struct pdnn_err *err);
+
+/* The other ranks: what rank 0 says, until it is done. */
+enum pdnn_status pdnn_together_follow(struct pdnn_together *together, struct pdnn_err *err);
+
+#endif

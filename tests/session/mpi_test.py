@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Instances with two ranks, which mpirun starts.
+
+Usage: mpi_test.py PARADNN"""
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv[1])
+# Of another machine: no roof matters here.
+CEILINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../results/examples/zen5-2-cores/ceilings.csv")
+MODEL = "fc/layers=2,nodes=32,input=64,output=8,batch=8,threads=1"
+QUICK = ["--set", "measure.rounds=1", "--set", "measure.max_time=60ms", "--set", "measure.probe=off", "-q"]
+
+
+def ranks_of(driver):
+    """The pids of the ranks, which are the children of mpirun, the child of the driver."""
+    parents, ranks = {}, []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat", encoding="utf-8") as file:
+                name, _, rest = file.read().partition("(")[2].rpartition(")")
+            parents[int(entry)] = (name, int(rest.split()[1]))
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    for pid, (name, parent) in parents.items():
+        if name.startswith("paradnn-worker-") and parents.get(parent, ("", 0))[1] == driver:
+            ranks.append(pid)
+    return sorted(ranks)
+
+
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two ranks need two cores")
+class Ranks(unittest.TestCase):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+        self.results = os.path.join(self.place.name, "r.results")
+
+    def command(self, *models, more=()):
+        return [PROGRAM, "sweep", *models, "-o", self.results, "--ceilings", CEILINGS, *QUICK, *more]
+
+    def table(self, name):
+        with open(os.path.join(self.results, name), newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def rows(self):
+        return self.table("results.csv")
+
+    def visits(self):
+        return self.table("journal.csv") if os.path.exists(os.path.join(self.results, "journal.csv")) else []
+
+    def sweep(self, *models, before=(), environment=None, status=0):
+        run = subprocess.run([*before, *self.command(*models)], capture_output=True, text=True, check=False, timeout=100,
+                             env={**os.environ, **(environment or {})})
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run.stderr
+
+    def test_modes(self):
+        """Ranks that average have the same weights afterwards, or the row would not be ok."""
+        modes = ("none", "blocking", "bucketed", "thread")
+        self.sweep(MODEL + ",ranks=2", *[f"{MODEL},ranks=2,allreduce={mode}" for mode in modes if mode != "blocking"])
+        rows = self.rows()
+        self.assertEqual({row["allreduce"]: row["status"] for row in rows}, dict.fromkeys(modes, "ok"))
+        for row in rows:
+            self.assertGreater(float(row["compute_ns"]), 0)
+            averages = row["allreduce"] != "none"
+            self.assertEqual(row["allreduce_bytes"], str(4 * int(row["params"])) if averages else "")
+            self.assertEqual(bool(row["hidden_pct"]), averages)
+
+    def test_under_mpirun(self):
+        """One process of the outer job measures and writes."""
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
+        said = self.sweep(MODEL + ",ranks=2", before=["mpirun", "-np", "2"], environment=root)
+        self.assertEqual([(row["ranks"], row["status"]) for row in self.rows()], [("2", "ok")], said)
+
+    def test_killed_rank(self):
+        """Its visit is a crash that says which rank, other ranks take their places, and the sweep goes on."""
+        slow = ["--set", "measure.rounds=4", "--set", "measure.max_time=3s", "--set", "measure.min_samples=4000"]
+        driver = subprocess.Popen(self.command(MODEL + ",ranks=2", more=slow), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        # With the first visit in the journal, these ranks are in the second one, or about to be, and stay for all others.
+        while driver.poll() is None and not self.visits():
+            time.sleep(0.02)
+        ranks = ranks_of(driver.pid)
+        self.assertEqual(len(ranks), 2, driver.communicate()[0] if driver.poll() else "")
+        os.kill(ranks[1], signal.SIGKILL)
+        said = driver.communicate(timeout=100)[0]
+        visits = [(visit["status"], visit["reason"]) for visit in self.visits()]
+        crashes = [reason for status, reason in visits if status == "crash"]
+        self.assertEqual(len(crashes), 1, said)
+        self.assertRegex(crashes[0], "rank 1 .*signal 9")
+        self.assertEqual(visits[-1], ("ok", ""), said)
+        self.assertEqual([row["status"] for row in self.rows()], ["ok"], said)
+
+    def test_too_few_cores(self):
+        cores = len(os.sched_getaffinity(0))
+        self.sweep(f"fc/layers=1,nodes=8,batch=2,threads={cores},ranks=2", status=1)
+        self.assertIn("cores available to this process", self.rows()[0]["reason"])
+
+    def test_no_mpirun(self):
+        self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": "/none"}, status=1)
+        self.assertIn("/none", self.rows()[0]["reason"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
