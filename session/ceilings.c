@@ -14,6 +14,10 @@
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
 static const double least_seconds = 2, most_seconds = 5;
 
+/* For the link between ranks; a slow one takes longer for the first message of a size. */
+static const double link_seconds = 2;
+static const uint64_t link_overtime_ns = UINT64_C(60000000000);
+
 /* The share of the time left that measuring roofs should take, and the most that it may. */
 static const double roofs_share = 0.1, roofs_share_most = 1.0 / 3;
 
@@ -158,6 +162,35 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, dou
                                                   (double)limit_ns < most_ns ? limit_ns : (uint64_t)most_ns,
                                               .cache = session->cache};
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
+}
+
+/* Ranks that open tasks have and no row of a link. */
+static struct counts missing_links(const struct pdnn_session *session) {
+    struct counts missing = {0};
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        int64_t ranks = session->tasks[i].instance.setting[PDNN_SETTING_RANKS];
+        if (!session->tasks[i].closed && ranks > 1 && !pdnn_ceilings_have_link(session->ceilings, ranks))
+            counts_add(&missing, ranks);
+    }
+    return missing;
+}
+
+enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct pdnn_err *err) {
+    const struct pdnn_session_hooks *hooks = session->hooks;
+    const struct pdnn_worker alone = {.pid = 0};
+    struct counts missing = missing_links(session);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < missing.count && status == PDNN_OK; i++) {
+        struct watcher watcher = {.hooks = hooks, .threads = missing.threads[i], .all = 1};
+        status = pdnn_worker_start_ranks(&watcher.worker, &session->host, PDNN_ISA_DEFAULT,
+                                         missing.threads[i], session->memory_limit_bytes, &alone, err);
+        if (status == PDNN_OK)
+            status = pdnn_worker_ceilings(&watcher.worker, 0, link_seconds,
+                                          pdnn_ceilings_limit_ns(link_seconds, link_overtime_ns),
+                                          hooks->watch(hooks->user), NULL, NULL, session->ceilings, err);
+        pdnn_worker_stop(&watcher.worker);
+    }
+    return status;
 }
 
 void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path) {

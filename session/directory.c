@@ -176,6 +176,11 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
             return pdnn_fail(err, status, "%s", cause.text);
         if (status != PDNN_OK)
             pdnn_session_warn(session, "going on without the missing roofs: %s", cause.text);
+        status = pdnn_session_measure_links(session, &cause);
+        if (status == PDNN_INTERRUPTED)
+            return pdnn_fail(err, status, "%s", cause.text);
+        if (status != PDNN_OK)
+            pdnn_session_warn(session, "going on without the roofs of links: %s", cause.text);
     }
     if (!sweep->request.ceilings_file && session->ceilings->count == sweep->n_ceilings)
         return PDNN_OK;

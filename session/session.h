@@ -111,7 +111,11 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
                                                struct pdnn_err *err);
 
-/* The same for a given list of thread counts. */
+/* Rows of links into session->ceilings, for the ranks of open tasks that have none there yet, measured by
+ * ranks that are started for this: some seconds for each. */
+enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct pdnn_err *err);
+
+/* pdnn_session_measure_ceilings for a given list of thread counts. */
 struct pdnn_ceilings_job {
     const struct pdnn_host *host;
     const int64_t *threads;

@@ -1,5 +1,6 @@
 #include "results/analysis/aggregate.h"
 #include "models/build.h"
+#include "models/attributes.h"
 #include "models/group.h"
 #include "models/op.h"
 #include "results/analysis/breakdown.h"
@@ -260,6 +261,7 @@ struct analysis {
     size_t n_rows;
     uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
     double ops_ns;
+    double *group_link_ns, link_ns; /* by group, of the whole step: for messages at the link's roof */
     struct pdnn_roofs roofs;
     struct pdnn_speed speed;
 };
@@ -311,7 +313,24 @@ static enum pdnn_dtype dtype_of(const struct analysis *a, const struct pdnn_grou
     return pdnn_node_dtype(&a->graph, &a->graph.nodes[group->node]);
 }
 
-static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) {
+/* What averaging takes at least. A bucket's bytes are those of its last gradient's node; where it is handed
+ * over and waited for, the wait has them. */
+static void add_links(struct analysis *a, const struct pdnn_ceilings *ceilings) {
+    for (size_t i = 0; ceilings && i < a->graph.n_nodes; i++) {
+        const struct pdnn_node *node = &a->graph.nodes[i];
+        uint64_t bytes = (uint64_t)node->coef[PDNN_ALLREDUCE_LAST];
+        if (node->op != &pdnn_op_allreduce || !bytes ||
+            node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_START)
+            continue;
+        double ns = pdnn_ceilings_link_ns(ceilings, node->attr[PDNN_ALLREDUCE_RANKS], bytes);
+        a->link_ns += ns;
+        if (node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WHOLE)
+            a->group_link_ns[a->group_of[i]] += ns;
+    }
+}
+
+static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceilings *ceilings,
+                                      struct pdnn_err *err) {
     const struct pdnn_instance *instance = &a->record->instance;
     bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     enum pdnn_status status = pdnn_instance_graph(instance, a->arena, &a->graph, err);
@@ -326,8 +345,10 @@ static enum pdnn_status analyse_graph(struct analysis *a, struct pdnn_err *err) 
         return status;
     extrapolate(a);
     a->group_traffic = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_traffic);
-    if (!a->group_traffic)
+    a->group_link_ns = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_link_ns);
+    if (!a->group_traffic || !a->group_link_ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_groups);
+    add_links(a, ceilings);
     for (size_t i = 0; i < a->graph.n_nodes; i++) {
         pdnn_traffic_add(&a->group_traffic[a->group_of[i]], &a->traffic[i]);
         pdnn_traffic_add(&a->sum, &a->traffic[i]);
@@ -376,7 +397,7 @@ static double alone_ns(const struct ok_visits *ok, const char *key, uint64_t *by
 
 /* The bus bandwidth is that of a ring: each rank sends 2 (p - 1) / p of the bytes. */
 static void set_ranks(const struct ok_visits *ok, struct pdnn_record *record) {
-    double ranks = (double)record->instance.setting[PDNN_SETTING_RANKS];
+    int64_t ranks = record->instance.setting[PDNN_SETTING_RANKS];
     uint64_t bytes = 0;
     record->compute_ns = alone_ns(ok, pdnn_ranks_compute, &bytes);
     record->skew_ns = alone_ns(ok, pdnn_ranks_skew, &bytes);
@@ -386,13 +407,14 @@ static void set_ranks(const struct ok_visits *ok, struct pdnn_record *record) {
     record->allreduce_bytes = bytes;
     record->exposed_ns = record->time_ns_median - record->compute_ns;
     record->hidden_pct = (1 - record->exposed_ns / record->comm_ns) * 100;
-    record->bus_gbs = 2 * (ranks - 1) / ranks * (double)bytes / record->comm_ns;
+    record->bus_gbs = pdnn_ring_bytes(ranks, (double)bytes) / record->comm_ns;
 }
 
 static void place_record(struct analysis *a, double compute_index, double memory_index) {
     struct pdnn_record *record = a->record;
     struct pdnn_place_input place = {
         .traffic = a->sum,
+        .link_ns = a->link_ns,
         .calls = a->calls,
         .time_ns = record->time_ns_median,
         .speed = a->speed,
@@ -482,6 +504,8 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
         struct pdnn_place_input place = {
             .traffic = traffic, .calls = op->count, .time_ns = op->time_ns_median, .speed = a->speed};
         place.flop_count[row->group ? dtype_of(a, row->group) : PDNN_F32] = op->in_bounds_flop_count;
+        if (row->group)
+            place.link_ns = a->group_link_ns[row->group - a->groups];
         pdnn_place(&a->roofs, &place, &op->place);
     }
     *ops = made;
@@ -539,7 +563,7 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops, step_ns);
     double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs, step_ns);
     a.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
-    status = analyse_graph(&a, err);
+    status = analyse_graph(&a, input->ceilings, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s", record->id);
     place_record(&a, compute, memory);

@@ -3,6 +3,7 @@
 #include "models/op.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -397,10 +398,11 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
         place->bw_gbs = bytes / input->time_ns;
     if (!pdnn_roof_times(roofs, input, &times))
         return;
-    double roof_ns = fmax(times.compute_ns, times.memory_ns);
-    place->bound = times.bound;
-    memcpy(place->roof_level, times.roof_level, sizeof place->roof_level);
-    double index = pdnn_place_speed(place, roofs, input->speed);
+    double roof_ns = fmax(fmax(times.compute_ns, times.memory_ns), input->link_ns);
+    bool is_link = input->link_ns > 0 && roof_ns == input->link_ns;
+    place->bound = is_link ? PDNN_BOUND_MEMORY : times.bound;
+    snprintf(place->roof_level, sizeof place->roof_level, "%s", is_link ? "link" : times.roof_level);
+    double index = is_link ? 1 : pdnn_place_speed(place, roofs, input->speed);
     place->roof_ns = roof_ns / bounded_speed(index, roof_ns, input->time_ns);
     if (flop > 0)
         place->attainable_gflops = flop / place->roof_ns;

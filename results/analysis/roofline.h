@@ -32,6 +32,10 @@
  * measurement, within bounds: a scaled roof is never above the measured one, and never below what the row
  * reached as long as that is not above the measured one, since a disturbed probe makes no roof.
  *
+ * Gradients that are averaged over ranks need at least the time of messages of their buckets' sizes over the
+ * link (pdnn_ceilings_link_ns). It is the roof, and roof_level `link`, where it is longer than the other two
+ * times; no speed index scales it.
+ *
  * pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
  * FLOP. bound = overhead when calling the ops at all (their number times the measured cost of an empty one)
  * takes longer than the roof; else compute or memory, whichever time is larger. */
@@ -105,6 +109,7 @@ struct pdnn_place_input {
     uint64_t calls; /* ops executed, for the overhead */
     double time_ns; /* NaN: not measured; then only intensity, attainable, bound and level are filled */
     struct pdnn_speed speed;
+    double link_ns; /* that averaging gradients needs at the measured roof of the link; 0: none is averaged */
 };
 
 /* What a roof is made of, at the speed that the roofs were measured at. */

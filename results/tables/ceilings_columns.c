@@ -28,7 +28,7 @@ static bool put_one_of(const char *const *words, const struct pdnn_column *colum
 }
 
 static bool put_kind(const struct pdnn_column *column, void *row, const char *text) {
-    static const char *const words[] = {"compute", "bandwidth", "ladder", "overhead", "probe", NULL};
+    static const char *const words[] = {"compute", "bandwidth", "ladder", "overhead", "probe", "link", NULL};
     return put_one_of(words, column, row, text);
 }
 
@@ -67,22 +67,24 @@ static bool put_time(const struct pdnn_column *column, void *row, const char *te
 }
 
 static const struct pdnn_column columns[] = {
-    {"kind", "", TEXT(kind), .put = put_kind, .help = "compute, bandwidth, ladder, overhead or probe"},
+    {"kind", "", TEXT(kind), .put = put_kind, .help = "compute, bandwidth, ladder, overhead, probe or link"},
     {"pattern", "", TEXT(pattern), .put = put_pattern,
      .help =
          "compute: fma, or the processor's own instruction for the type, from registers, "
          "and gemm-BACKEND; bandwidth and ladder: read, copy, triad, update (in place), with -streaming stores; "
-         "otherwise a name for the measurement"},
+         "link: allreduce; otherwise a name for the measurement"},
     {"dtype", "", TEXT(dtype), .put = put_dtype,
      .help = "compute: element type; int8 is u8 times s8, accumulated in s32"},
     {"level", "", TEXT(level), .put = put_level, .help = "bandwidth and ladder: L1, L2, L3 or DRAM"},
-    {"threads", "threads", PDNN_COLUMN_WHOLE, AT(threads), .help = "one per core"},
+    {"threads", "threads", PDNN_COLUMN_WHOLE, AT(threads), .help = "one per core; link: 0"},
     {"capacity_bytes", "bytes", PDNN_COLUMN_COUNT, AT(capacity_bytes),
      .help =
          "bandwidth: what the level was found to hold for these threads together, 0 for DRAM; ladder: the "
-         "working set"},
+         "working set; link: the message"},
     {"value", "by kind", NUMBER(value),
-     .help = "best repetition; compute: 1e9 FLOP/s, bandwidth and ladder: 1e9 B/s, overhead: ns"},
+     .help =
+         "best repetition; compute: 1e9 FLOP/s, bandwidth and ladder: 1e9 B/s, overhead: ns; link: 1e9 B/s that "
+         "each of p ranks sends in a ring, 2(p-1)/p of the message over the slowest rank's time"},
     {"low", "by kind", NUMBER(low), .help = "least of the repetitions"},
     {"high", "by kind", NUMBER(high), .help = "greatest of the repetitions"},
     {"repetitions", "", PDNN_COLUMN_WHOLE, AT(repetitions), .help = "number of repetitions"},
@@ -98,6 +100,8 @@ static const struct pdnn_column columns[] = {
      .is_later = true,
      .help = "when the sweep's probes confirmed roofs kept from an earlier measurement; empty if it measured "
              "them itself"},
+    {"ranks", "", PDNN_COLUMN_WHOLE, AT(ranks), .is_later = true,
+     .help = "link: processes, which are started as those of a sweep with this many ranks are; else 0"},
 };
 
 const struct pdnn_columns pdnn_ceilings_columns = {"ceilings.csv", columns,

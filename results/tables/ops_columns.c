@@ -107,7 +107,8 @@ static const struct pdnn_column columns[] = {
     {"bound", "", PDNN_COLUMN_WORD, .get = get_bound, .put = put_bound, .words = pdnn_bound_words,
      .help = "what limits the roof"},
     {"roof_level", "", TEXT(place.roof_level),
-     .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
+     .help =
+         "L1, L2, L3 or DRAM: where most of the memory time goes; link: averaging over ranks takes longer"},
     {"implementation", "", TEXT(implementation),
      .help = "what ran: paradnn: and the kernel, or the library and its own name for it"},
     {"extrapolated", "", COUNT(extrapolated),

@@ -208,7 +208,8 @@ static const struct pdnn_column tail[] = {
     {"bound", "", PDNN_COLUMN_WORD, .get = get_bound, .words = pdnn_bound_words,
      .help = "what limits the roof"},
     {"roof_level", "", TEXT(place.roof_level),
-     .help = "L1, L2, L3 or DRAM: where most of the memory time goes"},
+     .help =
+         "L1, L2, L3 or DRAM: where most of the memory time goes; link: averaging over ranks takes longer"},
     {"residual_pct", "%", NUMBER(residual_pct), .help = "part of time_ns_median that belongs to no op"},
     {"infeed_pct", "%", NUMBER(infeed_pct), .is_later = true,
      .help = "part of time_ns_median that waits for the next minibatch and puts it in place; empty with "

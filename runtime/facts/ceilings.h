@@ -1,8 +1,10 @@
 /* The machine's measured roofs: compute per dtype, bandwidth per cache level and DRAM, the overhead of
- * calling an op, and the probes' reference speeds. Plain rows; runtime/core/roofs.h measures them. */
+ * calling an op, the probes' reference speeds, and all-reduce between ranks. Plain rows; runtime/core/roofs.h
+ * measures them, and runtime/worker/links.h those between ranks. */
 #ifndef RUNTIME_FACTS_CEILINGS_H
 #define RUNTIME_FACTS_CEILINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,17 +15,17 @@ enum { PDNN_CEILING_TEXT = 24, PDNN_CEILING_HOST_TEXT = 128 };
 
 /* One row of ceilings.csv. */
 struct pdnn_ceiling {
-    char kind[PDNN_CEILING_TEXT]; /* compute | bandwidth | ladder | overhead | probe */
+    char kind[PDNN_CEILING_TEXT]; /* compute | bandwidth | ladder | overhead | probe | link */
     /* compute: fma, avx512_vnni, gemm-onednn, ...; bandwidth: read, copy, triad, update; ladder: the
-     * same, and copy-streaming, triad-streaming; overhead: op; probe: fma, read */
+     * same, and copy-streaming, triad-streaming; overhead: op; probe: fma, read; link: allreduce */
     char pattern[PDNN_CEILING_TEXT];
     char dtype[PDNN_CEILING_TEXT]; /* compute: f32, bf16, f16, int8; else "" */
     char level[PDNN_CEILING_TEXT]; /* bandwidth, ladder: L1, L2, L3, DRAM; else "" */
-    int64_t threads;
+    int64_t threads;               /* link: 0 */
     /* bandwidth: measured capacity of the level for all these threads together, 0 for DRAM; ladder: working
-     * set of all these threads together */
+     * set of all these threads together; link: of a message */
     uint64_t capacity_bytes;
-    double value;     /* median: GFLOP/s, GB/s, or ns for overhead */
+    double value;     /* median: GFLOP/s, GB/s (link: of the bus), or ns for overhead */
     double low, high; /* smallest and largest repetition */
     int64_t repetitions;
     double median;
@@ -33,6 +35,7 @@ struct pdnn_ceiling {
     int64_t measured_unix_ms;          /* 0: not known */
     /* when probes confirmed a row that an earlier sweep had measured; 0: the sweep measured it itself */
     int64_t checked_unix_ms;
+    int64_t ranks; /* link: how many; else 0 */
 };
 
 struct pdnn_ceilings {
@@ -42,5 +45,13 @@ struct pdnn_ceilings {
 
 /* Measured capacity of the last-level cache for this many threads together; 0 if no row has it. */
 uint64_t pdnn_ceilings_cache_bytes(const struct pdnn_ceilings *ceilings, int64_t threads);
+
+/* Bytes that each of the ranks sends when a ring of them sums messages of this size: 2 (p - 1) / p of it. */
+double pdnn_ring_bytes(int64_t ranks, double bytes);
+bool pdnn_ceilings_have_link(const struct pdnn_ceilings *ceilings, int64_t ranks);
+/* The least time to sum a message of this size over so many ranks: between the sizes that were measured on a
+ * line, below them as long as the smallest, above them as fast as the largest. 0 if no row has these ranks.
+ */
+double pdnn_ceilings_link_ns(const struct pdnn_ceilings *ceilings, int64_t ranks, uint64_t bytes);
 
 #endif

@@ -17,10 +17,11 @@
 #include <stdint.h>
 
 enum pdnn_message_kind {
-    PDNN_MESSAGE_HELLO,    /* struct pdnn_hello, always the first; struct pdnn_welcome */
-    PDNN_MESSAGE_VISIT,    /* struct pdnn_request; struct pdnn_visit, followed by its ops */
-    PDNN_MESSAGE_CEILINGS, /* struct pdnn_roofs_request; array of struct pdnn_ceiling */
-    PDNN_MESSAGE_CHECK,    /* struct pdnn_request; array of struct pdnn_check_row */
+    PDNN_MESSAGE_HELLO, /* struct pdnn_hello, always the first; struct pdnn_welcome */
+    PDNN_MESSAGE_VISIT, /* struct pdnn_request; struct pdnn_visit, followed by its ops */
+    /* struct pdnn_roofs_request; array of struct pdnn_ceiling: of the machine, or of several ranks' link */
+    PDNN_MESSAGE_CEILINGS,
+    PDNN_MESSAGE_CHECK, /* struct pdnn_request; array of struct pdnn_check_row */
     /* int64_t, the number of threads; the places they are bound to, as text without a terminator */
     PDNN_MESSAGE_PLACES,
     /* struct pdnn_request; struct pdnn_visit with an outcome and no times, its ops, then array of struct

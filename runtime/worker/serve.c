@@ -6,6 +6,7 @@
 #include "runtime/facts/protocol.h"
 #include "runtime/worker/check.h"
 #include "runtime/worker/limits.h"
+#include "runtime/worker/links.h"
 #include "runtime/worker/operators.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/visit.h"
@@ -138,10 +139,12 @@ static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void
                                         struct pdnn_err *err) {
     const struct pdnn_roofs_request *request = body;
     struct pdnn_ceilings *ceilings = NULL;
-    enum pdnn_status result = set_threads(process, request->threads, err);
+    enum pdnn_status result = process->world ? PDNN_OK : set_threads(process, request->threads, err);
     if (result == PDNN_OK && !(ceilings = calloc(1, sizeof *ceilings)))
         result = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
-    if (result == PDNN_OK && request->seconds <= 0)
+    if (process->world) /* the others are at it, whatever happened here */
+        result = pdnn_links_measure(process->world, request->seconds, ceilings, err);
+    else if (result == PDNN_OK && request->seconds <= 0)
         result = pdnn_ceilings_probe(&process->host, request->threads, ceilings, err);
     else if (result == PDNN_OK)
         result = pdnn_ceilings_measure(&process->host, pdnn_backends, request->threads, request->seconds,
@@ -293,6 +296,8 @@ static enum pdnn_status follow(struct pdnn_process *process, struct pdnn_err *er
             pdnn_visit_run(process, message.body, &visit);
             pdnn_visit_finish(&visit);
         }
+        if (message.kind == PDNN_MESSAGE_CEILINGS)
+            pdnn_links_follow(process->world, err);
         if (message.kind == PDNN_MESSAGE_REST)
             pdnn_threads_rest();
     }

@@ -109,6 +109,16 @@ b,10,20,49,1500,median|sample,,1,40,70000,1
 c,30,35,11,4000,seqpoint|worst|sample,10,1,10,250000,1
 """
 
+# Two ranks, their link alone, and two models that averaged gradients; the third did not.
+LINK_RESULTS = """\
+id,family,batch,threads,ranks,allreduce,status,time_ns_median,allreduce_bytes,bus_gbs
+fc/a,fc,1,1,2,blocking,ok,1000,4000,0.5
+fc/b,fc,1,1,2,thread,ok,3000,4000000,2.5
+fc/c,fc,1,1,2,none,ok,900,,
+"""
+LINKS = CEILINGS.splitlines()[0] + ",ranks\n" + "".join(
+    f"link,allreduce,,,0,{size},{rate},{rate / 2},{rate},3,2\n" for size, rate in ((64, 0.1), (4096, 1), (4194304, 3)))
+
 # Name of the golden file, arguments after `plot`.
 GOLDEN_CASES = [
     ("roofline", ["roofline", "pair", "--color", "batch"]),
@@ -120,6 +130,7 @@ GOLDEN_CASES = [
     ("ops-by", ["ops", "ops", "--by", "category,pass", "--only", "batch=1"]),
     ("scaling", ["scaling", "scaling"]),
     ("scaling-color", ["scaling", "scaling", "--color", "layers", "--only", "batch=1"]),
+    ("allreduce", ["allreduce", "link"]),
     ("speedup", ["speedup", "pairs"]),
     ("speedup-two", ["speedup", "pairs", "slow", "--only", "backend=onednn", "--x", "time_ns_median", "--color", "status"]),
     ("boxes", ["boxes", "box"]),
@@ -145,6 +156,9 @@ class Case(unittest.TestCase):
         self.tables("slow", PAIRS_RESULTS.replace(",1000,990,1010", ",4000,3900,4100"))
         self.tables("box", BOX_RESULTS)
         self.epoch("epoch", SEQPOINT)
+        self.tables("link", LINK_RESULTS)
+        with open(self.path("link", "ceilings.csv"), "w", encoding="utf-8") as file:
+            file.write(LINKS)
 
     def path(self, *names):
         return os.path.join(self.directory, *names)

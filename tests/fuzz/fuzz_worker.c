@@ -10,6 +10,7 @@
 #include "runtime/facts/protocol.h"
 #include "runtime/worker/check.h"
 #include "runtime/worker/limits.h"
+#include "runtime/worker/links.h"
 #include "runtime/worker/operators.h"
 #include "runtime/worker/serve.h"
 #include "runtime/worker/set.h"
@@ -56,6 +57,9 @@ enum pdnn_status __wrap_pdnn_ceilings_measure(const struct pdnn_host *host,
                                               struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threads,
                                             struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+enum pdnn_status __wrap_pdnn_links_measure(const struct pdnn_world *world, double seconds,
+                                           struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+enum pdnn_status __wrap_pdnn_links_follow(const struct pdnn_world *world, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err);
 void __wrap_pdnn_threads_places(struct pdnn_str *places);
 void __wrap_pdnn_threads_rest(void);
@@ -146,6 +150,18 @@ enum pdnn_status __wrap_pdnn_ceilings_probe(const struct pdnn_host *host, int64_
     (void)host, (void)threads, (void)err;
     ceilings->count = 1;
     return PDNN_OK;
+}
+
+/* This worker is alone. */
+enum pdnn_status __wrap_pdnn_links_measure(const struct pdnn_world *world, double seconds,
+                                           struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    (void)world, (void)seconds, (void)ceilings, (void)err;
+    abort();
+}
+
+enum pdnn_status __wrap_pdnn_links_follow(const struct pdnn_world *world, struct pdnn_err *err) {
+    (void)world, (void)err;
+    abort();
 }
 
 enum pdnn_status __wrap_pdnn_threads_set(const struct pdnn_host *host, int64_t threads,

@@ -196,7 +196,7 @@ static void test_column_parse_reads_back(void **state) {
     (void)state;
     const struct pdnn_ceiling ceiling = {"bandwidth", "triad",       "", "L2", -3, 1234567890123456789u,
                                          1.0 / 3,     NAN,           7,  9,    2,  4096,
-                                         "",          1777636800123, 0};
+                                         "",          1777636800123, 0,  2};
     struct pdnn_ceiling back = {.kind = ""};
     struct pdnn_str cell = {0};
     for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {

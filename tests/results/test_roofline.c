@@ -82,8 +82,8 @@ static void test_roofs_init_passes_no_pattern(void **state) {
         struct pdnn_roofs roofs;
         measured.count = 0;
         for (size_t k = 0; k < 3; k++) {
-            struct pdnn_ceiling row = {"bandwidth", "", "", "DRAM", 1, 0, rates[i][k], 0, 0,
-                                       1,           0,  0,  "",     0, 0};
+            struct pdnn_ceiling row = {"bandwidth", "", "", "DRAM", 1,  0, rates[i][k], 0,
+                                       0,           1,  0,  0,      "", 0, 0,           0};
             strcpy(row.pattern, patterns[k]);
             measured.row[measured.count++] = row;
             strcpy(row.level, "L3");
@@ -294,7 +294,7 @@ static void test_place_by_hand(void **state) {
         const char *level;
     } rows[] = {
         /* 40000 FLOP / 200 = 200 ns, 22400 B / 50 = 448 ns. */
-        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {1, 1}},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {1, 1}, 0},
          40,
          22.4,
          40000 / 22400.0,
@@ -304,7 +304,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L2"},
         /* At half the core's clock: caches follow it, DRAM is not involved. */
-        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {0.5, 0.1}},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, 1000, {0.5, 0.1}, 0},
          40,
          22.4,
          40000 / 22400.0,
@@ -315,7 +315,7 @@ static void test_place_by_hand(void **state) {
          "L2"},
         /* 1000 B / 80 = 12.5 ns, 1000 / 50 = 20 ns, 1000 / 10 = 100 ns: together 132.5 ns,
          * most of it DRAM's. */
-        {{{2650}, {{1000, 1000, 1000}, {0}, {0}}, 1, 265, {1, 0.5}},
+        {{{2650}, {{1000, 1000, 1000}, {0}, {0}}, 1, 265, {1, 0.5}, 0},
          10,
          3000 / 265.0,
          2650 / 3000.0,
@@ -325,7 +325,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "DRAM"},
         /* A byte written to DRAM adds to a triad 3 / 8 - 2 / 10 = 0.175 ns. */
-        {{{0}, {{0, 0, 2000}, {0, 0, 1000}, {0}}, 1, 750, {1, 1}},
+        {{{0}, {{0, 0, 2000}, {0, 0, 1000}, {0}}, 1, 750, {1, 1}, 0},
          NAN,
          4,
          0,
@@ -335,7 +335,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "DRAM"},
         /* 2e6 / 200 = 10000 ns against 2240 ns. */
-        {{{2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 0.5}},
+        {{{2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 0.5}, 0},
          100,
          1.12,
          2e6 / 22400,
@@ -345,7 +345,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* 800 B / 80 and 800 B * (2 / 100 - 1 / 80) = 16 ns of memory, 4 calls of 5 ns. */
-        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 4, 100, {1, 1}},
+        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 4, 100, {1, 1}, 0},
          2,
          16,
          0.125,
@@ -354,7 +354,7 @@ static void test_place_by_hand(void **state) {
          1,
          PDNN_BOUND_OVERHEAD,
          "L1"},
-        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 3, 100, {1, 1}},
+        {{{200}, {{800, 0, 0}, {800, 0, 0}, {0}}, 3, 100, {1, 1}, 0},
          2,
          16,
          0.125,
@@ -364,7 +364,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_MEMORY,
          "L1"},
         /* In two dtypes, each under its own peak: 1e6 / 200 and 2e6 / 800 = 7500 ns. */
-        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 15000, {1, 0.5}},
+        {{{[PDNN_F32] = 1000000, [PDNN_INT8] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 15000, {1, 0.5}, 0},
          200,
          22400 / 15000.0,
          3e6 / 22400,
@@ -374,7 +374,7 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_COMPUTE,
          "DRAM"},
         /* In a dtype with an unknown peak. */
-        {{{[PDNN_S32] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 1}},
+        {{{[PDNN_S32] = 2000000}, {{0, 0, 22400}, {0}, {0}}, 1, 20000, {1, 1}, 0},
          100,
          1.12,
          2e6 / 22400,
@@ -384,9 +384,17 @@ static void test_place_by_hand(void **state) {
          PDNN_BOUND_UNKNOWN,
          ""},
         /* No FLOP, so bytes only: 2000 / 50 = 40 ns. */
-        {{{0}, {{0, 2000, 0}, {0}, {0}}, 1, 80, {1, 1}}, NAN, 25, 0, NAN, 50, NAN, PDNN_BOUND_MEMORY, "L2"},
+        {{{0}, {{0, 2000, 0}, {0}, {0}}, 1, 80, {1, 1}, 0},
+         NAN,
+         25,
+         0,
+         NAN,
+         50,
+         NAN,
+         PDNN_BOUND_MEMORY,
+         "L2"},
         /* Not measured: where it would lie. */
-        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, NAN, {1, 1}},
+        {{{40000}, {{0, 22400, 0}, {0}, {0}}, 1, NAN, {1, 1}, 0},
          NAN,
          NAN,
          40000 / 22400.0,
@@ -421,7 +429,7 @@ static void test_place_by_hand(void **state) {
 static void test_place_without_roofs(void **state) {
     (void)state;
     const struct pdnn_roofs roofs = {.n_levels = 0};
-    const struct pdnn_place_input input = {{1000}, {{500}, {0}, {0}}, 1, 100, {1, 1}};
+    const struct pdnn_place_input input = {{1000}, {{500}, {0}, {0}}, 1, 100, {1, 1}, 0};
     struct pdnn_placement place;
     pdnn_place(&roofs, &input, &place);
     assert_near(place.gflops, 10);
@@ -430,6 +438,38 @@ static void test_place_without_roofs(void **state) {
     assert_true(isnan(place.attainable_gflops) && isnan(place.pct_of_roof) && isnan(place.pct_of_peak));
     assert_int_equal(place.bound, PDNN_BOUND_UNKNOWN);
     assert_string_equal(place.roof_level, "");
+}
+
+/* Two ranks send as many bytes as the message has. */
+static void test_link(void **state) {
+    (void)state;
+    static struct pdnn_ceilings links;
+    static const struct {
+        int64_t ranks;
+        uint64_t bytes;
+        double ns;
+    } expected[] = {{2, 10, 100}, {2, 64, 100}, {2, 532, 550}, {2, 1000, 1000}, {2, 5000, 5000}, {3, 64, 0}};
+    const struct pdnn_ceiling small = {
+        .kind = "link", .pattern = "allreduce", .capacity_bytes = 64, .value = 0.64, .ranks = 2};
+    struct pdnn_ceiling large = small;
+    large.capacity_bytes = 1000;
+    large.value = 1;
+    links.row[0] = large;
+    links.row[1] = small;
+    links.count = 2;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_near(pdnn_ceilings_link_ns(&links, expected[i].ranks, expected[i].bytes), expected[i].ns);
+    assert_near(pdnn_ring_bytes(4, 1000), 1500);
+    assert_true(pdnn_ceilings_have_link(&links, 2));
+    assert_false(pdnn_ceilings_have_link(&links, 4));
+    const struct pdnn_roofs roofs = {
+        .n_levels = 1, .level = {{.name = "DRAM"}}, .n_rungs = 1, .rung = {{.read_ns_per_byte = 0.1}}};
+    const struct pdnn_place_input input = {
+        .traffic = {.read_bytes = {1000}}, .time_ns = 2000, .speed = {0.5, 0.5}, .link_ns = 1000};
+    struct pdnn_placement place;
+    pdnn_place(&roofs, &input, &place);
+    assert_string_equal(place.roof_level, "link");
+    assert_near(place.pct_of_roof, 50);
 }
 
 int main(void) {
@@ -442,6 +482,7 @@ int main(void) {
         cmocka_unit_test(test_graph_traffic_sums_to_byte_count),
         cmocka_unit_test(test_place_by_hand),
         cmocka_unit_test(test_place_without_roofs),
+        cmocka_unit_test(test_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,7 +93,7 @@ static void test_ceilings_write_reads_back(void **state) {
     ceilings->count = PDNN_CEILINGS_MAX;
     for (size_t i = 0; i < ceilings->count; i++)
         ceilings->row[i] = (struct pdnn_ceiling){
-            "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0, "", 0, 0};
+            "compute", "gemm-onednn", "f32", "", 2, i, 1.0 / (double)(i + 3), 1, 2, 9, 1, 0, "", 0, 0, 0};
     struct pdnn_str text = {0};
     pdnn_ceilings_format(ceilings, &text);
     assert_int_equal(pdnn_file_replace(path_of("ceilings.csv", path), text.text, text.length, &err), PDNN_OK);
