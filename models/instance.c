@@ -377,7 +377,9 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {
     int64_t ranks = instance->setting[PDNN_SETTING_RANKS];
     if (!instance->setting[PDNN_SETTING_THREADS])
-        instance->setting[PDNN_SETTING_THREADS] = threads > ranks ? threads / ranks : 1;
+        instance->setting[PDNN_SETTING_THREADS] = threads <= 1 || ranks == 1 ? threads
+                                                  : threads > ranks          ? threads / ranks
+                                                                             : 1;
     if (instance->family->resolve)
         instance->family->resolve(instance);
 }
