@@ -101,44 +101,43 @@ static void in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_nod
         pdnn_quantized_flop(graph, node, count);
 }
 
-/* One window: its taps that lie on the image, and the offsets of channel 0, tap (0, 0) in x and w. The offset
- * in x may be outside the image. */
-struct place {
-    struct pdnn_taps r, s;
-    int64_t x, w;
-};
-
-/* One tap's multiply-add, per pass. */
-static void add_forward(double *x, double *w, double *y) {
-    *y += *x * *w;
+/* One tap's multiply-adds along a row of the output, per pass: y[q] and x[q * stride], for q < count. */
+static void add_forward(double *restrict x, double *restrict w, double *restrict y, int64_t stride,
+                        int64_t count) {
+    for (int64_t q = 0; q < count; q++)
+        y[q] += x[q * stride] * *w;
 }
 
-static void add_backward_data(double *x, double *w, double *y) {
-    *x += *y * *w;
+static void add_backward_data(double *restrict x, double *restrict w, double *restrict y, int64_t stride,
+                              int64_t count) {
+    for (int64_t q = 0; q < count; q++)
+        x[q * stride] += y[q] * *w;
 }
 
-static void add_backward_weights(double *x, double *w, double *y) {
-    *w += *y * *x;
+static void add_backward_weights(double *restrict x, double *restrict w, double *restrict y, int64_t stride,
+                                 int64_t count) {
+    double sum = *w;
+    for (int64_t q = 0; q < count; q++)
+        sum += y[q] * x[q * stride];
+    *w = sum;
 }
 
-static void (*const add_tap[])(double *x, double *w, double *y) = {
+static void (*const add_tap[])(double *restrict x, double *restrict w, double *restrict y, int64_t stride,
+                               int64_t count) = {
     [PDNN_FORWARD] = add_forward,
     [PDNN_BACKWARD_DATA] = add_backward_data,
     [PDNN_BACKWARD_WEIGHTS] = add_backward_weights,
 };
 
-/* x and w point to the window's position; y is its output element. */
-static void add_window(struct pdnn_reference *r, const struct geometry *g, const struct place *at, double *x,
-                       double *w, double *y) {
-    for (int64_t ci = 0; ci < g->C * g->h.kernel; ci++) {
-        int64_t c = ci / g->h.kernel, i = ci % g->h.kernel;
-        if (i < at->r.begin || i >= at->r.end)
+/* Rows of the image, of the weights and of the output. */
+static void add_rows(struct pdnn_reference *r, const struct geometry *g, double *x, double *w, double *y) {
+    for (int64_t s = 0; s < g->w.kernel; s++) {
+        struct pdnn_taps at = pdnn_window_reach(g->w, g->W, s);
+        if (at.end <= at.begin)
             continue;
-        for (int64_t j = at->s.begin; j < at->s.end; j++) {
-            add_tap[r->node->pass](&x[at->x + (c * g->H + i) * g->W + j], &w[at->w + ci * g->w.kernel + j],
-                                   y);
-            r->flop += 2;
-        }
+        add_tap[r->node->pass](&x[at.begin * g->w.stride - g->w.padding + s], &w[s], y + at.begin,
+                               g->w.stride, at.end - at.begin);
+        r->flop += 2 * (uint64_t)(at.end - at.begin);
     }
 }
 
@@ -151,12 +150,15 @@ static void reference(struct pdnn_reference *r) {
     int64_t elements = pdnn_tensor_elements(pdnn_node_out(r->graph, r->node, 0));
     for (int64_t i = 0; i < elements; i++)
         out[i] = 0;
-    for (int64_t i = 0; i < g.N * g.O * g.P * g.Q; i++) {
-        int64_t n = i / (g.O * g.P * g.Q), o = i / (g.P * g.Q) % g.O, p = i / g.Q % g.P, q = i % g.Q;
-        struct place at = {.r = pdnn_window_taps(g.h, g.H, p), .s = pdnn_window_taps(g.w, g.W, q)};
-        at.x = n * g.C * g.H * g.W + (p * g.h.stride - g.h.padding) * g.W + q * g.w.stride - g.w.padding;
-        at.w = o * g.C * g.h.kernel * g.w.kernel;
-        add_window(r, &g, &at, x, w, &y[i]);
+    for (int64_t i = 0; i < g.N * g.O * g.P; i++) {
+        int64_t n = i / (g.O * g.P), o = i / g.P % g.O, p = i % g.P;
+        struct pdnn_taps taps = pdnn_window_taps(g.h, g.H, p);
+        for (int64_t c = 0; c < g.C; c++) {
+            int64_t top = (n * g.C + c) * g.H + p * g.h.stride - g.h.padding; /* may be outside the image */
+            double *kernel = w + (o * g.C + c) * g.h.kernel * g.w.kernel;
+            for (int64_t j = taps.begin; j < taps.end; j++)
+                add_rows(r, &g, &x[(top + j) * g.W], &kernel[j * g.w.kernel], &y[i * g.Q]);
+        }
     }
     if (pdnn_quantized_is_scaled(r->node))
         pdnn_quantized_scale(r, PDNN_QUANTIZED_X_SCALE);

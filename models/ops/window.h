@@ -9,7 +9,7 @@ struct pdnn_window {
     int64_t kernel, stride, padding;
 };
 
-/* A half-open range of taps. */
+/* A half-open range of taps, or of positions. */
 struct pdnn_taps {
     int64_t begin, end;
 };
@@ -28,7 +28,16 @@ static inline struct pdnn_taps pdnn_window_taps(struct pdnn_window window, int64
     return (struct pdnn_taps){start < 0 ? -start : 0, end < window.kernel ? end : window.kernel};
 }
 
-/* Their number summed over all positions. */
+/* The positions at which this tap lies on the image; an empty range may begin after its end. */
+static inline struct pdnn_taps pdnn_window_reach(struct pdnn_window window, int64_t length, int64_t tap) {
+    int64_t before = window.padding - tap, last = length - 1 + before;
+    int64_t positions = pdnn_window_positions(window, length);
+    int64_t end = last < 0 ? 0 : last / window.stride + 1;
+    return (struct pdnn_taps){before > 0 ? (before + window.stride - 1) / window.stride : 0,
+                              end < positions ? end : positions};
+}
+
+/* Taps at a position, summed over all positions. */
 static inline int64_t pdnn_window_taps_sum(struct pdnn_window window, int64_t length) {
     int64_t sum = 0, positions = pdnn_window_positions(window, length);
     for (int64_t i = 0; i < positions; i++) {
