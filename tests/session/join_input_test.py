@@ -24,12 +24,15 @@ models:
 """
 PARADNN = os.path.abspath(sys.argv[1])
 INSTANCES = 4
+LONG_VISITS = ["--set", "measure.max_time=600ms"]  # in which a process can be killed
+EXPIRY = ["--lease-expiry", "12s"]  # of who joins first. A join that finds nothing to do waits for a part of it
 ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
 
 
 def command(directory, *options, spec="../spec.yaml"):
     ceilings = ["--ceilings", "../ceilings.csv"] if os.path.exists("../ceilings.csv") else []
-    return [PARADNN, "sweep", spec, "-o", directory, "--join", *ceilings, *options]
+    expiry = [] if EXPIRY[0] in options or os.path.exists(os.path.join(directory, "leases")) else EXPIRY
+    return [PARADNN, "sweep", spec, "-o", directory, "--join", *ceilings, *expiry, *options]
 
 
 def join(directory, *options, rc=0, spec="../spec.yaml", prefix=(), timeout=None, **variables):
@@ -65,7 +68,7 @@ def visits(directory):
 
 def interrupted(directory, after=2, kill=signal.SIGKILL, prefix=(), options=()):
     """A join that is killed once it has made some visits. Returns its part."""
-    process = subprocess.Popen([*prefix, *command(directory, "--set", "measure.max_time=600ms", *options)], stderr=subprocess.DEVNULL,
+    process = subprocess.Popen([*prefix, *command(directory, *LONG_VISITS, *options)], stderr=subprocess.DEVNULL,
                                start_new_session=True, env=ENVIRONMENT)
     while not os.path.isdir(directory) or visits(directory) < after:
         assert process.poll() is None, "has ended by itself"
@@ -76,7 +79,7 @@ def interrupted(directory, after=2, kill=signal.SIGKILL, prefix=(), options=()):
 
 
 def slow(directory, *options, **more):
-    return join(directory, "--set", "measure.max_time=600ms", *options, **more)
+    return join(directory, *LONG_VISITS, *options, **more)
 
 
 def test_whole():
@@ -130,7 +133,7 @@ def test_other_sweep():
     before = content("d")
     refuse("d/spec.yaml: has 'measure: {rounds: 3, precision: 90%, min_samples: 3, max_time: 60ms}' where this sweep has 'measure: {rounds: 4, ",
            "d", "--set", "measure.rounds=4")
-    refuse("d/leases: --lease-expiry is 5.00 s, and the others have 120 s", "d", "--lease-expiry", "5s")
+    refuse("d/leases: --lease-expiry is 5.00 s, and the others have 12.0 s", "d", "--lease-expiry", "5s")
     refuse("d/leases: the others have joined without --allow-slow", "d", "--allow-slow")
     refuse("--join and --shard cannot be combined", "d", "--shard", "0/2")
     refuse("--join and --retry cannot be combined", "d", "--retry")
