@@ -416,7 +416,8 @@ static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_sc
         return err->status;
     w->step_ns = w->rows.step_ns;
     bool known = pdnn_instance_parse(id, &w->instance, NULL) == PDNN_OK;
-    if (!known || w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN || !w->rows.count) {
+    if (!known || w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN ||
+        w->instance.setting[PDNN_SETTING_RANKS] > 1 || !w->rows.count) {
         made->without_ops++;
         return PDNN_OK;
     }
@@ -466,7 +467,8 @@ enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdn
                       "no chosen instance can be sliced so: only transformers are, by a divisor of their "
                       "heads");
     else if (status == PDNN_OK && !made.count)
-        status = pdnn_fail(err, PDNN_INVALID, "no chosen instance is trained and has times in ops.csv");
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "no chosen instance is trained by one rank and has times in ops.csv");
     if (status == PDNN_OK)
         *scaling = made;
     return status;

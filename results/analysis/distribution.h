@@ -101,7 +101,7 @@ struct pdnn_scaled {
 struct pdnn_scaling {
     struct pdnn_scaled *row;
     size_t count;
-    size_t without_ops; /* chosen instances that do not train, or without times of ops */
+    size_t without_ops; /* chosen instances that do not train, or on several ranks, or without times of ops */
     size_t not_sliced;  /* rows left out: the family is not sliced, or its heads cannot be divided so */
 };
 

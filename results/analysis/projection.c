@@ -212,7 +212,9 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     if (pdnn_selection_rows(selection, at, request->readers, &w->rows, err) != PDNN_OK)
         return err->status;
     if (!(model->time_ns > 0) || !w->rows.count ||
-        pdnn_instance_parse(model->id, &instance, NULL) != PDNN_OK) {
+        pdnn_instance_parse(model->id, &instance, NULL) != PDNN_OK ||
+        instance.setting[PDNN_SETTING_RANKS] >
+            1) { /* an all-reduce has the link's roof, which nothing changes */
         made->without_ops++;
         return PDNN_OK;
     }
