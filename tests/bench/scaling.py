@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 MODELS = (
-    [f"fc/layers=4,nodes={n},input=512,output=512,batch={b}" for n in (128, 256, 512) for b in (64, 1024)]
+    [f"fc/layers=4,nodes={n},input=512,output=512,batch={b}" for n in (256, 512, 1024) for b in (64, 1024)]
     + [f"rnn/cell={c},hidden=256,embedding=256,length=20,vocabulary=1000,batch={b}" for c in ("lstm", "gru") for b in (16, 64)]
     + [f"transformer/layers=2,hidden=256,heads=4,length=64,vocabulary=1000,batch={b}" for b in (4, 16)]
     + [f"cnn/block=residual,blocks=1,filters=16,image=64,output=100,batch={b}" for b in (8, 32)]
