@@ -115,7 +115,9 @@ static void insert(const struct distribution *of) {
             node.layer = old[of->parts[k].writer].layer;
             pdnn_graph_node(graph, &node);
         }
-        graph->nodes[pdnn_graph_node(graph, &old[i])].segment = old[i].segment;
+        uint32_t moved = pdnn_graph_node(graph, &old[i]); /* the table may move, too */
+        if (graph->err.status == PDNN_OK)
+            graph->nodes[moved].segment = old[i].segment;
         for (; next < of->n_parts && of->parts[next].writer == i; next++) {
             struct pdnn_node node =
                 new_node(of, &of->parts[next], waits ? PDNN_ALLREDUCE_START : PDNN_ALLREDUCE_WHOLE);
