@@ -396,6 +396,7 @@ static const char *const instances[] = {
     "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=rmsprop,accumulate=2",
     "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=adam",
     "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,optimizer=lamb",
+    "fc/layers=1,nodes=9,input=7,output=5,batch=6,mode=train,ranks=2",
     "transformer/architecture=decoder,hidden=8,heads=2,layers=1,vocabulary=11,length=6,batch=2,positions=6,norm=pre,"
     "objective=causal-lm,mode=train,optimizer=adam,fuse=none",
     "transformer/architecture=decoder,hidden=8,heads=2,layers=1,vocabulary=11,batch=2,positions=9,norm=pre,"
