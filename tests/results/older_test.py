@@ -4,6 +4,7 @@
 Usage: older_test.py PARADNN"""
 
 import csv
+import io
 import os
 import shutil
 import subprocess
@@ -24,6 +25,17 @@ def rows(*path):
 def content(*path):
     with open(os.path.join(*path), "rb") as file:
         return file.read()
+
+
+def cut(text, header):
+    """Of a CSV text the columns that another's header has, as newer tables have settings that older ones did not know."""
+    if text.split("\n")[0] == header:
+        return text
+    names, kept = header.split(","), io.StringIO()
+    table = csv.DictWriter(kept, names, extrasaction="ignore", lineterminator="\n")
+    table.writeheader()
+    table.writerows(csv.DictReader(io.StringIO(text)))
+    return kept.getvalue()
 
 
 class Older(unittest.TestCase):
@@ -62,7 +74,7 @@ class Older(unittest.TestCase):
         self.run_paradnn("sweep", os.path.join(OLD, "spec.yaml"), "-o", self.old)
         self.assertEqual({row["schema"] for row in rows(self.old, "results.csv")}, {"3"})
         for number, (old, new) in enumerate(zip(before, self.answers(self.old))):
-            self.assertEqual(old, new, number)
+            self.assertEqual(old, cut(new, old.split("\n")[0]), number)
 
     def test_parts_of_an_id(self):
         self.run_paradnn("merge", OLD, "-o", "merged")
