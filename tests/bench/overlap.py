@@ -27,8 +27,8 @@ def measure(program, rate, model):
     instances = [f"{model},threads=1,ranks=2,allreduce={mode}" + (f",bucket={BUCKET}" if mode != "none" else "") for mode in settings]
     with tempfile.TemporaryDirectory() as place:
         results = os.path.join(place, "r.results")
-        command = [program, "sweep", *instances, "-o", results, "--set", "measure.rounds=1", "--set", "measure.max_time=30s",
-                   "--set", "measure.min_samples=5", "--set", "measure.probe=off", "-q"]
+        command = [program, "sweep", *instances, "-o", results, "--set", "measure.rounds=1", "--set", "measure.max_time=8s",
+                   "--set", "measure.min_samples=3", "--set", "measure.probe=off", "-q"]
         if rate != "none":
             command = ["bash", LINK, rate, *command]
         subprocess.run(command, check=False)
