@@ -27,15 +27,17 @@ def content(*path):
         return file.read()
 
 
-def cut(text, header):
-    """Of a CSV text the columns that another's header has, as newer tables have settings that older ones did not know."""
-    if text.split("\n")[0] == header:
-        return text
-    names, kept = header.split(","), io.StringIO()
-    table = csv.DictWriter(kept, names, extrasaction="ignore", lineterminator="\n")
-    table.writeheader()
-    table.writerows(csv.DictReader(io.StringIO(text)))
-    return kept.getvalue()
+# Settings that schema 2 did not know: tables written since have their columns, and say so in one more row per setting.
+SINCE = {"data", "loaders", "pages", "ranks", "allreduce", "bucket", "bucket_mb"}
+
+
+def without_news(text):
+    """A CSV text without what is said of these settings."""
+    head, *table = csv.reader(io.StringIO(text))
+    kept = [i for i, name in enumerate(head) if name not in SINCE]
+    rest = io.StringIO()
+    csv.writer(rest, lineterminator="\n").writerows([row[i] for i in kept] for row in [head, *table] if row is head or not SINCE & set(row))
+    return rest.getvalue()
 
 
 class Older(unittest.TestCase):
@@ -74,7 +76,9 @@ class Older(unittest.TestCase):
         self.run_paradnn("sweep", os.path.join(OLD, "spec.yaml"), "-o", self.old)
         self.assertEqual({row["schema"] for row in rows(self.old, "results.csv")}, {"3"})
         for number, (old, new) in enumerate(zip(before, self.answers(self.old))):
-            self.assertEqual(old, cut(new, old.split("\n")[0]), number)
+            if old != new:
+                old, new = without_news(old), without_news(new)
+            self.assertEqual(old, new, number)
 
     def test_parts_of_an_id(self):
         self.run_paradnn("merge", OLD, "-o", "merged")
