@@ -134,11 +134,13 @@ static void run_ranks(const char *id, const char *backend) {
 
 /* The largest difference of two places' weights, relative to the largest weight. */
 static double difference(int a, int b) {
+    const float *of_a = meeting->weights[a], *of_b = meeting->weights[b];
     double most = 0, apart = 0;
     assert_int_equal(meeting->n_weights[a], meeting->n_weights[b]);
     for (size_t i = 0; i < meeting->n_weights[a]; i++) {
-        most = fmax(most, fabs((double)meeting->weights[a][i]));
-        apart = fmax(apart, fabs((double)meeting->weights[a][i] - (double)meeting->weights[b][i]));
+        double value = fabs((double)of_a[i]), off = fabs((double)of_a[i] - (double)of_b[i]);
+        most = value > most ? value : most;
+        apart = off > apart ? off : apart;
     }
     return apart / most;
 }
