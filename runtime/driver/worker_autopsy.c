@@ -43,6 +43,21 @@ static bool says_something(const char *text, size_t length) {
     return found;
 }
 
+/* mpirun breaks its lines, and puts them below a rule: where the text begins whose last line is at `start`.
+ */
+static size_t paragraph_of(const char *text, size_t start) {
+    size_t first = start;
+    while (first) {
+        size_t line = first - 1;
+        while (line && text[line - 1] != '\n')
+            line--;
+        if (!says_something(text + line, first - line))
+            return first;
+        first = line;
+    }
+    return start;
+}
+
 /* The worker's last line of output, made printable; "" if it printed nothing. */
 static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
     static const char mark[] =
@@ -63,6 +78,8 @@ static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_W
             break;
         end = start;
     }
+    if (link->is_ranks && !own)
+        start = paragraph_of(link->last_words, start);
     size_t length = 0;
     for (size_t i = start; i < end; i++)
         text[length++] = isprint((unsigned char)link->last_words[i]) ? link->last_words[i] : ' ';
