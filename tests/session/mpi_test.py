@@ -75,9 +75,9 @@ class Ranks(unittest.TestCase):
 
     def test_under_mpirun(self):
         """One process of the outer job measures and writes."""
-        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none"}
-        said = self.sweep(MODEL + ",ranks=2", before=["mpirun", "-np", "2"], environment=root)
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        outer = ["mpirun", "--bind-to", "none", "--oversubscribe", "-np", "2"]
+        said = self.sweep(MODEL + ",ranks=2", before=outer, environment=root)
         self.assertEqual([(row["ranks"], row["status"]) for row in self.rows()], [("2", "ok")], said)
 
     def test_killed_rank(self):
