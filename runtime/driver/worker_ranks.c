@@ -100,15 +100,19 @@ static bool is_of_outer_job(const char *variable) {
 }
 
 /* Defaults that a user's own settings override. Each rank binds its threads itself; whether there are cores
- * for all is checked there; OpenMPI's usual algorithm of MPI_Iallreduce sends everything twice. */
+ * for all is checked there; OpenMPI's usual algorithm of MPI_Iallreduce sends everything twice; the srun by
+ * which mpirun reaches a job's other nodes would wait for the step that this program may be in itself. */
 static const char *const defaults[] = {
     "OMPI_MCA_rmaps_base_oversubscribe=1",
     "OMPI_MCA_hwloc_base_binding_policy=none",
     "OMPI_MCA_mpi_yield_when_idle=1",
     "OMPI_MCA_coll_libnbc_iallreduce_algorithm=1",
+    "SLURM_OVERLAP=1",
     "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe",
     "PRTE_MCA_hwloc_default_binding_policy=none",
 };
+/* This host's cores by number may not exist on another rank's. */
+static const char any_host_places[] = "OMP_PLACES=cores";
 /* OpenMPI asks whether root means it; who runs this as root has said so. */
 static const char *const for_root[] = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
                                        "PRTE_ALLOW_RUN_AS_ROOT=1", "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1"};
@@ -127,7 +131,7 @@ static char **environment_of(struct pdnn_arena *arena, const struct pdnn_host *h
         add_default(&lines, defaults[i]);
     for (size_t i = 0; geteuid() == 0 && i < sizeof for_root / sizeof *for_root; i++)
         add_default(&lines, for_root[i]);
-    pdnn_str_printf(&lines, "%s%s", *more ? "\n" : "", more);
+    pdnn_str_printf(&lines, "%s%s%s%s", lines.length ? "\n" : "", any_host_places, *more ? "\n" : "", more);
     char **all = lines.failed ? NULL : pdnn_worker_environment(arena, host, pdnn_str_text(&lines));
     pdnn_str_finish(&lines);
     bool has_outer = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_NAMESPACE") || getenv("PMI_RANK");

@@ -80,6 +80,19 @@ class Ranks(unittest.TestCase):
         said = self.sweep(MODEL + ",ranks=2", before=outer, environment=root)
         self.assertEqual([(row["ranks"], row["status"]) for row in self.rows()], [("2", "ok")], said)
 
+    def test_worlds_of_one(self):
+        """An mpirun of another MPI starts processes that do not find each other. What it passes on to other hosts fits any."""
+        fake, seen = (os.path.join(self.place.name, name) for name in ("mpirun", "seen"))
+        with open(fake, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\nenv >{seen}\nshift 2\nexec \"$@\"\n")
+        os.chmod(fake, 0o755)
+        self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": fake, "OMP_PLACES": "{0}", "GOMP_CPU_AFFINITY": "0"}, status=1)
+        self.assertIn("worlds of 1 process instead of one of 2", self.rows()[0]["reason"])
+        with open(seen, encoding="utf-8") as file:
+            variables = file.read().splitlines()
+        self.assertIn("OMP_PLACES=cores", variables)
+        self.assertFalse([variable for variable in variables if variable.startswith("GOMP_CPU_AFFINITY")])
+
     def test_killed_rank(self):
         """Its visit is a crash that says which rank, other ranks take their places, and the sweep goes on."""
         slow = ["--set", "measure.rounds=4", "--set", "measure.max_time=3s", "--set", "measure.min_samples=4000"]
