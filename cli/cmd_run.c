@@ -4,6 +4,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/report.h"
+#include "cli/slurm_step.h"
 #include "session/session.h"
 #include "cli/vary.h"
 #include "results/analysis/aggregate.h"
@@ -228,12 +229,13 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
     if (status != PDNN_OK)
         goto out;
     status = open_session(&run, arguments, sets, n_sets, err);
-    if (status == PDNN_OK)
+    bool is_left = status == PDNN_OK && pdnn_is_left_to_task_0(&run.session);
+    if (status == PDNN_OK && !is_left)
         status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && !is_left)
         status = visit_all(&run, err);
     /* After a signal, what was measured so far is still reported. */
-    if (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits)) {
+    if (!is_left && (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits))) {
         enum pdnn_status printed = report(&run, pdnn_wants_csv(arguments), some_failed, &cause);
         status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
     }

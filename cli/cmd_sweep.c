@@ -6,6 +6,7 @@
 #include "session/environment.h"
 #include "cli/output.h"
 #include "cli/registry.h"
+#include "cli/slurm_step.h"
 #include "cli/sweep_text.h"
 #include "session/directory.h"
 #include "session/time_left.h"
@@ -202,6 +203,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_dry_run(&session, request.ceilings_file, err);
         goto out;
     }
+    if (status == PDNN_OK && pdnn_is_left_to_task_0(&session))
+        goto out;
     if (status == PDNN_OK)
         status = name_directory(arguments, &session, &path, err);
     if (status == PDNN_OK)

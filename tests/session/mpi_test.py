@@ -80,6 +80,17 @@ class Ranks(unittest.TestCase):
         said = self.sweep(MODEL + ",ranks=2", before=outer, environment=root)
         self.assertEqual([(row["ranks"], row["status"]) for row in self.rows()], [("2", "ok")], said)
 
+    def test_tasks_of_srun(self):
+        """All but the first leave, with or without others in the directory; without ranks, they work."""
+        for more in ((), ("--join",)):
+            run = subprocess.run(self.command(MODEL + ",ranks=2", more=more), capture_output=True, text=True, check=False, timeout=100,
+                                 env={**os.environ, "SLURM_PROCID": "1"})
+            self.assertEqual((run.returncode, run.stderr),
+                             (0, "paradnn: task 1 of srun leaves a sweep with ranks to task 0, which has mpirun start them\n"))
+            self.assertFalse(os.path.exists(self.results))
+        self.sweep(MODEL, environment={"SLURM_PROCID": "1"})
+        self.assertEqual([row["status"] for row in self.rows()], ["ok"])
+
     def test_worlds_of_one(self):
         """An mpirun of another MPI starts processes that do not find each other. What it passes on to other hosts fits any."""
         fake, seen = (os.path.join(self.place.name, name) for name in ("mpirun", "seen"))
