@@ -5,6 +5,7 @@
 #include "cli/progress.h"
 #include "cli/registry.h"
 #include "gen/spec.h"
+#include "gen/walk.h"
 #include "runtime/facts/host.h"
 #include "session/shard.h"
 #include "session/submit.h"
@@ -22,10 +23,10 @@ static const char *const paragraphs[] = {
     "their end. DIR must be in a file system that all nodes share. It gets the spec, and in jobs/ the scripts, "
     "the logs, and jobs.csv with the jobs' ids.",
     "With Slurm, both are submitted, the workers as a job array or, above the site's MaxArraySize, as several. "
-    "A worker has a node of its own. Slurm starts it again if the node fails, and it asks for that itself if "
-    "its time runs out before the sweep is complete. For PBS and LSF, the commands that submit both are "
-    "printed; with --scheduler none, the command that starts the workers on the hosts after --, through ssh, "
-    "or, for one worker, on this machine.",
+    "A worker has a node of its own, or several for instances with ranks (--nodes). Slurm starts it again if "
+    "the node fails, and it asks for that itself if its time runs out before the sweep is complete. For PBS "
+    "and LSF, the commands that submit both are printed; with --scheduler none, the command that starts the "
+    "workers on the hosts after --, through ssh, or, for one worker, on this machine.",
     "What comes after -- is passed on to the scheduler's command, for both jobs: a partition, an account, what "
     "a site asks for. More workers can be submitted for the same DIR at any time, and after a failure the same "
     "command goes on with what is missing.",
@@ -33,7 +34,9 @@ static const char *const paragraphs[] = {
 };
 
 static const struct pdnn_option_def options[] = {
-    {"workers", 'n', "N", NULL, false, "the number of workers, each on a node of its own (required)"},
+    {"workers", 'n', "N", NULL, false, "the number of workers, each on nodes of its own (required)"},
+    {"nodes", 0, "N", NULL, false,
+     "with Slurm: the nodes of each worker, over which mpirun spreads the ranks of an instance (default: 1)"},
     {"output", 'o', "DIR", NULL, false,
      "the directory that the workers join (default: NAME.results in the current directory, with the spec's "
      "name; required for an ID)"},
@@ -77,17 +80,42 @@ static void texts_finish(struct texts *texts) {
     pdnn_str_finish(&texts->options);
 }
 
-static enum pdnn_status parse_workers(const struct pdnn_arguments *arguments, size_t *workers,
-                                      struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, "workers");
-    int64_t value;
-    if (!text)
-        return pdnn_fail(err, PDNN_INVALID, "submit: --workers is missing");
-    if (!pdnn_parse_i64(text, &value) || value < 1 || value > PDNN_SHARDS_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "--workers is '%s', expected a number from 1 to %d", text,
+static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
+                                    struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, name);
+    int64_t value = 1;
+    if (text && (!pdnn_parse_i64(text, &value) || value < 1 || value > PDNN_SHARDS_MAX))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number from 1 to %d", name, text,
                          PDNN_SHARDS_MAX);
-    *workers = (size_t)value;
+    *count = (size_t)value;
     return PDNN_OK;
+}
+
+static enum pdnn_status parse_counts(const struct pdnn_arguments *arguments, struct pdnn_job *job,
+                                     struct pdnn_err *err) {
+    if (!pdnn_argument(arguments, "workers"))
+        return pdnn_fail(err, PDNN_INVALID, "submit: --workers is missing");
+    enum pdnn_status status = parse_count(arguments, "workers", &job->workers, err);
+    return status == PDNN_OK ? parse_count(arguments, "nodes", &job->nodes, err) : status;
+}
+
+/* Nodes that no instance has a rank for would be idle. */
+static enum pdnn_status check_nodes(const struct pdnn_spec *spec, size_t nodes, struct pdnn_err *err) {
+    struct pdnn_walk walk = {0};
+    int64_t ranks = 1;
+    enum pdnn_status status = nodes > 1 ? pdnn_walk_start(&walk, spec, 1, false, err) : PDNN_OK;
+    for (bool done = nodes == 1; status == PDNN_OK && !done;) {
+        struct pdnn_expanded item;
+        status = pdnn_walk_next(&walk, &item, &done, err);
+        if (status == PDNN_OK && !done && item.instance.setting[PDNN_SETTING_RANKS] > ranks)
+            ranks = item.instance.setting[PDNN_SETTING_RANKS];
+    }
+    pdnn_walk_finish(&walk);
+    if (status == PDNN_OK && nodes > (size_t)ranks)
+        status =
+            pdnn_fail(err, PDNN_INVALID, "--nodes is %zu, but no instance has more than %" PRId64 " rank%s",
+                      nodes, ranks, ranks == 1 ? "" : "s");
+    return status;
 }
 
 static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
@@ -229,7 +257,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     (void)some_failed;
     *job = (struct pdnn_job){
         .passed = arguments->rest, .n_passed = arguments->n_rest, .grace_ns = 30 * second_ns};
-    enum pdnn_status status = parse_workers(arguments, &job->workers, err);
+    enum pdnn_status status = parse_counts(arguments, job, err);
     if (status == PDNN_OK)
         status = pdnn_argument_time(arguments, "grace", &job->grace_ns, err);
     if (status == PDNN_OK)
@@ -248,6 +276,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = put_options(arguments, &request, &texts.options, err);
     if (status == PDNN_OK)
         status = pdnn_submit_check(&request, err);
+    if (status == PDNN_OK)
+        status = check_nodes(&spec, job->nodes, err);
     if (status == PDNN_OK)
         status = predict(&spec, job, err);
     if (status == PDNN_OK) {

@@ -109,6 +109,10 @@ static void put_workers(const struct pdnn_job *job, struct pdnn_str *out) {
     pdnn_str_printf(out, "%zu", job->workers);
 }
 
+static void put_nodes(const struct pdnn_job *job, struct pdnn_str *out) {
+    pdnn_str_printf(out, "%zu", job->nodes);
+}
+
 static void put_last(const struct pdnn_job *job, struct pdnn_str *out) {
     pdnn_str_printf(out, "%zu", job->workers - 1);
 }
@@ -128,7 +132,7 @@ static const struct value {
     {"WORKER", put_worker},   {"MERGE", put_merge},         {"PROGRAM", put_program},
     {"OPTIONS", put_options}, {"GRACE", put_grace},         {"WARNING", put_warning},
     {"TIME", put_time},       {"MINUTES", put_minutes},     {"WORKERS", put_workers},
-    {"LAST", put_last},       {"PASSED", put_passed},
+    {"NODES", put_nodes},     {"LAST", put_last},           {"PASSED", put_passed},
 };
 
 /* The value whose @NAME@ the text begins with, or NULL. */

@@ -14,6 +14,7 @@ struct pdnn_job {
     const char *program;   /* the command that runs paradnn on a node, as a shell reads it */
     const char *options;   /* for each worker's sweep, each after a space, as a shell reads them; or "" */
     size_t workers;
+    size_t nodes; /* of each worker */
     uint64_t grace_ns;
     uint64_t limit_ns;         /* of a job; 0: the scheduler's */
     uint64_t warning_ns;       /* how long before its end a job is warned, where the scheduler can */

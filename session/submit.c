@@ -238,6 +238,9 @@ enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, st
         if (strncmp(text, "--wrap", 6) == 0)
             return pdnn_fail(err, PDNN_INVALID, "'%s' cannot be passed on: the job is submit's own", text);
     }
+    if (request->scheduler != PDNN_SCHEDULER_SLURM && job->nodes > 1)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--nodes is for Slurm: elsewhere mpirun does not learn a job's nodes by itself");
     if (request->scheduler == PDNN_SCHEDULER_NONE && job->n_passed && job->n_passed != job->workers)
         return pdnn_fail(err, PDNN_INVALID, "%zu hosts for %zu workers", job->n_passed, job->workers);
     if (request->scheduler == PDNN_SCHEDULER_NONE && !job->n_passed && job->workers > 1)

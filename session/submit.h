@@ -31,7 +31,8 @@ struct pdnn_submission {
     struct pdnn_str text; /* what remains for the user to run, or in a dry run all scripts and commands */
 };
 
-/* PDNN_INVALID if what the user passes on is submit's to decide, or not as many hosts as workers. */
+/* PDNN_INVALID if what the user passes on is submit's to decide, not as many hosts as workers, or workers of
+ * several nodes for a scheduler that cannot have them. */
 enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, struct pdnn_err *err);
 
 /* Creates the directory unless it is there with the same spec, writes jobs/worker.sh and jobs/merge.sh, and

@@ -1,7 +1,7 @@
 #!/bin/bash
 #SBATCH --job-name=@NAME@
-#SBATCH --nodes=1
-#SBATCH --ntasks=1
+#SBATCH --nodes=@NODES@
+#SBATCH --ntasks=@NODES@
 #SBATCH --exclusive
 #SBATCH --mem=0
 #SBATCH --time=@TIME@

@@ -17,6 +17,10 @@ from files import rows  # noqa: E402
 PARADNN, SWEEPS = (os.path.abspath(path) for path in sys.argv[1:3])
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 SKIPPED = 77
+RANKS_WORKER = os.path.join(os.path.dirname(PARADNN), "paradnn-worker-mpi")
+# Of another machine: no roof matters here.
+CEILINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../results/examples/zen5-2-cores/ceilings.csv")
+RANKS = "fc/layers=2,nodes=64,input=64,output=8,batch=16,threads=1,ranks=2"
 SPEC = [os.path.join(SWEEPS, "smoke.yaml"), "--set", "run.threads=1"]
 # Costs and shapes; what else is in the tables was measured. Which reorders there are depends on the implementations that were fastest.
 OPS = ("id", "layer", "op", "category", "op_pass", "op_shape", "executions", "flop_count", "byte_count")
@@ -121,6 +125,22 @@ def check(sweep, alone, columns):
     paradnn("status", sweep.directory)
 
 
+def ranks(cluster, place):
+    """Two ranks on two nodes, of a sweep that srun starts on both, and of a submitted one, which gets its roofs."""
+    alone, directory, program = (os.path.join(place, name) for name in ("ranks", "submitted", "program"))
+    command = [RANKS, "--set", "measure.max_time=60ms", "--set", "measure.rounds=1"]
+    done = cluster.run("srun", "-N2", "-n2", PARADNN, "sweep", *command, "-o", alone, "--ceilings", CEILINGS, "-q")
+    assert "paradnn: task 1 of srun leaves a sweep with ranks to task 0, which has mpirun start them" in done.stderr.splitlines(), done
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(f'[ "$1" != sweep ] || set -- "$@" --ceilings {alone}/ceilings.csv\nexec {PARADNN} "$@"\n')
+    answer = cluster.run(PARADNN, "submit", *command, "--workers", "1", "--nodes", "2", "--program", f"sh {program}", "-o", directory,
+                         "--format", "csv").stdout
+    merge = list(csv.DictReader(answer.splitlines()))[-1]["job_id"]
+    cluster.wait(lambda: not cluster.is_in_queue(merge), 60)
+    for table in (rows(alone, "results.csv"), rows(directory, "results.csv")):
+        assert [(row["ranks"], row["status"]) for row in table] == [("2", "ok")], table
+
+
 def once():
     with tempfile.TemporaryDirectory() as place:
         os.chmod(place, 0o755)
@@ -135,6 +155,8 @@ def once():
             sweep = Sweep(cluster, place)
             disturb(cluster, sweep)
             check(sweep, alone, columns)
+            if os.path.exists(RANKS_WORKER):
+                ranks(cluster, place)
         except AssertionError:
             print(sweep.logs() if sweep else "nothing was submitted", file=sys.stderr)
             raise

@@ -123,6 +123,20 @@ class Submit(Case):
         self.assertTrue(merge.endswith(f" --dependency=afterany:12 {jobs}/merge.sh"), merge)
         self.assertEqual(self.recorded(), [("12", "", "4"), ("13", "", "")])
 
+    def test_nodes_for_ranks(self):
+        """A worker has as many nodes as asked for, the merge one; other schedulers' are not known to mpirun."""
+        ranks = ("--set", "run.ranks=[1, 2]")
+        self.submit("--workers", "2", "--nodes", "2", *ranks)
+        with open(os.path.join(self.path, "out", "jobs", "worker.sh"), encoding="utf-8") as file:
+            script = file.read()
+        self.assertIn("#SBATCH --nodes=2\n#SBATCH --ntasks=2\n", script)
+        self.assertIn(" --nodes=1 --ntasks=1 ", self.said("asked")[1])
+        self.fails("--nodes is 3, but no instance has more than 2 ranks", "--workers", "2", "--nodes", "3", *ranks)
+        self.fails("--nodes is 2, but no instance has more than 1 rank", "--workers", "2", "--nodes", "2")
+        self.fails("--nodes is '0', expected a number from 1", "--workers", "2", "--nodes", "0")
+        for scheduler in ("pbs", "lsf", "none"):
+            self.fails("--nodes is for Slurm", "--workers", "1", "--nodes", "2", "--scheduler", scheduler, *ranks)
+
     def test_more_workers_later(self):
         self.submit("--workers", "2")
         self.fake("answers", "12\n13\n20\n21\n")
