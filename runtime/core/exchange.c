@@ -297,10 +297,3 @@ int pdnn_exchange_repeat(void) {
         code = sum_now(exchange.buckets[i]);
     return code;
 }
-
-uint64_t pdnn_exchange_bytes(void) {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < exchange.n_buckets; i++)
-        bytes += exchange.buckets[i]->count * value_bytes(exchange.buckets[i]);
-    return bytes;
-}

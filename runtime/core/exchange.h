@@ -53,7 +53,5 @@ int pdnn_exchange_poll(void);
 
 /* Averages all buckets of the last step once more, one after the other, with nothing beside it. */
 int pdnn_exchange_repeat(void);
-/* Bytes of all its gradients. */
-uint64_t pdnn_exchange_bytes(void);
 
 #endif

@@ -1,7 +1,9 @@
 #include "runtime/worker/together.h"
 
 #include "base/clock.h"
+#include "models/attributes.h"
 #include "models/instance.h"
+#include "models/op.h"
 #include "runtime/facts/ranks.h"
 #include "runtime/facts/stats.h"
 
@@ -107,13 +109,24 @@ static int measure_alone(struct pdnn_together *together, enum pdnn_together_what
     return 0;
 }
 
+/* What the ranks average, without the padding that layouts in memory may have. */
+static uint64_t gradient_bytes(const struct pdnn_graph *graph) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        if (node->op == &pdnn_op_allreduce && node->attr[PDNN_ALLREDUCE_PHASE] != PDNN_ALLREDUCE_WAIT)
+            bytes += (uint64_t)node->coef[PDNN_ALLREDUCE_LAST];
+    }
+    return bytes;
+}
+
 enum pdnn_status pdnn_together_measure(struct pdnn_together *together, const struct pdnn_measure_rules *rules,
                                        uint64_t steps_per_sample, struct pdnn_err *err) {
     struct pdnn_together_times *ranks = &together->times;
     bool is_short = rules->time_limit_ns && rules->time_limit_ns < rules->max_visit_ns;
     uint64_t limit_ns = (is_short ? rules->time_limit_ns : rules->max_visit_ns) / ALONE_SHARE;
     double unused;
-    ranks->bytes = pdnn_exchange_bytes();
+    ranks->bytes = gradient_bytes(together->plan->graph);
     if (ranks->bytes) {
         pdnn_together_begin(together, PDNN_TOGETHER_WEIGHTS, 0);
         if (compare_weights(together, err) != PDNN_OK)
