@@ -6,7 +6,8 @@
 #include "runtime/driver/worker.h"
 #include "runtime/facts/host_cgroup.h"
 
-enum { PDNN_LAST_WORDS_TEXT = 512 }; /* mpirun takes several lines, with rules around them */
+/* A rank says its own before mpirun says its: OpenMPI 5 takes some 700 bytes for that, in several lines. */
+enum { PDNN_LAST_WORDS_TEXT = 4096 };
 
 struct pdnn_worker_link {
     int fd, error_fd; /* request socket; read end of the worker's stderr, or -1 */
