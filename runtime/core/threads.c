@@ -21,16 +21,17 @@ static cpu_set_t *read_mask(void) {
     return mask;
 }
 
-/* If the unit has gone offline the thread stays where it was; pdnn_threads_places shows it. */
-static void bind_here(int unit) {
-    cpu_set_t *mask = read_mask();
-    if (!mask || unit < 0 || unit >= UNITS_MAX)
-        return;
-    if (CPU_COUNT_S(mask_bytes, mask) != 1 || !CPU_ISSET_S((size_t)unit, mask_bytes, mask)) {
-        CPU_ZERO_S(mask_bytes, mask);
-        CPU_SET_S((size_t)unit, mask_bytes, mask);
-        sched_setaffinity(0, mask_bytes, mask);
+/* Changes nothing that is so already: pools are bound again for every instance. */
+void pdnn_threads_bind(const int *units, int64_t count) {
+    cpu_set_t *mask = read_mask(), *wanted = CPU_ALLOC(UNITS_MAX);
+    if (mask && wanted) {
+        CPU_ZERO_S(mask_bytes, wanted);
+        for (int64_t i = 0; i < count; i++)
+            CPU_SET_S((size_t)units[i], mask_bytes, wanted);
+        if (!CPU_EQUAL_S(mask_bytes, mask, wanted))
+            sched_setaffinity(0, mask_bytes, wanted);
     }
+    CPU_FREE(wanted);
     CPU_FREE(mask);
 }
 
@@ -44,7 +45,7 @@ enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads,
 #pragma omp parallel num_threads((int)threads) reduction(+ : team)
     {
         team += 1;
-        bind_here(host->core_pu[omp_get_thread_num()]);
+        pdnn_threads_bind(&host->core_pu[omp_get_thread_num()], 1);
     }
     if (team != (int)threads)
         return pdnn_fail(err, PDNN_INVALID, "asks for %" PRId64 " threads, OpenMP gives %d", threads, team);

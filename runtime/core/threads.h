@@ -10,6 +10,10 @@
  * enables flush-to-zero. PDNN_INVALID when OpenMP gives fewer threads. */
 enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err);
 
+/* Lets the calling thread run on these processing units only. Where that cannot be done, as when one has gone
+ * offline, it stays where it was. */
+void pdnn_threads_bind(const int *units, int64_t count);
+
 /* Appends the affinity mask of each thread of the pool as the kernel reports it: "{0},{2}", or "{0,1}" for a
  * thread that may run on two processing units. */
 void pdnn_threads_places(struct pdnn_str *places);

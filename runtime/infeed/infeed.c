@@ -1,11 +1,10 @@
-#define _GNU_SOURCE /* sched_setaffinity */
 #include "runtime/infeed/infeed.h"
 
 #include "base/clock.h"
+#include "runtime/core/threads.h"
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,20 +37,11 @@ int64_t pdnn_infeed_depth(int64_t loaders) {
     return !loaders ? 0 : loaders == 1 ? 2 : loaders + 1;
 }
 
-/* If the mask cannot be set, the loaders share the core of the step's first thread; times show that. */
+/* Without a core for them, the loaders share those of the step. */
 static void bind(const struct pdnn_infeed_request *request) {
     const struct pdnn_host *host = request->host;
     int64_t first = request->threads < host->threads ? request->threads : 0;
-    enum { UNITS = 8192 };
-    size_t bytes = CPU_ALLOC_SIZE(UNITS);
-    cpu_set_t *mask = CPU_ALLOC(UNITS);
-    if (!mask)
-        return;
-    CPU_ZERO_S(bytes, mask);
-    for (int64_t i = first; i < host->threads; i++)
-        CPU_SET_S((size_t)host->core_pu[i], bytes, mask);
-    sched_setaffinity(0, bytes, mask);
-    CPU_FREE(mask);
+    pdnn_threads_bind(host->core_pu + first, host->threads - first);
 }
 
 static enum pdnn_status make(const struct pdnn_infeed *infeed, uint64_t number, unsigned char *bytes,
