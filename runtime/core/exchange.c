@@ -1,14 +1,27 @@
-#define _GNU_SOURCE /* pthread_setaffinity_np */
+#define _GNU_SOURCE /* pthread_cond_clockwait, syscall */
 #include "runtime/core/exchange.h"
 
+#include "base/clock.h"
 #include "models/instance.h"
+#include "runtime/core/threads.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A thread on the step's own core asks how far a sum is about so often while the sum lasts, times the number
+ * of ranks, since each of them has its part of the ring's messages; but not more often than the shortest nap,
+ * and not more rarely than the longest. */
+enum { QUESTIONS = 64, NAP_MIN_NS = 20000, NAP_MAX_NS = 1000000 };
+
+/* What a thread that seldom runs for long asks of the scheduler: it takes the core from the step sooner. */
+enum { SLICE_NS = 100000 };
 
 struct part {
     void *values;
@@ -25,8 +38,9 @@ struct bucket {
     void *packed; /* heap; NULL: one part, which is summed in place */
     size_t packed_bytes;
     void *request;
-    _Atomic int state; /* enum state */
-    int code;          /* of the thread */
+    enum state state; /* of buckets that the thread sums: under the lock */
+    int code;         /* of the thread */
+    uint64_t took_ns; /* the thread's last sum */
 };
 
 static struct {
@@ -37,12 +51,16 @@ static struct {
     size_t filling; /* parts of the current bucket so far */
     size_t n_running;
     /* The thread takes buckets in the order in which they were put here. */
+    struct pdnn_exchange_cores cores;
     pthread_t thread;
     bool has_thread, ends;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
-    size_t *queue, n_queued, n_taken, queue_room;
-} exchange = {.lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER};
+    pthread_cond_t wake, summed; /* for the thread: something to do, or to hurry; for the step */
+    bool is_awaited;             /* the step does nothing but wait for the thread */
+    struct bucket **queue;
+    size_t n_queued, n_taken, queue_room;
+} exchange = {
+    .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .summed = PTHREAD_COND_INITIALIZER};
 
 bool pdnn_exchange_is_open(void) {
     return exchange.wire != NULL;
@@ -81,36 +99,84 @@ static void unpack(const struct bucket *bucket) {
     }
 }
 
+/* The kernel's struct sched_attr: no header that has it goes with the C libraries of both Debians. */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime_ns, deadline_ns, period_ns;
+};
+
+/* Naps end when they should, and a wake-up does not wait for the end of the step's slice. Kernels before
+ * Linux 6.12 ignore the slice. */
+static void want_little(void) {
+    const struct scheduling wish = {.size = sizeof wish, .policy = SCHED_OTHER, .runtime_ns = SLICE_NS};
+    prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    syscall(SYS_sched_setattr, 0, &wish, 0U);
+}
+
+/* Until the time is over, or the step has nothing to do but wait. */
+static void nap(const struct bucket *bucket) {
+    uint64_t ns = bucket->took_ns / ((uint64_t)QUESTIONS * (uint64_t)exchange.wire->ranks);
+    ns = ns < NAP_MIN_NS ? NAP_MIN_NS : ns > NAP_MAX_NS ? NAP_MAX_NS : ns;
+    uint64_t end_ns = pdnn_clock_ns() + ns;
+    const struct timespec end = {(time_t)(end_ns / 1000000000), (long)(end_ns % 1000000000)};
+    pthread_mutex_lock(&exchange.lock);
+    if (!exchange.is_awaited)
+        pthread_cond_clockwait(&exchange.wake, &exchange.lock, CLOCK_MONOTONIC, &end);
+    pthread_mutex_unlock(&exchange.lock);
+}
+
+/* A blocking sum spins, and would take the core from the step on it. */
+static int sum_aside(struct bucket *bucket) {
+    uint64_t begun_ns = pdnn_clock_ns();
+    void *request;
+    bool done = false;
+    int code = exchange.wire->start(values_of(bucket), bucket->count, bucket->is_double, &request);
+    while (!code && !done) {
+        code = exchange.wire->test(&request, &done);
+        if (!code && !done)
+            nap(bucket);
+    }
+    bucket->took_ns = pdnn_clock_ns() - begun_ns;
+    return code;
+}
+
+static int sum_by_thread(struct bucket *bucket) {
+    return exchange.cores.are_spare ? exchange.wire->sum(values_of(bucket), bucket->count, bucket->is_double)
+                                    : sum_aside(bucket);
+}
+
 /* The communication thread. */
 static void *serve(void *unused) {
     (void)unused;
+    if (exchange.cores.count)
+        pdnn_threads_bind(exchange.cores.units, exchange.cores.count);
+    want_little();
     pthread_mutex_lock(&exchange.lock);
     for (;;) {
         while (exchange.n_taken == exchange.n_queued && !exchange.ends)
             pthread_cond_wait(&exchange.wake, &exchange.lock);
         if (exchange.n_taken == exchange.n_queued)
             break;
-        struct bucket *bucket = exchange.buckets[exchange.queue[exchange.n_taken++]];
+        struct bucket *bucket = exchange.queue[exchange.n_taken++];
         pthread_mutex_unlock(&exchange.lock);
-        bucket->code = exchange.wire->sum(values_of(bucket), bucket->count, bucket->is_double);
-        atomic_store_explicit(&bucket->state, SUMMED, memory_order_release);
+        int code = sum_by_thread(bucket);
         pthread_mutex_lock(&exchange.lock);
+        bucket->code = code;
+        bucket->state = SUMMED;
+        pthread_cond_signal(&exchange.summed);
     }
     pthread_mutex_unlock(&exchange.lock);
     return NULL;
 }
 
-/* The thread is not bound to the core of the one that creates it, where it would take turns with it. */
 static int start_thread(void) {
-    cpu_set_t all;
-    CPU_ZERO(&all);
-    for (size_t unit = 0; unit < CPU_SETSIZE; unit++)
-        CPU_SET(unit, &all);
     exchange.ends = false;
     if (pthread_create(&exchange.thread, NULL, serve, NULL) != 0)
         return ENOMEM;
     exchange.has_thread = true;
-    pthread_setaffinity_np(exchange.thread, sizeof all, &all);
     return 0;
 }
 
@@ -130,6 +196,11 @@ enum pdnn_status pdnn_exchange_open(const struct pdnn_wire *wire, struct pdnn_er
         return pdnn_fail(err, PDNN_INVALID, "an exchange takes two ranks or more, not %d", wire->ranks);
     exchange.wire = wire;
     return PDNN_OK;
+}
+
+void pdnn_exchange_place(const struct pdnn_exchange_cores *cores) {
+    end_thread();
+    exchange.cores = *cores;
 }
 
 void pdnn_exchange_begin(void) {
@@ -205,7 +276,7 @@ static int complete(struct bucket *bucket) {
     return 0;
 }
 
-static int hand_over(size_t number) {
+static int hand_over(struct bucket *bucket) {
     int code = exchange.has_thread ? 0 : start_thread();
     if (code)
         return code;
@@ -213,21 +284,31 @@ static int hand_over(size_t number) {
     if (exchange.n_taken == exchange.n_queued)
         exchange.n_taken = exchange.n_queued = 0;
     if (exchange.n_queued == exchange.queue_room) {
-        size_t *queue = realloc(exchange.queue, (exchange.queue_room + 64) * sizeof *queue);
+        struct bucket **queue = realloc(exchange.queue, (exchange.queue_room + 64) * sizeof(struct bucket *));
         code = queue ? 0 : ENOMEM;
         exchange.queue = queue ? queue : exchange.queue;
         exchange.queue_room += queue ? 64 : 0;
     }
     if (!code)
-        exchange.queue[exchange.n_queued++] = number;
+        exchange.queue[exchange.n_queued++] = bucket;
     pthread_cond_signal(&exchange.wake);
     pthread_mutex_unlock(&exchange.lock);
     return code;
 }
 
+/* By the calls that the bucket's mode uses beside a step. */
 static int sum_now(struct bucket *bucket) {
+    bool blocks = bucket->mode == PDNN_ALLREDUCE_BLOCKING ||
+                  (bucket->mode == PDNN_ALLREDUCE_THREAD && exchange.cores.are_spare);
+    void *request;
+    int code;
     pack(bucket);
-    int code = exchange.wire->sum(values_of(bucket), bucket->count, bucket->is_double);
+    if (blocks) {
+        code = exchange.wire->sum(values_of(bucket), bucket->count, bucket->is_double);
+    } else {
+        code = exchange.wire->start(values_of(bucket), bucket->count, bucket->is_double, &request);
+        code = code ? code : exchange.wire->wait(&request);
+    }
     if (!code)
         unpack(bucket);
     return code;
@@ -246,9 +327,9 @@ int pdnn_exchange_start(const struct pdnn_exchange_part *part) {
     if (part->mode == PDNN_ALLREDUCE_BLOCKING)
         return sum_now(bucket);
     pack(bucket);
-    atomic_store_explicit(&bucket->state, RUNNING, memory_order_relaxed);
+    bucket->state = RUNNING;
     if (part->mode == PDNN_ALLREDUCE_THREAD)
-        return hand_over(part->bucket);
+        return hand_over(bucket);
     exchange.n_running++;
     return exchange.wire->start(values_of(bucket), bucket->count, bucket->is_double, &bucket->request);
 }
@@ -262,11 +343,22 @@ int pdnn_exchange_poll(void) {
             continue;
         code = exchange.wire->test(&bucket->request, &done);
         if (done) {
-            atomic_store_explicit(&bucket->state, SUMMED, memory_order_relaxed);
+            bucket->state = SUMMED;
             exchange.n_running--;
         }
     }
     return code;
+}
+
+/* Sleeps, so that a thread on the same core has it. */
+static void await_thread(struct bucket *bucket) {
+    pthread_mutex_lock(&exchange.lock);
+    exchange.is_awaited = true;
+    pthread_cond_signal(&exchange.wake);
+    while (bucket->state == RUNNING)
+        pthread_cond_wait(&exchange.summed, &exchange.lock);
+    exchange.is_awaited = false;
+    pthread_mutex_unlock(&exchange.lock);
 }
 
 /* The gradients of one bucket are waited for one by one; the first does it for all. */
@@ -275,13 +367,13 @@ int pdnn_exchange_wait(size_t number) {
         return 0;
     struct bucket *bucket = exchange.buckets[number];
     int code = 0;
+    if (bucket->mode == PDNN_ALLREDUCE_THREAD)
+        await_thread(bucket);
     if (bucket->mode == PDNN_ALLREDUCE_BUCKETED && bucket->state == RUNNING) {
         code = exchange.wire->wait(&bucket->request);
-        atomic_store_explicit(&bucket->state, SUMMED, memory_order_relaxed);
+        bucket->state = SUMMED;
         exchange.n_running--;
     }
-    while (atomic_load_explicit(&bucket->state, memory_order_acquire) == RUNNING)
-        sched_yield();
     if (bucket->state != SUMMED)
         return code;
     bucket->state = IDLE;

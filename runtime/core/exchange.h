@@ -16,7 +16,8 @@ struct pdnn_wire {
     int ranks;
     /* Returns once the values are summed: f32, or f64 if is_double. */
     int (*sum)(void *values, size_t count, bool is_double);
-    /* Returns at once; *request is freed by test or wait. */
+    /* Returns at once; *request is freed by test or wait. What has been summed already has the request NULL.
+     */
     int (*start)(void *values, size_t count, bool is_double, void **request);
     /* *done: the sum is there, and the request has been freed. */
     int (*test)(void **request, bool *done);
@@ -28,6 +29,16 @@ enum pdnn_status pdnn_exchange_open(const struct pdnn_wire *wire, struct pdnn_er
 void pdnn_exchange_close(void);
 /* Whether there is one. */
 bool pdnn_exchange_is_open(void);
+
+/* Where the communication thread runs. */
+struct pdnn_exchange_cores {
+    const int *units; /* processing units, borrowed until the next call */
+    int64_t count;
+    bool are_spare; /* no step computes on them, so the thread may spin */
+};
+
+/* Before the first step of a model. Without it, or with a count of 0, the thread runs where the step does. */
+void pdnn_exchange_place(const struct pdnn_exchange_cores *cores);
 
 /* Begins with another model: forgets the buckets of the one before. */
 void pdnn_exchange_begin(void);
@@ -51,7 +62,8 @@ int pdnn_exchange_wait(size_t bucket);
 /* Lets communication that has begun progress; cheap when there is none. */
 int pdnn_exchange_poll(void);
 
-/* Averages all buckets of the last step once more, one after the other, with nothing beside it. */
+/* Averages all buckets of the last step once more, by the calls of their mode, one after the other, with
+ * nothing beside it. */
 int pdnn_exchange_repeat(void);
 
 #endif

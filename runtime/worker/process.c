@@ -32,6 +32,17 @@ static enum pdnn_status check_isa(const struct pdnn_process *process, const stru
     return PDNN_OK;
 }
 
+/* Cores that no rank of this host computes on are for communication, if there is one for each. */
+static void place_exchange(const struct pdnn_process *process, int64_t threads) {
+    const struct pdnn_world *world = process->world;
+    int64_t used = world->local_ranks * threads, each = (process->host.threads - used) / world->local_ranks;
+    const struct pdnn_exchange_cores cores = {.units = process->host.core_pu + world->local_rank * threads,
+                                              .count = threads};
+    const struct pdnn_exchange_cores spare = {
+        .units = process->host.core_pu + used + world->local_rank * each, .count = each, .are_spare = true};
+    pdnn_exchange_place(each ? &spare : &cores);
+}
+
 /* Ranks on one host take its cores in turn. */
 static enum pdnn_status take_cores(const struct pdnn_process *process, int64_t threads,
                                    struct pdnn_err *err) {
@@ -43,6 +54,7 @@ static enum pdnn_status take_cores(const struct pdnn_process *process, int64_t t
                          "%d ranks of %" PRId64 " thread%s on one host need %" PRId64
                          " cores; cores available to this process: %" PRId64,
                          world->local_ranks, threads, threads == 1 ? "" : "s", all, host.threads);
+    place_exchange(process, threads);
     memmove(host.core_pu, host.core_pu + first, (size_t)threads * sizeof host.core_pu[0]);
     return pdnn_threads_set(&host, threads, err);
 }
