@@ -1,6 +1,9 @@
 #include "runtime/core/exchange.h"
 #include "runtime/steps/bound_step.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 /* The slot's layout and padding do not matter: they are the same on all ranks (runtime/core/tune.h). */
 static void update(const struct pdnn_bound_step *step) {
     const double *coef = step->node->coef;
@@ -9,10 +12,13 @@ static void update(const struct pdnn_bound_step *step) {
                                             .mode = (int)coef[PDNN_ALLREDUCE_MODE],
                                             .bucket = (size_t)coef[PDNN_ALLREDUCE_AT],
                                             .is_last = coef[PDNN_ALLREDUCE_LAST] != 0};
-    if (step->node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WAIT)
-        pdnn_exchange_wait(part.bucket);
-    else
-        pdnn_exchange_start(&part);
+    bool waits = step->node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WAIT;
+    int code = waits ? pdnn_exchange_wait(part.bucket) : pdnn_exchange_start(&part);
+    if (!code)
+        return;
+    /* The other ranks would wait for this one for ever. */
+    fprintf(stderr, "paradnn-worker: averaging gradients failed with code %d\n", code);
+    abort();
 }
 
 const struct pdnn_step_def PDNN_STEP(allreduce) = {.op = &pdnn_op_allreduce,
