@@ -92,8 +92,9 @@ static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
     switch (ending) {
     case ENDING_TIMEOUT:
         fate->outcome = PDNN_OUTCOME_TIMEOUT;
-        snprintf(fate->reason, sizeof fate->reason, "took longer than the limit of %s",
-                 pdnn_format_ns(text, (double)waiting->limit_ns));
+        snprintf(fate->reason, sizeof fate->reason, "took longer than the limit of %s%s",
+                 pdnn_format_ns(text, (double)waiting->limit_ns),
+                 worker->link->is_ranks ? ", or the ranks no longer reach each other" : "");
         return PDNN_OK;
     case ENDING_STOP:
         return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
@@ -112,7 +113,10 @@ enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_k
     struct pdnn_worker_link *link = worker->link;
     uint64_t left_ns = waiting->limit_ns;
     *fate = (struct pdnn_fate){.outcome = PDNN_OUTCOME_OK};
-    link->last_words_length = 0;
+    /* A rank's last line may come while rank 0 still answers; the next request shows that the rank has ended.
+     */
+    if (!link->is_ranks)
+        link->last_words_length = 0;
     link->oom_kills = pdnn_oom_kills_read("");
     if (pdnn_message_send(link->fd, kind, body, 1, NULL) != PDNN_OK)
         return give_up(worker, ENDING_CLOSED, waiting, fate, err);

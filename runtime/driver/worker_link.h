@@ -15,7 +15,8 @@ struct pdnn_worker_link {
     struct pdnn_software software;
     uint64_t memory_limit_bytes;
     struct pdnn_oom_kills oom_kills;       /* before the current request */
-    char last_words[PDNN_LAST_WORDS_TEXT]; /* the end of its output during the current request */
+    char last_words[PDNN_LAST_WORDS_TEXT]; /* the end of its output: of ranks all, else since the current
+                                              request */
     size_t last_words_length;
     char variables[sizeof((struct pdnn_welcome *)0)->variables]; /* it was started with, besides ours */
     bool is_ranks; /* the process is mpirun, which ends its ranks when asked to */
