@@ -5,6 +5,7 @@ Usage: mpi_test.py PARADNN"""
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -103,6 +104,21 @@ class Ranks(unittest.TestCase):
             variables = file.read().splitlines()
         self.assertIn("OMP_PLACES=cores", variables)
         self.assertFalse([variable for variable in variables if variable.startswith("GOMP_CPU_AFFINITY")])
+
+    def test_other_build(self):
+        """The second rank's program says that it is another build, as on a host with an older installation."""
+        fake, older = (os.path.join(self.place.name, name) for name in ("mpirun", "paradnn-worker-mpi"))
+        with open(fake, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\nshift 2\nexec mpirun -np 1 \"$@\" : -np 1 {older} \"$2\" \"$3\"\n")
+        with open(os.path.join(os.path.dirname(PROGRAM), "paradnn-worker-mpi"), "rb") as file:
+            program, replaced = re.subn(rb"\([0-9a-f]{12}\)\0", b"(0123456789ab)\0", file.read())
+        self.assertEqual(replaced, 1)
+        with open(older, "wb") as file:
+            file.write(program)
+        for path in (fake, older):
+            os.chmod(path, 0o755)
+        self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": fake}, status=1)
+        self.assertRegex(self.rows()[0]["reason"], r"rank 1 is build .*\(0123456789ab\), but rank 0 is build .*: all must be the same build")
 
     def test_killed_rank(self):
         """Its visit is a crash that says which rank, other ranks take their places, and the sweep goes on."""
