@@ -11,11 +11,17 @@ import subprocess
 import sys
 import tempfile
 
+# The large ones compute for longer than a link of 200 Mbit/s takes for their gradients, or nearly as long. The layers of fc-large are small, so
+# that its last bucket, behind which nothing is left to compute, is small too.
 MODELS = {
     "fc": "fc/layers=4,nodes=512,input=512,output=512,batch=4096",
+    "fc-large": "fc/layers=24,nodes=256,input=256,output=256,batch=5120",
     "resnet18": "resnet18,batch=16",
+    "resnet18-large": "resnet18,batch=96",
     "lstm": "rnn/layers=2,embedding=256,length=32,vocabulary=1000,cell=lstm,batch=64",
+    "lstm-large": "rnn/layers=2,embedding=256,length=32,vocabulary=1000,cell=lstm,batch=512",
     "bert": "bert-base,layers=1,vocabulary=1000,batch=8,length=128",
+    "bert-large": "bert-base,layers=1,vocabulary=1000,batch=96,length=128",
 }
 BUCKET = 1  # MB
 LINK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "limited_link.sh")
@@ -27,7 +33,7 @@ def measure(program, rate, model):
     instances = [f"{model},threads=1,ranks=2,allreduce={mode}" + (f",bucket={BUCKET}" if mode != "none" else "") for mode in settings]
     with tempfile.TemporaryDirectory() as place:
         results = os.path.join(place, "r.results")
-        command = [program, "sweep", *instances, "-o", results, "--set", "measure.rounds=1", "--set", "measure.max_time=8s",
+        command = [program, "sweep", *instances, "-o", results, "--set", "measure.rounds=2", "--set", "measure.max_time=5s",
                    "--set", "measure.min_samples=3", "--set", "measure.probe=off", "-q"]
         if rate != "none":
             command = ["bash", LINK, rate, *command]
