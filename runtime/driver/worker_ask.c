@@ -84,6 +84,7 @@ static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
                                 const struct pdnn_waiting *waiting, struct pdnn_fate *fate,
                                 struct pdnn_err *err) {
     char text[PDNN_UNIT_TEXT];
+    bool is_ranks = worker->link->is_ranks;
     if (ending == ENDING_CLOSED) {
         pdnn_worker_bury(worker, fate);
         return PDNN_OK;
@@ -94,7 +95,7 @@ static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
         fate->outcome = PDNN_OUTCOME_TIMEOUT;
         snprintf(fate->reason, sizeof fate->reason, "took longer than the limit of %s%s",
                  pdnn_format_ns(text, (double)waiting->limit_ns),
-                 worker->link->is_ranks ? ", or the ranks no longer reach each other" : "");
+                 is_ranks ? ", or the ranks no longer reach each other" : "");
         return PDNN_OK;
     case ENDING_STOP:
         return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");

@@ -107,15 +107,17 @@ class Ranks(unittest.TestCase):
 
     def test_other_build(self):
         """The second rank's program says that it is another build, as on a host with an older installation."""
-        fake, older = (os.path.join(self.place.name, name) for name in ("mpirun", "paradnn-worker-mpi"))
+        fake, either, older = (os.path.join(self.place.name, name) for name in ("mpirun", "either", "paradnn-worker-mpi"))
         with open(fake, "w", encoding="utf-8") as file:
-            file.write(f"#!/bin/sh\nshift 2\nexec mpirun -np 1 \"$@\" : -np 1 {older} \"$2\" \"$3\"\n")
+            file.write(f"#!/bin/sh\nexec mpirun \"$1\" \"$2\" {either} \"$3\" \"$4\" \"$5\"\n")
+        with open(either, "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\nprogram=$1\nshift\n[ \"$OMPI_COMM_WORLD_RANK\" = 0 ] || program={older}\nexec \"$program\" \"$@\"\n")
         with open(os.path.join(os.path.dirname(PROGRAM), "paradnn-worker-mpi"), "rb") as file:
             program, replaced = re.subn(rb"\([0-9a-f]{12}\)\0", b"(0123456789ab)\0", file.read())
         self.assertEqual(replaced, 1)
         with open(older, "wb") as file:
             file.write(program)
-        for path in (fake, older):
+        for path in (fake, either, older):
             os.chmod(path, 0o755)
         self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": fake}, status=1)
         self.assertRegex(self.rows()[0]["reason"], r"rank 1 is build .*\(0123456789ab\), but rank 0 is build .*: all must be the same build")
@@ -137,6 +139,26 @@ class Ranks(unittest.TestCase):
         self.assertRegex(crashes[0], "rank 1 .*signal 9")
         self.assertEqual(visits[-1], ("ok", ""), said)
         self.assertEqual([row["status"] for row in self.rows()], ["ok"], said)
+
+    def test_silent_rank(self):
+        """As after a lost link: the others wait in MPI. The visit ends at its limit, and the sweep goes on without those ranks."""
+        slow = ["--set", "measure.rounds=2", "--set", "measure.max_time=2s", "--set", "measure.min_samples=4000", "--set", "limits.time=5s"]
+        driver = subprocess.Popen(self.command(MODEL + ",ranks=2", more=slow), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        while driver.poll() is None and not self.visits():
+            time.sleep(0.02)
+        ranks = ranks_of(driver.pid)
+        self.assertEqual(len(ranks), 2, driver.communicate()[0] if driver.poll() else "")
+        os.kill(ranks[1], signal.SIGSTOP)
+        said = driver.communicate(timeout=100)[0]
+        self.assertEqual(driver.returncode, 0, said)
+        self.assertEqual([(visit["status"], visit["reason"]) for visit in self.visits()],
+                         [("ok", ""), ("timeout", "took longer than the limit of 5.00 s, or the ranks no longer reach each other")], said)
+        for _ in range(300):
+            left = [pid for pid in ranks if os.path.exists(f"/proc/{pid}")]
+            if not left:
+                break
+            time.sleep(0.1)
+        self.assertEqual(left, [])
 
     def test_too_few_cores(self):
         cores = len(os.sched_getaffinity(0))
