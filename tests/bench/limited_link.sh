@@ -11,6 +11,8 @@ room=$(mktemp -d)
 ns() { ip netns exec "$id$1" "${@:2}"; }
 finish() {
     [ -z "$cutter" ] || kill "$cutter" 2>/dev/null || :
+    # Those of a host that was cut off have not heard that they should end.
+    ip netns pids "${id}b" 2>/dev/null | xargs -r kill -KILL 2>/dev/null || :
     ip netns del "${id}a" 2>/dev/null || :
     ip netns del "${id}b" 2>/dev/null || :
     rm -rf "$room"
