@@ -50,6 +50,7 @@ static struct {
     size_t n_buckets;
     size_t filling; /* parts of the current bucket so far */
     size_t n_running;
+    int failure; /* the first one; it lasts until a model begins */
     /* The thread takes buckets in the order in which they were put here. */
     struct pdnn_exchange_cores cores;
     pthread_t thread;
@@ -217,6 +218,7 @@ void pdnn_exchange_begin(void) {
     exchange.n_buckets = exchange.filling = exchange.n_running = 0;
     exchange.n_queued = exchange.n_taken = exchange.queue_room = 0;
     exchange.is_off = false;
+    exchange.failure = 0;
 }
 
 void pdnn_exchange_close(void) {
@@ -314,13 +316,11 @@ static int sum_now(struct bucket *bucket) {
     return code;
 }
 
-int pdnn_exchange_start(const struct pdnn_exchange_part *part) {
-    if (!exchange.wire || exchange.is_off)
-        return 0;
+static int start_part(const struct pdnn_exchange_part *part) {
     struct bucket *bucket = bucket_of(part);
     int code = bucket ? add(bucket, part) : ENOMEM;
     if (code || !part->is_last)
-        return code ? code : pdnn_exchange_poll();
+        return code;
     code = complete(bucket);
     if (code)
         return code;
@@ -334,7 +334,13 @@ int pdnn_exchange_start(const struct pdnn_exchange_part *part) {
     return exchange.wire->start(values_of(bucket), bucket->count, bucket->is_double, &bucket->request);
 }
 
-int pdnn_exchange_poll(void) {
+int pdnn_exchange_start(const struct pdnn_exchange_part *part) {
+    if (exchange.wire && !exchange.is_off && !exchange.failure)
+        exchange.failure = start_part(part);
+    return exchange.failure;
+}
+
+static int test_running(void) {
     int code = 0;
     for (size_t i = 0; exchange.n_running && i < exchange.n_buckets && !code; i++) {
         struct bucket *bucket = exchange.buckets[i];
@@ -350,6 +356,12 @@ int pdnn_exchange_poll(void) {
     return code;
 }
 
+int pdnn_exchange_poll(void) {
+    if (!exchange.failure)
+        exchange.failure = test_running();
+    return exchange.failure;
+}
+
 /* Sleeps, so that a thread on the same core has it. */
 static void await_thread(struct bucket *bucket) {
     pthread_mutex_lock(&exchange.lock);
@@ -361,11 +373,7 @@ static void await_thread(struct bucket *bucket) {
     pthread_mutex_unlock(&exchange.lock);
 }
 
-/* The gradients of one bucket are waited for one by one; the first does it for all. */
-int pdnn_exchange_wait(size_t number) {
-    if (!exchange.wire || exchange.is_off || number >= exchange.n_buckets)
-        return 0;
-    struct bucket *bucket = exchange.buckets[number];
+static int finish(struct bucket *bucket) {
     int code = 0;
     if (bucket->mode == PDNN_ALLREDUCE_THREAD)
         await_thread(bucket);
@@ -381,6 +389,13 @@ int pdnn_exchange_wait(size_t number) {
     if (!code)
         unpack(bucket);
     return code;
+}
+
+/* The gradients of one bucket are waited for one by one; the first does it for all. */
+int pdnn_exchange_wait(size_t number) {
+    if (exchange.wire && !exchange.is_off && !exchange.failure && number < exchange.n_buckets)
+        exchange.failure = finish(exchange.buckets[number]);
+    return exchange.failure;
 }
 
 int pdnn_exchange_repeat(void) {

@@ -56,10 +56,11 @@ struct pdnn_exchange_part {
     bool is_last; /* of the bucket */
 };
 
-/* Without an exchange, both do nothing. Return 0 or an error code. */
+/* Without an exchange, both do nothing. Return 0 or the code of the first failure, after which nothing is
+ * averaged until a model begins. */
 int pdnn_exchange_start(const struct pdnn_exchange_part *part);
 int pdnn_exchange_wait(size_t bucket);
-/* Lets communication that has begun progress; cheap when there is none. */
+/* Lets communication that has begun progress; cheap when there is none. Returns as these. */
 int pdnn_exchange_poll(void);
 
 /* Averages all buckets of the last step once more, by the calls of their mode, one after the other, with

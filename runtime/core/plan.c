@@ -248,10 +248,10 @@ int pdnn_plan_run(const struct pdnn_plan *plan) {
     const bool polls = pdnn_exchange_is_open();
     for (; step < end; step++) {
         int code = step->work.run(step->work.state);
+        if (!code && polls)
+            code = pdnn_exchange_poll();
         if (code)
             return code;
-        if (polls)
-            pdnn_exchange_poll();
     }
     return 0;
 }
@@ -262,10 +262,10 @@ int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, 
     for (size_t i = 0; i < plan->program.n_steps; i++) {
         const struct pdnn_work *work = &plan->program.steps[i].work;
         int code = work->run(work->state);
+        if (!code && polls)
+            code = pdnn_exchange_poll();
         if (code)
             return code;
-        if (polls)
-            pdnn_exchange_poll();
         uint64_t after = pdnn_clock_ns();
         ns[i] += pdnn_clock_net_ns(after - before, clock_cost_ns);
         before = after;

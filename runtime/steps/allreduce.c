@@ -1,10 +1,8 @@
 #include "runtime/core/exchange.h"
 #include "runtime/steps/bound_step.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-/* The slot's layout and padding do not matter: they are the same on all ranks (runtime/core/tune.h). */
+/* The slot's layout and padding do not matter: they are the same on all ranks (runtime/core/tune.h). The
+ * exchange keeps what fails for the poll after this step. */
 static void update(const struct pdnn_bound_step *step) {
     const double *coef = step->node->coef;
     const struct pdnn_exchange_part part = {.values = step->in[PDNN_ALLREDUCE_G],
@@ -13,12 +11,10 @@ static void update(const struct pdnn_bound_step *step) {
                                             .bucket = (size_t)coef[PDNN_ALLREDUCE_AT],
                                             .is_last = coef[PDNN_ALLREDUCE_LAST] != 0};
     bool waits = step->node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WAIT;
-    int code = waits ? pdnn_exchange_wait(part.bucket) : pdnn_exchange_start(&part);
-    if (!code)
-        return;
-    /* The other ranks would wait for this one for ever. */
-    fprintf(stderr, "paradnn-worker: averaging gradients failed with code %d\n", code);
-    abort();
+    if (waits)
+        pdnn_exchange_wait(part.bucket);
+    else
+        pdnn_exchange_start(&part);
 }
 
 const struct pdnn_step_def PDNN_STEP(allreduce) = {.op = &pdnn_op_allreduce,

@@ -42,6 +42,15 @@ uint64_t pdnn_together_end(struct pdnn_together *together, uint64_t ns) {
     return (uint64_t)times[0];
 }
 
+int pdnn_together_check(const struct pdnn_world *world, int code) {
+    char reason[64];
+    if (!code || !world)
+        return code;
+    snprintf(reason, sizeof reason, "a step of rank %d failed with code %d", world->rank, code);
+    world->end(reason);
+    return code;
+}
+
 /* FNV-1a over the weights' bytes, cut to what a double holds exactly. */
 static double weights_print(const struct pdnn_plan *plan, bool *failed) {
     uint64_t print = UINT64_C(0xcbf29ce484222325);
@@ -83,7 +92,7 @@ static int run(const struct pdnn_together *together, const struct command *comma
     for (uint64_t i = 0; i < command->count && !code; i++)
         code = command->what == PDNN_TOGETHER_COMM ? pdnn_exchange_repeat() : pdnn_plan_run(together->plan);
     pdnn_exchange_switch(true);
-    return code;
+    return pdnn_together_check(together->world, code);
 }
 
 /* Median of the slowest rank's time, and of the skew, for one of `count` runs. */

@@ -43,6 +43,10 @@ void pdnn_together_begin(struct pdnn_together *together, enum pdnn_together_what
 /* Rank 0, after what pdnn_together_begin announced has run: the slowest rank's time. */
 uint64_t pdnn_together_end(struct pdnn_together *together, uint64_t ns);
 
+/* Any rank, after a step: returns its code, but ends all ranks if it failed, as the others may wait in theirs
+ * for ever. world NULL: the code. */
+int pdnn_together_check(const struct pdnn_world *world, int code);
+
 /* Rank 0, after the samples: PDNN_INTERNAL if the ranks' weights differ; then fills the times. Leaves weights
  * that differ. */
 enum pdnn_status pdnn_together_measure(struct pdnn_together *together, const struct pdnn_measure_rules *rules,

@@ -70,7 +70,8 @@ static int feed_step(const struct bench *bench) {
 static int run_step(void *user) {
     const struct bench *bench = user;
     int code = feed_step(bench);
-    return code ? code : pdnn_plan_run(bench->plan);
+    code = code ? code : pdnn_plan_run(bench->plan);
+    return pdnn_together_check(bench->together.world, code);
 }
 
 static uint64_t waited(void *user) {
@@ -87,7 +88,7 @@ static int run_stamped_step(void *user, uint64_t *ns) {
     code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->step_ns);
     for (size_t i = 0; i < n_steps; i++)
         ns[bench->rows.row_of[i]] += bench->step_ns[i];
-    return code;
+    return pdnn_together_check(bench->together.world, code);
 }
 
 static void evict(void *user) {

@@ -22,6 +22,8 @@ struct pdnn_world {
     void (*share)(void *bytes, size_t length);
     void (*max)(double *values, size_t count);
     void (*meet)(void);
+    /* Any rank: ends all of them, with a line for the driver. Does not return. */
+    void (*end)(const char *reason);
 };
 
 /* Serves the driver's requests over fd (rank 0), or those that rank 0 passes on (fd -1), until told to end.

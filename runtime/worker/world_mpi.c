@@ -124,12 +124,16 @@ static int call_driver(const char *path) {
     return fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 ? fd : -1;
 }
 
-/* Ends all ranks; the driver looks for a line that begins so (runtime/driver/worker_autopsy.c). */
-static int fail(const char *text) {
+/* The driver looks for a line that begins so (runtime/driver/worker_autopsy.c). */
+static void end(const char *text) {
     char line[PDNN_ERR_TEXT + 64];
     int length = snprintf(line, sizeof line, "paradnn-worker-mpi: %s\n", text);
     pdnn_fd_write(STDERR_FILENO, line, (size_t)length, NULL);
     MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static int fail(const char *text) {
+    end(text);
     return 1;
 }
 
@@ -158,6 +162,7 @@ static int run(const char *path, int64_t expected) {
     world.share = share;
     world.max = max;
     world.meet = meet;
+    world.end = end;
     pdnn_tune_agree = agree;
     int fd = world.rank ? -1 : call_driver(path);
     if (!world.rank && fd < 0)

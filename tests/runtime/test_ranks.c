@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-enum { RANKS = 2, STEPS = 3, ROOM = 1 << 21 };
+enum { RANKS = 2, STEPS = 3, ROOM = 1 << 21, FAILURE = 77 };
 
 /* Shared by all processes. */
 struct meeting {
@@ -38,8 +38,12 @@ extern const struct pdnn_backend_def pdnn_backend_reference, pdnn_backend_onednn
 
 static struct meeting *meeting;
 static int rank;
+static int working_steps = STEPS; /* sums fail after these */
+static bool is_broken;
 
 static int sum(void *values, size_t count, bool is_double) {
+    if (is_broken)
+        return FAILURE;
     for (size_t i = 0; i < count; i++)
         meeting->value[rank][i] = is_double ? ((double *)values)[i] : (double)((float *)values)[i];
     pthread_barrier_wait(&meeting->barrier);
@@ -87,8 +91,10 @@ static void train(const char *id, const char *backend, int64_t of_rank, int plac
     assert_int_equal(def->open(1, 0, &state, &err), PDNN_OK);
     const struct pdnn_plan_options options = {.seed = 7, .rank = of_rank};
     assert_int_equal(pdnn_plan_create(&plan, def, state, &graph, &options, &err), PDNN_OK);
-    for (int i = 0; i < STEPS; i++)
-        assert_int_equal(pdnn_plan_run(&plan), 0);
+    for (int i = 0; i < STEPS; i++) {
+        is_broken = i >= working_steps;
+        assert_int_equal(pdnn_plan_run(&plan), is_broken ? FAILURE : 0);
+    }
     for (uint32_t i = 0; i < graph.n_tensors; i++) {
         size_t elements = (size_t)pdnn_tensor_elements(&graph.tensors[i]);
         if (graph.tensors[i].role != PDNN_ROLE_WEIGHT)
@@ -197,6 +203,20 @@ static void test_ranks_differ_without_allreduce(void **unused) {
     assert_true(difference(0, 1) > 1e-6);
 }
 
+/* The first step without its sum, and all after it, return its code: no mode and no backend drops it. */
+static void test_ranks_fail(void **unused) {
+    static const char *const settings[] = {"reference", "onednn", "onednn,allreduce=bucketed",
+                                           "onednn,allreduce=thread"};
+    (void)unused;
+    working_steps = 1;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        char id[256];
+        snprintf(id, sizeof id, SMALL ",batch=4,threads=1,ranks=2,backend=%s", settings[i]);
+        run_ranks(id, i ? "onednn" : "reference");
+    }
+    working_steps = STEPS;
+}
+
 int main(void) {
     pthread_barrierattr_t shared;
     meeting = mmap(NULL, sizeof *meeting, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -209,6 +229,7 @@ int main(void) {
         cmocka_unit_test(test_ranks_reference),
         cmocka_unit_test(test_ranks_onednn),
         cmocka_unit_test(test_ranks_differ_without_allreduce),
+        cmocka_unit_test(test_ranks_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
