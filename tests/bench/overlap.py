@@ -11,11 +11,11 @@ import subprocess
 import sys
 import tempfile
 
-# The large ones compute for longer than a link of 200 Mbit/s takes for their gradients, or nearly as long. The layers of fc-large are small, so
-# that its last bucket, behind which nothing is left to compute, is small too.
+# The large ones compute for longer than a link of 200 Mbit/s takes for their gradients, or nearly as long. fc-large has many buckets, so that the
+# last one, behind which nothing is left to compute, is a small part of them.
 MODELS = {
     "fc": "fc/layers=4,nodes=512,input=512,output=512,batch=4096",
-    "fc-large": "fc/layers=24,nodes=256,input=256,output=256,batch=5120",
+    "fc-large": "fc/layers=47,nodes=512,input=512,output=512,batch=6144",
     "resnet18": "resnet18,batch=16",
     "resnet18-large": "resnet18,batch=96",
     "lstm": "rnn/layers=2,embedding=256,length=32,vocabulary=1000,cell=lstm,batch=64",
