@@ -1,6 +1,7 @@
-"""What tests of running sweeps share: the journal as it stands, and the worker of a driver."""
+"""What tests of running sweeps share: the journal as it stands, the worker of a driver, and its clock."""
 
 import os
+import struct
 
 
 def journal_lines(directory):
@@ -35,3 +36,31 @@ def is_running(pid):
             return file.read().rpartition(")")[2].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+class Clock:
+    """The clock of drivers that are started with these variables: the real one, which the test moves on; see moved_clock.c."""
+
+    def __init__(self, module, path):
+        self.path, self.numbers = path, [0, 0, 0]
+        self.variables = {"LD_PRELOAD": module, "MOVED_CLOCK": path}
+        self.write()
+
+    def write(self):
+        with open(self.path, "r+b" if os.path.exists(self.path) else "wb") as file:
+            file.write(struct.pack("=3q", *self.numbers))
+
+    def move(self, seconds):
+        """At once."""
+        self.numbers[0] += int(seconds * 1e9)
+        self.write()
+
+    def each_look_takes(self, seconds):
+        """From now on, as long as that is not 0."""
+        self.numbers[1] = int(seconds * 1e9)
+        self.write()
+
+    def change_date(self, seconds):
+        """The time of day alone."""
+        self.numbers[2] += int(seconds * 1e9)
+        self.write()
