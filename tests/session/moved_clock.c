@@ -1,7 +1,8 @@
-/* Preloaded into a program: the clock that it reads is the real one, moved by a test. MOVED_CLOCK names a file of three int64_t, which
- * the test writes at any moment: nanoseconds to add to the monotonic clock; nanoseconds by which each further look at it moves it on; and
- * nanoseconds to add to the time of day. A limit of hours then ends when the test wants it to, however fast the machine is, and none ends
- * before. Only the driver's clock is moved: the worker measures with the real one. */
+/* Preloaded into a program: the clock that it reads is the real one, moved by a test. MOVED_CLOCK names a
+ * file of three int64_t, which the test writes at any moment: nanoseconds to add to the monotonic clock;
+ * nanoseconds by which each further look at it moves it on; and nanoseconds to add to the time of day. A
+ * limit of hours then ends when the test wants it to, however fast the machine is, and none ends before. Only
+ * the driver's clock is moved: the worker measures with the real one. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
