@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include "base/memory.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -52,10 +54,10 @@ static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
     }
     size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
     if (room > SIZE_MAX - sizeof(struct pdnn_arena_block))
-        return NULL;
+        return pdnn_memory_none(room);
     struct pdnn_arena_block *block = malloc(sizeof *block + room);
     if (!block)
-        return NULL;
+        return pdnn_memory_none(room);
     block->used = 0;
     block->size = room;
     block->next = next;
@@ -70,7 +72,7 @@ static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
 void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - _Alignof(max_align_t))
-        return NULL;
+        return pdnn_memory_none(SIZE_MAX);
     bytes = (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
     struct pdnn_arena_block *block = arena->current;
     if (!block || block->size - block->used < bytes)

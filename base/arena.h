@@ -1,5 +1,6 @@
 /* A bump allocator whose memory is freed all at once. One per sweep for strings and the spec, one per
- * instance for the graph. Not thread-safe and not for tensor data. */
+ * instance for the graph. Not thread-safe and not for tensor data. Want of memory ends the program unless
+ * it may fail (base/memory), in which case these return NULL. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -24,13 +25,13 @@ void pdnn_arena_reset(struct pdnn_arena *arena);
 /* Bytes allocated since the last reset. */
 size_t pdnn_arena_used(const struct pdnn_arena *arena);
 
-/* count * size zeroed bytes aligned for any type, or NULL if memory runs out or the product overflows. */
+/* count * size zeroed bytes aligned for any type. */
 void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size);
 
-/* A copy of the text in the arena, or NULL. */
+/* A copy of the text in the arena. */
 char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text);
 
-/* A formatted string in the arena, or NULL. */
+/* A formatted string in the arena. */
 char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* getentropy */
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
                                        char **text, size_t *length, struct pdnn_err *err) {
     size_t expected = size_bytes < limit_bytes ? size_bytes : limit_bytes;
     size_t room = expected ? expected + 2 : 65536, used = 0;
-    char *buffer = malloc(room);
+    char *buffer = pdnn_alloc(room, 1);
     while (buffer) {
         ssize_t done = read(fd, buffer + used, room - used - 1);
         if (done < 0 && errno == EINTR)
@@ -54,7 +55,7 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
                              limit_bytes);
         }
         if (room - used < 2) {
-            char *larger = realloc(buffer, room * 2);
+            char *larger = pdnn_resize(buffer, room, 2);
             if (!larger)
                 free(buffer);
             buffer = larger;

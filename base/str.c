@@ -1,5 +1,7 @@
 #include "base/str.h"
 
+#include "base/memory.h"
+
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,22 +23,20 @@ void pdnn_str_clear(struct pdnn_str *str) {
 
 static bool reserve(struct pdnn_str *str, size_t extra) {
     size_t need;
-    if (str->failed || __builtin_add_overflow(str->length, extra, &need) ||
-        __builtin_add_overflow(need, 1, &need)) {
-        str->failed = true;
+    if (str->failed)
         return false;
-    }
-    if (need <= str->room)
+    if (__builtin_add_overflow(str->length, extra, &need) || need > SIZE_MAX / 2)
+        need = SIZE_MAX / 2; /* which no allocator has */
+    if (need < str->room)
         return true;
-    size_t room = need < 64 ? 64 : need + need / 2;
-    char *text = realloc(str->text, room);
-    if (!text) {
-        str->failed = true;
-        return false;
+    size_t room = need < 64 ? 64 : need + need / 2 + 1;
+    char *text = pdnn_resize(str->text, room, 1);
+    str->failed = !text;
+    if (text) {
+        str->text = text;
+        str->room = room;
     }
-    str->text = text;
-    str->room = room;
-    return true;
+    return text;
 }
 
 void pdnn_str_append(struct pdnn_str *str, const char *bytes, size_t length) {

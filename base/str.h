@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing heap string; {0} is empty. A failed allocation sticks in `failed`: append freely, check once. */
+/* A growing heap string; {0} is empty. Want of memory ends the program; where it may fail
+ * (base/memory), it sticks in `failed`: append freely, check once. */
 struct pdnn_str {
     char *text; /* NUL-terminated; NULL until something is appended */
     size_t length, room;

@@ -1,5 +1,6 @@
 #include "base/texts.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 
 #include <stdint.h>
@@ -19,7 +20,7 @@ static bool grow_slots(struct pdnn_texts *texts) {
     if (2 * (texts->count + 1) <= texts->n_slots)
         return true;
     size_t n_slots = texts->n_slots ? 2 * texts->n_slots : 64;
-    size_t *slots = malloc(n_slots * sizeof *slots);
+    size_t *slots = pdnn_alloc(n_slots, sizeof *slots);
     if (!slots)
         return false;
     for (size_t i = 0; i < n_slots; i++)
@@ -33,14 +34,10 @@ static bool grow_slots(struct pdnn_texts *texts) {
 }
 
 static bool grow(struct pdnn_texts *texts) {
-    if (texts->count == texts->room) {
-        size_t room = texts->room ? 2 * texts->room : 32;
-        const char **text = realloc(texts->text, room * sizeof *text);
-        if (!text)
-            return false;
-        texts->text = text;
-        texts->room = room;
-    }
+    const char **text = pdnn_grow(texts->text, &texts->room, texts->count, sizeof *text);
+    if (!text)
+        return false;
+    texts->text = text;
     return grow_slots(texts);
 }
 
