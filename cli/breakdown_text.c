@@ -1,9 +1,10 @@
 #include "cli/breakdown_text.h"
 #include "base/units.h"
 #include "base/visible.h"
-#include "cli/fill.h"
+#include "base/fill.h"
 #include "cli/report.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 #include "results/analysis/roofline.h"
 
 #include <inttypes.h>

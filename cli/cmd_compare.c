@@ -1,6 +1,7 @@
 #include "cli/compare_text.h"
 #include "cli/output.h"
 #include "cli/registry.h"
+#include "cli/terminal.h"
 #include "results/analysis/compare_columns.h"
 
 #include <stdio.h>

@@ -3,7 +3,8 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "cli/seqpoint_text.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 #include "session/environment.h"
 #include "results/tables/record.h"
 

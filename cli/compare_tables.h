@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "base/units.h"
-#include "cli/table.h"
+#include "results/table/sheet.h"
 #include "results/analysis/compare_ops.h"
 #include "results/analysis/compare_sums.h"
 

@@ -1,7 +1,8 @@
 #include "cli/compare_text.h"
 #include "base/units.h"
 #include "base/visible.h"
-#include "cli/fill.h"
+#include "base/fill.h"
+#include "cli/terminal.h"
 
 #include <math.h>
 #include <stdlib.h>

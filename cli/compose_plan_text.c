@@ -1,6 +1,6 @@
 #include "cli/compose_plan_text.h"
 
-#include "cli/table.h"
+#include "results/table/sheet.h"
 #include "results/tables/csv.h"
 #include "cli/progress.h"
 

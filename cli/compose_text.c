@@ -1,6 +1,6 @@
 #include "cli/compose_text.h"
 
-#include "cli/table.h"
+#include "results/table/sheet.h"
 #include "results/tables/csv.h"
 #include "runtime/facts/stats.h"
 

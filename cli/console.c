@@ -1,9 +1,10 @@
 #include "cli/console.h"
 
 #include "base/visible.h"
-#include "cli/fill.h"
+#include "base/fill.h"
 #include "cli/interrupt.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 
 #include <inttypes.h>
 #include <stdint.h>

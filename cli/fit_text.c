@@ -1,7 +1,8 @@
 #include "cli/fit_text.h"
 #include "base/visible.h"
-#include "cli/fill.h"
-#include "cli/table.h"
+#include "base/fill.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 
 #include <math.h>
 #include <stdlib.h>

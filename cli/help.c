@@ -3,9 +3,10 @@
 
 #include "base/nearby.h"
 #include "base/program.h"
-#include "cli/fill.h"
+#include "base/fill.h"
 #include "cli/registry.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 #include "models/family.h"
 #include "models/instance.h"
 

@@ -2,7 +2,7 @@
 
 #include "base/units.h"
 
-#include "cli/fill.h"
+#include "base/fill.h"
 #include "gen/language.h"
 
 #include <stdlib.h>

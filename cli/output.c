@@ -1,6 +1,7 @@
 #include "cli/output.h"
 
 #include "base/visible.h"
+#include "cli/terminal.h"
 #include "gen/spec.h"
 #include "results/tables/csv.h"
 

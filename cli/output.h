@@ -3,7 +3,7 @@
 #define CLI_OUTPUT_H
 
 #include "cli/options.h"
-#include "cli/table.h"
+#include "results/table/sheet.h"
 
 #include <stdio.h>
 

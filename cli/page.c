@@ -1,6 +1,6 @@
 #include "cli/page.h"
 
-#include "cli/fill.h"
+#include "base/fill.h"
 
 #include <string.h>
 

@@ -1,9 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/progress.h"
 
-#include "cli/fill.h"
-#include "cli/table.h"
+#include "base/fill.h"
+#include "results/table/sheet.h"
 #include "base/clock.h"
+#include "cli/terminal.h"
 #include "runtime/driver/sweep.h"
 
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 #include "cli/projection_text.h"
 #include "base/units.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,8 @@
 
 #include "base/units.h"
 #include "base/visible.h"
-#include "cli/fill.h"
+#include "base/fill.h"
+#include "cli/terminal.h"
 #include "results/analysis/roofline.h"
 
 #include <inttypes.h>

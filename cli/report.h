@@ -3,7 +3,7 @@
 #define CLI_REPORT_H
 
 #include "base/str.h"
-#include "cli/table.h"
+#include "results/table/sheet.h"
 #include "results/tables/record.h"
 #include "results/analysis/shares.h"
 

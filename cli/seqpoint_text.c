@@ -1,8 +1,9 @@
 #include "cli/seqpoint_text.h"
 
 #include "base/units.h"
-#include "cli/fill.h"
-#include "cli/table.h"
+#include "base/fill.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 
 #include <inttypes.h>
 #include <math.h>

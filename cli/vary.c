@@ -2,7 +2,8 @@
 
 #include "base/units.h"
 #include "cli/report.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
+#include "results/table/sheet.h"
 #include "gen/axis.h"
 #include "models/build.h"
 #include "models/sharing.h"

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "cli/fill.h"
+#include "base/fill.h"
 #include "cli/options.h"
 #include "tests/cmocka_all.h"
 

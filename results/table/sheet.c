@@ -1,16 +1,13 @@
-#define _DEFAULT_SOURCE /* struct winsize */
-#include "cli/table.h"
+#include "results/table/sheet.h"
 
 #include "base/visible.h"
-#include "cli/fill.h"
+#include "base/fill.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 /* LEAST_CUT: what is left of a cell in a column that is cut. READABLE: what text over several lines should
  * have before other columns are kept. SQUEEZED: a column's width where nothing fits. */
@@ -362,11 +359,4 @@ bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn
     bool good = pdnn_table_titles(table, &layout, out) && pdnn_table_rows(table, &layout, out);
     pdnn_table_note(table, &layout, width, out);
     return good && !out->failed;
-}
-
-size_t pdnn_terminal_width(int fd) {
-    struct winsize size;
-    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0)
-        return 0;
-    return size.ws_col;
 }

@@ -1,4 +1,4 @@
-#include "cli/fill.h"
+#include "base/fill.h"
 
 #include <ctype.h>
 #include <string.h>

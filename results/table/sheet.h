@@ -3,8 +3,8 @@
  *
  * On a terminal, no line is wider than it: columns that may wrap or be cut do so, titles are set on several
  * lines, and columns that a reader misses least are left out. Everywhere else a table is as wide as it is. */
-#ifndef CLI_TABLE_H
-#define CLI_TABLE_H
+#ifndef RESULTS_TABLE_SHEET_H
+#define RESULTS_TABLE_SHEET_H
 
 #include "base/arena.h"
 #include "base/str.h"
@@ -80,8 +80,5 @@ void pdnn_table_note(const struct pdnn_table *table, const struct pdnn_table_lay
 
 /* Appends the whole table: titles, rows and note. */
 bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out);
-
-/* The number of columns of the terminal behind fd, or 0 if it is not a terminal. */
-size_t pdnn_terminal_width(int fd);
 
 #endif

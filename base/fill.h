@@ -1,7 +1,7 @@
 /* Fills text into lines of a given width. Lines end at spaces; a word that is wider than a line, such as an
  * id, ends where a person would break it: behind a comma or a bar, else behind a dash or the like. */
-#ifndef CLI_FILL_H
-#define CLI_FILL_H
+#ifndef BASE_FILL_H
+#define BASE_FILL_H
 
 #include "base/str.h"
 
