@@ -39,7 +39,7 @@ static const struct pdnn_example examples[] = {
     {"paradnn ceilings -o roofs.csv", "the roofs at 1 and all threads, kept for later sweeps"},
 };
 
-static const struct pdnn_table_column columns[] = {
+static const struct pdnn_sheet_column columns[] = {
     {"threads", PDNN_ALIGN_RIGHT},  {"kind", PDNN_ALIGN_LEFT},   {"pattern", PDNN_ALIGN_LEFT},
     {"dtype", PDNN_ALIGN_LEFT},     {"level", PDNN_ALIGN_LEFT},  {"found", PDNN_ALIGN_RIGHT},
     {"reported", PDNN_ALIGN_RIGHT}, {"value", PDNN_ALIGN_RIGHT}, {"unit", PDNN_ALIGN_LEFT},
@@ -47,7 +47,7 @@ static const struct pdnn_table_column columns[] = {
 };
 
 /* The ladder: one row per working set, with the patterns side by side. */
-static const struct pdnn_table_column ladder_columns[] = {
+static const struct pdnn_sheet_column ladder_columns[] = {
     {"threads", PDNN_ALIGN_RIGHT}, {"working set", PDNN_ALIGN_RIGHT},
     {"level", PDNN_ALIGN_LEFT},    {"read", PDNN_ALIGN_RIGHT},
     {"copy", PDNN_ALIGN_RIGHT},    {"copy-streaming", PDNN_ALIGN_RIGHT},
@@ -62,33 +62,33 @@ static const char *unit_of(const struct pdnn_ceiling *row) {
     return is_bandwidth ? "GB/s" : "GFLOP/s";
 }
 
-static void add_row(struct pdnn_table *table, const struct pdnn_ceiling *row) {
+static void add_row(struct pdnn_sheet *table, const struct pdnn_ceiling *row) {
     char found[PDNN_UNIT_TEXT], reported[PDNN_UNIT_TEXT];
-    pdnn_table_cell(table, "%" PRId64, row->threads);
-    pdnn_table_cell(table, "%s", row->kind);
-    pdnn_table_cell(table, "%s", row->pattern);
-    pdnn_table_cell(table, "%s", row->dtype);
-    pdnn_table_cell(table, "%s", row->level);
-    pdnn_table_cell(table, "%s",
+    pdnn_sheet_cell(table, "%" PRId64, row->threads);
+    pdnn_sheet_cell(table, "%s", row->kind);
+    pdnn_sheet_cell(table, "%s", row->pattern);
+    pdnn_sheet_cell(table, "%s", row->dtype);
+    pdnn_sheet_cell(table, "%s", row->level);
+    pdnn_sheet_cell(table, "%s",
                     row->capacity_bytes ? pdnn_format_bytes(found, (double)row->capacity_bytes) : "");
-    pdnn_table_cell(table, "%s",
+    pdnn_sheet_cell(table, "%s",
                     row->reported_bytes ? pdnn_format_bytes(reported, (double)row->reported_bytes) : "");
-    pdnn_table_cell(table, "%.1f", row->value);
-    pdnn_table_cell(table, "%s", unit_of(row));
-    pdnn_table_cell(table, "%.1f", row->median);
-    pdnn_table_cell(table, "%.1f", row->low);
+    pdnn_sheet_cell(table, "%.1f", row->value);
+    pdnn_sheet_cell(table, "%s", unit_of(row));
+    pdnn_sheet_cell(table, "%.1f", row->median);
+    pdnn_sheet_cell(table, "%.1f", row->low);
 }
 
 static bool is_ladder(const struct pdnn_ceiling *row) {
     return strcmp(row->kind, "ladder") == 0;
 }
 
-static void add_rung(struct pdnn_table *table, const struct pdnn_ceilings *ceilings,
+static void add_rung(struct pdnn_sheet *table, const struct pdnn_ceilings *ceilings,
                      const struct pdnn_ceiling *rung) {
     char bytes[PDNN_UNIT_TEXT];
-    pdnn_table_cell(table, "%" PRId64, rung->threads);
-    pdnn_table_cell(table, "%s", pdnn_format_bytes(bytes, (double)rung->capacity_bytes));
-    pdnn_table_cell(table, "%s", rung->level);
+    pdnn_sheet_cell(table, "%" PRId64, rung->threads);
+    pdnn_sheet_cell(table, "%s", pdnn_format_bytes(bytes, (double)rung->capacity_bytes));
+    pdnn_sheet_cell(table, "%s", rung->level);
     for (size_t column = 3; column < sizeof ladder_columns / sizeof ladder_columns[0]; column++) {
         const struct pdnn_ceiling *row = rung;
         while (row < ceilings->row + ceilings->count &&
@@ -96,17 +96,17 @@ static void add_rung(struct pdnn_table *table, const struct pdnn_ceilings *ceili
                 strcmp(row->pattern, ladder_columns[column].title) != 0))
             row++;
         if (row < ceilings->row + ceilings->count)
-            pdnn_table_cell(table, "%.1f", row->value);
+            pdnn_sheet_cell(table, "%.1f", row->value);
         else
-            pdnn_table_cell(table, "%s", "");
+            pdnn_sheet_cell(table, "%s", "");
     }
 }
 
 /* The roofs, then the ladder from which the bandwidth of each level is derived, in GB/s. */
 static enum pdnn_status print_table(const struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct pdnn_table roofs, ladder;
-    pdnn_table_init(&roofs, columns, sizeof columns / sizeof columns[0]);
-    pdnn_table_init(&ladder, ladder_columns, sizeof ladder_columns / sizeof ladder_columns[0]);
+    struct pdnn_sheet roofs, ladder;
+    pdnn_sheet_init(&roofs, columns, sizeof columns / sizeof columns[0]);
+    pdnn_sheet_init(&ladder, ladder_columns, sizeof ladder_columns / sizeof ladder_columns[0]);
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
         if (!is_ladder(row))
@@ -114,13 +114,13 @@ static enum pdnn_status print_table(const struct pdnn_ceilings *ceilings, struct
         else if (strcmp(row->pattern, "read") == 0)
             add_rung(&ladder, ceilings, row);
     }
-    enum pdnn_status status = pdnn_table_print(&roofs, false, err);
+    enum pdnn_status status = pdnn_sheet_print(&roofs, false, err);
     if (status == PDNN_OK) {
         printf("\nbandwidth by working set, GB/s:\n");
-        status = pdnn_table_print(&ladder, false, err);
+        status = pdnn_sheet_print(&ladder, false, err);
     }
-    pdnn_table_finish(&roofs);
-    pdnn_table_finish(&ladder);
+    pdnn_sheet_finish(&roofs);
+    pdnn_sheet_finish(&ladder);
     return status;
 }
 

@@ -55,7 +55,7 @@ struct check {
     size_t passed, failed, skipped;
 };
 
-static const struct pdnn_table_column columns[] = {
+static const struct pdnn_sheet_column columns[] = {
     {"op", PDNN_ALIGN_CUT},          {"tensor", PDNN_ALIGN_CUT}, {"error", PDNN_ALIGN_RIGHT},
     {"tolerance", PDNN_ALIGN_RIGHT}, {"", PDNN_ALIGN_LEFT},
 };
@@ -104,19 +104,19 @@ static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t 
 }
 
 static enum pdnn_status print_rows(const struct pdnn_check_row *rows, size_t n_rows, struct pdnn_err *err) {
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < n_rows; i++) {
         if (is_outdone(rows, n_rows, i))
             continue;
-        pdnn_table_cell(&table, "%s", rows[i].op);
-        pdnn_table_cell(&table, "%s", rows[i].tensor);
-        pdnn_table_cell(&table, "%.2e", rows[i].error);
-        pdnn_table_cell(&table, "%.2e", rows[i].tolerance);
-        pdnn_table_cell(&table, "%s", row_passes(&rows[i]) ? "ok" : "FAIL");
+        pdnn_sheet_cell(&table, "%s", rows[i].op);
+        pdnn_sheet_cell(&table, "%s", rows[i].tensor);
+        pdnn_sheet_cell(&table, "%.2e", rows[i].error);
+        pdnn_sheet_cell(&table, "%.2e", rows[i].tolerance);
+        pdnn_sheet_cell(&table, "%s", row_passes(&rows[i]) ? "ok" : "FAIL");
     }
-    enum pdnn_status status = pdnn_table_print(&table, false, err);
-    pdnn_table_finish(&table);
+    enum pdnn_status status = pdnn_sheet_print(&table, false, err);
+    pdnn_sheet_finish(&table);
     return status;
 }
 

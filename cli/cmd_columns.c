@@ -39,7 +39,7 @@ static const struct pdnn_example examples[] = {
     {"paradnn columns noisy", "what this flag says, and what to do about it"},
 };
 
-static const struct pdnn_table_column table_columns[] = {
+static const struct pdnn_sheet_column table_columns[] = {
     {"table", PDNN_ALIGN_GROUP},
     {"column", PDNN_ALIGN_LEFT},
     {"unit", PDNN_ALIGN_LEFT | PDNN_SPARE(2)},
@@ -47,7 +47,7 @@ static const struct pdnn_table_column table_columns[] = {
     {"help", PDNN_ALIGN_WRAP},
 };
 
-static const struct pdnn_table_column value_columns[] = {
+static const struct pdnn_sheet_column value_columns[] = {
     {"column", PDNN_ALIGN_LEFT},
     {"value", PDNN_ALIGN_LEFT},
     {"meaning", PDNN_ALIGN_LEFT},
@@ -55,7 +55,7 @@ static const struct pdnn_table_column value_columns[] = {
 };
 
 /* For people. */
-static const struct pdnn_table_column told_columns[] = {
+static const struct pdnn_sheet_column told_columns[] = {
     {"column", PDNN_ALIGN_GROUP},
     {"value", PDNN_ALIGN_LEFT},
     {"meaning, and what to do", PDNN_ALIGN_WRAP},
@@ -99,7 +99,7 @@ static const char all_words[] = "words";
 struct listing {
     const char *only; /* NULL: everything */
     bool csv;
-    struct pdnn_table columns, values;
+    struct pdnn_sheet columns, values;
     struct pdnn_texts today; /* the names of the columns that `only` is the name of in an earlier schema */
     const struct pdnn_word *told[N_TABLES]; /* the lists of words that `values` has */
     size_t n_told;
@@ -115,23 +115,23 @@ static void append_help(struct pdnn_str *out, const struct pdnn_column *column) 
 static void add_column(struct listing *listing, const char *table, const struct pdnn_column *column) {
     struct pdnn_str help = {0};
     append_help(&help, column);
-    pdnn_table_cell(&listing->columns, "%s", table);
-    pdnn_table_cell(&listing->columns, "%s", column->name);
-    pdnn_table_cell(&listing->columns, "%s", column->unit);
-    pdnn_table_cell(&listing->columns, "%s", pdnn_column_type_name(column->type));
-    pdnn_table_cell(&listing->columns, "%s", pdnn_str_text(&help));
+    pdnn_sheet_cell(&listing->columns, "%s", table);
+    pdnn_sheet_cell(&listing->columns, "%s", column->name);
+    pdnn_sheet_cell(&listing->columns, "%s", column->unit);
+    pdnn_sheet_cell(&listing->columns, "%s", pdnn_column_type_name(column->type));
+    pdnn_sheet_cell(&listing->columns, "%s", pdnn_str_text(&help));
     pdnn_str_finish(&help);
 }
 
 static void add_value(struct listing *listing, const struct pdnn_column *column,
                       const struct pdnn_word *word) {
-    pdnn_table_cell(&listing->values, "%s", column->name);
-    pdnn_table_cell(&listing->values, "%s", word->name);
+    pdnn_sheet_cell(&listing->values, "%s", column->name);
+    pdnn_sheet_cell(&listing->values, "%s", word->name);
     if (listing->csv) {
-        pdnn_table_cell(&listing->values, "%s", word->meaning);
-        pdnn_table_cell(&listing->values, "%s", word->remedy);
+        pdnn_sheet_cell(&listing->values, "%s", word->meaning);
+        pdnn_sheet_cell(&listing->values, "%s", word->remedy);
     } else {
-        pdnn_table_cell(&listing->values, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "",
+        pdnn_sheet_cell(&listing->values, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "",
                         word->remedy);
     }
 }
@@ -244,12 +244,12 @@ static enum pdnn_status print_listing(const struct listing *listing, struct pdnn
     bool has_columns = listing->columns.n_cells, has_values = listing->values.n_cells;
     enum pdnn_status status = PDNN_OK;
     if (has_columns)
-        status = pdnn_table_print(&listing->columns, listing->csv, err);
+        status = pdnn_sheet_print(&listing->columns, listing->csv, err);
     if (status != PDNN_OK || !has_values || (has_columns && listing->csv))
         return status;
     if (has_columns)
         printf("\n");
-    return pdnn_table_print(&listing->values, listing->csv, err);
+    return pdnn_sheet_print(&listing->values, listing->csv, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -261,11 +261,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    pdnn_table_init(&listing.columns, table_columns, sizeof table_columns / sizeof table_columns[0]);
+    pdnn_sheet_init(&listing.columns, table_columns, sizeof table_columns / sizeof table_columns[0]);
     if (listing.csv)
-        pdnn_table_init(&listing.values, value_columns, sizeof value_columns / sizeof value_columns[0]);
+        pdnn_sheet_init(&listing.values, value_columns, sizeof value_columns / sizeof value_columns[0]);
     else
-        pdnn_table_init(&listing.values, told_columns, sizeof told_columns / sizeof told_columns[0]);
+        pdnn_sheet_init(&listing.values, told_columns, sizeof told_columns / sizeof told_columns[0]);
     enum pdnn_status status = pdnn_results_columns(pdnn_families, n_families, false, &arena, &results, err);
     if (status == PDNN_OK)
         collect(&listing, &results);
@@ -276,8 +276,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = print_listing(&listing, err);
     pdnn_texts_finish(&listing.today);
-    pdnn_table_finish(&listing.columns);
-    pdnn_table_finish(&listing.values);
+    pdnn_sheet_finish(&listing.columns);
+    pdnn_sheet_finish(&listing.values);
     pdnn_arena_finish(&arena);
     return status;
 }

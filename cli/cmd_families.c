@@ -24,30 +24,30 @@ static const struct pdnn_example examples[] = {
     {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
 };
 
-static const struct pdnn_table_column family_columns[] = {
+static const struct pdnn_sheet_column family_columns[] = {
     {"family", PDNN_ALIGN_LEFT},
     {"parameters", PDNN_ALIGN_WRAP},
     {"help", PDNN_ALIGN_WRAP},
 };
 
 static enum pdnn_status print_families(bool csv, struct pdnn_err *err) {
-    struct pdnn_table table;
-    pdnn_table_init(&table, family_columns, sizeof family_columns / sizeof family_columns[0]);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, family_columns, sizeof family_columns / sizeof family_columns[0]);
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
         struct pdnn_str names = {0};
         for (size_t i = 0; i < (*family)->n_params; i++)
             pdnn_str_printf(&names, "%s%s", i ? " " : "", (*family)->params[i].name);
-        pdnn_table_cell(&table, "%s", (*family)->name);
-        pdnn_table_cell(&table, "%s", pdnn_str_text(&names));
-        pdnn_table_cell(&table, "%s", (*family)->help);
+        pdnn_sheet_cell(&table, "%s", (*family)->name);
+        pdnn_sheet_cell(&table, "%s", pdnn_str_text(&names));
+        pdnn_sheet_cell(&table, "%s", (*family)->help);
         pdnn_str_finish(&names);
     }
-    enum pdnn_status status = pdnn_table_print(&table, csv, err);
-    pdnn_table_finish(&table);
+    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
+    pdnn_sheet_finish(&table);
     return status;
 }
 
-static const struct pdnn_table_column param_columns[] = {
+static const struct pdnn_sheet_column param_columns[] = {
     {"kind", PDNN_ALIGN_GROUP},
     {"name", PDNN_ALIGN_WRAP},
     {"values", PDNN_ALIGN_WRAP},
@@ -56,21 +56,21 @@ static const struct pdnn_table_column param_columns[] = {
     {"help", PDNN_ALIGN_WRAP},
 };
 
-static void add_param(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *param,
+static void add_param(struct pdnn_sheet *table, const char *kind, const struct pdnn_param_def *param,
                       const char *help) {
     char buffer[PDNN_PARAM_TEXT];
     struct pdnn_str range = {0};
     pdnn_param_range_format(&range, param);
-    pdnn_table_cell(table, "%s", kind);
-    pdnn_table_cell(table, "%s", param->name);
-    pdnn_table_cell(table, "%s", pdnn_str_text(&range));
-    pdnn_table_cell(table, "%s", pdnn_param_format(param, pdnn_value_of(param->fallback), buffer));
-    pdnn_table_cell(table, "%s", pdnn_param_unit(param));
-    pdnn_table_cell(table, "%s", help);
+    pdnn_sheet_cell(table, "%s", kind);
+    pdnn_sheet_cell(table, "%s", param->name);
+    pdnn_sheet_cell(table, "%s", pdnn_str_text(&range));
+    pdnn_sheet_cell(table, "%s", pdnn_param_format(param, pdnn_value_of(param->fallback), buffer));
+    pdnn_sheet_cell(table, "%s", pdnn_param_unit(param));
+    pdnn_sheet_cell(table, "%s", help);
     pdnn_str_finish(&range);
 }
 
-static void add_params(struct pdnn_table *table, const struct pdnn_instance *defaults) {
+static void add_params(struct pdnn_sheet *table, const struct pdnn_instance *defaults) {
     const struct pdnn_family_def *family = defaults->family;
     for (size_t i = 0; i < family->n_params; i++) {
         struct pdnn_str help = {0};
@@ -92,7 +92,7 @@ static void append_rule(struct pdnn_str *help, const struct pdnn_op_def *op, con
 }
 
 /* The help column shows the update rule and its constants. */
-static void add_optimizers(struct pdnn_table *table) {
+static void add_optimizers(struct pdnn_sheet *table) {
     for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
         const struct pdnn_optimizer_def *optimizer = &pdnn_optimizers[i];
         struct pdnn_str help = {0};
@@ -101,17 +101,17 @@ static void add_optimizers(struct pdnn_table *table) {
             pdnn_str_printf(&help, "; ");
             append_rule(&help, optimizer->last, optimizer->last->coef);
         }
-        pdnn_table_cell(table, "optimizer");
-        pdnn_table_cell(table, "%s", optimizer->name);
+        pdnn_sheet_cell(table, "optimizer");
+        pdnn_sheet_cell(table, "%s", optimizer->name);
         for (int empty = 0; empty < 3; empty++)
-            pdnn_table_cell(table, "%s", "");
-        pdnn_table_cell(table, "%s", pdnn_str_text(&help));
+            pdnn_sheet_cell(table, "%s", "");
+        pdnn_sheet_cell(table, "%s", pdnn_str_text(&help));
         pdnn_str_finish(&help);
     }
 }
 
 /* A preset's values go into the help column. */
-static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
+static void add_presets(struct pdnn_sheet *table, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++) {
         struct pdnn_str help = {0};
         struct pdnn_instance preset;
@@ -126,11 +126,11 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
                             pdnn_param_format(&family->params[p], preset.hyper[p], buffer));
             comma = ",";
         }
-        pdnn_table_cell(table, "preset");
-        pdnn_table_cell(table, "%s", family->presets[i].name);
+        pdnn_sheet_cell(table, "preset");
+        pdnn_sheet_cell(table, "%s", family->presets[i].name);
         for (int empty = 0; empty < 3; empty++)
-            pdnn_table_cell(table, "%s", "");
-        pdnn_table_cell(table, "%s", pdnn_str_text(&help));
+            pdnn_sheet_cell(table, "%s", "");
+        pdnn_sheet_cell(table, "%s", pdnn_str_text(&help));
         pdnn_str_finish(&help);
     }
 }
@@ -145,14 +145,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return err->status;
     const struct pdnn_family_def *family = model.family;
     struct pdnn_instance defaults;
-    struct pdnn_table table;
-    pdnn_table_init(&table, param_columns, sizeof param_columns / sizeof param_columns[0]);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, param_columns, sizeof param_columns / sizeof param_columns[0]);
     pdnn_instance_init(&defaults, family);
     add_params(&table, &defaults);
     add_optimizers(&table);
     add_presets(&table, family);
-    enum pdnn_status status = pdnn_table_print(&table, csv, err);
-    pdnn_table_finish(&table);
+    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
+    pdnn_sheet_finish(&table);
     return status;
 }
 

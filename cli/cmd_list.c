@@ -72,7 +72,7 @@ static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool
 }
 
 /* A column without content is left out on a terminal. */
-static const struct pdnn_table_column people_columns[] = {
+static const struct pdnn_sheet_column people_columns[] = {
     {"params", PDNN_ALIGN_RIGHT | PDNN_SPARE(5)},    {"FLOP", PDNN_ALIGN_RIGHT},
     {"in bounds", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)}, {"bytes", PDNN_ALIGN_RIGHT},
     {"FLOP/byte", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)}, {"memory", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
@@ -82,7 +82,7 @@ static const struct pdnn_table_column people_columns[] = {
 enum { N_PEOPLE_COLUMNS = sizeof people_columns / sizeof people_columns[0], CHUNK_ROWS = 1000 };
 
 /* A count that does not fit in 64 bits is an empty cell. FLOP in bounds is empty if it is so for all. */
-static void add_row(struct pdnn_table *table, const struct pdnn_expanded *item,
+static void add_row(struct pdnn_sheet *table, const struct pdnn_expanded *item,
                     const struct pdnn_varying *varying) {
     char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT] = "", flop[PDNN_UNIT_TEXT] = "",
                            in_bounds[PDNN_UNIT_TEXT] = "", bytes[PDNN_UNIT_TEXT] = "",
@@ -110,7 +110,7 @@ static void add_row(struct pdnn_table *table, const struct pdnn_expanded *item,
                                                                     : "too big",
                                                  pdnn_varying_label(varying, &item->instance, id)};
     for (size_t c = 0; c < N_PEOPLE_COLUMNS; c++)
-        pdnn_table_cell(table, "%s", cells[c]);
+        pdnn_sheet_cell(table, "%s", cells[c]);
 }
 
 /* On a terminal, instances are shown by what varies among them, which a first walk finds; the rest stands
@@ -147,22 +147,22 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
 
 /* Prints the rows so far; their titles only where the columns are not those of the rows before. In a pipe
  * all rows have the columns of the first ones. *note becomes the one of these rows, if they have any. */
-static enum pdnn_status print_chunk(struct pdnn_table *table, size_t width, bool first,
-                                    struct pdnn_table_layout *layout, struct pdnn_str *note,
+static enum pdnn_status print_chunk(struct pdnn_sheet *table, size_t width, bool first,
+                                    struct pdnn_sheet_layout *layout, struct pdnn_str *note,
                                     struct pdnn_err *err) {
     struct pdnn_str out = {0}, own = {0};
-    struct pdnn_table_layout next = first || width ? pdnn_table_arrange(table, width) : *layout;
+    struct pdnn_sheet_layout next = first || width ? pdnn_sheet_arrange(table, width) : *layout;
     bool same = !first && memcmp(&next, layout, sizeof next) == 0;
     *layout = next;
-    out.failed = (!same && !pdnn_table_titles(table, layout, &out)) || !pdnn_table_rows(table, layout, &out);
-    pdnn_table_note(table, layout, width, &own);
+    out.failed = (!same && !pdnn_sheet_titles(table, layout, &out)) || !pdnn_sheet_rows(table, layout, &out);
+    pdnn_sheet_note(table, layout, width, &own);
     if (own.length > note->length) {
         pdnn_str_clear(note);
         pdnn_str_append(note, pdnn_str_text(&own), own.length);
     }
     out.failed = out.failed || own.failed;
     pdnn_str_finish(&own);
-    pdnn_table_clear(table);
+    pdnn_sheet_clear(table);
     return pdnn_text_print(&out, false, err);
 }
 
@@ -172,9 +172,9 @@ static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err)
     const size_t width = pdnn_terminal_width(STDOUT_FILENO);
     struct pdnn_varying varying = {.count = 0};
     struct pdnn_str note = {0};
-    struct pdnn_table table;
-    struct pdnn_table_layout layout;
-    pdnn_table_init(&table, people_columns, N_PEOPLE_COLUMNS);
+    struct pdnn_sheet table;
+    struct pdnn_sheet_layout layout;
+    pdnn_sheet_init(&table, people_columns, N_PEOPLE_COLUMNS);
     enum pdnn_status status = find_varying(list, width, &varying, err);
     for (bool done = false, first = true; status == PDNN_OK && !done && !ferror(stdout);) {
         struct pdnn_expanded item;
@@ -191,7 +191,7 @@ static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err)
         status = pdnn_text_print(&note, false, err);
     else
         pdnn_str_finish(&note);
-    pdnn_table_finish(&table);
+    pdnn_sheet_finish(&table);
     pdnn_varying_finish(&varying);
     return status;
 }

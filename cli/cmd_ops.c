@@ -44,7 +44,7 @@ static const struct pdnn_example examples[] = {
 
 enum { ROOF_SECONDS = 3 };
 
-static const struct pdnn_table_column columns[] = {
+static const struct pdnn_sheet_column columns[] = {
     {"op", PDNN_ALIGN_WRAP},    {"category", PDNN_ALIGN_WRAP}, {"passes", PDNN_ALIGN_WRAP},
     {"hosts", PDNN_ALIGN_WRAP}, {"formula", PDNN_ALIGN_WRAP},
 };
@@ -60,22 +60,22 @@ static void add_posts(struct pdnn_str *text, const struct pdnn_op_def *op) {
     }
 }
 
-static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
+static void add_row(struct pdnn_sheet *table, const struct pdnn_op_def *op) {
     struct pdnn_str passes = {0}, posts = {0};
     add_posts(&posts, op);
     for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
         if (op->pass[pass].flop)
             pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name((enum pdnn_pass)pass));
-    pdnn_table_cell(table, "%s", op->name);
-    pdnn_table_cell(table, "%s", op->category);
-    pdnn_table_cell(table, "%s", pdnn_str_text(&passes));
-    pdnn_table_cell(table, "%s", pdnn_str_text(&posts));
-    pdnn_table_cell(table, "%s", op->formula);
+    pdnn_sheet_cell(table, "%s", op->name);
+    pdnn_sheet_cell(table, "%s", op->category);
+    pdnn_sheet_cell(table, "%s", pdnn_str_text(&passes));
+    pdnn_sheet_cell(table, "%s", pdnn_str_text(&posts));
+    pdnn_sheet_cell(table, "%s", op->formula);
     pdnn_str_finish(&passes);
     pdnn_str_finish(&posts);
 }
 
-static const struct pdnn_table_column found_columns[] = {
+static const struct pdnn_sheet_column found_columns[] = {
     {"models", PDNN_ALIGN_RIGHT},
     {"runs", PDNN_ALIGN_RIGHT},
     {"operand_bytes", PDNN_ALIGN_RIGHT},
@@ -104,20 +104,20 @@ static enum pdnn_status print_found(const struct pdnn_session *session,
                                     const struct pdnn_operators *operators, bool csv, bool *some_failed,
                                     struct pdnn_err *err) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     report_others(session, operators, counts);
     fprintf(stderr, "%zu models, %zu operators; %zu without their cache states\n", counts[PDNN_OUTCOME_OK],
             operators->keys.count, operators->stateless.count);
     *some_failed = pdnn_session_has_failed(counts);
-    pdnn_table_init(&table, found_columns, sizeof found_columns / sizeof found_columns[0]);
+    pdnn_sheet_init(&table, found_columns, sizeof found_columns / sizeof found_columns[0]);
     for (size_t i = 0; i < operators->keys.count; i++) {
-        pdnn_table_cell(&table, "%zu", operators->facts[i].models);
-        pdnn_table_cell(&table, "%" PRIu64, operators->facts[i].runs);
-        pdnn_table_cell(&table, "%" PRIu64, operators->facts[i].bytes);
-        pdnn_table_cell(&table, "%s", operators->keys.text[i]);
+        pdnn_sheet_cell(&table, "%zu", operators->facts[i].models);
+        pdnn_sheet_cell(&table, "%" PRIu64, operators->facts[i].runs);
+        pdnn_sheet_cell(&table, "%" PRIu64, operators->facts[i].bytes);
+        pdnn_sheet_cell(&table, "%s", operators->keys.text[i]);
     }
-    enum pdnn_status status = pdnn_table_print(&table, csv, err);
-    pdnn_table_finish(&table);
+    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
+    pdnn_sheet_finish(&table);
     return status;
 }
 
@@ -162,13 +162,13 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
     return status;
 }
 
-static const struct pdnn_table_column kept_columns[] = {
+static const struct pdnn_sheet_column kept_columns[] = {
     {"context", PDNN_ALIGN_LEFT},  {"host", PDNN_ALIGN_CUT},        {"status", PDNN_ALIGN_LEFT},
     {"samples", PDNN_ALIGN_RIGHT}, {"median_us", PDNN_ALIGN_RIGHT}, {"operator", PDNN_ALIGN_LEFT},
 };
 
 struct kept {
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     struct pdnn_str csv;
     bool wants_csv;
 };
@@ -181,12 +181,12 @@ static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *row
         pdnn_columns_row(&pdnn_library_columns, row, &kept->csv);
         return PDNN_OK;
     }
-    pdnn_table_cell(&kept->table, "%s", row->context);
-    pdnn_table_cell(&kept->table, "%s", row->host);
-    pdnn_table_cell(&kept->table, "%s", pdnn_outcome_name(row->visit.outcome));
-    pdnn_table_cell(&kept->table, "%" PRIu64, row->visit.samples);
-    pdnn_table_number(&kept->table, is_ok ? row->visit.median_ns * 1e-3 : NAN, 2, "");
-    pdnn_table_cell(&kept->table, "%s", row->key);
+    pdnn_sheet_cell(&kept->table, "%s", row->context);
+    pdnn_sheet_cell(&kept->table, "%s", row->host);
+    pdnn_sheet_cell(&kept->table, "%s", pdnn_outcome_name(row->visit.outcome));
+    pdnn_sheet_cell(&kept->table, "%" PRIu64, row->visit.samples);
+    pdnn_sheet_number(&kept->table, is_ok ? row->visit.median_ns * 1e-3 : NAN, 2, "");
+    pdnn_sheet_cell(&kept->table, "%s", row->key);
     return PDNN_OK;
 }
 
@@ -194,25 +194,25 @@ static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *row
 static enum pdnn_status run_library(const char *directory, bool csv, struct pdnn_err *err) {
     struct kept kept = {.wants_csv = csv};
     bool there;
-    pdnn_table_init(&kept.table, kept_columns, sizeof kept_columns / sizeof kept_columns[0]);
+    pdnn_sheet_init(&kept.table, kept_columns, sizeof kept_columns / sizeof kept_columns[0]);
     pdnn_columns_header(&pdnn_library_columns, &kept.csv);
     enum pdnn_status status = pdnn_library_read(directory, &there, list_kept, &kept, err);
     if (status == PDNN_OK && !there)
         status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_columns.table);
     if (status == PDNN_OK)
-        status = csv ? pdnn_text_print(&kept.csv, true, err) : pdnn_table_print(&kept.table, false, err);
+        status = csv ? pdnn_text_print(&kept.csv, true, err) : pdnn_sheet_print(&kept.table, false, err);
     else
         pdnn_str_finish(&kept.csv);
     if (status == PDNN_OK && !csv)
         pdnn_str_finish(&kept.csv);
-    pdnn_table_finish(&kept.table);
+    pdnn_sheet_finish(&kept.table);
     return status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     static const char *const of_models[] = {"set", "ceilings", "allow-slow", "no-cache"};
     const char *library = pdnn_argument(arguments, "library");
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     if (library && arguments->n_operands)
         return pdnn_fail(err, PDNN_INVALID,
                          "--library lists what is measured; it cannot be combined with '%s'",
@@ -224,11 +224,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
         if (pdnn_argument(arguments, of_models[i]))
             return pdnn_fail(err, PDNN_INVALID, "ops: --%s needs a SPEC or an ID", of_models[i]);
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
-    enum pdnn_status status = pdnn_table_print(&table, pdnn_wants_csv(arguments), err);
-    pdnn_table_finish(&table);
+    enum pdnn_status status = pdnn_sheet_print(&table, pdnn_wants_csv(arguments), err);
+    pdnn_sheet_finish(&table);
     return status;
 }
 

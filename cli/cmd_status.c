@@ -32,25 +32,25 @@ static const struct pdnn_example examples[] = {
     {"paradnn status fc.results --watch", "the same until it is complete"},
 };
 
-static const struct pdnn_table_column columns[] = {
+static const struct pdnn_sheet_column columns[] = {
     {"item", PDNN_ALIGN_LEFT},
     {"value", PDNN_ALIGN_RIGHT},
 };
 
-static void put_count(struct pdnn_table *table, const char *item, size_t count) {
-    pdnn_table_cell(table, "%s", item);
-    pdnn_table_cell(table, "%zu", count);
+static void put_count(struct pdnn_sheet *table, const char *item, size_t count) {
+    pdnn_sheet_cell(table, "%s", item);
+    pdnn_sheet_cell(table, "%zu", count);
 }
 
-static void put_number(struct pdnn_table *table, const char *item, double value) {
-    pdnn_table_cell(table, "%s", item);
+static void put_number(struct pdnn_sheet *table, const char *item, double value) {
+    pdnn_sheet_cell(table, "%s", item);
     if (isnan(value))
-        pdnn_table_cell(table, "%s", "");
+        pdnn_sheet_cell(table, "%s", "");
     else
-        pdnn_table_cell(table, "%.0f", value);
+        pdnn_sheet_cell(table, "%.0f", value);
 }
 
-static void put_leases(struct pdnn_table *table, const struct pdnn_status_report *report) {
+static void put_leases(struct pdnn_sheet *table, const struct pdnn_status_report *report) {
     size_t stale = 0;
     for (size_t i = 0; i < report->n_holders; i++)
         stale += report->holder[i].is_stale;
@@ -62,15 +62,15 @@ static void put_leases(struct pdnn_table *table, const struct pdnn_status_report
     put_count(table, "instances_free", report->free);
     for (size_t i = 0; i < report->n_holders; i++) {
         const struct pdnn_status_holder *holder = &report->holder[i];
-        pdnn_table_cell(table, "%s %s", holder->is_stale ? "stale" : "held_by", holder->part);
-        pdnn_table_cell(table, "%zu", holder->instances);
+        pdnn_sheet_cell(table, "%s %s", holder->is_stale ? "stale" : "held_by", holder->part);
+        pdnn_sheet_cell(table, "%zu", holder->instances);
     }
 }
 
 static enum pdnn_status print(const struct pdnn_status_report *report, bool csv, struct pdnn_err *err) {
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     char utc[PDNN_UTC_TEXT] = "";
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     put_count(&table, "instances", report->instances);
     put_count(&table, "done", report->done);
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
@@ -81,14 +81,14 @@ static enum pdnn_status print(const struct pdnn_status_report *report, bool csv,
     put_count(&table, "directories", report->directories);
     put_count(&table, "working", report->working);
     put_count(&table, "visits", report->visits);
-    pdnn_table_cell(&table, "last_visit_utc");
-    pdnn_table_cell(&table, "%s", report->last_unix_ms ? pdnn_utc_format(report->last_unix_ms, utc) : "");
+    pdnn_sheet_cell(&table, "last_visit_utc");
+    pdnn_sheet_cell(&table, "%s", report->last_unix_ms ? pdnn_utc_format(report->last_unix_ms, utc) : "");
     put_number(&table, "visits_per_hour", report->visits_per_hour);
     put_number(&table, "seconds_left", report->seconds_left);
     if (report->is_joined)
         put_leases(&table, report);
-    enum pdnn_status status = pdnn_table_print(&table, csv, err);
-    pdnn_table_finish(&table);
+    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
+    pdnn_sheet_finish(&table);
     return status;
 }
 

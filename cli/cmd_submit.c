@@ -203,21 +203,21 @@ static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *j
 }
 
 static enum pdnn_status print_jobs(const struct pdnn_submission *submission, bool csv, struct pdnn_err *err) {
-    static const struct pdnn_table_column columns[] = {{"job_id", PDNN_ALIGN_LEFT},
+    static const struct pdnn_sheet_column columns[] = {{"job_id", PDNN_ALIGN_LEFT},
                                                        {"cluster", PDNN_ALIGN_LEFT},
                                                        {"tasks", PDNN_ALIGN_RIGHT},
                                                        {"what", PDNN_ALIGN_LEFT}};
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < submission->n_jobs; i++) {
         const struct pdnn_submitted *row = &submission->jobs[i];
-        pdnn_table_cell(&table, "%s", row->job.id);
-        pdnn_table_cell(&table, "%s", row->job.cluster);
-        pdnn_table_cell(&table, "%zu", row->tasks ? row->tasks : 1);
-        pdnn_table_cell(&table, "%s", row->tasks ? "workers" : "merge, when all of them have ended");
+        pdnn_sheet_cell(&table, "%s", row->job.id);
+        pdnn_sheet_cell(&table, "%s", row->job.cluster);
+        pdnn_sheet_cell(&table, "%zu", row->tasks ? row->tasks : 1);
+        pdnn_sheet_cell(&table, "%s", row->tasks ? "workers" : "merge, when all of them have ended");
     }
-    enum pdnn_status status = pdnn_table_print(&table, csv, err);
-    pdnn_table_finish(&table);
+    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
+    pdnn_sheet_finish(&table);
     return status;
 }
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-void pdnn_compare_append(struct pdnn_str *out, struct pdnn_table *table) {
-    bool good = !table->failed && pdnn_table_format(table, pdnn_terminal_width(STDOUT_FILENO), out);
+void pdnn_compare_append(struct pdnn_str *out, struct pdnn_sheet *table) {
+    bool good = !table->failed && pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), out);
     out->failed = out->failed || !good;
-    pdnn_table_finish(table);
+    pdnn_sheet_finish(table);
 }
 
 /* Three significant digits; empty for NaN. */
@@ -26,9 +26,9 @@ const char *pdnn_ratio_format(char text[PDNN_UNIT_TEXT], double ratio) {
     return text;
 }
 
-static void add_ratio(struct pdnn_table *table, double ratio) {
+static void add_ratio(struct pdnn_sheet *table, double ratio) {
     char text[PDNN_UNIT_TEXT];
-    pdnn_table_cell(table, "%s", pdnn_ratio_format(text, ratio));
+    pdnn_sheet_cell(table, "%s", pdnn_ratio_format(text, ratio));
 }
 
 /* "1.25 to 1.39"; empty if it is unknown. */
@@ -40,21 +40,21 @@ void pdnn_interval_append(struct pdnn_str *out, double low, double high) {
     pdnn_str_printf(out, "%s", pdnn_ratio_format(text, high));
 }
 
-static void add_interval(struct pdnn_table *table, double low, double high) {
+static void add_interval(struct pdnn_sheet *table, double low, double high) {
     struct pdnn_str text = {0};
     pdnn_interval_append(&text, low, high);
-    pdnn_table_cell(table, "%s", pdnn_str_text(&text));
+    pdnn_sheet_cell(table, "%s", pdnn_str_text(&text));
     table->failed = table->failed || text.failed;
     pdnn_str_finish(&text);
 }
 
-static void add_ns(struct pdnn_table *table, double ns) {
+static void add_ns(struct pdnn_sheet *table, double ns) {
     char text[PDNN_UNIT_TEXT];
     const char *sign = ns < 0 ? "-" : "";
-    pdnn_table_cell(table, "%s%s", sign, pdnn_format_ns(text, fabs(ns)));
+    pdnn_sheet_cell(table, "%s%s", sign, pdnn_format_ns(text, fabs(ns)));
 }
 
-const struct pdnn_table_column pdnn_ratio_sum_columns[PDNN_RATIO_SUM_COLUMNS] = {
+const struct pdnn_sheet_column pdnn_ratio_sum_columns[PDNN_RATIO_SUM_COLUMNS] = {
     {"instances", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
     {"mean", PDNN_ALIGN_RIGHT},
     {"95 % interval", PDNN_ALIGN_RIGHT},
@@ -64,21 +64,21 @@ const struct pdnn_table_column pdnn_ratio_sum_columns[PDNN_RATIO_SUM_COLUMNS] = 
     {"slower", PDNN_ALIGN_RIGHT},
     {"undecided", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)}};
 
-void pdnn_compare_add_sum(struct pdnn_table *table, const struct pdnn_ratio_sum *sum) {
-    pdnn_table_cell(table, "%zu", sum->count);
+void pdnn_compare_add_sum(struct pdnn_sheet *table, const struct pdnn_ratio_sum *sum) {
+    pdnn_sheet_cell(table, "%zu", sum->count);
     add_ratio(table, sum->mean);
     add_interval(table, sum->low, sum->high);
     add_ratio(table, sum->least);
     add_ratio(table, sum->greatest);
-    pdnn_table_cell(table, "%zu", sum->n_decided[PDNN_FASTER]);
-    pdnn_table_cell(table, "%zu", sum->n_decided[PDNN_SLOWER]);
-    pdnn_table_cell(table, "%zu", sum->n_decided[PDNN_UNDECIDED]);
+    pdnn_sheet_cell(table, "%zu", sum->n_decided[PDNN_FASTER]);
+    pdnn_sheet_cell(table, "%zu", sum->n_decided[PDNN_SLOWER]);
+    pdnn_sheet_cell(table, "%zu", sum->n_decided[PDNN_UNDECIDED]);
 }
 
 /* The keys that ops are summed by, before the given columns. */
-size_t pdnn_compare_op_columns(struct pdnn_table_column *columns, const struct pdnn_by_list *by,
+size_t pdnn_compare_op_columns(struct pdnn_sheet_column *columns, const struct pdnn_by_list *by,
                                bool with_family) {
-    static const struct pdnn_table_column sums[] = {{"instances", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
+    static const struct pdnn_sheet_column sums[] = {{"instances", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
                                                     {"A", PDNN_ALIGN_RIGHT},
                                                     {"B", PDNN_ALIGN_RIGHT},
                                                     {"B saves", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
@@ -86,26 +86,26 @@ size_t pdnn_compare_op_columns(struct pdnn_table_column *columns, const struct p
                                                     {"effect", PDNN_ALIGN_RIGHT}};
     size_t count = 0;
     if (with_family)
-        columns[count++] = (struct pdnn_table_column){"among", PDNN_ALIGN_GROUP};
+        columns[count++] = (struct pdnn_sheet_column){"among", PDNN_ALIGN_GROUP};
     for (size_t k = 0; k < by->count; k++)
-        columns[count++] = (struct pdnn_table_column){pdnn_by_name(by->by[k]), PDNN_ALIGN_WRAP};
+        columns[count++] = (struct pdnn_sheet_column){pdnn_by_name(by->by[k]), PDNN_ALIGN_WRAP};
     memcpy(columns + count, sums, sizeof sums);
     return count + sizeof sums / sizeof *sums;
 }
 
-void pdnn_compare_add_op(struct pdnn_table *table, const struct pdnn_by_list *by,
+void pdnn_compare_add_op(struct pdnn_sheet *table, const struct pdnn_by_list *by,
                          const struct pdnn_compare_op *op) {
     for (size_t k = 0; k < by->count; k++)
-        pdnn_table_cell(table, "%s", op->key[by->by[k]]);
-    pdnn_table_cell(table, "%zu", op->count);
+        pdnn_sheet_cell(table, "%s", op->key[by->by[k]]);
+    pdnn_sheet_cell(table, "%zu", op->count);
     for (int side = 0; side < PDNN_SIDES; side++)
         add_ns(table, op->time_ns[side]);
     add_ns(table, op->gain_ns);
-    pdnn_table_number(table, op->gain_pct, 1, " %");
+    pdnn_sheet_number(table, op->gain_pct, 1, " %");
     add_ratio(table, op->effect);
 }
 
-const struct pdnn_table_column pdnn_pair_columns[PDNN_PAIR_COLUMNS] = {
+const struct pdnn_sheet_column pdnn_pair_columns[PDNN_PAIR_COLUMNS] = {
     {"ratio", PDNN_ALIGN_RIGHT},
     {"95 % interval", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
     {"B is", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},
@@ -169,7 +169,7 @@ void pdnn_compare_append_common(struct pdnn_str *out, const struct pdnn_compared
 }
 
 /* What varies among the pairs, or the id. */
-static void add_instance(struct pdnn_table *table, const struct pdnn_compared *compared,
+static void add_instance(struct pdnn_sheet *table, const struct pdnn_compared *compared,
                          const struct pdnn_pair *pair) {
     const struct pdnn_comparison *comparison = &compared->comparison;
     struct pdnn_str text = {0};
@@ -178,16 +178,16 @@ static void add_instance(struct pdnn_table *table, const struct pdnn_compared *c
     for (size_t k = 0; compared->varies && k < comparison->n_keys; k++)
         if (compared->varies[k] && *pair->value[k])
             append_value(&text, ",", comparison->key[k], pair->value[k]);
-    pdnn_table_cell(table, "%s", text.length ? pdnn_str_text(&text) : pair->id);
+    pdnn_sheet_cell(table, "%s", text.length ? pdnn_str_text(&text) : pair->id);
     table->failed = table->failed || text.failed;
     pdnn_str_finish(&text);
 }
 
-void pdnn_compare_add_pair(struct pdnn_table *table, const struct pdnn_compared *compared,
+void pdnn_compare_add_pair(struct pdnn_sheet *table, const struct pdnn_compared *compared,
                            const struct pdnn_pair *pair) {
     add_ratio(table, pair->ratio);
     add_interval(table, pair->low, pair->high);
-    pdnn_table_cell(table, "%s", pair->decision == PDNN_UNDECIDED ? "" : pdnn_decision_name(pair->decision));
+    pdnn_sheet_cell(table, "%s", pair->decision == PDNN_UNDECIDED ? "" : pdnn_decision_name(pair->decision));
     for (int side = 0; side < PDNN_SIDES; side++)
         add_ns(table, pair->ns[side]);
     add_instance(table, compared, pair);
@@ -202,85 +202,85 @@ static const char *scope_name(const char *family) {
 }
 
 void pdnn_compare_pairs_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     pdnn_compare_append_common(out, compared);
-    pdnn_table_init(&table, pdnn_pair_columns, PDNN_PAIR_COLUMNS);
+    pdnn_sheet_init(&table, pdnn_pair_columns, PDNN_PAIR_COLUMNS);
     for (size_t i = 0; i < compared->comparison.n_pairs; i++)
         pdnn_compare_add_pair(&table, compared, &compared->comparison.pair[i]);
     pdnn_compare_append(out, &table);
 }
 
 void pdnn_compare_groups_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
-    struct pdnn_table_column columns[3 + PDNN_RATIO_SUM_COLUMNS] = {
+    struct pdnn_sheet_column columns[3 + PDNN_RATIO_SUM_COLUMNS] = {
         {"among", PDNN_ALIGN_GROUP}, {"key", PDNN_ALIGN_WRAP}, {"value", PDNN_ALIGN_WRAP}};
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     memcpy(columns + 3, pdnn_ratio_sum_columns, sizeof pdnn_ratio_sum_columns);
-    pdnn_table_init(&table, columns, 3 + PDNN_RATIO_SUM_COLUMNS);
+    pdnn_sheet_init(&table, columns, 3 + PDNN_RATIO_SUM_COLUMNS);
     for (size_t i = 0; i < compared->sums.n_groups; i++) {
         const struct pdnn_compare_group *group = &compared->sums.group[i];
-        pdnn_table_cell(&table, "%s", scope_name(group->family));
-        pdnn_table_cell(&table, "%s", group->key);
-        pdnn_table_cell(&table, "%s", group->value);
+        pdnn_sheet_cell(&table, "%s", scope_name(group->family));
+        pdnn_sheet_cell(&table, "%s", group->key);
+        pdnn_sheet_cell(&table, "%s", group->value);
         pdnn_compare_add_sum(&table, &group->sum);
     }
     pdnn_compare_append(out, &table);
 }
 
-static void add_p_value(struct pdnn_table *table, double p_value) {
+static void add_p_value(struct pdnn_sheet *table, double p_value) {
     if (isnan(p_value))
-        pdnn_table_cell(table, "%s", "");
+        pdnn_sheet_cell(table, "%s", "");
     else
-        pdnn_table_cell(table, "%.2g", p_value);
+        pdnn_sheet_cell(table, "%.2g", p_value);
 }
 
 void pdnn_compare_axes_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
-    static const struct pdnn_table_column columns[] = {{"among", PDNN_ALIGN_GROUP},
+    static const struct pdnn_sheet_column columns[] = {{"among", PDNN_ALIGN_GROUP},
                                                        {"key", PDNN_ALIGN_WRAP},
                                                        {"values", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
                                                        {"instances", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
                                                        {"explains", PDNN_ALIGN_RIGHT},
                                                        {"adjusted", PDNN_ALIGN_RIGHT},
                                                        {"p value", PDNN_ALIGN_RIGHT}};
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < compared->sums.n_axes; i++) {
         const struct pdnn_compare_axis *axis = &compared->sums.axis[i];
-        pdnn_table_cell(&table, "%s", scope_name(axis->family));
-        pdnn_table_cell(&table, "%s", axis->key);
-        pdnn_table_cell(&table, "%zu", axis->n_values);
-        pdnn_table_cell(&table, "%zu", axis->count);
-        pdnn_table_number(&table, axis->explained * 100, 1, " %");
-        pdnn_table_number(&table, axis->adjusted * 100, 1, " %");
+        pdnn_sheet_cell(&table, "%s", scope_name(axis->family));
+        pdnn_sheet_cell(&table, "%s", axis->key);
+        pdnn_sheet_cell(&table, "%zu", axis->n_values);
+        pdnn_sheet_cell(&table, "%zu", axis->count);
+        pdnn_sheet_number(&table, axis->explained * 100, 1, " %");
+        pdnn_sheet_number(&table, axis->adjusted * 100, 1, " %");
         add_p_value(&table, axis->p_value);
     }
     pdnn_compare_append(out, &table);
 }
 
 void pdnn_compare_ops_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
-    struct pdnn_table_column columns[PDNN_TABLE_COLUMNS_MAX];
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, pdnn_compare_op_columns(columns, &compared->by, true));
+    struct pdnn_sheet_column columns[PDNN_SHEET_COLUMNS_MAX];
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, pdnn_compare_op_columns(columns, &compared->by, true));
     for (size_t i = 0; i < compared->ops.count; i++) {
-        pdnn_table_cell(&table, "%s", scope_name(compared->ops.op[i].family));
+        pdnn_sheet_cell(&table, "%s", scope_name(compared->ops.op[i].family));
         pdnn_compare_add_op(&table, &compared->by, &compared->ops.op[i]);
     }
     pdnn_compare_append(out, &table);
 }
 
 void pdnn_compare_unpaired_text(struct pdnn_str *out, const struct pdnn_compared *compared) {
-    static const struct pdnn_table_column columns[] = {{"A", PDNN_ALIGN_LEFT},
+    static const struct pdnn_sheet_column columns[] = {{"A", PDNN_ALIGN_LEFT},
                                                        {"B", PDNN_ALIGN_LEFT},
                                                        {"instance", PDNN_ALIGN_WRAP},
                                                        {"reason", PDNN_ALIGN_WRAP | PDNN_SPARE(1)}};
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < compared->comparison.n_unpaired; i++) {
         const struct pdnn_unpaired *unpaired = &compared->comparison.unpaired[i];
         const char *a = unpaired->reason[PDNN_SIDE_A], *b = unpaired->reason[PDNN_SIDE_B];
         for (int side = 0; side < PDNN_SIDES; side++)
-            pdnn_table_cell(&table, "%s", pdnn_compare_status_name(unpaired->status[side]));
-        pdnn_table_cell(&table, "%s", unpaired->id);
-        pdnn_table_cell(&table, "%s%s%s", a, *a && *b && strcmp(a, b) != 0 ? "; " : "",
+            pdnn_sheet_cell(&table, "%s", pdnn_compare_status_name(unpaired->status[side]));
+        pdnn_sheet_cell(&table, "%s", unpaired->id);
+        pdnn_sheet_cell(&table, "%s%s%s", a, *a && *b && strcmp(a, b) != 0 ? "; " : "",
                         strcmp(a, b) != 0 ? b : "");
     }
     pdnn_compare_append(out, &table);

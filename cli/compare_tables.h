@@ -34,7 +34,7 @@ void pdnn_compare_ops_text(struct pdnn_str *out, const struct pdnn_compared *com
 void pdnn_compare_unpaired_text(struct pdnn_str *out, const struct pdnn_compared *compared);
 
 /* Appends the table, fitted to the terminal, and frees it. */
-void pdnn_compare_append(struct pdnn_str *out, struct pdnn_table *table);
+void pdnn_compare_append(struct pdnn_str *out, struct pdnn_sheet *table);
 
 /* Three significant digits; empty for NaN. Returns text. */
 const char *pdnn_ratio_format(char text[PDNN_UNIT_TEXT], double ratio);
@@ -43,18 +43,18 @@ const char *pdnn_ratio_format(char text[PDNN_UNIT_TEXT], double ratio);
 void pdnn_interval_append(struct pdnn_str *out, double low, double high);
 
 enum { PDNN_RATIO_SUM_COLUMNS = 8, PDNN_PAIR_COLUMNS = 6 };
-extern const struct pdnn_table_column pdnn_ratio_sum_columns[PDNN_RATIO_SUM_COLUMNS],
+extern const struct pdnn_sheet_column pdnn_ratio_sum_columns[PDNN_RATIO_SUM_COLUMNS],
     pdnn_pair_columns[PDNN_PAIR_COLUMNS];
 
-void pdnn_compare_add_sum(struct pdnn_table *table, const struct pdnn_ratio_sum *sum);
-void pdnn_compare_add_pair(struct pdnn_table *table, const struct pdnn_compared *compared,
+void pdnn_compare_add_sum(struct pdnn_sheet *table, const struct pdnn_ratio_sum *sum);
+void pdnn_compare_add_pair(struct pdnn_sheet *table, const struct pdnn_compared *compared,
                            const struct pdnn_pair *pair);
 
 /* The keys that ops are summed by and what is known of each sum, behind the family if asked for. Returns the
  * number of columns. */
-size_t pdnn_compare_op_columns(struct pdnn_table_column *columns, const struct pdnn_by_list *by,
+size_t pdnn_compare_op_columns(struct pdnn_sheet_column *columns, const struct pdnn_by_list *by,
                                bool with_family);
-void pdnn_compare_add_op(struct pdnn_table *table, const struct pdnn_by_list *by,
+void pdnn_compare_add_op(struct pdnn_sheet *table, const struct pdnn_by_list *by,
                          const struct pdnn_compare_op *op);
 
 /* "absent" for a row that is not there. */

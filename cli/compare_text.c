@@ -27,16 +27,16 @@ static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
 }
 
 static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"side", PDNN_ALIGN_LEFT}, {"what", PDNN_ALIGN_WRAP}, {"results", PDNN_ALIGN_WRAP}};
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     bool names_directories = comparison->label[0] == comparison->directory[0];
-    pdnn_table_init(&table, columns, names_directories ? 2 : 3);
+    pdnn_sheet_init(&table, columns, names_directories ? 2 : 3);
     for (int side = 0; side < PDNN_SIDES; side++) {
-        pdnn_table_cell(&table, "%c", 'A' + side);
-        pdnn_table_cell(&table, "%s", comparison->label[side]);
+        pdnn_sheet_cell(&table, "%c", 'A' + side);
+        pdnn_sheet_cell(&table, "%s", comparison->label[side]);
         if (!names_directories)
-            pdnn_table_cell(&table, "%s", comparison->directory[side]);
+            pdnn_sheet_cell(&table, "%s", comparison->directory[side]);
     }
     pdnn_compare_append(out, &table);
     pdnn_str_append(out, "\n", 1);
@@ -76,19 +76,19 @@ static void append_summary(struct pdnn_str *out, const struct pdnn_ratio_sum *su
 /* The groups of one key of a scope, under its name as the title; only their number if there are many. */
 static void append_key(struct pdnn_str *out, const struct pdnn_compare_sums *sums, const char *family,
                        const char *key, size_t n_values) {
-    struct pdnn_table_column columns[1 + PDNN_RATIO_SUM_COLUMNS] = {{key, PDNN_ALIGN_WRAP}};
-    struct pdnn_table table;
+    struct pdnn_sheet_column columns[1 + PDNN_RATIO_SUM_COLUMNS] = {{key, PDNN_ALIGN_WRAP}};
+    struct pdnn_sheet table;
     if (n_values > VALUES_SHOWN) {
         pdnn_str_printf(out, "It has %zu values: --table groups\n\n", n_values);
         return;
     }
     memcpy(columns + 1, pdnn_ratio_sum_columns, sizeof pdnn_ratio_sum_columns);
-    pdnn_table_init(&table, columns, 1 + PDNN_RATIO_SUM_COLUMNS);
+    pdnn_sheet_init(&table, columns, 1 + PDNN_RATIO_SUM_COLUMNS);
     for (size_t i = 0; i < sums->n_groups; i++) {
         const struct pdnn_compare_group *group = &sums->group[i];
         if (strcmp(group->family, family) != 0 || strcmp(group->key, key) != 0)
             continue;
-        pdnn_table_cell(&table, "%s", group->value);
+        pdnn_sheet_cell(&table, "%s", group->value);
         pdnn_compare_add_sum(&table, &group->sum);
     }
     pdnn_compare_append(out, &table);
@@ -154,8 +154,8 @@ static void append_scopes(struct pdnn_str *out, const struct pdnn_compare_sums *
 
 static void append_ops(struct pdnn_str *out, const struct pdnn_compared *compared) {
     const struct pdnn_compare_ops *ops = &compared->ops;
-    struct pdnn_table_column columns[PDNN_TABLE_COLUMNS_MAX];
-    struct pdnn_table table;
+    struct pdnn_sheet_column columns[PDNN_SHEET_COLUMNS_MAX];
+    struct pdnn_sheet table;
     struct pdnn_str line = {0};
     size_t shown = 0, hidden = 0;
     if (!ops->n_pairs) {
@@ -168,7 +168,7 @@ static void append_ops(struct pdnn_str *out, const struct pdnn_compared *compare
                     ops->n_pairs, ops->n_pairs == 1 ? "" : "s");
     append_sentence(out, &line);
     pdnn_str_append(out, "\n", 1);
-    pdnn_table_init(&table, columns, pdnn_compare_op_columns(columns, &compared->by, false));
+    pdnn_sheet_init(&table, columns, pdnn_compare_op_columns(columns, &compared->by, false));
     for (size_t i = 0; i < ops->count && !*ops->op[i].family; i++) {
         if (shown == OPS_SHOWN && !ops->op[i].is_residual) {
             hidden++;
@@ -195,14 +195,14 @@ static void append_extremes(struct pdnn_str *out, const struct pdnn_compared *co
     const struct pdnn_comparison *comparison = &compared->comparison;
     size_t count = comparison->n_pairs;
     const struct pdnn_pair **sorted = calloc(count + 1, sizeof *sorted);
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     out->failed = out->failed || !sorted;
     if (!sorted)
         return;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &comparison->pair[i];
     qsort(sorted, count, sizeof *sorted, compare_pairs);
-    pdnn_table_init(&table, pdnn_pair_columns, PDNN_PAIR_COLUMNS);
+    pdnn_sheet_init(&table, pdnn_pair_columns, PDNN_PAIR_COLUMNS);
     for (size_t i = 0; i < count; i++) {
         if (i < EXTREMES_SHOWN || i + EXTREMES_SHOWN >= count)
             pdnn_compare_add_pair(&table, compared, sorted[i]);
@@ -217,17 +217,17 @@ static void append_extremes(struct pdnn_str *out, const struct pdnn_compared *co
 
 /* How many there are with each pair of statuses, and the first of them. */
 static void append_unpaired(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
-    static const struct pdnn_table_column columns[] = {{"A", PDNN_ALIGN_LEFT},
+    static const struct pdnn_sheet_column columns[] = {{"A", PDNN_ALIGN_LEFT},
                                                        {"B", PDNN_ALIGN_LEFT},
                                                        {"instances", PDNN_ALIGN_RIGHT},
                                                        {"for example", PDNN_ALIGN_WRAP}};
     const struct pdnn_unpaired *unpaired = comparison->unpaired;
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     if (!comparison->n_unpaired)
         return;
     pdnn_str_printf(out, "\nNot compared, because they did not end ok on both sides: %zu\n\n",
                     comparison->n_unpaired);
-    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < comparison->n_unpaired; i++) {
         size_t count = 0, first = comparison->n_unpaired;
         for (size_t k = 0; k < comparison->n_unpaired; k++) {
@@ -242,9 +242,9 @@ static void append_unpaired(struct pdnn_str *out, const struct pdnn_comparison *
         if (first < i)
             continue;
         for (int side = 0; side < PDNN_SIDES; side++)
-            pdnn_table_cell(&table, "%s", pdnn_compare_status_name(unpaired[i].status[side]));
-        pdnn_table_cell(&table, "%zu", count);
-        pdnn_table_cell(&table, "%s", unpaired[i].id);
+            pdnn_sheet_cell(&table, "%s", pdnn_compare_status_name(unpaired[i].status[side]));
+        pdnn_sheet_cell(&table, "%zu", count);
+        pdnn_sheet_cell(&table, "%s", unpaired[i].id);
     }
     pdnn_compare_append(out, &table);
 }

@@ -67,24 +67,24 @@ static void format_csv(const struct pdnn_texts *ops, const struct row *rows, str
 }
 
 static bool add_table(const struct pdnn_texts *ops, const struct row *rows, struct pdnn_str *out) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"op", PDNN_ALIGN_LEFT},         {"operators", PDNN_ALIGN_RIGHT}, {"measured", PDNN_ALIGN_RIGHT},
         {"predicted", PDNN_ALIGN_RIGHT}, {"left", PDNN_ALIGN_RIGHT},      {"too large", PDNN_ALIGN_RIGHT},
         {"takes s", PDNN_ALIGN_RIGHT},   {"all take s", PDNN_ALIGN_RIGHT}};
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < ops->count; i++) {
-        pdnn_table_cell(&table, "%s", ops->text[i]);
-        pdnn_table_cell(&table, "%zu", rows[i].count);
-        pdnn_table_cell(&table, "%zu", rows[i].fate[PDNN_FATE_MEASURED]);
-        pdnn_table_cell(&table, "%zu", rows[i].fate[PDNN_FATE_PREDICTED]);
-        pdnn_table_cell(&table, "%zu", rows[i].fate[PDNN_FATE_LEFT] - rows[i].too_large);
-        pdnn_table_cell(&table, "%zu", rows[i].too_large);
-        pdnn_table_number(&table, rows[i].seconds, 0, "");
-        pdnn_table_number(&table, rows[i].all_seconds, 0, "");
+        pdnn_sheet_cell(&table, "%s", ops->text[i]);
+        pdnn_sheet_cell(&table, "%zu", rows[i].count);
+        pdnn_sheet_cell(&table, "%zu", rows[i].fate[PDNN_FATE_MEASURED]);
+        pdnn_sheet_cell(&table, "%zu", rows[i].fate[PDNN_FATE_PREDICTED]);
+        pdnn_sheet_cell(&table, "%zu", rows[i].fate[PDNN_FATE_LEFT] - rows[i].too_large);
+        pdnn_sheet_cell(&table, "%zu", rows[i].too_large);
+        pdnn_sheet_number(&table, rows[i].seconds, 0, "");
+        pdnn_sheet_number(&table, rows[i].all_seconds, 0, "");
     }
-    bool good = pdnn_table_format(&table, 0, out);
-    pdnn_table_finish(&table);
+    bool good = pdnn_sheet_format(&table, 0, out);
+    pdnn_sheet_finish(&table);
     return good;
 }
 

@@ -54,30 +54,30 @@ static int by_error(const void *a, const void *b) {
 }
 
 static bool add_models(const struct pdnn_validation *validation, struct pdnn_str *out) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"error", PDNN_ALIGN_RIGHT},       {"repeat", PDNN_ALIGN_RIGHT},
         {"composed ms", PDNN_ALIGN_RIGHT}, {"direct ms", PDNN_ALIGN_RIGHT},
         {"off by ms", PDNN_ALIGN_RIGHT},   {"in", PDNN_ALIGN_CUT | PDNN_SPARE(1)},
         {"model", PDNN_ALIGN_LEFT}};
     const struct pdnn_validated **sorted = calloc(validation->count + 1, sizeof *sorted);
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     if (!sorted)
         return false;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < validation->count; i++)
         sorted[i] = &validation->model[i];
     qsort(sorted, validation->count, sizeof *sorted, by_error);
     for (size_t i = 0; i < validation->count; i++) {
-        pdnn_table_number(&table, sorted[i]->error * 100, 1, " %");
-        pdnn_table_number(&table, sorted[i]->repeat * 100, 1, " %");
-        pdnn_table_number(&table, sorted[i]->composed_ns * 1e-6, 3, "");
-        pdnn_table_number(&table, sorted[i]->direct_ns * 1e-6, 3, "");
-        pdnn_table_number(&table, sorted[i]->worst_ns * 1e-6, 3, "");
-        pdnn_table_cell(&table, "%s", sorted[i]->worst_op);
-        pdnn_table_cell(&table, "%s", sorted[i]->id);
+        pdnn_sheet_number(&table, sorted[i]->error * 100, 1, " %");
+        pdnn_sheet_number(&table, sorted[i]->repeat * 100, 1, " %");
+        pdnn_sheet_number(&table, sorted[i]->composed_ns * 1e-6, 3, "");
+        pdnn_sheet_number(&table, sorted[i]->direct_ns * 1e-6, 3, "");
+        pdnn_sheet_number(&table, sorted[i]->worst_ns * 1e-6, 3, "");
+        pdnn_sheet_cell(&table, "%s", sorted[i]->worst_op);
+        pdnn_sheet_cell(&table, "%s", sorted[i]->id);
     }
-    bool good = pdnn_table_format(&table, 0, out);
-    pdnn_table_finish(&table);
+    bool good = pdnn_sheet_format(&table, 0, out);
+    pdnn_sheet_finish(&table);
     free(sorted);
     return good;
 }
@@ -106,24 +106,24 @@ static void add_up(const struct pdnn_validation *validation, const char *stratum
     }
 }
 
-static void add_stratum(struct pdnn_table *table, const char *name, struct summary *summary) {
+static void add_stratum(struct pdnn_sheet *table, const char *name, struct summary *summary) {
     double repeat = summary->n_repeats ? pdnn_median(summary->repeat, summary->n_repeats) : NAN;
     double bias = pdnn_median(summary->error, summary->count);
     double median = pdnn_median(summary->absolute, summary->count); /* sorts */
-    pdnn_table_cell(table, "%s", name);
-    pdnn_table_cell(table, "%zu", summary->count);
-    pdnn_table_number(table, bias * 100, 1, " %");
-    pdnn_table_number(table, median * 100, 1, " %");
-    pdnn_table_number(table, pdnn_quantile_sorted(summary->absolute, summary->count, 0.95) * 100, 1, " %");
-    pdnn_table_number(table, 100 * (double)summary->within_10_pct / (double)summary->count, 0, " %");
+    pdnn_sheet_cell(table, "%s", name);
+    pdnn_sheet_cell(table, "%zu", summary->count);
+    pdnn_sheet_number(table, bias * 100, 1, " %");
+    pdnn_sheet_number(table, median * 100, 1, " %");
+    pdnn_sheet_number(table, pdnn_quantile_sorted(summary->absolute, summary->count, 0.95) * 100, 1, " %");
+    pdnn_sheet_number(table, 100 * (double)summary->within_10_pct / (double)summary->count, 0, " %");
     double covered =
         summary->n_intervals ? 100 * (double)summary->covered / (double)summary->n_intervals : NAN;
-    pdnn_table_number(table, covered, 0, " %");
-    pdnn_table_number(table, repeat * 100, 1, " %");
+    pdnn_sheet_number(table, covered, 0, " %");
+    pdnn_sheet_number(table, repeat * 100, 1, " %");
 }
 
 static bool add_summary(const struct pdnn_validation *validation, struct pdnn_str *out) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"models", PDNN_ALIGN_LEFT},        {"number", PDNN_ALIGN_RIGHT},
         {"median error", PDNN_ALIGN_RIGHT}, {"median |error|", PDNN_ALIGN_RIGHT},
         {"95 % |error|", PDNN_ALIGN_RIGHT}, {"within 10 %", PDNN_ALIGN_RIGHT},
@@ -132,9 +132,9 @@ static bool add_summary(const struct pdnn_validation *validation, struct pdnn_st
                               .absolute = calloc(validation->count + 1, sizeof(double)),
                               .repeat = calloc(validation->count + 1, sizeof(double))};
     struct pdnn_texts strata = {0};
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     bool good = summary.error && summary.absolute && summary.repeat;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < validation->count && good; i++) {
         char text[STRATUM_TEXT];
         name_stratum(validation->model[i].id, text, sizeof text);
@@ -149,8 +149,8 @@ static bool add_summary(const struct pdnn_validation *validation, struct pdnn_st
         add_up(validation, NULL, &summary);
         add_stratum(&table, "all", &summary);
     }
-    good = good && pdnn_table_format(&table, 0, out);
-    pdnn_table_finish(&table);
+    good = good && pdnn_sheet_format(&table, 0, out);
+    pdnn_sheet_finish(&table);
     pdnn_texts_finish(&strata);
     free(summary.error);
     free(summary.absolute);

@@ -65,21 +65,21 @@ static int lighter(const void *a, const void *b) {
     return (one->term > other->term) - (one->term < other->term);
 }
 
-static void add_weight(struct pdnn_table *table, double weight, double low, double high) {
-    pdnn_table_cell(table, "%.4g", weight);
-    pdnn_table_cell(table, "%.4g", low);
-    pdnn_table_cell(table, "%.4g", high);
+static void add_weight(struct pdnn_sheet *table, double weight, double low, double high) {
+    pdnn_sheet_cell(table, "%.4g", weight);
+    pdnn_sheet_cell(table, "%.4g", low);
+    pdnn_sheet_cell(table, "%.4g", high);
 }
 
 static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"  term", PDNN_ALIGN_WRAP}, {"weight", PDNN_ALIGN_RIGHT}, {"95 % from", PDNN_ALIGN_RIGHT},
         {"to", PDNN_ALIGN_RIGHT},    {"VIF", PDNN_ALIGN_RIGHT},
     };
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     struct heavy *heavy = calloc(fit->n_terms + 1, sizeof *heavy);
     size_t count = 0;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns);
     out->failed = out->failed || !heavy;
     for (size_t i = 0; heavy && i < fit->n_terms; i++) {
         if (fit->term[i].state == PDNN_TERM_FITTED)
@@ -90,19 +90,19 @@ static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_fit_term *term = heavy[i].term;
         const char *against = strchr(term->baseline, '=');
-        pdnn_table_cell(&table, "  %s%s%s", term->name, against ? " against " : "",
+        pdnn_sheet_cell(&table, "  %s%s%s", term->name, against ? " against " : "",
                         against ? against + 1 : "");
         add_weight(&table, term->weight, term->low, term->high);
-        pdnn_table_number(&table, term->inflation, 1, "");
+        pdnn_sheet_number(&table, term->inflation, 1, "");
     }
     free(heavy);
     if (fit->model == PDNN_FIT_POWER) {
-        pdnn_table_cell(&table, "  constant");
+        pdnn_sheet_cell(&table, "  constant");
         add_weight(&table, fit->constant, fit->constant_low, fit->constant_high);
-        pdnn_table_cell(&table, "-");
+        pdnn_sheet_cell(&table, "-");
     }
-    out->failed = !pdnn_table_format(&table, pdnn_terminal_width(STDOUT_FILENO), out) || out->failed;
-    pdnn_table_finish(&table);
+    out->failed = !pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out) || out->failed;
+    pdnn_sheet_finish(&table);
 }
 
 /* Constant terms on one line, each of the others with its reason. */

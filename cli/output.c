@@ -22,7 +22,7 @@ void pdnn_tell_spec(const struct pdnn_spec *spec) {
         fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, spec->note));
 }
 
-static void append_csv(const struct pdnn_table *table, struct pdnn_str *out) {
+static void append_csv(const struct pdnn_sheet *table, struct pdnn_str *out) {
     struct pdnn_csv_writer writer = {.out = out};
     for (size_t c = 0; c < table->n_columns; c++)
         pdnn_csv_put_text(&writer, table->columns[c].title);
@@ -34,12 +34,12 @@ static void append_csv(const struct pdnn_table *table, struct pdnn_str *out) {
     pdnn_csv_end_row(&writer);
 }
 
-enum pdnn_status pdnn_table_print(const struct pdnn_table *table, bool csv, struct pdnn_err *err) {
+enum pdnn_status pdnn_sheet_print(const struct pdnn_sheet *table, bool csv, struct pdnn_err *err) {
     struct pdnn_str out = {0};
     if (csv)
         append_csv(table, &out);
     else
-        pdnn_table_format(table, pdnn_terminal_width(STDOUT_FILENO), &out);
+        pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), &out);
     out.failed = out.failed || table->failed;
     return pdnn_text_print(&out, csv, err);
 }

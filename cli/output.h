@@ -17,7 +17,7 @@ bool pdnn_wants_csv(const struct pdnn_arguments *arguments);
 void pdnn_tell_spec(const struct pdnn_spec *spec);
 
 /* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
-enum pdnn_status pdnn_table_print(const struct pdnn_table *table, bool csv, struct pdnn_err *err);
+enum pdnn_status pdnn_sheet_print(const struct pdnn_sheet *table, bool csv, struct pdnn_err *err);
 
 /* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
  * programs only on a terminal. PDNN_NO_MEMORY if it is incomplete because memory ran out. */

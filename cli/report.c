@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct pdnn_table_column columns[] = {
+static const struct pdnn_sheet_column columns[] = {
     {"layer", PDNN_ALIGN_CUT},
     {"op", PDNN_ALIGN_CUT},
     {"pass", PDNN_ALIGN_LEFT},
@@ -49,30 +49,30 @@ static bool is_above_roof(double pct_of_roof) {
     return pct_of_roof > PDNN_ABOVE_ROOF_PCT;
 }
 
-void pdnn_report_pct_of_roof(struct pdnn_table *table, double pct_of_roof) {
+void pdnn_report_pct_of_roof(struct pdnn_sheet *table, double pct_of_roof) {
     if (is_above_roof(pct_of_roof))
-        pdnn_table_cell(table, "above");
+        pdnn_sheet_cell(table, "above");
     else
-        pdnn_table_number(table, pct_of_roof, 0, "");
+        pdnn_sheet_number(table, pct_of_roof, 0, "");
 }
 
 /* Shares are those of the step, as everywhere above the table; ops.csv has those of the ops' sum. */
-static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op, double step_ns) {
+static void add_op(struct pdnn_sheet *table, const struct pdnn_op_record *op, double step_ns) {
     char time[PDNN_UNIT_TEXT], pass[PASS_TEXT];
-    pdnn_table_cell(table, "%s", op->layer);
-    pdnn_table_cell(table, "%s", op->op);
-    pdnn_table_cell(table, "%s", format_pass(pass, op));
-    pdnn_table_cell(table, "%" PRIu64, op->count);
-    pdnn_table_cell(table, "%s", isnan(op->time_ns_median) ? "" : pdnn_format_ns(time, op->time_ns_median));
-    pdnn_table_number(table, op->time_ns_median / step_ns * 100, 1, "");
-    pdnn_table_number(table, op->place.gflops, 1, "");
-    pdnn_table_number(table, op->place.bw_gbs, 1, "");
+    pdnn_sheet_cell(table, "%s", op->layer);
+    pdnn_sheet_cell(table, "%s", op->op);
+    pdnn_sheet_cell(table, "%s", format_pass(pass, op));
+    pdnn_sheet_cell(table, "%" PRIu64, op->count);
+    pdnn_sheet_cell(table, "%s", isnan(op->time_ns_median) ? "" : pdnn_format_ns(time, op->time_ns_median));
+    pdnn_sheet_number(table, op->time_ns_median / step_ns * 100, 1, "");
+    pdnn_sheet_number(table, op->place.gflops, 1, "");
+    pdnn_sheet_number(table, op->place.bw_gbs, 1, "");
     pdnn_report_pct_of_roof(table, op->place.pct_of_roof);
-    pdnn_table_cell(table, "%s",
+    pdnn_sheet_cell(table, "%s",
                     op->place.bound == PDNN_BOUND_MEMORY ? op->place.roof_level
                                                          : pdnn_bound_name(op->place.bound));
-    pdnn_table_cell(table, "%s", op->implementation);
-    pdnn_table_cell(table, "%s", op->shape);
+    pdnn_sheet_cell(table, "%s", op->implementation);
+    pdnn_sheet_cell(table, "%s", op->shape);
 }
 
 /* A line of the head, filled to the terminal; may hold text from outside. Frees the text. */
@@ -270,12 +270,12 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record
     append_shares(out, record, ops, n_ops);
     append_above(out, ops, n_ops, record->time_ns_median);
     pdnn_str_append(out, "\n", 1);
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < n_ops; i++)
         add_op(&table, &ops[i], record->time_ns_median);
-    if (!pdnn_table_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
+    if (!pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
         out->failed = true;
-    pdnn_table_finish(&table);
+    pdnn_sheet_finish(&table);
     pdnn_str_append(out, "\n", 1);
 }

@@ -26,6 +26,6 @@ void pdnn_report_id(struct pdnn_str *out, const char *id);
 
 /* Fills the next cell with a percentage of the roof, or with "above" where that is so high that a count or a
  * roof must be wrong; empty for NaN. */
-void pdnn_report_pct_of_roof(struct pdnn_table *table, double pct_of_roof);
+void pdnn_report_pct_of_roof(struct pdnn_sheet *table, double pct_of_roof);
 
 #endif

@@ -9,14 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-static void put_table(struct pdnn_table *table, struct pdnn_str *out) {
-    if (!pdnn_table_format(table, pdnn_terminal_width(STDOUT_FILENO), out))
+static void put_table(struct pdnn_sheet *table, struct pdnn_str *out) {
+    if (!pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), out))
         out->failed = true;
-    pdnn_table_finish(table);
+    pdnn_sheet_finish(table);
 }
 
 void pdnn_scaling_text(struct pdnn_str *out, const struct pdnn_scaling *scaling, bool with_batch) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"instance", PDNN_ALIGN_GROUP},      {"nodes", PDNN_ALIGN_RIGHT},
         {"slices", PDNN_ALIGN_RIGHT},        {"step", PDNN_ALIGN_RIGHT},
         {"compute", PDNN_ALIGN_RIGHT},       {"gradients", PDNN_ALIGN_RIGHT},
@@ -26,28 +26,28 @@ void pdnn_scaling_text(struct pdnn_str *out, const struct pdnn_scaling *scaling,
         {"parameters", PDNN_ALIGN_RIGHT},    {"memory", PDNN_ALIGN_RIGHT},
         {"largest batch", PDNN_ALIGN_RIGHT},
     };
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     char text[PDNN_UNIT_TEXT];
-    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns - !with_batch);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns - !with_batch);
     for (size_t i = 0; i < scaling->count; i++) {
         const struct pdnn_scaled *row = &scaling->row[i];
         const double times[] = {row->time_ns, row->compute_ns, row->gradients_ns, row->slices_ns,
                                 row->exposed_ns};
-        pdnn_table_cell(&table, "%s", row->id);
-        pdnn_table_cell(&table, "%" PRId64, row->nodes);
-        pdnn_table_cell(&table, "%" PRId64, row->slice);
+        pdnn_sheet_cell(&table, "%s", row->id);
+        pdnn_sheet_cell(&table, "%" PRId64, row->nodes);
+        pdnn_sheet_cell(&table, "%" PRId64, row->slice);
         for (size_t k = 0; k < sizeof times / sizeof *times; k++)
-            pdnn_table_cell(&table, "%s", pdnn_format_ns(text, times[k]));
-        pdnn_table_cell(&table, "%.1f", row->exposed_pct);
-        pdnn_table_number(&table, row->hidden_pct, 0, "");
-        pdnn_table_cell(&table, "%.3g", row->examples_per_s);
-        pdnn_table_cell(&table, "%.0f", row->efficiency_pct);
-        pdnn_table_cell(&table, "%s", pdnn_format_si(text, (double)row->params, ""));
-        pdnn_table_cell(&table, "%s", pdnn_format_bytes(text, (double)row->memory_bytes));
+            pdnn_sheet_cell(&table, "%s", pdnn_format_ns(text, times[k]));
+        pdnn_sheet_cell(&table, "%.1f", row->exposed_pct);
+        pdnn_sheet_number(&table, row->hidden_pct, 0, "");
+        pdnn_sheet_cell(&table, "%.3g", row->examples_per_s);
+        pdnn_sheet_cell(&table, "%.0f", row->efficiency_pct);
+        pdnn_sheet_cell(&table, "%s", pdnn_format_si(text, (double)row->params, ""));
+        pdnn_sheet_cell(&table, "%s", pdnn_format_bytes(text, (double)row->memory_bytes));
         if (with_batch && row->largest_batch == PDNN_ABSENT)
-            pdnn_table_cell(&table, "none");
+            pdnn_sheet_cell(&table, "none");
         else if (with_batch)
-            pdnn_table_cell(&table, "%" PRIu64, row->largest_batch);
+            pdnn_sheet_cell(&table, "%" PRIu64, row->largest_batch);
     }
     put_table(&table, out);
 }
@@ -62,18 +62,18 @@ static const struct pdnn_scaled_part *find_part(const struct pdnn_scaled *row, c
 
 /* The rows of one instance, from `first` on, as many as fit a table. */
 static size_t put_instance(struct pdnn_str *out, const struct pdnn_scaling *scaling, size_t first) {
-    struct pdnn_table_column columns[PDNN_TABLE_COLUMNS_MAX] = {{"part", PDNN_ALIGN_LEFT}};
-    char titles[PDNN_TABLE_COLUMNS_MAX][32];
-    struct pdnn_table table;
+    struct pdnn_sheet_column columns[PDNN_SHEET_COLUMNS_MAX] = {{"part", PDNN_ALIGN_LEFT}};
+    char titles[PDNN_SHEET_COLUMNS_MAX][32];
+    struct pdnn_sheet table;
     size_t count = 0;
-    while (first + count < scaling->count && count + 1 < PDNN_TABLE_COLUMNS_MAX &&
+    while (first + count < scaling->count && count + 1 < PDNN_SHEET_COLUMNS_MAX &&
            strcmp(scaling->row[first + count].id, scaling->row[first].id) == 0) {
         const struct pdnn_scaled *row = &scaling->row[first + count++];
         snprintf(titles[count], sizeof titles[count], "%" PRId64 " x %" PRId64, row->nodes, row->slice);
-        columns[count] = (struct pdnn_table_column){titles[count], PDNN_ALIGN_RIGHT};
+        columns[count] = (struct pdnn_sheet_column){titles[count], PDNN_ALIGN_RIGHT};
     }
     pdnn_str_printf(out, "%s%s\n", first ? "\n" : "", scaling->row[first].id);
-    pdnn_table_init(&table, columns, count + 1);
+    pdnn_sheet_init(&table, columns, count + 1);
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_scaled *row = &scaling->row[first + i];
         for (size_t k = 0; k < row->n_parts; k++) {
@@ -82,10 +82,10 @@ static size_t put_instance(struct pdnn_str *out, const struct pdnn_scaling *scal
                 before++;
             if (before < i)
                 continue;
-            pdnn_table_cell(&table, "%s", row->part[k].part);
+            pdnn_sheet_cell(&table, "%s", row->part[k].part);
             for (size_t c = 0; c < count; c++) {
                 const struct pdnn_scaled_part *part = find_part(&scaling->row[first + c], row->part[k].part);
-                pdnn_table_number(&table, part ? part->share_pct : NAN, 1, " %");
+                pdnn_sheet_number(&table, part ? part->share_pct : NAN, 1, " %");
             }
         }
     }

@@ -54,13 +54,13 @@ static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_resul
                         statistics[made->rules.statistic], 100 * seqpoints->error);
 }
 
-static void add_time(struct pdnn_table *table, double ns) {
+static void add_time(struct pdnn_sheet *table, double ns) {
     char text[PDNN_UNIT_TEXT];
-    pdnn_table_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
+    pdnn_sheet_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
 }
 
 static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_result *result, size_t width) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"source", PDNN_ALIGN_RIGHT},     {"target", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
         {"iterations", PDNN_ALIGN_RIGHT}, {"weight", PDNN_ALIGN_RIGHT},
         {"FLOP", PDNN_ALIGN_RIGHT},       {"time", PDNN_ALIGN_RIGHT},
@@ -68,68 +68,68 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_resul
     };
     const struct pdnn_epoch *epoch = &result->made->epoch;
     const struct pdnn_points *points = &result->seqpoints.points;
-    struct pdnn_table table;
+    struct pdnn_sheet table;
     char text[PDNN_UNIT_TEXT];
-    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < points->count && i < LISTED; i++) {
         const struct pdnn_point *point = &points->point[i];
         const struct pdnn_epoch_kind *kind = &epoch->kind[point->kind];
         double time_ns = result->time_ns ? result->time_ns[point->kind] : NAN;
-        pdnn_table_cell(&table, "%" PRId64, kind->length[0]);
+        pdnn_sheet_cell(&table, "%" PRId64, kind->length[0]);
         if (epoch->columns > 1)
-            pdnn_table_cell(&table, "%" PRId64, kind->length[1]);
+            pdnn_sheet_cell(&table, "%" PRId64, kind->length[1]);
         else
-            pdnn_table_cell(&table, "%s", "");
-        pdnn_table_cell(&table, "%" PRIu64, kind->count);
-        pdnn_table_number(&table, point->weight, 0, "");
-        pdnn_table_cell(&table, "%s", pdnn_format_si(text, result->made->flop_count[point->kind], "FLOP"));
+            pdnn_sheet_cell(&table, "%s", "");
+        pdnn_sheet_cell(&table, "%" PRIu64, kind->count);
+        pdnn_sheet_number(&table, point->weight, 0, "");
+        pdnn_sheet_cell(&table, "%s", pdnn_format_si(text, result->made->flop_count[point->kind], "FLOP"));
         add_time(&table, time_ns);
-        pdnn_table_number(&table, 100 * point->weight * time_ns / result->projections.of[0].total_ns, 1, "");
+        pdnn_sheet_number(&table, 100 * point->weight * time_ns / result->projections.of[0].total_ns, 1, "");
     }
     pdnn_str_printf(out, "\n");
-    if (!pdnn_table_format(&table, width, out))
+    if (!pdnn_sheet_format(&table, width, out))
         out->failed = true;
     if (points->count > LISTED)
         pdnn_str_printf(out, "... and %zu more, in seqpoint.csv\n", points->count - LISTED);
-    pdnn_table_finish(&table);
+    pdnn_sheet_finish(&table);
 }
 
 static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_result *result, size_t width) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"method", PDNN_ALIGN_LEFT},  {"iterations", PDNN_ALIGN_RIGHT}, {"lengths", PDNN_ALIGN_RIGHT},
         {"epoch", PDNN_ALIGN_RIGHT},  {"error", PDNN_ALIGN_RIGHT},      {"fewer", PDNN_ALIGN_RIGHT},
         {"serial", PDNN_ALIGN_RIGHT}, {"parallel", PDNN_ALIGN_RIGHT},
     };
     const struct pdnn_projections *projections = &result->projections;
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof *columns);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < PDNN_PROJECTIONS; i++) {
         const struct pdnn_projection *of = &projections->of[i];
         bool is_range = strcmp(of->method, "random") == 0;
-        pdnn_table_cell(&table, "%s", of->method);
-        pdnn_table_cell(&table, "%" PRIu64, of->runs);
-        pdnn_table_cell(&table, "%zu", of->points.count);
+        pdnn_sheet_cell(&table, "%s", of->method);
+        pdnn_sheet_cell(&table, "%" PRIu64, of->runs);
+        pdnn_sheet_cell(&table, "%zu", of->points.count);
         add_time(&table, of->total_ns);
         if (isnan(of->error))
-            pdnn_table_cell(&table, "%s", "");
+            pdnn_sheet_cell(&table, "%s", "");
         else if (is_range)
-            pdnn_table_cell(&table, "95%%: %.2f %%", 100 * of->error);
+            pdnn_sheet_cell(&table, "95%%: %.2f %%", 100 * of->error);
         else
-            pdnn_table_cell(&table, "%+.2f %%", 100 * of->error);
-        pdnn_table_number(&table, of->reduction.count, of->reduction.count < 10 ? 1 : 0, "x");
-        pdnn_table_number(&table, of->reduction.serial, of->reduction.serial < 10 ? 1 : 0, "x");
-        pdnn_table_number(&table, of->reduction.parallel, of->reduction.parallel < 10 ? 1 : 0, "x");
+            pdnn_sheet_cell(&table, "%+.2f %%", 100 * of->error);
+        pdnn_sheet_number(&table, of->reduction.count, of->reduction.count < 10 ? 1 : 0, "x");
+        pdnn_sheet_number(&table, of->reduction.serial, of->reduction.serial < 10 ? 1 : 0, "x");
+        pdnn_sheet_number(&table, of->reduction.parallel, of->reduction.parallel < 10 ? 1 : 0, "x");
     }
-    pdnn_table_cell(&table, "truth");
-    pdnn_table_cell(&table, "%zu", result->made->epoch.n_iterations);
-    pdnn_table_cell(&table, "%zu", result->made->epoch.n_kinds);
+    pdnn_sheet_cell(&table, "truth");
+    pdnn_sheet_cell(&table, "%zu", result->made->epoch.n_iterations);
+    pdnn_sheet_cell(&table, "%zu", result->made->epoch.n_kinds);
     add_time(&table, projections->truth_ns);
     for (int i = 0; i < 4; i++)
-        pdnn_table_cell(&table, "%s", "");
+        pdnn_sheet_cell(&table, "%s", "");
     pdnn_str_printf(out, "\n");
-    if (!pdnn_table_format(&table, width, out))
+    if (!pdnn_sheet_format(&table, width, out))
         out->failed = true;
-    pdnn_table_finish(&table);
+    pdnn_sheet_finish(&table);
 }
 
 /* The interval, the order's effect, and what the run took. */
@@ -231,14 +231,14 @@ static double weight_of(const struct pdnn_seqpoint_row *row, int method, double 
 
 enum pdnn_status pdnn_seqpoint_pair(const char *const directory[2], bool csv, struct pdnn_str *out,
                                     struct pdnn_err *err) {
-    static const struct pdnn_table_column columns[] = {
+    static const struct pdnn_sheet_column columns[] = {
         {"method", PDNN_ALIGN_LEFT},    {"first", PDNN_ALIGN_RIGHT}, {"second", PDNN_ALIGN_RIGHT},
         {"speed-up", PDNN_ALIGN_RIGHT}, {"error", PDNN_ALIGN_RIGHT},
     };
     static const char *const methods[] = {"truth",    "seqpoint", "model-assisted",
                                           "frequent", "median",   "worst"};
     struct pdnn_seqpoint_table table[2] = {0};
-    struct pdnn_table text;
+    struct pdnn_sheet text;
     double truth = NAN;
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; i < 2 && status == PDNN_OK; i++) {
@@ -251,7 +251,7 @@ enum pdnn_status pdnn_seqpoint_pair(const char *const directory[2], bool csv, st
     double iterations = 0;
     for (size_t i = 0; status == PDNN_OK && i < table[0].n_rows; i++)
         iterations += (double)table[0].row[i].iterations;
-    pdnn_table_init(&text, columns, sizeof columns / sizeof *columns);
+    pdnn_sheet_init(&text, columns, sizeof columns / sizeof *columns);
     if (status == PDNN_OK && csv)
         pdnn_str_printf(out, "method,first_ns,second_ns,speedup,error\n");
     for (int method = 0; status == PDNN_OK && method < 6; method++) {
@@ -272,21 +272,21 @@ enum pdnn_status pdnn_seqpoint_pair(const char *const directory[2], bool csv, st
             pdnn_str_printf(out, "\n");
             continue;
         }
-        pdnn_table_cell(&text, "%s", methods[method]);
+        pdnn_sheet_cell(&text, "%s", methods[method]);
         for (int k = 0; k < 2; k++)
             add_time(&text, total[k] > 0 ? total[k] : NAN);
-        pdnn_table_number(&text, speedup, 4, "x");
+        pdnn_sheet_number(&text, speedup, 4, "x");
         if (isnan(error))
-            pdnn_table_cell(&text, "%s", "");
+            pdnn_sheet_cell(&text, "%s", "");
         else
-            pdnn_table_cell(&text, "%+.2f %%", 100 * error);
+            pdnn_sheet_cell(&text, "%+.2f %%", 100 * error);
     }
     if (status == PDNN_OK && !csv) {
         pdnn_str_printf(out, "first    %s\nsecond   %s\n\n", directory[0], directory[1]);
-        if (!pdnn_table_format(&text, pdnn_terminal_width(STDOUT_FILENO), out))
+        if (!pdnn_sheet_format(&text, pdnn_terminal_width(STDOUT_FILENO), out))
             out->failed = true;
     }
-    pdnn_table_finish(&text);
+    pdnn_sheet_finish(&text);
     for (int i = 0; i < 2; i++)
         pdnn_seqpoint_table_finish(&table[i]);
     return status;

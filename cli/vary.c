@@ -155,29 +155,29 @@ static void append_set(const struct pdnn_record *records, size_t n_records, cons
                     set->prepared, set->kept, set->most);
 }
 
-static void add_time(struct pdnn_table *table, double ns) {
+static void add_time(struct pdnn_sheet *table, double ns) {
     char text[PDNN_UNIT_TEXT];
-    pdnn_table_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
+    pdnn_sheet_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
 }
 
 static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *record,
-                    struct pdnn_table *table) {
+                    struct pdnn_sheet *table) {
     char value[PDNN_PARAM_TEXT];
     bool is_ok = record->outcome == PDNN_OUTCOME_OK;
-    pdnn_table_cell(table, "%s", format_value(vary, &record->instance, value));
+    pdnn_sheet_cell(table, "%s", format_value(vary, &record->instance, value));
     add_time(table, record->time_ns_median);
     add_time(table, record->ci_low_ns);
     add_time(table, record->ci_high_ns);
-    pdnn_table_number(table, record->examples_per_s, 1, "");
-    pdnn_table_number(table, record->place.gflops, 1, "");
+    pdnn_sheet_number(table, record->examples_per_s, 1, "");
+    pdnn_sheet_number(table, record->place.gflops, 1, "");
     pdnn_report_pct_of_roof(table, record->place.pct_of_roof);
     add_time(table, is_ok ? (double)record->prepare_ns : NAN);
-    pdnn_table_cell(table, "%s%s%s", pdnn_outcome_name(record->outcome), is_ok ? "" : ": ", record->reason);
+    pdnn_sheet_cell(table, "%s%s%s", pdnn_outcome_name(record->outcome), is_ok ? "" : ": ", record->reason);
 }
 
 static void append_table(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
                          struct pdnn_str *out) {
-    const struct pdnn_table_column columns[] = {
+    const struct pdnn_sheet_column columns[] = {
         {vary->def->name, PDNN_ALIGN_RIGHT},
         {"time", PDNN_ALIGN_RIGHT},
         {"95 % from", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
@@ -188,13 +188,13 @@ static void append_table(const struct pdnn_vary *vary, const struct pdnn_record 
         {"prepare", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
         {"status", PDNN_ALIGN_WRAP},
     };
-    struct pdnn_table table;
-    pdnn_table_init(&table, columns, sizeof columns / sizeof columns[0]);
+    struct pdnn_sheet table;
+    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < n_records; i++)
         add_row(vary, &records[i], &table);
-    if (!pdnn_table_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
+    if (!pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
         out->failed = true;
-    pdnn_table_finish(&table);
+    pdnn_sheet_finish(&table);
 }
 
 static enum pdnn_status append_csv(const struct pdnn_record *records, size_t n_records, struct pdnn_str *out,

@@ -13,22 +13,22 @@
  * have before other columns are kept. SQUEEZED: a column's width where nothing fits. */
 enum { GAP = 2, LEAST_CUT = 16, READABLE = 28, SQUEEZED = 4 };
 
-void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_column *columns, size_t n_columns) {
-    *table = (struct pdnn_table){.columns = columns, .n_columns = n_columns};
+void pdnn_sheet_init(struct pdnn_sheet *table, const struct pdnn_sheet_column *columns, size_t n_columns) {
+    *table = (struct pdnn_sheet){.columns = columns, .n_columns = n_columns};
 }
 
-void pdnn_table_finish(struct pdnn_table *table) {
+void pdnn_sheet_finish(struct pdnn_sheet *table) {
     pdnn_arena_finish(&table->arena);
     free(table->cells);
-    *table = (struct pdnn_table){0};
+    *table = (struct pdnn_sheet){0};
 }
 
-void pdnn_table_clear(struct pdnn_table *table) {
+void pdnn_sheet_clear(struct pdnn_sheet *table) {
     pdnn_arena_reset(&table->arena);
     table->n_cells = 0;
 }
 
-void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) {
+void pdnn_sheet_cell(struct pdnn_sheet *table, const char *format, ...) {
     if (table->n_cells == table->room) {
         size_t room = table->room ? table->room * 2 : 64;
         char **cells = realloc(table->cells, room * sizeof *cells);
@@ -50,11 +50,11 @@ void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) {
         table->cells[table->n_cells++] = cell;
 }
 
-void pdnn_table_number(struct pdnn_table *table, double value, int decimals, const char *unit) {
+void pdnn_sheet_number(struct pdnn_sheet *table, double value, int decimals, const char *unit) {
     if (isnan(value))
-        pdnn_table_cell(table, "%s", "");
+        pdnn_sheet_cell(table, "%s", "");
     else
-        pdnn_table_cell(table, "%.*f%s", decimals, value, unit);
+        pdnn_sheet_cell(table, "%.*f%s", decimals, value, unit);
 }
 
 /* What a column asks for. */
@@ -64,11 +64,11 @@ struct need {
     bool empty;
 };
 
-static enum pdnn_align align_of(const struct pdnn_table *table, size_t c) {
+static enum pdnn_align align_of(const struct pdnn_sheet *table, size_t c) {
     return (enum pdnn_align)(table->columns[c].align & 0xf);
 }
 
-static int spare_of(const struct pdnn_table *table, size_t c) {
+static int spare_of(const struct pdnn_sheet *table, size_t c) {
     return table->columns[c].align >> 4;
 }
 
@@ -95,8 +95,8 @@ static void add_cell(struct need *need, const char *text, enum pdnn_align align)
 }
 
 /* A title may take several lines unless the table may be as wide as it is. */
-static struct need measure(const struct pdnn_table *table, size_t c) {
-    const struct pdnn_table_column *column = &table->columns[c];
+static struct need measure(const struct pdnn_sheet *table, size_t c) {
+    const struct pdnn_sheet_column *column = &table->columns[c];
     struct need need = {.empty = true};
     for (size_t i = c; i < table->n_cells; i += table->n_columns) {
         char buffer[PDNN_VISIBLE_TEXT];
@@ -115,7 +115,7 @@ static size_t sum_of(const size_t *widths, const bool *shown, size_t n) {
     return sum ? sum - GAP : 0;
 }
 
-static int highest_spare(const struct pdnn_table *table) {
+static int highest_spare(const struct pdnn_sheet *table) {
     int highest = 0;
     for (size_t c = 0; c < table->n_columns; c++)
         highest = spare_of(table, c) > highest ? spare_of(table, c) : highest;
@@ -123,8 +123,8 @@ static int highest_spare(const struct pdnn_table *table) {
 }
 
 /* Leaves out columns until the rest fits and text is readable, those first that are missed least. */
-static void spare_columns(const struct pdnn_table *table, struct pdnn_table_layout *layout, size_t width) {
-    bool spared[PDNN_TABLE_COLUMNS_MAX] = {false};
+static void spare_columns(const struct pdnn_sheet *table, struct pdnn_sheet_layout *layout, size_t width) {
+    bool spared[PDNN_SHEET_COLUMNS_MAX] = {false};
     while (sum_of(layout->width, layout->shown, table->n_columns) > width) {
         size_t out = table->n_columns;
         for (size_t c = 0; c < table->n_columns; c++)
@@ -147,7 +147,7 @@ static void spare_columns(const struct pdnn_table *table, struct pdnn_table_layo
 }
 
 /* Where even the least widths are too much, the widest columns that can give get narrower. */
-static void squeeze(const struct pdnn_table *table, struct pdnn_table_layout *layout, size_t width) {
+static void squeeze(const struct pdnn_sheet *table, struct pdnn_sheet_layout *layout, size_t width) {
     while (sum_of(layout->width, layout->shown, table->n_columns) > width) {
         size_t widest = table->n_columns;
         for (size_t c = 0; c < table->n_columns; c++)
@@ -161,7 +161,7 @@ static void squeeze(const struct pdnn_table *table, struct pdnn_table_layout *la
 }
 
 /* Gives the rest of the width where it saves most lines: those of a column are its area over its width. */
-static void widen(const struct need *needs, struct pdnn_table_layout *layout, size_t n, size_t width) {
+static void widen(const struct need *needs, struct pdnn_sheet_layout *layout, size_t n, size_t width) {
     for (size_t sum = sum_of(layout->width, layout->shown, n); sum < width; sum++) {
         size_t best = n;
         double most = 0;
@@ -178,9 +178,9 @@ static void widen(const struct need *needs, struct pdnn_table_layout *layout, si
     }
 }
 
-struct pdnn_table_layout pdnn_table_arrange(const struct pdnn_table *table, size_t width) {
-    struct pdnn_table_layout layout = {.indent = 0};
-    struct need needs[PDNN_TABLE_COLUMNS_MAX];
+struct pdnn_sheet_layout pdnn_sheet_arrange(const struct pdnn_sheet *table, size_t width) {
+    struct pdnn_sheet_layout layout = {.indent = 0};
+    struct need needs[PDNN_SHEET_COLUMNS_MAX];
     for (size_t c = 0; c < table->n_columns; c++) {
         needs[c] = measure(table, c);
         layout.width[c] = needs[c].most;
@@ -206,8 +206,8 @@ struct pdnn_table_layout pdnn_table_arrange(const struct pdnn_table *table, size
     return layout;
 }
 
-bool pdnn_table_fits(const struct pdnn_table *table, size_t width) {
-    const struct pdnn_table_layout layout = pdnn_table_arrange(table, 0);
+bool pdnn_sheet_fits(const struct pdnn_sheet *table, size_t width) {
+    const struct pdnn_sheet_layout layout = pdnn_sheet_arrange(table, 0);
     return !width || sum_of(layout.width, layout.shown, table->n_columns) <= width;
 }
 
@@ -259,10 +259,10 @@ static size_t count_lines(const char *text, size_t width) {
 }
 
 /* A title of fewer lines than others is on the lowest ones, next to its cells. */
-bool pdnn_table_titles(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+bool pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                        struct pdnn_str *out) {
-    const char *rest[PDNN_TABLE_COLUMNS_MAX];
-    size_t lines[PDNN_TABLE_COLUMNS_MAX], most = 1;
+    const char *rest[PDNN_SHEET_COLUMNS_MAX];
+    size_t lines[PDNN_SHEET_COLUMNS_MAX], most = 1;
     struct pdnn_str line = {0};
     for (size_t c = 0; c < table->n_columns; c++) {
         rest[c] = table->columns[c].title;
@@ -291,9 +291,9 @@ bool pdnn_table_titles(const struct pdnn_table *table, const struct pdnn_table_l
     return good;
 }
 
-static void put_row(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+static void put_row(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                     char *const *cells, struct pdnn_str *line, struct pdnn_str *out) {
-    size_t done[PDNN_TABLE_COLUMNS_MAX] = {0};
+    size_t done[PDNN_SHEET_COLUMNS_MAX] = {0};
     for (bool more = true; more;) {
         size_t start = layout->indent;
         more = false;
@@ -315,7 +315,7 @@ static void put_row(const struct pdnn_table *table, const struct pdnn_table_layo
     }
 }
 
-bool pdnn_table_rows(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+bool pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                      struct pdnn_str *out) {
     struct pdnn_str line = {0};
     for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns) {
@@ -330,14 +330,14 @@ bool pdnn_table_rows(const struct pdnn_table *table, const struct pdnn_table_lay
     return good;
 }
 
-static bool has_content(const struct pdnn_table *table, size_t c) {
+static bool has_content(const struct pdnn_sheet *table, size_t c) {
     bool any = false;
     for (size_t i = c; i < table->n_cells; i += table->n_columns)
         any = any || *table->cells[i];
     return any;
 }
 
-void pdnn_table_note(const struct pdnn_table *table, const struct pdnn_table_layout *layout, size_t width,
+void pdnn_sheet_note(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout, size_t width,
                      struct pdnn_str *out) {
     struct pdnn_str note = {0};
     for (size_t c = 0; c < table->n_columns; c++)
@@ -354,9 +354,9 @@ void pdnn_table_note(const struct pdnn_table *table, const struct pdnn_table_lay
     pdnn_str_finish(&note);
 }
 
-bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out) {
-    const struct pdnn_table_layout layout = pdnn_table_arrange(table, width);
-    bool good = pdnn_table_titles(table, &layout, out) && pdnn_table_rows(table, &layout, out);
-    pdnn_table_note(table, &layout, width, out);
+bool pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out) {
+    const struct pdnn_sheet_layout layout = pdnn_sheet_arrange(table, width);
+    bool good = pdnn_sheet_titles(table, &layout, out) && pdnn_sheet_rows(table, &layout, out);
+    pdnn_sheet_note(table, &layout, width, out);
     return good && !out->failed;
 }

@@ -25,15 +25,15 @@ enum pdnn_align {
  * (from 1) first. */
 #define PDNN_SPARE(rank) ((rank) << 4)
 
-struct pdnn_table_column {
+struct pdnn_sheet_column {
     const char *title;
     int align; /* an enum pdnn_align, and PDNN_SPARE */
 };
 
-enum { PDNN_TABLE_COLUMNS_MAX = 24 };
+enum { PDNN_SHEET_COLUMNS_MAX = 24 };
 
-struct pdnn_table {
-    const struct pdnn_table_column *columns; /* borrowed */
+struct pdnn_sheet {
+    const struct pdnn_sheet_column *columns; /* borrowed */
     size_t n_columns;
     struct pdnn_arena arena; /* text of the cells */
     char **cells;            /* row by row */
@@ -41,44 +41,44 @@ struct pdnn_table {
     bool failed;
 };
 
-/* An empty table; at most PDNN_TABLE_COLUMNS_MAX columns. */
-void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_column *columns, size_t n_columns);
-void pdnn_table_finish(struct pdnn_table *table);
+/* An empty table; at most PDNN_SHEET_COLUMNS_MAX columns. */
+void pdnn_sheet_init(struct pdnn_sheet *table, const struct pdnn_sheet_column *columns, size_t n_columns);
+void pdnn_sheet_finish(struct pdnn_sheet *table);
 
 /* Forgets the rows. */
-void pdnn_table_clear(struct pdnn_table *table);
+void pdnn_sheet_clear(struct pdnn_sheet *table);
 
 /* Fills the next cell, left to right and then in the next row. */
-void pdnn_table_cell(struct pdnn_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pdnn_sheet_cell(struct pdnn_sheet *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fills the next cell with a number with this many decimals and a unit (" %"); empty for NaN. */
-void pdnn_table_number(struct pdnn_table *table, double value, int decimals, const char *unit);
+void pdnn_sheet_number(struct pdnn_sheet *table, double value, int decimals, const char *unit);
 
 /* How a table is set at some width. */
-struct pdnn_table_layout {
-    size_t width[PDNN_TABLE_COLUMNS_MAX];
-    bool shown[PDNN_TABLE_COLUMNS_MAX];
+struct pdnn_sheet_layout {
+    size_t width[PDNN_SHEET_COLUMNS_MAX];
+    bool shown[PDNN_SHEET_COLUMNS_MAX];
     size_t indent; /* of rows below the line of their group */
 };
 
 /* The layout for a width of 0 (as wide as needed) or more. On a terminal a column that may be spared and has
  * nothing but empty cells is not shown. */
-struct pdnn_table_layout pdnn_table_arrange(const struct pdnn_table *table, size_t width);
+struct pdnn_sheet_layout pdnn_sheet_arrange(const struct pdnn_sheet *table, size_t width);
 
 /* Whether the table fits the width (0: any) as it is. */
-bool pdnn_table_fits(const struct pdnn_table *table, size_t width);
+bool pdnn_sheet_fits(const struct pdnn_sheet *table, size_t width);
 
 /* Append the titles; the rows. Control characters in cells are escaped. Return false if memory ran out. */
-bool pdnn_table_titles(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+bool pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                        struct pdnn_str *out);
-bool pdnn_table_rows(const struct pdnn_table *table, const struct pdnn_table_layout *layout,
+bool pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                      struct pdnn_str *out);
 
 /* Appends a line that names the columns with content that the layout leaves out, if there are any. */
-void pdnn_table_note(const struct pdnn_table *table, const struct pdnn_table_layout *layout, size_t width,
+void pdnn_sheet_note(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout, size_t width,
                      struct pdnn_str *out);
 
 /* Appends the whole table: titles, rows and note. */
-bool pdnn_table_format(const struct pdnn_table *table, size_t width, struct pdnn_str *out);
+bool pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out);
 
 #endif
