@@ -1,9 +1,12 @@
-/* Preloaded into a program: kills it just before its N-th call (KILL_AT=N) of those that change files, so
- * that a test can end it at every instant that makes a difference. */
+/* Preloaded into a driver: kills it just before its N-th call (KILL_AT=N) of those that change files, so that
+ * a test can end it at every instant that makes a difference. Its worker, which has the same environment, is
+ * left alone. */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -11,7 +14,7 @@
 static void count(void) {
     static long calls;
     const char *at = getenv("KILL_AT");
-    if (at && ++calls == strtol(at, NULL, 10))
+    if (at && strcmp(program_invocation_short_name, "paradnn") == 0 && ++calls == strtol(at, NULL, 10))
         raise(SIGKILL);
 }
 

@@ -2,11 +2,15 @@
  * file of three int64_t, which the test writes at any moment: nanoseconds to add to the monotonic clock;
  * nanoseconds by which each further look at it moves it on; and nanoseconds to add to the time of day. A
  * limit of hours then ends when the test wants it to, however fast the machine is, and none ends before. Only
- * the driver's clock is moved: the worker measures with the real one. */
+ * the driver's clock is moved: the worker measures with the real one. What the driver waits for between two
+ * looks it waits for shortly: a pause that is a share of hours would be minutes, and looks that take time
+ * should follow each other. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +22,8 @@
 struct moved {
     _Atomic int64_t monotonic_ns, look_ns, unix_ns;
 };
+
+enum { PAUSE_NS = 10000000, LOOK_MS = 1 };
 
 static const struct moved *moved;
 static _Atomic int64_t looked_ns; /* by all looks so far */
@@ -55,4 +61,17 @@ time_t time(time_t *seconds) {
     if (seconds)
         *seconds = now.tv_sec;
     return now.tv_sec;
+}
+
+int nanosleep(const struct timespec *pause, struct timespec *left) {
+    const struct timespec most = {.tv_nsec = PAUSE_NS};
+    bool is_long = moved && (pause->tv_sec > 0 || pause->tv_nsec > PAUSE_NS);
+    return (int)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, is_long ? &most : pause, left);
+}
+
+int poll(struct pollfd *fds, nfds_t count, int ms) {
+    bool looks = moved && atomic_load(&moved->look_ns) && (ms < 0 || ms > LOOK_MS);
+    const struct timespec most = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000},
+                          shortly = {.tv_nsec = LOOK_MS * 1000000};
+    return (int)syscall(SYS_ppoll, fds, count, looks ? &shortly : ms < 0 ? NULL : &most, NULL, 0);
 }

@@ -1,7 +1,12 @@
-"""What tests of running sweeps share: the journal as it stands, the worker of a driver, and its clock."""
+"""What tests of running sweeps share: the journal as it stands, the worker of a driver, and its clock. Nothing here has a time limit: what
+hangs is ended by meson."""
 
 import os
+import signal
 import struct
+import time
+
+LOOK_S = 0.002
 
 
 def journal_lines(directory):
@@ -30,12 +35,37 @@ def worker_of(driver):
     return None
 
 
-def is_running(pid):
+def state(pid):
+    """The kernel's letter for it; Z once it has ended."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+            return file.read().rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):
+        return "Z"
+
+
+def is_running(pid):
+    return state(pid) not in "ZX"
+
+
+def wait_until(condition):
+    while not condition():
+        time.sleep(LOOK_S)
+
+
+def stop(pid):
+    """As by ^Z, and waits until it is. False if it has ended."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+    except ProcessLookupError:
         return False
+    wait_until(lambda: state(pid) in "TZX")
+    return state(pid) == "T"
+
+
+def preload(*modules):
+    """Variables of a program; sanitizers want to be first and need not be."""
+    return {"LD_PRELOAD": " ".join(modules), "ASAN_OPTIONS": "verify_asan_link_order=0"}
 
 
 class Clock:
@@ -43,7 +73,7 @@ class Clock:
 
     def __init__(self, module, path):
         self.path, self.numbers = path, [0, 0, 0]
-        self.variables = {"LD_PRELOAD": module, "MOVED_CLOCK": path}
+        self.variables = {**preload(module), "MOVED_CLOCK": path}
         self.write()
 
     def write(self):
