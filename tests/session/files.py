@@ -8,6 +8,14 @@ import os
 EXACT = ["schema", "id", "model", "settings", "family", "run_mode", "dtype", "optimizer", "backend", "threads", "cache", "status",
          "params", "flop_count", "byte_count", "weight_bytes", "activation_bytes", "memory_bytes", "layers", "nodes", "input", "output", "batch"]
 
+# Of one thread, and of no machine: for sweeps that measure none. A last cache of 32 KiB, unless another one is added.
+ROOFS = """\
+kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
+compute,fma,f32,,1,0,100,90,110,5
+bandwidth,read,,L1,1,32768,130,120,140,5
+bandwidth,read,,DRAM,1,0,18,17,19,5
+"""
+
 
 class Wrong(Exception):
     pass

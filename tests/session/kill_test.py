@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Disturbs sweeps at random moments and resumes them until they finish.
+"""Disturbs sweeps and resumes them until they finish.
 
-Usage: kill_test.py PARADNN [DISTURBANCES [SEED [KIND...]]]
+Usage: kill_test.py PARADNN MOVED_CLOCK.so KILL_AT.so [DISTURBANCES [SEED [KIND...]]]
 
-An undisturbed sweep provides the rows. Other sweeps of the same spec, each in its own directory, are disturbed: their worker is killed
-or stopped until it runs into its time limit; their driver is killed, asked to end by each of four signals, or stopped for a while;
-their disk is full or read-only, their files are limited in size, their directory is moved away, replaced or deleted. After each
-disturbance the journal must begin with all complete rows that it had before. At the end, after a run with --retry, each sweep
-must have the rows of the undisturbed one, equal in all columns that measure nothing, every visit and its ops once, and no other
-files. A driver that ends must leave no worker behind."""
+An undisturbed sweep provides the rows. Other sweeps of the same spec, each in its own directory, have so many rounds that they do not end
+by themselves, and are disturbed by each kind in turn, once they have made a random number of visits: their worker is killed or stopped
+until it runs into its time limit; their driver is killed, before any call that changes a file, asked to end by each of four signals, or
+stopped for a while; their disk is full or read-only, their files are limited in size, their directory is moved away, replaced or deleted.
+After each disturbance the journal must begin with all complete rows that it had before. Then the sweep is brought to its end, killed once
+on the way; after a run with --retry, it must have the rows of the undisturbed one, equal in all columns that measure nothing, every visit
+and its ops once, and no other files. A driver that ends must leave no worker behind. Without DISTURBANCES there is one of each kind."""
 
 import collections
 import os
@@ -21,62 +22,83 @@ import sys
 import tempfile
 import time
 
-from files import exact, expect, rows, Wrong
-from processes import is_running, journal_lines, worker_of
+from files import exact, expect, ROOFS, rows, write, Wrong
+from processes import Clock, is_running, journal_lines, preload, stop, wait_until, worker_of
 
 ROUNDS = 3
+ENDLESS = 10000  # 160,000 visits
+LIMIT_S = 300
 SPEC = f"""\
 sweep: kill
 run: {{mode: [infer, train], threads: 1}}
-measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 60ms}}
-limits: {{time: 2s}}
+measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 1ms, probe: off}}
+limits: {{time: {LIMIT_S}s}}
 models:
   - fc: {{layers: 2, nodes: [8, 16], input: 32, output: [4, 8], batch: [2, 4]}}
 """
-# About half the duration of an undisturbed sweep: disturbances hit every stage, most of them more than once.
-LONGEST_DELAY_S = 0.4
-PATIENCE_S = 120
+INSTANCES = 16
+MOST_VISITS = 12  # before a disturbance
+MOST_CALLS = 600  # that change files, about as many as those of a whole sweep
 NAMES = ["ceilings.csv", "environment.yaml", "journal-ops.csv", "journal.csv", "ops.csv", "results.csv", "spec.yaml"]
 # What may stand in a visit's row for a disturbance; --retry replaces it.
 DISTURBED = ("crash", "timeout")
 SIGNALS = {"sigint": signal.SIGINT, "sigterm": signal.SIGTERM, "sighup": signal.SIGHUP,
            "sigusr1": signal.SIGUSR1}
+MOVED_CLOCK, KILL_AT = (os.path.abspath(path) for path in sys.argv[2:4])
 
 
 class Sweep:
     """One result directory, and the driver that works on it if there is one."""
 
     def __init__(self, program, spec, directory, ceilings):
-        self.command = [program, "sweep", spec, "-o", directory] + (["--ceilings", ceilings] if ceilings else [])
+        self.command = [program, "sweep", spec, "-o", directory, "--ceilings", ceilings]
         self.directory = directory
         self.kept = []  # the journal's complete lines after the last disturbance
         self.driver = None
         self.said = ""  # by the last driver that ended
+        self.clock = Clock(MOVED_CLOCK, directory + ".clock")
 
-    def start(self, *options, file_limit=None):
+    def start(self, *options, rounds=ENDLESS, file_limit=None, kill_at=None):
         def prepare():
             for number in (*SIGNALS.values(), signal.SIGXFSZ):
                 signal.signal(number, signal.SIG_DFL)
             if file_limit is not None:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (file_limit, file_limit))
-        self.driver = subprocess.Popen([*self.command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                       preexec_fn=prepare)
+        variables = {**preload(KILL_AT), "KILL_AT": str(kill_at)} if kill_at else self.clock.variables
+        self.driver = subprocess.Popen([*self.command, "--set", f"measure.rounds={rounds}", *options], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.PIPE, preexec_fn=prepare,
+                                       env={**os.environ, "OMP_WAIT_POLICY": "passive", **variables})
+        self.begun = len(journal_lines(self.directory))
 
     def is_at_work(self):
         return self.driver is not None and self.driver.poll() is None
 
+    def wait(self, condition):
+        """For what the driver brings about; it must not end by itself before."""
+        wait_until(lambda: condition() or not self.is_at_work())
+        if not condition():
+            self.end()
+
+    def wait_for_visits(self, count):
+        self.wait(lambda: len(journal_lines(self.directory)) >= max(1, self.begun) + count)
+
+    def has(self, status):
+        return sum(b",%s," % status in line for line in journal_lines(self.directory))
+
     def end(self, *allowed):
         """Waits for the driver's end; its worker must end too. Returns what it said."""
         worker = worker_of(self.driver.pid) if self.is_at_work() else None
-        _, errors = self.driver.communicate(timeout=PATIENCE_S)
+        _, errors = self.driver.communicate()
         status, self.driver = self.driver.returncode, None
         self.said = errors.decode()
         expect(status in allowed, f"exit status {status}, not one of {allowed}: {self.said}")
-        deadline = time.monotonic() + PATIENCE_S
-        while worker is not None and is_running(worker):
-            expect(time.monotonic() < deadline, f"worker {worker} has outlived its driver")
-            time.sleep(0.01)
+        wait_until(lambda: worker is None or not is_running(worker))
         return status, self.said
+
+    def kill(self, *allowed):
+        self.driver.kill()
+        self.end(-signal.SIGKILL, *allowed)
+        self.check_journal()
 
     def check_journal(self):
         lines = journal_lines(self.directory)
@@ -105,89 +127,64 @@ class Sweep:
         return sum(visit["status"] in DISTURBED for visit in visits)
 
 
-# Each disturbance finds a driver at work, does its harm at once, and leaves the directory where it was and usable again. It may leave
-# the driver at work or ended. It returns False if there was nothing to disturb.
+# Each disturbance finds a driver at work that has made some visits, or none, does its harm, and leaves the directory where it was and
+# usable again. It may leave the driver at work or ended.
 
 def kill_worker(sweep):
-    worker = worker_of(sweep.driver.pid)
-    if worker is not None:
-        os.kill(worker, signal.SIGKILL)
-    return worker is not None
+    sweep.wait(lambda: worker_of(sweep.driver.pid))
+    os.kill(worker_of(sweep.driver.pid), signal.SIGKILL)
+    sweep.wait_for_visits(len(journal_lines(sweep.directory)) - sweep.begun + 2)
 
 
 def stop_worker(sweep):
-    """Its visit ends as a timeout; at the start, another worker is tried."""
-    worker = worker_of(sweep.driver.pid)
-    if worker is None or not journal_lines(sweep.directory):
-        return False
-    os.kill(worker, signal.SIGSTOP)
-    deadline = time.monotonic() + PATIENCE_S
-    while is_running(worker) and sweep.is_at_work():
-        expect(time.monotonic() < deadline, "a stopped worker is never killed")
-        time.sleep(0.05)
-    return True
+    """The next visit, at the latest, ends as a timeout."""
+    sweep.wait_for_visits(1)
+    before = sweep.has(b"timeout")
+    stop(worker_of(sweep.driver.pid))
+    sweep.clock.each_look_takes(1)
+    sweep.wait(lambda: sweep.has(b"timeout") > before)
+    sweep.clock.each_look_takes(0)
 
 
 def kill_driver(sweep):
-    worker = worker_of(sweep.driver.pid)
-    sweep.driver.kill()
-    sweep.end(-signal.SIGKILL, 0, 1)
-    deadline = time.monotonic() + PATIENCE_S
-    while worker is not None and is_running(worker):
-        expect(time.monotonic() < deadline, f"worker {worker} has outlived its driver")
-        time.sleep(0.01)
-    return True
+    sweep.kill()
+    sweep.start(kill_at=random.randint(1, MOST_CALLS))
+    sweep.end(-signal.SIGKILL)
 
 
 def stop_driver(sweep):
     """As by ^Z: both stop, for longer than the time limit, which does not count."""
-    before = sum(b",timeout," in line for line in journal_lines(sweep.directory))
-    processes = [pid for pid in (sweep.driver.pid, worker_of(sweep.driver.pid)) if pid is not None]
-    for pid in processes:
-        os.kill(pid, signal.SIGSTOP)
-    time.sleep(2.5)
+    before = sweep.has(b"timeout")
+    processes = [pid for pid in (sweep.driver.pid, worker_of(sweep.driver.pid)) if pid is not None and stop(pid)]
+    sweep.clock.move(2 * LIMIT_S)
     for pid in processes:
         os.kill(pid, signal.SIGCONT)
-    time.sleep(0.3)
-    after = sum(b",timeout," in line for line in journal_lines(sweep.directory))
-    expect(after == before, "time in which the driver was stopped counts for the limit")
-    return True
+    sweep.wait_for_visits(len(journal_lines(sweep.directory)) - sweep.begun + 2)
+    expect(sweep.has(b"timeout") == before, "time in which the driver was stopped counts for the limit")
 
 
 def send(name):
     def disturb(sweep):
-        has_begun = len(journal_lines(sweep.directory)) > len(sweep.kept)  # before, the signal may still have its default action
+        has_begun = len(journal_lines(sweep.directory)) > sweep.begun  # before, the signal may still have its default action
         sweep.driver.send_signal(SIGNALS[name])
-        status, _ = sweep.end(130, 0, 1, *(() if has_begun else (-SIGNALS[name],)))
+        status, _ = sweep.end(130, *(() if has_begun else (-SIGNALS[name],)))
         if status == 130:
-            results = rows(os.path.join(sweep.directory, "results.csv"))
-            expect(len(results) == 16, "an interrupted sweep does not leave all its rows")
-        return True
+            expect(len(rows(sweep.directory, "results.csv")) == INSTANCES, "an interrupted sweep does not leave all its rows")
     return disturb
 
 
-def restart(sweep, **options):
-    """Ends the driver and starts it under other conditions."""
-    sweep.driver.kill()
-    sweep.end(-signal.SIGKILL, 0, 1)
-    sweep.check_journal()
-    sweep.start(**options)
-
-
 def limit_files(sweep):
+    sweep.kill()
     paths = [os.path.join(sweep.directory, name) for name in NAMES]
     sizes = [os.path.getsize(path) for path in paths if os.path.exists(path)]
-    restart(sweep, file_limit=random.randint(0, max(sizes, default=0) + 4000))
-    sweep.end(0, 1)
-    return True
+    sweep.start(file_limit=random.randint(0, max(sizes, default=0) + 4000))
+    sweep.end(1)
 
 
 def on_small_disk(harm):
     """Moves the directory to a file system of its own that `harm` makes unusable while the sweep runs."""
     def disturb(sweep):
-        sweep.driver.kill()
-        sweep.end(-signal.SIGKILL, 0, 1)
-        sweep.check_journal()
+        sweep.kill()
         os.makedirs(sweep.directory, exist_ok=True)
         used = sum(-(-os.path.getsize(os.path.join(sweep.directory, name)) // 4096) * 4 for name in os.listdir(sweep.directory))
         away = sweep.directory + ".away"
@@ -206,19 +203,18 @@ def on_small_disk(harm):
             subprocess.run(["umount", sweep.directory], check=True)
             os.rmdir(sweep.directory)
             os.rename(away, sweep.directory)
-        return True
     return disturb
 
 
 def fill(sweep):
-    sweep.end(0, 1, 2)
+    sweep.end(1, 2)
 
 
 def make_read_only(sweep):
     """Files open for writing keep a file system writable, so the driver is killed before."""
-    time.sleep(random.uniform(0, LONGEST_DELAY_S))
-    sweep.driver.kill()
-    sweep.end(-signal.SIGKILL, 0, 1)
+    visits = sweep.begun + random.randint(0, MOST_VISITS)
+    wait_until(lambda: len(journal_lines(sweep.directory)) >= visits or not sweep.is_at_work())
+    sweep.kill(1, 2)  # or its disk is full
     before = {name: os.path.getsize(os.path.join(sweep.directory, name)) for name in os.listdir(sweep.directory)}
     subprocess.run(["mount", "-o", "remount,ro", sweep.directory], check=True)
     sweep.start()
@@ -228,41 +224,38 @@ def make_read_only(sweep):
     expect(before == after, "something was written to a read-only directory")
 
 
+def take_directory(sweep):
+    """Away from a driver that works in it. Returns where it is, once the driver has said so."""
+    sweep.wait_for_visits(1)
+    os.rename(sweep.directory, sweep.directory + ".away")
+    return sweep.directory + ".away"
+
+
+def says_so(sweep):
+    _, errors = sweep.end(1)
+    expect(sweep.directory in errors, f"the directory is not named: {errors}")
+
+
 def move_directory(sweep):
-    return lose(sweep, lambda away: None)
+    away = take_directory(sweep)
+    says_so(sweep)
+    os.rename(away, sweep.directory)
 
 
 def replace_directory(sweep):
-    return lose(sweep, lambda away: os.mkdir(sweep.directory))
-
-
-def lose(sweep, then):
-    if len(journal_lines(sweep.directory)) <= max(1, len(sweep.kept)) or not sweep.is_at_work():
-        return False
-    away = sweep.directory + ".away"
-    os.rename(sweep.directory, away)
-    then(away)
-    status, errors = sweep.end(0, 1)
-    # The last visit may have come before.
-    expect(status == 1 and sweep.directory in errors or "instances:" in errors, f"status {status}, the directory is not named: {errors}")
-    if os.path.exists(sweep.directory):
-        expect(not os.listdir(sweep.directory), "the other directory got files")
-        os.rmdir(sweep.directory)
+    away = take_directory(sweep)
+    os.mkdir(sweep.directory)
+    says_so(sweep)
+    os.rmdir(sweep.directory)  # which got no files
     os.rename(away, sweep.directory)
-    return True
 
 
 def delete_directory(sweep):
-    if len(journal_lines(sweep.directory)) <= max(1, len(sweep.kept)) or not sweep.is_at_work():
-        return False
-    away = sweep.directory + ".away"
-    os.rename(sweep.directory, away)
+    away = take_directory(sweep)
     while os.path.exists(away):  # the driver may still make files there
         shutil.rmtree(away, ignore_errors=True)
-    status, errors = sweep.end(0, 1)
-    expect(status == 1 and sweep.directory in errors or "instances:" in errors, f"status {status}, the directory is not named: {errors}")
+    says_so(sweep)
     sweep.kept = []
-    return True
 
 
 def can_mount():
@@ -289,57 +282,55 @@ KINDS = {
 NEED_MOUNT = ("full-disk", "read-only")
 
 
-def disturb(make_sweep, reference, kinds, wanted):
-    """Until there were `wanted` disturbances; a sweep that finishes meanwhile is checked and replaced by a fresh one."""
-    done = collections.Counter()
-    sweeps = visits = 0
-    turns = []
-    while sum(done.values()) < wanted:
-        sweep = make_sweep(f"disturbed{sweeps}")
-        sweeps += 1
-        sweep.start()
-        while sum(done.values()) < wanted:
-            time.sleep(random.uniform(0, LONGEST_DELAY_S))
-            if not sweep.is_at_work():
-                break
-            turns = turns or random.sample(kinds, len(kinds))
-            if KINDS[turns[-1]](sweep):
-                done[turns.pop()] += 1
-            else:
-                turns.insert(0, turns.pop())
-            sweep.check_journal()
-            if sweep.driver is None:
-                sweep.start()
-        sweep.end(0, 1)
-        sweep.start("--retry")
-        sweep.end(0)
-        visits += sweep.check(reference)
-        shutil.rmtree(sweep.directory)
-    return done, sweeps, visits
+def disturb(sweep, kinds):
+    for kind in kinds:
+        if sweep.driver is None:
+            sweep.start()
+        visits = random.randint(0, MOST_VISITS)
+        if visits:
+            sweep.wait_for_visits(visits)
+        KINDS[kind](sweep)
+        sweep.check_journal()
+    if sweep.driver is not None:
+        sweep.kill()
+
+
+def finish(sweep, reference):
+    """Returns how many visits were disturbed."""
+    sweep.start(rounds=ROUNDS, kill_at=random.randint(1, MOST_CALLS))
+    sweep.end(-signal.SIGKILL, 0, 1)
+    sweep.start(rounds=ROUNDS)
+    sweep.end(0, 1)
+    sweep.start("--retry", rounds=ROUNDS)
+    sweep.end(0)
+    return sweep.check(reference)
 
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    wanted = int(sys.argv[2]) if len(sys.argv) > 2 else 50
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
-    kinds = sys.argv[4:] or [kind for kind in KINDS if kind not in NEED_MOUNT or can_mount()]
+    seed = int(sys.argv[5]) if len(sys.argv) > 5 else int(time.time())
+    kinds = sys.argv[6:] or [kind for kind in KINDS if kind not in NEED_MOUNT or can_mount()]
+    wanted = int(sys.argv[4]) if len(sys.argv) > 4 else len(kinds)
     random.seed(seed)
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory() as root:
-        spec = os.path.join(root, "kill.yaml")
-        with open(spec, "w", encoding="utf-8") as file:
-            file.write(SPEC)
-        quiet = Sweep(program, spec, os.path.join(root, "undisturbed"), None)
-        quiet.start("--set", "limits.time=5m")  # the roofs' limit too: on a busy machine they may take longer than the spec's
+        spec, ceilings = os.path.join(root, "kill.yaml"), os.path.join(root, "ceilings.csv")
+        write(SPEC, spec)
+        write(ROOFS, ceilings)
+        quiet = Sweep(program, spec, os.path.join(root, "undisturbed"), ceilings)
+        quiet.start(rounds=ROUNDS)
         quiet.end(0)
         reference = exact(quiet.directory)
-        expect(len({row["id"] for row in reference}) == 16, f"{len(reference)} rows in the undisturbed sweep, not 16")
+        expect(len({row["id"] for row in reference}) == INSTANCES, f"{len(reference)} rows in the undisturbed sweep, not {INSTANCES}")
         expect(quiet.check(reference) == 0, "the undisturbed sweep has visits that failed")
-        ceilings = os.path.join(quiet.directory, "ceilings.csv")
-        done, sweeps, visits = disturb(lambda name: Sweep(program, spec, os.path.join(root, name), ceilings), reference, kinds, wanted)
-        print(f"{sum(done.values())} disturbances of {sweeps} sweeps: no row lost, none doubled, none torn; "
-              f"{visits} visits ended as a crash or a timeout")
-        print(", ".join(f"{kind} {done[kind]}" for kind in kinds))
+        sweeps = visits = 0
+        while sweeps * len(kinds) < wanted:
+            sweep = Sweep(program, spec, os.path.join(root, f"disturbed{sweeps}"), ceilings)
+            disturb(sweep, random.sample(kinds, min(len(kinds), wanted - sweeps * len(kinds))))
+            visits += finish(sweep, reference)
+            shutil.rmtree(sweep.directory)
+            sweeps += 1
+        print(f"{wanted} disturbances of {sweeps} sweeps: no row lost, none doubled, none torn; {visits} visits ended as a crash or a timeout")
     return 0
 
 
