@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "session/session.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "runtime/driver/worker.h"
 
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 #include "models/varying.h"
 #include "session/shard.h"
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/record.h"
 #include "runtime/facts/host.h"
 

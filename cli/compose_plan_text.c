@@ -1,7 +1,7 @@
 #include "cli/compose_plan_text.h"
 
 #include "results/table/sheet.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "cli/progress.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "cli/compose_text.h"
 
 #include "results/table/sheet.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "session/estimate.h"
 #include "session/session.h"
 #include "base/clock.h"

@@ -3,7 +3,7 @@
 #include "base/visible.h"
 #include "cli/terminal.h"
 #include "gen/spec.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <stdio.h>
 #include <string.h>

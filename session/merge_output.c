@@ -1,7 +1,7 @@
 #define _DEFAULT_SOURCE /* getentropy */
 /* The merged directory: built under a temporary name beside its own, or inside a joined directory. */
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/tables.h"
 #include "session/merge_job.h"
 

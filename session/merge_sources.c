@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The directories of a merge: which they are, and whether they belong together. */
 #include "base/file.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/tables.h"
 #include "session/merge_job.h"
 #include "session/same_spec.h"

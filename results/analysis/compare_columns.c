@@ -2,7 +2,7 @@
 #include "results/analysis/compare_ops.h"
 #include "results/analysis/compare_sums.h"
 #include "results/tables/results_reader.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <inttypes.h>
 #include <math.h>

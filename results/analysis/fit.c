@@ -2,7 +2,7 @@
 #include "base/texts.h"
 #include "base/units.h"
 #include "results/analysis/least_squares.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/results_reader.h"
 #include "runtime/facts/stats.h"
 

@@ -1,6 +1,6 @@
 /* What `paradnn fit` prints as CSV. */
 #include "results/analysis/fit.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <math.h>
 

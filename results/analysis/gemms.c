@@ -1,7 +1,7 @@
 #include "results/analysis/gemms.h"
 #include "base/checked.h"
 #include "models/graph.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/analysis/op_groups.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "results/analysis/several.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 struct pdnn_selection {
     struct pdnn_csv results;

@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <stdbool.h>
 

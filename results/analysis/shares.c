@@ -1,5 +1,5 @@
 #include "results/analysis/shares.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/analysis/op_groups.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/texts.h"
 #include "results/import/labels.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/tables.h"
 #include "runtime/facts/stats.h"
 

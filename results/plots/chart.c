@@ -3,7 +3,7 @@
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/names.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <math.h>
 #include <stdarg.h>

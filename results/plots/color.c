@@ -1,7 +1,7 @@
 #include "results/plots/color.h"
 #include "base/units.h"
 #include "results/plots/gnuplot.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "results/plots/file.h"
 #include "base/target.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/plots/gnuplot.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * tenths of a per cent below and above the time. */
 #include "results/report/html.h"
 #include "results/report/sections.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* Escaping, and the frame that every chart has. */
 #include "results/report/html.h"
 #include "base/visible.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/texts.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "runtime/facts/ceilings.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
  * words take no others. */
 #include "models/dtype.h"
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/record.h"
 #include "runtime/facts/ceilings.h"
 

@@ -1,6 +1,6 @@
 #include "results/tables/columns.h"
 #include "base/units.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/record.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "base/word.h"
 #include "models/family.h"
 #include "models/param.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 /* environment.yaml: one `key: value` per line. Text is always in double quotes, so that any YAML reader and
  * the few lines below read the same value. */
 #include "base/file.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/tables.h"
 
 #include <errno.h>

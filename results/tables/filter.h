@@ -8,7 +8,7 @@
 #define RESULTS_TABLES_FILTER_H
 
 #include "base/arena.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 /* Replaces the cells of the column `id` that differ from today's form by texts in the arena, which must live
  * as long as the table. An id that does not parse stays. */

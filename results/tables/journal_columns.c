@@ -1,6 +1,6 @@
 /* journal.csv: one row per visit. These columns are written and read back. */
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/journal.h"
 #include "results/tables/record.h"
 

@@ -1,6 +1,6 @@
 /* journal-ops.csv: one row per visit and op. These columns are written and read back. */
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/journal.h"
 
 #define AT(field)     .offset = offsetof(struct pdnn_journal_op_row, field)

@@ -1,5 +1,5 @@
 /* operators.csv: one row per measurement of an operator. These columns are written and read back. */
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/library.h"
 #include "results/tables/record.h"
 

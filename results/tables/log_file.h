@@ -5,7 +5,7 @@
 
 #include "base/folder.h"
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* ops.csv: one row per instance, op and pass. */
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/record.h"
 
 #include <string.h>

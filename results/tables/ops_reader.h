@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/texts.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/record.h"
 
 struct pdnn_ops_reader {

@@ -1,7 +1,7 @@
 /* results.csv: one row per instance. The hyper-parameters of all families in
  * the table come after `family`. */
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/record.h"
 
 #include <string.h>

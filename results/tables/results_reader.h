@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/str.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 #include "results/tables/tables.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef TESTS_FUZZ_TABLES_H
 #define TESTS_FUZZ_TABLES_H
 
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <stdint.h>
 

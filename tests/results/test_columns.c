@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "results/tables/columns.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/record.h"
 #include "results/analysis/shares.h"
 #include "runtime/facts/ceilings.h"

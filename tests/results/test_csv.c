@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "base/units.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 
 #include <inttypes.h>
 #include <locale.h>

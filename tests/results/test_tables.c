@@ -4,7 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "results/tables/tables.h"
 
 #include <stdlib.h>

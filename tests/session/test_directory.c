@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "session/directory.h"
 
 #include <math.h>

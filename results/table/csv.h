@@ -1,8 +1,8 @@
 /* CSV as in RFC 4180, for every table that paradnn writes or reads: one header row, ',' between fields, '"'
  * around those that need it, '.' as decimal point whatever the locale, an empty field for "not available",
  * exact integers. The meaning of columns is not known here. */
-#ifndef RESULTS_TABLES_CSV_H
-#define RESULTS_TABLES_CSV_H
+#ifndef RESULTS_TABLE_CSV_H
+#define RESULTS_TABLE_CSV_H
 
 #include "base/err.h"
 #include "base/str.h"

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "results/tables/csv.h"
+#include "results/table/csv.h"
 #include "base/file.h"
 
 #include <inttypes.h>
