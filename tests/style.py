@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The rules a machine can check: who includes whom, header guards, lengths, formatting, forbidden words.
 
-Usage: style.py ROOT CHECK, where CHECK is one of the functions below without `check_`."""
+Usage: style.py ROOT CHECK, where CHECK is one of the functions below without `check_`; style.py ROOT ratchet --lower writes today's
+lower counts into tests/ratchet.txt."""
 
 import os
 import re
@@ -52,6 +53,28 @@ DEFINITIONS = {
 }
 # Different words for one thing; the house style is the first of each.
 SYNONYMS = [("create", "open", "new", "make"), ("destroy", "close", "free", "delete")]
+
+# Source lines are budgeted by these rooms, runtime's one by one.
+BUDGETED = ("base", "models", "gen", "runtime", "results", "session", "cli")
+BUDGETED_SOURCES = (".c", ".h", ".py", ".gp", ".css", ".js")
+RATCHET = "tests/ratchet.txt"
+OUTSIDE = ("results/", "session/", "cli/")  # of the worker, and of what it links
+TABLES = ("results/table/", "results/tables/")
+# Old mechanisms that one table and one figure engine replace: where each is looked for, but not in which rooms, and what it looks like;
+# a pattern of None counts files.
+OLD_MECHANISMS = {
+    "hand_filled_cells": (OUTSIDE, TABLES, (".c",), r"\bpdnn_sheet_(?:cell|number)\("),
+    "hand_made_layouts": (OUTSIDE, TABLES, (".c",), r"\bstruct pdnn_sheet_column\b"),
+    "csv_lookups": (OUTSIDE, TABLES, (".c",), r"\bpdnn_(?:csv_find|columns_find|results_find|results_column)\("),
+    "csv_puts": (OUTSIDE, TABLES, (".c",), r"\bpdnn_csv_put_\w+\("),
+    "put_data": (OUTSIDE, (), (".c",), r"\bput_data\("),
+    "text_files": (OUTSIDE, (), ("_text.c",), None),
+    "column_files": (OUTSIDE, (), ("_columns.c",), None),
+    "former_names": (("models/", "gen/", "runtime/", *OUTSIDE), (), (".c", ".h"), r"(?:\.|->)was\b|\*was\b"),
+    "memory_checks": (("runtime/driver/", *OUTSIDE), (), (".c", ".h"), r"NO_MEMORY\b"),
+    "gnuplot_files": (OUTSIDE, (), (".gp",), None),
+    "drawing_in_the_page": (OUTSIDE, (), (".js",), r"\bsvgEl\(|createElementNS\(|getContext\("),
+}
 
 
 class Skip(Exception):
@@ -289,6 +312,41 @@ def check_documents(root):
     return bad
 
 
+def ratchet_counts(root):
+    """What the ratchet limits: lines by room, and how often each old mechanism is met."""
+    counts = {}
+    for name in files(root, *BUDGETED_SOURCES):
+        room = "/".join(name.split("/")[:-1][:2 if name.startswith("runtime/") else 1])
+        if name.startswith(tuple(place + "/" for place in BUDGETED)):
+            counts[room] = counts.get(room, 0) + len(lines(root, name))
+    for mechanism, (places, exceptions, endings, pattern) in OLD_MECHANISMS.items():
+        texts = [name if pattern is None else without_comments("\n".join(lines(root, name)))
+                 for name in files(root, *endings) if name.startswith(places) and not name.startswith(exceptions or ("//",))]
+        counts[mechanism] = len(texts) if pattern is None else sum(len(re.findall(pattern, text)) for text in texts)
+    return dict(sorted(counts.items()))
+
+
+def check_ratchet(root):
+    """No count is above its number in tests/ratchet.txt. Whoever has to raise one says why in the commit."""
+    limits = {name: int(number) for name, number in (line.split() for line in lines(root, RATCHET) if not line.startswith("#"))}
+    counts = ratchet_counts(root)
+    bad = [f"{RATCHET}: {name} is {count}, the limit is {limits.get(name, 0)}" for name, count in counts.items() if count > limits.get(name, 0)]
+    print(f"style: {sum(number for name, number in counts.items() if name not in OLD_MECHANISMS)} lines")
+    if not bad and any(counts.get(name, 0) < limit for name, limit in limits.items()):
+        print(f"style: counts are below {RATCHET}: tests/style.py . ratchet --lower takes them over")
+    return bad
+
+
+def lower_ratchet(root):
+    """Writes the counts that are lower than their numbers; what is above stays an error."""
+    path = os.path.join(root, RATCHET)
+    comments = [line for line in lines(root, RATCHET) if line.startswith("#")]
+    limits = {name: int(number) for name, number in (line.split() for line in lines(root, RATCHET) if not line.startswith("#"))}
+    lowered = [f"{name} {min(count, limits.get(name, 0))}" for name, count in ratchet_counts(root).items()]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(comments + lowered) + "\n")
+
+
 def find_clang_format():
     """Only version 14 counts: others break some lines differently."""
     for program in ["clang-format-14", "clang-format"]:
@@ -306,10 +364,14 @@ def check_format(root):
 
 
 def main():
-    root, check = sys.argv[1:3]
+    root, check, *options = sys.argv[1:]
     if not os.path.exists(os.path.join(root, ".git")):  # a file in a worktree
         print("style: not a git checkout, nothing to list files with")
         return 77
+    if options:
+        if (check, options) != ("ratchet", ["--lower"]):
+            sys.exit("style: --lower is for ratchet")
+        lower_ratchet(root)
     try:
         bad = globals()["check_" + check](root)
     except Skip as skip:
