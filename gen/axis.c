@@ -4,6 +4,7 @@
 #include "gen/language.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The nodes of a {from, to, plus|times} map. */
@@ -103,6 +104,33 @@ static enum pdnn_status has_twice(const struct pdnn_param_def *def, const struct
     return pdnn_yaml_fail(node, err, "%s has %s twice", def->name, pdnn_param_format(def, value, text));
 }
 
+/* Puts equal values beside each other, in the order of the list. */
+static int compare_values(const void *a, const void *b) {
+    const struct pdnn_value *left = *(const struct pdnn_value *const *)a;
+    const struct pdnn_value *right = *(const struct pdnn_value *const *)b;
+    int order = memcmp(left, right, sizeof *left);
+    return order ? order : (left > right) - (left < right);
+}
+
+/* The first value of the list that equals an earlier one, as *index; `count` if there is none. Sorts: a spec
+ * may have many lists of as many values as are allowed. */
+static enum pdnn_status find_twice(const struct pdnn_value *values, size_t count, struct pdnn_arena *arena,
+                                   size_t *index, struct pdnn_err *err) {
+    const struct pdnn_value **sorted = pdnn_arena_alloc(arena, count, sizeof *sorted);
+    if (!sorted)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for an axis of %zu values", count);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = &values[i];
+    qsort(sorted, count, sizeof *sorted, compare_values);
+    *index = count;
+    for (size_t i = 1; i < count; i++) {
+        size_t at = (size_t)(sorted[i] - values);
+        if (at < *index && pdnn_value_equal(*sorted[i - 1], *sorted[i]))
+            *index = at;
+    }
+    return PDNN_OK;
+}
+
 static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_arena *arena,
                                   struct pdnn_axis *axis, struct pdnn_err *err) {
     const char *name = axis->def->name;
@@ -119,11 +147,17 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
         enum pdnn_status status = read_value(axis->def, child, &values[count], err);
         if (status != PDNN_OK)
             return status;
-        for (size_t i = 0; i < count; i++) {
-            if (pdnn_value_equal(values[i], values[count]))
-                return has_twice(axis->def, child, values[count], err);
-        }
         count++;
+    }
+    size_t twice = 0;
+    enum pdnn_status status = find_twice(values, count, arena, &twice, err);
+    if (status != PDNN_OK)
+        return status;
+    if (twice < count) {
+        const struct pdnn_yaml *child = node->first;
+        for (size_t i = 0; i < twice; i++)
+            child = child->next;
+        return has_twice(axis->def, child, values[twice], err);
     }
     axis->count = count;
     axis->values = values;

@@ -8,13 +8,16 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { PATH_DEPTH = 8, PARSER_NODES = 8 };
+/* A parser's buffers take as long to make as reading PARSER_NODES values; reading a value takes as long as
+ * passing SEARCHED_NODES on the way to another. */
+enum { PATH_DEPTH = 8, PARSER_NODES = 8, SEARCHED_NODES = 64 };
 
 struct override {
     struct pdnn_yaml label; /* where messages say the value came from; copied into the keys it adds */
     const char *words[PATH_DEPTH];
     size_t n_words;
     const char *value;
+    size_t searched; /* values passed, at most */
     struct pdnn_yaml_count *count;
     struct pdnn_arena *arena;
 };
@@ -48,12 +51,13 @@ static enum pdnn_status parse_setting(const char *setting, struct override *over
     return PDNN_OK;
 }
 
-static enum pdnn_status list_item(const struct override *override, const struct pdnn_yaml *list,
-                                  const char *word, struct pdnn_yaml **item, struct pdnn_err *err) {
+static enum pdnn_status list_item(struct override *override, const struct pdnn_yaml *list, const char *word,
+                                  struct pdnn_yaml **item, struct pdnn_err *err) {
     int64_t index;
     if (!pdnn_parse_i64(word, &index) || index < 0 || (uint64_t)index >= list->count)
         return pdnn_yaml_fail(&override->label, err,
                               "'%.60s' is not an item of a list of %zu, counted from 0", word, list->count);
+    override->searched += (size_t)index;
     struct pdnn_yaml *child = list->first;
     while (index--)
         child = child->next;
@@ -62,8 +66,9 @@ static enum pdnn_status list_item(const struct override *override, const struct 
 }
 
 /* The key's value in the map; if the key is missing, it is added without a value. */
-static enum pdnn_status map_item(const struct override *override, struct pdnn_yaml *map, const char *word,
+static enum pdnn_status map_item(struct override *override, struct pdnn_yaml *map, const char *word,
                                  struct pdnn_yaml **item, struct pdnn_err *err) {
+    override->searched += map->count;
     *item = pdnn_yaml_find(map, word);
     if (*item)
         return PDNN_OK;
@@ -85,8 +90,7 @@ static enum pdnn_status map_item(const struct override *override, struct pdnn_ya
     return PDNN_OK;
 }
 
-static enum pdnn_status set_path(const struct override *override, struct pdnn_yaml *node,
-                                 struct pdnn_err *err) {
+static enum pdnn_status set_path(struct override *override, struct pdnn_yaml *node, struct pdnn_err *err) {
     for (size_t i = 0; i < override->n_words; i++) {
         enum pdnn_status status;
         if (pdnn_yaml_is_null(node))
@@ -107,7 +111,6 @@ static enum pdnn_status set_path(const struct override *override, struct pdnn_ya
                                           .text = override->value,
                                           .length = strlen(override->value),
                                           .count = override->count};
-    /* A parser's buffers take as long to make as this many values. */
     override->count->nodes += PARSER_NODES;
     enum pdnn_status status = pdnn_yaml_parse(&input, override->arena, &value, err);
     if (status != PDNN_OK)
@@ -199,6 +202,7 @@ static enum pdnn_status set_model(struct override *override, struct pdnn_yaml *c
         return misplaced(override, roots, n_roots, err);
     size_t n_models = 0;
     for (size_t i = 0; i < n_roots; i++) {
+        override->searched += roots[i]->count;
         const struct pdnn_yaml *models = pdnn_yaml_find(roots[i], "models");
         size_t count = models && models->kind == PDNN_YAML_LIST ? models->count : 0;
         if ((uint64_t)index < n_models + count) {
@@ -223,9 +227,12 @@ enum pdnn_status pdnn_override_apply(const char *setting, struct pdnn_yaml *cons
     bool is_known = pdnn_key_find(&pdnn_spec_keys, override.words[0]) != NULL;
     if (!is_known && override.n_words <= 2 && *pdnn_key_place(place, override.words[0]))
         return misplaced(&override, roots, n_roots, err);
-    if (strcmp(override.words[0], "models") == 0)
-        return set_model(&override, roots, n_roots, err);
-    for (size_t i = 0; i < n_roots && status == PDNN_OK; i++)
-        status = set_path(&override, roots[i], err);
+    if (strcmp(override.words[0], "models") == 0) {
+        status = set_model(&override, roots, n_roots, err);
+    } else {
+        for (size_t i = 0; i < n_roots && status == PDNN_OK; i++)
+            status = set_path(&override, roots[i], err);
+    }
+    count->nodes += override.searched / SEARCHED_NODES;
     return status;
 }
