@@ -98,7 +98,7 @@ class Case(unittest.TestCase):
 
     def paradnn(self, *arguments, home=None):
         """Ends by itself, leaves nothing that a command would leave, and says at most one line of error."""
-        done = subprocess.run([PARADNN, *arguments], cwd=self.directory, capture_output=True, timeout=60, check=False,
+        done = subprocess.run([PARADNN, *arguments], cwd=self.directory, capture_output=True, check=False,
                               stdin=subprocess.DEVNULL, env={**QUIET, **({"HOME": home} if home else {})})
         self.assertFalse(self.take_executed(), arguments)
         for stream in (done.stdout, done.stderr):
@@ -182,7 +182,7 @@ class Pictures(Case):
                 with self.subTest(plot):
                     if place == "-o":
                         plot = [*plot[:2], *plot[3:], "--", place]
-                    done = subprocess.run([PARADNN, *plot], cwd=self.directory, capture_output=True, timeout=60, check=False)
+                    done = subprocess.run([PARADNN, *plot], cwd=self.directory, capture_output=True, check=False)
                     self.assertFalse(self.take_executed())
                     self.assertEqual((done.returncode, done.stdout.decode()), (0, f"{place}/{plot[1]}.svg\n"), done.stderr)
                     self.assertTrue(os.path.exists(self.path(place, plot[1] + ".svg")))
@@ -192,7 +192,7 @@ class Pictures(Case):
         for output in ("|touch executed", "-", "| touch executed; #", "<touch executed", "`touch executed`", "'", "new\nline"):
             with self.subTest(output):
                 done = subprocess.run([PARADNN, "plot", "ceilings", "good", "--output=" + output], cwd=self.directory,
-                                      capture_output=True, timeout=60, check=False)
+                                      capture_output=True, check=False)
                 self.assertFalse(self.take_executed())
                 self.assertEqual((done.returncode, done.stdout.decode()), (0, f"{output}.svg\n{output}.png\n"), done.stderr)
                 with open(self.path(output + ".svg"), "rb") as picture:
@@ -256,7 +256,7 @@ class Terminals(Case):
     def test_data_for_programs_is_exact(self):
         self.write_tables("bad", "ops.csv", "layer", "\x1b[2J")
         done = subprocess.run([PARADNN, "breakdown", "bad", "--by", "layer", "--format", "csv"], cwd=self.directory,
-                              capture_output=True, timeout=60, check=True)
+                              capture_output=True, check=True)
         self.assertIn(b"\x1b[2J", done.stdout)
 
 
@@ -283,7 +283,7 @@ class Pipes(Case):
 
     def test_a_pipe_of_the_shell_is_a_spec(self):
         done = subprocess.run(["bash", "-c", '"$0" list --format csv <(sleep 0.2; echo "models: [fc: {layers: 1}]")', PARADNN],
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"fc/layers=1", done.stdout)
 

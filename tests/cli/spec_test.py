@@ -16,7 +16,7 @@ TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "dataset", "mode
 
 
 def paradnn(*arguments, text=None):
-    return subprocess.run([PARADNN, *arguments], input=text, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run([PARADNN, *arguments], input=text, capture_output=True, text=True, check=False)
 
 
 def page():

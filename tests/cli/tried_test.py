@@ -125,7 +125,7 @@ class Tried(unittest.TestCase):
     def paradnn(self, arguments, stdin=""):
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
         return subprocess.run([PARADNN, *arguments.split()], input=stdin, capture_output=True, text=True, cwd=self.directory,
-                              env={**kept, "LC_ALL": "C", "PARADNN_NO_CACHE": "1"}, timeout=60, check=False)
+                              env={**kept, "LC_ALL": "C", "PARADNN_NO_CACHE": "1"}, check=False)
 
     def files(self):
         return sorted(os.path.join(folder, name) for folder, _, names in os.walk(self.directory) for name in names)

@@ -95,7 +95,7 @@ class Case(unittest.TestCase):
     def draw(self, table, *arguments):
         path = hard_tables.write(self.directory, table)
         done = subprocess.run([PARADNN, "plot", arguments[0], path, *arguments[1:], "--format", "svg"], cwd=self.directory,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=True)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
         return Picture(os.path.join(self.directory, done.stdout.strip()))
 
     def check_texts(self, picture):

@@ -50,7 +50,7 @@ class Browser:
     def ask(self, method, path, body=None):
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", data, {"Content-Type": "application/json"}, method=method)
-        with urllib.request.urlopen(request, timeout=120) as answer:
+        with urllib.request.urlopen(request) as answer:
             return json.load(answer)["value"]
 
     def post(self, path, body):

@@ -57,7 +57,7 @@ class Ranks(unittest.TestCase):
         return self.table("journal.csv") if os.path.exists(os.path.join(self.results, "journal.csv")) else []
 
     def sweep(self, *models, before=(), environment=None, status=0):
-        run = subprocess.run([*before, *self.command(*models)], capture_output=True, text=True, check=False, timeout=100,
+        run = subprocess.run([*before, *self.command(*models)], capture_output=True, text=True, check=False,
                              env={**os.environ, **(environment or {})})
         self.assertEqual(run.returncode, status, run.stderr)
         return run.stderr
@@ -84,7 +84,7 @@ class Ranks(unittest.TestCase):
     def test_tasks_of_srun(self):
         """All but the first leave, with or without others in the directory; without ranks, they work."""
         for more in ((), ("--join",)):
-            run = subprocess.run(self.command(MODEL + ",ranks=2", more=more), capture_output=True, text=True, check=False, timeout=100,
+            run = subprocess.run(self.command(MODEL + ",ranks=2", more=more), capture_output=True, text=True, check=False,
                                  env={**os.environ, "SLURM_PROCID": "1"})
             self.assertEqual((run.returncode, run.stderr),
                              (0, "paradnn: task 1 of srun leaves a sweep with ranks to task 0, which has mpirun start them\n"))
