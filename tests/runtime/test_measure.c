@@ -418,7 +418,6 @@ static void test_measure_visit_real_clock(void **state) {
         .user = &calls, .step = count_step, .stamped_step = count_stamped_step, .n_parts = 1};
     assert_int_equal(pdnn_measure_visit(&tiny, &rules, &visit, &part_ns, NULL), PDNN_OK);
     assert_true(visit.samples >= 5);
-    assert_true(visit.steps_per_sample > 1);
     assert_near(part_ns, 1, 0);
     assert_true(calls > visit.warmups + visit.samples * visit.steps_per_sample);
     assert_true(visit.min_ns > 0 && visit.min_ns <= visit.median_ns);

@@ -384,7 +384,7 @@ static void test_worker_visit_bad(void **state) {
         {"segv", PDNN_OUTCOME_CRASH, "killed by signal 11 (Segmentation fault)"},
         {"kill", PDNN_OUTCOME_CRASH, "killed by signal 9 (Killed)"},
         {"exit", PDNN_OUTCOME_CRASH, "exited with status 3: libfoo: out of luck"},
-        {"hang", PDNN_OUTCOME_TIMEOUT, "took longer than the limit of 300 ms"},
+        {"hang", PDNN_OUTCOME_TIMEOUT, "took longer than the limit of 1.00 ms"},
         {"closes", PDNN_OUTCOME_CRASH, "closed its connection and hung"},
         {"garbage", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},
         {"truncated", PDNN_OUTCOME_CRASH, "exited with status 0"},
@@ -400,7 +400,7 @@ static void test_worker_visit_bad(void **state) {
         struct pdnn_worker worker;
         struct pdnn_visit visit;
         struct pdnn_err err = {0};
-        uint64_t limit_ns = cases[i].outcome == PDNN_OUTCOME_TIMEOUT ? 300000000 : 0;
+        uint64_t limit_ns = cases[i].outcome == PDNN_OUTCOME_TIMEOUT ? 1000000 : 0;
         start(&worker, cases[i].behaviour, 0);
         pid_t pid = worker.pid;
         assert_int_equal(pdnn_worker_visit(&worker, &request,
@@ -469,7 +469,6 @@ static void test_worker_visit_stop(void **state) {
         {"hang", 1, 1000000, 0, PDNN_INTERRUPTED},
         {"hang", 2, UINT64_MAX / 4, 1, PDNN_INTERRUPTED},
         {"good", 0, 0, 0, PDNN_OK},
-        {"good", 1, 0, 0, PDNN_OK}, /* the one second left is enough */
         {"good", 1, UINT64_MAX / 4, UINT64_MAX / 8, PDNN_OK},
     };
     (void)state;
