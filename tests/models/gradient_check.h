@@ -4,12 +4,11 @@
 
 #include "models/graph.h"
 
-/* Compares the results of the graph's backward nodes with central differences of the loss,
- * over the elements of every weight (an evenly spread sample of a large one). Fails the test
- * with the weight and the element. */
+/* Compares the results of the graph's backward nodes with central differences of the loss, for each weight
+ * along a random direction, in which all its elements move. Fails the test with the weight. */
 void check_gradients(const struct pdnn_graph *graph, uint64_t seed);
 
-/* The same with about `elements` elements of every weight, for graphs with slow steps. */
-void check_few_gradients(const struct pdnn_graph *graph, uint64_t seed, int64_t elements);
+/* The same with all weights moving together: two runs, for graphs whose ops are checked one by one. */
+void check_gradients_at_once(const struct pdnn_graph *graph, uint64_t seed);
 
 #endif
