@@ -136,7 +136,7 @@ static enum pdnn_status parse_list(const char *list, uint64_t instances, struct 
 static enum pdnn_status parse_plan(const char *text, struct pdnn_lease_plan *plan, struct pdnn_err *err) {
     uint64_t schema, slow = 0;
     enum pdnn_status status = get_number(text, "journal_schema", &schema, err);
-    if (status == PDNN_OK && (schema < PDNN_SCHEMA_SAME_ROWS || schema > PDNN_SCHEMA))
+    if (status == PDNN_OK && schema != PDNN_SCHEMA)
         status = pdnn_fail(err, PDNN_INVALID,
                            "another version joined first: its journals have schema %" PRIu64
                            ", those of this program (%s) have %d; join with that version, or use another DIR",

@@ -111,20 +111,28 @@ void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *ou
 
 enum pdnn_header_match pdnn_columns_match(const struct pdnn_columns *columns, const char *text,
                                           size_t length) {
-    enum pdnn_header_match match = PDNN_HEADER_OTHER;
-    for (int old = 0; old < 2 && match == PDNN_HEADER_OTHER; old++) {
-        struct pdnn_str header = {0};
-        struct pdnn_csv_writer writer = {.out = &header};
-        for (size_t i = 0; i < columns->count; i++) {
-            const struct pdnn_column *column = &columns->column[i];
-            pdnn_csv_put_text(&writer, old && column->was ? column->was : column->name);
-        }
-        pdnn_csv_end_row(&writer);
-        if (!header.failed && length <= header.length && memcmp(text, header.text, length) == 0)
-            match = length < header.length ? PDNN_HEADER_CUT : PDNN_HEADER_WHOLE;
-        pdnn_str_finish(&header);
-    }
+    struct pdnn_str header = {0};
+    pdnn_columns_header(columns, &header);
+    enum pdnn_header_match match = length < header.length ? PDNN_HEADER_CUT : PDNN_HEADER_WHOLE;
+    if (header.failed || memcmp(text, header.text, length < header.length ? length : header.length) != 0)
+        match = PDNN_HEADER_OTHER;
+    pdnn_str_finish(&header);
     return match;
+}
+
+enum pdnn_status pdnn_columns_refuse(const struct pdnn_columns *columns, const char *path, const char *text,
+                                     size_t length, struct pdnn_err *err) {
+    static const char first[] = "schema,";
+    const char *row = memchr(text, '\n', length);
+    bool has_schema = length > sizeof first && memcmp(text, first, sizeof first - 1) == 0;
+    if (has_schema && row && text + length - row > 2 && row[1] < '0' + PDNN_SCHEMA && row[2] == ',')
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s: written by an older version of paradnn (schema %c, now %d); use another directory", path,
+            row[1], PDNN_SCHEMA);
+    return pdnn_fail(err, PDNN_INVALID,
+                     "%s:1: not a %s of this version of paradnn (schema %d); use another directory", path,
+                     columns->table, PDNN_SCHEMA);
 }
 
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out) {

@@ -66,11 +66,15 @@ enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *famil
                                       bool analytic_only, struct pdnn_arena *arena,
                                       struct pdnn_columns *columns, struct pdnn_err *err);
 
-/* Whether the text, with its newline, is the table's header or the beginning of it, as it is today or as it
- * was. */
+/* Whether a file that begins like the text begins with the table's header, or ends within it. */
 enum pdnn_header_match { PDNN_HEADER_OTHER, PDNN_HEADER_CUT, PDNN_HEADER_WHOLE };
 enum pdnn_header_match pdnn_columns_match(const struct pdnn_columns *columns, const char *text,
                                           size_t length);
+
+/* PDNN_INVALID: the file, which begins like the text, has another header; says so if an older version of the
+ * program wrote it. */
+enum pdnn_status pdnn_columns_refuse(const struct pdnn_columns *columns, const char *path, const char *text,
+                                     size_t length, struct pdnn_err *err);
 
 /* Today's name of a column of results.csv that schema 2 called `was`, or NULL; those of keys are not among
  * them. */

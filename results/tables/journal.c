@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "results/tables/columns.h"
 #include "results/tables/log_file.h"
-#include "results/tables/packed_ops.h"
 #include "results/tables/record.h"
 
 #include <inttypes.h>
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEMA_PACKED_OPS = 1, ID_COLUMN = 1 };
+enum { ID_COLUMN = 1 };
 
 struct pdnn_journal {
     struct pdnn_log_file visits, ops;
@@ -132,34 +131,18 @@ static enum pdnn_status load_ops(struct loading *loading, const struct pdnn_jour
 static enum pdnn_status load_visit(struct loading *loading, size_t number, struct pdnn_err *err) {
     const char *path = loading->visits_path;
     struct pdnn_journal_row row = {.schema = 0};
-    struct pdnn_visit_op *unpacked = NULL;
     char id[PDNN_ID_TEXT];
-    size_t n_ops = 0;
     enum pdnn_status status = parse_row(&pdnn_journal_columns, path, &loading->visits, number, &row, err);
     if (status != PDNN_OK)
         return status;
-    if (row.schema >= PDNN_SCHEMA_SAME_ROWS && row.schema <= PDNN_SCHEMA) {
-        uint64_t count;
-        if (!pdnn_count_parse(row.ops, &count) || count > SIZE_MAX / sizeof *unpacked)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column 'ops'", path,
-                             loading->visits.lines[number], row.ops);
-        n_ops = (size_t)count;
-        status = load_ops(loading, &row, n_ops, err);
-    } else if (row.schema == SCHEMA_PACKED_OPS) {
-        status = pdnn_ops_unpack(row.ops, &unpacked, &n_ops, err);
-        if (status != PDNN_OK)
-            pdnn_wrap(err, "%s:%zu", path, loading->visits.lines[number]);
-    } else {
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: schema %" PRIu64 ", this program reads up to %d", path,
+    if (row.schema != PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: schema %" PRIu64 ", this program reads %d", path,
                          loading->visits.lines[number], row.schema, PDNN_SCHEMA);
-    }
-    if (status == PDNN_OK) {
-        row.visit.ops = unpacked ? unpacked : loading->room;
-        row.visit.n_ops = n_ops;
-        status = pdnn_visits_add(loading->known, pdnn_instance_reprint(row.id, id), &row.visit, err);
-    }
-    free(unpacked);
-    return status;
+    if (load_ops(loading, &row, (size_t)row.n_ops, err) != PDNN_OK)
+        return err->status;
+    row.visit.ops = loading->room;
+    row.visit.n_ops = (size_t)row.n_ops;
+    return pdnn_visits_add(loading->known, pdnn_instance_reprint(row.id, id), &row.visit, err);
 }
 
 static void finish_loading(struct loading *loading) {
@@ -343,15 +326,13 @@ static enum pdnn_status write_visit(struct pdnn_journal *journal, const struct p
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
                                      const struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_journal_row row = {.schema = PDNN_SCHEMA, .visit = *visit};
-    char n_ops[24];
     if (strlen(id) >= sizeof row.id)
         return pdnn_fail(err, PDNN_INVALID, "%s: the id '%.60s...' is too long", journal->visits.path, id);
     memcpy(row.id, id, strlen(id) + 1);
     flatten(row.id);
     flatten(row.visit.reason);
     row.number = pdnn_visits_of(&journal->known, row.id).count + 1;
-    snprintf(n_ops, sizeof n_ops, "%zu", visit->n_ops);
-    row.ops = n_ops;
+    row.n_ops = visit->n_ops;
     /* Memory first: what is on disk must also be in memory. */
     enum pdnn_status status = pdnn_visits_add(&journal->known, row.id, &row.visit, err);
     if (status != PDNN_OK)

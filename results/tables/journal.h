@@ -2,10 +2,7 @@
  * are measured; the source of every other table. A visit's ops are on disk before its row in journal.csv, and
  * that row commits them. Opening the journal drops a last line cut short by a crash, and ops whose visit has
  * no row; nothing else is ever removed or rewritten, except by pdnn_journal_prune.
- *
- * Schema 1 had the ops packed into the row of journal.csv, and schema 2 other names for four columns. Such
- * files are still read, and rows after theirs are written as today; a column gives each row's schema. Ids
- * that an earlier version wrote are reprinted in today's form when read. */
+ * A journal of another schema is refused; ids are reprinted in today's form when read. */
 #ifndef RESULTS_TABLES_JOURNAL_H
 #define RESULTS_TABLES_JOURNAL_H
 
@@ -24,7 +21,7 @@ struct pdnn_journal_row {
     char id[PDNN_ID_TEXT];
     uint64_t number;         /* among the instance's visits, from 1 */
     struct pdnn_visit visit; /* n_ops 0, ops NULL */
-    const char *ops;         /* the number of its rows in journal-ops.csv; schema 1: the ops themselves */
+    uint64_t n_ops;          /* its rows in journal-ops.csv */
 };
 
 /* One row of journal-ops.csv. */

@@ -62,14 +62,6 @@ static bool put_flags(const struct pdnn_column *column, void *row, const char *t
     return true;
 }
 
-/* The text is borrowed from the file, which the reader of the journal keeps. */
-static bool put_ops(const struct pdnn_column *column, void *row, const char *text) {
-    (void)column;
-    struct pdnn_journal_row *journal = row;
-    journal->ops = text;
-    return true;
-}
-
 /* Appends the field in the form of the column's type. */
 static void get_plain(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     struct pdnn_column plain = *column;
@@ -142,8 +134,7 @@ static const struct pdnn_column columns[] = {
      .help = "why it took no more samples"},
     {"row_flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags, .words = pdnn_flag_words,
      .was = "flags", .help = "flags of this visit, joined by |"},
-    {"ops", "", PDNN_COLUMN_WORD, AT(ops), .put = put_ops,
-     .help = "number of the visit's rows in journal-ops.csv; in schema 1, the ops themselves"},
+    {"ops", "", COUNT(n_ops), .help = "number of the visit's rows in journal-ops.csv"},
 };
 
 const struct pdnn_columns pdnn_journal_columns = {"journal.csv", columns, sizeof columns / sizeof columns[0]};

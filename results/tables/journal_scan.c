@@ -98,14 +98,13 @@ static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct p
                                      struct pdnn_err *err) {
     struct pdnn_piece line;
     enum pdnn_status status = next_line(file, &line, err);
-    /* Without a line, it was killed before its header was complete. */
-    enum pdnn_header_match match =
-        line.text ? pdnn_columns_match(columns, line.text, line.length)
-                  : pdnn_columns_match(columns, file->block ? file->block : "", file->used);
-    if (status == PDNN_OK && match != (line.text ? PDNN_HEADER_WHOLE : PDNN_HEADER_CUT))
-        status = pdnn_fail(err, PDNN_INVALID, "%s:1: not a %s of this version of paradnn (schema %d)",
-                           file->path, columns->table, PDNN_SCHEMA);
-    return status;
+    if (status != PDNN_OK)
+        return status;
+    const char *text = file->block ? file->block : "";
+    /* Cut short, it was killed before its header was complete. */
+    if (pdnn_columns_match(columns, text, file->used) == PDNN_HEADER_OTHER)
+        return pdnn_columns_refuse(columns, file->path, text, file->used, err);
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
@@ -261,11 +260,10 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
         scan->torn = *done = true;
         return PDNN_OK;
     }
-    if (!parse_small(visit->fields.schema, &schema) || schema < PDNN_SCHEMA_SAME_ROWS || schema > PDNN_SCHEMA)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s:%" PRIu64 ": schema '%.*s', only schemas %d to %d can be merged", file->path,
-                         file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
-                         PDNN_SCHEMA_SAME_ROWS, PDNN_SCHEMA);
+    if (!parse_small(visit->fields.schema, &schema) || schema != PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": schema '%.*s', this program reads %d",
+                         file->path, file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
+                         PDNN_SCHEMA);
     if (!parse_small(visit->fields.ops, &n_ops))
         return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": '%.*s' is not a value for column 'ops'",
                          file->path, file->line, (int)visit->fields.ops.length, visit->fields.ops.text);

@@ -36,14 +36,6 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
     return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));
 }
 
-static bool same_header(const struct pdnn_log_file *file, struct pdnn_csv *csv) {
-    bool same = csv->n_columns == file->columns->count;
-    pdnn_columns_rename(file->columns, csv);
-    for (size_t i = 0; same && i < csv->n_columns; i++)
-        same = strcmp(csv->header[i], file->columns->column[i].name) == 0;
-    return same;
-}
-
 enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv *csv, struct pdnn_err *err) {
     char *text;
     size_t length;
@@ -53,18 +45,15 @@ enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv 
     enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, &length, err);
     if (status != PDNN_OK)
         return status;
-    if (pdnn_columns_match(file->columns, text, length) == PDNN_HEADER_CUT) { /* it ends within its header */
+    enum pdnn_header_match match = pdnn_columns_match(file->columns, text, length);
+    if (match == PDNN_HEADER_OTHER)
+        status = pdnn_columns_refuse(file->columns, file->path, text, length, err);
+    if (match != PDNN_HEADER_WHOLE) {
         free(text);
-        file->torn = length > 0;
-        return PDNN_OK;
+        file->torn = match == PDNN_HEADER_CUT && length > 0;
+        return status;
     }
     status = pdnn_csv_parse(file->path, text, length, PDNN_CSV_JOURNAL, csv, err);
-    if (status == PDNN_OK && !same_header(file, csv)) {
-        pdnn_csv_finish(csv);
-        status = pdnn_fail(err, PDNN_INVALID,
-                           "%s:1: not a %s of this version of paradnn (schema %d); use another directory",
-                           file->path, file->columns->table, PDNN_SCHEMA);
-    }
     if (status == PDNN_OK) {
         file->torn = csv->torn;
         file->length = csv->complete_bytes;

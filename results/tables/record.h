@@ -13,9 +13,9 @@
 
 #define PDNN_ABSENT UINT64_MAX
 
-/* Version of the tables, raised when the name or meaning of a column or the journal's layout changes.
- * Journals from PDNN_SCHEMA_SAME_ROWS on differ only in their headers. */
-enum { PDNN_SCHEMA = 3, PDNN_SCHEMA_SAME_ROWS = 2 };
+/* Version of the tables, raised when the name or meaning of a column or the journal's layout changes; only
+ * this one is read. */
+enum { PDNN_SCHEMA = 3 };
 
 /* What limits a row: see results/analysis/roofline.h. */
 enum pdnn_bound {

@@ -14,16 +14,21 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
+import make_journal
+
 PARADNN, KILL_AT = (os.path.abspath(path) for path in sys.argv[1:3])
-OLD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "results", "schema-2")
 SPEC = """\
-sweep: old
-run: {mode: [infer, train], threads: 1}
+sweep: small
+run: {mode: [infer, train], threads: 2}
 measure: {rounds: 2, min_samples: 3, max_time: 50ms, probe: off}
 models:
   - fc: {layers: 2, nodes: 8, input: 12, output: 5, batch: 4}
   - rnn: {cell: gru, layers: 1, embedding: 8, length: 4, vocabulary: 9, batch: 2, output_at: last}
 """
+# What the directories were measured with: two more models of each family, and another family.
+EARLIER = (SPEC.replace("nodes: 8", "nodes: [8, 16]").replace("output_at: last", "output_at: [last, every-step]") +
+           "  - cnn: {block: plain, blocks: 1-1, filters: 4, image: 12, output: 6, batch: 2, kernel: 3, window: 2}\n")
 JOURNAL = ("journal.csv", "journal-ops.csv")
 TABLES = ("results.csv", "ops.csv")
 
@@ -50,6 +55,16 @@ def ops_match(directory):
 
 
 class Prune(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.earlier = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.earlier.cleanup)
+        spec, visits, cls.measured = (os.path.join(cls.earlier.name, name) for name in ("spec.yaml", "visits", "measured"))
+        with open(spec, "w", encoding="utf-8") as file:
+            file.write(EARLIER)
+        make_journal.make(visits, EARLIER, make_journal.ids_of(PARADNN, spec))
+        subprocess.run([PARADNN, "merge", visits, "-o", cls.measured], check=True, capture_output=True)
+
     def setUp(self):
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
@@ -57,7 +72,7 @@ class Prune(unittest.TestCase):
 
     def make(self, name="d"):
         directory = os.path.join(self.place, name)
-        shutil.copytree(OLD, directory)
+        shutil.copytree(self.measured, directory)
         with open(os.path.join(directory, "spec.yaml"), "w", encoding="utf-8") as file:
             file.write(SPEC)
         return directory
@@ -76,12 +91,11 @@ class Prune(unittest.TestCase):
         self.assertEqual(len(dropped), 6)
         self.assertTrue(all("nodes=16" in name or "output_at=every-step" in name or name.startswith("cnn/") for name in dropped))
         self.assertIn("6 instances that spec.yaml does not name, with ", done.stderr)
-        aside = sorted(set(os.listdir(directory)) - set(os.listdir(OLD)))
+        aside = sorted(set(os.listdir(directory)) - set(os.listdir(self.measured)))
         self.assertRegex("\n".join(aside), r"\Ajournal-\d{4}-\d\d-\d\dT\d{6}Z\.csv\njournal-ops-\d{4}-\d\d-\d\dT\d{6}Z\.csv\Z")
         self.assertEqual([content(directory, name) for name in aside], [before["journal.csv"], before["journal-ops.csv"]])
         self.assertTrue(ops_match(directory))
-        was = [name.replace("output_at=", "output=") for name in dropped]  # as the old journal has them
-        kept = [line for line in before["journal.csv"].splitlines()[1:] if line.split(b'"')[1].decode() not in was]
+        kept = [line for line in before["journal.csv"].splitlines()[1:] if line.split(b'"')[1].decode() not in dropped]
         self.assertEqual(content(directory, "journal.csv").splitlines()[1:], kept)
         self.assertEqual(len(rows(directory, "results.csv")), 4)
         self.assertEqual({row["id"] for row in rows(directory, "ops.csv")}, {row["id"] for row in rows(directory, "results.csv")})

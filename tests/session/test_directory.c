@@ -180,7 +180,7 @@ static void test_open_warns(void **state) {
     snprintf(path, sizeof path, "%s/journal.csv", place->path);
     FILE *file = fopen(path, "ab");
     assert_non_null(file);
-    assert_true(fputs("2,\"fc/lay", file) >= 0);
+    assert_true(fputs("3,\"fc/lay", file) >= 0);
     assert_int_equal(fclose(file), 0);
     open_session(place, ids, 1);
     open_directory(place);

@@ -54,7 +54,7 @@ static void make_source(const char *directory, size_t source) {
         bool differs = source == SOURCES - 1 && k == INSTANCES * ROUNDS - 1;
         id_of(instance, id);
         pdnn_str_printf(&visits,
-                        "2,\"%s\",%zu,ok,,2026-01-0%zuT00:%02zu:00.000Z,5,6,5,1,4,%zu,1,2.5,1,1,1,1,5,5,"
+                        "3,\"%s\",%zu,ok,,2026-01-0%zuT00:%02zu:00.000Z,5,6,5,1,4,%zu,1,2.5,1,1,1,1,5,5,"
                         "precision,,2\n",
                         id, round + 1, 1 + seed, k, 1000 + 10 * instance + differs);
         for (int op = 0; op < 2; op++)
