@@ -1,5 +1,6 @@
 #include "gen/expand.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "gen/model.h"
 #include "gen/where.h"
@@ -34,7 +35,7 @@ struct pdnn_expand {
 
 enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory,
                                     struct pdnn_expand **expand, struct pdnn_err *err) {
-    struct pdnn_expand *made = calloc(1, sizeof *made);
+    struct pdnn_expand *made = pdnn_alloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory to expand the spec");
     enum pdnn_status status = pdnn_cost_memo_create(&made->memo, err);

@@ -1,5 +1,6 @@
 #include "gen/expression.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 
 #include <ctype.h>
@@ -159,19 +160,16 @@ double pdnn_expression_eval(const struct pdnn_expression *expression) {
 
 static bool emit(struct parser *parser, const struct step *step) {
     struct pdnn_expression *expression = parser->expression;
-    if (expression->n_steps == expression->room) {
-        size_t room = expression->room ? 2 * expression->room : 32;
-        struct step *steps = realloc(expression->steps, room * sizeof *steps);
-        if (steps)
-            expression->steps = steps;
-        double *stack = realloc(expression->stack, room * sizeof *stack);
-        if (stack)
-            expression->stack = stack;
-        parser->out_of_memory = !steps || !stack;
-        if (parser->out_of_memory)
-            return false;
-        expression->room = room;
-    }
+    size_t count = expression->n_steps, room = expression->room;
+    struct step *steps = pdnn_grow(expression->steps, &room, count, sizeof *steps);
+    if (steps)
+        expression->steps = steps;
+    double *stack = pdnn_grow(expression->stack, &expression->room, count, sizeof *stack);
+    if (stack)
+        expression->stack = stack;
+    parser->out_of_memory = !steps || !stack;
+    if (parser->out_of_memory)
+        return false;
     expression->steps[expression->n_steps++] = *step;
     return true;
 }
@@ -349,7 +347,7 @@ enum pdnn_status pdnn_expression_create(const char *text, const struct pdnn_vari
                                         struct pdnn_expression **expression, size_t *place,
                                         struct pdnn_err *err) {
     struct parser parser = {.text = text, .at = text, .variables = variables};
-    parser.expression = calloc(1, sizeof *parser.expression);
+    parser.expression = pdnn_alloc(1, sizeof *parser.expression);
     bool parsed = parser.expression && parse_branch(&parser);
     skip_spaces(&parser);
     if (parsed && !*parser.at) {

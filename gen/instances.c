@@ -1,5 +1,7 @@
 #include "gen/instances.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 enum { FIRST_ROOM = 1024 };
@@ -15,7 +17,7 @@ static struct pdnn_instance_print *locate(struct pdnn_instance_print *slots, siz
 
 static enum pdnn_status grow(struct pdnn_instance_set *set, struct pdnn_err *err) {
     size_t room = set->room ? set->room * 2 : FIRST_ROOM;
-    struct pdnn_instance_print *slots = calloc(room, sizeof *slots);
+    struct pdnn_instance_print *slots = pdnn_alloc(room, sizeof *slots);
     if (!slots)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", set->count);
     for (size_t i = 0; i < set->room; i++)

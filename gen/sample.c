@@ -1,5 +1,6 @@
 #include "gen/sample.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static void kept_put(struct kept *kept, uint64_t point) {
 
 static enum pdnn_status kept_grow(struct kept *kept, struct pdnn_err *err) {
     struct kept grown = {.room = kept->room ? 2 * kept->room : 64};
-    grown.slots = calloc(grown.room, sizeof *grown.slots);
+    grown.slots = pdnn_alloc(grown.room, sizeof *grown.slots);
     if (!grown.slots)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a sample of %zu points", kept->count);
     for (size_t i = 0; i < kept->room; i++) {
@@ -107,7 +108,7 @@ static void init_directions(uint32_t direction[SOBOL_BITS], const struct joe_kuo
 }
 
 static struct sobol *create_sobol(uint64_t points, uint64_t seed) {
-    struct sobol *sobol = calloc(1, sizeof *sobol);
+    struct sobol *sobol = pdnn_alloc(1, sizeof *sobol);
     if (!sobol)
         return NULL;
     for (int i = 0; i < PDNN_SOBOL_DIMS; i++) {
@@ -125,7 +126,7 @@ static struct sobol *create_sobol(uint64_t points, uint64_t seed) {
 enum pdnn_status pdnn_sample_create(enum pdnn_sample_method method, const uint64_t *counts, size_t n_counts,
                                     uint64_t points, uint64_t seed, struct pdnn_sample **sample,
                                     struct pdnn_err *err) {
-    struct pdnn_sample *made = calloc(1, sizeof *made);
+    struct pdnn_sample *made = pdnn_alloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a sample");
     *made = (struct pdnn_sample){.counts = counts, .n_counts = n_counts, .points = points, .seed = seed};

@@ -1,5 +1,6 @@
 #include "gen/where.h"
 
+#include "base/memory.h"
 #include "gen/expression.h"
 #include "gen/where_text.h"
 
@@ -51,7 +52,7 @@ static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) 
 
 enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pdnn_family_def *family,
                                    struct pdnn_where **where, struct pdnn_err *err) {
-    struct pdnn_where *made = calloc(1, sizeof *made);
+    struct pdnn_where *made = pdnn_alloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
     made->node = node;

@@ -1,5 +1,6 @@
 #include "gen/where_text.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "gen/expression.h"
 
@@ -79,16 +80,12 @@ static size_t offset_of(const struct translator *t, const char *at) {
 
 static void emit(struct translator *t, const char *source, const char *out) {
     struct pdnn_where_text *text = t->text;
-    if (text->n_tokens == text->token_room) {
-        size_t room = text->token_room ? 2 * text->token_room : 32;
-        struct pdnn_where_token *tokens = realloc(text->tokens, room * sizeof *tokens);
-        if (!tokens) {
-            text->out.failed = true;
-            return;
-        }
-        text->tokens = tokens;
-        text->token_room = room;
-    }
+    struct pdnn_where_token *tokens =
+        pdnn_grow(text->tokens, &text->token_room, text->n_tokens, sizeof *tokens);
+    text->out.failed = text->out.failed || !tokens;
+    if (!tokens)
+        return;
+    text->tokens = tokens;
     text->tokens[text->n_tokens++] = (struct pdnn_where_token){text->out.length, offset_of(t, source)};
     pdnn_str_printf(&text->out, "%s ", out);
 }

@@ -1,6 +1,7 @@
 /* Costs of a sweep's instances without building a graph for each: see models/cost.h. */
 #include "models/cost.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "models/build.h"
 #include "models/op.h"
@@ -50,7 +51,7 @@ struct pdnn_cost_memo {
 };
 
 enum pdnn_status pdnn_cost_memo_create(struct pdnn_cost_memo **memo, struct pdnn_err *err) {
-    *memo = calloc(1, sizeof **memo);
+    *memo = pdnn_alloc(1, sizeof **memo);
     return *memo ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "no memory to remember costs");
 }
 

@@ -1,5 +1,6 @@
 #include "models/memory_memo.h"
 
+#include "base/memory.h"
 #include "models/build.h"
 #include "models/memory.h"
 #include "models/op.h"
@@ -23,7 +24,7 @@ struct pdnn_memory_memo {
 };
 
 enum pdnn_status pdnn_memory_memo_create(struct pdnn_memory_memo **memo, struct pdnn_err *err) {
-    *memo = calloc(1, sizeof **memo);
+    *memo = pdnn_alloc(1, sizeof **memo);
     return *memo ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "no memory to remember lifetimes");
 }
 
@@ -47,8 +48,8 @@ static void keep_first(struct pdnn_memory_memo *memo, const struct pdnn_lifetime
     if (count > memo->room) {
         free(memo->lifetimes);
         free(memo->slope);
-        memo->lifetimes = malloc(2 * count * sizeof *memo->lifetimes);
-        memo->slope = malloc(2 * count * sizeof *memo->slope);
+        memo->lifetimes = pdnn_alloc(2 * count, sizeof *memo->lifetimes);
+        memo->slope = pdnn_alloc(2 * count, sizeof *memo->slope);
         memo->room = memo->lifetimes && memo->slope ? 2 * count : 0;
     }
     forget(memo);
@@ -62,14 +63,10 @@ static void keep_first(struct pdnn_memory_memo *memo, const struct pdnn_lifetime
 static bool add_pair(struct pdnn_memory_memo *memo, uint32_t input, uint32_t output) {
     if (input == PDNN_NONE)
         return true;
-    if (memo->n_pairs == memo->pairs_room) {
-        size_t room = memo->pairs_room ? 2 * memo->pairs_room : 64;
-        struct pair *larger = realloc(memo->pairs, room * sizeof *larger);
-        if (!larger)
-            return false;
-        memo->pairs = larger;
-        memo->pairs_room = room;
-    }
+    struct pair *larger = pdnn_grow(memo->pairs, &memo->pairs_room, memo->n_pairs, sizeof *larger);
+    if (!larger)
+        return false;
+    memo->pairs = larger;
     memo->pairs[memo->n_pairs++] = (struct pair){input, output};
     return true;
 }

@@ -1,5 +1,7 @@
 #include "models/varying.h"
 
+#include "base/memory.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,7 @@ static struct pdnn_varying_family *find(const struct pdnn_varying *varying,
 static struct pdnn_varying_family *add_family(struct pdnn_varying *varying,
                                               const struct pdnn_instance *first) {
     struct pdnn_varying_family *family =
-        realloc(varying->family, (varying->n_families + 1) * sizeof *varying->family);
+        pdnn_resize(varying->family, varying->n_families + 1, sizeof *varying->family);
     if (!family)
         return NULL;
     varying->family = family;
