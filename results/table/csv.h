@@ -6,18 +6,13 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "results/table/number.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Significant digits: enough to distinguish any two doubles, and enough for tables and plots. */
-enum { PDNN_DIGITS_EXACT = 17, PDNN_DIGITS_TABLE = 6, PDNN_CSV_COLUMNS_MAX = 512 };
-
-/* Appends the number in decimal: the shortest text of at most `digits` significant digits that reads
- * back as the same number, or the nearest such text. An integer part is never rounded away. Appends
- * nothing for NaN and infinities. */
-void pdnn_number_format(struct pdnn_str *out, double value, int digits);
+enum { PDNN_CSV_COLUMNS_MAX = 512 };
 
 /* Writes fields into a string, which records failed allocations. {out} starts a row. */
 struct pdnn_csv_writer {

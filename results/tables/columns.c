@@ -53,19 +53,6 @@ void pdnn_column_text(const struct pdnn_column *column, const void *row, struct 
 }
 
 /* strtoull would accept a sign and blanks, and clamp what does not fit. */
-bool pdnn_count_parse(const char *text, uint64_t *count) {
-    uint64_t value = 0;
-    if (!*text || text[strspn(text, "0123456789")])
-        return false;
-    for (; *text; text++) {
-        if (__builtin_mul_overflow(value, 10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(*text - '0'), &value))
-            return false;
-    }
-    *count = value;
-    return true;
-}
-
 bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text) {
     void *field = (char *)row + column->offset;
     if (column->put)

@@ -94,9 +94,6 @@ void pdnn_column_family(const char *id, struct pdnn_str *cell);
  * False if the text is not a valid value. */
 bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text);
 
-/* Accepts digits only: no sign, no blanks, no overflow. */
-bool pdnn_count_parse(const char *text, uint64_t *count);
-
 /* Gives columns of a table that was read the names that they have today. */
 void pdnn_columns_rename(const struct pdnn_columns *columns, struct pdnn_csv *csv);
 

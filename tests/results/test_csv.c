@@ -87,6 +87,82 @@ static void test_number_format_reads_back_exactly(void **state) {
     check_exact_numbers();
 }
 
+/* As pdnn_number_format was before it had digits of its own. */
+static const char *printed(char *out, double value, int digits) {
+    char text[64], *digit = out + (value < 0);
+    double magnitude = fabs(value);
+    *out = '-';
+    snprintf(text, sizeof text, "%.*e", digits - 1, magnitude);
+    int exponent = atoi(strchr(text, 'e') + 1), count = 0;
+    if (exponent >= digits && exponent < 17) {
+        sprintf(digit, "%.0f", round(magnitude));
+        return out;
+    }
+    char all[32];
+    for (const char *at = text; *at != 'e'; at++)
+        if (*at != '.')
+            all[count++] = *at;
+    while (count > 1 && all[count - 1] == '0')
+        count--;
+    if (exponent < -6 || exponent >= 17)
+        sprintf(digit, "%c%s%.*se%d", *all, count > 1 ? "." : "", count - 1, all + 1, exponent);
+    else if (exponent < 0)
+        sprintf(digit, "0.%.*s%.*s", -exponent - 1, "00000", count, all);
+    else if (count <= exponent + 1)
+        sprintf(digit, "%.*s%.*s", count, all, exponent + 1 - count, "00000000000000000");
+    else
+        sprintf(digit, "%.*s.%.*s", exponent + 1, all, count - exponent - 1, all + exponent + 1);
+    return out;
+}
+
+static double any_double(struct pdnn_rng *rng, int i) {
+    uint64_t bits = pdnn_rng_next(rng);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    if (i % 4 == 1)
+        value = pdnn_rng_double(rng) * pow(10, (double)pdnn_rng_below(rng, 40) - 20);
+    else if (i % 4 == 2) /* halves between two decimals, which are exact */
+        value = (double)(int64_t)pdnn_rng_below(rng, 1 << 26) / (double)(1 << pdnn_rng_below(rng, 20));
+    else if (i % 4 == 3) /* a decimal, or a neighbour of it */
+        value = nextafter(strtod("1e1", NULL) * (double)pdnn_rng_below(rng, 1000000) / 1e6, i % 8 ? 0 : 1e9);
+    return value;
+}
+
+static void test_number_format_is_that_of_printf(void **state) {
+    (void)state;
+    struct pdnn_rng rng = {11, 0};
+    struct pdnn_str str = {0};
+    for (int i = 0; i < 1000000; i++) {
+        char expected[400];
+        double value = any_double(&rng, i);
+        int digits = i % 3 ? PDNN_DIGITS_TABLE : 1 + i % 15;
+        if (isfinite(value) && value != 0)
+            assert_string_equal(formatted(&str, value, digits), printed(expected, value, digits));
+    }
+    pdnn_str_finish(&str);
+}
+
+static void test_number_parse_is_strtod(void **state) {
+    (void)state;
+    static const char *const others[] = {"",    "-",   ".",  "-.", "1e",  "1e400", "nan",
+                                         "inf", "0x1", "1 ", " 1", "1,5", "--1"};
+    struct pdnn_rng rng = {12, 0};
+    struct pdnn_str str = {0};
+    double value = 0;
+    for (int i = 0; i < 300000; i++) {
+        const char *text = formatted(&str, any_double(&rng, i), 1 + i % 17);
+        if (*text && isfinite(strtod(text, NULL))) { /* 2e308 is 1.7e308 with one digit */
+            assert_true(pdnn_number_parse(text, &value));
+            assert_true(value == strtod(text, NULL));
+        }
+    }
+    pdnn_str_finish(&str);
+    assert_true(pdnn_number_parse("+1.5", &value) && value == 1.5);
+    assert_true(pdnn_number_parse("-.5", &value) && value == -.5);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(pdnn_number_parse(others[i], &value));
+}
+
 static bool set_comma_locale(void) {
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "fr_FR.utf8",
                                         "es_ES.UTF-8"};
@@ -311,6 +387,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_format_table),
         cmocka_unit_test(test_number_format_reads_back_exactly),
+        cmocka_unit_test(test_number_format_is_that_of_printf),
+        cmocka_unit_test(test_number_parse_is_strtod),
         cmocka_unit_test(test_number_format_ignores_locale),
         cmocka_unit_test(test_csv_put_quotes_what_needs_it),
         cmocka_unit_test(test_csv_parse_reads_back_nasty_fields),
