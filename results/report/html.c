@@ -1,53 +1,11 @@
-/* Escaping, and the frame that every chart has. */
+/* The frame that every chart has. */
 #include "results/report/html.h"
-#include "base/visible.h"
 #include "results/table/csv.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static void append_entities(struct pdnn_str *out, const char *text, size_t length) {
-    static const struct {
-        char letter;
-        const char *entity;
-    } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-    for (size_t i = 0; i < length; i++) {
-        size_t k = 0;
-        while (k < sizeof entities / sizeof *entities && entities[k].letter != text[i])
-            k++;
-        if (k < sizeof entities / sizeof *entities)
-            pdnn_str_append(out, entities[k].entity, strlen(entities[k].entity));
-        else
-            pdnn_str_append(out, &text[i], 1);
-    }
-}
-
-void pdnn_html_text(struct pdnn_str *out, const char *text) {
-    struct pdnn_str visible = {0};
-    pdnn_visible_append(&visible, text, strlen(text), "");
-    out->failed = out->failed || visible.failed;
-    append_entities(out, pdnn_str_text(&visible), visible.length);
-    pdnn_str_finish(&visible);
-}
-
-void pdnn_html_json_text(struct pdnn_str *out, const char *text) {
-    struct pdnn_str visible = {0};
-    pdnn_visible_append(&visible, text, strlen(text), "");
-    out->failed = out->failed || visible.failed;
-    pdnn_str_append(out, "\"", 1);
-    for (const char *at = pdnn_str_text(&visible); *at; at++) {
-        if (*at == '"' || *at == '\\')
-            pdnn_str_printf(out, "\\%c", *at);
-        else if (*at == '<' || *at == '>' || *at == '&')
-            pdnn_str_printf(out, "\\u%04x", (unsigned)*at);
-        else
-            pdnn_str_append(out, at, 1);
-    }
-    pdnn_str_append(out, "\"", 1);
-    pdnn_str_finish(&visible);
-}
 
 void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent) {
     if (isfinite(value))

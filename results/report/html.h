@@ -4,16 +4,10 @@
 #define RESULTS_REPORT_HTML_H
 
 #include "base/str.h"
+#include "results/table/escape.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* Appends the text for an element's content or a quoted attribute: & < > " ' become entities, control
- * characters and what is not UTF-8 become visible escapes. */
-void pdnn_html_text(struct pdnn_str *out, const char *text);
-
-/* Appends the text as a JSON string that cannot end a script element. */
-void pdnn_html_json_text(struct pdnn_str *out, const char *text);
 
 /* Appends the number with so many significant digits, or `absent` for NaN. */
 void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent);

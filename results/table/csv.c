@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/table/csv.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,11 +41,7 @@ void pdnn_csv_end_field(struct pdnn_csv_writer *writer, size_t start) {
     struct pdnn_str *out = writer->out;
     if (out->failed || out->length == start || !out->text[start + strcspn(out->text + start, ",\"\r\n")])
         return;
-    char *text = strdup(out->text + start);
-    if (!text) {
-        out->failed = true;
-        return;
-    }
+    char *text = pdnn_strdup(out->text + start);
     out->length = start;
     put_quoted(out, text);
     free(text);
@@ -75,18 +72,8 @@ void pdnn_csv_put_header(struct pdnn_csv_writer *writer, const char *const *colu
     pdnn_csv_end_row(writer);
 }
 
-/* Parsing is in place: fields are unquoted where they lie, and a NUL overwrites their separator. */
-struct parser {
-    char *at, *end;
-    size_t line;         /* of `at` */
-    bool end_of_row;     /* the last field read ended its row */
-    const char *problem; /* what is wrong with the row */
-    struct pdnn_csv *csv;
-    size_t row_room;
-};
-
 /* Steps over the separator at `at`, which ends a field; false if there is none. */
-static bool end_field(struct parser *p) {
+static bool end_field(struct pdnn_csv_scan *p) {
     if (p->at == p->end) {
         p->end_of_row = true;
         return true;
@@ -101,7 +88,7 @@ static bool end_field(struct parser *p) {
     return true;
 }
 
-static bool parse_quoted(struct parser *p, char **field) {
+static bool parse_quoted(struct pdnn_csv_scan *p, char **field) {
     char *out = ++p->at;
     *field = out;
     for (; p->at < p->end; p->at++) {
@@ -128,14 +115,17 @@ static bool parse_quoted(struct parser *p, char **field) {
 
 /* Not strchr: this is asked for every byte. */
 static bool ends_plain(char byte) {
-    return byte == ',' || byte == '"' || byte == '\n' || !byte;
+    static const bool ends[256] = {[0] = true, ['\n'] = true, ['\r'] = true, ['"'] = true, [','] = true};
+    return ends[(unsigned char)byte];
 }
 
-static bool parse_plain(struct parser *p, char **field) {
+static bool parse_plain(struct pdnn_csv_scan *p, char **field) {
     *field = p->at;
-    while (p->at < p->end && !ends_plain(*p->at) &&
-           !(*p->at == '\r' && p->at + 1 < p->end && p->at[1] == '\n'))
-        p->at++;
+    char *at = p->at;
+    /* The text ends with a NUL, which ends the field too. */
+    while (!ends_plain(*at) || (*at == '\r' && at[1] != '\n'))
+        at++;
+    p->at = at;
     if (!end_field(p)) {
         p->problem = *p->at ? "a quote inside an unquoted field" : "a NUL byte";
         return false;
@@ -144,7 +134,7 @@ static bool parse_plain(struct parser *p, char **field) {
 }
 
 /* Parses one row into fields[0..*count). False with p->problem set. */
-static bool parse_row(struct parser *p, const char **fields, size_t *count) {
+static bool parse_row(struct pdnn_csv_scan *p, const char **fields, size_t *count) {
     *count = 0;
     do {
         char *field = NULL;
@@ -158,75 +148,6 @@ static bool parse_row(struct parser *p, const char **fields, size_t *count) {
         fields[(*count)++] = field;
     } while (!p->end_of_row);
     return true;
-}
-
-static enum pdnn_status grow_rows(struct parser *p, struct pdnn_err *err) {
-    struct pdnn_csv *csv = p->csv;
-    if (csv->n_rows < p->row_room)
-        return PDNN_OK;
-    size_t room = p->row_room ? 2 * p->row_room : 64;
-    const char **cells = realloc(csv->cells, room * csv->n_columns * sizeof *cells);
-    if (cells)
-        csv->cells = cells;
-    size_t *lines = realloc(csv->lines, room * sizeof *lines);
-    if (lines)
-        csv->lines = lines;
-    if (!cells || !lines)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the table's rows");
-    p->row_room = room;
-    return PDNN_OK;
-}
-
-static enum pdnn_status parse_header(struct parser *p, const char *path, struct pdnn_err *err) {
-    struct pdnn_csv *csv = p->csv;
-    const char *fields[PDNN_CSV_COLUMNS_MAX];
-    size_t count;
-    if (p->at == p->end)
-        return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
-    if (!parse_row(p, fields, &count))
-        return pdnn_fail(err, PDNN_INVALID, "%s:1: %s", path, p->problem);
-    for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < i; j++) {
-            if (strcmp(fields[i], fields[j]) == 0)
-                return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%.100s' is there twice", path, fields[i]);
-        }
-    }
-    csv->header = malloc(count * sizeof *csv->header);
-    if (!csv->header)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path);
-    memcpy(csv->header, fields, count * sizeof *fields);
-    csv->n_columns = count;
-    return PDNN_OK;
-}
-
-/* Parses rows up to the end, or, from last_line on, up to an incomplete one. */
-static enum pdnn_status parse_rows(struct parser *p, const char *path, const char *last_line,
-                                   struct pdnn_err *err) {
-    struct pdnn_csv *csv = p->csv;
-    const char *fields[PDNN_CSV_COLUMNS_MAX];
-    while (p->at < p->end) {
-        char *start = p->at;
-        size_t line = p->line, count = 0;
-        bool good = parse_row(p, fields, &count);
-        if (good && count == csv->n_columns) {
-            enum pdnn_status status = grow_rows(p, err);
-            if (status != PDNN_OK)
-                return pdnn_wrap(err, "%s:%zu", path, line);
-            memcpy(csv->cells + csv->n_rows * csv->n_columns, fields, count * sizeof *fields);
-            csv->lines[csv->n_rows++] = line;
-            continue;
-        }
-        if (last_line && start >= last_line) {
-            csv->torn = true;
-            csv->complete_bytes = (size_t)(start - csv->text);
-            return PDNN_OK;
-        }
-        if (!good)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", path, line, p->problem);
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", path, line, count,
-                         csv->n_columns);
-    }
-    return PDNN_OK;
 }
 
 /* The start of the last line that ends with a newline; *length is cut to that newline.
@@ -252,28 +173,96 @@ static size_t line_of(const char *text, const char *at) {
     return line;
 }
 
+enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
+                                     enum pdnn_csv_mode mode, struct pdnn_err *err) {
+    struct pdnn_csv_scan p = {.path = path, .text = text, .line = 1};
+    if (mode == PDNN_CSV_JOURNAL) {
+        p.last_line = cut_to_complete_lines(text, &length, &p.torn);
+        text[length] = 0;
+    }
+    p.complete_bytes = length;
+    p.at = text;
+    p.end = text + length;
+    const char *nul = memchr(text, 0, length);
+    if (nul && !(p.last_line && nul >= p.last_line))
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, line_of(text, nul));
+    if (mode == PDNN_CSV_JOURNAL && !length) {
+        *scan = p;
+        return PDNN_OK;
+    }
+    if (p.at == p.end)
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
+    if (!parse_row(&p, p.header, &p.n_columns))
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: %s", path, p.problem);
+    for (size_t i = 0; i < p.n_columns; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(p.header[i], p.header[j]) == 0)
+                return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%.100s' is there twice", path,
+                                 p.header[i]);
+        }
+    }
+    *scan = p;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *p, const char **fields, bool *found,
+                                   struct pdnn_err *err) {
+    *found = false;
+    if (p->at >= p->end)
+        return PDNN_OK;
+    char *start = p->at;
+    size_t count = 0;
+    p->row_line = p->line;
+    bool good = parse_row(p, fields, &count);
+    *found = good && count == p->n_columns;
+    if (*found)
+        return PDNN_OK;
+    if (p->last_line && start >= p->last_line) {
+        p->torn = true;
+        p->complete_bytes = (size_t)(start - p->text);
+        p->at = p->end;
+        return PDNN_OK;
+    }
+    if (!good)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, p->problem);
+    return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", p->path, p->row_line, count,
+                     p->n_columns);
+}
+
+static void add_row(struct pdnn_csv *csv, size_t *row_room, const char *const *fields, size_t line) {
+    if (csv->n_rows == *row_room) {
+        *row_room = *row_room ? 2 * *row_room : 64;
+        csv->cells = pdnn_resize(csv->cells, *row_room * csv->n_columns, sizeof *csv->cells);
+        csv->lines = pdnn_resize(csv->lines, *row_room, sizeof *csv->lines);
+    }
+    memcpy(csv->cells + csv->n_rows * csv->n_columns, fields, csv->n_columns * sizeof *fields);
+    csv->lines[csv->n_rows++] = line;
+}
+
 enum pdnn_status pdnn_csv_parse(const char *path, char *text, size_t length, enum pdnn_csv_mode mode,
                                 struct pdnn_csv *csv, struct pdnn_err *err) {
     struct pdnn_csv table = {.text = text};
-    const char *last_line = NULL;
-    if (mode == PDNN_CSV_JOURNAL) {
-        last_line = cut_to_complete_lines(text, &length, &table.torn);
-        text[length] = 0;
+    struct pdnn_csv_scan scan;
+    const char *fields[PDNN_CSV_COLUMNS_MAX];
+    size_t row_room = 0;
+    bool found = true;
+    enum pdnn_status status = pdnn_csv_scan_start(&scan, path, text, length, mode, err);
+    if (status == PDNN_OK) {
+        table.n_columns = scan.n_columns;
+        table.header = pdnn_alloc(scan.n_columns, sizeof *table.header);
+        memcpy(table.header, scan.header, scan.n_columns * sizeof *table.header);
     }
-    table.complete_bytes = length;
-    struct parser p = {.at = text, .end = text + length, .line = 1, .csv = &table};
-    enum pdnn_status status = PDNN_OK;
-    const char *nul = memchr(text, 0, length);
-    if (nul && !(last_line && nul >= last_line))
-        status = pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, line_of(text, nul));
-    else if (mode == PDNN_CSV_STRICT || length)
-        status = parse_header(&p, path, err);
-    if (status == PDNN_OK)
-        status = parse_rows(&p, path, last_line, err);
+    while (status == PDNN_OK && found) {
+        status = pdnn_csv_scan_row(&scan, fields, &found, err);
+        if (status == PDNN_OK && found)
+            add_row(&table, &row_room, fields, scan.row_line);
+    }
     if (status != PDNN_OK) {
         pdnn_csv_finish(&table);
         return status;
     }
+    table.torn = scan.torn;
+    table.complete_bytes = scan.complete_bytes;
     *csv = table;
     return PDNN_OK;
 }

@@ -48,6 +48,32 @@ enum pdnn_csv_mode {
     PDNN_CSV_JOURNAL,
 };
 
+/* The rows of a text, one after the other and in place: fields are unquoted where they lie, and a NUL
+ * overwrites their separator. Errors are those of pdnn_csv_read. */
+struct pdnn_csv_scan {
+    const char *path;
+    const char *header[PDNN_CSV_COLUMNS_MAX]; /* names of columns, in the text */
+    size_t n_columns;
+    size_t row_line; /* where the last row starts, from 1 */
+    bool torn;       /* as in struct pdnn_csv, after the last row */
+    size_t complete_bytes;
+    /* The scan's own. */
+    char *text, *at, *end;
+    const char *last_line; /* in a journal: from here on a row may be incomplete */
+    size_t line;           /* of `at` */
+    bool end_of_row;       /* the last field read ended its row */
+    const char *problem;   /* what is wrong with the row */
+};
+
+/* Starts with the header. The text of the given length plus a NUL is the caller's, and lives as long as the
+ * fields are used; it is changed. In a journal it may be empty: then there are no columns. */
+enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
+                                     enum pdnn_csv_mode mode, struct pdnn_err *err);
+
+/* The next row's n_columns fields, each NUL-terminated; *found is false after the last. */
+enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *scan, const char **fields, bool *found,
+                                   struct pdnn_err *err);
+
 /* Reads a file of at most limit_bytes. Errors are PDNN_INVALID and start with "path:line: ": a row whose
  * number of fields differs from the header's, a stray or unclosed quote, a NUL byte, a duplicate column name,
  * a missing header. *csv is written on success only; release it with pdnn_csv_finish. */

@@ -16,8 +16,8 @@ enum { PDNN_DIGITS_EXACT = 17, PDNN_DIGITS_TABLE = 6 };
  * nothing for NaN and infinities. */
 void pdnn_number_format(struct pdnn_str *out, double value, int digits);
 
-/* What pdnn_parse_double accepts, several times as fast where 15 digits and a small exponent are enough, as in
- * tables. */
+/* What pdnn_parse_double accepts, several times as fast where 15 digits and a small exponent are enough, as
+ * in tables. */
 bool pdnn_number_parse(const char *text, double *value);
 
 /* Accepts digits only: no sign, no blanks, no overflow. */

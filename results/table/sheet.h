@@ -30,7 +30,7 @@ struct pdnn_sheet_column {
     int align; /* an enum pdnn_align, and PDNN_SPARE */
 };
 
-enum { PDNN_SHEET_COLUMNS_MAX = 24 };
+enum { PDNN_SHEET_COLUMNS_MAX = 512 };
 
 struct pdnn_sheet {
     const struct pdnn_sheet_column *columns; /* borrowed */

@@ -1,0 +1,79 @@
+#include "results/table/escape.h"
+
+#include "base/visible.h"
+
+#include <string.h>
+
+static void append_entities(struct pdnn_str *out, const char *text, size_t length) {
+    static const struct {
+        char letter;
+        const char *entity;
+    } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
+    for (size_t i = 0; i < length; i++) {
+        size_t k = 0;
+        while (k < sizeof entities / sizeof *entities && entities[k].letter != text[i])
+            k++;
+        if (k < sizeof entities / sizeof *entities)
+            pdnn_str_append(out, entities[k].entity, strlen(entities[k].entity));
+        else
+            pdnn_str_append(out, &text[i], 1);
+    }
+}
+
+void pdnn_html_text(struct pdnn_str *out, const char *text) {
+    struct pdnn_str visible = {0};
+    pdnn_visible_append(&visible, text, strlen(text), "");
+    out->failed = out->failed || visible.failed;
+    append_entities(out, pdnn_str_text(&visible), visible.length);
+    pdnn_str_finish(&visible);
+}
+
+void pdnn_html_json_text(struct pdnn_str *out, const char *text) {
+    struct pdnn_str visible = {0};
+    pdnn_visible_append(&visible, text, strlen(text), "");
+    out->failed = out->failed || visible.failed;
+    pdnn_str_append(out, "\"", 1);
+    for (const char *at = pdnn_str_text(&visible); *at; at++) {
+        if (*at == '"' || *at == '\\')
+            pdnn_str_printf(out, "\\%c", *at);
+        else if (*at == '<' || *at == '>' || *at == '&')
+            pdnn_str_printf(out, "\\u%04x", (unsigned)*at);
+        else
+            pdnn_str_append(out, at, 1);
+    }
+    pdnn_str_append(out, "\"", 1);
+    pdnn_str_finish(&visible);
+}
+
+/* What pdnn_visible_letter takes for none: control characters, of which those of Latin-1 are two bytes of
+ * UTF-8, and bytes that are not UTF-8. */
+static size_t append_escape(struct pdnn_str *out, const char *text) {
+    const unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+    if (first == '"' || first == '\\')
+        pdnn_str_printf(out, "\\%c", first);
+    else if (first == '\n')
+        pdnn_str_append(out, "\\n", 2);
+    else if (first < 0x80)
+        pdnn_str_printf(out, "\\u%04x", first);
+    else if (first == 0xc2 && second >= 0x80 && second < 0xa0)
+        pdnn_str_printf(out, "\\u%04x", second);
+    else
+        pdnn_str_append(out, "\\ufffd", 6);
+    return first == 0xc2 && second >= 0x80 && second < 0xa0 ? 2 : 1;
+}
+
+void pdnn_json_text(struct pdnn_str *out, const char *text) {
+    pdnn_str_append(out, "\"", 1);
+    size_t length = strlen(text), run = 0;
+    for (size_t at = 0; at < length;) {
+        size_t letter = text[at] == '"' || text[at] == '\\' ? 0 : pdnn_visible_letter(text + at, length - at);
+        at += letter;
+        if (letter)
+            continue;
+        pdnn_str_append(out, text + run, at - run);
+        at += append_escape(out, text + at);
+        run = at;
+    }
+    pdnn_str_append(out, text + run, length - run);
+    pdnn_str_append(out, "\"", 1);
+}

@@ -1,0 +1,92 @@
+#include "results/table/read.h"
+
+#include "base/file.h"
+#include "base/visible.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The table's column for each of the file's; unknown ones are added. */
+static void add_unknown(const struct pdnn_csv_scan *scan, struct pdnn_table *table, size_t *columns) {
+    for (size_t i = 0; i < scan->n_columns; i++) {
+        columns[i] = pdnn_table_find(table, scan->header[i]);
+        if (columns[i] == SIZE_MAX)
+            columns[i] = pdnn_table_add_column(
+                table, &(struct pdnn_column_def){.name = scan->header[i], .align = PDNN_ALIGN_WRAP});
+    }
+}
+
+static enum pdnn_status check_columns(const struct pdnn_csv_scan *scan, const struct pdnn_table_def *def,
+                                      struct pdnn_err *err) {
+    size_t n_known = 0;
+    for (size_t c = 0; c < def->count; c++) {
+        size_t i = 0;
+        while (i < scan->n_columns && strcmp(scan->header[i], def->column[c].name) != 0)
+            i++;
+        n_known += i < scan->n_columns;
+        if (i == scan->n_columns && !def->column[c].is_optional)
+            return pdnn_fail(err, PDNN_INVALID, "%s:1: there is no column '%s'", scan->path,
+                             def->column[c].name);
+    }
+    if (def->count + scan->n_columns - n_known > PDNN_TABLE_COLUMNS_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "%s:1: too many columns", scan->path);
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_rows(struct pdnn_csv_scan *scan, const size_t *columns, struct pdnn_table *table,
+                                  struct pdnn_err *err) {
+    const char *fields[PDNN_CSV_COLUMNS_MAX];
+    for (;;) {
+        bool found;
+        enum pdnn_status status = pdnn_csv_scan_row(scan, fields, &found, err);
+        if (status != PDNN_OK || !found)
+            return status;
+        size_t row = pdnn_table_add_row(table);
+        for (size_t i = 0; i < scan->n_columns; i++) {
+            if (pdnn_table_parse(table, row, columns[i], fields[i]))
+                continue;
+            const struct pdnn_column_def *def = &table->column[columns[i]].def;
+            char shown[PDNN_VISIBLE_TEXT];
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s: '%.100s' is not %s %s", scan->path,
+                             scan->row_line, def->name, pdnn_visible(shown, fields[i]),
+                             def->kind == PDNN_KIND_WHOLE ? "an" : "a", pdnn_kind_name(def->kind));
+        }
+    }
+}
+
+enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, size_t length,
+                                      const struct pdnn_table_def *def, struct pdnn_table *table,
+                                      struct pdnn_err *err) {
+    struct pdnn_csv_scan scan;
+    struct pdnn_table made;
+    size_t columns[PDNN_CSV_COLUMNS_MAX];
+    enum pdnn_status status = pdnn_csv_scan_start(&scan, file->path, text, length, file->mode, err);
+    if (status == PDNN_OK && scan.n_columns)
+        status = check_columns(&scan, def, err);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_table_init(&made, def);
+    add_unknown(&scan, &made, columns);
+    status = read_rows(&scan, columns, &made, err);
+    if (status != PDNN_OK) {
+        pdnn_table_finish(&made);
+        return status;
+    }
+    pdnn_table_fit(&made, 0);
+    file->torn = scan.torn;
+    file->complete_bytes = scan.complete_bytes;
+    *table = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_table_read(struct pdnn_table_file *file, const struct pdnn_table_def *def,
+                                 struct pdnn_table *table, struct pdnn_err *err) {
+    char *text;
+    size_t length;
+    enum pdnn_status status = pdnn_file_read(file->path, file->limit_bytes, &text, &length, err);
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_table_read_text(file, text, length, def, table, err);
+    free(text);
+    return status;
+}

@@ -1,0 +1,217 @@
+#include "results/table/rows.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void pdnn_rows_finish(struct pdnn_row_list *rows) {
+    free(rows->at);
+    *rows = (struct pdnn_row_list){0};
+}
+
+void pdnn_rows_add(struct pdnn_row_list *rows, size_t row) {
+    rows->at = pdnn_grow(rows->at, &rows->room, rows->count, sizeof *rows->at);
+    rows->at[rows->count++] = row;
+}
+
+struct pdnn_row_list pdnn_rows_all(const struct pdnn_table *table) {
+    struct pdnn_row_list rows = {.at = pdnn_alloc(table->n_rows, sizeof *rows.at), .room = table->n_rows};
+    for (; rows.count < table->n_rows; rows.count++)
+        rows.at[rows.count] = rows.count;
+    return rows;
+}
+
+void pdnn_rows_keep(struct pdnn_row_list *rows, const struct pdnn_table *table,
+                    bool (*keep)(const struct pdnn_table *table, size_t row, const void *user),
+                    const void *user) {
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        if (keep(table, rows->at[i], user))
+            rows->at[kept++] = rows->at[i];
+    rows->count = kept;
+}
+
+struct order {
+    const struct pdnn_table *table;
+    const struct pdnn_sort_key *keys;
+    size_t n_keys;
+};
+
+static int compare(const struct order *order, size_t a, size_t b) {
+    for (size_t i = 0; i < order->n_keys; i++) {
+        const struct pdnn_sort_key *key = &order->keys[i];
+        int sign = pdnn_table_compare(order->table, key->column, a, b);
+        if (key->is_descending && !pdnn_table_is_empty(order->table, a, key->column) &&
+            !pdnn_table_is_empty(order->table, b, key->column))
+            sign = -sign;
+        if (sign)
+            return sign;
+    }
+    return 0;
+}
+
+/* Merges from[low..middle) and from[middle..high) into to. */
+static void merge(const struct order *order, const size_t *from, size_t *to, const size_t bounds[3]) {
+    size_t a = bounds[0], b = bounds[1];
+    for (size_t i = bounds[0]; i < bounds[2]; i++) {
+        bool first = a < bounds[1] && (b == bounds[2] || compare(order, from[a], from[b]) <= 0);
+        to[i] = first ? from[a++] : from[b++];
+    }
+}
+
+static size_t smaller(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* A merge sort: the library's qsort is not stable and hands its function no table. */
+void pdnn_rows_sort(struct pdnn_row_list *rows, const struct pdnn_table *table,
+                    const struct pdnn_sort_key *keys, size_t n_keys) {
+    const struct order order = {table, keys, n_keys};
+    size_t *from = rows->at, *to = pdnn_alloc(rows->count, sizeof *to), *other = to;
+    for (size_t run = 1; run < rows->count; run *= 2) {
+        for (size_t low = 0; low < rows->count; low += 2 * run)
+            merge(&order, from, to,
+                  (size_t[3]){low, smaller(low + run, rows->count), smaller(low + 2 * run, rows->count)});
+        size_t *swapped = from;
+        from = to;
+        to = swapped;
+    }
+    if (from == other)
+        memcpy(rows->at, from, rows->count * sizeof *from);
+    free(other);
+}
+
+/* The cells of the keys as one text: each with its length before it, so that no two lists of cells give the
+ * same. */
+static void append_key(struct pdnn_str *text, const struct pdnn_table *table, size_t row, const size_t *keys,
+                       size_t n_keys) {
+    pdnn_str_clear(text);
+    for (size_t i = 0; i < n_keys; i++) {
+        struct pdnn_str cell = {0};
+        pdnn_table_append(table, row, keys[i], &cell);
+        pdnn_str_append_u64(text, cell.length);
+        pdnn_str_append(text, ":", 1);
+        pdnn_str_append(text, pdnn_str_text(&cell), cell.length);
+        pdnn_str_finish(&cell);
+    }
+}
+
+static size_t row_at(const struct pdnn_row_list *rows, size_t i) {
+    return rows ? rows->at[i] : i;
+}
+
+struct pdnn_groups pdnn_groups_make(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                                    const size_t *keys, size_t n_keys) {
+    struct pdnn_groups groups = {0};
+    struct pdnn_texts texts = {0};
+    struct pdnn_str key = {0};
+    size_t count = rows ? rows->count : table->n_rows;
+    for (size_t i = 0; i < count; i++) {
+        append_key(&key, table, row_at(rows, i), keys, n_keys);
+        size_t group = pdnn_texts_add(&texts, pdnn_str_text(&key));
+        if (group == groups.count) {
+            groups.group = pdnn_grow(groups.group, &groups.room, groups.count, sizeof *groups.group);
+            groups.group[groups.count++] = (struct pdnn_row_list){0};
+        }
+        pdnn_rows_add(&groups.group[group], row_at(rows, i));
+    }
+    pdnn_str_finish(&key);
+    pdnn_texts_finish(&texts);
+    return groups;
+}
+
+void pdnn_groups_finish(struct pdnn_groups *groups) {
+    for (size_t i = 0; i < groups->count; i++)
+        pdnn_rows_finish(&groups->group[i]);
+    free(groups->group);
+    *groups = (struct pdnn_groups){0};
+}
+
+struct pdnn_row_index pdnn_row_index_make(const struct pdnn_table *table, const size_t *keys, size_t n_keys) {
+    struct pdnn_row_index index = {0};
+    struct pdnn_str key = {0};
+    for (size_t row = 0; row < table->n_rows; row++) {
+        append_key(&key, table, row, keys, n_keys);
+        if (pdnn_texts_add(&index.keys, pdnn_str_text(&key)) == index.rows.count)
+            pdnn_rows_add(&index.rows, row);
+    }
+    pdnn_str_finish(&key);
+    return index;
+}
+
+void pdnn_row_index_finish(struct pdnn_row_index *index) {
+    pdnn_texts_finish(&index->keys);
+    pdnn_rows_finish(&index->rows);
+}
+
+size_t pdnn_row_index_find(const struct pdnn_row_index *index, const struct pdnn_table *table, size_t row,
+                           const size_t *keys, size_t n_keys) {
+    struct pdnn_str key = {0};
+    append_key(&key, table, row, keys, n_keys);
+    size_t number = pdnn_texts_find(&index->keys, pdnn_str_text(&key));
+    pdnn_str_finish(&key);
+    return number == SIZE_MAX ? SIZE_MAX : index->rows.at[number];
+}
+
+static void copy_cell(struct pdnn_table *to, size_t to_row, size_t to_column, const struct pdnn_table *from,
+                      size_t row, size_t column) {
+    const struct pdnn_cells *cells = &from->column[column];
+    struct pdnn_cells *target = &to->column[to_column];
+    assert(cells->def.kind == target->def.kind);
+    if (cells->def.kind == PDNN_KIND_TEXT)
+        pdnn_table_set_text(to, to_row, to_column, pdnn_table_text(from, row, column));
+    else
+        target->count[to_row] = cells->count[row]; /* all of these kinds have 64 bits */
+}
+
+size_t pdnn_table_copy_row(struct pdnn_table *to, const struct pdnn_table *from, size_t row) {
+    size_t made = pdnn_table_add_row(to);
+    for (size_t i = 0; i < to->n_columns; i++) {
+        size_t column = pdnn_table_find(from, to->column[i].def.name);
+        if (column != SIZE_MAX)
+            copy_cell(to, made, i, from, row, column);
+    }
+    return made;
+}
+
+/* The column that a row's cell goes to, made for the first such row; SIZE_MAX if there is none. */
+static size_t column_across(const struct pdnn_table *table, const struct pdnn_pivot *pivot, size_t row,
+                            struct pdnn_table *made) {
+    struct pdnn_str name = {0};
+    struct pdnn_column_def def = table->column[pivot->value].def;
+    pdnn_table_append(table, row, pivot->across, &name);
+    def.name = pdnn_str_text(&name);
+    def.title = NULL;
+    size_t column = name.length ? pdnn_table_find(made, def.name) : SIZE_MAX;
+    if (column != SIZE_MAX && column < pivot->n_keys) /* a value that is called as a key is */
+        column = SIZE_MAX;
+    else if (column == SIZE_MAX && name.length && made->n_columns < PDNN_TABLE_COLUMNS_MAX)
+        column = pdnn_table_add_column(made, &def);
+    pdnn_str_finish(&name);
+    return column;
+}
+
+void pdnn_table_pivot(const struct pdnn_table *table, const struct pdnn_pivot *pivot,
+                      struct pdnn_table *made) {
+    const struct pdnn_table_def empty = {.name = table->name, .help = table->help};
+    struct pdnn_groups groups = pdnn_groups_make(table, NULL, pivot->keys, pivot->n_keys);
+    pdnn_table_init(made, &empty);
+    for (size_t i = 0; i < pivot->n_keys; i++)
+        pdnn_table_add_column(made, &table->column[pivot->keys[i]].def);
+    for (size_t row = 0; row < table->n_rows; row++)
+        column_across(table, pivot, row, made);
+    for (size_t g = 0; g < groups.count; g++) {
+        const struct pdnn_row_list *rows = &groups.group[g];
+        size_t target = pdnn_table_add_row(made);
+        for (size_t c = 0; c < pivot->n_keys; c++)
+            copy_cell(made, target, c, table, rows->at[0], pivot->keys[c]);
+        for (size_t i = 0; i < rows->count; i++) {
+            size_t column = column_across(table, pivot, rows->at[i], made);
+            if (column != SIZE_MAX && pdnn_table_is_empty(made, target, column))
+                copy_cell(made, target, column, table, rows->at[i], pivot->value);
+        }
+    }
+    pdnn_groups_finish(&groups);
+}

@@ -1,0 +1,74 @@
+/* Selections of a table's rows: lists of their numbers, filtered, ordered, grouped, and found again by their
+ * keys. The cells stay where they are. */
+#ifndef RESULTS_TABLE_ROWS_H
+#define RESULTS_TABLE_ROWS_H
+
+#include "results/table/table.h"
+
+/* Rows in an order. {0} is empty. */
+struct pdnn_row_list {
+    size_t *at; /* heap */
+    size_t count, room;
+};
+
+void pdnn_rows_finish(struct pdnn_row_list *rows);
+
+/* All rows of the table, in its order; to be finished by the caller. */
+struct pdnn_row_list pdnn_rows_all(const struct pdnn_table *table);
+
+void pdnn_rows_add(struct pdnn_row_list *rows, size_t row);
+
+/* Keeps the rows for which the function is true. */
+void pdnn_rows_keep(struct pdnn_row_list *rows, const struct pdnn_table *table,
+                    bool (*keep)(const struct pdnn_table *table, size_t row, const void *user),
+                    const void *user);
+
+struct pdnn_sort_key {
+    size_t column;
+    bool is_descending;
+};
+
+/* Sorts by the first key, rows alike in it by the second, and so on; those alike in all stay in their order.
+ * Empty cells come last either way. */
+void pdnn_rows_sort(struct pdnn_row_list *rows, const struct pdnn_table *table,
+                    const struct pdnn_sort_key *keys, size_t n_keys);
+
+/* Rows that are alike in some columns; groups in the order of their first rows. Empty cells are alike. */
+struct pdnn_groups {
+    struct pdnn_row_list *group; /* heap */
+    size_t count, room;
+};
+
+/* rows: NULL for all. */
+struct pdnn_groups pdnn_groups_make(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                                    const size_t *keys, size_t n_keys);
+void pdnn_groups_finish(struct pdnn_groups *groups);
+
+/* From keys to rows, to join tables by. */
+struct pdnn_row_index {
+    struct pdnn_texts keys;
+    struct pdnn_row_list rows; /* by number of the key: the first row that has it */
+};
+
+struct pdnn_row_index pdnn_row_index_make(const struct pdnn_table *table, const size_t *keys, size_t n_keys);
+void pdnn_row_index_finish(struct pdnn_row_index *index);
+
+/* The first row with the same keys as that row of another table, whose columns they are; or SIZE_MAX. */
+size_t pdnn_row_index_find(const struct pdnn_row_index *index, const struct pdnn_table *table, size_t row,
+                           const size_t *keys, size_t n_keys);
+
+/* From long to wide: the key columns, one row for each of their combinations, and a column for each text in
+ * column `across`, in the order of its first rows, with the cell of column `value`. Where several rows have a
+ * value for one cell, the first is taken. What is empty in `across`, is called as a key is, or is one too
+ * many gives no column. */
+struct pdnn_pivot {
+    const size_t *keys;
+    size_t n_keys, across, value;
+};
+void pdnn_table_pivot(const struct pdnn_table *table, const struct pdnn_pivot *pivot,
+                      struct pdnn_table *made);
+
+/* Adds a row to `to` with the cells of the other table's columns of the same names and kinds. */
+size_t pdnn_table_copy_row(struct pdnn_table *to, const struct pdnn_table *from, size_t row);
+
+#endif

@@ -1,0 +1,301 @@
+#include "results/table/table.h"
+
+#include "base/memory.h"
+#include "base/units.h"
+#include "results/table/number.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *pdnn_kind_name(enum pdnn_kind kind) {
+    static const char *const names[] = {"text", "count", "integer", "number"};
+    return names[kind];
+}
+
+const char *pdnn_column_title(const struct pdnn_column_def *column) {
+    return column->title ? column->title : column->name;
+}
+
+struct pdnn_column_def pdnn_column_of_param(const struct pdnn_param_def *param) {
+    bool is_number = param->type == PDNN_PARAM_INT && !param->word;
+    return (struct pdnn_column_def){
+        .name = pdnn_param_column(param),
+        .unit = param->unit,
+        .kind = is_number ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT,
+        .align = is_number ? PDNN_ALIGN_RIGHT : PDNN_ALIGN_LEFT,
+        .is_optional = true,
+        .help = param->help,
+    };
+}
+
+static size_t size_of(enum pdnn_kind kind) {
+    return kind == PDNN_KIND_TEXT ? sizeof(uint32_t) : sizeof(uint64_t);
+}
+
+static void make_empty(struct pdnn_cells *cells, size_t row) {
+    switch (cells->def.kind) {
+    case PDNN_KIND_TEXT:
+        cells->text[row] = 0;
+        break;
+    case PDNN_KIND_COUNT:
+        cells->count[row] = UINT64_MAX;
+        break;
+    case PDNN_KIND_WHOLE:
+        cells->whole[row] = INT64_MIN;
+        break;
+    default:
+        cells->number[row] = NAN;
+    }
+}
+
+static void add_cells(struct pdnn_table *table, const struct pdnn_column_def *def) {
+    assert(table->n_columns < PDNN_TABLE_COLUMNS_MAX);
+    assert(pdnn_table_find(table, def->name) == SIZE_MAX);
+    table->column = pdnn_grow(table->column, &table->column_room, table->n_columns, sizeof *table->column);
+    struct pdnn_cells *cells = &table->column[table->n_columns++];
+    *cells = (struct pdnn_cells){.def = *def};
+    cells->memory = pdnn_resize(NULL, table->row_room, size_of(def->kind));
+    for (size_t row = 0; row < table->n_rows; row++)
+        make_empty(cells, row);
+}
+
+void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_def *def) {
+    *table = (struct pdnn_table){.name = def->name, .help = def->help};
+    pdnn_texts_add(&table->texts, ""); /* number 0: empty */
+    for (size_t i = 0; i < def->count; i++)
+        add_cells(table, &def->column[i]);
+}
+
+void pdnn_table_finish(struct pdnn_table *table) {
+    for (size_t i = 0; i < table->n_columns; i++)
+        free(table->column[i].memory);
+    free(table->column);
+    pdnn_texts_finish(&table->texts);
+    pdnn_arena_finish(&table->names);
+    *table = (struct pdnn_table){0};
+}
+
+void pdnn_table_clear(struct pdnn_table *table) {
+    table->n_rows = 0;
+    pdnn_texts_finish(&table->texts);
+    pdnn_texts_add(&table->texts, "");
+}
+
+size_t pdnn_table_add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
+    struct pdnn_column_def def = *column;
+    const char **texts[] = {&def.name, &def.title, &def.unit, &def.help};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (*texts[i])
+            *texts[i] = pdnn_arena_strdup(&table->names, *texts[i]);
+    add_cells(table, &def);
+    return table->n_columns - 1;
+}
+
+size_t pdnn_table_find(const struct pdnn_table *table, const char *name) {
+    for (size_t i = 0; i < table->n_columns; i++)
+        if (strcmp(table->column[i].def.name, name) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+void pdnn_table_fit(struct pdnn_table *table, size_t rows) {
+    table->row_room = rows > table->n_rows ? rows : table->n_rows;
+    for (size_t i = 0; i < table->n_columns; i++) {
+        struct pdnn_cells *cells = &table->column[i];
+        cells->memory = pdnn_resize(cells->memory, table->row_room, size_of(cells->def.kind));
+    }
+}
+
+size_t pdnn_table_add_row(struct pdnn_table *table) {
+    if (table->n_rows == table->row_room)
+        pdnn_table_fit(table, table->row_room ? 2 * table->row_room : 16);
+    for (size_t i = 0; i < table->n_columns; i++)
+        make_empty(&table->column[i], table->n_rows);
+    return table->n_rows++;
+}
+
+static struct pdnn_cells *cells_of(const struct pdnn_table *table, size_t row, size_t column,
+                                   enum pdnn_kind kind) {
+    assert(row < table->n_rows && column < table->n_columns && table->column[column].def.kind == kind);
+    return &table->column[column];
+}
+
+/* Often a cell holds what the one above it does. */
+void pdnn_table_set_text(struct pdnn_table *table, size_t row, size_t column, const char *text) {
+    uint32_t *cell = cells_of(table, row, column, PDNN_KIND_TEXT)->text + row;
+    if (!*text) {
+        *cell = 0;
+    } else if (row && strcmp(table->texts.text[cell[-1]], text) == 0) {
+        *cell = cell[-1];
+    } else {
+        size_t number = pdnn_texts_add(&table->texts, text);
+        assert(number < UINT32_MAX);
+        *cell = (uint32_t)number;
+    }
+}
+
+void pdnn_table_set_count(struct pdnn_table *table, size_t row, size_t column, uint64_t value) {
+    cells_of(table, row, column, PDNN_KIND_COUNT)->count[row] = value;
+}
+
+void pdnn_table_set_whole(struct pdnn_table *table, size_t row, size_t column, int64_t value) {
+    cells_of(table, row, column, PDNN_KIND_WHOLE)->whole[row] = value;
+}
+
+void pdnn_table_set_number(struct pdnn_table *table, size_t row, size_t column, double value) {
+    cells_of(table, row, column, PDNN_KIND_NUMBER)->number[row] = value;
+}
+
+void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column) {
+    make_empty(&table->column[column], row);
+}
+
+bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const char *text) {
+    struct pdnn_cells *cells = &table->column[column];
+    uint64_t count;
+    int64_t whole;
+    if (cells->def.kind == PDNN_KIND_TEXT) {
+        pdnn_table_set_text(table, row, column, text);
+        return true;
+    }
+    if (!*text) {
+        make_empty(cells, row);
+        return true;
+    }
+    switch (cells->def.kind) {
+    case PDNN_KIND_COUNT:
+        if (!pdnn_count_parse(text, &count) || count == UINT64_MAX)
+            return false;
+        cells->count[row] = count;
+        return true;
+    case PDNN_KIND_WHOLE:
+        if (!pdnn_parse_i64(text, &whole) || whole == INT64_MIN)
+            return false;
+        cells->whole[row] = whole;
+        return true;
+    default:
+        return pdnn_number_parse(text, &cells->number[row]);
+    }
+}
+
+bool pdnn_table_is_empty(const struct pdnn_table *table, size_t row, size_t column) {
+    const struct pdnn_cells *cells = cells_of(table, row, column, table->column[column].def.kind);
+    switch (cells->def.kind) {
+    case PDNN_KIND_TEXT:
+        return !cells->text[row];
+    case PDNN_KIND_COUNT:
+        return cells->count[row] == UINT64_MAX;
+    case PDNN_KIND_WHOLE:
+        return cells->whole[row] == INT64_MIN;
+    default:
+        return isnan(cells->number[row]);
+    }
+}
+
+const char *pdnn_table_text(const struct pdnn_table *table, size_t row, size_t column) {
+    return table->texts.text[cells_of(table, row, column, PDNN_KIND_TEXT)->text[row]];
+}
+
+uint64_t pdnn_table_count(const struct pdnn_table *table, size_t row, size_t column) {
+    return cells_of(table, row, column, PDNN_KIND_COUNT)->count[row];
+}
+
+int64_t pdnn_table_whole(const struct pdnn_table *table, size_t row, size_t column) {
+    return cells_of(table, row, column, PDNN_KIND_WHOLE)->whole[row];
+}
+
+double pdnn_table_number(const struct pdnn_table *table, size_t row, size_t column) {
+    const struct pdnn_cells *cells = &table->column[column];
+    assert(cells->def.kind != PDNN_KIND_TEXT);
+    if (pdnn_table_is_empty(table, row, column))
+        return NAN;
+    if (cells->def.kind == PDNN_KIND_NUMBER)
+        return cells->number[row];
+    return cells->def.kind == PDNN_KIND_COUNT ? (double)cells->count[row] : (double)cells->whole[row];
+}
+
+void pdnn_table_append(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
+    const struct pdnn_cells *cells = &table->column[column];
+    if (pdnn_table_is_empty(table, row, column))
+        return;
+    switch (cells->def.kind) {
+    case PDNN_KIND_TEXT: {
+        const char *text = pdnn_table_text(table, row, column);
+        pdnn_str_append(out, text, strlen(text));
+        break;
+    }
+    case PDNN_KIND_COUNT:
+        pdnn_str_append_u64(out, cells->count[row]);
+        break;
+    case PDNN_KIND_WHOLE:
+        pdnn_str_append_i64(out, cells->whole[row]);
+        break;
+    default:
+        pdnn_number_format(out, cells->number[row],
+                           cells->def.digits ? cells->def.digits : PDNN_DIGITS_TABLE);
+    }
+}
+
+enum { SHOWN_DIGITS = 4 };
+
+static void append_plain(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
+    if (table->column[column].def.kind == PDNN_KIND_NUMBER)
+        pdnn_number_format(out, table->column[column].number[row], SHOWN_DIGITS);
+    else
+        pdnn_table_append(table, row, column, out);
+}
+
+void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t column,
+                             struct pdnn_str *out) {
+    const struct pdnn_column_def *def = &table->column[column].def;
+    char buffer[PDNN_UNIT_TEXT];
+    double value = def->kind == PDNN_KIND_TEXT ? NAN : pdnn_table_number(table, row, column);
+    if (!isfinite(value)) {
+        if (def->kind == PDNN_KIND_TEXT)
+            pdnn_table_append(table, row, column, out);
+        return;
+    }
+    switch (def->show) {
+    case PDNN_SHOW_FIXED:
+        pdnn_str_printf(out, "%.*f", def->decimals, value);
+        break;
+    case PDNN_SHOW_TIME:
+        pdnn_str_printf(out, "%s", pdnn_format_ns(buffer, value));
+        break;
+    case PDNN_SHOW_SI:
+        pdnn_str_printf(out, "%s", pdnn_format_si(buffer, value, def->unit ? def->unit : ""));
+        break;
+    case PDNN_SHOW_BYTES:
+        pdnn_str_printf(out, "%s", pdnn_format_bytes(buffer, value));
+        break;
+    case PDNN_SHOW_PERCENT:
+        pdnn_str_printf(out, "%.*f %%", def->decimals, value);
+        break;
+    case PDNN_SHOW_RATIO:
+        pdnn_str_printf(out, "%.*f x", def->decimals, value);
+        break;
+    default:
+        append_plain(table, row, column, out);
+    }
+}
+
+int pdnn_table_compare(const struct pdnn_table *table, size_t column, size_t a, size_t b) {
+    const struct pdnn_cells *cells = &table->column[column];
+    bool a_empty = pdnn_table_is_empty(table, a, column), b_empty = pdnn_table_is_empty(table, b, column);
+    if (a_empty || b_empty)
+        return a_empty - b_empty;
+    switch (cells->def.kind) {
+    case PDNN_KIND_TEXT:
+        if (cells->text[a] == cells->text[b])
+            return 0;
+        return strcmp(pdnn_table_text(table, a, column), pdnn_table_text(table, b, column));
+    case PDNN_KIND_COUNT:
+        return (cells->count[a] > cells->count[b]) - (cells->count[a] < cells->count[b]);
+    case PDNN_KIND_WHOLE:
+        return (cells->whole[a] > cells->whole[b]) - (cells->whole[a] < cells->whole[b]);
+    default:
+        return (cells->number[a] > cells->number[b]) - (cells->number[a] < cells->number[b]);
+    }
+}

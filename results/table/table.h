@@ -1,0 +1,143 @@
+/* The one table: typed cells, one array a column, described once. An analysis is a function from tables to
+ * tables; CSV, JSON, the terminal's text, HTML, `paradnn columns` and the manual are made from the columns'
+ * descriptions (results/table/write.h, results/table/read.h). An empty cell is a value of its own, never 0.
+ *
+ * Allocations are not checked: without memory the program ends. */
+#ifndef RESULTS_TABLE_TABLE_H
+#define RESULTS_TABLE_TABLE_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/texts.h"
+#include "base/word.h"
+#include "models/param.h"
+#include "results/table/sheet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum pdnn_kind {
+    PDNN_KIND_TEXT,
+    PDNN_KIND_COUNT,  /* uint64_t, exact; UINT64_MAX stands for empty */
+    PDNN_KIND_WHOLE,  /* int64_t, exact; INT64_MIN stands for empty */
+    PDNN_KIND_NUMBER, /* double; NaN stands for empty, and infinite is empty in files */
+    PDNN_KIND_COUNT_OF_KINDS
+};
+
+/* "text", "count", "integer", "number": what a reader of a file should expect. */
+const char *pdnn_kind_name(enum pdnn_kind kind);
+
+/* How people see a number; files have it as it is. */
+enum pdnn_show {
+    PDNN_SHOW_PLAIN,   /* a count as it is, a number with 4 significant digits */
+    PDNN_SHOW_FIXED,   /* with `decimals` digits behind the point */
+    PDNN_SHOW_TIME,    /* nanoseconds as "1.23 ms" */
+    PDNN_SHOW_SI,      /* "1.23 GFLOP", with the column's unit */
+    PDNN_SHOW_BYTES,   /* "1.23 GiB" */
+    PDNN_SHOW_PERCENT, /* of per cent, "12.3 %" */
+    PDNN_SHOW_RATIO,   /* "1.23 x" */
+    PDNN_SHOW_NEVER,   /* in files only */
+    PDNN_SHOW_COUNT
+};
+
+/* One column. Texts are borrowed and static in definitions. */
+struct pdnn_column_def {
+    const char *name;  /* in files and options: snake_case, its unit at the end */
+    const char *title; /* for people; NULL: the name */
+    const char *unit;  /* "ns"; NULL: none */
+    enum pdnn_kind kind;
+    enum pdnn_show show;
+    enum pdnn_align align; /* of TEXT; numbers go to the right */
+    int decimals;          /* FIXED, PERCENT, RATIO */
+    int digits;            /* NUMBER: significant digits in files; 0: PDNN_DIGITS_TABLE */
+    int rank;              /* where the terminal is narrow, the highest goes first; 0 stays */
+    bool is_optional;      /* files may lack it; it is empty then */
+    const char *help;      /* one sentence or phrase */
+    const struct pdnn_word
+        *words; /* what a cell may hold, where that needs explaining; ends with an empty row */
+};
+
+struct pdnn_table_def {
+    const char *name; /* "families", "results.csv" */
+    const char *help;
+    const struct pdnn_column_def *column;
+    size_t count;
+};
+
+/* The column's name as people see it. */
+const char *pdnn_column_title(const struct pdnn_column_def *column);
+
+/* The column of a parameter: counts for whole numbers, text for words and lists. */
+struct pdnn_column_def pdnn_column_of_param(const struct pdnn_param_def *param);
+
+struct pdnn_cells {
+    struct pdnn_column_def def;
+    union {             /* n_rows cells of the column's kind */
+        uint32_t *text; /* numbers of texts; 0 is empty */
+        uint64_t *count;
+        int64_t *whole;
+        double *number;
+        void *memory;
+    };
+};
+
+enum { PDNN_TABLE_COLUMNS_MAX = PDNN_SHEET_COLUMNS_MAX };
+
+struct pdnn_table {
+    const char *name, *help; /* of the definition */
+    struct pdnn_cells *column;
+    size_t n_columns, column_room;
+    size_t n_rows, row_room;
+    struct pdnn_texts texts; /* of cells; equal ones are one, and they never move */
+    struct pdnn_arena names; /* of columns that were added */
+};
+
+/* A table with these columns and no rows. */
+void pdnn_table_init(struct pdnn_table *table, const struct pdnn_table_def *def);
+void pdnn_table_finish(struct pdnn_table *table);
+
+/* Forgets the rows, so that a table can be written in chunks. */
+void pdnn_table_clear(struct pdnn_table *table);
+
+/* Adds a column, empty in the rows that are there; name, title, unit and help are copied. Returns its number.
+ * At most PDNN_TABLE_COLUMNS_MAX columns, and names differ. */
+size_t pdnn_table_add_column(struct pdnn_table *table, const struct pdnn_column_def *column);
+
+/* The number of the column, or SIZE_MAX. */
+size_t pdnn_table_find(const struct pdnn_table *table, const char *name);
+
+/* Adds a row of empty cells and returns its number. */
+size_t pdnn_table_add_row(struct pdnn_table *table);
+
+/* Room for that many rows and no more than that: for rows known in advance, or when the last was added. */
+void pdnn_table_fit(struct pdnn_table *table, size_t rows);
+
+/* Fill a cell; the function is that of the column's kind. Text is copied, and "" is empty. */
+void pdnn_table_set_text(struct pdnn_table *table, size_t row, size_t column, const char *text);
+void pdnn_table_set_count(struct pdnn_table *table, size_t row, size_t column, uint64_t value);
+void pdnn_table_set_whole(struct pdnn_table *table, size_t row, size_t column, int64_t value);
+void pdnn_table_set_number(struct pdnn_table *table, size_t row, size_t column, double value);
+void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column);
+
+/* Fills a cell of any kind from text as in files; "" is empty. False if it is not of that kind, and the cell
+ * is as it was. */
+bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const char *text);
+
+bool pdnn_table_is_empty(const struct pdnn_table *table, size_t row, size_t column);
+
+/* A cell's value. text: "" where it is empty, borrowed until clear or finish. number: of any kind but TEXT,
+ * NaN where it is empty. */
+const char *pdnn_table_text(const struct pdnn_table *table, size_t row, size_t column);
+uint64_t pdnn_table_count(const struct pdnn_table *table, size_t row, size_t column);
+int64_t pdnn_table_whole(const struct pdnn_table *table, size_t row, size_t column);
+double pdnn_table_number(const struct pdnn_table *table, size_t row, size_t column);
+
+/* Append a cell of any kind: as in files, or as people see it. Nothing where it is empty. */
+void pdnn_table_append(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out);
+void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out);
+
+/* The order of two cells of one column: below 0, 0 or above; empty ones are equal, and behind all others. */
+int pdnn_table_compare(const struct pdnn_table *table, size_t column, size_t a, size_t b);
+
+#endif

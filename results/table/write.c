@@ -1,0 +1,216 @@
+#include "results/table/write.h"
+
+#include "base/memory.h"
+#include "results/table/csv.h"
+#include "results/table/escape.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t column_count(const struct pdnn_table_writer *writer, const struct pdnn_table *table) {
+    return writer->columns ? writer->n_columns : table->n_columns;
+}
+
+static size_t column_at(const struct pdnn_table_writer *writer, size_t i) {
+    return writer->columns ? writer->columns[i] : i;
+}
+
+/* What appends a table's beginning, a row and its end, by format. */
+struct format {
+    void (*start)(struct pdnn_table_writer *writer, const struct pdnn_table *table);
+    void (*row)(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row);
+    void (*end)(struct pdnn_table_writer *writer);
+};
+
+static void put(struct pdnn_table_writer *writer, const char *text) {
+    pdnn_str_append(writer->out, text, strlen(text));
+}
+
+static void csv_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
+    struct pdnn_csv_writer csv = {.out = writer->out};
+    for (size_t i = 0; i < column_count(writer, table); i++)
+        pdnn_csv_put_text(&csv, table->column[column_at(writer, i)].def.name);
+    pdnn_csv_end_row(&csv);
+}
+
+static void csv_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
+    struct pdnn_csv_writer csv = {.out = writer->out};
+    for (size_t i = 0; i < column_count(writer, table); i++) {
+        size_t column = column_at(writer, i);
+        if (table->column[column].def.kind == PDNN_KIND_TEXT) {
+            pdnn_csv_put_text(&csv, pdnn_table_text(table, row, column));
+        } else {
+            pdnn_csv_put_empty(&csv);
+            pdnn_table_append(table, row, column, writer->out);
+        }
+    }
+    pdnn_csv_end_row(&csv);
+}
+
+static void json_object(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
+    for (size_t i = 0; i < column_count(writer, table); i++) {
+        size_t column = column_at(writer, i);
+        enum pdnn_kind kind = table->column[column].def.kind;
+        put(writer, i ? ", " : "{");
+        pdnn_json_text(writer->out, table->column[column].def.name);
+        put(writer, ": ");
+        if (pdnn_table_is_empty(table, row, column) ||
+            (kind == PDNN_KIND_NUMBER && !isfinite(pdnn_table_number(table, row, column))))
+            put(writer, "null");
+        else if (kind == PDNN_KIND_TEXT)
+            pdnn_json_text(writer->out, pdnn_table_text(table, row, column));
+        else
+            pdnn_table_append(table, row, column, writer->out);
+    }
+    put(writer, column_count(writer, table) ? "}" : "{}");
+}
+
+static void json_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
+    (void)table;
+    put(writer, "[");
+}
+
+static void json_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
+    put(writer, writer->n_written ? ",\n" : "\n");
+    json_object(writer, table, row);
+}
+
+static void json_end(struct pdnn_table_writer *writer) {
+    put(writer, writer->n_written ? "\n]\n" : "]\n");
+}
+
+static void json_line(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
+    json_object(writer, table, row);
+    put(writer, "\n");
+}
+
+static bool is_shown(const struct pdnn_table *table, size_t column) {
+    return table->column[column].def.show != PDNN_SHOW_NEVER;
+}
+
+static void html_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
+    put(writer, "<table>");
+    if (writer->caption) {
+        put(writer, "<caption>");
+        pdnn_html_text(writer->out, writer->caption);
+        put(writer, "</caption>");
+    }
+    put(writer, "<thead><tr>");
+    for (size_t i = 0; i < column_count(writer, table); i++) {
+        const struct pdnn_column_def *def = &table->column[column_at(writer, i)].def;
+        if (!is_shown(table, column_at(writer, i)))
+            continue;
+        put(writer, "<th scope=\"col\"");
+        if (def->help) {
+            put(writer, " title=\"");
+            pdnn_html_text(writer->out, def->help);
+            put(writer, "\"");
+        }
+        put(writer, ">");
+        pdnn_html_text(writer->out, pdnn_column_title(def));
+        put(writer, "</th>");
+    }
+    put(writer, "</tr></thead><tbody>\n");
+}
+
+static void html_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
+    struct pdnn_str cell = {0};
+    put(writer, "<tr>");
+    for (size_t i = 0; i < column_count(writer, table); i++) {
+        size_t column = column_at(writer, i);
+        if (!is_shown(table, column))
+            continue;
+        pdnn_str_clear(&cell);
+        pdnn_table_append_shown(table, row, column, &cell);
+        put(writer, table->column[column].def.kind == PDNN_KIND_TEXT ? "<td>" : "<td class=\"number\">");
+        pdnn_html_text(writer->out, pdnn_str_text(&cell));
+        put(writer, "</td>");
+    }
+    put(writer, "</tr>\n");
+    pdnn_str_finish(&cell);
+}
+
+static void html_end(struct pdnn_table_writer *writer) {
+    put(writer, "</tbody></table>\n");
+}
+
+static void text_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
+    size_t count = 0;
+    writer->sheet_columns = pdnn_alloc(column_count(writer, table), sizeof *writer->sheet_columns);
+    for (size_t i = 0; i < column_count(writer, table); i++) {
+        const struct pdnn_column_def *def = &table->column[column_at(writer, i)].def;
+        if (def->show == PDNN_SHOW_NEVER)
+            continue;
+        enum pdnn_align align = def->kind == PDNN_KIND_TEXT ? def->align : PDNN_ALIGN_RIGHT;
+        writer->sheet_columns[count++] =
+            (struct pdnn_sheet_column){pdnn_column_title(def), (int)align | PDNN_SPARE(def->rank)};
+    }
+    pdnn_sheet_init(&writer->sheet, writer->sheet_columns, count);
+}
+
+static void text_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
+    struct pdnn_str cell = {0};
+    for (size_t i = 0; i < column_count(writer, table); i++) {
+        if (!is_shown(table, column_at(writer, i)))
+            continue;
+        pdnn_str_clear(&cell);
+        pdnn_table_append_shown(table, row, column_at(writer, i), &cell);
+        pdnn_sheet_cell(&writer->sheet, "%s", pdnn_str_text(&cell));
+    }
+    pdnn_str_finish(&cell);
+}
+
+/* Rows of a terminal are set chunk by chunk, each as wide as it needs, with the titles where the widths
+ * change; others as the first chunk. The note is the longest of theirs. */
+static void text_flush(struct pdnn_table_writer *writer) {
+    bool is_first = !writer->layout;
+    struct pdnn_sheet_layout next =
+        is_first || writer->width ? pdnn_sheet_arrange(&writer->sheet, writer->width) : *writer->layout;
+    if (is_first)
+        writer->layout = pdnn_alloc(1, sizeof *writer->layout);
+    if (is_first || memcmp(&next, writer->layout, sizeof next) != 0)
+        pdnn_sheet_titles(&writer->sheet, &next, writer->out);
+    *writer->layout = next;
+    pdnn_sheet_rows(&writer->sheet, &next, writer->out);
+    struct pdnn_str note = {0};
+    pdnn_sheet_note(&writer->sheet, &next, writer->width, &note);
+    if (note.length > writer->note.length) {
+        pdnn_str_clear(&writer->note);
+        pdnn_str_append(&writer->note, pdnn_str_text(&note), note.length);
+    }
+    pdnn_str_finish(&note);
+    pdnn_sheet_clear(&writer->sheet);
+}
+
+static const struct format formats[PDNN_FORMAT_COUNT] = {
+    [PDNN_FORMAT_TEXT] = {text_start, text_row, NULL},     [PDNN_FORMAT_CSV] = {csv_start, csv_row, NULL},
+    [PDNN_FORMAT_JSON] = {json_start, json_row, json_end}, [PDNN_FORMAT_JSON_LINES] = {NULL, json_line, NULL},
+    [PDNN_FORMAT_HTML] = {html_start, html_row, html_end},
+};
+
+void pdnn_table_write(struct pdnn_table_writer *writer, const struct pdnn_table *table,
+                      const struct pdnn_row_list *rows) {
+    const struct format *format = &formats[writer->format];
+    size_t count = rows ? rows->count : table->n_rows;
+    if (!writer->is_started && format->start)
+        format->start(writer, table);
+    writer->is_started = true;
+    for (size_t i = 0; i < count; i++, writer->n_written++)
+        format->row(writer, table, rows ? rows->at[i] : i);
+    if (writer->format == PDNN_FORMAT_TEXT)
+        text_flush(writer);
+}
+
+void pdnn_table_write_end(struct pdnn_table_writer *writer) {
+    if (formats[writer->format].end)
+        formats[writer->format].end(writer);
+    put(writer, pdnn_str_text(&writer->note));
+    if (writer->sheet_columns)
+        pdnn_sheet_finish(&writer->sheet);
+    free(writer->sheet_columns);
+    free(writer->layout);
+    pdnn_str_finish(&writer->note);
+    writer->sheet_columns = NULL;
+    writer->layout = NULL;
+}

@@ -1,0 +1,42 @@
+/* Tables as text, in chunks: rows are handed over as they come, and what was appended may be taken away in
+ * between. All formats are made from the descriptions of the columns. */
+#ifndef RESULTS_TABLE_WRITE_H
+#define RESULTS_TABLE_WRITE_H
+
+#include "results/table/rows.h"
+#include "results/table/table.h"
+
+enum pdnn_table_format {
+    PDNN_FORMAT_TEXT, /* for people, in columns */
+    PDNN_FORMAT_CSV,
+    PDNN_FORMAT_JSON,       /* an array with an object a row */
+    PDNN_FORMAT_JSON_LINES, /* an object a line */
+    PDNN_FORMAT_HTML,       /* a table element, cells as people see them */
+    PDNN_FORMAT_COUNT
+};
+
+struct pdnn_table_writer {
+    struct pdnn_str *out; /* borrowed; may be cleared between calls */
+    enum pdnn_table_format format;
+    size_t width;          /* TEXT: of the terminal; 0: as wide as needed */
+    const size_t *columns; /* which, in this order; NULL: all */
+    size_t n_columns;
+    const char *caption; /* HTML; NULL: none */
+    /* The writer's own. */
+    bool is_started;
+    size_t n_written;
+    struct pdnn_sheet sheet; /* TEXT: the rows of this chunk */
+    struct pdnn_sheet_column *sheet_columns;
+    struct pdnn_sheet_layout *layout; /* of the chunk before */
+    struct pdnn_str note;
+};
+
+/* Appends the table's rows, or these of them (NULL: all), with the header before the first. Tables of one
+ * writer have the same columns. */
+void pdnn_table_write(struct pdnn_table_writer *writer, const struct pdnn_table *table,
+                      const struct pdnn_row_list *rows);
+
+/* Appends what comes after the last row, and releases what the writer holds. */
+void pdnn_table_write_end(struct pdnn_table_writer *writer);
+
+#endif
