@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""paradnn check: what passes, what is skipped, and what it prints.
+
+Usage: check_test.py PARADNN [TEST...]"""
+
+from program import Case, environment, main, table
+
+
+
+class Check(Case):
+    ID = "fc/layers=2,nodes=64,input=20,output=10,batch=16,threads=1"
+
+    def all_pass(self, *arguments):
+        """On as many threads as there are cores, which may have other things to do."""
+        done = self.paradnn("check", *arguments, env=environment(OMP_WAIT_POLICY="passive"))
+        count = len([name for name in arguments if "/" in name])
+        self.assertRegex(done.stderr, rf"(\A|\n){count} passed, 0 failed, 0 skipped\n\Z", done.stdout)
+
+    def test_check_passes(self):
+        for backend in ("onednn", "openblas"):
+            with self.subTest(backend):
+                done = self.paradnn("check", self.ID, "--backend", backend, expect=0)
+                self.assertRegex(done.stdout, r"\APASS  fc/.*,threads=1\n" if backend == "onednn" else rf"\APASS  fc/.*,backend={backend},threads=1\n")
+                self.assertEqual(done.stderr, "1 passed, 0 failed, 0 skipped\n")
+
+    def test_check_passes_where_terms_cancel(self):
+        speech = "deepspeech2/hidden=8,layers=1,frames=41,characters=5,labels=2,batch=2"
+        translation = "gnmt/hidden=8,layers=2,vocabulary=20,source=4,target=5,batch=3"
+        ids = [f"{model},backend={backend},mode={mode}" for mode in ("train", "infer")
+               for model, backend in ((speech, "onednn"), (translation, "onednn"), (translation, "openblas"))]
+        self.all_pass(*ids)
+
+    def test_check_of_16_bit(self):
+        """What the unit tests of 16 bits do not have."""
+        models = ("fc/layers=2,nodes=24,input=20,output=10,batch=8", "cnn/block=residual,image=32,batch=2,filters=4",
+                  "rnn/cell=gru,embedding=16,length=4,vocabulary=20,batch=4,bidirectional=yes",
+                  "gnmt/hidden=8,layers=2,vocabulary=20,source=4,target=5,batch=3",
+                  "transformer/layers=1,hidden=32,heads=4,ffn=48,length=8,batch=2,vocabulary=50,fuse=blocks")
+        ids = [f"{model},dtype={dtype},mode={mode},backend={backend}" for model in models for dtype in ("bf16", "f16")
+               for mode, backend in (("infer", "onednn"), ("train", "onednn"), ("train", "reference"))]
+        speech = "deepspeech2/hidden=8,layers=1,frames=41,characters=5,labels=2,batch=2,dtype="
+        ids += [speech + "bf16,mode=train", speech + "f16,mode=infer"]
+        self.all_pass(*ids, "--allow-slow")
+
+    def test_check_csv(self):
+        done = self.paradnn("check", self.ID, "--format", "csv", expect=0)
+        rows = table(done.stdout)
+        self.assertEqual({row["status"] for row in rows}, {"pass"})
+        self.assertTrue(all(float(row["error"]) <= float(row["tolerance"]) for row in rows))
+
+    def test_check_says_what_it_skips_and_that_nothing_was_compared(self):
+        done = self.paradnn("check", self.ID, "--max-flop", "1000", expect=1)
+        self.assertRegex(done.stdout, r"\ASKIP  fc/.*: .* FLOP, more than --max-flop 1e\+03\n\Z")
+        self.assertEqual(done.stderr, "0 passed, 0 failed, 1 skipped\n")
+
+
+if __name__ == "__main__":
+    main(1)

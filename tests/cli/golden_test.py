@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+"""What the program prints: help, listings, errors and the analyses of tables made up here, against golden files; and its manual pages.
+
+Usage: golden_test.py PARADNN GOLDEN [--update] [TEST...]. The golden files hold nothing measured; --update rewrites them."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from program import NETS, SMALL, Case, main, table
+
+GOLDEN = os.path.abspath(sys.argv[2])
+UPDATE = "--update" in sys.argv
+
+# Two training steps of a transformer: layer, op, category, pass, shape for a batch of 4, count, FLOP, bytes, ns of
+# each step, percentage of the roof.
+BERT_OPS = [
+    ("embedding", "embedding", "embedding", "forward", "64:99x8:64x8", 1, 0, 4352, 300, 400, 40),
+    ("query1..query2", "dense", "linear gemm", "forward", "64x8:8x8:64x8@query", 2, 16384, 8704, 1000, 4000, 80),
+    ("query1..query2", "dense", "linear gemm", "backward-data", "64x8:8x8:64x8@query", 2, 16384, 8704, 1100, 4400, 75),
+    ("query1..query2", "dense", "linear gemm", "backward-weights", "64x8:64x8:8x8@query", 2, 16384, 8704, 1200, 4800, 70),
+    ("scores1..scores2", "matmul", "attention gemm", "forward",
+     "64x24:64x24:8x16x16,sequences=4,heads=2,width=4,b_column=8,transpose_b=1@scores", 2, 32768, 24576, 800, 3200, 50),
+    ("softmax1..softmax2", "softmax", "softmax", "forward", "8x16x16:8x16x16@softmax", 2, 20480, 32768, 500, 2000, 60),
+    ("norm1.1..norm1.2", "layernorm", "normalization", "forward", "64x8:8:8:64x8@norm1", 2, 8192, 8320, 400, 1600, ""),
+    ("ffn1.1..ffn1.2", "dense", "linear gemm", "forward", "64x8:32x8:64x32+bias+gelu@ffn1", 2, 65536, 22784, 2000, 8000, 85),
+    ("decoder", "dense", "linear gemm", "forward", "20x8:99x8:20x99@decoder", 1, 31680, 11728, 600, 2400, 80),
+    ("", "reorder", "reorder", "forward", "8x8", 1, 0, 512, 50, 50, 30),
+    ("query1..query2", "lamb_direction", "optimizer stage 1", "update", "64@query", 2, 1920, 3584, 1200, 1200, 90),
+    ("query1..query2", "lamb_apply", "optimizer stage 2", "update", "64@query", 2, 256, 1536, 500, 500, 95),
+    ("nowhere", "slice", "data movement", "forward", "64x8:64x4", 1, 0, 2048, 50, 1100, 20),
+]
+
+
+def bert_tables():
+    """results.csv and ops.csv of BERT_OPS at batch 4 and, extrapolated, at batch 16."""
+    results = "id,family,layers,hidden,length,batch,mode,dtype,status,params,time_ns_median,extrapolated\n"
+    ops = ("id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,"
+           "pct_of_roof\n")
+    for k, batch, step in ((8, 4, 10000), (9, 16, 33000)):
+        name = f'"transformer/layers=2,hidden=8,length=16,batch={batch},mode=train,dtype=f32"'
+        results += f"{name},transformer,2,8,16,{batch},train,f32,ok,1000,{step},{int(batch == 16)}\n"
+        for i, row in enumerate(BERT_OPS):
+            layer, op, category, phase, shape, count, flop, traffic = row[:8]
+            ops += f'{name},{i},{layer},{op},{category},{phase},"{shape}",{count},{flop},{flop},{traffic},{row[k]},{row[10]}\n'
+    return results, ops
+
+
+def platforms():
+    """results.csv of two backends: B is up to twice as fast at batch 64 and slower at batch 1; two rows cannot be compared."""
+    tables = []
+    for backend, speed in (("onednn", {1: 1, 64: 1}), ("openblas", {1: 0.95, 64: 2})):
+        table = "id,family,layers,nodes,batch,mode,backend,threads,status,reason,params,time_ns_median,ci_low_ns,ci_high_ns\n"
+        for nodes in (32, 64, 128):
+            for batch in (1, 64):
+                name = f"fc/layers=2,nodes={nodes},input=20,output=10,batch={batch},activation=relu,mode=infer,threads=2"
+                name = name.replace(",threads", ",backend=openblas,threads") if backend == "openblas" else name
+                ns = nodes * batch * (110 if nodes == 64 and backend == "openblas" else 100) / speed[batch]
+                end = f"ok,,{nodes * 30},{ns:.6g},{ns * 0.97:.6g},{ns * 1.03:.6g}"
+                if nodes == 128:
+                    end = "crash,signal 11,3840,,," if backend == "openblas" and batch == 1 else end
+                    if backend == "onednn" and batch == 64:
+                        continue
+                table += f'"{name}",fc,2,{nodes},{batch},infer,{backend},2,{end}\n'
+        tables.append(table)
+    return tables
+
+
+def fit_table():
+    """A results.csv with a power law, an outlier, a collinear and a constant key, a missing cell, and a family that is too small."""
+    text = "id,family,layers,nodes,input,batch,output,cell,mode,status,time_ns_median,pct_of_peak\n"
+    number = 0
+    for layers in (1, 2, 4):
+        for nodes in (16, 32, 64):
+            for batch in (1, 8):
+                number += 1
+                wobble = 1 + 0.02 * (number * 7 % 5 - 2)
+                time = 1000 * layers * nodes ** 1.5 * batch ** 0.75 * wobble * (3 if number == 11 else 1)
+                mode, status = ("train", "ok") if number % 3 else ("infer", "crash" if number == 9 else "ok")
+                text += (f"fc/{number},fc,{layers},{nodes},{2 * nodes},{'' if number == 4 else batch},10,,{mode},{status},{time:.0f},"
+                         f"{10 + 5 * batch - layers + number % 4}\n")
+    return text + "rnn/1,rnn,1,,,1,10,lstm,train,ok,100,1\nrnn/2,rnn,2,,,1,10,gru,train,ok,130,2\n"
+
+
+# Name of the golden file, arguments, exit status. stderr is not compared if it reports durations.
+GOLDEN_CASES = [
+    ("help", ["--help"], 0),
+    *[(f"help-{name}", [name, "--help"], 0)
+      for name in ("sweep", "compose", "submit", "status", "merge", "prune", "list", "run", "check", "ceilings", "seqpoint", "plot", "breakdown", "compare", "report", "fit", "project", "scale", "import", "data",
+                   "columns", "ops", "families", "help", "version")],
+    ("help-topic", ["help", "fit"], 0),
+    ("help-model", ["help", "resnet50"], 2),
+    ("help-unknown", ["help", "brekdown"], 2),
+    ("nothing", [], 2),
+    ("columns", ["columns", "--format", "csv"], 0),
+    ("columns-ceilings", ["columns", "ceilings"], 0),
+    ("columns-words", ["columns", "words", "--format", "csv"], 0),
+    ("columns-bound", ["columns", "bound"], 0),
+    ("columns-noisy", ["columns", "noisy"], 0),
+    ("columns-unknown", ["columns", "result"], 2),
+    ("ops", ["ops"], 0),
+    ("ops-csv", ["ops", "--format=csv"], 0),
+    ("families", ["families"], 0),
+    ("families-fc", ["families", "fc"], 0),
+    ("families-cnn", ["families", "cnn"], 0),
+    ("families-rnn", ["families", "rnn"], 0),
+    ("families-unknown", ["families", "fcc"], 2),
+    ("list", ["list", "small.yaml"], 0),
+    ("list-csv", ["list", "small.yaml", "--format", "csv"], 0),
+    ("list-twice", ["list", "small.yaml", "small.yaml", "--set", "run.mode=infer"], 0),
+    ("list-id", ["list", "fc/layers=2,nodes=16,input=20,output=10,batch=4,threads=1"], 0),
+    ("count", ["list", "--count", "small.yaml"], 0),
+    ("count-csv", ["list", "--count", "small.yaml", "--format", "csv"], 0),
+    ("list-shard", ["list", "small.yaml", "--shard", "3/3", "--shard-base", "1"], 0),
+    ("list-shard-csv", ["list", "small.yaml", "nets.yaml", "--shard", "2/3", "--format", "csv"], 0),
+    ("count-shard", ["list", "--count", "small.yaml", "--shard", "2/3"], 0),
+    ("list-bad-shard", ["list", "small.yaml", "--shard", "3/3"], 2),
+    ("list-bad-shard-base", ["list", "small.yaml", "--shard-base", "1"], 2),
+    ("list-nets", ["list", "nets.yaml", "--set", "run.algorithm=[auto, direct]"], 0),
+    ("list-nets-csv", ["list", "nets.yaml", "small.yaml", "--format", "csv"], 0),
+    ("list-presets", ["list", "cnn:resnet50,batch=1,threads=1,mode=infer", "cnn:vgg16,batch=1,threads=1,image=64",
+                      "--set", "models.0.cnn.blocks=[2, 3-4-23-3]"], 0),
+    ("list-families", ["list", "cnn:resnet50,batch=1,threads=1", "rnn/cell=gru,length=25,threads=1",
+                       "gnmt:gnmt,batch=1,threads=1,mode=infer", "deepspeech2:deepspeech2,batch=1,threads=1,mode=infer"], 0),
+    ("list-same-net", ["list", "cnn/block=residual,mode=infer,threads=1", "--set",
+                       "models.0.cnn.blocks=[1, 1-1-1-1, [1, 1, 1, 2]]"], 0),
+    ("list-missing", ["list", "missing.yaml"], 2),
+    ("list-bad-id", ["list", "fc/layer=2"], 2),
+    ("list-bad-list", ["list", "cnn/blocks=3-4-x-3"], 2),
+    ("list-bad-setting", ["list", "fc/algorithm=gemm"], 2),
+    ("list-bad-optimizer", ["list", "fc/mode=infer,optimizer=sgd"], 2),
+    ("list-set-optimizer", ["list", "fc/mode=infer,threads=1", "--set", "run.optimizer=[sgd, adam]"], 0),
+    ("list-bad-block", ["list", "cnn:resnet50,kernel=5"], 2),
+    ("list-bad-image", ["list", "cnn:vgg16,image=16,threads=1"], 2),
+    ("list-bad-set", ["list", "small.yaml", "--set", "run.thread=2"], 2),
+    ("list-bad-min-samples", ["list", "small.yaml", "--set", "measure.min_samples=16385"], 2),
+    *[(f"submit-{kind}", ["submit", "small.yaml", "--workers", "4", "-o", "/shared/small.results", "--program", "paradnn", "--scheduler",
+                          kind, "--time", "90m", "--dry-run", "--", *passed], 0)
+      for kind, passed in (("slurm", ["--partition=cpu"]), ("pbs", ["-q", "cpu"]), ("lsf", []), ("none", ["n1", "n2", "n3", "n4"]))],
+    ("submit-no-workers", ["submit", "small.yaml"], 2),
+    ("submit-no-directory", ["submit", "fc", "--workers", "2"], 2),
+    ("submit-array", ["submit", "small.yaml", "--workers", "2", "--", "--array=0-9"], 2),
+    ("unknown-command", ["lst"], 2),
+    ("unknown-option", ["list", "small.yaml", "--fromat", "csv"], 2),
+    ("unknown-global", ["--versoin"], 2),
+    ("unknown-format", ["list", "small.yaml", "--format", "cvs"], 2),
+    ("no-operand", ["sweep"], 2),
+    ("extra-operand", ["ceilings", "dense"], 2),
+    ("run-bad-rounds", ["run", "fc", "--rounds", "many"], 2),
+    ("run-vary-unknown", ["run", "rnn", "--vary", "lenght=10,20"], 2),
+    ("run-vary-setting", ["run", "rnn", "--vary", "threads=1,2"], 2),
+    ("run-vary-weights", ["run", "rnn/embedding=64", "--vary", "hidden=64,128"], 2),
+    ("run-vary-settings", ["run", "rnn", "--vary", "length=10", "--set", "run.mode=[infer, train]"], 2),
+    ("run-vary-range", ["run", "rnn", "--vary", "length={from: 0, to: 20, plus: 10}"], 2),
+    ("run-vary-no-list", ["run", "rnn", "--vary", "length"], 2),
+    ("run-vary-two", ["run", "rnn", "fc", "--vary", "batch=1,2"], 2),
+    ("check-bad-backend", ["check", "fc", "--backend", "onednm"], 2),
+    ("check-bad-limit", ["check", "fc", "--max-flop", "lots"], 2),
+    ("ceilings-bad-threads", ["ceilings", "--threads", "0"], 2),
+    ("ceilings-bad-seconds", ["ceilings", "--seconds", "never"], 2),
+    ("breakdown-group", ["breakdown", "bert.results", "--by", "group", "--only", "batch=4"], 0),
+    ("breakdown-csv", ["breakdown", "bert.results", "--by=group,pass", "--only", "batch=4", "--format", "csv"], 0),
+    ("breakdown-across", ["breakdown", "bert.results", "--by", "group", "--across", "batch"], 0),
+    ("breakdown-gemms", ["breakdown", "bert.results", "--gemms"], 0),
+    ("breakdown-directions", ["breakdown", "bert.results", "--check-directions"], 1),
+    ("breakdown-directions-csv", ["breakdown", "bert.results", "--check-directions", "--only", "batch=4", "--format=csv"], 0),
+    ("breakdown-bad-by", ["breakdown", "bert.results", "--by", "gruop"], 2),
+    ("breakdown-bad-across", ["breakdown", "bert.results", "--across", "bacth"], 2),
+    ("breakdown-bad-only", ["breakdown", "bert.results", "--only", "batch=5"], 2),
+    ("compare", ["compare", "a.results", "b.results"], 0),
+    ("compare-csv", ["compare", "a.results", "b.results", "--format", "csv"], 0),
+    ("compare-only", ["compare", "a.results", "b.results", "--only", "batch=1", "--table", "pairs"], 0),
+    ("compare-groups", ["compare", "a.results", "b.results", "-t", "groups"], 0),
+    ("compare-groups-csv", ["compare", "a.results", "b.results", "-t", "groups", "--format", "csv"], 0),
+    ("compare-axes", ["compare", "a.results", "b.results", "-t", "axes"], 0),
+    ("compare-unpaired", ["compare", "a.results", "b.results", "-t", "unpaired"], 0),
+    ("compare-within", ["compare", "bert.results", "--across", "batch"], 0),
+    ("compare-ops", ["compare", "bert.results", "--across", "batch=16:4", "-t", "ops", "--by", "group,pass"], 0),
+    ("compare-ops-csv", ["compare", "bert.results", "--across", "batch", "-t", "ops", "--format", "csv"], 0),
+    ("compare-bad-across", ["compare", "a.results", "b.results", "--across", "backnd"], 2),
+    ("compare-bad-value", ["compare", "bert.results", "--across", "batch=4:5"], 2),
+    ("compare-none", ["compare", "a.results"], 2),
+    ("compare-same", ["compare", "a.results", "./a.results"], 2),
+    ("compare-bad-by", ["compare", "a.results", "b.results", "--by", "op", "--format", "csv"], 2),
+    ("breakdown-both", ["breakdown", "bert.results", "--gemms", "--by", "pass"], 2),
+    ("fit", ["fit", "fit.results"], 0),
+    ("project-nothing", ["project", "fit.results"], 2),
+    ("project-bad-factor", ["project", "fit.results", "--compute", "fast"], 2),
+    ("project-bad-level", ["project", "fit.results", "--bandwidth", "L3=0"], 2),
+    ("scale-nothing", ["scale", "fit.results"], 2),
+    ("scale-no-link", ["scale", "fit.results", "--nodes", "2"], 2),
+    ("scale-bad-link", ["scale", "fit.results", "--nodes", "2", "--link", "fast"], 2),
+    ("scale-bad-nodes", ["scale", "fit.results", "--nodes", "2,0", "--link", "1GB/s"], 2),
+    ("fit-power", ["fit", "fit.results", "--model", "power", "--only", "family=fc"], 0),
+    ("fit-bad-family", ["fit", "fit.results", "--only", "family=gnmt"], 2),
+    ("fit-bad-value", ["fit", "fit.results", "--value", "pct_of_peek"], 2),
+    ("fit-bad-column", ["fit", "fit.results", "--on", "nodes,bacth"], 2),
+    ("fit-few-rows", ["fit", "fit.results", "--only", "family=rnn"], 2),
+    ("plot-unknown", ["plot", "rofline", "small.results"], 2),
+    ("plot-option", ["plot", "roofline", "bert.results", "--across", "batch"], 2),
+    ("worker-by-hand", ["worker"], 2),
+]
+TIMED = {"count", "count-csv", "count-shard"}
+# These list every run setting too. Their golden files leave out the settings that families-fc.txt and columns.txt already have, so that a
+# new setting changes only those two files.
+HAS_SETTINGS = {"families-cnn", "families-rnn", "list-csv", "list-nets-csv", "list-shard-csv"}
+
+
+def without_settings(text, settings):
+    """Leaves such settings out: their lines in a table of parameters, their columns in a CSV table."""
+    lines = text.splitlines(keepends=True)
+    if lines[0].startswith("id,"):
+        rows = list(csv.reader(lines))
+        kept = [i for i, name in enumerate(rows[0]) if name not in settings]
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows([row[i] for i in kept] for row in rows)
+        return out.getvalue()
+    return "".join(line for line in lines if not (line.startswith("run setting") and line.split()[2] in settings))
+
+
+
+class Words(Case):
+    FILES = {"small.yaml": SMALL, "nets.yaml": NETS}
+
+    def setUp(self):
+        super().setUp()
+        for name, text in zip(("results.csv", "ops.csv"), bert_tables()):
+            self.write(os.path.join("bert.results", name), text)
+        for name, text in zip(("a.results", "b.results"), platforms()):
+            self.write(os.path.join(name, "results.csv"), text)
+        self.write("fit.results/results.csv", fit_table())
+
+    def golden(self, name, arguments, expected_status):
+        done = self.paradnn(*arguments, expect=expected_status)
+        if expected_status == 2 and arguments:
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, r"\Aparadnn: [^\n]+[^.\n]\n\Z")
+        stderr = "" if name in TIMED else done.stderr
+        stdout = without_settings(done.stdout, self.settings()) if name in HAS_SETTINGS else done.stdout
+        text = f"$ paradnn {' '.join(arguments)}\n{stdout}"
+        text += f"--- stderr\n{stderr}" if stderr else ""
+        text += f"--- exit status {done.returncode}\n"
+        path = os.path.join(GOLDEN, name + ".txt")
+        if UPDATE:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(text, file.read())
+
+    def test_golden(self):
+        for name, arguments, status in GOLDEN_CASES:
+            with self.subTest(name):
+                self.golden(name, arguments, status)
+
+    def settings(self):
+        """The names of the settings in families-fc.txt."""
+        listed = table(self.paradnn("families", "fc", "--format=csv", expect=0).stdout)
+        return {row["name"] for row in listed if row["kind"] == "run setting"}
+
+    def test_no_golden_file_is_left_over(self):
+        self.assertEqual({name for name, _, _ in GOLDEN_CASES}, {os.path.splitext(name)[0] for name in os.listdir(GOLDEN)})
+
+    def test_version_names_every_backend(self):
+        done = self.paradnn("--version", expect=0)
+        self.assertRegex(done.stdout, r"\Aparadnn \d+\.\d+\.\d+\nonednn +\S.*\nopenblas +\S.*\nreference +\S.*\n\Z")
+
+    def test_manual_page(self):
+        page = self.paradnn("--man", expect=0).stdout
+        for word in ("sweep", "rmsprop", "NO_COLOR", "results.csv", ".Os " + self.paradnn("--version").stdout.splitlines()[0]):
+            self.assertIn(word, page)
+        commands = re.findall(r"^\.It Xr paradnn-(\S+) 1$", page, re.M)
+        self.assertEqual(commands, re.findall(r"^\.Nm paradnn\n\.Cm (\S+)$", page, re.M))
+        self.write("paradnn.1", page)
+        for command in commands:
+            page = self.paradnn("--man", command, expect=0).stdout
+            self.write(f"paradnn-{command}.1", page)
+            for option in re.findall(r"--[a-z][a-z-]+", self.paradnn(command, "--help").stdout.split("\nOptions:\n")[1].split("\nExamples:")[0]):
+                self.assertIn(f" Fl -{option[2:]}" if option != "--help" else "", page)
+        self.assertIn("Fl -ceilings", self.read("paradnn-sweep.1"))
+        self.assertIn("did you mean 'sweep'", self.paradnn("--man", "sweeep", expect=2).stderr)
+        if not shutil.which("mandoc"):
+            self.skipTest("no mandoc")
+        for name in ["paradnn.1", *(f"paradnn-{command}.1" for command in commands)]:
+            # mandoc looks for the pages named in SEE ALSO among those installed.
+            lint = subprocess.run(["mandoc", "-Tlint", "-W", "warning", self.path(name)], capture_output=True, text=True, check=False)
+            self.assertEqual((lint.returncode, lint.stdout), (0, ""))
+
+    def test_plot_breakdown(self):
+        if not shutil.which("gnuplot"):
+            self.skipTest("no gnuplot")
+        done = self.paradnn("plot", "breakdown", "bert.results", "--across", "batch", "--format", "svg", expect=0)
+        self.assertEqual((done.stdout, done.stderr), ("bert.results/breakdown.svg\n", "2 bars\n"))
+        picture = self.read("bert.results", "breakdown.svg")
+        for text in ("scale+mask+softmax+dropout", "other", "residual", "10.0 us", "~33.0 us", "batch", "8.0"):
+            self.assertTrue(f"<text>{text}</text>" in picture, text)
+
+
+if __name__ == "__main__":
+    main(2)

@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""When commands end before they are done: budgets, time limits, the time left, signals.
+
+Usage: limits_test.py PARADNN MOVED_CLOCK.so [TEST...]"""
+
+import os
+import re
+import select
+import signal
+import sys
+
+from program import LONG, ROOFS, Case, Clock, environment, journal_lines, main
+
+MOVED_CLOCK = os.path.abspath(sys.argv[2])
+
+
+class Budgets(Case):
+    def test_dry_run_says_what_a_budget_reaches(self):
+        for budget, reach in (("1h", "within 60 min: all visits to about 8 of the 8 instances, which is all of them"),
+                              ("100us", "within 0 s: all visits to about 0 of the 8 instances, spread over the spec")):
+            done = self.sweep("--dry-run", "--set", "limits.budget=" + budget)
+            self.assertRegex(done.stderr, rf"\A12 instances: 8 to run, 4 filtered\n(paradnn: .*\n)?a sweep takes about \d+ s.*\(.*\)\n{reach}\n\Z")
+        self.assertFalse(os.path.exists(self.path("small.results")))
+
+    def test_budget_ends_the_command(self):
+        """However much there is to do: here more than an hour has room for, wherever it is."""
+        clock = Clock(MOVED_CLOCK, self.path("clock"))
+        child = self.popen("sweep", "fc/layers=1,nodes=8,input=8,output=8,mode=infer,threads=1", "-o", "out", *ROOFS, *LONG,
+                           "--set", "limits.budget=1h", "--set", "models.0.fc.batch={from: 1, to: 3000, plus: 1}",
+                           env=environment(**clock.variables))
+        self.wait_for(lambda: len(journal_lines(self.path("out"))) > 3, child)
+        clock.move(2 * 3600)
+        stderr = child.communicate()[1]
+        self.assertEqual(child.returncode, 0, stderr)
+        self.assertIn("; the budget is spent", stderr)
+        rows = self.rows("out", "results.csv")
+        self.assertEqual({row["status"] for row in rows}, {"ok", "interrupted"})
+        self.assertEqual({row["reason"] for row in rows if row["status"] == "interrupted"}, {"the budget was spent before its first visit"})
+
+    def test_budget_is_the_reason(self):
+        done = self.sweep("--set", "limits.budget=1ns", expect=1)
+        reasons = [row["reason"] for row in self.rows("small.results", "results.csv") if row["status"] == "interrupted"]
+        self.assertEqual(reasons, ["the budget was spent before its first visit"] * 8)
+        self.assertIn("8 with fewer visits than the 2 asked for; the budget is spent\n", done.stderr)
+        self.assertIn("resume: run the same command again\n", done.stderr)
+
+    def test_no_visit_starts_without_time_for_it(self):
+        for options, variables, source in ((("--time-left", "1s"), {}, "--time-left"),
+                                           ((), {"SLURM_JOB_END_TIME": "1000"}, "SLURM_JOB_END_TIME")):
+            with self.subTest(source):
+                done = self.sweep("-o", "late.results", *options, expect=1, env=environment(**variables))
+                self.assertIn(f"({source})", done.stderr)
+                self.assertIn("; the time is up", done.stderr)
+                self.assertEqual(self.rows("late.results", "journal.csv"), [])
+                reasons = {row["reason"] for row in self.rows("late.results", "results.csv") if row["status"] == "interrupted"}
+                self.assertEqual(reasons, {"the time was up before its first visit"})
+
+
+class Limits(Case):
+    """Of the time for one answer, which do not pass by themselves before anything else has happened."""
+    def setUp(self):
+        super().setUp()
+        self.clock = Clock(MOVED_CLOCK, self.path("clock"))
+
+    def test_ceilings_give_up(self):
+        child = self.popen("ceilings", "--threads", "1", "--seconds", "3000", "--time", "3s", env=environment(**self.clock.variables))
+        self.read_until(lambda line: "measuring the roofs" in line, child)
+        self.clock.each_look_takes(1)
+        errors = child.communicate()[1]
+        self.assertEqual(child.returncode, 1)
+        self.assertRegex(errors, r"(\A|\n)paradnn: worker: took longer than the limit of 3\.00 s\n\Z")
+
+    def test_check_gives_up_on_one_instance(self):
+        """The worker stops answering during the second, which the reference would need a minute for."""
+        small, large = ("fc/layers=1,nodes={0},input={0},output=4,batch={0},mode=infer,threads=1".format(size) for size in (8, 4096))
+        child = self.popen("check", small, large, small.replace("batch=8", "batch=9"), "--max-flop", "1e15", "--time", "20s",
+                           env=environment(**self.clock.variables), text=False, bufsize=0)
+        line = child.stdout.readline()
+        self.assertTrue(line.startswith(b"PASS  fc/"), line)
+        self.stop_worker(child)
+        while not line.startswith(b"FAIL"):
+            if select.select([child.stdout], [], [], 0.01)[0]:
+                line = child.stdout.readline()
+                self.assertTrue(line, "has ended early")
+            else:
+                self.clock.move(1)  # of which no look at the clock counts more
+        self.assertRegex(line, rb"\AFAIL  fc/[^\n]*: worker: took longer than the limit of 20\.0 s\n")
+        self.assertRegex(child.communicate()[0], rb"\APASS  fc/[^\n]*batch=9,")
+        self.assertEqual(child.returncode, 1)
+
+    def test_times_are_checked(self):
+        for command in (["ceilings"], ["check", "small.yaml"]):
+            for text in ("0s", "-1s", "soon"):
+                errors = self.paradnn(*command, "--time=" + text, expect=2).stderr
+                self.assertEqual(errors, f"paradnn: --time is '{text}', expected a time such as 90s or 10m\n")
+
+
+class Signals(Case):
+    def test_interrupt_leaves_valid_tables_and_the_rest_runs_later(self):
+        child = self.popen("sweep", "small.yaml", *ROOFS, *LONG)
+        self.wait_for(lambda: len(journal_lines(self.path("small.results"))) > 3, child)
+        child.send_signal(signal.SIGINT)
+        stderr = child.communicate()[1]
+        self.assertEqual(child.returncode, 130, stderr)
+        self.assertIn("interrupted", stderr)
+        self.assertRegex(stderr, r"12 instances: .*; \d+ with fewer visits than the 10000 asked for\n")
+        self.assertIn("resume: run the same command again\n", stderr)
+        self.assertEqual([row["id"] for row in self.rows("small.results", "results.csv")], self.ids())
+        self.sweep()
+        statuses = [row["status"] for row in self.rows("small.results", "results.csv")]
+        self.assertEqual((statuses.count("ok"), statuses.count("filtered")), (8, 4))
+
+    def test_run_interrupted_says_what_it_has(self):
+        clock = Clock(MOVED_CLOCK, self.path("clock"))
+        ids = [f"fc/layers=1,nodes={nodes},input=8,output=8,batch=1,threads=1" for nodes in (8, 9)]
+        child = self.popen("run", *ids, *ROOFS, *LONG, "--rounds", "10000", "--set", "measure.order=cost", env=environment(**clock.variables))
+        self.read_until(lambda line: " 0 of 20000 visits" in line, child)
+        clock.each_look_takes(20)  # every one is now reported
+        self.read_until(lambda line: re.search(r" [1-9]\d* of 20000 visits", line), child)
+        child.send_signal(signal.SIGINT)
+        stdout, stderr = child.communicate()
+        self.assertEqual((child.returncode, stderr.splitlines()[-1]), (130, "paradnn: interrupted"))
+        self.assertRegex(stdout, r"per step")
+
+    def sweep_during_a_visit(self, *options, **variables):
+        return self.popen("sweep", "fc/layers=1,nodes=8,input=8,output=8,batch=1,threads=1", *ROOFS, *LONG, "-o", "ended.results", *options,
+                          start_new_session=True, env=environment(**variables))
+
+    @staticmethod
+    def signal_all(child):
+        """Its driver and its worker get more signals than one."""
+        for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGTERM):
+            os.killpg(child.pid, number)
+
+    def test_signals_leave_the_visit_its_grace(self):
+        clock = Clock(MOVED_CLOCK, self.path("clock"))
+        child = self.sweep_during_a_visit("--grace", "1000h", **clock.variables)
+        self.wait_for(lambda: len(journal_lines(self.path("ended.results"))) > 3, child)
+        worker = self.stop_worker(child)
+        clock.each_look_takes(20)  # every turn of waiting is now reported: several in a row without news
+        counts = [None]
+        while len(counts) < 5 or len(set(counts[-5:])) > 1:
+            counts.append(re.search(r"\d+ of 10000 visits", self.read_until(lambda line: " visits" in line, child)[-1])[0])
+        clock.each_look_takes(0)
+        before = journal_lines(self.path("ended.results"))
+        self.signal_all(child)
+        os.kill(worker, signal.SIGCONT)
+        child.communicate()
+        self.assertEqual(child.returncode, 130)
+        self.assertEqual(journal_lines(self.path("ended.results"))[:-1], before)  # one more
+        self.assertEqual([row["status"] for row in self.rows("ended.results", "results.csv")], ["ok"])
+
+    def test_signals_drop_what_does_not_fit_the_grace(self):
+        child = self.sweep_during_a_visit("--set", "measure.rounds=1", "--set", "measure.max_time=10h", "--grace", "1ms")
+        self.read_until(lambda line: "0 of 1 visits" in line, child)
+        self.signal_all(child)
+        child.communicate()
+        self.assertEqual(child.returncode, 130)
+        self.assertEqual(self.rows("ended.results", "journal.csv"), [])
+        (row,) = self.rows("ended.results", "results.csv")
+        self.assertEqual((row["status"], row["reason"]), ("interrupted", "stopped before its first visit"))
+
+
+if __name__ == "__main__":
+    main(2)

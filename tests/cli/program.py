@@ -1,0 +1,170 @@
+"""What the tests of the program from outside share: a directory of their own in which it runs, without the variables that it speaks of, and
+roofs that nobody had to measure. The first argument of each test is the program."""
+
+import csv
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "session"))
+from processes import Clock, journal_lines, stop, worker_of  # pylint: disable=wrong-import-position,unused-import
+
+PARADNN = os.path.abspath(sys.argv[1])
+
+CEILINGS = """\
+kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
+compute,fma,f32,,1,0,100,90,110,5
+bandwidth,read,,L1,1,32768,130,120,140,5
+bandwidth,read,,DRAM,1,0,18,17,19,5
+overhead,op,,,1,0,50,40,60,5
+"""
+ROOFS = ["--ceilings", "roofs.csv"]
+
+SMALL = """\
+sweep: small
+run: {mode: [infer, train], threads: 1}
+measure: {rounds: 2, max_time: 1ms, min_samples: 3, probe: off}
+models:
+  - fc:
+      layers: [1, 2]
+      nodes: {from: 8, to: 32, times: 2}
+      input: 20
+      output: 10
+      batch: 4
+    where: params < 1000
+"""
+
+# Lists, parameters that apply to only one kind of block, and two instances whose windows leave less than a pixel.
+NETS = """\
+sweep: nets
+run: {mode: infer, backend: reference, threads: 1}
+measure: {rounds: 1, max_time: 1ms, min_samples: 3, probe: off}
+models:
+  - cnn: {block: [residual, plain], blocks: [[1, 2, 1, 1], 1], kernel: [3, 5-3], filters: 4, image: [16, 8], output: 3, batch: 1}
+"""
+
+# Of a sweep of which nothing is asserted that was measured.
+SHORT = ["--set", "measure.rounds=1", "--set", "measure.max_time=1ms", "--set", "measure.min_samples=3", "--set", "measure.probe=off"]
+# Of one that does not end before the test ends it: many thousands of visits.
+LONG = ["--set", "measure.rounds=10000", "--set", "measure.max_time=20s", "--set", "measure.precision=0.0001%",
+        "--set", "measure.probe=off", "--set", "limits.time=10h"]
+
+
+def environment(**variables):
+    """Our environment without what would change the program's output: variables, other sweeps on these cores, choices made earlier."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "NO_COLOR"))}
+    return {**kept, "LC_ALL": "C", "PARADNN_PRESENCE_DIR": "no-presence", "PARADNN_NO_CACHE": "1", **variables}
+
+
+def default_signals():
+    """In the child: as from a terminal, whatever started the test."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def table(text):
+    """The rows of CSV."""
+    return list(csv.DictReader(text.splitlines()))
+
+
+class Case(unittest.TestCase):
+    FILES = {"small.yaml": SMALL, "roofs.csv": CEILINGS}
+
+    def setUp(self):
+        self.directory = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.directory)
+        for name, text in self.FILES.items():
+            self.write(name, text)
+
+    def path(self, *names):
+        return os.path.join(self.directory, *names)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def read(self, *names):
+        with open(self.path(*names), encoding="utf-8") as file:
+            return file.read()
+
+    def rows(self, *names):
+        return table(self.read(*names))
+
+    def popen(self, *arguments, **options):
+        child = subprocess.Popen([PARADNN, *arguments], **{"cwd": self.directory, "stdin": subprocess.DEVNULL,
+                                                           "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
+                                                           "env": environment(), "preexec_fn": default_signals, **options})
+        self.addCleanup(self.end, child)
+        return child
+
+    @staticmethod
+    def end(child):
+        if child.poll() is None:
+            child.kill()
+        child.wait()
+        for stream in (child.stdout, child.stderr):
+            if stream:
+                stream.close()
+
+    def paradnn(self, *arguments, expect=None, **options):
+        child = self.popen(*arguments, **options)
+        stdout, stderr = child.communicate()
+        if expect is not None:
+            self.assertEqual(child.returncode, expect, (arguments, stderr))
+        return subprocess.CompletedProcess(child.args, child.returncode, stdout, stderr)
+
+    def sweep(self, *arguments, expect=0, **options):
+        return self.paradnn("sweep", "small.yaml", *ROOFS, *arguments, expect=expect, **options)
+
+    def ids(self):
+        return [row["id"] for row in table(self.paradnn("list", "small.yaml", "--format", "csv", expect=0).stdout)]
+
+    def wait_for(self, condition, child):
+        """What the condition gives once that is true, which it must be before the child ends."""
+        while not (found := condition()):
+            self.assertIsNone(child.poll(), "has ended early")
+            time.sleep(0.01)
+        return found
+
+    def read_until(self, is_wanted, child):
+        """Lines of the child's stderr up to the first that is wanted."""
+        lines = []
+        while not lines or not is_wanted(lines[-1]):
+            lines.append(child.stderr.readline())
+            self.assertTrue(lines[-1], "has ended early")
+        return lines
+
+    def stop_worker(self, child):
+        """As by ^Z, and waits until it is."""
+        worker = self.wait_for(lambda: worker_of(child.pid), child)
+        self.assertTrue(stop(worker))
+        return worker
+
+
+class Swept(Case):
+    """With small.results as a sweep leaves it, which is made once."""
+    @classmethod
+    def setUpClass(cls):
+        made = tempfile.mkdtemp()
+        cls.addClassCleanup(shutil.rmtree, made)
+        cls.swept = os.path.join(made, "small.results")
+        for name, text in cls.FILES.items():
+            with open(os.path.join(made, name), "w", encoding="utf-8") as file:
+                file.write(text)
+        cls.done = subprocess.run([PARADNN, "sweep", "small.yaml", *ROOFS], cwd=made, env=environment(), capture_output=True, text=True,
+                                  check=True)
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(self.swept, self.path("small.results"))
+
+
+def main(own):
+    """Runs the tests that are named after the test's own arguments, or all."""
+    unittest.main(argv=[sys.argv[0], *(name for name in sys.argv[1 + own:] if name != "--update")], verbosity=1)

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""What is made of a sweep's tables: breakdown and plot.
+
+Usage: results_test.py PARADNN [TEST...]"""
+
+import shutil
+
+from program import Swept, main, table
+
+
+
+class Results(Swept):
+    def test_breakdown(self):
+        done = self.paradnn("breakdown", "small.results", "--format", "csv", expect=0)
+        self.assertEqual(done.stderr, "8 instances; left out 4 that did not end ok\n")
+        rows = table(done.stdout)
+        steps = {row["id"]: row for row in self.rows("small.results", "results.csv") if row["status"] == "ok"}
+        self.assertEqual(list(dict.fromkeys(row["id"] for row in rows)), list(steps))
+        for name, step in steps.items():
+            own = [row for row in rows if row["id"] == name]
+            self.assertEqual(own[-1]["category"], "residual")
+            self.assertAlmostEqual(sum(float(row["share_pct"]) for row in own), 100, places=2)
+            self.assertAlmostEqual(float(own[-1]["share_pct"]), float(step["residual_pct"]), places=2)
+            self.assertEqual("optimizer" in {row["category"] for row in own}, step["run_mode"] == "train")
+        for_people = self.paradnn("breakdown", "small.results", expect=0).stdout
+        self.assertEqual(for_people.count("residual"), len(steps))
+        self.assertEqual(for_people.count(" of the step at its roof; it runs at "), len(steps))
+
+    def test_breakdown_of_what_is_no_result_directory(self):
+        done = self.paradnn("breakdown", ".", expect=2)
+        self.assertRegex(done.stderr, r"\Aparadnn: \./results\.csv: ")
+
+    def test_plot(self):
+        if not shutil.which("gnuplot"):
+            self.skipTest("no gnuplot")
+        done = self.paradnn("plot", "roofline", "small.results", "--color", "mode", "--format", "svg", expect=0)
+        self.assertEqual(done.stderr, "8 points, 4 rows without a rate left out\n")
+        self.assertIn("<svg", self.read(done.stdout.strip()))
+
+
+if __name__ == "__main__":
+    main(1)
