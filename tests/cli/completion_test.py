@@ -9,10 +9,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
-PARADNN, COMPLETION = (os.path.abspath(path) for path in sys.argv[1:3])
+from program import PARADNN, Case, main
+
+COMPLETION = os.path.abspath(sys.argv[2])
 
 # What is typed, with what each shell must then offer: whole words.
 TYPED = {
@@ -90,22 +90,20 @@ zle -N finish; bindkey '^X' finish
 FISH = "source $argv[1]/paradnn.fish; complete -C $argv[2]"
 
 
-class Completion(unittest.TestCase):
+class Completion(Case):
+    FILES = dict.fromkeys(("my.yaml", "my-other.yml", "my.txt", "roofs.csv"), "")
+
     def setUp(self):
-        place = tempfile.TemporaryDirectory()
-        self.addCleanup(place.cleanup)
-        self.place = place.name
+        super().setUp()
         for name in ("one.results", "two.results", "bin"):
-            os.mkdir(os.path.join(self.place, name))
-        for name in ("my.yaml", "my-other.yml", "my.txt", "roofs.csv"):
-            with open(os.path.join(self.place, name), "w", encoding="utf-8"):
-                pass
-        os.symlink(PARADNN, os.path.join(self.place, "bin", "paradnn"))
-        self.environment = {**os.environ, "PATH": f"{self.place}/bin:{os.environ['PATH']}", "HOME": self.place, "LC_ALL": "C.UTF-8", "TERM": "dumb"}
+            os.mkdir(self.path(name))
+        os.symlink(PARADNN, self.path("bin", "paradnn"))
+        self.environment = {**os.environ, "PATH": f"{self.directory}/bin:{os.environ['PATH']}", "HOME": self.directory, "LC_ALL": "C.UTF-8",
+                            "TERM": "dumb"}
 
     def run_in(self, command):
-        done = subprocess.run(command, cwd=self.place, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=60, check=False)
+        done = subprocess.run(command, cwd=self.directory, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              check=False)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
@@ -176,16 +174,15 @@ class Completion(unittest.TestCase):
 
     def test_bash_quotes_names(self):
         self.shell("bash")
-        os.mkdir(os.path.join(self.place, "odd & | name.results"))
+        os.mkdir(self.path("odd & | name.results"))
         for name in ("my roofs.csv", "run.yaml", "setup"):
-            with open(os.path.join(self.place, name), "w", encoding="utf-8") as file:
-                file.write(BASH_SETUP % COMPLETION if name == "setup" else "")
+            self.write(name, BASH_SETUP % COMPLETION if name == "setup" else "")
         for typed, expected in NAMES.items():
             try:
                 ours, terminal = pty.openpty()
             except OSError as error:
                 self.skipTest(f"no pseudo-terminals here: {error}")
-            with subprocess.Popen(["bash", "--rcfile", "setup", "-i"], cwd=self.place, env=self.environment, stdin=terminal, stdout=terminal,
+            with subprocess.Popen(["bash", "--rcfile", "setup", "-i"], cwd=self.directory, env=self.environment, stdin=terminal, stdout=terminal,
                                   stderr=terminal, start_new_session=True) as child:
                 os.close(terminal)
                 out = b""
@@ -193,7 +190,7 @@ class Completion(unittest.TestCase):
                 while b"END" not in out.replace(b"echo END", b""):
                     out += os.read(ours, 4096)
                 os.write(ours, b"exit\n")
-                child.wait(60)
+                child.wait()
             os.close(ours)
             with self.subTest(typed):
                 got = re.findall(r"<([^>]*)>", out.decode().replace("GO>", "").replace("\r", ""))
@@ -208,11 +205,10 @@ class Completion(unittest.TestCase):
 
     def test_zsh(self):
         self.shell("zsh")
-        with open(os.path.join(self.place, "setup"), "w", encoding="utf-8") as file:
-            file.write(ZSH_SETUP % COMPLETION)
+        self.write("setup", ZSH_SETUP % COMPLETION)
         for typed, expected in TYPED.items():
             with self.subTest(typed):
-                out = self.run_in(["zsh", "-f", "-c", ZSH, "zsh", typed, self.place]).replace("\r", "").replace("\a", "").replace("GO>", " ")
+                out = self.run_in(["zsh", "-f", "-c", ZSH, "zsh", typed, self.directory]).replace("\r", "").replace("\a", "").replace("GO>", " ")
                 line = re.search(r"LINE<(.*)>END", out).group(1)
                 before = typed[: typed.rindex(" ") + 1]
                 if len(expected) == 1:
@@ -224,4 +220,4 @@ class Completion(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    main(2)

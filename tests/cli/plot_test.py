@@ -3,7 +3,6 @@
 
 Usage: plot_test.py PARADNN GOLDEN [--update]. The golden files hold nothing measured; --update rewrites them."""
 
-import csv
 import html
 import math
 import os
@@ -12,10 +11,10 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
-import unittest
 
-PARADNN, GOLDEN = (os.path.abspath(path) for path in sys.argv[1:3])
+from program import Case, main, table
+
+GOLDEN = os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
 
 CEILINGS = """\
@@ -144,10 +143,11 @@ GOLDEN_CASES = [
 ]
 
 
-class Case(unittest.TestCase):
+class Data(Case):
+    FILES = {}
+
     def setUp(self):
-        self.directory = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.directory)
+        super().setUp()
         self.tables("pair", PAIR_RESULTS, PAIR_OPS)
         self.tables("grid", GRID_RESULTS)
         self.tables("ops", OPS_RESULTS, OPS_OPS)
@@ -155,45 +155,28 @@ class Case(unittest.TestCase):
         self.tables("pairs", PAIRS_RESULTS)
         self.tables("slow", PAIRS_RESULTS.replace(",1000,990,1010", ",4000,3900,4100"))
         self.tables("box", BOX_RESULTS)
-        self.epoch("epoch", SEQPOINT)
+        self.write("epoch/seqpoint.csv", SEQPOINT)
         self.tables("link", LINK_RESULTS)
-        with open(self.path("link", "ceilings.csv"), "w", encoding="utf-8") as file:
-            file.write(LINKS)
-
-    def path(self, *names):
-        return os.path.join(self.directory, *names)
+        self.write("link/ceilings.csv", LINKS)
 
     def tables(self, name, results, ops=""):
-        os.makedirs(self.path(name), exist_ok=True)
         for file_name, text in (("results.csv", results), ("ops.csv", ops), ("ceilings.csv", CEILINGS)):
             if text:
-                with open(self.path(name, file_name), "w", encoding="utf-8") as file:
-                    file.write(text)
-
-    def epoch(self, name, text):
-        os.makedirs(self.path(name), exist_ok=True)
-        with open(self.path(name, "seqpoint.csv"), "w", encoding="utf-8") as file:
-            file.write(text)
+                self.write(os.path.join(name, file_name), text)
 
     def plot(self, *arguments, expect=0, **options):
-        done = subprocess.run([PARADNN, "plot", *arguments], cwd=self.directory, capture_output=True, text=True, timeout=120,
-                              check=False, **options)
-        self.assertEqual(done.returncode, expect, done.stderr)
-        return done
+        return self.paradnn("plot", *arguments, expect=expect, **options)
 
     def data(self, *arguments):
         """The rows of --format csv."""
-        return list(csv.DictReader(self.plot(*arguments, "--format", "csv").stdout.splitlines()))
+        return table(self.plot(*arguments, "--format", "csv").stdout)
 
     def picture(self, *arguments):
         """The text of the SVG picture."""
         if not shutil.which("gnuplot"):
             self.skipTest("no gnuplot")
-        with open(self.path(self.plot(*arguments, "--format", "svg").stdout.strip()), encoding="utf-8") as file:
-            return file.read()
+        return self.read(self.plot(*arguments, "--format", "svg").stdout.strip())
 
-
-class Data(Case):
     def test_golden(self):
         for name, arguments in GOLDEN_CASES:
             with self.subTest(name):
@@ -215,8 +198,7 @@ class Data(Case):
     def test_goes_to_a_file(self):
         done = self.plot("roofline", "pair", "--format", "csv", "-o", "points.svg")
         self.assertEqual(done.stdout, "points.csv\n")
-        with open(self.path("points.csv"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), self.plot("roofline", "pair", "--format", "csv").stdout)
+        self.assertEqual(self.read("points.csv"), self.plot("roofline", "pair", "--format", "csv").stdout)
 
     def test_refused_option_says_what_is_taken(self):
         for arguments, taken in ((["ceilings", "pair", "--only", "batch=1"], "it takes --output and --format"),
@@ -235,7 +217,7 @@ class Data(Case):
         rows = "".join(f"w{n},fc,{n % 3 + 1},{2 ** (n % 5)},{2 ** (n % 4)},{'train' if n % 7 < 3 else 'infer'},1,ok,1000,"
                        f"{5 + n % 5 * 3 + n % 11},1\n" for n in range(40))
         self.tables("many", GRID_RESULTS.splitlines(keepends=True)[0] + rows)
-        fitted = subprocess.run([PARADNN, "fit", "many", "--format", "csv"], cwd=self.directory, capture_output=True, text=True, check=True)
+        fitted = self.paradnn("fit", "many", "--format", "csv", expect=0)
         self.assertEqual(self.plot("weights", "many", "--format", "csv").stdout, fitted.stdout)
         self.assertIn("could be fitted on varies", self.plot("weights", "grid", "--only", "family=rnn", expect=2).stderr)
         picture = self.picture("weights", "many")
@@ -345,11 +327,11 @@ class Data(Case):
         for text in ("in epoch", "100 iterations of 3 pairs of lengths", "2 SeqPoints project 7.00 ms",
                      "all iterations take 8.18 ms: -14.43 %", "random sample (2)", "source + target"):
             self.assertIn(text, picture)
-        self.epoch("part", SEQPOINT.replace("70000,1", ",").replace("49,1500,median|sample,,1,40,", "49,,,,,,"))
+        self.write("part/seqpoint.csv", SEQPOINT.replace("70000,1", ",").replace("49,1500,median|sample,,1,40,", "49,,,,,,"))
         picture = self.picture("seqpoint", "part")
         self.assertIn("2 SeqPoints project 7.00 ms", picture)
         self.assertNotIn("all iterations take", picture)
-        self.epoch("dry", "".join(",".join(line.split(",")[:9] + (["", ""] if at else ["time_ns", "measured"])) + "\n"
+        self.write("dry/seqpoint.csv", "".join(",".join(line.split(",")[:9] + (["", ""] if at else ["time_ns", "measured"])) + "\n"
                                   for at, line in enumerate(SEQPOINT.splitlines())))
         self.assertIn("Iterations by length in dry", self.picture("seqpoint", "dry"))
 
@@ -362,9 +344,9 @@ class Data(Case):
                 ("a,10,12,40", "a,10,12,0", "seqpoint.csv:2: lengths, iterations, weights and times must be greater than 0"),
                 (",70000,", ",-1,", "seqpoint.csv:3: lengths, iterations, weights and times must be greater than 0"),
                 ("time_ns", "time", "seqpoint.csv:1: column 'time_ns' is missing; expected a seqpoint.csv")):
-            self.epoch("bad", SEQPOINT.replace(old, new))
+            self.write("bad/seqpoint.csv", SEQPOINT.replace(old, new))
             self.assertIn(message, self.plot("seqpoint", "bad", expect=2).stderr)
-        self.epoch("bad", SEQPOINT.splitlines()[0] + "\n")
+        self.write("bad/seqpoint.csv", SEQPOINT.splitlines()[0] + "\n")
         self.assertIn("there are no rows", self.plot("seqpoint", "bad", expect=2).stderr)
         self.assertIn("seqpoint.csv", self.plot("seqpoint", "pair", expect=2).stderr)
 
@@ -431,8 +413,7 @@ class Data(Case):
     def test_op_speedup_within_a_directory(self):
         """Both sides come from one ops.csv."""
         self.ops_pair()
-        with open(self.path("a", "ops.csv"), encoding="utf-8") as file:
-            ops = file.read().splitlines()
+        ops = self.read("a", "ops.csv").splitlines()
         both = [ops[0], *ops[1:], *(line.replace("threads=1", "threads=2").replace(",800.0,", ",1600,") for line in ops[1:])]
         ident = "fc/layers=1,nodes=8,input=8,output=8,batch=1,activation=relu,mode=infer,threads="
         self.tables("both", "id,family,layers,threads,status,time_ns_median\n" + "".join(
@@ -512,9 +493,8 @@ class Data(Case):
         self.tables("two", PAIR_RESULTS.replace("infer,f32,1,ok,2000", "infer,f32,2,ok,2000"), PAIR_OPS)
         self.tables("ops2", OPS_RESULTS, OPS_OPS)
         for name in ("two", "ops2"):
-            with open(self.path(name, "ceilings.csv"), "a", encoding="utf-8") as file:
-                file.write("".join(line.replace(",1,", ",2,", 1).replace(",100,", ",190,") + "\n"
-                                   for line in CEILINGS.splitlines()[1:]))
+            more = (line.replace(",1,", ",2,", 1).replace(",100,", ",190,") + "\n" for line in CEILINGS.splitlines()[1:])
+            self.write(os.path.join(name, "ceilings.csv"), CEILINGS + "".join(more))
         rows = self.data("roofline", "pair", "two")
         points = [(row["name"], row["results"], row["threads"]) for row in rows if row["kind"] == "model"]
         self.assertEqual(points, [("one", "pair", "1"), ("two", "pair", "1"), ("one", "two", "1"), ("two", "two", "2")])
@@ -529,8 +509,7 @@ class Data(Case):
 
     def test_ceilings_of_two_directories(self):
         self.tables("fast", PAIR_RESULTS, PAIR_OPS)
-        with open(self.path("fast", "ceilings.csv"), "w", encoding="utf-8") as file:
-            file.write(CEILINGS.replace(",100,", ",300,").replace(",1,", ",4,", 1))
+        self.write("fast/ceilings.csv", CEILINGS.replace(",100,", ",300,").replace(",1,", ",4,", 1))
         rows = [(row["results"], row["threads"], row["value"]) for row in self.data("ceilings", "pair", "fast") if row["pattern"] == "fma"]
         self.assertEqual(rows, [("pair", "1", "100"), ("fast", "4", "300")])
         picture = self.picture("ceilings", "pair", "fast")
@@ -592,8 +571,7 @@ class Data(Case):
             self.tables(name, "id,family,dtype,backend,status,time_ns_median\n" + "".join(
                 f'"fc/layers=1,nodes=8,input=8,output=8,batch={n},activation=relu,mode=infer,dtype={dtype},threads=1",fc,{dtype},onednn,ok,'
                 f"{time * n}\n" for n, dtype in enumerate(("f32", "bf16"), 1)))
-            with open(self.path(name, "environment.yaml"), "w", encoding="utf-8") as file:
-                file.write(f'backend_onednn: "oneDNN {version} (avx2)" # identity\n')
+            self.write(os.path.join(name, "environment.yaml"), f'backend_onednn: "oneDNN {version} (avx2)" # identity\n')
         rows = self.data("boxes", "old", "new", "--by", "version,dtype")
         self.assertEqual([(row["version"], row["dtype"], row["middle"]) for row in rows],
                          [("oneDNN 3.7.2", "f32", "2"), ("oneDNN 3.7.2", "bf16", "2")])
@@ -636,4 +614,4 @@ class Data(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0]], verbosity=1)
+    main(2)
