@@ -192,9 +192,18 @@ static uint32_t find_summand(const struct pdnn_graph *graph, const struct pdnn_n
     return PDNN_NONE;
 }
 
+/* What a node reads as two of its inputs is still read while a part of it is overwritten: the gradients of
+ * both results of dropout_add_norm are one tensor if only a sum reads them. */
+static bool reads_once(const struct pdnn_node *node, uint32_t tensor) {
+    int times = 0;
+    for (int i = 0; i < node->n_inputs; i++)
+        times += node->input[i] == tensor;
+    return times == 1;
+}
+
 struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     int in_place = node->op->pass[node->pass].in_place;
-    bool has_input = in_place && in_place <= node->n_inputs;
+    bool has_input = in_place && in_place <= node->n_inputs && reads_once(node, node->input[in_place - 1]);
     return (struct pdnn_heritage){has_input ? node->input[in_place - 1] : PDNN_NONE,
                                   find_summand(graph, node)};
 }
