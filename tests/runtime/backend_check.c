@@ -111,41 +111,86 @@ static void compare_all(const struct pdnn_plan *plan, const struct pdnn_plan *or
     }
 }
 
-bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
-                 double slack, const char *what) {
-    struct pdnn_plan plan, oracle;
+void open_oracle(const struct pdnn_graph *graph, struct oracle *oracle) {
+    const struct pdnn_plan_options options = {.seed = CHECK_SEED, .allow_slow = true, .keep_all = true};
     struct pdnn_err err = {0};
+    oracle->steps = 0;
+    must(pdnn_plan_create(&oracle->plan, &pdnn_backend_reference, NULL, graph, &options, &err), &err);
+}
+
+void close_oracle(struct oracle *oracle) {
+    pdnn_plan_destroy(&oracle->plan);
+}
+
+static void run_steps(const struct pdnn_plan *plan, int steps) {
+    for (int i = 0; i < steps; i++)
+        assert_int_equal(pdnn_plan_run(plan), 0);
+}
+
+/* Runs the plan and, as far as it has not come, the oracle; false if the backend answers unsupported. */
+static bool run_both(const struct opened *backend, struct oracle *oracle, int steps, bool keep_all,
+                     struct pdnn_plan *plan) {
     const struct pdnn_plan_options options = {.seed = CHECK_SEED, .allow_slow = true, .keep_all = keep_all};
-    enum pdnn_status status = pdnn_plan_create(&plan, backend->def, backend->state, graph, &options, &err);
+    struct pdnn_err err = {0};
+    enum pdnn_status status =
+        pdnn_plan_create(plan, backend->def, backend->state, oracle->plan.graph, &options, &err);
     if (status == PDNN_UNSUPPORTED)
         return false;
     must(status, &err);
-    must(pdnn_plan_create(&oracle, &pdnn_backend_reference, NULL, graph, &options, &err), &err);
-    for (int i = 0; i < steps; i++) {
-        assert_int_equal(pdnn_plan_run(&plan), 0);
-        assert_int_equal(pdnn_plan_run(&oracle), 0);
-    }
-    if (keep_all)
-        compare_all(&plan, &oracle, slack, what);
-    for (uint32_t i = 0; !keep_all && i < graph->n_tensors; i++) {
-        bool stays = graph->tensors[i].role == PDNN_ROLE_WEIGHT || graph->tensors[i].role == PDNN_ROLE_STATE;
-        if (stays || i == graph->loss || i == graph->result)
-            compare_values(&plan, &oracle, i, 1e-6 * slack, what);
-    }
-    pdnn_plan_destroy(&plan);
-    pdnn_plan_destroy(&oracle);
+    assert_true(oracle->steps <= steps);
+    run_steps(&oracle->plan, steps - oracle->steps);
+    oracle->steps = steps;
+    run_steps(plan, steps);
     return true;
 }
 
-void check_instance(const struct opened *backend, const char *id, bool fused) {
+bool check_everything(const struct opened *backend, struct oracle *oracle, int steps, double slack,
+                      const char *what) {
+    struct pdnn_plan plan;
+    if (!run_both(backend, oracle, steps, true, &plan))
+        return false;
+    compare_all(&plan, &oracle->plan, slack, what);
+    pdnn_plan_destroy(&plan);
+    return true;
+}
+
+bool check_kept(const struct opened *backend, struct oracle *oracle, int steps, double slack,
+                const char *what) {
+    const struct pdnn_graph *graph = oracle->plan.graph;
+    struct pdnn_plan plan;
+    if (!run_both(backend, oracle, steps, false, &plan))
+        return false;
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        bool stays = graph->tensors[i].role == PDNN_ROLE_WEIGHT || graph->tensors[i].role == PDNN_ROLE_STATE;
+        if (stays || i == graph->loss || i == graph->result)
+            compare_values(&plan, &oracle->plan, i, 1e-6 * slack, what);
+    }
+    pdnn_plan_destroy(&plan);
+    return true;
+}
+
+bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, double slack,
+                 const char *what) {
+    struct oracle oracle;
+    open_oracle(graph, &oracle);
+    bool runs = check_everything(backend, &oracle, steps, slack, what) &&
+                check_kept(backend, &oracle, steps, slack, what);
+    close_oracle(&oracle);
+    return runs;
+}
+
+void check_instance(const struct opened *backends, size_t n_backends, const char *id) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
-    char full[PDNN_ID_TEXT];
+    struct oracle oracle;
     pdnn_arena_init(&arena);
-    snprintf(full, sizeof full, "%s%s", id, fused ? ",fuse=post-ops" : "");
-    build_instance(full, &arena, &graph);
-    assert_true(check_graph(backend, &graph, CHECK_STEPS, true, check_whole_step_slack, full));
-    assert_true(check_graph(backend, &graph, CHECK_STEPS, false, check_whole_step_slack, full));
+    build_instance(id, &arena, &graph);
+    open_oracle(&graph, &oracle);
+    for (size_t i = 0; i < n_backends; i++) {
+        assert_true(check_everything(&backends[i], &oracle, CHECK_STEPS, check_whole_step_slack, id));
+        assert_true(check_kept(&backends[i], &oracle, CHECK_STEPS, check_whole_step_slack, id));
+    }
+    close_oracle(&oracle);
     pdnn_arena_finish(&arena);
 }
 

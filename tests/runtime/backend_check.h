@@ -33,14 +33,30 @@ float *value_of(const struct pdnn_plan *plan, uint32_t tensor);
 void compare_values(const struct pdnn_plan *plan, const struct pdnn_plan *oracle, uint32_t tensor,
                     double tolerance, const char *what);
 
-/* Runs the graph on both and compares each value with its op's tolerance times slack. keep_all compares
- * everything; otherwise only what survives the step: weights, state, result and loss. Slow paths are allowed.
- * False if the backend answers unsupported. */
-bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, bool keep_all,
-                 double slack, const char *what);
+/* The graph on `reference`, as far as the comparisons have come: once for all backends, layouts and levels.
+ */
+struct oracle {
+    struct pdnn_plan plan;
+    int steps;
+};
+void open_oracle(const struct pdnn_graph *graph, struct oracle *oracle);
+void close_oracle(struct oracle *oracle);
 
-/* Runs some whole steps of an instance on both; the backend must support it. */
-void check_instance(const struct opened *backend, const char *id, bool fused);
+/* Runs so many steps on the backend, not fewer than the oracle has run, and compares each value with its op's
+ * tolerance times slack. Slow paths are allowed. False if the backend answers unsupported. */
+bool check_everything(const struct opened *backend, struct oracle *oracle, int steps, double slack,
+                      const char *what);
+/* The same where tensors share memory, so that only what survives the step is compared: weights, state,
+ * result and loss. */
+bool check_kept(const struct opened *backend, struct oracle *oracle, int steps, double slack,
+                const char *what);
+
+/* Both, with an oracle of their own. */
+bool check_graph(const struct opened *backend, const struct pdnn_graph *graph, int steps, double slack,
+                 const char *what);
+
+/* Runs some whole steps of an instance; the backends must support it. */
+void check_instance(const struct opened *backends, size_t n_backends, const char *id);
 
 /* Checks that the backend answers PDNN_UNSUPPORTED with a reason that contains the text. */
 void expect_graph_unsupported(const struct opened *backend, const struct pdnn_graph *graph,

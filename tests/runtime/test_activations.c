@@ -156,12 +156,15 @@ static void test_backends(void **state) {
         const struct activation *row = &activations[k / 4];
         struct pdnn_arena arena;
         struct pdnn_graph graph;
+        struct oracle oracle;
         bool train = k % 2, fused = k / 2 % 2;
         build_layer(&arena, &graph, row, train);
         if (fused)
             pdnn_fuse_post_ops(&graph);
-        assert_true(check_graph(&onednn, &graph, CHECK_STEPS, true, 10, row->name));
-        assert_true(fused || check_graph(&openblas, &graph, CHECK_STEPS, true, 10, row->name));
+        open_oracle(&graph, &oracle);
+        assert_true(check_everything(&onednn, &oracle, CHECK_STEPS, 10, row->name));
+        assert_true(fused || check_everything(&openblas, &oracle, CHECK_STEPS, 10, row->name));
+        close_oracle(&oracle);
         pdnn_arena_finish(&arena);
     }
     close_backend(&onednn);

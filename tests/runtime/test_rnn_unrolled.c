@@ -73,6 +73,7 @@ static void build_layer(struct pdnn_graph *graph, const struct dims *d, const st
 static void check_layer(const struct opened *backend, const struct dims *d, const struct variant *v) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
+    struct oracle oracle;
     struct pdnn_err err = {0};
     char what[160];
     pdnn_arena_init(&arena);
@@ -83,7 +84,9 @@ static void check_layer(const struct opened *backend, const struct dims *d, cons
              v->is_reverse ? " reverse" : "", v->has_two_biases ? " two biases" : "",
              v->is_train ? " train" : "", (int)d->T, (int)d->N, (int)d->I, (int)d->H, (int)v->threads);
     double terms = (double)(d->T * d->N + d->I + d->H);
-    assert_true(check_graph(backend, &graph, 2, true, sqrt(terms), what));
+    open_oracle(&graph, &oracle);
+    assert_true(check_everything(backend, &oracle, 2, sqrt(terms), what));
+    close_oracle(&oracle);
     pdnn_arena_finish(&arena);
 }
 
@@ -138,7 +141,7 @@ static void test_run_whole_nets(void **state) {
             continue;
         snprintf(id, sizeof id, "%s,mode=%s,rnn=unrolled", nets[i / 2],
                  i % 2 ? "train,optimizer=sgd" : "infer");
-        check_instance(&backend, id, false);
+        check_instance(&backend, 1, id);
     }
     close_backend(&backend);
 }

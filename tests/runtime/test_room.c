@@ -42,11 +42,11 @@ static void test_choose_without_room(void **state) {
         struct opened backend = open_backend(&def);
         struct pdnn_onednn *onednn = backend.state;
         room_bytes = 0;
-        check_instance(&backend, instances[i], false);
+        check_instance(&backend, 1, instances[i]);
         assert_true(was_untried);
         assert_int_equal(onednn->tune.keys.count, 0);
         room_bytes = UINT64_C(1) << 30;
-        check_instance(&backend, instances[i], false);
+        check_instance(&backend, 1, instances[i]);
         assert_false(was_untried);
         assert_true(onednn->tune.keys.count > 0);
         close_backend(&backend);
@@ -61,7 +61,7 @@ static void test_choose_in_little_room(void **state) {
     for (size_t i = 0; i < INSTANCES; i++) {
         for (room_bytes = 1 << 10; room_bytes <= 1 << 20; room_bytes *= 4) {
             struct opened backend = open_backend(&def);
-            check_instance(&backend, instances[i], false);
+            check_instance(&backend, 1, instances[i]);
             close_backend(&backend);
         }
     }
