@@ -6,8 +6,6 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 
-#include <inttypes.h>
-
 static const char *const paragraphs[] = {
     "Without NAME, lists the model families. With NAME, a family or a preset, lists the family's hyper-parameters, "
     "the run settings that apply to it, the optimizers, and its presets. "
@@ -18,59 +16,77 @@ static const char *const paragraphs[] = {
     NULL,
 };
 
-static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
+static const struct pdnn_option_def options[] = {PDNN_OPTION_TABLE};
 
 static const struct pdnn_example examples[] = {
     {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
 };
 
-static const struct pdnn_sheet_column family_columns[] = {
-    {"family", PDNN_ALIGN_LEFT},
-    {"parameters", PDNN_ALIGN_WRAP},
-    {"help", PDNN_ALIGN_WRAP},
+enum { FAMILY, PARAMETERS, FAMILY_HELP, N_FAMILY_COLUMNS };
+static const struct pdnn_column_def family_columns[N_FAMILY_COLUMNS] = {
+    [FAMILY] = {.name = "family", .help = "what a spec and an ID call it"},
+    [PARAMETERS] = {.name = "parameters",
+                    .align = PDNN_ALIGN_WRAP,
+                    .help = "the names of its hyper-parameters"},
+    [FAMILY_HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what its models are"},
 };
+static const struct pdnn_table_def families_def = {"families", "the model families", family_columns,
+                                                   N_FAMILY_COLUMNS};
 
-static enum pdnn_status print_families(bool csv, struct pdnn_err *err) {
-    struct pdnn_sheet table;
-    pdnn_sheet_init(&table, family_columns, sizeof family_columns / sizeof family_columns[0]);
+static enum pdnn_status print_families(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, &families_def);
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
         struct pdnn_str names = {0};
         for (size_t i = 0; i < (*family)->n_params; i++)
             pdnn_str_printf(&names, "%s%s", i ? " " : "", (*family)->params[i].name);
-        pdnn_sheet_cell(&table, "%s", (*family)->name);
-        pdnn_sheet_cell(&table, "%s", pdnn_str_text(&names));
-        pdnn_sheet_cell(&table, "%s", (*family)->help);
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, FAMILY, (*family)->name);
+        pdnn_table_set_text(&table, row, PARAMETERS, pdnn_str_text(&names));
+        pdnn_table_set_text(&table, row, FAMILY_HELP, (*family)->help);
         pdnn_str_finish(&names);
     }
-    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
-    pdnn_sheet_finish(&table);
+    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_finish(&table);
     return status;
 }
 
-static const struct pdnn_sheet_column param_columns[] = {
-    {"kind", PDNN_ALIGN_GROUP},
-    {"name", PDNN_ALIGN_WRAP},
-    {"values", PDNN_ALIGN_WRAP},
-    {"default", PDNN_ALIGN_WRAP},
-    {"unit", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},
-    {"help", PDNN_ALIGN_WRAP},
+enum { KIND, NAME, VALUES, DEFAULT, UNIT, HELP, N_PARAM_COLUMNS };
+static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
+    [KIND] = {.name = "kind",
+              .align = PDNN_ALIGN_GROUP,
+              .help = "hyper-parameter, run setting, optimizer or preset"},
+    [NAME] = {.name = "name", .align = PDNN_ALIGN_WRAP, .help = "its key in a spec and in an ID"},
+    [VALUES] = {.name = "values", .align = PDNN_ALIGN_WRAP, .help = "what it may be"},
+    [DEFAULT] = {.name = "default", .align = PDNN_ALIGN_WRAP, .help = "what it is where nothing is said"},
+    [UNIT] = {.name = "unit", .rank = 1, .help = "of its values"},
+    [HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
+static const struct pdnn_table_def params_def = {"families NAME", "the parameters of a family", param_columns,
+                                                 N_PARAM_COLUMNS};
 
-static void add_param(struct pdnn_sheet *table, const char *kind, const struct pdnn_param_def *param,
+static size_t add_row(struct pdnn_table *table, const char *kind, const char *name, const char *help) {
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, KIND, kind);
+    pdnn_table_set_text(table, row, NAME, name);
+    pdnn_table_set_text(table, row, HELP, help);
+    return row;
+}
+
+static void add_param(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *param,
                       const char *help) {
     char buffer[PDNN_PARAM_TEXT];
     struct pdnn_str range = {0};
     pdnn_param_range_format(&range, param);
-    pdnn_sheet_cell(table, "%s", kind);
-    pdnn_sheet_cell(table, "%s", param->name);
-    pdnn_sheet_cell(table, "%s", pdnn_str_text(&range));
-    pdnn_sheet_cell(table, "%s", pdnn_param_format(param, pdnn_value_of(param->fallback), buffer));
-    pdnn_sheet_cell(table, "%s", pdnn_param_unit(param));
-    pdnn_sheet_cell(table, "%s", help);
+    size_t row = add_row(table, kind, param->name, help);
+    pdnn_table_set_text(table, row, VALUES, pdnn_str_text(&range));
+    pdnn_table_set_text(table, row, DEFAULT,
+                        pdnn_param_format(param, pdnn_value_of(param->fallback), buffer));
+    pdnn_table_set_text(table, row, UNIT, pdnn_param_unit(param));
     pdnn_str_finish(&range);
 }
 
-static void add_params(struct pdnn_sheet *table, const struct pdnn_instance *defaults) {
+static void add_params(struct pdnn_table *table, const struct pdnn_instance *defaults) {
     const struct pdnn_family_def *family = defaults->family;
     for (size_t i = 0; i < family->n_params; i++) {
         struct pdnn_str help = {0};
@@ -92,7 +108,7 @@ static void append_rule(struct pdnn_str *help, const struct pdnn_op_def *op, con
 }
 
 /* The help column shows the update rule and its constants. */
-static void add_optimizers(struct pdnn_sheet *table) {
+static void add_optimizers(struct pdnn_table *table) {
     for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
         const struct pdnn_optimizer_def *optimizer = &pdnn_optimizers[i];
         struct pdnn_str help = {0};
@@ -101,17 +117,13 @@ static void add_optimizers(struct pdnn_sheet *table) {
             pdnn_str_printf(&help, "; ");
             append_rule(&help, optimizer->last, optimizer->last->coef);
         }
-        pdnn_sheet_cell(table, "optimizer");
-        pdnn_sheet_cell(table, "%s", optimizer->name);
-        for (int empty = 0; empty < 3; empty++)
-            pdnn_sheet_cell(table, "%s", "");
-        pdnn_sheet_cell(table, "%s", pdnn_str_text(&help));
+        add_row(table, "optimizer", optimizer->name, pdnn_str_text(&help));
         pdnn_str_finish(&help);
     }
 }
 
 /* A preset's values go into the help column. */
-static void add_presets(struct pdnn_sheet *table, const struct pdnn_family_def *family) {
+static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_presets; i++) {
         struct pdnn_str help = {0};
         struct pdnn_instance preset;
@@ -126,33 +138,28 @@ static void add_presets(struct pdnn_sheet *table, const struct pdnn_family_def *
                             pdnn_param_format(&family->params[p], preset.hyper[p], buffer));
             comma = ",";
         }
-        pdnn_sheet_cell(table, "preset");
-        pdnn_sheet_cell(table, "%s", family->presets[i].name);
-        for (int empty = 0; empty < 3; empty++)
-            pdnn_sheet_cell(table, "%s", "");
-        pdnn_sheet_cell(table, "%s", pdnn_str_text(&help));
+        add_row(table, "preset", family->presets[i].name, pdnn_str_text(&help));
         pdnn_str_finish(&help);
     }
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
-    bool csv = pdnn_wants_csv(arguments);
     if (!arguments->n_operands)
-        return print_families(csv, err);
+        return print_families(arguments, err);
     struct pdnn_model_name model;
     if (pdnn_model_find(arguments->operands[0], false, &model, err) != PDNN_OK)
         return err->status;
     const struct pdnn_family_def *family = model.family;
     struct pdnn_instance defaults;
-    struct pdnn_sheet table;
-    pdnn_sheet_init(&table, param_columns, sizeof param_columns / sizeof param_columns[0]);
+    struct pdnn_table table;
+    pdnn_table_init(&table, &params_def);
     pdnn_instance_init(&defaults, family);
     add_params(&table, &defaults);
     add_optimizers(&table);
     add_presets(&table, family);
-    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
-    pdnn_sheet_finish(&table);
+    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_finish(&table);
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 const char *const pdnn_formats[] = {"table", "csv", NULL};
+const char *const pdnn_table_formats[] = {"table", "csv", "json", "jsonl", NULL};
 
 static size_t count_words(const char *const *words) {
     size_t count = 0;

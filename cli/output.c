@@ -4,6 +4,7 @@
 #include "cli/terminal.h"
 #include "gen/spec.h"
 #include "results/table/csv.h"
+#include "results/table/write.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,30 @@ enum pdnn_status pdnn_sheet_print(const struct pdnn_sheet *table, bool csv, stru
         pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), &out);
     out.failed = out.failed || table->failed;
     return pdnn_text_print(&out, csv, err);
+}
+
+static enum pdnn_table_format format_of(const struct pdnn_arguments *arguments) {
+    static const enum pdnn_table_format formats[] = {PDNN_FORMAT_TEXT, PDNN_FORMAT_CSV, PDNN_FORMAT_JSON,
+                                                     PDNN_FORMAT_JSON_LINES};
+    const char *format = pdnn_argument(arguments, "format");
+    size_t i = 0;
+    while (format && pdnn_table_formats[i] && strcmp(pdnn_table_formats[i], format) != 0)
+        i++;
+    return formats[i];
+}
+
+bool pdnn_wants_text(const struct pdnn_arguments *arguments) {
+    return format_of(arguments) == PDNN_FORMAT_TEXT;
+}
+
+enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                                  const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_str out = {0};
+    struct pdnn_table_writer writer = {
+        .out = &out, .format = format_of(arguments), .width = pdnn_terminal_width(STDOUT_FILENO)};
+    pdnn_table_write(&writer, table, rows);
+    pdnn_table_write_end(&writer);
+    return pdnn_text_print(&out, writer.format != PDNN_FORMAT_TEXT, err);
 }
 
 enum pdnn_status pdnn_text_print(struct pdnn_str *text, bool is_data, struct pdnn_err *err) {

@@ -3,6 +3,7 @@
 #define CLI_OUTPUT_H
 
 #include "cli/options.h"
+#include "results/table/rows.h"
 #include "results/table/sheet.h"
 
 #include <stdio.h>
@@ -12,9 +13,16 @@ struct pdnn_spec;
 /* True if --format csv was given. */
 bool pdnn_wants_csv(const struct pdnn_arguments *arguments);
 
+/* True if the output is for people, in columns. */
+bool pdnn_wants_text(const struct pdnn_arguments *arguments);
+
 /* Says on stderr which file a spec's name stood for, if that came with the program, and which of its keys has
  * another name by now. */
 void pdnn_tell_spec(const struct pdnn_spec *spec);
+
+/* Prints the table to stdout, or these of its rows (NULL: all), as --format says (PDNN_OPTION_TABLE). */
+enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                                  const struct pdnn_arguments *arguments, struct pdnn_err *err);
 
 /* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
 enum pdnn_status pdnn_sheet_print(const struct pdnn_sheet *table, bool csv, struct pdnn_err *err);

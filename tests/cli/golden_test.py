@@ -105,6 +105,7 @@ GOLDEN_CASES = [
     ("ops", ["ops"], 0),
     ("ops-csv", ["ops", "--format=csv"], 0),
     ("families", ["families"], 0),
+    ("families-json", ["families", "--format=json"], 0),
     ("families-fc", ["families", "fc"], 0),
     ("families-cnn", ["families", "cnn"], 0),
     ("families-rnn", ["families", "rnn"], 0),
