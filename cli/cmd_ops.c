@@ -7,8 +7,6 @@
 #include "results/tables/tables.h"
 #include "session/operators.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,7 +30,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -44,10 +42,17 @@ static const struct pdnn_example examples[] = {
 
 enum { ROOF_SECONDS = 3 };
 
-static const struct pdnn_sheet_column columns[] = {
-    {"op", PDNN_ALIGN_WRAP},    {"category", PDNN_ALIGN_WRAP}, {"passes", PDNN_ALIGN_WRAP},
-    {"hosts", PDNN_ALIGN_WRAP}, {"formula", PDNN_ALIGN_WRAP},
+enum { OP, CATEGORY, PASSES, HOSTS, FORMULA, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [OP] = {.name = "op", .align = PDNN_ALIGN_WRAP, .help = "what tables and specs call it"},
+    [CATEGORY] = {.name = "category", .align = PDNN_ALIGN_WRAP, .help = "the kind of operator it is"},
+    [PASSES] = {.name = "passes", .align = PDNN_ALIGN_WRAP, .help = "the passes that it has, joined by |"},
+    [HOSTS] = {.name = "hosts",
+               .align = PDNN_ALIGN_WRAP,
+               .help = "the ops that may run inside it, joined by |"},
+    [FORMULA] = {.name = "formula", .align = PDNN_ALIGN_WRAP, .help = "what it computes"},
 };
+static const struct pdnn_table_def ops_def = {"ops", "the operators", columns, N_COLUMNS};
 
 /* The ops that may be fused into some pass of this op. */
 static void add_posts(struct pdnn_str *text, const struct pdnn_op_def *op) {
@@ -60,27 +65,37 @@ static void add_posts(struct pdnn_str *text, const struct pdnn_op_def *op) {
     }
 }
 
-static void add_row(struct pdnn_sheet *table, const struct pdnn_op_def *op) {
+static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
     struct pdnn_str passes = {0}, posts = {0};
     add_posts(&posts, op);
     for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
         if (op->pass[pass].flop)
             pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name((enum pdnn_pass)pass));
-    pdnn_sheet_cell(table, "%s", op->name);
-    pdnn_sheet_cell(table, "%s", op->category);
-    pdnn_sheet_cell(table, "%s", pdnn_str_text(&passes));
-    pdnn_sheet_cell(table, "%s", pdnn_str_text(&posts));
-    pdnn_sheet_cell(table, "%s", op->formula);
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, OP, op->name);
+    pdnn_table_set_text(table, row, CATEGORY, op->category);
+    pdnn_table_set_text(table, row, PASSES, pdnn_str_text(&passes));
+    pdnn_table_set_text(table, row, HOSTS, pdnn_str_text(&posts));
+    pdnn_table_set_text(table, row, FORMULA, op->formula);
     pdnn_str_finish(&passes);
     pdnn_str_finish(&posts);
 }
 
-static const struct pdnn_sheet_column found_columns[] = {
-    {"models", PDNN_ALIGN_RIGHT},
-    {"runs", PDNN_ALIGN_RIGHT},
-    {"operand_bytes", PDNN_ALIGN_RIGHT},
-    {"operator", PDNN_ALIGN_WRAP},
+enum { MODELS, RUNS, OPERAND_BYTES, OPERATOR, N_FOUND };
+static const struct pdnn_column_def found_columns[N_FOUND] = {
+    [MODELS] = {.name = "models", .kind = PDNN_KIND_COUNT, .help = "how many models have it"},
+    [RUNS] = {.name = "runs",
+              .kind = PDNN_KIND_COUNT,
+              .help = "how often it runs in one step of each, added up"},
+    [OPERAND_BYTES] = {.name = "operand_bytes",
+                       .unit = "bytes",
+                       .kind = PDNN_KIND_COUNT,
+                       .help = "of all its operands"},
+    [OPERATOR] = {.name = "operator",
+                  .align = PDNN_ALIGN_WRAP,
+                  .help = "its shape, implementation and operands"},
 };
+static const struct pdnn_table_def found_def = {"ops SPEC", "what models consist of", found_columns, N_FOUND};
 
 /* Instances that cannot run have no operators: says how many there are of each outcome, with one reason. */
 static void report_others(const struct pdnn_session *session, const struct pdnn_operators *operators,
@@ -101,23 +116,25 @@ static void report_others(const struct pdnn_session *session, const struct pdnn_
 }
 
 static enum pdnn_status print_found(const struct pdnn_session *session,
-                                    const struct pdnn_operators *operators, bool csv, bool *some_failed,
+                                    const struct pdnn_operators *operators,
+                                    const struct pdnn_arguments *arguments, bool *some_failed,
                                     struct pdnn_err *err) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
-    struct pdnn_sheet table;
+    struct pdnn_table table;
     report_others(session, operators, counts);
     fprintf(stderr, "%zu models, %zu operators; %zu without their cache states\n", counts[PDNN_OUTCOME_OK],
             operators->keys.count, operators->stateless.count);
     *some_failed = pdnn_session_has_failed(counts);
-    pdnn_sheet_init(&table, found_columns, sizeof found_columns / sizeof found_columns[0]);
+    pdnn_table_init(&table, &found_def);
     for (size_t i = 0; i < operators->keys.count; i++) {
-        pdnn_sheet_cell(&table, "%zu", operators->facts[i].models);
-        pdnn_sheet_cell(&table, "%" PRIu64, operators->facts[i].runs);
-        pdnn_sheet_cell(&table, "%" PRIu64, operators->facts[i].bytes);
-        pdnn_sheet_cell(&table, "%s", operators->keys.text[i]);
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_count(&table, row, MODELS, operators->facts[i].models);
+        pdnn_table_set_count(&table, row, RUNS, operators->facts[i].runs);
+        pdnn_table_set_count(&table, row, OPERAND_BYTES, operators->facts[i].bytes);
+        pdnn_table_set_text(&table, row, OPERATOR, operators->keys.text[i]);
     }
-    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
-    pdnn_sheet_finish(&table);
+    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_finish(&table);
     return status;
 }
 
@@ -155,80 +172,85 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
     if (status == PDNN_OK)
         status = list_found(&session, arguments, &operators, err);
     if (status == PDNN_OK)
-        status = print_found(&session, &operators, pdnn_wants_csv(arguments), some_failed, err);
+        status = print_found(&session, &operators, arguments, some_failed, err);
     pdnn_operators_finish(&operators);
     pdnn_session_finish(&session);
     free(sets);
     return status;
 }
 
-static const struct pdnn_sheet_column kept_columns[] = {
-    {"context", PDNN_ALIGN_LEFT},  {"host", PDNN_ALIGN_CUT},        {"status", PDNN_ALIGN_LEFT},
-    {"samples", PDNN_ALIGN_RIGHT}, {"median_us", PDNN_ALIGN_RIGHT}, {"operator", PDNN_ALIGN_LEFT},
+enum { CONTEXT, HOST, STATUS, SAMPLES, MEDIAN, KEPT_OPERATOR, N_KEPT };
+static const struct pdnn_column_def kept_columns[N_KEPT] = {
+    [CONTEXT] = {.name = "context"},
+    [HOST] = {.name = "host", .align = PDNN_ALIGN_CUT},
+    [STATUS] = {.name = "status"},
+    [SAMPLES] = {.name = "samples", .kind = PDNN_KIND_COUNT},
+    [MEDIAN] = {.name = "median_us", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED, .decimals = 2},
+    [KEPT_OPERATOR] = {.name = "operator"},
 };
+static const struct pdnn_table_def kept_def = {"ops --library", "measured operators", kept_columns, N_KEPT};
 
 struct kept {
-    struct pdnn_sheet table;
-    struct pdnn_str csv;
-    bool wants_csv;
+    struct pdnn_table table;
+    bool for_people;
 };
 
-static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *row, struct pdnn_err *err) {
+static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *kept_row, struct pdnn_err *err) {
     struct kept *kept = user;
-    bool is_ok = row->visit.outcome == PDNN_OUTCOME_OK;
     (void)err;
-    if (kept->wants_csv) {
-        pdnn_columns_row(&pdnn_library_columns, row, &kept->csv);
+    if (!kept->for_people) {
+        pdnn_columns_add(&pdnn_library_columns, kept_row, &kept->table);
         return PDNN_OK;
     }
-    pdnn_sheet_cell(&kept->table, "%s", row->context);
-    pdnn_sheet_cell(&kept->table, "%s", row->host);
-    pdnn_sheet_cell(&kept->table, "%s", pdnn_outcome_name(row->visit.outcome));
-    pdnn_sheet_cell(&kept->table, "%" PRIu64, row->visit.samples);
-    pdnn_sheet_number(&kept->table, is_ok ? row->visit.median_ns * 1e-3 : NAN, 2, "");
-    pdnn_sheet_cell(&kept->table, "%s", row->key);
+    size_t row = pdnn_table_add_row(&kept->table);
+    pdnn_table_set_text(&kept->table, row, CONTEXT, kept_row->context);
+    pdnn_table_set_text(&kept->table, row, HOST, kept_row->host);
+    pdnn_table_set_text(&kept->table, row, STATUS, pdnn_outcome_name(kept_row->visit.outcome));
+    pdnn_table_set_count(&kept->table, row, SAMPLES, kept_row->visit.samples);
+    if (kept_row->visit.outcome == PDNN_OUTCOME_OK)
+        pdnn_table_set_number(&kept->table, row, MEDIAN, kept_row->visit.median_ns * 1e-3);
+    pdnn_table_set_text(&kept->table, row, KEPT_OPERATOR, kept_row->key);
     return PDNN_OK;
 }
 
-/* The rows of a library, as they are or for people. */
-static enum pdnn_status run_library(const char *directory, bool csv, struct pdnn_err *err) {
-    struct kept kept = {.wants_csv = csv};
+/* The rows of a library: all of them for programs, what matters for people. */
+static enum pdnn_status run_library(const char *directory, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    struct kept kept = {.for_people = pdnn_wants_text(arguments)};
     bool there;
-    pdnn_sheet_init(&kept.table, kept_columns, sizeof kept_columns / sizeof kept_columns[0]);
-    pdnn_columns_header(&pdnn_library_columns, &kept.csv);
+    if (kept.for_people)
+        pdnn_table_init(&kept.table, &kept_def);
+    else
+        pdnn_columns_table(&pdnn_library_columns, &kept.table);
     enum pdnn_status status = pdnn_library_read(directory, &there, list_kept, &kept, err);
     if (status == PDNN_OK && !there)
         status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_columns.table);
     if (status == PDNN_OK)
-        status = csv ? pdnn_text_print(&kept.csv, true, err) : pdnn_sheet_print(&kept.table, false, err);
-    else
-        pdnn_str_finish(&kept.csv);
-    if (status == PDNN_OK && !csv)
-        pdnn_str_finish(&kept.csv);
-    pdnn_sheet_finish(&kept.table);
+        status = pdnn_table_print(&kept.table, NULL, arguments, err);
+    pdnn_table_finish(&kept.table);
     return status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     static const char *const of_models[] = {"set", "ceilings", "allow-slow", "no-cache"};
     const char *library = pdnn_argument(arguments, "library");
-    struct pdnn_sheet table;
+    struct pdnn_table table;
     if (library && arguments->n_operands)
         return pdnn_fail(err, PDNN_INVALID,
                          "--library lists what is measured; it cannot be combined with '%s'",
                          arguments->operands[0]);
     if (library)
-        return run_library(library, pdnn_wants_csv(arguments), err);
+        return run_library(library, arguments, err);
     if (arguments->n_operands)
         return run_models(arguments, some_failed, err);
     for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
         if (pdnn_argument(arguments, of_models[i]))
             return pdnn_fail(err, PDNN_INVALID, "ops: --%s needs a SPEC or an ID", of_models[i]);
-    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
+    pdnn_table_init(&table, &ops_def);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
-    enum pdnn_status status = pdnn_sheet_print(&table, pdnn_wants_csv(arguments), err);
-    pdnn_sheet_finish(&table);
+    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_finish(&table);
     return status;
 }
 

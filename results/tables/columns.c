@@ -3,6 +3,7 @@
 #include "results/table/csv.h"
 #include "results/tables/record.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -147,4 +148,36 @@ void pdnn_columns_rename(const struct pdnn_columns *columns, struct pdnn_csv *cs
         if (old >= 0 && pdnn_csv_find(csv, column->name) < 0)
             csv->header[old] = column->name;
     }
+}
+
+void pdnn_columns_table(const struct pdnn_columns *columns, struct pdnn_table *table) {
+    static const enum pdnn_kind kinds[] = {
+        [PDNN_COLUMN_TEXT] = PDNN_KIND_TEXT,     [PDNN_COLUMN_WORD] = PDNN_KIND_TEXT,
+        [PDNN_COLUMN_COUNT] = PDNN_KIND_COUNT,   [PDNN_COLUMN_WHOLE] = PDNN_KIND_WHOLE,
+        [PDNN_COLUMN_NUMBER] = PDNN_KIND_NUMBER,
+    };
+    pdnn_table_init(table, &(struct pdnn_table_def){.name = columns->table});
+    for (size_t i = 0; i < columns->count; i++) {
+        const struct pdnn_column *column = &columns->column[i];
+        pdnn_table_add_column(table, &(struct pdnn_column_def){.name = column->name,
+                                                               .unit = *column->unit ? column->unit : NULL,
+                                                               .kind = kinds[column->type],
+                                                               .digits = column->digits,
+                                                               .is_optional = column->is_later,
+                                                               .help = column->help,
+                                                               .words = column->words});
+    }
+}
+
+void pdnn_columns_add(const struct pdnn_columns *columns, const void *row, struct pdnn_table *table) {
+    struct pdnn_str cell = {0};
+    size_t to = pdnn_table_add_row(table);
+    for (size_t i = 0; i < columns->count; i++) {
+        pdnn_str_clear(&cell);
+        pdnn_column_text(&columns->column[i], row, &cell);
+        bool good = pdnn_table_parse(table, to, i, pdnn_str_text(&cell));
+        assert(good);
+        (void)good;
+    }
+    pdnn_str_finish(&cell);
 }

@@ -10,6 +10,7 @@
 #include "models/family.h"
 #include "models/param.h"
 #include "results/table/csv.h"
+#include "results/table/table.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,6 +84,10 @@ const char *pdnn_results_columns_today(const char *was);
 /* Appends the header line, or the line of one row. */
 void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out);
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out);
+
+/* The same columns and rows as a table: a table without rows; one more row of it. */
+void pdnn_columns_table(const struct pdnn_columns *columns, struct pdnn_table *table);
+void pdnn_columns_add(const struct pdnn_columns *columns, const void *row, struct pdnn_table *table);
 
 /* Appends one value as plain text, from which tables for people are made. */
 void pdnn_column_text(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
