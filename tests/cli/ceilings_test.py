@@ -12,7 +12,7 @@ from program import SHORT, Case, environment, main
 
 
 class Ceilings(Case):
-    COMMAND = ["ceilings", "--threads", "1", "--seconds"]
+    COMMAND = ["ceilings", "--threads", "1", "--time", "10h", "--seconds"]
 
     def setUp(self):
         super().setUp()

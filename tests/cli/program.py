@@ -16,12 +16,13 @@ from processes import Clock, journal_lines, stop, worker_of  # pylint: disable=w
 
 PARADNN = os.path.abspath(sys.argv[1])
 
+# Which no machine reaches, so that every op is below its roof.
 CEILINGS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
-compute,fma,f32,,1,0,100,90,110,5
-bandwidth,read,,L1,1,32768,130,120,140,5
-bandwidth,read,,DRAM,1,0,18,17,19,5
-overhead,op,,,1,0,50,40,60,5
+compute,fma,f32,,1,0,1e7,0.9e7,1.1e7,5
+bandwidth,read,,L1,1,32768,1.3e7,1.2e7,1.4e7,5
+bandwidth,read,,DRAM,1,0,1.8e6,1.7e6,1.9e6,5
+overhead,op,,,1,0,1e-3,0.9e-3,1.1e-3,5
 """
 ROOFS = ["--ceilings", "roofs.csv"]
 
@@ -49,7 +50,8 @@ models:
 """
 
 # Of a sweep of which nothing is asserted that was measured.
-SHORT = ["--set", "measure.rounds=1", "--set", "measure.max_time=1ms", "--set", "measure.min_samples=3", "--set", "measure.probe=off"]
+SHORT = ["--set", "measure.rounds=1", "--set", "measure.max_time=1ms", "--set", "measure.min_samples=3", "--set", "measure.probe=off",
+         "--set", "limits.time=10h"]
 # Of one that does not end before the test ends it: many thousands of visits.
 LONG = ["--set", "measure.rounds=10000", "--set", "measure.max_time=20s", "--set", "measure.precision=0.0001%",
         "--set", "measure.probe=off", "--set", "limits.time=10h"]

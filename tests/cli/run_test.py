@@ -13,7 +13,7 @@ class Run(Case):
     ID = "fc/layers=2,nodes=64,input=20,output=10,batch=16,threads=1"
 
     def test_run_for_people(self):
-        done = self.paradnn("run", self.ID, *ROOFS, *SHORT, "--set", "measure.rounds=2", expect=0)
+        done = self.paradnn("run", self.ID, *ROOFS, *SHORT, "--set", "measure.rounds=2", "--set", "measure.probe=on", expect=0)
         self.assertRegex(done.stdout, r"\Afc/layers=2,nodes=64,")
         # Two visits of one instance are too few for an interval.
         self.assertRegex(done.stdout, r"per step(, 95 % interval .* \([3-8]| \(2) visits, \d+ samples\)")

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 
-from program import CEILINGS, LONG, NETS, ROOFS, SHORT, Case, Swept, environment, journal_lines, main, table
+from program import CEILINGS, LONG, NETS, ROOFS, SHORT, Case, Swept, environment, journal_lines, main, stop, table
 
 FULL_IDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "golden", "full-ids")
 
@@ -256,8 +256,10 @@ class Sweep(Case):
     def test_tables_that_cannot_be_written_fail_at_the_end(self):
         child = self.popen("sweep", "small.yaml", *ROOFS, *LONG)
         self.wait_for(lambda: os.path.exists(self.path("small.results", "results.csv")), child)
+        stop(child.pid)  # or it may write the table meanwhile
         os.unlink(self.path("small.results", "results.csv"))
         os.makedirs(self.path("small.results", "results.csv", "in the way"))
+        child.send_signal(signal.SIGCONT)
         self.wait_for(lambda: len(journal_lines(self.path("small.results"))) > 4 * 8, child)
         child.send_signal(signal.SIGINT)
         errors = child.communicate()[1]
