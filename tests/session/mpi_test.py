@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Instances with two ranks, which mpirun starts.
 
-Usage: mpi_test.py PARADNN"""
+Usage: mpi_test.py PARADNN MOVED_CLOCK"""
 
 import csv
 import os
@@ -10,14 +10,17 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-PROGRAM = os.path.abspath(sys.argv[1])
+from processes import Clock, journal_lines, stop, wait_until
+
+PROGRAM, MOVED_CLOCK = (os.path.abspath(path) for path in sys.argv[1:3])
 # Of another machine: no roof matters here.
 CEILINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../results/examples/zen5-2-cores/ceilings.csv")
 MODEL = "fc/layers=2,nodes=32,input=64,output=8,batch=8,threads=1"
-QUICK = ["--set", "measure.rounds=1", "--set", "measure.max_time=60ms", "--set", "measure.probe=off", "-q"]
+QUICK = ["--set", "measure.rounds=1", "--set", "measure.max_time=1ms", "--set", "measure.min_samples=3", "--set", "measure.probe=off", "-q"]
+# Ranks that wait let others have the core.
+QUIET = {"OMPI_MCA_mpi_yield_when_idle": "1", "OMP_WAIT_POLICY": "passive"}
 
 
 def ranks_of(driver):
@@ -46,19 +49,16 @@ class Ranks(unittest.TestCase):
     def command(self, *models, more=()):
         return [PROGRAM, "sweep", *models, "-o", self.results, "--ceilings", CEILINGS, *QUICK, *more]
 
-    def table(self, name):
-        with open(os.path.join(self.results, name), newline="", encoding="utf-8") as file:
+    def rows(self):
+        with open(os.path.join(self.results, "results.csv"), newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
-    def rows(self):
-        return self.table("results.csv")
-
     def visits(self):
-        return self.table("journal.csv") if os.path.exists(os.path.join(self.results, "journal.csv")) else []
+        return list(csv.DictReader(line.decode() for line in journal_lines(self.results)))
 
     def sweep(self, *models, before=(), environment=None, status=0):
         run = subprocess.run([*before, *self.command(*models)], capture_output=True, text=True, check=False,
-                             env={**os.environ, **(environment or {})})
+                             env={**os.environ, **QUIET, **(environment or {})})
         self.assertEqual(run.returncode, status, run.stderr)
         return run.stderr
 
@@ -122,43 +122,48 @@ class Ranks(unittest.TestCase):
         self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": fake}, status=1)
         self.assertRegex(self.rows()[0]["reason"], r"rank 1 is build .*\(0123456789ab\), but rank 0 is build .*: all must be the same build")
 
+    def harmed(self):
+        return [(visit["status"], visit["reason"]) for visit in self.visits() if visit["status"] in ("crash", "timeout")]
+
+    def disturbed(self, harm, *models, more=()):
+        """The harmed visits of a sweep without end, in whose second visit, or about that, rank 1 comes to harm."""
+        clock = Clock(MOVED_CLOCK, os.path.join(self.place.name, "clock"))
+        endless = ["--set", "measure.rounds=10000", "--set", "measure.min_samples=1000"]
+        with subprocess.Popen(self.command(*models, more=[*endless, *more]), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, **QUIET, **clock.variables}) as driver:
+            def wait(condition):
+                wait_until(lambda: condition() or driver.poll() is not None)
+                self.assertIsNone(driver.poll(), driver.stderr.read() if driver.poll() is not None else "")
+
+            # With the first visit in the journal, these ranks are in the second one, or about to be, and stay for all others.
+            wait(self.visits)
+            ranks = ranks_of(driver.pid)
+            self.assertEqual(len(ranks), 2)
+            harm(ranks[1], clock)
+            wait(self.harmed)
+            clock.each_look_takes(0)
+            wait(lambda: self.visits()[-1]["status"] == "ok")
+            wait(lambda: not any(os.path.exists(f"/proc/{rank}") for rank in ranks))
+            driver.send_signal(signal.SIGINT)
+            said = driver.stderr.read()
+        self.assertEqual(driver.returncode, 130, said)
+        return self.harmed()
+
     def test_killed_rank(self):
         """Its visit is a crash that says which rank, other ranks take their places, and the sweep goes on."""
-        slow = ["--set", "measure.rounds=4", "--set", "measure.max_time=3s", "--set", "measure.min_samples=4000"]
-        driver = subprocess.Popen(self.command(MODEL + ",ranks=2", more=slow), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        # With the first visit in the journal, these ranks are in the second one, or about to be, and stay for all others.
-        while driver.poll() is None and not self.visits():
-            time.sleep(0.02)
-        ranks = ranks_of(driver.pid)
-        self.assertEqual(len(ranks), 2, driver.communicate()[0] if driver.poll() else "")
-        os.kill(ranks[1], signal.SIGKILL)
-        said = driver.communicate(timeout=100)[0]
-        visits = [(visit["status"], visit["reason"]) for visit in self.visits()]
-        crashes = [reason for status, reason in visits if status == "crash"]
-        self.assertEqual(len(crashes), 1, said)
-        self.assertRegex(crashes[0], "rank 1 .*signal 9")
-        self.assertEqual(visits[-1], ("ok", ""), said)
-        self.assertEqual([row["status"] for row in self.rows()], ["ok"], said)
+        visits = self.disturbed(lambda rank, clock: os.kill(rank, signal.SIGKILL), MODEL + ",ranks=2")
+        self.assertEqual([status for status, _ in visits], ["crash"])
+        self.assertRegex(visits[0][1], "rank 1 .*signal 9")
+        self.assertEqual([row["status"] for row in self.rows()], ["ok"])
 
     def test_silent_rank(self):
         """As after a lost link: the others wait in MPI. The visit ends at its limit, and the sweep goes on without those ranks."""
-        slow = ["--set", "measure.rounds=2", "--set", "measure.max_time=2s", "--set", "measure.min_samples=4000", "--set", "limits.time=5s"]
-        driver = subprocess.Popen(self.command(MODEL + ",ranks=2", more=slow), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        while driver.poll() is None and not self.visits():
-            time.sleep(0.02)
-        ranks = ranks_of(driver.pid)
-        self.assertEqual(len(ranks), 2, driver.communicate()[0] if driver.poll() else "")
-        os.kill(ranks[1], signal.SIGSTOP)
-        said = driver.communicate(timeout=100)[0]
-        self.assertEqual(driver.returncode, 0, said)
-        self.assertEqual([(visit["status"], visit["reason"]) for visit in self.visits()],
-                         [("ok", ""), ("timeout", "took longer than the limit of 5.00 s, or the ranks no longer reach each other")], said)
-        for _ in range(300):
-            left = [pid for pid in ranks if os.path.exists(f"/proc/{pid}")]
-            if not left:
-                break
-            time.sleep(0.1)
-        self.assertEqual(left, [])
+        def silence(rank, clock):
+            self.assertTrue(stop(rank))
+            clock.each_look_takes(1)
+
+        visits = self.disturbed(silence, MODEL + ",ranks=2", MODEL + ",ranks=2,allreduce=none", more=["--set", "limits.time=10min"])
+        self.assertEqual(visits[0], ("timeout", "took longer than the limit of 600 s, or the ranks no longer reach each other"))
 
     def test_too_few_cores(self):
         cores = len(os.sched_getaffinity(0))
