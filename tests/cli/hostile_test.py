@@ -81,12 +81,18 @@ class Case(unittest.TestCase):
     def path(self, *names):
         return os.path.join(self.directory, *names)
 
-    def write_tables(self, place, changed=None, column=None, cell=None):
+    def write_tables(self, place, changed=None, column=None, *cells):
+        """A row of the changed table for each cell."""
         os.makedirs(self.path(place), exist_ok=True)
         for name, rows in TABLES.items():
             rows = [list(row) for row in rows]
             if name == changed:
-                rows[2][rows[0].index(column)] = cell
+                rows[2:3] = [list(rows[2]) for _ in cells]
+                for i, cell in enumerate(cells):
+                    key = {"results.csv": 0, "ops.csv": 1}.get(name)
+                    if i and key is not None:
+                        rows[2 + i][key] += str(i)
+                    rows[2 + i][rows[0].index(column)] = cell
             text = io.StringIO()
             csv.writer(text, lineterminator="\n").writerows(rows)
             self.write(os.path.join(place, name), text.getvalue())
@@ -133,13 +139,21 @@ class Pictures(Case):
         plots = {"ceilings.csv": PLOTS[:2], "results.csv": [PLOTS[0], *PLOTS[4:]], "ops.csv": [PLOTS[3]]}
         for table, columns in TEXT_COLUMNS.items():
             for i, column in enumerate(columns):
-                # Each kind of plot takes half a second: all cells in the columns that gnuplot got raw, and in others some.
+                # All cells in the columns that gnuplot got raw, and in others some; four to a picture, unless it refuses one of them.
                 cells = CELLS if column in ("pattern", "level") else CELLS[i % 3::8]
+                for first in range(0, len(cells), 4):
+                    some = cells[first:first + 4]
+                    with self.subTest(table=table, column=column, cells=some):
+                        self.draw(table, column, some, plots[table])
+
+    def draw(self, table, column, cells, plots):
+        self.write_tables("bad", table, column, *cells)
+        for plot in plots:
+            done = self.paradnn(*[word.format("bad") for word in plot], "--format", "svg")
+            if done.returncode and len(cells) > 1:
                 for cell in cells:
-                    with self.subTest(table=table, column=column, cell=cell):
-                        self.write_tables("bad", table, column, cell)
-                        for plot in plots[table]:
-                            self.paradnn(*[word.format("bad") for word in plot], "--format", "svg")
+                    self.draw(table, column, [cell], [plot])
+                self.write_tables("bad", table, column, *cells)
 
     def test_no_cell_of_two_tables_runs_a_command(self):
         self.write_tables("good")
@@ -154,16 +168,19 @@ class Pictures(Case):
     def test_no_cell_of_several_directories_runs_a_command(self):
         """Their names, the versions of environment.yaml, and the kinds of op of two sides."""
         self.write_tables("good")
+        places = []
         for i, cell in enumerate(CELLS[:12]):
+            places.append(f"{i}" + cell.replace("/", "").replace("\0", "")[:100])
+            self.write_tables(places[-1], "ops.csv", "layer", cell)
+            escaped = cell.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            self.write(os.path.join(places[-1], "environment.yaml"), f'backend_onednn: "{escaped}"\n')
             with self.subTest(cell):
-                odd = f"{i}" + cell.replace("/", "").replace("\0", "")[:100]
-                self.write_tables("bad", "ops.csv", "layer", cell)
-                self.write("bad/environment.yaml", 'backend_onednn: "%s"\n' % cell.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n"))
-                os.rename(os.path.join(self.directory, "bad"), os.path.join(self.directory, odd))
-                for plot in (["roofline"], ["ceilings"], ["boxes", "--value", "gflops", "--by", "results,version"]):
-                    done = self.paradnn("plot", plot[0], "good", odd, *plot[1:], "--format", "svg")
+                self.paradnn("plot", "op_speedup", "good", places[-1], "--by", "layer,op", "--format", "svg")
+        for first in range(0, len(places), 4):
+            for plot in (["roofline"], ["ceilings"], ["boxes", "--value", "gflops", "--by", "results,version"]):
+                with self.subTest(places=places[first:first + 4], plot=plot):
+                    done = self.paradnn("plot", plot[0], "good", *places[first:first + 4], *plot[1:], "--format", "svg")
                     self.assertEqual(done.returncode, 0, done.stderr)
-                self.paradnn("plot", "op_speedup", "good", odd, "--by", "layer,op", "--format", "svg")
 
     def test_no_column_or_machine_runs_a_command(self):
         self.write_tables("bad")
@@ -176,9 +193,9 @@ class Pictures(Case):
                 self.paradnn("plot", "roofline", "bad", "--color", cell, "--format", "svg")
 
     def test_no_path_runs_a_command(self):
-        for place in ("|touch executed", "|touch executed;:", "-o", "<touch executed", "a'b", "new\nline", "`touch executed`", "a\"b"):
+        for i, place in enumerate(("|touch executed", "a'b", "|touch executed;:", "-o", "<touch executed", "new\nline", "`touch executed`", "a\"b")):
             self.write_tables(place)
-            for plot in self.kinds(place):
+            for plot in list(self.kinds(place))[:None if i < 2 else 3]:
                 with self.subTest(plot):
                     if place == "-o":
                         plot = [*plot[:2], *plot[3:], "--", place]
@@ -282,7 +299,7 @@ class Pipes(Case):
                     self.assertRegex(done.stderr, b"is a (pipe|device), expected a file\n")
 
     def test_a_pipe_of_the_shell_is_a_spec(self):
-        done = subprocess.run(["bash", "-c", '"$0" list --format csv <(sleep 0.2; echo "models: [fc: {layers: 1}]")', PARADNN],
+        done = subprocess.run(["bash", "-c", '"$0" list --format csv <(echo "models: [fc: {layers: 1}]")', PARADNN],
                               capture_output=True, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(b"fc/layers=1", done.stdout)

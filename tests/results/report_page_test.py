@@ -38,14 +38,19 @@ class Browser:
         self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         options = {"args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={profile}",
                             "--window-size=1200,900"], "binary": shutil.which("chromium")}
-        for _ in range(100):
-            try:
-                self.ask("GET", "/status")
-                break
-            except OSError:
-                time.sleep(0.1)
+        while not self.answers():
+            if self.driver.poll() is not None:
+                raise RuntimeError(f"chromedriver ended with {self.driver.returncode}")
+            time.sleep(0.01)
         wanted = {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"}}}}
         self.session = self.ask("POST", "/session", wanted)["sessionId"]
+
+    def answers(self):
+        try:
+            self.ask("GET", "/status")
+        except OSError:
+            return False
+        return True
 
     def ask(self, method, path, body=None):
         data = json.dumps(body).encode() if body is not None else None
