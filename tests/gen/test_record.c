@@ -94,8 +94,11 @@ static void test_record_shipped_sweeps(void **state) {
             continue;
         char path[PATH_TEXT];
         snprintf(path, sizeof path, "%s/%s", sweeps, entry->d_name);
-        for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-            size_t n_sets = 0;
+        /* As it is, and with one of the others, which all sweeps together go through. */
+        const size_t others = sizeof sets / sizeof *sets - 1,
+                     picked[] = {0, 1 + strlen(entry->d_name) % others};
+        for (size_t k = 0; k < 2; k++) {
+            size_t n_sets = 0, i = picked[k];
             while (n_sets < SETS_MAX && sets[i][n_sets])
                 n_sets++;
             check_round_trip(&(const char *){path}, 1, sets[i], n_sets, NULL);

@@ -50,11 +50,15 @@ static struct pdnn_channels shape_of(int64_t N, int64_t C, int64_t pixels, int64
     return (struct pdnn_channels){N, C, pixels, block == LAST ? C : block};
 }
 
+/* The offset of the first pixel of a channel of (N, C); the others follow a block apart. */
+static int64_t line(const struct pdnn_channels *s, int64_t i) {
+    int64_t c = i % s->C, n = i / s->C;
+    return (n * pdnn_channels_padded(s) + c / s->block * s->block) * s->pixels + c % s->block;
+}
+
 /* The offset of an element of (N, C, pixels). */
 static int64_t place(const struct pdnn_channels *s, int64_t i) {
-    int64_t pixel = i % s->pixels, c = i / s->pixels % s->C, n = i / s->pixels / s->C;
-    int64_t padded = pdnn_channels_padded(s);
-    return ((n * padded + c / s->block * s->block) * s->pixels + pixel * s->block) + c % s->block;
+    return line(s, i / s->pixels) + i % s->pixels * s->block;
 }
 
 static int64_t plain_elements(const struct pdnn_channels *s) {
@@ -65,8 +69,11 @@ static int64_t plain_elements(const struct pdnn_channels *s) {
 static float *new_stored(const struct pdnn_channels *s, const float *plain) {
     float *values = new_floats(pdnn_channels_elements(s));
     memset(values, 0, (size_t)pdnn_channels_elements(s) * sizeof *values);
-    for (int64_t i = 0; i < plain_elements(s); i++)
-        values[place(s, i)] = plain[i];
+    for (int64_t i = 0; i < s->N * s->C; i++) {
+        float *to = values + line(s, i);
+        for (int64_t pixel = 0; pixel < s->pixels; pixel++)
+            to[pixel * s->block] = *plain++;
+    }
     return values;
 }
 
@@ -74,9 +81,12 @@ static float *new_stored(const struct pdnn_channels *s, const float *plain) {
 static void check_stored(const struct pdnn_channels *s, const float *got, const double *expected,
                          double tolerance) {
     double sum = 0, all = 0;
-    for (int64_t i = 0; i < plain_elements(s); i++) {
-        assert_near((double)got[place(s, i)], expected[i], tolerance * (1 + fabs(expected[i])));
-        sum += fabs((double)got[place(s, i)]);
+    for (int64_t i = 0; i < s->N * s->C; i++) {
+        const float *at = got + line(s, i);
+        for (int64_t pixel = 0; pixel < s->pixels; pixel++, expected++) {
+            assert_near((double)at[pixel * s->block], *expected, tolerance * (1 + fabs(*expected)));
+            sum += fabs((double)at[pixel * s->block]);
+        }
     }
     for (int64_t i = 0; i < pdnn_channels_elements(s); i++)
         all += fabs((double)got[i]);
@@ -196,7 +206,7 @@ static struct pdnn_batchnorm_options new_way(int way, const struct pdnn_channels
 }
 
 static const int64_t norm_shapes[][3] = {{2, 3, 35},   {1, 13, 1},    {3, 20, 49},  {2, 16, 600}, {5, 8, 77},
-                                         {2, 40, 300}, {1, 64, 3136}, {20, 24, 90}, {3, 13, 49}};
+                                         {2, 40, 300}, {1, 20, 3136}, {20, 24, 90}, {3, 13, 49}};
 enum { NORM_SHAPES = sizeof norm_shapes / sizeof *norm_shapes };
 
 /* Where a result goes: its own memory, that of x, or that of a summand if there is one. */

@@ -41,7 +41,7 @@ static const struct model models[] = {
     {"rnn/cell=rnn,embedding=8,vocabulary=20,batch=3,dropout=20,rnn=unrolled,length=", {7, 1, 4}},
     {"gnmt/hidden=8,layers=2,vocabulary=20,target=4,batch=3,source=", {7, 2, 5}},
     {"gnmt/hidden=8,layers=2,vocabulary=20,source=4,batch=3,mode=infer,target=", {7, 2, 5}},
-    {"deepspeech2/hidden=8,layers=2,labels=3,batch=2,frames=", {91, 41, 61}},
+    {"deepspeech2/hidden=8,layers=2,labels=1,batch=2,frames=", {45, 33, 39}},
     {"fc/layers=3,nodes=40,input=30,output=5,fuse=post-ops,mode=infer,batch=", {64, 1, 17}},
     {"fc/layers=3,nodes=40,input=30,output=5,batch=", {64, 1, 17}},
     {"cnn/block=residual,blocks=1,filters=8,image=16,output=3,fuse=post-ops,mode=infer,batch=", {4, 1, 2}},
@@ -279,7 +279,7 @@ static void test_plan_set_computes(void **state) {
             try_open(&f, def, model, &(struct pdnn_plan_set_options){.plan = {.seed = CHECK_SEED}}, &err);
         if (status != PDNN_UNSUPPORTED)
             must(status, &err);
-        for (int k = 0; status == PDNN_OK && k < 6; k++) {
+        for (int k = 0; status == PDNN_OK && k < 4; k++) {
             const struct pdnn_plan_member *member = get(&f, model, model->values[k % 3]);
             check_places(&f, &member->plan, &get(&f, model, model->values[0])->plan);
             member = get(&f, model, model->values[k % 3]);
@@ -428,9 +428,9 @@ static const char *const padded[][3] = {
     {"gnmt/hidden=8,layers=2,vocabulary=20,batch=3,dropout=0,source=9,target=8",
      "gnmt/hidden=8,layers=2,vocabulary=20,batch=3,dropout=0,source=3,target=7",
      "gnmt/hidden=8,layers=2,vocabulary=20,batch=3,dropout=0,source=6,target=2"},
-    {"deepspeech2/hidden=8,layers=2,batch=2,frames=71,labels=5",
+    {"deepspeech2/hidden=8,layers=2,batch=2,frames=49,labels=5",
      "deepspeech2/hidden=8,layers=2,batch=2,frames=41,labels=3",
-     "deepspeech2/hidden=8,layers=2,batch=2,frames=51,labels=4"},
+     "deepspeech2/hidden=8,layers=2,batch=2,frames=45,labels=4"},
     {"transformer/layers=2,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=masked-lm,length=12,predictions=2",
      "transformer/layers=2,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=masked-lm,length=5,predictions=1",
      "transformer/layers=2,hidden=16,heads=2,vocabulary=20,batch=3,dropout=0,objective=masked-lm,length=8,predictions=2"},
@@ -483,7 +483,8 @@ static void test_plan_set_masks(void **state) {
             float loss = train(&f, key, &batches[i % 3]), expected = train(&oracle, key, &batches[i % 3]);
             if (!(fabsf(loss - expected) <= 1e-3F * fabsf(expected)))
                 fail_msg("%s: %g instead of %g", key, (double)loss, (double)expected);
-            differs += fabsf(train(&drawn, key, NULL) - expected);
+            if (i == 0)
+                differs = fabsf(train(&drawn, key, NULL) - expected);
         }
         assert_int_equal(f.set.n_prepared, 3);
         assert_true(differs > 0);

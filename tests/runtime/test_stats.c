@@ -91,7 +91,7 @@ static void test_visits_interval_coverage(void **state) {
     (void)state;
     static const size_t counts[] = {2, 3, 4, 5, 8, 9, 12, 15};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        double share = coverage(counts[i], 20000);
+        double share = coverage(counts[i], 10000);
         if (share < 0.93 || share > 0.97)
             fail_msg("%zu visits: the interval holds the other headline in %.1f %% of the runs", counts[i],
                      100 * share);
@@ -193,7 +193,7 @@ static double draw_scatter(struct pdnn_rng *rng, struct pdnn_scatter pool) {
 /* An instance is visited until its half-width is within the precision, looking after `rounds` visits and then
  * every `step`. Returns the coverage of the intervals reported. */
 static double stopped_coverage(size_t rounds, size_t step, double precision, struct pdnn_scatter pool) {
-    enum { TRIALS = 20000 };
+    enum { TRIALS = 10000 };
     struct pdnn_rng rng = {5, 0};
     double medians[64], scratch[64];
     size_t inside = 0;
@@ -220,7 +220,7 @@ static void test_visits_interval_planned_looks(void **state) {
     static const struct pdnn_scatter pool = {4e-4, 4};
     (void)state;
     for (size_t rounds = 3; rounds <= 5; rounds += 2) {
-        for (double precision = 0.01; precision < 0.09; precision += 0.01) {
+        for (double precision = 0.01; precision < 0.09; precision += 0.02) {
             double pooled = stopped_coverage(rounds, rounds, precision, pool);
             double own = stopped_coverage(rounds, rounds, precision, alone);
             if (pooled < 0.935 || pooled > 0.97 || own < 0.91 || own > 0.97)
