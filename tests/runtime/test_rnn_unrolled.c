@@ -20,7 +20,7 @@ struct dims {
 };
 
 struct variant {
-    int64_t cell, threads;
+    int64_t cell;
     bool is_reverse, has_two_biases, is_train, wants_dx;
 };
 
@@ -70,7 +70,9 @@ static void build_layer(struct pdnn_graph *graph, const struct dims *d, const st
         append_backward(graph, v);
 }
 
-static void check_layer(const struct opened *backend, const struct dims *d, const struct variant *v) {
+/* On each number of threads. */
+static void check_layer(const struct opened backends[CHECK_THREADS], const struct dims *d,
+                        const struct variant *v) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
     struct oracle oracle;
@@ -80,12 +82,15 @@ static void check_layer(const struct opened *backend, const struct dims *d, cons
     pdnn_graph_init(&graph, &arena);
     build_layer(&graph, d, v);
     must(pdnn_graph_status(&graph, &err), &err);
-    snprintf(what, sizeof what, "%s%s%s%s T=%d N=%d I=%d H=%d, %d threads", pdnn_cells[v->cell].name,
-             v->is_reverse ? " reverse" : "", v->has_two_biases ? " two biases" : "",
-             v->is_train ? " train" : "", (int)d->T, (int)d->N, (int)d->I, (int)d->H, (int)v->threads);
     double terms = (double)(d->T * d->N + d->I + d->H);
     open_oracle(&graph, &oracle);
-    assert_true(check_everything(backend, &oracle, 2, sqrt(terms), what));
+    for (int threads = 1; threads <= CHECK_THREADS; threads++) {
+        snprintf(what, sizeof what, "%s%s%s%s T=%d N=%d I=%d H=%d, %d threads", pdnn_cells[v->cell].name,
+                 v->is_reverse ? " reverse" : "", v->has_two_biases ? " two biases" : "",
+                 v->is_train ? " train" : "", (int)d->T, (int)d->N, (int)d->I, (int)d->H, threads);
+        omp_set_num_threads(threads);
+        assert_true(check_everything(&backends[threads - 1], &oracle, 2, sqrt(terms), what));
+    }
     close_oracle(&oracle);
     pdnn_arena_finish(&arena);
 }
@@ -94,19 +99,20 @@ static void test_run_every_variant(void **state) {
     (void)state;
     static const struct dims all_dims[] = {{1, 1, 1, 1},   {3, 1, 5, 17},  {2, 5, 3, 33},
                                            {4, 2, 16, 64}, {5, 7, 12, 19}, {2, 67, 31, 70}};
-    for (int threads = 1; threads <= CHECK_THREADS; threads++) {
-        struct opened backend = {&pdnn_backend_openblas, NULL};
-        struct pdnn_err err = {0};
-        omp_set_num_threads(threads);
-        must(backend.def->open(threads, 0, &backend.state, &err), &err);
-        for (int bits = 0; bits < 16 * PDNN_CELL_COUNT; bits++) {
-            const struct variant variant = {bits / 16,       threads,         (bits & 1) != 0,
-                                            (bits & 2) != 0, (bits & 4) != 0, (bits & 8) != 0};
-            for (size_t i = 0; i < sizeof all_dims / sizeof *all_dims; i++)
-                check_layer(&backend, &all_dims[i], &variant);
-        }
-        close_backend(&backend);
+    struct opened backends[CHECK_THREADS];
+    struct pdnn_err err = {0};
+    for (int i = 0; i < CHECK_THREADS; i++) {
+        backends[i].def = &pdnn_backend_openblas;
+        must(backends[i].def->open(i + 1, 0, &backends[i].state, &err), &err);
     }
+    for (int bits = 0; bits < 16 * PDNN_CELL_COUNT; bits++) {
+        const struct variant variant = {bits / 16, (bits & 1) != 0, (bits & 2) != 0, (bits & 4) != 0,
+                                        (bits & 8) != 0};
+        for (size_t i = 0; i < sizeof all_dims / sizeof *all_dims; i++)
+            check_layer(backends, &all_dims[i], &variant);
+    }
+    for (int i = 0; i < CHECK_THREADS; i++)
+        close_backend(&backends[i]);
 }
 
 static void test_compile_fused_is_unsupported(void **state) {
