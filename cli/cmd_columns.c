@@ -1,6 +1,5 @@
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "base/texts.h"
 #include "base/visible.h"
 #include "results/import/paradnn_json.h"
 #include "results/tables/columns.h"
@@ -100,7 +99,6 @@ struct listing {
     const char *only; /* NULL: everything */
     bool csv;
     struct pdnn_sheet columns, values;
-    struct pdnn_texts today; /* the names of the columns that `only` is the name of in an earlier schema */
     const struct pdnn_word *told[N_TABLES]; /* the lists of words that `values` has */
     size_t n_told;
 };
@@ -174,37 +172,15 @@ static void collect(struct listing *listing, const struct pdnn_columns *results)
     }
 }
 
-/* The columns that had the name in an earlier schema, and the column of a key with the name; says what they
- * are called today. */
-static enum pdnn_status collect_old(struct listing *listing, const struct pdnn_columns *results,
-                                    struct pdnn_err *err) {
-    const char *of_key = pdnn_key_column(listing->only);
-    bool good = true;
-    for (size_t t = 0; t < N_TABLES; t++) {
-        const struct pdnn_columns *columns = tables[t].columns ? tables[t].columns : results;
-        for (size_t i = 0; i < columns->count; i++) {
-            const struct pdnn_column *column = &columns->column[i];
-            if ((!column->was || strcmp(column->was, listing->only) != 0) &&
-                strcmp(column->name, of_key) != 0)
-                continue;
-            good = pdnn_texts_add(&listing->today, column->name) != SIZE_MAX && good;
-            add_column(listing, tables[t].name, column);
-            add_values(listing, column, true);
-        }
-    }
-    if (!good)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+/* The columns of a key that has another name in files; says which name. */
+static void collect_key(struct listing *listing, const struct pdnn_columns *results) {
+    const char *column = pdnn_key_column(listing->only);
     char shown[PDNN_VISIBLE_TEXT];
-    if (listing->today.count)
-        fprintf(stderr, "the column '%s' is called", pdnn_visible(shown, listing->only));
-    for (size_t i = 0; i < listing->today.count; i++)
-        fprintf(stderr, "%s '%s'",
-                i == 0                         ? ""
-                : i + 1 < listing->today.count ? ","
-                                               : " or",
-                listing->today.text[i]);
-    fputs(listing->today.count ? "\n" : "", stderr);
-    return PDNN_OK;
+    if (column == listing->only)
+        return;
+    fprintf(stderr, "the column '%s' is called '%s'\n", pdnn_visible(shown, listing->only), column);
+    listing->only = column;
+    collect(listing, results);
 }
 
 static enum pdnn_status unknown_name(const char *name, const struct pdnn_columns *results,
@@ -270,12 +246,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         collect(&listing, &results);
     if (status == PDNN_OK && !listing.columns.n_cells && !listing.values.n_cells)
-        status = collect_old(&listing, &results, err);
+        collect_key(&listing, &results);
     if (status == PDNN_OK && !listing.columns.n_cells && !listing.values.n_cells)
         status = unknown_name(listing.only, &results, err);
     if (status == PDNN_OK)
         status = print_listing(&listing, err);
-    pdnn_texts_finish(&listing.today);
     pdnn_sheet_finish(&listing.columns);
     pdnn_sheet_finish(&listing.values);
     pdnn_arena_finish(&arena);

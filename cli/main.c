@@ -82,36 +82,6 @@ static void tell_openmp(void) {
     pdnn_str_finish(&overridden);
 }
 
-static bool names_columns(const struct pdnn_option_def *option) {
-    static const char *const words[] = {"COLUMN", "COLUMNS", "KEY", "KEYS", "CONDITIONS"};
-    bool any = false;
-    for (size_t i = 0; option->argument && i < sizeof words / sizeof *words; i++)
-        any = any || strcmp(option->argument, words[i]) == 0;
-    return any;
-}
-
-/* Says which names of columns on the command line have become others. */
-static void tell_renamed(const struct pdnn_arguments *arguments) {
-    enum { NAME_ROOM = 64 };
-    char name[NAME_ROOM], value[NAME_ROOM];
-    for (size_t i = 0; i < arguments->n_values; i++) {
-        if (!names_columns(&arguments->command->options[arguments->values[i].option]))
-            continue;
-        for (const char *at = arguments->values[i].text; *at;
-             at += strcspn(at, ",") + (strchr(at, ',') != NULL)) {
-            size_t start = strcspn(at, "/,=<>!:"), end = strcspn(at, ",");
-            start = at[start] == '/' ? start + 1 : 0; /* the family, in a text like an id */
-            size_t length = start + strcspn(at + start, ",=<>!:");
-            size_t from = length + strspn(at + length, "=<>!:");
-            snprintf(name, sizeof name, "%.*s", (int)(length - start), at + start);
-            snprintf(value, sizeof value, "%.*s", from < end ? (int)(end - from) : 0, at + from);
-            const char *today = pdnn_results_renamed(name, *value ? value : NULL);
-            if (today)
-                fprintf(stderr, "paradnn: '%s' is now called '%s'\n", name, today);
-        }
-    }
-}
-
 static bool is_writable(int fd) {
     return (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
 }
@@ -132,7 +102,6 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     } else if (status == PDNN_OK) {
         if (command->resolves_threads && !pdnn_argument(&arguments, "quiet"))
             tell_openmp();
-        tell_renamed(&arguments);
         status = command->run(&arguments, &some_failed, &err);
     }
     pdnn_arguments_finish(&arguments);

@@ -121,7 +121,7 @@ static enum pdnn_status check_value(const struct pdnn_comparison *comparison,
     return status;
 }
 
-/* Either table may lack the key: families of its own, or an older version. *key: as the tables name it. */
+/* Either table may lack the key: it has families of its own. *key: as the tables name it. */
 static enum pdnn_status check_key(const struct pdnn_comparison *comparison, const char *name,
                                   const char **key, struct pdnn_err *err) {
     int column;

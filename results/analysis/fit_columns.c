@@ -98,7 +98,7 @@ static const struct pdnn_column fit_columns[] = {
              "or the constant of a power law"},
     {"baseline", "", TERM(baseline), .help = "what a word is set against: the first one in the table"},
     {"state", "", WORD(get_state), .help = "fitted, constant, collinear, no logarithm or too many words"},
-    {"collinear_with", "", TERM(with), .was = "with", .help = "collinear: the terms it is a combination of"},
+    {"collinear_with", "", TERM(with), .help = "collinear: the terms it is a combination of"},
     {"weight", "", WEIGHT(weight),
      .help =
          "linear and log: standard deviations of the value per standard deviation of the term; power: the "

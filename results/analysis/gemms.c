@@ -183,7 +183,7 @@ static const struct pdnn_column columns[] = {
     {"batch", "", WHOLE(shape.batch), .help = "products of this shape in one call: sequences times heads"},
     {"groups", "", TEXT(groups), .help = "groups they belong to, as in breakdown"},
     {"passes", "", TEXT(passes), .help = "passes they belong to, as in ops.csv"},
-    {"executions", "", COUNT(work.count), .was = "count", .help = "calls in one step"},
+    {"executions", "", COUNT(work.count), .help = "calls in one step"},
     {"flop_count", "FLOP", COUNT(work.flop_count),
      .help = "FLOP of all of them, with what is fused into them, as in ops.csv"},
     {"byte_count", "bytes", COUNT(work.byte_count), .help = "compulsory traffic of all of them"},

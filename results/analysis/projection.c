@@ -106,9 +106,9 @@ static void fill_input(const struct work *w, int side, const struct pdnn_op_reco
     }
 }
 
-/* "paradnn:relu avx2"; "own:" is what older tables have. Several are joined: then the first decides. */
+/* "paradnn:relu avx2". Several are joined: then the first decides. */
 static bool is_own(const char *implementation) {
-    return strncmp(implementation, "paradnn:", 8) == 0 || strncmp(implementation, "own:", 4) == 0;
+    return strncmp(implementation, "paradnn:", 8) == 0;
 }
 
 /* "attention, forward" */

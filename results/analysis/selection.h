@@ -17,7 +17,7 @@ struct pdnn_selection {
     size_t n_directories;
     struct pdnn_arena arena;      /* reprinted ids */
     int id, family, status, step; /* column numbers; step is time_ns_median */
-    int extrapolated;             /* column; -1: an older table, in which nothing was extrapolated */
+    int extrapolated;             /* column; -1: there is none, and nothing was extrapolated */
     int first_key, end_key;       /* the range of key columns */
     int end_name; /* the end of columns that may be named like keys: also `version`, which no row differs in
                      alone */

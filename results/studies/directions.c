@@ -219,7 +219,7 @@ static const struct pdnn_column columns[] = {
     {"verdict", "", PDNN_COLUMN_WORD, .get = pdnn_study_get_verdict, .help = "PASS, FAIL or not covered"},
     {"numbers", "", WORD(numbers), .help = "what the verdict is based on, in the order of `compared`"},
     {"compared", "", WORD(compared), .help = "the instances compared; not covered: those that are missing"},
-    {"condition", "", WORD(where), .was = "where",
+    {"condition", "", WORD(where),
      .help = "what distinguishes this set of instances from others in the sweep"},
     {"id", "", WORD(id), .help = "the id of all of them, with a star for what differs"},
 };

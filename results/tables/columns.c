@@ -141,15 +141,6 @@ int pdnn_columns_find(const struct pdnn_columns *columns, const char *name) {
     return -1;
 }
 
-void pdnn_columns_rename(const struct pdnn_columns *columns, struct pdnn_csv *csv) {
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct pdnn_column *column = &columns->column[i];
-        int old = column->was ? pdnn_csv_find(csv, column->was) : -1;
-        if (old >= 0 && pdnn_csv_find(csv, column->name) < 0)
-            csv->header[old] = column->name;
-    }
-}
-
 void pdnn_columns_table(const struct pdnn_columns *columns, struct pdnn_table *table) {
     static const enum pdnn_kind kinds[] = {
         [PDNN_COLUMN_TEXT] = PDNN_KIND_TEXT,     [PDNN_COLUMN_WORD] = PDNN_KIND_TEXT,
@@ -163,7 +154,6 @@ void pdnn_columns_table(const struct pdnn_columns *columns, struct pdnn_table *t
                                                                .unit = *column->unit ? column->unit : NULL,
                                                                .kind = kinds[column->type],
                                                                .digits = column->digits,
-                                                               .is_optional = column->is_later,
                                                                .help = column->help,
                                                                .words = column->words});
     }

@@ -34,10 +34,8 @@ struct pdnn_column {
     enum pdnn_column_type type;
     size_t offset, size; /* of the field in the row's struct; size only for TEXT */
     const char *help;
-    const char *was; /* its name in tables of schema 2, which can still be read; NULL: the same */
-    int digits;      /* NUMBER: significant digits written */
-    bool analytic;   /* known without running anything; `list` shows these */
-    bool is_later;   /* older tables lack it; may be missing when read */
+    int digits;    /* NUMBER: significant digits written */
+    bool analytic; /* known without running anything; `list` shows these */
     /* For a value that is not simply a field: appends its plain text to cell, or nothing if not available. */
     void (*get)(const struct pdnn_column *column, const void *row, struct pdnn_str *cell);
     /* The reverse, for tables that are read again; false if the text is not a valid value. */
@@ -77,10 +75,6 @@ enum pdnn_header_match pdnn_columns_match(const struct pdnn_columns *columns, co
 enum pdnn_status pdnn_columns_refuse(const struct pdnn_columns *columns, const char *path, const char *text,
                                      size_t length, struct pdnn_err *err);
 
-/* Today's name of a column of results.csv that schema 2 called `was`, or NULL; those of keys are not among
- * them. */
-const char *pdnn_results_columns_today(const char *was);
-
 /* Appends the header line, or the line of one row. */
 void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out);
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out);
@@ -98,9 +92,6 @@ void pdnn_column_family(const char *id, struct pdnn_str *cell);
 /* Parses text into the field. Empty text means "not available" if the type has that; a WORD borrows the text.
  * False if the text is not a valid value. */
 bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *text);
-
-/* Gives columns of a table that was read the names that they have today. */
-void pdnn_columns_rename(const struct pdnn_columns *columns, struct pdnn_csv *csv);
 
 /* Index of the column, or -1. */
 int pdnn_columns_find(const struct pdnn_columns *columns, const char *name);

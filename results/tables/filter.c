@@ -53,18 +53,6 @@ static const char *find_operator(const char *text, size_t *which) {
     return NULL;
 }
 
-/* A key that the value shows to be meant as schema 2 named it. */
-static enum pdnn_status rename_key(const struct parsing *parsing, char key[PDNN_SUGGESTION_TEXT],
-                                   const char *values, struct pdnn_err *err) {
-    char *value = pdnn_arena_printf(parsing->arena, "%.*s", (int)strcspn(values, ","), values);
-    const char *today = value ? pdnn_results_renamed(key, value) : NULL;
-    if (!value)
-        return no_memory(err);
-    if (today && pdnn_csv_find(parsing->results, today) >= 0)
-        snprintf(key, PDNN_SUGGESTION_TEXT, "%s", today);
-    return PDNN_OK;
-}
-
 static enum pdnn_status find_column(const struct parsing *parsing, const char *key, int *column,
                                     struct pdnn_err *err) {
     return pdnn_results_column(parsing->results, key, column, err);
@@ -105,8 +93,6 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     condition->comparison = operators[which].comparison;
     memcpy(key, *text, length);
     key[length] = 0;
-    if (rename_key(parsing, key, at + strlen(operators[which].text), err) != PDNN_OK)
-        return err->status;
     if (find_column(parsing, key, &condition->column, err) != PDNN_OK)
         return err->status;
     at += strlen(operators[which].text);

@@ -1,5 +1,5 @@
-/* Ids in tables that an earlier version of paradnn wrote. They are reprinted in today's form, so that an
- * instance has one id whichever version measured it. */
+/* Ids are reprinted in today's form when a table is read: with or without what equals a default, an instance
+ * has one id, and a new setting orphans no row. */
 #ifndef RESULTS_TABLES_IDS_H
 #define RESULTS_TABLES_IDS_H
 

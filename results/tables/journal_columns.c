@@ -133,7 +133,7 @@ static const struct pdnn_column columns[] = {
     {"stop_reason", "", PDNN_COLUMN_WORD, .get = get_stop, .put = put_stop, .words = pdnn_stop_words,
      .help = "why it took no more samples"},
     {"row_flags", "", PDNN_COLUMN_WORD, .get = get_flags, .put = put_flags, .words = pdnn_flag_words,
-     .was = "flags", .help = "flags of this visit, joined by |"},
+     .help = "flags of this visit, joined by |"},
     {"ops", "", COUNT(n_ops), .help = "number of the visit's rows in journal-ops.csv"},
 };
 

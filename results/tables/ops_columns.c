@@ -76,16 +76,15 @@ static const struct pdnn_column columns[] = {
     {"layer", "", TEXT(layer), .help = "where in the model; first..last if identical ops share the row"},
     {"op", "", TEXT(op), .help = "registered op, or reorder"},
     {"category", "", WORD(category), .help = "kind of work, as in `paradnn ops`"},
-    {"op_pass", "", WORD(pass), .was = "pass",
+    {"op_pass", "", WORD(pass),
      .help = "forward, recompute (forward repeated, with checkpoint), backward-data, "
              "backward-weights or update"},
     {"dtype", "", WORD(dtype),
      .help = "element type that it computes in, that of its first input; sets its compute roof"},
-    {"op_shape", "", TEXT(shape), .was = "shape",
+    {"op_shape", "", TEXT(shape),
      .help = "inputs and outputs, dims joined by x; nonzero attributes, written once if the same for both "
              "directions of an image; the dtype unless f32; +op for each op fused into it"},
-    {"executions", "", COUNT(count), .was = "count",
-     .help = "executions in one step; costs and time cover all of them"},
+    {"executions", "", COUNT(count), .help = "executions in one step; costs and time cover all of them"},
     {"flop_count", "FLOP", COUNT(flop_count),
      .help =
          "2 per multiply-add, 1 per other operation; windows over an image are counted with all their taps"},

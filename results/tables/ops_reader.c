@@ -11,11 +11,10 @@
 
 #define OPS_LIMIT_BYTES ((size_t)1 << 34)
 
-/* Required columns; any other one is empty if an older table lacks it. */
+/* Required columns; any other one is empty if the table lacks it. */
 static const char *const needed[] = {"id", "op", "category", "executions", "time_ns_median", "pct_of_roof"};
 
 static enum pdnn_status find_columns(struct pdnn_ops_reader *reader, struct pdnn_err *err) {
-    pdnn_columns_rename(&pdnn_ops_columns, &reader->csv);
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         if (pdnn_csv_find(&reader->csv, needed[i]) < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", reader->path, needed[i]);

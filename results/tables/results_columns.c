@@ -150,7 +150,7 @@ static const struct pdnn_column tail[] = {
     {"memory_bytes", "bytes", TOTAL(memory_bytes), .help = "peak memory of the tensors, predicted"},
     {"plan_bytes", "bytes", COUNT(plan_bytes),
      .help = "memory actually allocated: tensors in the backend's layouts, copies, scratch"},
-    {"method", "", PDNN_COLUMN_WORD, AT(method), .is_later = true,
+    {"method", "", PDNN_COLUMN_WORD, AT(method),
      .help =
          "how the times were obtained: direct: the model ran; composed: the sum of the times of its operators, "
          "each measured in the cache state that it has inside the model (paradnn compose); predicted: such a sum, "
@@ -211,56 +211,48 @@ static const struct pdnn_column tail[] = {
      .help =
          "L1, L2, L3 or DRAM: where most of the memory time goes; link: averaging over ranks takes longer"},
     {"residual_pct", "%", NUMBER(residual_pct), .help = "part of time_ns_median that belongs to no op"},
-    {"infeed_pct", "%", NUMBER(infeed_pct), .is_later = true,
+    {"infeed_pct", "%", NUMBER(infeed_pct),
      .help = "part of time_ns_median that waits for the next minibatch and puts it in place; empty with "
              "data=resident"},
-    {"loader_examples_per_s", "1/s", NUMBER(loader_examples_per_s), .is_later = true,
+    {"loader_examples_per_s", "1/s", NUMBER(loader_examples_per_s),
      .help =
          "what the loaders do alone, with no step beside them; with loaders=0, the thread that runs the step"},
-    {"loader_bytes_per_s", "B/s", NUMBER(loader_bytes_per_s), .is_later = true,
+    {"loader_bytes_per_s", "B/s", NUMBER(loader_bytes_per_s),
      .help = "the same in bytes read from files; data=file only"},
-    {"page_cache", "", PDNN_COLUMN_WORD, AT(page_cache), .is_later = true, .words = page_words,
+    {"page_cache", "", PDNN_COLUMN_WORD, AT(page_cache), .words = page_words,
      .help =
          "how much of the data set the kernel had in memory right before the steps, as it says; data=file "
          "only"},
-    {"compute_ns", "ns", NUMBER(compute_ns), .is_later = true,
+    {"compute_ns", "ns", NUMBER(compute_ns),
      .help = "with several ranks: time of a step without communication, on the slowest rank"},
-    {"skew_ns", "ns", NUMBER(skew_ns), .is_later = true,
+    {"skew_ns", "ns", NUMBER(skew_ns),
      .help =
          "with several ranks: by how much the fastest rank's steps without communication are shorter; its wait for "
          "the slowest one"},
-    {"comm_ns", "ns", NUMBER(comm_ns), .is_later = true,
+    {"comm_ns", "ns", NUMBER(comm_ns),
      .help =
          "with several ranks: time to average all gradients of a step, bucket by bucket, with nothing beside it"},
-    {"exposed_ns", "ns", NUMBER(exposed_ns), .is_later = true,
-     .help = "with several ranks: time_ns_median less compute_ns"},
-    {"hidden_pct", "%", NUMBER(hidden_pct), .is_later = true,
+    {"exposed_ns", "ns", NUMBER(exposed_ns), .help = "with several ranks: time_ns_median less compute_ns"},
+    {"hidden_pct", "%", NUMBER(hidden_pct),
      .help =
          "with several ranks: the part of comm_ns that is not exposed; below 0, communication costs more inside the "
          "step than alone"},
-    {"allreduce_bytes", "bytes", COUNT(allreduce_bytes), .is_later = true,
+    {"allreduce_bytes", "bytes", COUNT(allreduce_bytes),
      .help = "with several ranks: bytes of a rank's gradients"},
-    {"bus_gbs", "1e9 B/s", NUMBER(bus_gbs), .is_later = true,
+    {"bus_gbs", "1e9 B/s", NUMBER(bus_gbs),
      .help =
          "with several ranks: 2(p-1)/p * allreduce_bytes over comm_ns, which is what a ring of p ranks sends over "
          "each link"},
     {"extrapolated", "", COUNT(extrapolated),
      .help = "1: only layers_run of the layers ran, and the time is scaled by the ratio of all ops' times to "
              "theirs"},
-    {"row_flags", "", PDNN_COLUMN_WORD, .get = get_flags, .words = pdnn_flag_words, .was = "flags",
+    {"row_flags", "", PDNN_COLUMN_WORD, .get = get_flags, .words = pdnn_flag_words,
      .help = "what to know before trusting the row, joined by |"},
     {"host", "", PDNN_COLUMN_WORD, AT(host), .help = "name of the machine"},
     {"started_utc", "", PDNN_COLUMN_WORD, .get = get_started, .help = "start of the first visit"},
 };
 
 enum { N_HEAD = sizeof head / sizeof head[0], N_TAIL = sizeof tail / sizeof tail[0] };
-
-const char *pdnn_results_columns_today(const char *was) {
-    for (size_t i = 0; i < N_TAIL; i++)
-        if (tail[i].was && strcmp(tail[i].was, was) == 0)
-            return tail[i].name;
-    return NULL;
-}
 
 struct list {
     struct pdnn_column *column;

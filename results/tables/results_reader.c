@@ -1,4 +1,4 @@
-/* results.csv of any version, as today's. */
+/* results.csv with today's ids and the names of keys. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/tables/results_reader.h"
 
@@ -6,6 +6,7 @@
 #include "models/instance.h"
 #include "results/tables/columns.h"
 #include "results/tables/ids.h"
+#include "results/tables/record.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -38,41 +39,6 @@ const char *pdnn_key_column(const char *key) {
     return key;
 }
 
-static bool is_key(const char *name) {
-    const struct pdnn_family_def *family;
-    const struct pdnn_param_def *param;
-    for (size_t i = 0; (param = param_at(i, &family)); i++)
-        if (strcmp(param->name, name) == 0)
-            return true;
-    return false;
-}
-
-static bool is_value(const char *key, const char *value, bool by_old_name) {
-    const struct pdnn_family_def *family;
-    const struct pdnn_param_def *param;
-    struct pdnn_value parsed;
-    for (size_t i = 0; (param = param_at(i, &family)); i++) {
-        const char *name = by_old_name ? param->was : param->name;
-        if (name && strcmp(name, key) == 0 && pdnn_param_parse(param, value, &parsed, NULL) == PDNN_OK)
-            return true;
-    }
-    return false;
-}
-
-const char *pdnn_results_renamed(const char *name, const char *value) {
-    const struct pdnn_family_def *family;
-    const struct pdnn_param_def *param;
-    const char *today = pdnn_results_columns_today(name);
-    if (today)
-        return today;
-    if (is_key(name) && (!value || is_value(name, value, false) || !is_value(name, value, true)))
-        return NULL;
-    for (size_t i = 0; (param = param_at(i, &family)); i++)
-        if (param->was && strcmp(param->was, name) == 0)
-            return param->name;
-    return NULL;
-}
-
 int pdnn_results_find(const struct pdnn_csv *results, const char *name) {
     const struct pdnn_family_def *family;
     const struct pdnn_param_def *param;
@@ -80,11 +46,7 @@ int pdnn_results_find(const struct pdnn_csv *results, const char *name) {
     for (size_t i = 0; column < 0 && (param = param_at(i, &family)); i++)
         if (param->column && strcmp(param->column, name) == 0)
             column = pdnn_csv_find(results, param->name);
-    for (size_t i = 0; column < 0 && (param = param_at(i, &family)); i++)
-        if (param->was && strcmp(param->was, name) == 0)
-            column = pdnn_csv_find(results, param->name);
-    const char *today = column < 0 ? pdnn_results_columns_today(name) : NULL;
-    return today ? pdnn_csv_find(results, today) : column;
+    return column;
 }
 
 enum pdnn_status pdnn_results_column(const struct pdnn_csv *results, const char *name, int *column,
@@ -97,125 +59,49 @@ enum pdnn_status pdnn_results_column(const struct pdnn_csv *results, const char 
     return pdnn_fail(err, PDNN_INVALID, "results.csv has no column '%.64s'%s", name, suggestion);
 }
 
-/* Inserts empty columns with these names before the given one. */
-static enum pdnn_status insert(struct pdnn_csv *csv, size_t at, const char *const *names, size_t count,
-                               struct pdnn_err *err) {
-    size_t width = csv->n_columns + count;
-    const char **header = calloc(width, sizeof *header);
-    const char **cells = calloc((csv->n_rows + 1) * width, sizeof *cells);
-    if (!header || !cells) {
-        free(header);
-        free(cells);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu rows", csv->n_rows);
-    }
-    for (size_t row = 0; row <= csv->n_rows; row++) {
-        bool is_header = row == csv->n_rows;
-        const char **to = is_header ? header : cells + row * width;
-        const char *const *from = is_header ? csv->header : csv->cells + row * csv->n_columns;
-        memcpy(to, from, at * sizeof *to);
-        for (size_t i = 0; i < count; i++)
-            to[at + i] = is_header ? names[i] : "";
-        memcpy(to + at + count, from + at, (csv->n_columns - at) * sizeof *to);
-    }
-    free(csv->header);
-    free(csv->cells);
-    csv->header = header;
-    csv->cells = cells;
-    csv->n_columns = width;
-    return PDNN_OK;
-}
-
-static const char **cell(struct pdnn_csv *csv, size_t row, int column) {
-    return &csv->cells[row * csv->n_columns + (size_t)column];
-}
-
-/* Schema 2 had no columns for the two parts of an id. */
-static enum pdnn_status split_ids(struct pdnn_csv *csv, struct pdnn_arena *arena, struct pdnn_err *err) {
-    static const char *const names[] = {"model", "settings"};
-    if (pdnn_csv_find(csv, "model") >= 0 || pdnn_csv_find(csv, "settings") >= 0)
-        return PDNN_OK;
-    int id = pdnn_csv_find(csv, "id");
-    if (insert(csv, (size_t)id + 1, names, 2, err) != PDNN_OK)
-        return err->status;
-    for (size_t row = 0; row < csv->n_rows; row++) {
-        const char *text = *cell(csv, row, id);
-        size_t length = pdnn_id_model_length(text);
-        *cell(csv, row, id + 1) = pdnn_arena_printf(arena, "%.*s", (int)length, text);
-        *cell(csv, row, id + 2) = text + length + (text[length] == ',');
-        if (!*cell(csv, row, id + 1))
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu rows", csv->n_rows);
-    }
-    return PDNN_OK;
-}
-
-/* In schema 2, a key of this family shared its column with another meaning: its values get their own. */
-static enum pdnn_status split_key(struct pdnn_csv *csv, const struct pdnn_family_def *family,
-                                  const struct pdnn_param_def *param, struct pdnn_err *err) {
-    int column = pdnn_csv_find(csv, param->was), of_family = pdnn_csv_find(csv, "family");
-    struct pdnn_value value;
-    bool has_own = false, has_other = false;
-    if (column < 0 || pdnn_csv_find(csv, param->name) >= 0)
-        return PDNN_OK;
-    for (size_t row = 0; row < csv->n_rows; row++) {
-        const char *text = *cell(csv, row, column);
-        bool is_own = strcmp(*cell(csv, row, of_family), family->name) == 0 &&
-                      pdnn_param_parse(param, text, &value, NULL) == PDNN_OK;
-        has_own = has_own || is_own;
-        has_other = has_other || (!is_own && *text);
-    }
-    if (has_own && !has_other)
-        csv->header[column] = param->name;
-    if (!has_own || !has_other)
-        return PDNN_OK;
-    if (insert(csv, (size_t)column + 1, &param->name, 1, err) != PDNN_OK)
-        return err->status;
-    for (size_t row = 0; row < csv->n_rows; row++) {
-        if (strcmp(*cell(csv, row, of_family), family->name) != 0)
-            continue;
-        *cell(csv, row, column + 1) = *cell(csv, row, column);
-        *cell(csv, row, column) = "";
-    }
-    return PDNN_OK;
-}
-
-static enum pdnn_status bring_up_to_date(struct pdnn_csv *csv, struct pdnn_arena *arena,
-                                         struct pdnn_err *err) {
+static void name_keys(struct pdnn_csv *csv) {
     const struct pdnn_family_def *family;
     const struct pdnn_param_def *param;
-    enum pdnn_status status = pdnn_ids_reprint(csv, arena, err);
-    if (status == PDNN_OK)
-        status = split_ids(csv, arena, err);
-    for (size_t i = 0; i < csv->n_columns; i++) {
-        const char *today = pdnn_results_columns_today(csv->header[i]);
-        if (today && pdnn_csv_find(csv, today) < 0)
-            csv->header[i] = today;
-    }
-    for (size_t i = 0; status == PDNN_OK && (param = param_at(i, &family)); i++) {
+    for (size_t i = 0; (param = param_at(i, &family)); i++) {
         int in_file = param->column ? pdnn_csv_find(csv, param->column) : -1;
         if (in_file >= 0 && pdnn_csv_find(csv, param->name) < 0)
             csv->header[in_file] = param->name;
-        if (param->was && family)
-            status = split_key(csv, family, param, err);
     }
-    return status;
+}
+
+/* A table without the column is somebody's own. */
+static enum pdnn_status check_schema(const char *path, const struct pdnn_csv *csv, struct pdnn_err *err) {
+    int column = pdnn_csv_find(csv, "schema");
+    uint64_t schema = PDNN_SCHEMA;
+    if (column >= 0 && csv->n_rows && !pdnn_count_parse(pdnn_csv_get(csv, 0, column), &schema))
+        schema = UINT64_MAX;
+    if (schema < PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID, "%s: written by an older version of paradnn (schema %d, now %d)",
+                         path, (int)schema, PDNN_SCHEMA);
+    if (schema > PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: schema '%.20s', this program reads %d", path,
+                         csv->lines[0], pdnn_csv_get(csv, 0, column), PDNN_SCHEMA);
+    return PDNN_OK;
 }
 
 /* Takes the table over on success, and finishes it otherwise. */
 static enum pdnn_status take(const char *path, struct pdnn_csv *csv, struct pdnn_arena *arena,
                              struct pdnn_csv *results, struct pdnn_err *err) {
     static const char *const needed[] = {"id", "family", "status", "time_ns_median"};
-    enum pdnn_status status = PDNN_OK;
+    enum pdnn_status status = check_schema(path, csv, err);
     for (size_t i = 0; status == PDNN_OK && i < sizeof needed / sizeof *needed; i++)
         if (pdnn_csv_find(csv, needed[i]) < 0)
             status = pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a results.csv",
                                path, needed[i]);
     if (status == PDNN_OK)
-        status = bring_up_to_date(csv, arena, err);
-    if (status == PDNN_OK)
-        *results = *csv;
-    else
+        status = pdnn_ids_reprint(csv, arena, err);
+    if (status != PDNN_OK) {
         pdnn_csv_finish(csv);
-    return status;
+        return status;
+    }
+    name_keys(csv);
+    *results = *csv;
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_results_parse(const char *path, const struct pdnn_str *text, struct pdnn_arena *arena,

@@ -85,13 +85,12 @@ static bool is_of_host(const struct pdnn_csv *csv, size_t row, int column, const
 /* rows: room for as many as the table has, or PDNN_CEILINGS_MAX. */
 static enum pdnn_status parse_ceilings(const char *path, struct pdnn_csv *csv, const char *host,
                                        struct pdnn_ceiling *rows, size_t *count, struct pdnn_err *err) {
-    pdnn_columns_rename(&pdnn_ceilings_columns, csv);
-    for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
-        const struct pdnn_column *column = &pdnn_ceilings_columns.column[i];
-        if (!column->is_later && pdnn_csv_find(csv, column->name) < 0)
+    static const char *const needed[] = {"kind",           "pattern", "dtype", "level", "threads",
+                                         "capacity_bytes", "value",   "low",   "high",  "repetitions"};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (pdnn_csv_find(csv, needed[i]) < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a ceilings.csv", path,
-                             column->name);
-    }
+                             needed[i]);
     int column = pdnn_csv_find(csv, "host");
     for (size_t i = 0; i < csv->n_rows; i++) {
         struct pdnn_ceiling row = {.host = ""};

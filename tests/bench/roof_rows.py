@@ -37,7 +37,7 @@ def read(directory, table):
     keys = ("id", "op_index") if table == "ops" else ("id",)
     with open(f"{directory}/{table}.csv", newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["pct_of_roof"]]
-    flagged = sum("above_roof" in row.get("row_flags", row.get("flags", "")) for row in rows)
+    flagged = sum("above_roof" in row.get("row_flags", "") for row in rows)
     return {tuple(row[key] for key in keys): float(row["pct_of_roof"]) for row in rows}, flagged
 
 

@@ -39,7 +39,7 @@ BERT_OPS = [
 def bert_tables():
     """results.csv and ops.csv of BERT_OPS at batch 4 and, extrapolated, at batch 16."""
     results = "id,family,layers,hidden,length,batch,mode,dtype,status,params,time_ns_median,extrapolated\n"
-    ops = ("id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,"
+    ops = ("id,op_index,layer,op,category,op_pass,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,"
            "pct_of_roof\n")
     for k, batch, step in ((8, 4, 10000), (9, 16, 33000)):
         name = f'"transformer/layers=2,hidden=8,length=16,batch={batch},mode=train,dtype=f32"'

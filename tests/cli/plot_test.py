@@ -34,7 +34,7 @@ two,fc,1,2,infer,f32,1,ok,2000,20,50,compute,2026-05-01T12:00:00.000Z,0
 four,fc,1,4,infer,f32,1,oom,,,,,,0
 """
 PAIR_OPS = """\
-id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,pct_of_roof
+id,op_index,layer,op,category,op_pass,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,pct_of_roof
 one,0,output,dense,linear gemm,forward,1x8:8x8:1x8,1,128,128,320,900,50
 one,1,output,bias,bias,forward,1x8:8:1x8,1,8,8,96,100,50
 two,0,output,dense,linear gemm,forward,2x8:8x8:2x8,1,256,256,384,1500,60
@@ -61,7 +61,7 @@ a,fc,1,1,infer,f32,1,ok,1000,2026-05-01T12:00:00.000Z
 b,fc,1,4,infer,f32,2,ok,1000,2026-05-01T12:00:00.000Z
 """
 OPS_OPS = """\
-id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,gflops,intensity_flop_per_byte,bound,pct_of_roof
+id,op_index,layer,op,category,op_pass,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,gflops,intensity_flop_per_byte,bound,pct_of_roof
 a,0,hidden1,dense,linear gemm,forward,x,1,1,1,1,800,40,2,compute,
 a,1,hidden1,bias,bias,forward,x,1,1,1,1,10,3,0.25,memory,
 a,2,hidden1,relu,activation,forward,x,1,1,1,1,9,2,0.125,memory,

@@ -147,7 +147,7 @@ class Recomputed(Tables):
                         for mode in ("infer", "train"):
                             plain.append({"family": family, "layers": layers, width: size, "batch": batch, "mode": mode, "threads": 2})
         sides, ops = ([], []), ([], [])
-        self.op_header = ["id", "op", "category", "pass", "layer", "count", "time_ns_median", "pct_of_roof"]
+        self.op_header = ["id", "op", "category", "op_pass", "layer", "executions", "time_ns_median", "pct_of_roof"]
         for side, backend in enumerate(("onednn", "openblas")):
             for number, keys in enumerate(plain):
                 status = chance.choices(["ok", "oom", None], [18, 1, 1])[0]

@@ -30,7 +30,7 @@ def made_up_table(rng, n_rows):
         status = "crash" if rng.random() < 0.1 else "ok"
         time = 1e4 * layers ** 0.9 * (nodes + 50) ** 1.7 * batch ** 0.6 * math.exp(rng.gauss(0, 0.4)) * (2 if mode == "train" else 1)
         share = max(0.01, 20 + 5 * math.log2(batch) - layers / 4 + rng.gauss(0, 5))
-        rows.append([2, f"rnn/{i}", "rnn", layers, nodes, 2 * nodes, 10, "" if rng.random() < 0.05 else batch, cell, mode, status,
+        rows.append([3, f"rnn/{i}", "rnn", layers, nodes, 2 * nodes, 10, "" if rng.random() < 0.05 else batch, cell, mode, status,
                      repr(time), repr(share) if rng.random() > 0.03 else ""])
     return rows
 

@@ -58,7 +58,7 @@ def low():
 
 CNN_HEADER = ("id,family,block,blocks,filters,image,output,batch,pool,stride_on,shortcut,activation,mode,dtype,fuse,algorithm,threads,status,"
               "time_ns_median,params,started_utc,extrapolated\n")
-OPS_HEADER = ("id,op_index,layer,op,category,pass,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,gflops,"
+OPS_HEADER = ("id,op_index,layer,op,category,op_pass,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,gflops,"
               "intensity_flop_per_byte,bound,pct_of_roof\n")
 CATEGORIES = ("convolution", "batchnorm", "activation", "pooling", "linear gemm", "bias", "optimizer", "loss", "reorder", "add", "softmax",
               "normalization of layers, with dropout and residual", "embedding", "slice and concatenate")

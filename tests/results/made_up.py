@@ -11,7 +11,7 @@ bandwidth,read,,DRAM,1,0,18,17,19,5
 """
 HEADER = ["id", "family", "layers", "nodes", "batch", "mode", "threads", "status", "reason", "params", "in_bounds_flop_count",
           "byte_count", "memory_bytes", "time_ns_median", "ci_low_ns", "ci_high_ns", "gflops", "intensity_flop_per_byte",
-          "pct_of_roof", "pct_of_peak", "bound", "roof_level", "flags"]
+          "pct_of_roof", "pct_of_peak", "bound", "roof_level", "row_flags"]
 
 
 def row(layers, nodes, batch, ns, gflops, **other):

@@ -15,8 +15,8 @@ from made_up import write_tables
 PARADNN = sys.argv.pop(1)
 KEYS = ["layers", "nodes", "filters", "embedding", "batch", "mode", "dtype", "backend", "threads"]
 HEADER = ["id", "family", *KEYS, "status", "reason", "params", "in_bounds_flop_count", "byte_count", "memory_bytes", "time_ns_median",
-          "ci_low_ns", "ci_high_ns", "gflops", "intensity_flop_per_byte", "pct_of_roof", "pct_of_peak", "bound", "roof_level", "flags"]
-OPS = ["id", "op_index", "layer", "op", "category", "pass", "dtype", "shape", "count", "flop_count", "in_bounds_flop_count", "byte_count",
+          "ci_low_ns", "ci_high_ns", "gflops", "intensity_flop_per_byte", "pct_of_roof", "pct_of_peak", "bound", "roof_level", "row_flags"]
+OPS = ["id", "op_index", "layer", "op", "category", "op_pass", "dtype", "op_shape", "executions", "flop_count", "in_bounds_flop_count", "byte_count",
        "time_ns_median", "share_pct", "gflops", "bw_gbs", "intensity_flop_per_byte", "attainable_gflops", "pct_of_roof", "bound",
        "roof_level", "implementation", "extrapolated"]
 HOLDS, DOES_NOT, UNKNOWN = "holds", "does not hold", "cannot be told"

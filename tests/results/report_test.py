@@ -87,7 +87,7 @@ class Report(unittest.TestCase):
     def test_memory_share_of_other_ops(self):
         """Of the time outside products, 300 of 400 ns are bound by memory in each model."""
         rows = grid()[:4]
-        ops = "id,op_index,layer,op,category,pass,dtype,shape,count,flop_count,in_bounds_flop_count,byte_count,time_ns_median,share_pct," \
+        ops = "id,op_index,layer,op,category,op_pass,dtype,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,share_pct," \
               "gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,bound,roof_level,implementation,extrapolated\n"
         for r in rows:
             for k, (op, category, ns, bound) in enumerate([("dense", "linear gemm", 900, "compute"), ("relu", "activation", 300, "memory"),
@@ -135,7 +135,7 @@ class Report(unittest.TestCase):
 
     def test_names_from_tables_are_text(self):
         evil = "</script><script>alert(1)</script><img src=x onerror=alert(1)>'\"&"
-        rows = [dict(r, flags=evil, bound=evil, reason=evil) for r in grid()]
+        rows = [dict(r, row_flags=evil, bound=evil, reason=evil) for r in grid()]
         rows[0]["id"] = evil
         rows[1].update(status=evil, time_ns_median="")
         page = self.report(self.results(rows, name="a<b>&'c\n", **{"environment.yaml": f'cpu: "{evil}"\n'}))
@@ -284,6 +284,10 @@ class Report(unittest.TestCase):
         self.assertIn("column 'status' is missing", self.refuse(self.results(grid(), "lacks", [c for c in HEADER if c != "status"])))
         self.assertIn("column 'low' is missing",
                       self.refuse(self.results(grid(), "roofs", **{"ceilings.csv": CEILINGS.replace(",low,", ",small,")})))
+        for schema, said in ((2, "results.csv: written by an older version of paradnn (schema 2, now 3)"),
+                             (4, "results.csv:2: schema '4', this program reads 3")):
+            rows = [dict(r, schema=schema) for r in grid()]
+            self.assertIn(said, self.refuse(self.results(rows, f"schema-{schema}", ["schema", *HEADER])))
         done = subprocess.run([PARADNN, "report", self.results(grid(), "fine"), "-o", "/nowhere/x.html"], capture_output=True, text=True)
         self.assertIn("/nowhere", done.stderr)
 

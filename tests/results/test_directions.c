@@ -43,7 +43,7 @@ static int teardown(void **state) {
 static const char results_header[] =
     "id,family,layers,hidden,heads,ffn,length,batch,qkv,mode,dtype,accumulate,checkpoint,status,params,time_ns_median\n";
 static const char ops_header[] =
-    "id,layer,op,category,pass,shape,count,byte_count,time_ns_median,pct_of_roof\n";
+    "id,layer,op,category,op_pass,op_shape,executions,byte_count,time_ns_median,pct_of_roof\n";
 
 /* A step of 1000 ns of a model with the given values. */
 #define RUN(id, layers, hidden, heads, ffn, length, batch, qkv, accumulate, checkpoint)                      \

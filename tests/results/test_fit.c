@@ -47,7 +47,7 @@ static void write_table(struct pdnn_str *text) {
         for (int nodes = 16; nodes <= 128; nodes *= 2) {
             for (int batch = 1; batch <= 64; batch *= 8) {
                 for (int train = 0; train < 2; train++, row++) {
-                    pdnn_str_printf(text, "2,fc/%d,fc,%d,%d,%d,10,", row, layers, nodes, 4 * nodes);
+                    pdnn_str_printf(text, "3,fc/%d,fc,%d,%d,%d,10,", row, layers, nodes, 4 * nodes);
                     pdnn_str_printf(text, row % 7 == 3 ? ",%d" : "%d,%d", row % 7 == 3 ? row % 3 : batch,
                                     row % 3);
                     pdnn_str_printf(text, ",%s,%s,%s,%d,%d\n", train ? "train" : "infer", train ? "sgd" : "",
@@ -56,8 +56,8 @@ static void write_table(struct pdnn_str *text) {
             }
         }
     }
-    pdnn_str_printf(text, "2,rnn/0,rnn,1,,,,1,,infer,,ok,100,1\n2,rnn/1,rnn,2,,,,1,,infer,,ok,110,1\n");
-    pdnn_str_printf(text, "2,cnn/0,cnn,1,,,,1,0,infer,,ok,100,1\n");
+    pdnn_str_printf(text, "3,rnn/0,rnn,1,,,,1,,infer,,ok,100,1\n3,rnn/1,rnn,2,,,,1,,infer,,ok,110,1\n");
+    pdnn_str_printf(text, "3,cnn/0,cnn,1,,,,1,0,infer,,ok,100,1\n");
 }
 
 static int setup(void **state) {

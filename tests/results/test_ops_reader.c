@@ -92,7 +92,7 @@ static void test_ops_reader_reads_what_tables_write(void **state) {
     free(op);
 }
 
-#define HEADER "id,op,category,count,time_ns_median,pct_of_roof\n"
+#define HEADER "id,op,category,executions,time_ns_median,pct_of_roof\n"
 
 /* Requested in the file's order, again, backwards, and for missing ids. An older table lacks columns. */
 static void test_ops_reader_finds_in_any_order(void **state) {
@@ -127,7 +127,7 @@ static void test_ops_reader_names_file_and_line(void **state) {
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"id,op,count\n", "ops.csv:1: column 'category' is missing"},
+        {"id,op,executions\n", "ops.csv:1: column 'category' is missing"},
         {HEADER "a,add,add,1,1,\na,add,add,x,1,\n", "ops.csv:3: 'x' is not a value for column 'executions'"},
         {"bound," HEADER "slow,a,add,add,1,1,\n", "ops.csv:2: 'slow' is not a value for column 'bound'"},
     };

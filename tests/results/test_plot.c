@@ -487,7 +487,7 @@ static void test_plot_breakdown_refuses(void **state) {
         request.directory = directories;
         request.n_directories = 1;
         write_text("results.csv", rows[i].results);
-        write_text("ops.csv", "id,op,category,count,time_ns_median,pct_of_roof\n");
+        write_text("ops.csv", "id,op,category,executions,time_ns_median,pct_of_roof\n");
         assert_int_equal(pdnn_plot_find("breakdown")->draw(&request, &result, &err), PDNN_INVALID);
         if (!strstr(err.text, rows[i].message))
             fail_msg("'%s' lacks '%s'", err.text, rows[i].message);

@@ -15,13 +15,13 @@ enum { PATH_ROOM = 256 };
 static char directory[] = "/tmp/pdnn_test_selection_XXXXXX", path[PATH_ROOM];
 
 static const char text[] = "schema,id,family,nodes,batch,mode,status,time_ns_median,extrapolated\n"
-                           "1,\"fc/nodes=8,batch=16,mode=infer\",fc,8,16,infer,ok,100,1\n"
-                           "1,\"fc/nodes=8,batch=4,mode=infer\",fc,8,4,infer,ok,100,\n"
-                           "1,\"fc/nodes=16,batch=4,mode=infer\",fc,16,4,infer,ok,100,\n"
-                           "1,\"fc/nodes=16,batch=4,mode=train\",fc,16,4,train,ok,100,0\n"
-                           "1,\"fc/nodes=16,batch=16,mode=train\",fc,16,16,train,crash,,\n"
-                           "1,\"rnn/batch=all,mode=infer\",rnn,,all,infer,ok,100,\n"
-                           "1,\"rnn/batch=100,mode=infer\",rnn,,100,infer,ok,100,\n";
+                           "3,\"fc/nodes=8,batch=16,mode=infer\",fc,8,16,infer,ok,100,1\n"
+                           "3,\"fc/nodes=8,batch=4,mode=infer\",fc,8,4,infer,ok,100,\n"
+                           "3,\"fc/nodes=16,batch=4,mode=infer\",fc,16,4,infer,ok,100,\n"
+                           "3,\"fc/nodes=16,batch=4,mode=train\",fc,16,4,train,ok,100,0\n"
+                           "3,\"fc/nodes=16,batch=16,mode=train\",fc,16,16,train,crash,,\n"
+                           "3,\"rnn/batch=all,mode=infer\",rnn,,all,infer,ok,100,\n"
+                           "3,\"rnn/batch=100,mode=infer\",rnn,,100,infer,ok,100,\n";
 
 static int setup(void **state) {
     struct pdnn_err err = {0};
