@@ -216,18 +216,18 @@ static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *kep
 /* The rows of a library: all of them for programs, what matters for people. */
 static enum pdnn_status run_library(const char *directory, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
     struct kept kept = {.for_people = pdnn_wants_text(arguments)};
+    const struct pdnn_table_def all = pdnn_columns_def(&pdnn_library_columns, &arena);
     bool there;
-    if (kept.for_people)
-        pdnn_table_init(&kept.table, &kept_def);
-    else
-        pdnn_columns_table(&pdnn_library_columns, &kept.table);
+    pdnn_table_init(&kept.table, kept.for_people ? &kept_def : &all);
     enum pdnn_status status = pdnn_library_read(directory, &there, list_kept, &kept, err);
     if (status == PDNN_OK && !there)
         status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_columns.table);
     if (status == PDNN_OK)
         status = pdnn_table_print(&kept.table, NULL, arguments, err);
     pdnn_table_finish(&kept.table);
+    pdnn_arena_finish(&arena);
     return status;
 }
 

@@ -19,12 +19,10 @@ const char *pdnn_column_title(const struct pdnn_column_def *column) {
 }
 
 struct pdnn_column_def pdnn_column_of_param(const struct pdnn_param_def *param) {
-    bool is_number = param->type == PDNN_PARAM_INT && !param->word;
     return (struct pdnn_column_def){
         .name = pdnn_param_column(param),
         .unit = param->unit,
-        .kind = is_number ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT,
-        .align = is_number ? PDNN_ALIGN_RIGHT : PDNN_ALIGN_LEFT,
+        .kind = param->type == PDNN_PARAM_INT ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT,
         .is_optional = true,
         .help = param->help,
     };

@@ -22,7 +22,6 @@ enum pdnn_kind {
     PDNN_KIND_COUNT,  /* uint64_t, exact; UINT64_MAX stands for empty */
     PDNN_KIND_WHOLE,  /* int64_t, exact; INT64_MIN stands for empty */
     PDNN_KIND_NUMBER, /* double; NaN stands for empty, and infinite is empty in files */
-    PDNN_KIND_COUNT_OF_KINDS
 };
 
 /* "text", "count", "integer", "number": what a reader of a file should expect. */
@@ -68,7 +67,8 @@ struct pdnn_table_def {
 /* The column's name as people see it. */
 const char *pdnn_column_title(const struct pdnn_column_def *column);
 
-/* The column of a parameter: counts for whole numbers, text for words and lists. */
+/* The column of a parameter: WHOLE for numbers (a word for one is replaced by it before anything runs), TEXT
+ * for choices and lists. */
 struct pdnn_column_def pdnn_column_of_param(const struct pdnn_param_def *param);
 
 struct pdnn_cells {

@@ -141,22 +141,23 @@ int pdnn_columns_find(const struct pdnn_columns *columns, const char *name) {
     return -1;
 }
 
-void pdnn_columns_table(const struct pdnn_columns *columns, struct pdnn_table *table) {
+struct pdnn_table_def pdnn_columns_def(const struct pdnn_columns *columns, struct pdnn_arena *arena) {
     static const enum pdnn_kind kinds[] = {
         [PDNN_COLUMN_TEXT] = PDNN_KIND_TEXT,     [PDNN_COLUMN_WORD] = PDNN_KIND_TEXT,
         [PDNN_COLUMN_COUNT] = PDNN_KIND_COUNT,   [PDNN_COLUMN_WHOLE] = PDNN_KIND_WHOLE,
         [PDNN_COLUMN_NUMBER] = PDNN_KIND_NUMBER,
     };
-    pdnn_table_init(table, &(struct pdnn_table_def){.name = columns->table});
+    struct pdnn_column_def *defs = pdnn_arena_alloc(arena, columns->count, sizeof *defs);
     for (size_t i = 0; i < columns->count; i++) {
         const struct pdnn_column *column = &columns->column[i];
-        pdnn_table_add_column(table, &(struct pdnn_column_def){.name = column->name,
-                                                               .unit = *column->unit ? column->unit : NULL,
-                                                               .kind = kinds[column->type],
-                                                               .digits = column->digits,
-                                                               .help = column->help,
-                                                               .words = column->words});
+        defs[i] = (struct pdnn_column_def){.name = column->name,
+                                           .unit = *column->unit ? column->unit : NULL,
+                                           .kind = kinds[column->type],
+                                           .digits = column->digits,
+                                           .help = column->help,
+                                           .words = column->words};
     }
+    return (struct pdnn_table_def){.name = columns->table, .column = defs, .count = columns->count};
 }
 
 void pdnn_columns_add(const struct pdnn_columns *columns, const void *row, struct pdnn_table *table) {

@@ -79,8 +79,10 @@ enum pdnn_status pdnn_columns_refuse(const struct pdnn_columns *columns, const c
 void pdnn_columns_header(const struct pdnn_columns *columns, struct pdnn_str *out);
 void pdnn_columns_row(const struct pdnn_columns *columns, const void *row, struct pdnn_str *out);
 
-/* The same columns and rows as a table: a table without rows; one more row of it. */
-void pdnn_columns_table(const struct pdnn_columns *columns, struct pdnn_table *table);
+/* The same columns as a table has them, in the arena: for pdnn_table_init and pdnn_table_read. */
+struct pdnn_table_def pdnn_columns_def(const struct pdnn_columns *columns, struct pdnn_arena *arena);
+
+/* Adds a row to a table of that definition. */
 void pdnn_columns_add(const struct pdnn_columns *columns, const void *row, struct pdnn_table *table);
 
 /* Appends one value as plain text, from which tables for people are made. */

@@ -118,7 +118,7 @@ static void test_column_of_param_kinds(void **state) {
         enum pdnn_kind kind;
     } rows[] = {
         {{.name = "layers", .type = PDNN_PARAM_INT}, PDNN_KIND_WHOLE},
-        {{.name = "threads", .type = PDNN_PARAM_INT, .word = "all"}, PDNN_KIND_TEXT},
+        {{.name = "threads", .type = PDNN_PARAM_INT, .word = "all"}, PDNN_KIND_WHOLE},
         {{.name = "mode", .type = PDNN_PARAM_CHOICE}, PDNN_KIND_TEXT},
         {{.name = "blocks", .type = PDNN_PARAM_LIST}, PDNN_KIND_TEXT},
     };
