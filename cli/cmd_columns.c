@@ -30,7 +30,7 @@ static const char *const paragraphs[] = {
     NULL,
 };
 
-static const struct pdnn_option_def options[] = {PDNN_OPTION_FORMAT};
+static const struct pdnn_option_def options[] = {PDNN_OPTION_TABLE};
 
 static const struct pdnn_example examples[] = {
     {"paradnn columns results", "what each column of results.csv means"},
@@ -38,27 +38,30 @@ static const struct pdnn_example examples[] = {
     {"paradnn columns noisy", "what this flag says, and what to do about it"},
 };
 
-static const struct pdnn_sheet_column table_columns[] = {
-    {"table", PDNN_ALIGN_GROUP},
-    {"column", PDNN_ALIGN_LEFT},
-    {"unit", PDNN_ALIGN_LEFT | PDNN_SPARE(2)},
-    {"type", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},
-    {"help", PDNN_ALIGN_WRAP},
+enum { TABLE, COLUMN, UNIT, TYPE, HELP, N_COLUMN_COLUMNS };
+static const struct pdnn_column_def column_columns[N_COLUMN_COLUMNS] = {
+    [TABLE] = {.name = "table", .align = PDNN_ALIGN_GROUP, .help = "the table that has the column"},
+    [COLUMN] = {.name = "column", .help = "its name in files"},
+    [UNIT] = {.name = "unit", .rank = 2, .help = "of its values"},
+    [TYPE] = {.name = "type", .rank = 1, .help = "text, count, integer or number"},
+    [HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
+static const struct pdnn_table_def columns_def = {"columns", "the columns of tables", column_columns,
+                                                  N_COLUMN_COLUMNS};
 
-static const struct pdnn_sheet_column value_columns[] = {
-    {"column", PDNN_ALIGN_LEFT},
-    {"value", PDNN_ALIGN_LEFT},
-    {"meaning", PDNN_ALIGN_LEFT},
-    {"remedy", PDNN_ALIGN_LEFT},
+/* People see the remedy behind the meaning. */
+enum { VALUE_COLUMN, VALUE, MEANING, REMEDY, N_VALUE_COLUMNS };
+static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
+    [VALUE_COLUMN] = {.name = "column", .align = PDNN_ALIGN_GROUP, .help = "the column that holds it"},
+    [VALUE] = {.name = "value", .help = "the word"},
+    [MEANING] = {.name = "meaning",
+                 .title = "meaning, and what to do",
+                 .align = PDNN_ALIGN_WRAP,
+                 .help = "what it says"},
+    [REMEDY] = {.name = "remedy", .show = PDNN_SHOW_NEVER, .help = "what to do about it"},
 };
-
-/* For people. */
-static const struct pdnn_sheet_column told_columns[] = {
-    {"column", PDNN_ALIGN_GROUP},
-    {"value", PDNN_ALIGN_LEFT},
-    {"meaning, and what to do", PDNN_ALIGN_WRAP},
-};
+static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
+                                                 N_VALUE_COLUMNS};
 
 #define STUDY_TABLE(name) {#name, &pdnn_study_##name##_columns},
 
@@ -97,8 +100,8 @@ static const char all_words[] = "words";
 /* What is listed. */
 struct listing {
     const char *only; /* NULL: everything */
-    bool csv;
-    struct pdnn_sheet columns, values;
+    bool for_people;
+    struct pdnn_table columns, values;
     const struct pdnn_word *told[N_TABLES]; /* the lists of words that `values` has */
     size_t n_told;
 };
@@ -113,25 +116,26 @@ static void append_help(struct pdnn_str *out, const struct pdnn_column *column) 
 static void add_column(struct listing *listing, const char *table, const struct pdnn_column *column) {
     struct pdnn_str help = {0};
     append_help(&help, column);
-    pdnn_sheet_cell(&listing->columns, "%s", table);
-    pdnn_sheet_cell(&listing->columns, "%s", column->name);
-    pdnn_sheet_cell(&listing->columns, "%s", column->unit);
-    pdnn_sheet_cell(&listing->columns, "%s", pdnn_column_type_name(column->type));
-    pdnn_sheet_cell(&listing->columns, "%s", pdnn_str_text(&help));
+    size_t row = pdnn_table_add_row(&listing->columns);
+    pdnn_table_set_text(&listing->columns, row, TABLE, table);
+    pdnn_table_set_text(&listing->columns, row, COLUMN, column->name);
+    pdnn_table_set_text(&listing->columns, row, UNIT, column->unit);
+    pdnn_table_set_text(&listing->columns, row, TYPE, pdnn_column_type_name(column->type));
+    pdnn_table_set_text(&listing->columns, row, HELP, pdnn_str_text(&help));
     pdnn_str_finish(&help);
 }
 
 static void add_value(struct listing *listing, const struct pdnn_column *column,
                       const struct pdnn_word *word) {
-    pdnn_sheet_cell(&listing->values, "%s", column->name);
-    pdnn_sheet_cell(&listing->values, "%s", word->name);
-    if (listing->csv) {
-        pdnn_sheet_cell(&listing->values, "%s", word->meaning);
-        pdnn_sheet_cell(&listing->values, "%s", word->remedy);
-    } else {
-        pdnn_sheet_cell(&listing->values, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "",
-                        word->remedy);
-    }
+    struct pdnn_str told = {0};
+    size_t row = pdnn_table_add_row(&listing->values);
+    pdnn_str_printf(&told, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "", word->remedy);
+    pdnn_table_set_text(&listing->values, row, VALUE_COLUMN, column->name);
+    pdnn_table_set_text(&listing->values, row, VALUE, word->name);
+    pdnn_table_set_text(&listing->values, row, MEANING,
+                        listing->for_people ? pdnn_str_text(&told) : word->meaning);
+    pdnn_table_set_text(&listing->values, row, REMEDY, word->remedy);
+    pdnn_str_finish(&told);
 }
 
 /* The column's words, all of them or the one that was asked for; a list that several columns share only once.
@@ -140,11 +144,11 @@ static void add_values(struct listing *listing, const struct pdnn_column *column
     for (size_t i = 0; i < listing->n_told; i++)
         if (listing->told[i] == column->words)
             return;
-    size_t before = listing->values.n_cells;
+    size_t before = listing->values.n_rows;
     for (const struct pdnn_word *word = column->words; word && word->name; word++)
         if (all || strcmp(word->name, listing->only) == 0)
             add_value(listing, column, word);
-    if (listing->values.n_cells > before && listing->n_told < N_TABLES)
+    if (listing->values.n_rows > before && listing->n_told < N_TABLES)
         listing->told[listing->n_told++] = column->words;
 }
 
@@ -215,44 +219,43 @@ static enum pdnn_status unknown_name(const char *name, const struct pdnn_columns
     return PDNN_INVALID;
 }
 
-/* For people the columns and then the values; as CSV one table, the values only if there is nothing else. */
-static enum pdnn_status print_listing(const struct listing *listing, struct pdnn_err *err) {
-    bool has_columns = listing->columns.n_cells, has_values = listing->values.n_cells;
+/* For people the columns and then the values; for programs one table, the values only if there is nothing
+ * else. */
+static enum pdnn_status print_listing(const struct listing *listing, const struct pdnn_arguments *arguments,
+                                      struct pdnn_err *err) {
+    bool has_columns = listing->columns.n_rows, has_values = listing->values.n_rows;
     enum pdnn_status status = PDNN_OK;
     if (has_columns)
-        status = pdnn_sheet_print(&listing->columns, listing->csv, err);
-    if (status != PDNN_OK || !has_values || (has_columns && listing->csv))
+        status = pdnn_table_print(&listing->columns, NULL, arguments, err);
+    if (status != PDNN_OK || !has_values || (has_columns && !listing->for_people))
         return status;
     if (has_columns)
         printf("\n");
-    return pdnn_sheet_print(&listing->values, listing->csv, err);
+    return pdnn_table_print(&listing->values, NULL, arguments, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
     struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
-                              .csv = pdnn_wants_csv(arguments)};
+                              .for_people = pdnn_wants_text(arguments)};
     struct pdnn_arena arena = {0};
     struct pdnn_columns results;
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    pdnn_sheet_init(&listing.columns, table_columns, sizeof table_columns / sizeof table_columns[0]);
-    if (listing.csv)
-        pdnn_sheet_init(&listing.values, value_columns, sizeof value_columns / sizeof value_columns[0]);
-    else
-        pdnn_sheet_init(&listing.values, told_columns, sizeof told_columns / sizeof told_columns[0]);
+    pdnn_table_init(&listing.columns, &columns_def);
+    pdnn_table_init(&listing.values, &values_def);
     enum pdnn_status status = pdnn_results_columns(pdnn_families, n_families, false, &arena, &results, err);
     if (status == PDNN_OK)
         collect(&listing, &results);
-    if (status == PDNN_OK && !listing.columns.n_cells && !listing.values.n_cells)
+    if (status == PDNN_OK && !listing.columns.n_rows && !listing.values.n_rows)
         collect_key(&listing, &results);
-    if (status == PDNN_OK && !listing.columns.n_cells && !listing.values.n_cells)
+    if (status == PDNN_OK && !listing.columns.n_rows && !listing.values.n_rows)
         status = unknown_name(listing.only, &results, err);
     if (status == PDNN_OK)
-        status = print_listing(&listing, err);
-    pdnn_sheet_finish(&listing.columns);
-    pdnn_sheet_finish(&listing.values);
+        status = print_listing(&listing, arguments, err);
+    pdnn_table_finish(&listing.columns);
+    pdnn_table_finish(&listing.values);
     pdnn_arena_finish(&arena);
     return status;
 }
