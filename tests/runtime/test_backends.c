@@ -28,9 +28,9 @@ enum { FAST_BACKENDS = sizeof fast_backends / sizeof *fast_backends };
 
 static const int64_t sizes[] = {1, 3, 17, 64, 129};
 
-/* A node on tensors named by their dims: N, I, O, L for labels (N), 1, and 2 for adam's powers. S is like the
- * first input and never negative; P is like S but only read. Updates write the states they read, and the
- * weights if they have no other output. */
+/* Activations have tests of their own. A node on tensors named by their dims: N, I, O, L for labels (N), 1,
+ * and 2 for adam's powers. S is like the first input and never negative; P is like S but only read. Updates
+ * write the states they read, and the weights if they have no other output. */
 static const struct node_case {
     const struct pdnn_op_def *op;
     enum pdnn_pass pass;
@@ -41,16 +41,6 @@ static const struct node_case {
     {&pdnn_op_dense, PDNN_BACKWARD_WEIGHTS, {"NI", "NO"}, {"OI"}},
     {&pdnn_op_bias, PDNN_FORWARD, {"NO", "O"}, {"NO"}},
     {&pdnn_op_bias, PDNN_BACKWARD_WEIGHTS, {"NO"}, {"O"}},
-    {&pdnn_op_relu, PDNN_FORWARD, {"NO"}, {"NO"}},
-    {&pdnn_op_relu, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
-    {&pdnn_op_sigmoid, PDNN_FORWARD, {"NO"}, {"NO"}},
-    {&pdnn_op_sigmoid, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
-    {&pdnn_op_tanh, PDNN_FORWARD, {"NO"}, {"NO"}},
-    {&pdnn_op_tanh, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
-    {&pdnn_op_gelu, PDNN_FORWARD, {"NO"}, {"NO"}},
-    {&pdnn_op_gelu, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
-    {&pdnn_op_gelu_tanh, PDNN_FORWARD, {"NO"}, {"NO"}},
-    {&pdnn_op_gelu_tanh, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
     {&pdnn_op_add, PDNN_FORWARD, {"NO", "NO"}, {"NO"}},
     {&pdnn_op_add, PDNN_BACKWARD_DATA, {"NO", "NO"}, {"NO"}},
     {&pdnn_op_add, PDNN_BACKWARD_WEIGHTS, {"OI", "OI"}, {"OI"}},
