@@ -19,8 +19,6 @@ void pdnn_tell_spec(const struct pdnn_spec *spec) {
     char shown[PDNN_VISIBLE_TEXT];
     if (spec->installed)
         fprintf(stderr, "spec: %s\n", pdnn_visible(shown, spec->installed));
-    if (spec->note)
-        fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, spec->note));
 }
 
 static void append_csv(const struct pdnn_sheet *table, struct pdnn_str *out) {

@@ -144,16 +144,6 @@ static enum pdnn_status unknown_hyper(const struct pdnn_family_def *family, cons
     return pdnn_key_unknown(key, &unknown, err);
 }
 
-/* Says once that a key has another name by now. A note that finds no memory is not worth an error. */
-static void note_name(const struct pdnn_yaml *node, const struct pdnn_param_def *def,
-                      struct pdnn_arena *arena, struct pdnn_spec_model *model) {
-    struct pdnn_err note = {0};
-    pdnn_yaml_fail(node, &note, "'%s' of %s is now called '%s'", def->was, model->base.family->name,
-                   def->name);
-    if (!model->note)
-        model->note = pdnn_arena_strdup(arena, note.text);
-}
-
 /* The family's map: preset, and a value or axis per hyper-parameter. preset: named by the map's own key, or
  * NULL. */
 static enum pdnn_status read_hyper(const struct pdnn_yaml *map, const struct pdnn_preset *preset,
@@ -176,11 +166,6 @@ static enum pdnn_status read_hyper(const struct pdnn_yaml *map, const struct pdn
         if (is_preset) {
             status = read_preset(child, &model->base, err);
         } else {
-            for (size_t i = 0; i < model->n_axes; i++)
-                if (!model->axes[i].is_setting && model->axes[i].index == row)
-                    return pdnn_yaml_fail(child->key, err, "'%s' is given twice", family->params[row].name);
-            if (strcmp(family->params[row].name, child->key->text) != 0)
-                note_name(child->key, &family->params[row], arena, model);
             struct pdnn_axis *axis = &model->axes[model->n_axes++];
             *axis = (struct pdnn_axis){.index = row};
             status = pdnn_axis_read(&family->params[row], child, arena, axis, err);
@@ -315,20 +300,8 @@ static enum pdnn_status combine(struct pdnn_spec_model *model, const struct pdnn
     return make_groups(model, group_of, err);
 }
 
-/* Whether the expression has the word. */
-static bool names(const char *expression, const char *word) {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
-    for (const char *at = expression; *at; at += strcspn(at, letters)) {
-        size_t length = strspn(at, letters);
-        if (length == strlen(word) && strncmp(at, word, length) == 0)
-            return true;
-        at += length;
-    }
-    return false;
-}
-
-static enum pdnn_status read_where(const struct pdnn_yaml *node, struct pdnn_arena *arena,
-                                   struct pdnn_spec_model *model, struct pdnn_err *err) {
+static enum pdnn_status read_where(const struct pdnn_yaml *node, struct pdnn_spec_model *model,
+                                   struct pdnn_err *err) {
     const struct pdnn_family_def *family = model->base.family;
     enum pdnn_status status = pdnn_key_check_scalar(node, "where", err);
     struct pdnn_where *where = NULL;
@@ -336,9 +309,6 @@ static enum pdnn_status read_where(const struct pdnn_yaml *node, struct pdnn_are
         status = pdnn_where_create(node, family, &where, err);
     if (status == PDNN_OK)
         model->where = node;
-    for (size_t i = 0; i < family->n_params && status == PDNN_OK; i++)
-        if (family->params[i].was && names(node->text, family->params[i].was))
-            note_name(node, &family->params[i], arena, model);
     pdnn_where_destroy(where);
     return status;
 }
@@ -389,7 +359,7 @@ enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *node, const struct
     if (status == PDNN_OK)
         status = combine(model, entry.zip, err);
     if (status == PDNN_OK && entry.where)
-        status = read_where(entry.where, arena, model, err);
+        status = read_where(entry.where, model, err);
     if (status == PDNN_OK && entry.sample)
         status = read_sample(entry.sample, model, err);
     return status;

@@ -25,7 +25,6 @@ struct pdnn_spec_model {
     const struct pdnn_yaml *where; /* or NULL */
     enum pdnn_sample_method method;
     uint64_t sample_count;
-    const char *note; /* the first key that has another name by now, in a line for the user; or NULL */
 };
 
 /* Reads an entry. settings: the axes of its file's `run` and `measure: cache`. Everything

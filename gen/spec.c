@@ -308,7 +308,6 @@ static enum pdnn_status read_models(const struct pdnn_yaml *root, const struct s
     for (const struct pdnn_yaml *entry = models->first; entry && status == PDNN_OK; entry = entry->next) {
         struct pdnn_spec_model *model = &spec->models[spec->n_models++];
         status = pdnn_spec_model_read(entry, settings, n_settings, &spec->arena, model, err);
-        spec->note = spec->note ? spec->note : model->note;
     }
     return status;
 }

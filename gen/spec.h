@@ -53,7 +53,6 @@ struct pdnn_spec {
     size_t n_datasets;
     struct pdnn_spec_model *models;
     size_t n_models;
-    const char *note; /* a key that has another name by now, in a line for the user; or NULL */
     /* The content of spec.yaml: YAML that gives the same instances when read again, overrides included;
      * comments say where it came from. */
     const char *text;

@@ -46,7 +46,7 @@ struct pdnn_value pdnn_list_trim(struct pdnn_value list, int least) {
 
 int pdnn_param_find(const struct pdnn_param_def *defs, size_t count, const char *name) {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(defs[i].name, name) == 0 || (defs[i].was && strcmp(defs[i].was, name) == 0))
+        if (strcmp(defs[i].name, name) == 0)
             return (int)i;
     }
     return -1;

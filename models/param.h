@@ -47,7 +47,6 @@ struct pdnn_value pdnn_list_trim(struct pdnn_value list, int least);
 
 struct pdnn_param_def {
     const char *name;
-    const char *was;    /* what an earlier version called it in ids and specs, which still can; or NULL */
     const char *column; /* its column in tables, where readers of tables do not take its name; or NULL */
     enum pdnn_param_type type;
     int64_t min, max;           /* INT, LIST: inclusive range of each number */
@@ -87,7 +86,7 @@ enum pdnn_status pdnn_param_check_number(const struct pdnn_param_def *def, int64
 const char *pdnn_param_format(const struct pdnn_param_def *def, struct pdnn_value value,
                               char buffer[PDNN_PARAM_TEXT]);
 
-/* Index of the row that is or was named so, or -1. */
+/* Index of the row, or -1. */
 int pdnn_param_find(const struct pdnn_param_def *defs, size_t count, const char *name);
 
 #endif

@@ -187,8 +187,6 @@ static enum pdnn_status find_datasets(struct pdnn_session *session, struct pdnn_
 static enum pdnn_status take_spec(struct pdnn_session *session, struct pdnn_err *err) {
     if (session->spec.installed && session->hooks)
         note_installed(session);
-    if (session->spec.note && session->hooks)
-        pdnn_session_warn(session, "%s", session->spec.note);
     session->memory_limit_bytes = pdnn_session_memory_limit(&session->spec, &session->host);
     enum pdnn_status status = expand(session, err);
     if (status == PDNN_OK)

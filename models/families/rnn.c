@@ -90,7 +90,6 @@ static const struct pdnn_param_def params[N_PARAMS] = {
                        .help = "each layer also runs from the last word to the first, side by side",
                        .example = "[no, yes]"},
     [OUTPUT] = {.name = "output_at",
-                .was = "output", /* which is a number of classes in other families */
                 .type = PDNN_PARAM_CHOICE,
                 .choices = outputs,
                 .fallback = OUTPUT_EVERY_STEP,

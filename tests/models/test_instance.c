@@ -19,9 +19,6 @@ static void test_parse_ids(void **state) {
          "cnn/block=plain,blocks=2,filters=64,image=224,output=1000,batch=64,activation=relu,kernel=5-3,stride=1,padding=same,window=2,dense=16,mode=infer,threads=1"},
         {"rnn:paper-min,rnn=unrolled,isa=avx2,mode=infer,threads=1",
          "rnn/cell=rnn,layers=1,embedding=100,hidden=embedding,length=10,vocabulary=2,batch=16,bidirectional=no,output_at=every-step,dropout=0,ids=uniform,mode=infer,threads=1,rnn=unrolled,isa=avx2"},
-        /* What a key was called. */
-        {"rnn:paper-min,output=last,mode=infer,threads=1",
-         "rnn/cell=rnn,layers=1,embedding=100,hidden=embedding,length=10,vocabulary=2,batch=16,bidirectional=no,output_at=last,dropout=0,ids=uniform,mode=infer,threads=1"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_instance instance, again;

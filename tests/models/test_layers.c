@@ -14,7 +14,7 @@ static const char *const ids[] = {
     "cnn/block=residual,blocks=1,filters=2,image=32,output=3,batch=2,accumulate=2,checkpoint=layer",
     "cnn/block=bottleneck,blocks=1,filters=2,image=32,output=3,batch=2,mode=infer,dtype=int8,fuse=post-ops",
     "cnn/block=plain,blocks=1-1,filters=2,image=8,output=3,batch=2,dense=4,dtype=bf16",
-    "rnn/layers=2,embedding=3,length=4,vocabulary=5,batch=2,bidirectional=yes,dropout=10,output=last",
+    "rnn/layers=2,embedding=3,length=4,vocabulary=5,batch=2,bidirectional=yes,dropout=10,output_at=last",
     "gnmt/hidden=4,layers=3,vocabulary=9,source=3,target=2,batch=2",
     "deepspeech2/hidden=4,layers=2,frames=41,characters=5,labels=2,batch=2,optimizer=lamb",
     "transformer/layers=2,hidden=4,heads=2,length=8,vocabulary=9,batch=2,objective=masked-lm",

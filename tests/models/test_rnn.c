@@ -27,9 +27,9 @@ static void test_rnn_published_params(void **state) {
         {"rnn/cell=gru,layers=13,embedding=900,vocabulary=1024", 65059324},
         {"rnn:paper-min", 20502},
         {"rnn:paper-max", 85208912},
-        {"rnn/cell=lstm,layers=2,embedding=3,hidden=5,vocabulary=7,bidirectional=yes,output=none",
+        {"rnn/cell=lstm,layers=2,embedding=3,hidden=5,vocabulary=7,bidirectional=yes,output_at=none",
          7 * 3 + 2 * 4 * 5 * (3 + 5 + 1) + 2 * 4 * 5 * (10 + 5 + 1)},
-        {"rnn/cell=gru,layers=2,embedding=3,hidden=5,vocabulary=7,bidirectional=yes,output=last",
+        {"rnn/cell=gru,layers=2,embedding=3,hidden=5,vocabulary=7,bidirectional=yes,output_at=last",
          7 * 3 + 2 * 3 * 5 * (3 + 5 + 1) + 2 * 3 * 5 * (10 + 5 + 1) + 7 * 10 + 7},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -72,7 +72,7 @@ static void test_rnn_last_output(void **state) {
     struct pdnn_arena arena;
     struct pdnn_graph graph;
     int64_t n_slices = 0;
-    build_graph("rnn/length=7,batch=3,bidirectional=yes,output=last,mode=infer", &arena, &graph);
+    build_graph("rnn/length=7,batch=3,bidirectional=yes,output_at=last,mode=infer", &arena, &graph);
     for (size_t i = 0; i < graph.n_nodes; i++) {
         const struct pdnn_node *node = &graph.nodes[i];
         for (size_t k = 0; node->op == &pdnn_op_slice && k < i; k++) {
@@ -92,9 +92,9 @@ static const char *const small[] = {
     "cell=rnn,layers=2,embedding=4,length=3,vocabulary=5,batch=2",
     "cell=lstm,layers=2,embedding=3,hidden=4,length=3,vocabulary=5,batch=2,ids=zipf",
     "cell=gru,layers=1,embedding=3,hidden=4,length=4,vocabulary=5,batch=2,bidirectional=yes",
-    "cell=lbr_gru,layers=2,embedding=3,length=3,vocabulary=5,batch=3,output=last",
-    "cell=lstm,layers=2,embedding=3,length=3,vocabulary=4,batch=2,bidirectional=yes,output=last,dropout=30",
-    "cell=gru,layers=2,embedding=4,hidden=3,length=2,vocabulary=5,batch=2,output=none,dropout=20",
+    "cell=lbr_gru,layers=2,embedding=3,length=3,vocabulary=5,batch=3,output_at=last",
+    "cell=lstm,layers=2,embedding=3,length=3,vocabulary=4,batch=2,bidirectional=yes,output_at=last,dropout=30",
+    "cell=gru,layers=2,embedding=4,hidden=3,length=2,vocabulary=5,batch=2,output_at=none,dropout=20",
 };
 enum { N_SMALL = sizeof small / sizeof *small };
 
@@ -144,7 +144,7 @@ static void test_rnn_fusion(void **state) {
     for (size_t i = 0; i < 2 * N_SMALL; i++) {
         char id[256];
         snprintf(id, sizeof id, "rnn/%s,mode=%s", small[i / 2], i % 2 ? "train" : "infer");
-        if (!strstr(id, "output=none")) /* those have nothing to fuse */
+        if (!strstr(id, "output_at=none")) /* those have nothing to fuse */
             check_fusion(id);
     }
 }
@@ -155,8 +155,8 @@ static void test_rnn_loss_falls(void **state) {
         "rnn/cell=rnn,layers=1,embedding=8,length=4,vocabulary=6,batch=4,optimizer=adam",
         "rnn/cell=lstm,layers=2,embedding=8,length=4,vocabulary=6,batch=4,optimizer=adam",
         "rnn/cell=gru,layers=2,embedding=8,length=4,vocabulary=6,batch=4,optimizer=momentum,bidirectional=yes",
-        "rnn/cell=lbr_gru,layers=1,embedding=8,length=4,vocabulary=6,batch=4,optimizer=rmsprop,output=last",
-        "rnn/cell=lstm,layers=1,embedding=8,length=4,batch=4,optimizer=adam,output=none,dropout=10",
+        "rnn/cell=lbr_gru,layers=1,embedding=8,length=4,vocabulary=6,batch=4,optimizer=rmsprop,output_at=last",
+        "rnn/cell=lstm,layers=1,embedding=8,length=4,batch=4,optimizer=adam,output_at=none,dropout=10",
     };
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         check_loss_falls(ids[i], 200, 0.95);

@@ -103,7 +103,7 @@ class Compare(Tables):
             self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
 
     def test_joins_ids_of_earlier_versions(self):
-        full = "rnn/cell=lstm,layers=1,embedding=8,hidden=8,length=5,vocabulary=9,batch=2,bidirectional=no,output=every-step,dropout=0," \
+        full = "rnn/cell=lstm,layers=1,embedding=8,hidden=8,length=5,vocabulary=9,batch=2,bidirectional=no,output_at=every-step,dropout=0," \
                "ids=uniform,mode=train,dtype=f32,optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,rnn=auto,accumulate=1," \
                "checkpoint=none,isa=default"
         network = "cnn/block=residual,blocks=1,filters=2,image=32,output=4,batch=2,pool=global,activation=relu,mode=infer,dtype=f32," \

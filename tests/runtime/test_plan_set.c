@@ -303,10 +303,11 @@ static void test_plan_set_opens_weights(void **state) {
         struct model model;
         bool opens;
     } rows[] = {
-        {{"rnn/hidden=32,vocabulary=20,output=none,rnn=fused,mode=infer,batch=16,length=", {9, 2, 6}}, false},
-        {{"rnn/hidden=32,vocabulary=20,output=none,rnn=fused,mode=infer,length=4,batch=", {48, 16, 32}},
+        {{"rnn/hidden=32,vocabulary=20,output_at=none,rnn=fused,mode=infer,batch=16,length=", {9, 2, 6}},
+         false},
+        {{"rnn/hidden=32,vocabulary=20,output_at=none,rnn=fused,mode=infer,length=4,batch=", {48, 16, 32}},
          true},
-        {{"rnn/hidden=32,vocabulary=20,output=none,rnn=fused,mode=train,length=4,batch=", {48, 16, 32}},
+        {{"rnn/hidden=32,vocabulary=20,output_at=none,rnn=fused,mode=train,length=4,batch=", {48, 16, 32}},
          false},
     };
     (void)state;

@@ -134,9 +134,9 @@ static void test_run_whole_nets(void **state) {
     (void)state;
     static const char *const nets[] = {
         "rnn/cell=rnn,layers=2,embedding=7,length=5,vocabulary=11,batch=3",
-        "rnn/cell=lstm,layers=2,embedding=7,length=5,vocabulary=11,batch=3,bidirectional=yes,output=last",
+        "rnn/cell=lstm,layers=2,embedding=7,length=5,vocabulary=11,batch=3,bidirectional=yes,output_at=last",
         "rnn/cell=gru,layers=1,embedding=18,hidden=33,length=6,vocabulary=11,batch=2,dropout=10",
-        "rnn/cell=lbr_gru,layers=2,embedding=16,length=4,vocabulary=11,batch=1,output=none",
+        "rnn/cell=lbr_gru,layers=2,embedding=16,length=4,vocabulary=11,batch=1,output_at=none",
         "gnmt/hidden=9,layers=3,vocabulary=12,source=4,target=5,batch=2",
         "rnn/cell=lstm,layers=2,embedding=7,length=5,vocabulary=11,batch=3,accumulate=2,checkpoint=layer",
     };
