@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Joins many processes to sweeps, kills them at random moments, and merges what they left.
+"""Joins many processes to sweeps, harms them after random numbers of visits, and merges what they left.
 
-Usage: join_test.py PARADNN [JOINS [SEED]]
+Usage: join_test.py PARADNN MOVED_CLOCK.so [HARMS [SEED]]
 
-A sweep of one process provides the rows. Then sweeps of the same spec are joined until there were JOINS joins: up to four processes at a
-time, some begun at once, one with a clock that jumps (where there is libfaketime). They are killed with all their children, asked to
-end, or stopped for longer than a lease lasts without a sign of life. Each directory is then brought to its end and merged, and must
-have the rows of the undisturbed sweep, equal in all columns that measure nothing; every visit of every part once; no lease that is
-held; and no visit to an instance that the part had not claimed."""
+A sweep of one process provides the rows. Then sweeps of the same spec are joined, by up to four processes at a time, until there were HARMS
+harms: each kind in turn, and once each without HARMS. A process is killed with its worker, asked to end, has its date changed, or is
+stopped until another one, whose clock runs ahead, has taken over its lease. Each directory is then brought to its end and merged, and must
+have the rows of the undisturbed sweep, equal in all columns that measure nothing; every visit of every part once; no lease that is held;
+and no visit to an instance that the part had not claimed, or had lost."""
 
 import collections
-import glob
 import os
 import random
 import re
@@ -21,29 +20,23 @@ import sys
 import tempfile
 import time
 
-from files import exact, expect, rows, Wrong
+from files import exact, expect, ROOFS, rows, write
+from processes import Clock, journal_lines, stop, wait_until
 
-ROUNDS = 3
-EXPIRY_S = 2
+ROUNDS = 8
+EXPIRY_S = 36000
 SPEC = f"""\
 sweep: join
 run: {{mode: [infer, train], threads: 1}}
-measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 60ms}}
-limits: {{time: 20s}}
+measure: {{rounds: {ROUNDS}, precision: 90%, min_samples: 3, max_time: 1ms, probe: off}}
+limits: {{time: {EXPIRY_S}s}}
 models:
   - fc: {{layers: 2, nodes: [8, 16], input: 32, output: [4, 8], batch: [2, 4]}}
 """
 INSTANCES = 16
 AT_ONCE = 4
-JOINS_OF_A_SWEEP = 12
-LONGEST_DELAY_S = 0.5
-PATIENCE_S = 300
-HARM = ["kill"] * 6 + ["term"] * 2 + ["usr1"] + ["stop"]
-
-
-def find_faketime():
-    found = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
-    return found[0] if found else None
+DATES_S = (400 * 86400, -400 * 86400, 3 * 3600, -90)
+MOVED_CLOCK = os.path.abspath(sys.argv[2])
 
 
 class Records:
@@ -52,11 +45,11 @@ class Records:
     def __init__(self, directory):
         self.held, self.done, self.events = {}, set(), collections.Counter()
         self.leases = {}  # number -> (part, instances)
-        names = sorted(name for name in os.listdir(os.path.join(directory, "leases")) if re.fullmatch(r"\d{8}", name))
+        folder = os.path.join(directory, "leases")
+        names = sorted(name for name in (os.listdir(folder) if os.path.isdir(folder) else []) if re.fullmatch(r"\d{8}", name))
         expect(names == [f"{i:08}" for i in range(len(names))], "the log has gaps")
         for name in names:
-            path = os.path.join(directory, "leases", name)
-            with open(path, encoding="utf-8") as file:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
                 self.take(int(name), dict(line.rstrip("\n").split(": ", 1) for line in file if line[0] != "#"))
 
     def take(self, number, record):
@@ -76,111 +69,92 @@ class Records:
             expect(instances <= self.held.pop(lease), f"record {number} ends what was not held")
             self.done |= instances
 
+    def of(self, joiner):
+        """The lease that it holds, or None."""
+        return next((number for number in self.held if self.leases[number][0].split("-")[-3] == str(joiner.process.pid)), None)
+
 
 class Joiner:
-    def __init__(self, sweep, clock=None):
-        environment = dict(os.environ, PARADNN_PRESENCE_DIR=os.path.join(sweep.directory, "..", "nowhere"))
-        if clock:
-            environment.update(LD_PRELOAD=clock[0], FAKETIME_TIMESTAMP_FILE=clock[1], FAKETIME_NO_CACHE="1", DONT_FAKE_MONOTONIC="1",
-                               FAKETIME_DONT_FAKE_MONOTONIC="1")
-        self.jumps = bool(clock)
-        self.killed = False
+    def __init__(self, sweep, number):
+        self.clock = Clock(MOVED_CLOCK, f"{sweep.directory}.clock{number}")
+        self.is_ended_by_test = False
+        environment = {**os.environ, "PARADNN_PRESENCE_DIR": os.path.join(sweep.directory, "..", "nowhere"), "OMP_WAIT_POLICY": "passive",
+                       **self.clock.variables}
         self.process = subprocess.Popen(sweep.command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment,
                                         start_new_session=True)
 
     def is_at_work(self):
         return self.process.poll() is None
 
+    def stop(self):
+        return stop(self.process.pid)
+
     def send(self, number):
-        try:
-            os.killpg(self.process.pid, number)
-        except ProcessLookupError:
-            pass
+        """To a process that is stopped; the first of these wakes it."""
+        self.process.send_signal(number)
+        self.process.send_signal(signal.SIGCONT)
 
-    def kill(self):
-        self.killed = True
-        self.send(signal.SIGKILL)
-
-    def end(self):
+    def end(self, *allowed):
         """Returns exit status and what it said."""
-        try:
-            _, text = self.process.communicate(timeout=PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            raise Wrong(f"a process does not end: {self.process.pid}") from None
+        _, text = self.process.communicate()
         status = self.process.returncode
-        allowed = (0, 130, -signal.SIGTERM, -signal.SIGUSR1) + ((-signal.SIGKILL,) if self.killed else ())
-        expect(status in allowed, f"exit status {status}: {text.decode()}")
+        ended = (130, -signal.SIGTERM, -signal.SIGUSR1, -signal.SIGKILL) if self.is_ended_by_test else ()
+        expect(status in (0, *ended), f"exit status {status}: {text.decode()}")
         return status, text.decode()
 
 
 class Sweep:
     """One directory and the processes that have joined it."""
 
-    def __init__(self, program, spec, directory, ceilings, faketime):
+    def __init__(self, program, spec, directory, ceilings):
         self.program, self.directory = program, directory
         self.command = [program, "sweep", spec, "-o", directory, "--join", "--lease-expiry", f"{EXPIRY_S}s", "--ceilings", ceilings]
-        self.faketime = faketime
-        self.clock = directory + ".clock"
-        self.joiners, self.joins, self.did = [], 0, collections.Counter()
+        self.joiners, self.joins, self.is_complete = [], 0, False
 
     def start(self):
-        clock = None
-        if self.faketime and not any(joiner.jumps for joiner in self.joiners):
-            with open(self.clock, "w", encoding="utf-8") as file:
-                file.write("+0\n")
-            clock = (self.faketime, self.clock)
-            self.did["clock"] += 1
-        self.joiners.append(Joiner(self, clock))
+        self.joiners.append(Joiner(self, self.joins))
         self.joins += 1
+        return self.joiners[-1]
 
-    def jump(self):
-        with open(self.clock, "w", encoding="utf-8") as file:
-            file.write(random.choice(["+400d", "-400d", "+3h", "-90s"]) + "\n")
+    def parts(self):
+        path = os.path.join(self.directory, "parts")
+        return [os.path.join(path, name) for name in os.listdir(path)] if os.path.isdir(path) else []
 
-    def harm(self):
-        joiner = random.choice(self.joiners)
-        kind = random.choice(HARM)
-        if not joiner.is_at_work():
-            return
-        self.did[kind] += 1
-        if kind == "kill":
-            joiner.kill()
-        elif kind == "term":
-            joiner.process.terminate()
-        elif kind == "usr1":
-            joiner.process.send_signal(signal.SIGUSR1)
-        else:
-            joiner.send(signal.SIGSTOP)
-            time.sleep(1.5 * EXPIRY_S)
-            joiner.send(signal.SIGCONT)
+    def visits(self):
+        return sum(max(len(journal_lines(part)) - 1, 0) for part in self.parts())
 
     def reap(self):
-        """True if one of those that ended found everything done."""
-        complete = False
+        """Those that have ended; is_complete if one of them found everything done."""
         for joiner in [joiner for joiner in self.joiners if not joiner.is_at_work()]:
             self.joiners.remove(joiner)
-            complete = f"{INSTANCES} of {INSTANCES} instances are done" in joiner.end()[1] or complete
-        return complete
+            self.is_complete = f"{INSTANCES} of {INSTANCES} instances are done" in joiner.end()[1] or self.is_complete
+        return self.is_complete
 
-    def disturb(self, joins):
-        """Until the sweep is complete, or there were this many joins; then to its end."""
-        complete = False
-        while not complete and self.joins < joins:
-            for _ in range(random.choice([1, 1, 2])):
-                if len(self.joiners) < AT_ONCE:
+    def harm(self, kinds):
+        """In this order, until the sweep is complete. Returns how many were done."""
+        for done, kind in enumerate(kinds):
+            while True:
+                for _ in range(random.randint(not self.joiners, AT_ONCE - len(self.joiners))):
                     self.start()
-            time.sleep(random.uniform(0, LONGEST_DELAY_S))
-            if self.faketime:
-                self.jump()
-            self.harm()
-            complete = self.reap()
-        deadline = time.monotonic() + PATIENCE_S
-        while not complete:
-            expect(time.monotonic() < deadline, "the sweep is never complete")
+                before, wanted = self.visits(), random.randint(0, INSTANCES)
+                wait_until(lambda: self.visits() >= before + wanted or any(not joiner.is_at_work() for joiner in self.joiners))
+                if self.reap():
+                    return done
+                if any(joiner.stop() and HARMS[kind](self, joiner) for joiner in random.sample(self.joiners, len(self.joiners))):
+                    break
+        return len(kinds)
+
+    def abandon(self):
+        """After a failure: nobody would wake those that are stopped, and others wait for them."""
+        for joiner in self.joiners:
+            if joiner.is_at_work():
+                os.killpg(joiner.process.pid, signal.SIGKILL)
+
+    def finish(self):
+        while not self.reap():
             if not self.joiners:
                 self.start()
-            time.sleep(0.05)
-            complete = self.reap()
+            wait_until(lambda: any(not joiner.is_at_work() for joiner in self.joiners))
         for joiner in self.joiners:
             joiner.end()
         self.joiners = []
@@ -198,8 +172,8 @@ class Sweep:
         order = {row["id"]: i for i, row in enumerate(reference)}
         found = collections.Counter()
         by_instance = collections.defaultdict(set)
-        for part in os.listdir(os.path.join(self.directory, "parts")):
-            path = os.path.join(self.directory, "parts", part)
+        for path in self.parts():
+            part = os.path.basename(path)
             if not os.path.exists(os.path.join(path, "journal.csv")):
                 continue
             for visit in rows(path, "journal.csv"):
@@ -219,68 +193,112 @@ class Sweep:
         expect(merged == found, f"{sum((found - merged).values())} visits lost, {sum((merged - found).values())} of nobody")
         counts = collections.Counter(row["id"] for row in rows(self.directory, "journal.csv") if row["status"] == "ok")
         expect(all(counts[row["id"]] >= ROUNDS for row in reference), f"too few visits: {counts}")
-        days = collections.Counter(row["started_utc"][:10] for row in rows(self.directory, "journal.csv"))
-        self.did["visits at another time"] += sum(days.values()) - max(days.values())
         extra = sum(counts.values()) - ROUNDS * INSTANCES
         return sum(merged.values()), extra, records, by_instance
+
+
+# Each finds a process that is stopped. False if there was nothing to harm, and it goes on.
+
+def kill(_, joiner):
+    joiner.is_ended_by_test = True
+    os.killpg(joiner.process.pid, signal.SIGKILL)
+    return True
+
+
+def send(number):
+    def ask(_, joiner):
+        joiner.is_ended_by_test = True
+        joiner.send(number)
+        return True
+    return ask
+
+
+def change_date(_, joiner):
+    joiner.clock.change_date(random.choice(DATES_S))
+    joiner.send(signal.SIGCONT)
+    return True
+
+
+def outlive_lease(sweep, joiner):
+    """Stopped for longer than a lease lasts without a sign of life: what it held is another's, and it commits no visit to that."""
+    held = Records(sweep.directory).of(joiner)
+    if not held:
+        joiner.send(signal.SIGCONT)
+        return False
+    part, instances = Records(sweep.directory).leases[held]
+    os.killpg(joiner.process.pid, signal.SIGSTOP)
+    before = [line for line in journal_lines(os.path.join(sweep.directory, "parts", part))]
+    other = sweep.start()
+    other.clock.each_look_takes(EXPIRY_S / 20)
+    wait_until(lambda: held not in Records(sweep.directory).held or not other.is_at_work())
+    other.clock.each_look_takes(0)
+    records = Records(sweep.directory)
+    expect(held not in records.held and records.events["lost"], f"lease {held} is not taken over: {records.events}")
+    os.killpg(joiner.process.pid, signal.SIGCONT)
+    sweep.joiners.remove(joiner)
+    joiner.end()
+    claimed = {i for number, (of, found) in Records(sweep.directory).leases.items() if of == part and number > held for i in found}
+    order = [row["id"].encode() for row in rows(sweep.reference, "results.csv")]
+    after = journal_lines(os.path.join(sweep.directory, "parts", part))[len(before):]
+    late = [line for line in after if any(order[i] in line for i in instances - claimed)]
+    expect(not late, f"{part} has visited what it had lost: {late}")
+    return True
+
+
+HARMS = {"kill": kill, "term": send(signal.SIGTERM), "usr1": send(signal.SIGUSR1), "date": change_date, "stop": outlive_lease}
 
 
 def run(program, arguments, **options):
     return subprocess.run([program, *arguments], capture_output=True, text=True, check=False, **options)
 
 
-def twins(make_sweep, reference):
-    """Two copies from the same second, undisturbed: no instance is measured by both."""
-    sweep = make_sweep("twins")
-    sweep.faketime = None
-    sweep.start()
-    sweep.start()
+def twins(sweep, reference):
+    """Two copies from the same moment, on different days and otherwise undisturbed: no instance is measured by both."""
+    for date_s in DATES_S[:2]:
+        sweep.start().clock.change_date(date_s)
     texts = [joiner.end() for joiner in sweep.joiners]
     expect(all(status == 0 for status, _ in texts), f"twins: {texts}")
     sweep.joiners = []
     _, _, records, by_instance = sweep.check(reference)
     expect(not records.events["lost"], "one of two twins took the other to be dead")
     expect(all(len(parts) == 1 for parts in by_instance.values()), "an instance was measured by both twins")
-    sweep.start()
-    status, text = sweep.joiners[0].end()
-    expect(status == 0 and "nothing to do: 16 of 16" in text, f"a third copy: {status}: {text}")
+    _, text = sweep.start().end()
+    expect("nothing to do: 16 of 16" in text, f"a third copy: {text}")
 
 
 def main():
     program = os.path.abspath(sys.argv[1])
-    wanted = int(sys.argv[2]) if len(sys.argv) > 2 else 30
-    seed = int(sys.argv[3]) if len(sys.argv) > 3 else int(time.time())
+    wanted = int(sys.argv[3]) if len(sys.argv) > 3 else len(HARMS)
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else int(time.time())
     random.seed(seed)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print(f"seed {seed}", flush=True)
-    faketime = find_faketime()
-    if not faketime:
-        print("no clock jumps: libfaketime is not installed", flush=True)
     with tempfile.TemporaryDirectory() as root:
-        spec = os.path.join(root, "join.yaml")
-        with open(spec, "w", encoding="utf-8") as file:
-            file.write(SPEC)
-        alone = os.path.join(root, "alone")
-        done = run(program, ["sweep", spec, "-o", alone])
+        spec, ceilings, alone = (os.path.join(root, name) for name in ("join.yaml", "ceilings.csv", "alone"))
+        write(SPEC, spec)
+        write(ROOFS, ceilings)
+        done = run(program, ["sweep", spec, "-o", alone, "--ceilings", ceilings])
         expect(done.returncode == 0, done.stderr)
         reference = exact(alone)
         expect(len(reference) == INSTANCES, f"{len(reference)} rows")
-        ceilings = os.path.join(alone, "ceilings.csv")
-
-        def make_sweep(name):
-            return Sweep(program, spec, os.path.join(root, name), ceilings, faketime)
-
-        twins(make_sweep, reference)
-        joins = sweeps = visits = extra = 0
-        did, events = collections.Counter(), collections.Counter()
-        while joins < wanted:
-            sweep = make_sweep(f"joined{sweeps}")
-            sweep.disturb(min(JOINS_OF_A_SWEEP, wanted - joins))
+        twins(Sweep(program, spec, os.path.join(root, "twins"), ceilings), reference)
+        turns = [kind for _ in range(0, wanted, len(HARMS)) for kind in random.sample(list(HARMS), len(HARMS))][:wanted]
+        harms = joins = sweeps = visits = extra = 0
+        events = collections.Counter()
+        while harms < wanted:
+            sweep = Sweep(program, spec, os.path.join(root, f"joined{sweeps}"), ceilings)
+            sweep.reference = alone
+            try:
+                harms += sweep.harm(turns[harms:])
+                sweep.finish()
+            finally:
+                sweep.abandon()
             made, more, records, _ = sweep.check(reference)
             joins += sweep.joins
             sweeps, visits, extra = sweeps + 1, visits + made, extra + more
-            did, events = did + sweep.did, events + records.events
+            events += records.events
             shutil.rmtree(sweep.directory)
-        print(f"{joins} joins of {sweeps} sweeps ({dict(did)}): {visits} visits, none lost, none doubled, {extra} more than asked for; "
+        print(f"{harms} harms to {joins} joins of {sweeps} sweeps: {visits} visits, none lost, none doubled, {extra} more than asked for; "
               f"records: {dict(events)}")
 
 
