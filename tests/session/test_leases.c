@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static char directory[64];
-static const struct pdnn_lease_plan plan = {.instances = 8, .instances_hash = 7};
+static const struct pdnn_lease_plan plan = {
+    .instances = 8, .instances_hash = 7, .expiry_ns = UINT64_C(36000000000000)};
 
 static int make_directory(void **state) {
     (void)state;
@@ -81,18 +81,12 @@ static void read_log(struct pdnn_leases *leases) {
     assert_int_equal(pdnn_leases_read(leases, &err), PDNN_OK);
 }
 
-static void pause_ms(long ms) {
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-    nanosleep(&pause, NULL);
-}
-
 static void test_leases_claim_and_end(void **state) {
     (void)state;
     struct pdnn_leases one, other;
     const struct pdnn_holder me = holder("one"), you = holder("other");
     open_log(&one, &me);
     open_log(&other, &you);
-    assert_int_equal(one.plan.expiry_ns, 120000000000);
     size_t lease = claim(&one, 2, 5);
     assert_int_equal(lease, 0);
     /* Comes second, learns that, and may choose again. */
@@ -119,6 +113,18 @@ static void test_leases_claim_and_end(void **state) {
     assert_int_equal(other.lease[0].done, 2);
     pdnn_leases_close(&one);
     pdnn_leases_close(&other);
+}
+
+static void test_leases_usual_expiry(void **state) {
+    (void)state;
+    struct pdnn_leases leases;
+    struct pdnn_err err = {0};
+    const struct pdnn_holder me = holder("me");
+    struct pdnn_lease_plan usual = plan;
+    usual.expiry_ns = 0;
+    assert_int_equal(pdnn_leases_open(&leases, directory, &usual, &me, &err), PDNN_OK);
+    assert_int_equal(leases.plan.expiry_ns, 120000000000);
+    pdnn_leases_close(&leases);
 }
 
 /* A lease that was taken is not held any more, and only one of two that take it does. */
@@ -276,7 +282,10 @@ static void test_leases_watch_process(void **state) {
     (void)state;
     struct pdnn_leases leases;
     const struct pdnn_holder me = holder("me");
+    int claimed[2];
+    char byte;
     open_log(&leases, &me);
+    assert_int_equal(pipe(claimed), 0);
     pid_t child = fork();
     if (child == 0) {
         struct pdnn_leases own;
@@ -286,13 +295,15 @@ static void test_leases_watch_process(void **state) {
         static const uint32_t list[] = {3};
         pdnn_leases_open(&own, directory, &plan, &self, &err);
         pdnn_leases_claim(&own, list, 1, 1, &lease, &err);
+        close(claimed[1]);
         pause();
         _exit(0);
     }
-    while (leases.count == 0) {
-        pause_ms(10);
-        read_log(&leases);
-    }
+    close(claimed[1]);
+    assert_int_equal(read(claimed[0], &byte, 1), 0); /* once it has claimed, or failed to */
+    close(claimed[0]);
+    read_log(&leases);
+    assert_int_equal(leases.count, 1);
     pdnn_leases_watch(&leases);
     assert_false(leases.lease[0].is_stale);
     kill(child, SIGKILL);
@@ -340,7 +351,7 @@ static void test_leases_other_plan(void **state) {
     refuse(&other, "the others have joined without --allow-slow");
     other = plan;
     other.expiry_ns = 1000000000;
-    refuse(&other, "--lease-expiry is 1.00 s, and the others have 120 s");
+    refuse(&other, "--lease-expiry is 1.00 s, and the others have 36000 s");
     pdnn_leases_close(&leases);
 }
 
@@ -401,6 +412,36 @@ static void test_leases_damaged(void **state) {
     assert_int_equal(make_directory(NULL), 0);
 }
 
+/* Another version's journals cannot be merged with this one's. */
+static void test_leases_other_journals(void **state) {
+    (void)state;
+    struct pdnn_leases leases;
+    const struct pdnn_holder me = holder("me");
+    open_log(&leases, &me);
+    damage("00000000", "journal_schema: ", "journal_schema: 9");
+    refuse(&plan, "leases/00000000: another version joined first: its journals have schema 9");
+    pdnn_leases_close(&leases);
+}
+
+/* Records that end too early, and what is no file. */
+static void test_leases_cut_short(void **state) {
+    (void)state;
+    struct pdnn_leases leases;
+    char path[128];
+    const struct pdnn_holder me = holder("me");
+    open_log(&leases, &me);
+    claim(&leases, 2, 5);
+    damage("00000001", "record: 1\n", "reco");
+    refuse(&plan, "leases/00000001: is damaged or not a record of leases: 'record' is wrong or missing");
+    put("00000001", "");
+    refuse(&plan, "leases/00000001: is damaged or not a record of leases");
+    snprintf(path, sizeof path, "%s/leases/00000001", directory);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0777), 0);
+    refuse(&plan, "leases/00000001: is not a record of leases");
+    pdnn_leases_close(&leases);
+}
+
 /* What lies there under another name does not matter. */
 static void test_leases_foreign(void **state) {
     (void)state;
@@ -456,9 +497,10 @@ static void test_leases_race(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        LEASE_TEST(claim_and_end), LEASE_TEST(take_over),     LEASE_TEST(void),
-        LEASE_TEST(watch_counter), LEASE_TEST(no_first_beat), LEASE_TEST(kept_in_time),
-        LEASE_TEST(watch_process), LEASE_TEST(other_plan),    LEASE_TEST(damaged),
+        LEASE_TEST(claim_and_end), LEASE_TEST(usual_expiry),   LEASE_TEST(take_over),
+        LEASE_TEST(void),          LEASE_TEST(watch_counter),  LEASE_TEST(no_first_beat),
+        LEASE_TEST(kept_in_time),  LEASE_TEST(watch_process),  LEASE_TEST(other_plan),
+        LEASE_TEST(damaged),       LEASE_TEST(other_journals), LEASE_TEST(cut_short),
         LEASE_TEST(foreign),       LEASE_TEST(race),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
