@@ -4,7 +4,7 @@
 Usage: documents_test.py [--all] [--without TEXT]... ROOT PARADNN DOCUMENT... [-- COMMAND...]
 
 Without --all, what takes minutes is left out, and the commands run in a directory that has links to everything in ROOT, with PARADNN in
-the PATH. With --all everything runs, in ROOT itself, and what README says about the PATH must have come true by then. COMMAND is put
+the PATH; its roofs are those of an example. With --all everything runs, in ROOT itself, and what README says about the PATH must have come true by then. COMMAND is put
 before `bash -c`: that is how the walk goes through a chroot, where ROOT is then. --without leaves out commands that contain TEXT.
 
 A block of the language sh has a command a line, which must succeed. A block that begins with "$ " shows commands with their output: "..."
@@ -20,8 +20,10 @@ stands for the rest of a line or, alone, for any number of lines; they must succ
     file: NAME             the block is written to a file
     -->"""
 
+import csv
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,6 +39,12 @@ MEASURED = [
     (re.compile(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?(?: (?:[num]?s|min|h|[kMGTP]?FLOP|[KMGT]?i?B)\b)?"),
      r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?(?: (?:[num]?s|min|h|[kMGTP]?FLOP|[KMGT]?i?B)\b)?"),
 ]
+ROOFS = "results/examples/zen5-2-cores/ceilings.csv"
+# Nothing measured matters here. Roofs would be measured for each command, as no two agree on a busy machine, and take longer than all the rest.
+PROGRAM = """#!/bin/sh
+case $1 in run|sweep|compose) set -- "$@" --ceilings {roofs} --set measure.max_time=50ms;; esac
+exec {paradnn} "$@"
+"""
 SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -104,10 +112,25 @@ class Walk:
                 if not name.startswith("build") and not name.endswith(".results"):
                     os.symlink(os.path.join(root, name), os.path.join(self.here, name))
             os.mkdir(os.path.join(self.place.name, "bin"))
-            os.symlink(paradnn, os.path.join(self.place.name, "bin", "paradnn"))
+            program = os.path.join(self.place.name, "bin", "paradnn")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(PROGRAM.format(paradnn=shlex.quote(paradnn), roofs=shlex.quote(self.roofs(paradnn))))
+            os.chmod(program, 0o755)
             self.environment["PATH"] = f"{self.place.name}/bin:{self.environment['PATH']}"
-            self.environment["XDG_CACHE_HOME"] = self.place.name
-            self.environment["PARADNN_NO_CACHE"] = ""
+            self.environment["OMP_WAIT_POLICY"] = "passive"
+
+    def roofs(self, paradnn):
+        """A file with the example's roofs of two threads as those of all threads here."""
+        listed = subprocess.run([paradnn, "list", "fc", "--format", "csv"], capture_output=True, text=True, check=True).stdout
+        threads = next(csv.DictReader(listed.splitlines()))["threads"]
+        path = os.path.join(self.place.name, "roofs.csv")
+        with open(os.path.join(SOURCE, ROOFS), encoding="utf-8") as source, open(path, "w", encoding="utf-8") as file:
+            rows = csv.DictReader(source)
+            writer = csv.DictWriter(file, rows.fieldnames, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({**row, "threads": threads} if row["threads"] == "2" else row for row in rows
+                             if row["threads"] == "2" or threads != "1")
+        return path
 
     def run(self, command):
         done = subprocess.run([*self.prefix, "bash", "-c", f"cd {self.here} && {{ {command}\n}}"], env=self.environment, stdin=subprocess.DEVNULL,
