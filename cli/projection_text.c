@@ -27,7 +27,7 @@ static void add_both(struct pdnn_sheet *table, double before, double after) {
     pdnn_sheet_cell(table, "%.0f -> %.0f", before, after);
 }
 
-void pdnn_projection_families_text(struct pdnn_str *out, const struct pdnn_hardware_projection *projection) {
+static void families_text(struct pdnn_str *out, const struct pdnn_hardware_projection *projection) {
     static const struct pdnn_sheet_column columns[] = {
         {"family", PDNN_ALIGN_LEFT},    {"instances", PDNN_ALIGN_RIGHT},  {"speed-up", PDNN_ALIGN_RIGHT},
         {"least", PDNN_ALIGN_RIGHT},    {"most", PDNN_ALIGN_RIGHT},       {"compute %", PDNN_ALIGN_RIGHT},
@@ -186,7 +186,7 @@ void pdnn_projection_overview_text(struct pdnn_str *out, const struct pdnn_hardw
         pdnn_str_printf(out, "\nridge point in f32: %.3g -> %.3g FLOP/byte", projection->ridge[BEFORE],
                         projection->ridge[AFTER]);
     pdnn_str_printf(out, "\n\n");
-    pdnn_projection_families_text(out, projection);
+    families_text(out, projection);
     pdnn_str_printf(out, "\nops that get another bound%s\n",
                     projection->n_moves > FOREMOST ? ", those with the largest shares"
                     : projection->n_moves          ? ""

@@ -5,8 +5,7 @@
 #include "base/str.h"
 #include "results/analysis/projection.h"
 
-/* Append one table each: families; instances; ops that change their bound; limits by kind. */
-void pdnn_projection_families_text(struct pdnn_str *out, const struct pdnn_hardware_projection *projection);
+/* Append one table each: instances; ops that change their bound; limits by kind. */
 void pdnn_projection_models_text(struct pdnn_str *out, const struct pdnn_hardware_projection *projection);
 void pdnn_projection_ops_text(struct pdnn_str *out, const struct pdnn_hardware_projection *projection);
 void pdnn_projection_moves_text(struct pdnn_str *out, const struct pdnn_hardware_projection *projection);

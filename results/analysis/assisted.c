@@ -339,26 +339,3 @@ size_t pdnn_assisted_draws_needed(const struct pdnn_epoch_sample *sample,
     size_t more = (rounds ? rounds : 1) * sample->n_strata;
     return more < all - estimate->draws ? estimate->draws + more : all;
 }
-
-enum pdnn_status pdnn_assisted_ratio(const struct pdnn_epoch_sample *sample, size_t draws, const double *a,
-                                     const double *b, struct pdnn_arena *arena, struct pdnn_ratio *ratio,
-                                     struct pdnn_err *err) {
-    struct design d;
-    double of_a[P], of_b[P];
-    if (make_design(sample, draws, arena, &d, err) != PDNN_OK)
-        return err->status;
-    double *residual = pdnn_arena_alloc(arena, draws + sample->n_strata, sizeof *residual);
-    if (!residual)
-        return no_memory(err);
-    double total = weigh(&d, b), value = weigh(&d, a) / total;
-    if (!isfinite(value))
-        return pdnn_fail(err, PDNN_INVALID, "a ratio to a total of 0");
-    fit(&d, a, of_a);
-    fit(&d, b, of_b);
-    for (size_t i = 0; i < draws; i++)
-        residual[i] = residual_of(&d, of_a, a, i) - value * residual_of(&d, of_b, b, i);
-    double variance = fmax(0, find_variance(&d, residual, residual + draws));
-    double half = pdnn_student_t95(degrees_of(sample, draws)) * sqrt(variance) / fabs(total);
-    *ratio = (struct pdnn_ratio){value, value - half, value + half};
-    return PDNN_OK;
-}

@@ -61,13 +61,4 @@ double pdnn_assisted_half_width(const struct pdnn_epoch_estimate *estimate);
 size_t pdnn_assisted_draws_needed(const struct pdnn_epoch_sample *sample,
                                   const struct pdnn_epoch_estimate *estimate, double target);
 
-/* The ratio of two totals over the same draws (a speed-up is that of times a / b), with its interval: the
- * variance is that of the residuals of a - ratio * b. */
-struct pdnn_ratio {
-    double value, low, high;
-};
-enum pdnn_status pdnn_assisted_ratio(const struct pdnn_epoch_sample *sample, size_t draws, const double *a,
-                                     const double *b, struct pdnn_arena *arena, struct pdnn_ratio *ratio,
-                                     struct pdnn_err *err);
-
 #endif

@@ -21,8 +21,8 @@ unsigned pdnn_plot_distinct_color(size_t index) {
     return word_colors[index];
 }
 
-/* Circle, triangle, square, diamond, downward triangle, pentagon. */
-int pdnn_plot_shape(size_t index) {
+/* Circle, triangle, square, diamond, downward triangle, pentagon; for any index. */
+static int shape_of(size_t index) {
     static const int shapes[PDNN_PLOT_SHAPES] = {7, 9, 5, 13, 11, 15};
     return shapes[index % PDNN_PLOT_SHAPES];
 }
@@ -74,7 +74,7 @@ static void color_by_number(const char *const *cells, size_t n, struct pdnn_poin
                             struct pdnn_str *script) {
     double least = INFINITY, greatest = -INFINITY;
     for (size_t i = 0; i < n; i++) {
-        colors[i] = (struct pdnn_point_color){NAN, pdnn_plot_grey, pdnn_plot_shape(0)};
+        colors[i] = (struct pdnn_point_color){NAN, pdnn_plot_grey, shape_of(0)};
         if (!pdnn_parse_double(cells[i], &colors[i].value))
             continue;
         least = fmin(least, colors[i].value);
@@ -126,7 +126,7 @@ static enum pdnn_status color_by_word(const char *const *cells, size_t n, struct
     for (size_t i = 0; i < key->n_words; i++) {
         struct pdnn_color_word *word = &key->word[i];
         word->rgb = i < shown ? word_colors[i] : pdnn_plot_grey;
-        word->shape = pdnn_plot_shape(i);
+        word->shape = shape_of(i);
         if (i >= shown)
             snprintf(word->text, sizeof word->text, "%zu others", n_words - shown);
         else

@@ -13,9 +13,6 @@
 enum { PDNN_PLOT_COLORS = 10, PDNN_PLOT_SHAPES = 6 };
 unsigned pdnn_plot_distinct_color(size_t index);
 
-/* gnuplot's type of filled point; its outline is the type before. Takes any index. */
-int pdnn_plot_shape(size_t index);
-
 /* For everything beyond those colors. */
 extern const unsigned pdnn_plot_grey;
 
@@ -23,7 +20,7 @@ extern const unsigned pdnn_plot_grey;
 struct pdnn_point_color {
     double value; /* numbers: position on the scale; NaN: the row has none */
     unsigned rgb;
-    int shape; /* as in pdnn_plot_shape */
+    int shape; /* gnuplot's type of filled point; its outline is the type before */
 };
 
 enum { PDNN_WORD_TEXT = 96 };

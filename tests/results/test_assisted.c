@@ -299,30 +299,6 @@ static void test_draws_needed(void **state) {
     assert_true(all_draws > 20 * EPOCHS && all_draws < 150 * EPOCHS);
 }
 
-/* Exact where all times have one ratio; its interval is narrower than those of both totals if they err
- * alike. */
-static void test_ratio(void **state) {
-    (void)state;
-    struct pdnn_epoch epoch = make_epoch("iwslt15-en-vi", 3200, PDNN_SAMPLER_BUCKET, 1, 3);
-    struct pdnn_epoch_sample sample = draw(&epoch, 0, 4);
-    double *a = pick(&sample, make_times(&epoch, 1, 0, 1)), *b = pick(&sample, make_times(&epoch, 1, 0, 1));
-    struct pdnn_ratio ratio;
-    struct pdnn_err err = {0};
-    for (size_t i = 0; i < epoch.n_iterations; i++)
-        b[i] *= 0.4;
-    assert_int_equal(pdnn_assisted_ratio(&sample, 30, a, b, &arena, &ratio, &err), PDNN_OK);
-    assert_near(ratio.value, 2.5, 1e-12);
-    assert_near(ratio.low, 2.5, 1e-9);
-    for (size_t i = 0; i < epoch.n_iterations; i++)
-        b[i] *= i % 2 ? 1.01 : 0.99;
-    assert_int_equal(pdnn_assisted_ratio(&sample, 30, a, b, &arena, &ratio, &err), PDNN_OK);
-    struct pdnn_epoch_estimate estimate = estimate_of(&sample, 30, a);
-    assert_true(ratio.low < 2.5 && 2.5 < ratio.high);
-    assert_true((ratio.high - ratio.low) / 5 < pdnn_assisted_half_width(&estimate));
-    memset(b, 0, epoch.n_iterations * sizeof *b);
-    assert_int_equal(pdnn_assisted_ratio(&sample, 30, a, b, &arena, &ratio, &err), PDNN_INVALID);
-}
-
 static void test_estimate_errors(void **state) {
     (void)state;
     struct pdnn_epoch epoch = make_epoch("uniform:5-90", 1600, PDNN_SAMPLER_SHUFFLED, 1, 3);
@@ -361,7 +337,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup(test_estimate_unbiased, reset),
         cmocka_unit_test_setup(test_estimate_coverage, reset),
         cmocka_unit_test_setup(test_draws_needed, reset),
-        cmocka_unit_test_setup(test_ratio, reset),
         cmocka_unit_test_setup(test_estimate_errors, reset),
     };
     is_long = argc > 1 && strcmp(argv[1], "long") == 0;
