@@ -12,6 +12,9 @@ import sys
 
 from program import PARADNN, Case, main
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 COMPLETION = os.path.abspath(sys.argv[2])
 
 # What is typed, with what each shell must then offer: whole words.
@@ -161,7 +164,7 @@ class Completion(Case):
 
     def shell(self, name):
         if not shutil.which(name):
-            self.skipTest(f"no {name}")
+            self.skipTest(needs.say(name))
 
     def test_bash(self):
         self.shell("bash")

@@ -24,10 +24,12 @@ import csv
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
 
 BLOCK = re.compile(r"(?:^<!-- run\n(?P<notes>.*?)^-->\n+)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 # What a measured block may show differently: what, and what it may be.
@@ -216,9 +218,8 @@ def main():
         del arguments[at : at + 2]
     root, paradnn, *documents = [name for name in arguments if name != "--all"]
     here = os.getcwd()
-    if not shutil.which("bash"):
-        print("documents: no bash")
-        return 77
+    if needs.missing("bash"):
+        return needs.SKIPPED
     walk = Walk(everything, without, root if everything else os.path.abspath(root), os.path.join(here, paradnn), prefix)
     for document in documents:
         walk.walk(document)

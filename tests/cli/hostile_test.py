@@ -12,6 +12,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 PARADNN = os.path.abspath(sys.argv[1])
 
 # Each creates the file `executed` where text is read as commands: by the end of a data block, of a string or of a line,
@@ -69,6 +72,7 @@ TEXT_COLUMNS = {
 }
 
 
+NO_GNUPLOT = needs.missing("gnuplot")
 # Without the variables that the program speaks of.
 QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
 
@@ -127,7 +131,7 @@ class Case(unittest.TestCase):
             yield [word.format(place) for word in plot] + ["--format", "svg"]
 
 
-@unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+@unittest.skipIf(NO_GNUPLOT, NO_GNUPLOT)
 class Pictures(Case):
     def test_tables_of_these_tests_are_drawn(self):
         self.write_tables("good")

@@ -14,8 +14,9 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
 import hard_tables  # pylint: disable=wrong-import-position
+import needs  # pylint: disable=wrong-import-position
 
 PARADNN = os.path.abspath(sys.argv[1])
 
@@ -86,7 +87,6 @@ class Picture:
         return Box(float(x), float(y), 0.7 * float(size), 0.7 * float(size), 0, f"point at {x}, {y}")
 
 
-@unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
 class Case(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.mkdtemp()
@@ -161,4 +161,6 @@ class Bars(Case):
 
 
 if __name__ == "__main__":
+    if needs.missing("gnuplot"):
+        sys.exit(needs.SKIPPED)
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=1)

@@ -18,6 +18,9 @@ import zlib
 
 from made_up import row, write_tables
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 PARADNN = sys.argv.pop(1)
 KEEP = sys.argv.pop(sys.argv.index("--keep") + 1) if "--keep" in sys.argv else None
 sys.argv = [argument for argument in sys.argv if argument != "--keep"]
@@ -369,7 +372,6 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if not shutil.which("chromium") or not shutil.which("chromedriver"):
-        print("skipped: needs chromium and chromium-driver")
-        sys.exit(77)
+    if needs.missing("chromium", "chromedriver"):
+        sys.exit(needs.SKIPPED)
     unittest.main()

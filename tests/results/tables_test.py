@@ -12,6 +12,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 PARADNN, DOCUMENT, RESULTS = (os.path.abspath(path) for path in sys.argv[1:4])
 
 
@@ -50,7 +53,7 @@ class Tables(unittest.TestCase):
         name, find, arguments = TOOLS[language]
         program = find()
         if not program:
-            self.skipTest(f"no {name}")
+            self.skipTest(needs.say(name))
         path = os.path.join(self.place, "snippet")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)

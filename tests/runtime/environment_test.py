@@ -12,6 +12,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 PARADNN = os.path.abspath(sys.argv.pop(1))
 
 
@@ -135,16 +138,18 @@ class EnvironmentTest(unittest.TestCase):
         self.assertEqual(Run({"OMP_NUM_THREADS": "1"}, threads=2).row["threads"], "2")
 
     def test_taskset(self):
-        if not shutil.which("taskset"):
-            self.skipTest("no taskset")
+        reason = needs.missing("taskset")
+        if reason:
+            self.skipTest(reason)
         self.check(Run(before=["taskset", "-c", str(UNITS[1])]), 1, SECOND)
         bound = {"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
         self.check(Run(bound, before=["taskset", "-c", str(UNITS[1])]), 1, SECOND)
         self.check(Run(bound, before=["taskset", "-c", f"{UNITS[0]},{UNITS[1]}"]), 2, BOTH)
 
     def test_numactl(self):
-        if not shutil.which("numactl"):
-            self.skipTest("no numactl")
+        reason = needs.missing("numactl")
+        if reason:
+            self.skipTest(reason)
         self.check(Run({"OMP_PLACES": "cores"}, before=["numactl", f"--physcpubind={UNITS[1]}"]), 1, SECOND)
 
     def test_cgroup_quota(self):
@@ -169,7 +174,7 @@ class EnvironmentTest(unittest.TestCase):
 
 if __name__ == "__main__":
     if len(UNITS) < 2:
-        print("needs two cores")
-        sys.exit(77)
+        print("skipped: needs two cores")
+        sys.exit(needs.SKIPPED)
     os.sched_setaffinity(0, UNITS)
     unittest.main()

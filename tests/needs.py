@@ -1,0 +1,22 @@
+"""What tests need that may be missing. Each says so in one line of one form, which packaging/test shows again at the end:
+
+    skipped: needs PROGRAM: apt-get install PACKAGE"""
+
+import shutil
+
+# Of Debian, where they are not called like the program.
+PACKAGES = {"Rscript": "r-base-core", "chromedriver": "chromium-driver", "gnuplot": "gnuplot-nox", "ldd": "libc-bin", "numpy": "python3-numpy",
+            "pandas": "python3-pandas", "taskset": "util-linux"}
+SKIPPED = 77  # the status of a test of which nothing could run
+
+
+def say(program):
+    """Prints the line; returns what stands after "skipped: ", for unittest."""
+    text = f"needs {program}: apt-get install {PACKAGES.get(program, program)}"
+    print(f"skipped: {text}", flush=True)
+    return text
+
+
+def missing(*programs):
+    """The reason to skip if one of the programs is not installed, else None."""
+    return next((say(program) for program in programs if not shutil.which(program)), None)
