@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""When commands end before they are done: budgets, time limits, the time left, signals.
+"""When commands end before they are done: budgets, time limits, the time left, signals; and tables that are written meanwhile.
 
 Usage: limits_test.py PARADNN MOVED_CLOCK.so [TEST...]"""
 
@@ -9,7 +9,7 @@ import select
 import signal
 import sys
 
-from program import LONG, ROOFS, Case, Clock, environment, journal_lines, main
+from program import LONG, ROOFS, Case, Clock, environment, journal_lines, main, stop
 
 MOVED_CLOCK = os.path.abspath(sys.argv[2])
 
@@ -109,6 +109,28 @@ class Signals(Case):
         self.sweep()
         statuses = [row["status"] for row in self.rows("small.results", "results.csv")]
         self.assertEqual((statuses.count("ok"), statuses.count("filtered")), (8, 4))
+
+    def test_tables_that_cannot_be_written_are_said_and_fail_at_the_end(self):
+        clock = Clock(MOVED_CLOCK, self.path("clock"))
+        child = self.popen("sweep", "small.yaml", *ROOFS, *LONG, env=environment(**clock.variables))
+        self.wait_for(lambda: len(journal_lines(self.path("small.results"))) > 3, child)
+        stop(child.pid)  # or it may write the table meanwhile
+        os.unlink(self.path("small.results", "results.csv"))
+        os.makedirs(self.path("small.results", "results.csv", "in the way"))
+        child.send_signal(signal.SIGCONT)
+        clock.each_look_takes(3)  # tables are written every few seconds
+        self.read_until(lambda line: line.startswith("paradnn: the tables are behind the journal: small.results/results.csv: "), child)
+        clock.each_look_takes(0)
+        self.wait_for(lambda: len(journal_lines(self.path("small.results"))) > 4 * 8, child)
+        child.send_signal(signal.SIGINT)
+        errors = child.communicate()[1]
+        self.assertEqual(child.returncode, 1)
+        self.assertRegex(errors, r"(\A|\n)paradnn: small\.results/results\.csv: .*\n\Z")
+        self.assertNotIn("12 instances", errors)
+        os.removedirs(self.path("small.results", "results.csv", "in the way"))
+        before = self.read("small.results", "journal.csv")
+        self.assertIn("12 instances: 8 ok, 4 filtered\n", self.sweep().stderr)
+        self.assertEqual(self.read("small.results", "journal.csv"), before)
 
     def test_run_interrupted_says_what_it_has(self):
         clock = Clock(MOVED_CLOCK, self.path("clock"))

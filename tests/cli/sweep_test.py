@@ -6,10 +6,9 @@ Usage: sweep_test.py PARADNN [TEST...]"""
 import os
 import re
 import shutil
-import signal
 import subprocess
 
-from program import CEILINGS, LONG, NETS, ROOFS, SHORT, Case, Swept, environment, journal_lines, main, stop, table
+from program import CEILINGS, LONG, NETS, ROOFS, SHORT, Case, Swept, environment, main, table
 
 FULL_IDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "golden", "full-ids")
 
@@ -252,24 +251,6 @@ class Sweep(Case):
         self.assertEqual(done.stderr, "paradnn: neither an ID nor standard input names a directory, give -o DIR\n")
         self.paradnn("sweep", self.ONE, *ROOFS, *SHORT, "-o", "one", expect=0)
         self.assertEqual([row["status"] for row in self.rows("one", "results.csv")], ["ok"])
-
-    def test_tables_that_cannot_be_written_fail_at_the_end(self):
-        child = self.popen("sweep", "small.yaml", *ROOFS, *LONG)
-        self.wait_for(lambda: os.path.exists(self.path("small.results", "results.csv")), child)
-        stop(child.pid)  # or it may write the table meanwhile
-        os.unlink(self.path("small.results", "results.csv"))
-        os.makedirs(self.path("small.results", "results.csv", "in the way"))
-        child.send_signal(signal.SIGCONT)
-        self.wait_for(lambda: len(journal_lines(self.path("small.results"))) > 4 * 8, child)
-        child.send_signal(signal.SIGINT)
-        errors = child.communicate()[1]
-        self.assertEqual(child.returncode, 1)
-        self.assertRegex(errors, r"\nparadnn: small\.results/results\.csv: .*\n\Z")
-        self.assertNotIn("12 instances", errors)
-        os.removedirs(self.path("small.results", "results.csv", "in the way"))
-        before = self.read("small.results", "journal.csv")
-        self.assertIn("12 instances: 8 ok, 4 filtered\n", self.sweep().stderr)
-        self.assertEqual(self.read("small.results", "journal.csv"), before)
 
     def test_roofs_of_another_speed_are_said(self):
         for value, word in (("0.001", "slower"), ("1000000", "faster")):
