@@ -18,5 +18,6 @@ def say(program):
 
 
 def missing(*programs):
-    """The reason to skip if one of the programs is not installed, else None."""
-    return next((say(program) for program in programs if not shutil.which(program)), None)
+    """A reason to skip if any of the programs is not installed, each of which gets its line; else None."""
+    reasons = [say(program) for program in programs if not shutil.which(program)]
+    return reasons[0] if reasons else None

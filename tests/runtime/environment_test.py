@@ -174,7 +174,7 @@ class EnvironmentTest(unittest.TestCase):
 
 if __name__ == "__main__":
     if len(UNITS) < 2:
-        print("skipped: needs two cores")
+        print("skipped: there is one core")
         sys.exit(needs.SKIPPED)
     os.sched_setaffinity(0, UNITS)
     unittest.main()
