@@ -10,10 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from program import PARADNN, Case, main
-
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
-import needs  # pylint: disable=wrong-import-position
+from program import PARADNN, Case, main, needs
 
 COMPLETION = os.path.abspath(sys.argv[2])
 

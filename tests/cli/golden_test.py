@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 
-from program import NETS, SMALL, Case, main, table
+from program import NETS, SMALL, Case, main, needs, table
 
 GOLDEN = os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
@@ -284,7 +284,7 @@ class Words(Case):
         self.assertIn("Fl -ceilings", self.read("paradnn-sweep.1"))
         self.assertIn("did you mean 'sweep'", self.paradnn("--man", "sweeep", expect=2).stderr)
         if not shutil.which("mandoc"):
-            self.skipTest("no mandoc")
+            self.skipTest(needs.say("mandoc"))
         for name in ["paradnn.1", *(f"paradnn-{command}.1" for command in commands)]:
             # mandoc looks for the pages named in SEE ALSO among those installed.
             lint = subprocess.run(["mandoc", "-Tlint", "-W", "warning", self.path(name)], capture_output=True, text=True, check=False)
@@ -292,7 +292,7 @@ class Words(Case):
 
     def test_plot_breakdown(self):
         if not shutil.which("gnuplot"):
-            self.skipTest("no gnuplot")
+            self.skipTest(needs.say("gnuplot"))
         done = self.paradnn("plot", "breakdown", "bert.results", "--across", "batch", "--format", "svg", expect=0)
         self.assertEqual((done.stdout, done.stderr), ("bert.results/breakdown.svg\n", "2 bars\n"))
         picture = self.read("bert.results", "breakdown.svg")

@@ -11,7 +11,9 @@ import stat
 import subprocess
 import unittest
 
-from program import CEILINGS, ROOFS, Case, default_signals, environment, journal_lines, main
+from program import CEILINGS, ROOFS, Case, default_signals, environment, journal_lines, main, needs
+
+NO_GNUPLOT = needs.missing("gnuplot")
 
 SPEC = """\
 sweep: small
@@ -47,7 +49,7 @@ class Targets(Output):
                 self.assertRegex(done.stderr, rf"\Aparadnn: {output}: .*{cause}\n\Z")
         self.assertEqual(os.listdir(self.path("directory")), [])
 
-    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    @unittest.skipIf(NO_GNUPLOT, NO_GNUPLOT)
     def test_pictures(self):
         os.mkdir(self.path("in"))
         shutil.copy(self.path("roofs.csv"), self.path("in", "ceilings.csv"))
@@ -65,7 +67,7 @@ class Targets(Output):
         self.paradnn(*plot, "-o", "taken", expect=2)
         self.assertFalse(os.path.exists(self.path("taken.svg")))
 
-    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    @unittest.skipIf(NO_GNUPLOT, NO_GNUPLOT)
     def test_a_picture_that_does_not_fit_leaves_the_old_one(self):
         os.mkdir(self.path("in"))
         shutil.copy(self.path("roofs.csv"), self.path("in", "ceilings.csv"))

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import sys
 
-from program import Case, main, table
+from program import Case, main, needs, table
 
 GOLDEN = os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
@@ -174,7 +174,7 @@ class Data(Case):
     def picture(self, *arguments):
         """The text of the SVG picture."""
         if not shutil.which("gnuplot"):
-            self.skipTest("no gnuplot")
+            self.skipTest(needs.say("gnuplot"))
         return self.read(self.plot(*arguments, "--format", "svg").stdout.strip())
 
     def test_golden(self):

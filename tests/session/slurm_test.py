@@ -10,13 +10,13 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+import needs  # noqa: E402
 import slurm  # noqa: E402
 from files import rows  # noqa: E402
 
 PARADNN, SWEEPS = (os.path.abspath(path) for path in sys.argv[1:3])
 TIMES = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-SKIPPED = 77
 RANKS_WORKER = os.path.join(os.path.dirname(PARADNN), "paradnn-worker-mpi")
 # Of another machine: no roof matters here.
 CEILINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../results/examples/zen5-2-cores/ceilings.csv")
@@ -166,14 +166,15 @@ def once():
 
 def main():
     if slurm.missing():
-        print(f"slurm: skipped: not installed: {', '.join(slurm.missing())}")
-        return SKIPPED
+        for program in slurm.missing():
+            needs.say(program)
+        return needs.SKIPPED
     try:
         for _ in range(TIMES):
             once()
     except slurm.Unavailable as reason:
-        print(f"slurm: skipped: {reason}")
-        return SKIPPED
+        print(f"skipped: {reason}")
+        return needs.SKIPPED
     print("slurm ok")
     return 0
 
