@@ -90,7 +90,7 @@ static const double seconds = 1e-4;
 /* Little memory keeps the DRAM buffer small. */
 static struct pdnn_host small_host(uint64_t l3_bytes) {
     return (struct pdnn_host){.threads = 1,
-                              .memory_limit_bytes = 40 << 20,
+                              .memory_limit_bytes = 64 << 20,
                               .cache_bytes = {32 << 10, 512 << 10, l3_bytes},
                               .cache_cores = {1, 1, l3_bytes ? 2 : 0}};
 }
