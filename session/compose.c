@@ -351,13 +351,9 @@ static bool is_measured(const struct compose *compose, size_t task, size_t round
 static size_t count_composed(const struct compose *compose, size_t task, size_t round) {
     const struct pdnn_instance_visits of =
         pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
-    const unsigned rest = is_measured(compose, task, round) ? PDNN_FLAG_PREDICTED : 0;
-    size_t count = 0;
-    for (size_t i = 0; i < of.count; i++) {
-        bool is_round = (of.visit[i].flags & (PDNN_FLAG_COMPOSED | PDNN_FLAG_SETTLED)) == PDNN_FLAG_COMPOSED;
-        count += is_round && !(of.visit[i].flags & rest) && of.visit[i].outcome == PDNN_OUTCOME_OK;
-    }
-    return count;
+    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    return standing.rounds[PDNN_METHOD_COMPOSED] +
+           (is_measured(compose, task, round) ? 0 : standing.rounds[PDNN_METHOD_PREDICTED]);
 }
 
 /* What could not be predicted may be later, when more is measured; until then, it is said once. */

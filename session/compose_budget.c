@@ -87,16 +87,14 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
     return status;
 }
 
-/* Whether the journal has all rounds of the task, of its own or composed of measured operators. */
+/* Whether the journal has all rounds of the task, of its own or composed of measured operators: what is
+ * predicted may be measured this time. */
 static bool is_complete(const struct compose *compose, size_t task) {
     const struct pdnn_instance_visits of =
         pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
-    int64_t count[2] = {0};
-    for (size_t i = 0; i < of.count; i++)
-        if (of.visit[i].outcome == PDNN_OUTCOME_OK &&
-            !(of.visit[i].flags & (PDNN_FLAG_PREDICTED | PDNN_FLAG_SETTLED)))
-            count[(of.visit[i].flags & PDNN_FLAG_COMPOSED) != 0]++;
-    return count[0] >= compose->rules.rounds || count[1] >= compose->rules.rounds;
+    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    size_t rounds = (size_t)compose->rules.rounds;
+    return standing.rounds[PDNN_METHOD_DIRECT] >= rounds || standing.rounds[PDNN_METHOD_COMPOSED] >= rounds;
 }
 
 /* What earlier runs have measured costs nothing in the plan. */

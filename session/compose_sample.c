@@ -30,11 +30,9 @@ static int by_class(const void *a, const void *b) {
 static bool has_both(const struct compose *compose, size_t task) {
     const struct pdnn_instance_visits of =
         pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
-    bool has[2] = {false, false};
-    for (size_t i = 0; i < of.count; i++)
-        if (of.visit[i].outcome == PDNN_OUTCOME_OK)
-            has[(of.visit[i].flags & PDNN_FLAG_COMPOSED) != 0] = true;
-    return has[0] && has[1];
+    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    return standing.rounds[PDNN_METHOD_DIRECT] &&
+           (standing.rounds[PDNN_METHOD_COMPOSED] || standing.rounds[PDNN_METHOD_PREDICTED]);
 }
 
 /* With a budget, those of earlier runs come first, which had another part of the models to draw from. */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "results/analysis/conformal.h"
 #include "results/analysis/correction.h"
+#include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>
@@ -47,28 +48,11 @@ static bool has_same_rows(const struct pdnn_measured_ops *a, const struct pdnn_m
     return same;
 }
 
-bool pdnn_settle_counts(const struct pdnn_instance_visits *of, size_t visit) {
-    const unsigned methods = PDNN_FLAG_COMPOSED | PDNN_FLAG_SETTLED;
-    int64_t last = -1;
-    for (size_t i = 0; i < of->count; i++)
-        if ((of->visit[i].flags & PDNN_FLAG_SETTLED) && of->visit[i].started_unix_ms > last)
-            last = of->visit[i].started_unix_ms;
-    const struct pdnn_visit *one = &of->visit[visit];
-    if (one->outcome != PDNN_OUTCOME_OK || !(one->flags & PDNN_FLAG_COMPOSED))
-        return false;
-    return last < 0 || ((one->flags & methods) == methods && one->started_unix_ms == last);
-}
-
-static bool is_round(const struct pdnn_visit *visit) {
-    return visit->outcome == PDNN_OUTCOME_OK && (visit->flags & PDNN_FLAG_COMPOSED) &&
-           !(visit->flags & PDNN_FLAG_SETTLED);
-}
-
 /* The last round that was not predicted; if there is none, the last; SIZE_MAX: none. */
 static size_t find_last(const struct pdnn_instance_visits *of) {
     size_t last = SIZE_MAX;
     for (size_t i = of->count; i-- > 0;) {
-        if (!is_round(&of->visit[i]))
+        if (!pdnn_visit_is_round(&of->visit[i]))
             continue;
         if (!(of->visit[i].flags & PDNN_FLAG_PREDICTED))
             return i;
@@ -89,7 +73,7 @@ static enum pdnn_status find_rounds(const struct settle *settle, size_t task, st
         return out_of_memory(err);
     size_t last = find_last(of);
     for (size_t i = of->count; i-- > 0;) {
-        if (is_round(&of->visit[i]) && of->visit[i].flags == of->visit[last].flags &&
+        if (pdnn_visit_is_round(&of->visit[i]) && of->visit[i].flags == of->visit[last].flags &&
             has_same_rows(&of->ops[i], &of->ops[last]))
             rounds->visit[rounds->count++] = i;
     }
@@ -120,8 +104,7 @@ static double median_of_row(const struct rounds *rounds, size_t row) {
 static double direct_of(const struct rounds *rounds) {
     size_t count = 0;
     for (size_t i = 0; i < rounds->of.count; i++)
-        if (rounds->of.visit[i].outcome == PDNN_OUTCOME_OK &&
-            !(rounds->of.visit[i].flags & PDNN_FLAG_COMPOSED))
+        if (pdnn_visit_is_direct(&rounds->of.visit[i]))
             rounds->scratch[count++] = rounds->of.visit[i].median_ns;
     return count ? pdnn_median(rounds->scratch, count) : NAN;
 }
@@ -132,8 +115,7 @@ static double direct_share_of(const struct rounds *rounds, size_t row) {
     size_t count = 0;
     for (size_t i = 0; i < rounds->of.count; i++) {
         double all = 0, own = 0;
-        if (rounds->of.visit[i].outcome != PDNN_OUTCOME_OK ||
-            (rounds->of.visit[i].flags & PDNN_FLAG_COMPOSED))
+        if (!pdnn_visit_is_direct(&rounds->of.visit[i]))
             continue;
         for (size_t k = 0; k < rounds->of.ops[i].count; k++) {
             const struct pdnn_measured_op *op = &rounds->of.ops[i].op[k];
@@ -290,11 +272,12 @@ static void set_limits(const struct settle *settle, const struct rounds *rounds,
 
 /* Whether the last settled visits of the model say this already. */
 static bool is_known(const struct rounds *rounds, const struct pdnn_visit *visits) {
+    const struct pdnn_standing standing = pdnn_standing_of(rounds->of.visit, rounds->of.count);
     size_t count = 0;
     bool same = true;
     for (size_t i = 0; i < rounds->of.count && same; i++) {
         const struct pdnn_visit *old = &rounds->of.visit[i];
-        if (!(old->flags & PDNN_FLAG_SETTLED) || !pdnn_settle_counts(&rounds->of, i))
+        if (!(old->flags & PDNN_FLAG_SETTLED) || !pdnn_visit_counts_composed(old, &standing))
             continue;
         same = count < rounds->count &&
                fabs(old->median_ns - visits[count].median_ns) <= 1e-6 * old->median_ns &&

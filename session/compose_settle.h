@@ -32,7 +32,4 @@ struct pdnn_settle_result {
 enum pdnn_status pdnn_compose_settle(struct pdnn_sweep_directory *sweep, const enum pdnn_settle_use *use,
                                      struct pdnn_settle_result *result, struct pdnn_err *err);
 
-/* Visits of the last composition: settled ones if there are any, else those of the rounds. */
-bool pdnn_settle_counts(const struct pdnn_instance_visits *of, size_t visit);
-
 #endif

@@ -2,6 +2,7 @@
 #ifndef SESSION_COMPOSE_STATE_H
 #define SESSION_COMPOSE_STATE_H
 
+#include "runtime/facts/standing.h"
 #include "session/compose.h"
 #include "session/compose_fates.h"
 

@@ -1,6 +1,7 @@
 /* What the journal says about the error of composed times. */
 #include "session/compose.h"
 
+#include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>
@@ -11,13 +12,12 @@
 enum method { METHOD_DIRECT, METHOD_ROUNDS, METHOD_COMPOSED };
 
 static bool is_of(const struct pdnn_instance_visits *of, size_t visit, enum method method) {
-    const unsigned flags = of->visit[visit].flags;
-    if (of->visit[visit].outcome != PDNN_OUTCOME_OK)
-        return false;
-    if (method == METHOD_COMPOSED)
-        return (flags & PDNN_FLAG_SETTLED) && pdnn_settle_counts(of, visit);
-    return (flags & (PDNN_FLAG_COMPOSED | PDNN_FLAG_SETTLED)) ==
-           (method == METHOD_ROUNDS ? PDNN_FLAG_COMPOSED : 0);
+    const struct pdnn_visit *one = &of->visit[visit];
+    if (method == METHOD_COMPOSED) {
+        const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
+        return (one->flags & PDNN_FLAG_SETTLED) && pdnn_visit_counts_composed(one, &standing);
+    }
+    return method == METHOD_ROUNDS ? pdnn_visit_is_round(one) : pdnn_visit_is_direct(one);
 }
 
 /* The median over the visits of one method, and the last of them over the first, less 1. 0 visits: false. */

@@ -5,6 +5,7 @@
 #include "results/analysis/aggregate.h"
 #include "results/tables/tables.h"
 #include "base/clock.h"
+#include "runtime/facts/standing.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -92,22 +93,15 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep) {
     sweep->journal = NULL;
 }
 
-/* A row never mixes visits that were allowed to be slow with others. */
-static bool is_closed(const struct pdnn_sweep_directory *sweep, const struct pdnn_visit *visits,
-                      size_t n_visits, const struct pdnn_task *task) {
-    enum pdnn_outcome last = PDNN_OUTCOME_OK;
-    bool was_slow = false;
-    for (size_t i = 0; i < n_visits; i++) {
-        if (visits[i].flags & PDNN_FLAG_COMPOSED)
-            continue;
-        last = visits[i].outcome;
-        was_slow = was_slow || (visits[i].flags & PDNN_FLAG_SLOW);
-    }
-    if (was_slow && !sweep->request.allow_slow)
+/* Whether this run leaves the task alone. A row never mixes visits that were allowed to be slow with others.
+ */
+static bool is_closed(const struct pdnn_sweep_request *request, const struct pdnn_standing *standing) {
+    bool was_unsupported = standing->direct && standing->last_direct == PDNN_OUTCOME_UNSUPPORTED;
+    if (standing->was_slow && !request->allow_slow)
         return true;
-    if (sweep->request.retry || (last == PDNN_OUTCOME_UNSUPPORTED && sweep->request.allow_slow))
+    if (request->retry || (was_unsupported && request->allow_slow))
         return false;
-    return pdnn_outcome_is_final(last, task->crashes);
+    return pdnn_standing_is_final(standing);
 }
 
 /* Tells the driver what earlier visits found. The medians live in the session's arena. */
@@ -117,22 +111,19 @@ enum pdnn_status pdnn_sweep_directory_resume_task(const struct pdnn_sweep_direct
     double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);
     if (!medians)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the journal's visits");
-    task->visits_done = task->crashes = 0;
+    const struct pdnn_standing standing = pdnn_standing_of(visits, n_visits);
+    task->visits_done = 0;
     task->spent_ns = 0;
     for (size_t i = 0; i < n_visits; i++) {
-        if (visits[i].flags & PDNN_FLAG_COMPOSED)
-            continue;
-        task->crashes = visits[i].outcome == PDNN_OUTCOME_CRASH ? task->crashes + 1 : 0;
-        if (visits[i].outcome != PDNN_OUTCOME_OK)
+        if (!pdnn_visit_is_direct(&visits[i]))
             continue;
         medians[task->visits_done++] = visits[i].median_ns;
         double steps = (double)visits[i].samples * (double)visits[i].steps_per_sample;
         task->spent_ns += (uint64_t)(steps * visits[i].mean_ns);
     }
     task->medians = medians;
-    task->closed = task->closed || is_closed(sweep, visits, n_visits, task);
-    if (sweep->request.retry)
-        task->crashes = 0;
+    task->closed = task->closed || is_closed(&sweep->request, &standing);
+    task->crashes = sweep->request.retry ? 0 : standing.crashes;
     return PDNN_OK;
 }
 

@@ -115,9 +115,7 @@ static enum pdnn_status take_over(struct pdnn_join_job *job, size_t lease, struc
     if (status == PDNN_OK)
         status = pdnn_join_read_part(job, held, &visits, err);
     for (size_t i = 0; i < held->count && status == PDNN_OK; i++) {
-        bool is_done;
-        status = pdnn_join_is_done(job, held->instance[i], &visits, &is_done, err);
-        if (is_done)
+        if (pdnn_join_is_done(job, held->instance[i], &visits))
             done[n_done++] = held->instance[i];
     }
     if (status == PDNN_OK)

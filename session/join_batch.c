@@ -1,23 +1,16 @@
 /* One lease of a joined sweep: from what is known of its instances to its end. */
 #include "base/clock.h"
+#include "runtime/facts/standing.h"
 #include "session/join_job.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum pdnn_status pdnn_join_is_done(const struct pdnn_join_job *job, size_t task,
-                                   const struct pdnn_visits *visits, bool *is_done, struct pdnn_err *err) {
+/* All who join have the same --allow-slow: what one of them finds is final for all. */
+bool pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits) {
     const struct pdnn_instance_visits of = pdnn_visits_of(visits, job->session->tasks[task].id);
-    struct pdnn_task copy = job->session->tasks[task];
-    enum pdnn_status status = PDNN_OK;
-    copy.closed = false;
-    copy.visits_done = 0;
-    if (of.count)
-        status = pdnn_sweep_directory_resume_task(&job->sweep, &copy, of.visit, of.count, err);
-    /* All who join have the same --allow-slow: what one of them finds is final for all. */
-    bool is_final = of.count && pdnn_outcome_is_final(of.visit[of.count - 1].outcome, copy.crashes);
-    *is_done = is_final || copy.closed || copy.visits_done >= (size_t)job->session->spec.measure.rounds;
-    return status;
+    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    return pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
 }
 
 static bool intersects(const struct pdnn_lease *one, const struct pdnn_lease *other) {
@@ -128,16 +121,13 @@ static enum pdnn_status end_lease(struct pdnn_join_job *job, struct pdnn_err *er
     for (size_t i = 0; i < lease->count && status == PDNN_OK; i++) {
         const struct pdnn_instance_visits of =
             pdnn_visits_of(&job->known, job->session->tasks[lease->instance[i]].id);
-        bool is_done;
         struct pdnn_task *task = &job->session->tasks[lease->instance[i]];
         /* Its visits say how much visits scatter. */
         if (of.count)
             status = pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count, err);
-        if (status == PDNN_OK)
-            status = pdnn_join_is_done(job, lease->instance[i], &job->known, &is_done, err);
         if (status != PDNN_OK)
             break;
-        if (!is_done) {
+        if (!pdnn_join_is_done(job, lease->instance[i], &job->known)) {
             task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
             continue;
         }

@@ -153,14 +153,6 @@ enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err 
     return status;
 }
 
-/* The id of a visit's row, in today's form. */
-static const char *id_of(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]) {
-    char id[PDNN_ID_TEXT];
-    size_t quoted = fields->id.length > 1 && *fields->id.text == '"', length = fields->id.length - 2 * quoted;
-    snprintf(id, sizeof id, "%.*s", (int)length, fields->id.text + quoted);
-    return pdnn_instance_reprint(id, today);
-}
-
 /* Copies rows of the lease's instances, or of all without a lease, as visits without ops. */
 static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
                                   struct pdnn_journal_scan *scan, struct pdnn_str *rows,
@@ -172,7 +164,7 @@ static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct 
         status = pdnn_journal_scan_next(scan, &visit, &done, err);
         if (status != PDNN_OK || done)
             break;
-        size_t task = pdnn_texts_find(&job->ids, id_of(&visit.fields, today));
+        size_t task = pdnn_texts_find(&job->ids, pdnn_row_id(&visit.fields, today));
         bool is_in_lease = !lease;
         for (size_t i = 0; lease && i < lease->count; i++)
             is_in_lease = is_in_lease || lease->instance[i] == task;

@@ -7,6 +7,7 @@
 #include "base/texts.h"
 #include "results/tables/journal_scan.h"
 #include "runtime/facts/ceilings.h"
+#include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 #include "session/merge.h"
 #include "session/session.h"
@@ -44,9 +45,9 @@ struct pdnn_merge_extent {
 };
 
 struct pdnn_merge_instance {
-    size_t found;         /* visits in all sources */
-    size_t start;         /* of the batch's visits: its first */
-    size_t kept, kept_ok; /* visits */
+    size_t found; /* visits in all sources */
+    size_t start; /* of the batch's visits: its first */
+    size_t kept;  /* visits */
     struct pdnn_merge_extent visits, ops;
     struct pdnn_scatter scatter;
     uint32_t host;
@@ -90,12 +91,17 @@ uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err);
 void pdnn_merge_free_roofs(struct pdnn_merge_job *job);
 
-/* Opens the session, and gives each task the instance that was found. */
+/* Opens the session. */
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err);
+/* Fills id_of_task from ids. */
+enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err);
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err);
 
 /* Finds the instances; writes journal.csv and journal-ops.csv. */
 enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err);
+
+/* Whether a sweep is done with the task, which has these visits. */
+bool pdnn_merge_is_done(const struct pdnn_merge_job *job, size_t task, const struct pdnn_standing *standing);
 
 /* Writes results.csv and ops.csv from the merged journal, and counts what is missing. */
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err);

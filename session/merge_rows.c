@@ -39,6 +39,7 @@ struct writer {
 struct row {
     struct pdnn_row_fields fields;
     const struct place *place;
+    struct pdnn_visit visit; /* what its fields say */
     uint32_t host;
     bool is_copy;
 };
@@ -283,6 +284,7 @@ static enum pdnn_status load(struct rows *rows, size_t number, struct pdnn_err *
             (struct row){.place = place, .host = pdnn_merge_host_of(source, job->ids.text[number])};
         if (!pdnn_row_split(text, place->length - 1, &rows->row[i].fields))
             return pdnn_fail(err, PDNN_IO, "%s: changed while it was read", source->scan.visits.path);
+        rows->row[i].visit = pdnn_row_visit(&rows->row[i].fields);
         if (rows->row[i].host == UINT32_MAX)
             return pdnn_fail(err, PDNN_INVALID, "%s/hosts.csv: does not name the host of %s", source->path,
                              job->ids.text[number]);
@@ -305,43 +307,41 @@ static int compare_rows(const void *left, const void *right) {
     return order ? order : compare_spans(a->fields.rest, b->fields.rest);
 }
 
-static bool is_ok(const struct row *row) {
-    return row->fields.status.length == 2 && memcmp(row->fields.status.text, "ok", 2) == 0;
-}
-
 /* One host's rows among the sorted ones. */
 struct share {
-    size_t from, end, visits, ok;
+    size_t from, end;
+    struct pdnn_standing standing; /* of its visits */
 };
 
 static struct share next_share(const struct rows *rows, size_t from, size_t count) {
     struct share share = {.from = from, .end = from};
     for (; share.end < count && rows->row[share.end].host == rows->row[from].host; share.end++) {
-        share.visits += !rows->row[share.end].is_copy;
-        share.ok += !rows->row[share.end].is_copy && is_ok(&rows->row[share.end]);
+        if (!rows->row[share.end].is_copy)
+            pdnn_standing_add(&share.standing, &rows->row[share.end].visit);
     }
     return share;
 }
 
-/* The rows that are kept: those of one host. */
+/* The rows that are kept: those of one host, which has the best. */
 static struct share choose_host(struct rows *rows, size_t number) {
     struct pdnn_merge_job *job = rows->job;
     const struct pdnn_merge_instance *of = &job->of[number];
     struct share kept = next_share(rows, 0, of->found);
-    size_t visits = kept.visits, n_hosts = 1;
+    size_t visits = kept.standing.visits, n_hosts = 1;
     for (struct share other = kept; other.end < of->found; n_hosts++) {
         other = next_share(rows, other.end, of->found);
-        visits += other.visits;
+        visits += other.standing.visits;
         const char *name = job->hosts.text[rows->row[other.from].host];
         bool first = strcmp(name, job->hosts.text[rows->row[kept.from].host]) < 0;
-        if (other.ok > kept.ok || (other.ok == kept.ok && first))
+        int order = pdnn_standing_compare(&other.standing, &kept.standing);
+        if (order > 0 || (order == 0 && first))
             kept = other;
     }
-    job->result.left_out += visits - kept.visits;
+    job->result.left_out += visits - kept.standing.visits;
     if (n_hosts > 1 && rows->conflicts_noted++ < PDNN_MERGE_NOTES)
         pdnn_merge_note(job, "%s: measured on %zu hosts; kept the %zu visits of %s, left out %zu of others",
-                        job->ids.text[number], n_hosts, kept.visits,
-                        job->hosts.text[rows->row[kept.from].host], visits - kept.visits);
+                        job->ids.text[number], n_hosts, kept.standing.visits,
+                        job->hosts.text[rows->row[kept.from].host], visits - kept.standing.visits);
     job->result.conflicts += n_hosts > 1;
     return kept;
 }
@@ -399,17 +399,10 @@ static enum pdnn_status write_row(struct rows *rows, const struct row *row, size
     return status;
 }
 
-static double median_of(const struct row *row) {
-    char text[64];
-    size_t length = row->fields.median.length < sizeof text ? row->fields.median.length : sizeof text - 1;
-    memcpy(text, row->fields.median.text, length);
-    text[length] = 0;
-    return strtod(text, NULL);
-}
-
 static enum pdnn_status write_instance(struct rows *rows, size_t number, struct pdnn_err *err) {
     struct pdnn_merge_job *job = rows->job;
     struct pdnn_merge_instance *of = &job->of[number];
+    size_t n_medians = 0;
     enum pdnn_status status = load(rows, number, err);
     if (status != PDNN_OK)
         return status;
@@ -425,13 +418,14 @@ static enum pdnn_status write_instance(struct rows *rows, size_t number, struct 
     for (size_t i = kept.from; i < kept.end && status == PDNN_OK; i++) {
         if (rows->row[i].is_copy)
             continue;
-        if (is_ok(&rows->row[i]))
-            rows->medians[of->kept_ok++] = median_of(&rows->row[i]);
+        if (rows->row[i].visit.outcome == PDNN_OUTCOME_OK &&
+            pdnn_visit_counts(&rows->row[i].visit, &kept.standing))
+            rows->medians[n_medians++] = rows->row[i].visit.median_ns;
         status = write_row(rows, &rows->row[i], ++of->kept, err);
     }
     of->visits.length = rows->visits_file.length - of->visits.offset;
     of->ops.length = rows->ops_file.length - of->ops.offset;
-    of->scatter = pdnn_visits_scatter(rows->medians, of->kept_ok);
+    of->scatter = pdnn_visits_scatter(rows->medians, n_medians);
     job->result.visits += of->kept;
     return status;
 }

@@ -4,6 +4,7 @@
 #include "results/analysis/aggregate.h"
 #include "results/tables/journal.h"
 #include "results/tables/tables.h"
+#include "runtime/facts/standing.h"
 #include "session/merge_job.h"
 
 #include <errno.h>
@@ -87,7 +88,10 @@ static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t th
     return status;
 }
 
-static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
+enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    job->id_of_task = calloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
+    if (!job->id_of_task)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", job->session.n_tasks);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
     enum pdnn_status status = PDNN_OK;
@@ -125,13 +129,12 @@ static void sort_ids(const struct pdnn_texts *ids, size_t *order, size_t *scratc
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
     size_t count = 0, room = job->ids.count + 1;
     job->order = calloc(room, sizeof *job->order);
-    job->id_of_task = calloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
     size_t *scratch = calloc(room, sizeof *scratch);
     enum pdnn_status status = PDNN_OK;
-    if (!job->order || !job->id_of_task || !scratch)
+    if (!job->order || !scratch)
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", room);
     if (status == PDNN_OK)
-        status = find_tasks(job, err);
+        status = pdnn_merge_find_tasks(job, err);
     for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
         size_t id = job->id_of_task[i];
         if (id == SIZE_MAX || job->of[id].is_listed)
@@ -222,16 +225,9 @@ static void load_ceilings(struct writing *writing, uint32_t host) {
     writing->host = host;
 }
 
-/* Whether a sweep would go on with the instance. */
-static bool is_unfinished(const struct pdnn_merge_job *job, const struct pdnn_instance_visits *of) {
-    size_t crashes = 0, ok = 0;
-    for (size_t i = 0; i < of->count; i++) {
-        enum pdnn_outcome outcome = of->visit[i].outcome;
-        crashes = outcome == PDNN_OUTCOME_CRASH ? crashes + 1 : 0;
-        ok += outcome == PDNN_OUTCOME_OK;
-    }
-    return ok < (size_t)job->session.spec.measure.rounds &&
-           !pdnn_outcome_is_final(of->visit[of->count - 1].outcome, crashes);
+bool pdnn_merge_is_done(const struct pdnn_merge_job *job, size_t task, const struct pdnn_standing *standing) {
+    return job->session.tasks[task].closed ||
+           pdnn_standing_is_done(standing, (size_t)job->session.spec.measure.rounds);
 }
 
 /* Rows of both files. */
@@ -267,7 +263,8 @@ static enum pdnn_status add_visited(struct writing *writing, size_t id, size_t t
             .host = job->hosts.text[instance->host],
             .totals = same && job->session.rows[task].has_totals ? &job->session.rows[task].totals : NULL,
         };
-        job->result.unfinished += task != SIZE_MAX && is_unfinished(job, &of);
+        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+        job->result.unfinished += task != SIZE_MAX && !pdnn_merge_is_done(job, task, &standing);
         status = pdnn_aggregate(&input, &writing->arena, &record, &ops, &n_ops, err);
     }
     if (status == PDNN_OK) {

@@ -2,6 +2,7 @@
 
 #include "models/build.h"
 #include "models/family.h"
+#include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
 #include <inttypes.h>
@@ -279,7 +280,7 @@ enum pdnn_status pdnn_seqpoint_times(const struct pdnn_seqpoint_epoch *made,
             return no_memory(err);
         for (size_t i = 0; i < of.count; i++) {
             const struct pdnn_visit *visit = &of.visit[i];
-            if (visit->outcome != PDNN_OUTCOME_OK || (visit->flags & PDNN_FLAG_COMPOSED))
+            if (!pdnn_visit_is_direct(visit))
                 continue;
             double more = (double)visit->samples * (double)visit->steps_per_sample;
             medians[n_medians++] = visit->median_ns;

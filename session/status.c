@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session/status.h"
 
+#include "base/memory.h"
 #include "results/tables/record.h"
 #include "results/tables/tables.h"
 #include "session/leases.h"
@@ -14,10 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What the journals say about a task. */
-struct state {
-    size_t ok, visits, crashes;
-    enum pdnn_outcome last;
+/* A visit of one of the journals. */
+struct seen {
+    uint32_t id, source, host;
+    enum pdnn_outcome outcome;
+    unsigned flags;
+    int64_t started_unix_ms;
+    double median_ns;
 };
 
 /* What a journal says about whoever writes it. */
@@ -31,11 +35,12 @@ struct pace {
 
 struct reading {
     struct pdnn_merge_job job;
-    struct state *state;   /* by task */
-    struct state *top;     /* the same of what was merged of the parts */
-    struct pace *pace;     /* by source */
-    double *visit_s;       /* by task: predicted */
-    struct pdnn_texts ids; /* of the tasks, by task */
+    struct seen *seen;
+    size_t n_seen, room;
+    struct pdnn_standing *standing; /* by id */
+    size_t *task_of_id;             /* SIZE_MAX: the spec does not have it */
+    struct pace *pace;              /* by source */
+    double *visit_s;                /* by task: predicted */
 };
 
 static void ignore(void *user, const char *text) {
@@ -43,33 +48,90 @@ static void ignore(void *user, const char *text) {
     (void)text;
 }
 
-/* A piece as a text of its own. */
-static const char *plain(struct pdnn_piece piece, char *buffer, size_t size) {
-    size_t quoted = piece.length > 1 && *piece.text == '"', length = piece.length - 2 * quoted;
-    length = length < size ? length : size - 1;
-    memcpy(buffer, piece.text + quoted, length);
-    buffer[length] = 0;
-    return buffer;
-}
-
-static void note_visit(struct reading *reading, struct pace *pace, const struct pdnn_scanned_visit *visit) {
-    char text[PDNN_ID_TEXT], today[PDNN_ID_TEXT];
-    size_t task = pdnn_texts_find(&reading->ids,
-                                  pdnn_instance_reprint(plain(visit->fields.id, text, sizeof text), today));
-    int64_t started;
-    if (pdnn_utc_parse(plain(visit->fields.started, text, sizeof text), &started)) {
-        pace->first_ms = pace->visits ? (started < pace->first_ms ? started : pace->first_ms) : started;
-        pace->last_ms = pace->visits && started < pace->last_ms ? pace->last_ms : started;
+static void note_visit(struct reading *reading, size_t number, const struct pdnn_scanned_visit *scanned) {
+    char today[PDNN_ID_TEXT];
+    struct pace *pace = &reading->pace[number];
+    const char *text = pdnn_row_id(&scanned->fields, today);
+    const struct pdnn_visit visit = pdnn_row_visit(&scanned->fields);
+    const size_t id = pdnn_texts_add(&reading->job.ids, text);
+    if (visit.started_unix_ms) {
+        bool is_first = !pace->last_ms;
+        pace->first_ms =
+            is_first || visit.started_unix_ms < pace->first_ms ? visit.started_unix_ms : pace->first_ms;
+        pace->last_ms = visit.started_unix_ms > pace->last_ms ? visit.started_unix_ms : pace->last_ms;
     }
     pace->visits++;
-    if (task == SIZE_MAX)
-        return;
-    struct state *state = pace->is_top ? &reading->top[task] : &reading->state[task];
-    state->last = pdnn_outcome_find(plain(visit->fields.status, text, sizeof text));
-    state->visits++;
-    state->ok += state->last == PDNN_OUTCOME_OK;
-    state->crashes = state->last == PDNN_OUTCOME_CRASH ? state->crashes + 1 : 0;
-    pace->predicted_s += reading->visit_s[task];
+    reading->seen = pdnn_grow(reading->seen, &reading->room, reading->n_seen, sizeof *reading->seen);
+    reading->seen[reading->n_seen++] = (struct seen){
+        (uint32_t)id,   (uint32_t)number, pdnn_merge_host_of(&reading->job.source[number], text),
+        visit.outcome,  visit.flags,      visit.started_unix_ms,
+        visit.median_ns};
+}
+
+/* As a merge sorts them: by instance, host and start. Of two that are equal, one is a copy. */
+static int compare_seen(const void *left, const void *right) {
+    const struct seen *a = left, *b = right;
+    if (a->id != b->id)
+        return a->id < b->id ? -1 : 1;
+    if (a->host != b->host)
+        return a->host < b->host ? -1 : 1;
+    if (a->started_unix_ms != b->started_unix_ms)
+        return a->started_unix_ms < b->started_unix_ms ? -1 : 1;
+    if (a->outcome != b->outcome || a->flags != b->flags)
+        return a->outcome != b->outcome ? (int)a->outcome - (int)b->outcome : a->flags < b->flags ? -1 : 1;
+    return (a->median_ns > b->median_ns) - (a->median_ns < b->median_ns);
+}
+
+/* What the visits from `from` on come to that are of one instance on one host; *end: behind the last. */
+static struct pdnn_standing add_up(const struct reading *reading, size_t from, size_t *end) {
+    const struct seen *first = &reading->seen[from], *seen = first, *last = reading->seen + reading->n_seen;
+    struct pdnn_standing standing = {0};
+    for (; seen < last && seen->id == first->id && seen->host == first->host; seen++) {
+        const struct pdnn_visit visit = {
+            .outcome = seen->outcome, .flags = seen->flags, .started_unix_ms = seen->started_unix_ms};
+        if (seen == first || compare_seen(seen - 1, seen) != 0)
+            pdnn_standing_add(&standing, &visit);
+    }
+    *end = from + (size_t)(seen - first);
+    return standing;
+}
+
+/* What each instance has on the host that a merge would keep. */
+static void judge(struct reading *reading) {
+    const struct pdnn_texts *hosts = &reading->job.hosts;
+    const char *best_host = "";
+    reading->standing = pdnn_alloc(reading->job.ids.count + 1, sizeof *reading->standing);
+    if (reading->n_seen)
+        qsort(reading->seen, reading->n_seen, sizeof *reading->seen, compare_seen);
+    for (size_t from = 0, end; from < reading->n_seen; from = end) {
+        const struct seen *first = &reading->seen[from];
+        const char *host = first->host < hosts->count ? hosts->text[first->host] : "";
+        struct pdnn_standing standing = add_up(reading, from, &end), *best = &reading->standing[first->id];
+        int order = best->visits ? pdnn_standing_compare(&standing, best) : 1;
+        if (order > 0 || (order == 0 && strcmp(host, best_host) < 0)) {
+            *best = standing;
+            best_host = host;
+        }
+    }
+}
+
+/* Which task each instance is, and how long its visits were to take. */
+static enum pdnn_status find_tasks(struct reading *reading, struct pdnn_err *err) {
+    struct pdnn_merge_job *job = &reading->job;
+    reading->task_of_id = pdnn_alloc(job->ids.count + 1, sizeof *reading->task_of_id);
+    for (size_t i = 0; i < job->ids.count; i++)
+        reading->task_of_id[i] = SIZE_MAX;
+    if (pdnn_merge_find_tasks(job, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < job->session.n_tasks; i++)
+        if (job->id_of_task[i] != SIZE_MAX)
+            reading->task_of_id[job->id_of_task[i]] = i;
+    for (size_t i = 0; i < reading->n_seen; i++) {
+        size_t task = reading->task_of_id[reading->seen[i].id];
+        if (task != SIZE_MAX)
+            reading->pace[reading->seen[i].source].predicted_s += reading->visit_s[task];
+    }
+    return PDNN_OK;
 }
 
 /* Whether a process that can be seen from here has locked the file. Locks are only looked at: taking one
@@ -112,7 +174,7 @@ static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *
             struct pdnn_scanned_visit visit;
             status = pdnn_journal_scan_next(scan, &visit, &done, err);
             if (status == PDNN_OK && !done)
-                note_visit(reading, &reading->pace[i], &visit);
+                note_visit(reading, i, &visit);
         }
         pdnn_journal_scan_rest(scan);
     }
@@ -120,24 +182,15 @@ static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *
 }
 
 /* The spec's tasks with their predicted visits. */
-static enum pdnn_status prepare(struct reading *reading, struct pdnn_err *err) {
-    struct pdnn_session *session = &reading->job.session;
-    size_t n_tasks = session->n_tasks;
-    reading->state = calloc(n_tasks + 1, sizeof *reading->state);
-    reading->top = calloc(n_tasks + 1, sizeof *reading->top);
-    reading->visit_s = calloc(n_tasks + 1, sizeof *reading->visit_s);
-    reading->pace = calloc(reading->job.n_sources + 1, sizeof *reading->pace);
-    if (!reading->state || !reading->top || !reading->visit_s || !reading->pace)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", n_tasks);
-    for (size_t i = 0; i < n_tasks; i++) {
-        if (pdnn_texts_add(&reading->ids, session->tasks[i].id) != i)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", n_tasks);
+static void prepare(struct reading *reading) {
+    const struct pdnn_session *session = &reading->job.session;
+    reading->visit_s = pdnn_alloc(session->n_tasks + 1, sizeof *reading->visit_s);
+    reading->pace = pdnn_alloc(reading->job.n_sources + 1, sizeof *reading->pace);
+    for (size_t i = 0; i < session->n_tasks; i++)
         if (!session->tasks[i].closed)
             reading->visit_s[i] =
                 pdnn_predict(NULL, &session->spec, &session->tasks[i].instance, &session->rows[i].totals)
                     .visit;
-    }
-    return PDNN_OK;
 }
 
 static void count_instances(const struct reading *reading, struct pdnn_status_report *report,
@@ -146,19 +199,15 @@ static void count_instances(const struct reading *reading, struct pdnn_status_re
     size_t rounds = (size_t)session->spec.measure.rounds;
     report->instances = session->n_tasks;
     for (size_t i = 0; i < session->n_tasks; i++) {
-        const struct state *state =
-            reading->top[i].visits > reading->state[i].visits ? &reading->top[i] : &reading->state[i];
-        bool closed =
-            state->visits ? pdnn_outcome_is_final(state->last, state->crashes) : session->tasks[i].closed;
-        if (!closed && state->ok < rounds) {
-            report->begun += state->visits > 0;
-            *missing_s += (double)(rounds - state->ok) * reading->visit_s[i];
+        static const struct pdnn_standing none = {0};
+        size_t id = reading->job.id_of_task[i];
+        const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &reading->standing[id];
+        if (!pdnn_merge_is_done(&reading->job, i, standing)) {
+            report->begun += standing->visits > 0;
+            *missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * reading->visit_s[i];
             continue;
         }
-        enum pdnn_outcome outcome = state->ok       ? PDNN_OUTCOME_OK
-                                    : state->visits ? state->last
-                                                    : session->rows[i].outcome;
-        report->counts[outcome]++;
+        report->counts[standing->visits ? pdnn_standing_outcome(standing) : session->rows[i].outcome]++;
         report->done++;
     }
 }
@@ -269,12 +318,15 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     if (status == PDNN_OK)
         status = pdnn_merge_open_session(job, err);
     if (status == PDNN_OK)
-        status = prepare(&reading, err);
+        prepare(&reading);
     if (status == PDNN_OK)
         status = read_journals(&reading, err);
     if (status == PDNN_OK)
+        status = find_tasks(&reading, err);
+    if (status == PDNN_OK)
         status = read_leases(&job->session, directory, report, err);
     if (status == PDNN_OK) {
+        judge(&reading);
         count_instances(&reading, report, &missing_s);
         measure_pace(&reading, report, missing_s);
     }
@@ -282,9 +334,11 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     pdnn_merge_close_sources(job);
     pdnn_texts_finish(&job->hosts);
     pdnn_arena_finish(&job->arena);
-    pdnn_texts_finish(&reading.ids);
-    free(reading.state);
-    free(reading.top);
+    pdnn_texts_finish(&job->ids);
+    free(job->id_of_task);
+    free(reading.seen);
+    free(reading.standing);
+    free(reading.task_of_id);
     if (status != PDNN_OK)
         pdnn_status_finish(report);
     free(reading.pace);

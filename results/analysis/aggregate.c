@@ -7,6 +7,7 @@
 #include "results/analysis/loaders.h"
 #include "runtime/facts/infeed.h"
 #include "runtime/facts/ranks.h"
+#include "runtime/facts/standing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,9 +30,9 @@ static bool collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
     ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
     if (!ok->visit || !ok->ops || !ok->value || !ok->scratch)
         return false;
+    const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
     for (size_t i = 0; i < input->n_visits; i++) {
-        if (input->visits[i].outcome != PDNN_OUTCOME_OK ||
-            !pdnn_visit_counts(input->visits, input->n_visits, i))
+        if (input->visits[i].outcome != PDNN_OUTCOME_OK || !pdnn_visit_counts(&input->visits[i], &standing))
             continue;
         if (input->ops)
             ok->ops[ok->count] = input->ops[i];
@@ -52,6 +53,15 @@ static double median_of(const struct ok_visits *ok, size_t offset) {
 
 #define MEDIAN(ok, field) median_of(ok, offsetof(struct pdnn_visit, field))
 
+static struct pdnn_scatter scatter_of(const struct pdnn_visit *visits, size_t n, double *scratch) {
+    const struct pdnn_standing standing = pdnn_standing_of(visits, n);
+    size_t n_ok = 0;
+    for (size_t i = 0; i < n; i++)
+        if (visits[i].outcome == PDNN_OUTCOME_OK && pdnn_visit_counts(&visits[i], &standing))
+            scratch[n_ok++] = visits[i].median_ns;
+    return pdnn_visits_scatter(scratch, n_ok);
+}
+
 enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool,
                                      struct pdnn_err *err) {
     size_t count = visits->ids.count, most = 1;
@@ -60,13 +70,7 @@ enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pd
     struct pdnn_scatter *scatters = calloc(count + 1, sizeof *scatters);
     double *medians = calloc(most, sizeof *medians);
     for (size_t i = 0; i < count && scatters && medians; i++) {
-        size_t n_ok = 0;
-        for (size_t k = 0; k < visits->of[i].count; k++) {
-            if (visits->of[i].visit[k].outcome == PDNN_OUTCOME_OK &&
-                pdnn_visit_counts(visits->of[i].visit, visits->of[i].count, k))
-                medians[n_ok++] = visits->of[i].visit[k].median_ns;
-        }
-        scatters[i] = pdnn_visits_scatter(medians, n_ok);
+        scatters[i] = scatter_of(visits->of[i].visit, visits->of[i].count, medians);
     }
     if (scatters && medians)
         *pool = pdnn_scatter_pool(scatters, count);
@@ -78,11 +82,11 @@ enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pd
 
 /* One ok visit makes the row ok; `reason` then describes the other visits. */
 static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, struct pdnn_record *record) {
+    const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
     const struct pdnn_visit *last = NULL;
     size_t n_failed = 0;
     for (size_t i = 0; i < input->n_visits; i++) {
-        if (input->visits[i].outcome == PDNN_OUTCOME_OK ||
-            !pdnn_visit_counts(input->visits, input->n_visits, i))
+        if (input->visits[i].outcome == PDNN_OUTCOME_OK || !pdnn_visit_counts(&input->visits[i], &standing))
             continue;
         last = &input->visits[i];
         n_failed++;
@@ -212,9 +216,7 @@ static void set_times(const struct pdnn_aggregate_input *input, const struct ok_
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
         record->flags |= PDNN_FLAG_NOISY;
     record->flags |= flags_of(ok);
-    record->method = record->flags & PDNN_FLAG_PREDICTED  ? "predicted"
-                     : record->flags & PDNN_FLAG_COMPOSED ? "composed"
-                                                          : "direct";
+    record->method = pdnn_method_name(pdnn_method_of(record->flags));
     if (drifts(ok, interval.center))
         record->flags |= PDNN_FLAG_DRIFT;
 }

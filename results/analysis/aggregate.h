@@ -6,15 +6,13 @@
  * from two if the others do not say how visits scatter: PDNN_INTERVAL_DEGREES).
  * time_ns_min is the least of all samples, time_ns_mean the mean of the visits' means; p10, p90 and mad are
  * the medians of the visits' values. rounds counts ok visits, samples and warmups are sums, prepare_ns is the
- * median. Status: ok if any visit was ok, otherwise that of the last visit, with its reason. Flags: drift and
+ * median. Status: ok if any visit was ok, otherwise that of the last visit, with its reason; which visits
+ * count is said in runtime/facts/standing.h. Flags: drift and
  * preempted if most visits have them, other visit flags if any visit has them; noisy and drift can also
  * follow from the visits taken together.
  *
- * Visits that were composed of operators' times (PDNN_FLAG_COMPOSED) count only as long as the model has not
- * run itself, those with predicted times only as long as it has not been composed of measured ones, and
- * settled ones (PDNN_FLAG_SETTLED) replace the others. Their row has no spread of samples. Limits are the
- * visits' quantiles: the row's interval contains those of predicted visits, and is that of other settled ones
- * if they have any.
+ * A composed row has no spread of samples. Its limits are the visits' quantiles: the row's interval contains
+ * those of predicted visits, and is that of other settled ones if they have any.
  *
  * Speed index, for each of the two probes: with s = probe / reference of a visit and share = step / (step + 2
  * ms), 1 / index = (1 - share) / max(s) + share / median(s). A busy neighbour takes turns of a few ms: the

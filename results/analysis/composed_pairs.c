@@ -3,6 +3,7 @@
 #include "results/tables/columns.h"
 #include "results/tables/journal.h"
 #include "results/tables/journal_scan.h"
+#include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
 #include <stdlib.h>
@@ -11,18 +12,17 @@ static enum pdnn_status out_of_memory(struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for composed models");
 }
 
-/* The median over the visits of one method, of those that count among them; false: there is none. */
-static bool find_median(const struct pdnn_instance_visits *of, bool is_composed, struct pdnn_visit *same,
-                        double *medians, double *median_ns, unsigned *flags) {
-    size_t n = 0, count = 0;
-    for (size_t i = 0; i < of->count; i++)
-        if (((of->visit[i].flags & PDNN_FLAG_COMPOSED) != 0) == is_composed)
-            same[n++] = of->visit[i];
-    for (size_t i = 0; i < n; i++) {
-        if (same[i].outcome != PDNN_OUTCOME_OK || !pdnn_visit_counts(same, n, i))
+/* The median over the visits of one method that count; false: there is none. */
+static bool find_median(const struct pdnn_instance_visits *of, bool is_composed, double *medians,
+                        double *median_ns, bool *is_predicted) {
+    const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        if (!(is_composed ? pdnn_visit_counts_composed(&of->visit[i], &standing)
+                          : pdnn_visit_is_direct(&of->visit[i])))
             continue;
-        medians[count++] = same[i].median_ns;
-        *flags |= same[i].flags;
+        medians[count++] = of->visit[i].median_ns;
+        *is_predicted = pdnn_method_of(of->visit[i].flags) == PDNN_METHOD_PREDICTED;
     }
     if (count)
         *median_ns = pdnn_median(medians, count);
@@ -34,22 +34,19 @@ enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pd
     size_t most = 1;
     for (size_t i = 0; i < visits->ids.count; i++)
         most = visits->of[i].count > most ? visits->of[i].count : most;
-    struct pdnn_visit *same = calloc(most, sizeof *same);
     double *medians = calloc(most, sizeof *medians);
     *pairs = calloc(visits->ids.count + 1, sizeof **pairs);
     *count = 0;
-    bool good = same && medians && *pairs;
+    bool good = medians && *pairs;
     for (size_t i = 0; good && i < visits->ids.count; i++) {
         struct pdnn_composed_pair *pair = &(*pairs)[*count];
-        unsigned flags = 0, ignored = 0;
-        if (!find_median(&visits->of[i], true, same, medians, &pair->composed_ns, &flags) ||
-            !find_median(&visits->of[i], false, same, medians, &pair->direct_ns, &ignored))
+        bool ignored;
+        if (!find_median(&visits->of[i], true, medians, &pair->composed_ns, &pair->is_predicted) ||
+            !find_median(&visits->of[i], false, medians, &pair->direct_ns, &ignored))
             continue;
         pair->id = visits->ids.text[i];
-        pair->is_predicted = flags & PDNN_FLAG_PREDICTED;
         ++*count;
     }
-    free(same);
     free(medians);
     if (!good) {
         free(*pairs);

@@ -154,7 +154,7 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
 }
 
 bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields) {
-    enum { SCHEMA, ID, NUMBER, STATUS, STARTED = 5, MEDIAN = 11 };
+    enum { SCHEMA, ID, NUMBER, STATUS, STARTED = 5, MEDIAN = 11, FLAGS = 21 };
     const char *starts[FIELDS_MAX + 1], *end = line + length;
     size_t count = 0, expected = pdnn_journal_columns.count;
     bool quoted = false;
@@ -174,8 +174,8 @@ bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fie
         return false;
     starts[count] = end + 1;
     struct pdnn_piece *const parts[] = {&fields->schema,  &fields->id,     &fields->number, &fields->status,
-                                        &fields->started, &fields->median, &fields->ops};
-    const size_t columns[] = {SCHEMA, ID, NUMBER, STATUS, STARTED, MEDIAN, expected - 1};
+                                        &fields->started, &fields->median, &fields->flags,  &fields->ops};
+    const size_t columns[] = {SCHEMA, ID, NUMBER, STATUS, STARTED, MEDIAN, FLAGS, expected - 1};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const char *start = starts[columns[i]];
         *parts[i] = (struct pdnn_piece){start, (size_t)(starts[columns[i] + 1] - start) - 1};
@@ -183,6 +183,30 @@ bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fie
     const char *rest = fields->number.text + fields->number.length;
     fields->rest = (struct pdnn_piece){rest, (size_t)(end - rest)};
     return true;
+}
+
+/* A piece as a text of its own, without its quotes. */
+static const char *plain(struct pdnn_piece piece, char *buffer, size_t size) {
+    size_t quoted = piece.length > 1 && *piece.text == '"', length = piece.length - 2 * quoted;
+    length = length < size ? length : size - 1;
+    memcpy(buffer, piece.text + quoted, length);
+    buffer[length] = 0;
+    return buffer;
+}
+
+const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]) {
+    char text[PDNN_ID_TEXT];
+    return pdnn_instance_reprint(plain(fields->id, text, sizeof text), today);
+}
+
+struct pdnn_visit pdnn_row_visit(const struct pdnn_row_fields *fields) {
+    char text[PDNN_FLAGS_TEXT];
+    struct pdnn_visit visit = {.outcome = pdnn_outcome_find(plain(fields->status, text, sizeof text))};
+    visit.flags = pdnn_flags_parse(plain(fields->flags, text, sizeof text));
+    visit.median_ns = strtod(plain(fields->median, text, sizeof text), NULL);
+    if (!pdnn_utc_parse(plain(fields->started, text, sizeof text), &visit.started_unix_ms))
+        visit.started_unix_ms = 0;
+    return visit;
 }
 
 /* At most nine digits: no visit has more ops. */

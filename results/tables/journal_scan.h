@@ -6,6 +6,8 @@
 
 #include "base/err.h"
 #include "base/folder.h"
+#include "models/instance.h"
+#include "runtime/facts/visit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,12 +35,19 @@ struct pdnn_piece {
 
 /* The fields of a row of journal.csv that tell visits apart, as they stand in the file, quotes included. */
 struct pdnn_row_fields {
-    struct pdnn_piece schema, id, number, status, started, median, ops;
+    struct pdnn_piece schema, id, number, status, started, median, flags, ops;
     struct pdnn_piece rest; /* everything after the number: a copy of the visit has the same */
 };
 
 /* False if the line, without its newline, does not have the columns of a journal. */
 bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields);
+
+/* The id in today's form, in `today`; "" if there is no such id. */
+const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]);
+
+/* What the row says of the visit's outcome, start, median and flags, by which visits are counted
+ * (runtime/facts/standing.h); all else is 0. A start that cannot be read is 0. */
+struct pdnn_visit pdnn_row_visit(const struct pdnn_row_fields *fields);
 
 /* A committed visit. */
 struct pdnn_scanned_visit {

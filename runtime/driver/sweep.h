@@ -25,15 +25,10 @@ struct pdnn_task {
     uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
     const struct pdnn_example_lengths *lengths; /* of its examples, in a set; borrowed; NULL: drawn */
     uint64_t min_samples;                       /* of each visit; 0: as the rules say */
-    size_t crashes; /* crashes in a row at the end of its visits; see pdnn_outcome_is_final */
+    size_t crashes; /* crashes in a row at the end of its visits: runtime/facts/standing.h */
     /* already has its final status (filtered, unsupported, oom_predicted, ...) and is never visited */
     bool closed;
 };
-
-/* Whether a visit with this outcome is the last of its instance. crashes: the crashes in a row, this
- * one included. A single crash may be someone's kill -9 and is retried once; every other failure
- * would only happen again. */
-bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes);
 
 /* With a deadline, an instance is begun only if there seems to be time for all its rounds. Which ones are:
  * spread evenly over the tasks in their order, which is the spec's; or the shortest. Those not begun keep

@@ -9,11 +9,6 @@
 /* Predictions count as if they had been right for this long: the first few short visits say little. */
 static const double trust_ns = 10e9;
 
-bool pdnn_outcome_is_final(enum pdnn_outcome outcome, size_t crashes) {
-    return outcome != PDNN_OUTCOME_OK && outcome != PDNN_OUTCOME_INTERRUPTED &&
-           (outcome != PDNN_OUTCOME_CRASH || crashes > 1);
-}
-
 static size_t least_visits(const struct pdnn_schedule *schedule) {
     return schedule->rules->rounds > 0 ? (size_t)schedule->rules->rounds : 1;
 }
@@ -135,9 +130,10 @@ static void begin_pass(struct pdnn_schedule *schedule) {
 static enum pdnn_status take_up(struct pdnn_schedule *schedule, size_t index, struct pdnn_err *err) {
     const struct pdnn_task *from = &schedule->tasks[index];
     struct pdnn_schedule_task *task = &schedule->state[index];
-    task->crashes = from->crashes;
+    for (size_t i = 0; i < from->crashes; i++)
+        pdnn_standing_add(&task->standing, &(struct pdnn_visit){.outcome = PDNN_OUTCOME_CRASH});
     task->spent_ns = from->spent_ns;
-    task->closed = from->closed || pdnn_outcome_is_final(PDNN_OUTCOME_CRASH, from->crashes);
+    task->closed = from->closed || pdnn_standing_is_final(&task->standing);
     if (!from->visits_done)
         return PDNN_OK;
     if (!make_room(schedule, task, from->visits_done))
@@ -233,8 +229,8 @@ enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
     state->walls++;
     schedule->wall_ns += predicted_ns ? wall_ns : 0;
     schedule->predicted_ns += predicted_ns;
-    state->crashes = visit->outcome == PDNN_OUTCOME_CRASH ? state->crashes + 1 : 0;
-    state->closed = pdnn_outcome_is_final(visit->outcome, state->crashes);
+    pdnn_standing_add(&state->standing, visit);
+    state->closed = pdnn_standing_is_final(&state->standing);
     if (visit->outcome != PDNN_OUTCOME_OK)
         return PDNN_OK;
     if (!make_room(schedule, state, state->visits + 1))

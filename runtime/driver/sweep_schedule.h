@@ -4,6 +4,7 @@
 #define RUNTIME_DRIVER_SWEEP_SCHEDULE_H
 
 #include "runtime/driver/sweep.h"
+#include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
 /* Upper limit on the visits per instance, as a multiple of `rounds`, however wide the interval. */
@@ -13,8 +14,8 @@ enum { PDNN_SCHEDULE_EXTRA = 4 };
 struct pdnn_schedule_task {
     double *medians; /* heap: medians of its ok visits */
     size_t visits, room;
-    struct pdnn_scatter scatter; /* of those visits */
-    size_t crashes;              /* the latest ones in a row */
+    struct pdnn_scatter scatter;   /* of those visits */
+    struct pdnn_standing standing; /* of the visits in this run, and the crashes before it */
     uint64_t spent_ns;
     bool closed;
     bool passed_over; /* there was no time for its next visit */

@@ -147,28 +147,6 @@ unsigned pdnn_flags_parse(const char *text) {
     return flags;
 }
 
-/* Whether nothing settled replaces the visit; settled: when the last composition began, -1: none. */
-static bool is_last(const struct pdnn_visit *visit, int64_t settled) {
-    return !(visit->flags & PDNN_FLAG_COMPOSED) || settled < 0 ||
-           ((visit->flags & PDNN_FLAG_SETTLED) && visit->started_unix_ms == settled);
-}
-
-bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i) {
-    const unsigned methods = PDNN_FLAG_COMPOSED | PDNN_FLAG_PREDICTED;
-    unsigned least = methods; /* the flags are in the order of trust */
-    int64_t settled = -1;
-    for (size_t k = 0; k < n; k++) {
-        if ((visits[k].flags & PDNN_FLAG_SETTLED) && visits[k].started_unix_ms > settled)
-            settled = visits[k].started_unix_ms;
-    }
-    for (size_t k = 0; k < n; k++) {
-        if (visits[k].outcome == PDNN_OUTCOME_OK && is_last(&visits[k], settled) &&
-            (visits[k].flags & methods) < least)
-            least = visits[k].flags & methods;
-    }
-    return (visits[i].flags & methods) <= least && is_last(&visits[i], settled);
-}
-
 void pdnn_visit_finish(struct pdnn_visit *visit) {
     if (!visit)
         return;

@@ -137,11 +137,6 @@ struct pdnn_visit {
     struct pdnn_visit_op *ops; /* heap, owned; freed by pdnn_visit_finish */
 };
 
-/* Whether visit i of n counts. A model that also ran is described by its own visits alone, one that was
- * composed of measured operators alone by these; of composed visits those of the last composition that was
- * settled, which began together. */
-bool pdnn_visit_counts(const struct pdnn_visit *visits, size_t n, size_t i);
-
 void pdnn_visit_finish(struct pdnn_visit *visit);
 
 #endif

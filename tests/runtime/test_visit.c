@@ -80,30 +80,11 @@ static void test_visit_finish_twice(void **state) {
     pdnn_visit_finish(NULL);
 }
 
-static void test_visit_counts_last_settled(void **state) {
-    (void)state;
-    const unsigned composed = PDNN_FLAG_COMPOSED, predicted = composed | PDNN_FLAG_PREDICTED;
-    const struct pdnn_visit mixed[] = {{.flags = composed, .started_unix_ms = 1},
-                                       {.flags = composed, .started_unix_ms = 2},
-                                       {.flags = predicted, .started_unix_ms = 3},
-                                       {.flags = predicted | PDNN_FLAG_SETTLED, .started_unix_ms = 4}};
-    for (size_t i = 0; i < 4; i++)
-        assert_int_equal(pdnn_visit_counts(mixed, 4, i), i == 3);
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(pdnn_visit_counts(mixed, 3, i), i < 2);
-    const struct pdnn_visit old[] = {{.flags = predicted, .started_unix_ms = 1},
-                                     {.flags = predicted | PDNN_FLAG_SETTLED, .started_unix_ms = 2},
-                                     {.flags = composed, .started_unix_ms = 3}};
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(pdnn_visit_counts(old, 3, i), i == 1);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_outcome_find_inverts_name),  cmocka_unit_test(test_stop_find_inverts_name),
         cmocka_unit_test(test_flags_parse_inverts_format), cmocka_unit_test(test_flags_words),
         cmocka_unit_test(test_visit_finish_twice),         cmocka_unit_test(test_words_are_explained),
-        cmocka_unit_test(test_visit_counts_last_settled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,107 @@
+#include "runtime/facts/standing.h"
+
+enum pdnn_method pdnn_method_of(unsigned flags) {
+    return flags & PDNN_FLAG_PREDICTED  ? PDNN_METHOD_PREDICTED
+           : flags & PDNN_FLAG_COMPOSED ? PDNN_METHOD_COMPOSED
+                                        : PDNN_METHOD_DIRECT;
+}
+
+const char *pdnn_method_name(enum pdnn_method method) {
+    static const char *const names[] = {"direct", "composed", "predicted"};
+    return names[method];
+}
+
+bool pdnn_visit_is_direct(const struct pdnn_visit *visit) {
+    return visit->outcome == PDNN_OUTCOME_OK && pdnn_method_of(visit->flags) == PDNN_METHOD_DIRECT;
+}
+
+bool pdnn_visit_is_round(const struct pdnn_visit *visit) {
+    return visit->outcome == PDNN_OUTCOME_OK && pdnn_method_of(visit->flags) != PDNN_METHOD_DIRECT &&
+           !(visit->flags & PDNN_FLAG_SETTLED);
+}
+
+void pdnn_standing_add(struct pdnn_standing *standing, const struct pdnn_visit *visit) {
+    enum pdnn_method method = pdnn_method_of(visit->flags);
+    bool is_settled = visit->flags & PDNN_FLAG_SETTLED;
+    standing->visits++;
+    standing->last = visit->outcome;
+    standing->rounds[method] += visit->outcome == PDNN_OUTCOME_OK && !is_settled;
+    if (is_settled && (!standing->settled++ || visit->started_unix_ms > standing->settled_unix_ms)) {
+        standing->settled_unix_ms = visit->started_unix_ms;
+        standing->settled_method = method;
+    }
+    if (method != PDNN_METHOD_DIRECT)
+        return;
+    standing->direct++;
+    standing->last_direct = visit->outcome;
+    standing->crashes = visit->outcome == PDNN_OUTCOME_CRASH ? standing->crashes + 1 : 0;
+    standing->was_slow = standing->was_slow || (visit->flags & PDNN_FLAG_SLOW);
+}
+
+struct pdnn_standing pdnn_standing_of(const struct pdnn_visit *visits, size_t n) {
+    struct pdnn_standing standing = {0};
+    for (size_t i = 0; i < n; i++)
+        pdnn_standing_add(&standing, &visits[i]);
+    return standing;
+}
+
+/* The most trusted method that has ok visits which nothing replaces; PDNN_METHOD_COUNT: none has. */
+static enum pdnn_method composed_method(const struct pdnn_standing *standing) {
+    if (standing->settled)
+        return standing->settled_method;
+    return standing->rounds[PDNN_METHOD_COMPOSED]    ? PDNN_METHOD_COMPOSED
+           : standing->rounds[PDNN_METHOD_PREDICTED] ? PDNN_METHOD_PREDICTED
+                                                     : PDNN_METHOD_COUNT;
+}
+
+static enum pdnn_method row_method(const struct pdnn_standing *standing) {
+    return standing->rounds[PDNN_METHOD_DIRECT] ? PDNN_METHOD_DIRECT : composed_method(standing);
+}
+
+static bool is_replaced(const struct pdnn_visit *visit, const struct pdnn_standing *standing) {
+    bool is_last = (visit->flags & PDNN_FLAG_SETTLED) && visit->started_unix_ms == standing->settled_unix_ms;
+    return pdnn_method_of(visit->flags) != PDNN_METHOD_DIRECT && standing->settled && !is_last;
+}
+
+bool pdnn_visit_counts(const struct pdnn_visit *visit, const struct pdnn_standing *standing) {
+    return pdnn_method_of(visit->flags) <= row_method(standing) && !is_replaced(visit, standing);
+}
+
+bool pdnn_visit_counts_composed(const struct pdnn_visit *visit, const struct pdnn_standing *standing) {
+    enum pdnn_method method = pdnn_method_of(visit->flags);
+    return visit->outcome == PDNN_OUTCOME_OK && method != PDNN_METHOD_DIRECT &&
+           method <= composed_method(standing) && !is_replaced(visit, standing);
+}
+
+static bool is_final(enum pdnn_outcome outcome, size_t crashes) {
+    return outcome != PDNN_OUTCOME_OK && outcome != PDNN_OUTCOME_INTERRUPTED &&
+           (outcome != PDNN_OUTCOME_CRASH || crashes > 1);
+}
+
+bool pdnn_standing_is_final(const struct pdnn_standing *standing) {
+    return standing->direct && is_final(standing->last_direct, standing->crashes);
+}
+
+size_t pdnn_standing_rounds(const struct pdnn_standing *standing) {
+    enum pdnn_method method = row_method(standing);
+    return method < PDNN_METHOD_COUNT ? standing->rounds[method] : 0;
+}
+
+bool pdnn_standing_is_done(const struct pdnn_standing *standing, size_t rounds) {
+    if (standing->visits && pdnn_standing_rounds(standing) >= rounds)
+        return true;
+    return standing->direct ? pdnn_standing_is_final(standing)
+                            : standing->visits && is_final(standing->last, 0);
+}
+
+enum pdnn_outcome pdnn_standing_outcome(const struct pdnn_standing *standing) {
+    return row_method(standing) < PDNN_METHOD_COUNT ? PDNN_OUTCOME_OK : standing->last;
+}
+
+int pdnn_standing_compare(const struct pdnn_standing *one, const struct pdnn_standing *other) {
+    enum pdnn_method a = row_method(one), b = row_method(other);
+    if (a != b)
+        return a < b ? 1 : -1;
+    size_t n = pdnn_standing_rounds(one), m = pdnn_standing_rounds(other);
+    return (n > m) - (n < m);
+}
