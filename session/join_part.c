@@ -2,8 +2,7 @@
 /* The directory of a joined sweep and the parts in it. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "results/tables/columns.h"
-#include "results/tables/journal_scan.h"
+#include "results/tables/journal.h"
 #include "results/tables/tables.h"
 #include "session/join_job.h"
 #include "session/same_spec.h"
@@ -153,56 +152,19 @@ enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err 
     return status;
 }
 
-/* Copies rows of the lease's instances, or of all without a lease, as visits without ops. */
-static enum pdnn_status copy_rows(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
-                                  struct pdnn_journal_scan *scan, struct pdnn_str *rows,
-                                  struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (bool done = false; status == PDNN_OK && !done;) {
-        struct pdnn_scanned_visit visit;
-        char today[PDNN_ID_TEXT];
-        status = pdnn_journal_scan_next(scan, &visit, &done, err);
-        if (status != PDNN_OK || done)
-            break;
-        size_t task = pdnn_texts_find(&job->ids, pdnn_row_id(&visit.fields, today));
-        bool is_in_lease = !lease;
-        for (size_t i = 0; lease && i < lease->count; i++)
-            is_in_lease = is_in_lease || lease->instance[i] == task;
-        if (!is_in_lease)
-            continue;
-        pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
-        pdnn_str_append(rows, "0\n", 2);
-    }
-    return status;
-}
+/* A lease's instances, as those of a journal. */
+struct wanted {
+    const struct pdnn_join_job *job;
+    const struct pdnn_lease *lease;
+};
 
-/* *rows: a journal of the lease's instances, or of all. */
-static enum pdnn_status read_rows(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
-                                  const char *path, struct pdnn_str *rows, struct pdnn_err *err) {
-    struct pdnn_journal_scan scan;
-    pdnn_columns_header(&pdnn_journal_columns, rows);
-    enum pdnn_status status = pdnn_journal_scan_open(&scan, path, err);
-    if (status == PDNN_OK)
-        status = copy_rows(job, lease, &scan, rows, err);
-    pdnn_journal_scan_close(&scan);
-    return status;
-}
-
-/* Reads the journal of a part; without a lease, the visits to all instances. */
-static enum pdnn_status read_journal(const struct pdnn_join_job *job, const char *path,
-                                     const struct pdnn_lease *lease, struct pdnn_visits *visits,
-                                     struct pdnn_err *err) {
-    char journal[PDNN_FOLDER_TEXT];
-    struct pdnn_str rows = {0}, ops = {0};
-    pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
-    enum pdnn_status status = join_path(journal, path, "journal.csv")
-                                  ? read_rows(job, lease, path, &rows, err)
-                                  : pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", path);
-    if (status == PDNN_OK)
-        status = pdnn_journal_parse(journal, &rows, &ops, visits, err);
-    pdnn_str_finish(&rows);
-    pdnn_str_finish(&ops);
-    return status;
+static bool is_in_lease(const void *user, const char *id) {
+    const struct wanted *wanted = user;
+    const size_t task = pdnn_texts_find(&wanted->job->ids, id);
+    size_t i = 0;
+    while (i < wanted->lease->count && wanted->lease->instance[i] != task)
+        i++;
+    return i < wanted->lease->count;
 }
 
 static bool has_journal(const char *directory) {
@@ -216,7 +178,8 @@ enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const stru
     struct pdnn_err cause = {0};
     if (!path_of_part(job, lease->holder.part, path) || !has_journal(path))
         return PDNN_OK;
-    enum pdnn_status status = read_journal(job, path, lease, visits, &cause);
+    const struct wanted wanted = {job, lease};
+    enum pdnn_status status = pdnn_journal_read(path, is_in_lease, &wanted, visits, &cause);
     if (status == PDNN_NO_MEMORY)
         return pdnn_fail(err, status, "%s", cause.text);
     if (status != PDNN_OK)
@@ -233,7 +196,7 @@ static enum pdnn_status check_part(const struct pdnn_join_job *job, const char *
         return has_journal(job->request->sweep.path)
                    ? PDNN_OK
                    : pdnn_fail(cause, PDNN_INVALID, "%s/journal.csv: is gone", path);
-    enum pdnn_status status = read_journal(job, path, NULL, &visits, cause);
+    enum pdnn_status status = pdnn_journal_read(path, NULL, NULL, &visits, cause);
     pdnn_visits_finish(&visits);
     return status;
 }

@@ -1,8 +1,5 @@
 #include "results/analysis/composed_pairs.h"
 
-#include "results/tables/columns.h"
-#include "results/tables/journal.h"
-#include "results/tables/journal_scan.h"
 #include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
@@ -54,38 +51,4 @@ enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pd
         return out_of_memory(err);
     }
     return PDNN_OK;
-}
-
-/* Each row with no ops. */
-static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan, struct pdnn_str *rows,
-                                  struct pdnn_err *err) {
-    struct pdnn_scanned_visit visit;
-    bool done = false;
-    enum pdnn_status status = PDNN_OK;
-    while (status == PDNN_OK && !done) {
-        status = pdnn_journal_scan_next(scan, &visit, &done, err);
-        if (status != PDNN_OK || done)
-            break;
-        pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
-        pdnn_str_append(rows, "0\n", 2);
-    }
-    return status;
-}
-
-enum pdnn_status pdnn_composed_visits_read(const char *directory, struct pdnn_visits *visits,
-                                           struct pdnn_err *err) {
-    struct pdnn_journal_scan scan;
-    struct pdnn_str rows = {0}, ops = {0};
-    pdnn_columns_header(&pdnn_journal_columns, &rows);
-    pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
-    enum pdnn_status status = pdnn_journal_scan_open(&scan, directory, err);
-    if (status == PDNN_OK)
-        status = copy_rows(&scan, &rows, err);
-    if (status == PDNN_OK)
-        status = rows.failed || ops.failed ? out_of_memory(err)
-                                           : pdnn_journal_parse(scan.visits.path, &rows, &ops, visits, err);
-    pdnn_journal_scan_close(&scan);
-    pdnn_str_finish(&rows);
-    pdnn_str_finish(&ops);
-    return status;
 }

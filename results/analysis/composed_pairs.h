@@ -16,8 +16,4 @@ struct pdnn_composed_pair {
 enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pdnn_composed_pair **pairs,
                                      size_t *count, struct pdnn_err *err);
 
-/* All visits of DIR/journal.csv without their ops. Release with pdnn_visits_finish, also after a failure. */
-enum pdnn_status pdnn_composed_visits_read(const char *directory, struct pdnn_visits *visits,
-                                           struct pdnn_err *err);
-
 #endif

@@ -5,6 +5,7 @@
 #include "results/plots/chart.h"
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
+#include "results/tables/journal.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>
@@ -38,7 +39,7 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
     p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
     if (!p->of || !p->chart.point)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    if (pdnn_composed_visits_read(directory, &p->visits, err) != PDNN_OK ||
+    if (pdnn_journal_read(directory, NULL, NULL, &p->visits, err) != PDNN_OK ||
         pdnn_composed_pairs(&p->visits, &p->pair, &p->n_pairs, err) != PDNN_OK)
         return err->status;
     for (size_t i = 0; i < p->selection.count; i++) {

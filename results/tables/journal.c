@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "results/tables/columns.h"
+#include "results/tables/journal_scan.h"
 #include "results/tables/log_file.h"
 #include "results/tables/record.h"
 
@@ -215,6 +216,40 @@ enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, s
     for (size_t i = 0; status == PDNN_OK && i < loading.visits.n_rows; i++)
         status = load_visit(&loading, i, err);
     finish_loading(&loading);
+    return status;
+}
+
+/* Each row with no ops. */
+static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
+                                  bool (*wants)(const void *user, const char *id), const void *user,
+                                  struct pdnn_str *rows, struct pdnn_err *err) {
+    for (;;) {
+        struct pdnn_scanned_visit visit;
+        char today[PDNN_ID_TEXT];
+        bool done;
+        if (pdnn_journal_scan_next(scan, &visit, &done, err) != PDNN_OK || done)
+            return done ? PDNN_OK : err->status;
+        if (wants && !wants(user, pdnn_row_id(&visit.fields, today)))
+            continue;
+        pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
+        pdnn_str_append(rows, "0\n", 2);
+    }
+}
+
+enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const void *user, const char *id),
+                                   const void *user, struct pdnn_visits *known, struct pdnn_err *err) {
+    struct pdnn_journal_scan scan;
+    struct pdnn_str rows = {0}, ops = {0};
+    pdnn_columns_header(&pdnn_journal_columns, &rows);
+    pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
+    enum pdnn_status status = pdnn_journal_scan_open(&scan, directory, err);
+    if (status == PDNN_OK)
+        status = copy_rows(&scan, wants, user, &rows, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_parse(scan.visits.path, &rows, &ops, known, err);
+    pdnn_journal_scan_close(&scan);
+    pdnn_str_finish(&rows);
+    pdnn_str_finish(&ops);
     return status;
 }
 

@@ -48,6 +48,12 @@ enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, s
 enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err);
 
+/* Adds the visits in DIR/journal.csv, without their ops, to those known: all, or with wants those of the
+ * instances for which it says so, whose ids are in today's form. Takes no lock and leaves out an incomplete
+ * last row, so somebody may be writing there. */
+enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const void *user, const char *id),
+                                   const void *user, struct pdnn_visits *known, struct pdnn_err *err);
+
 /* PDNN_IO if rows go where nobody will find them: the directory, or one of the two files in it, was deleted,
  * moved or replaced since the journal was opened. */
 enum pdnn_status pdnn_journal_check(const struct pdnn_journal *journal, struct pdnn_err *err);
