@@ -116,11 +116,6 @@ enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
     return PDNN_OK;
 }
 
-static int compare_numbers(const void *a, const void *b) {
-    double one = *(const double *)a, other = *(const double *)b;
-    return (one > other) - (one < other);
-}
-
 enum pdnn_status pdnn_random_error(const struct pdnn_baseline_request *request, size_t seeds,
                                    struct pdnn_arena *arena, double *error, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = request->epoch;
@@ -142,7 +137,7 @@ enum pdnn_status pdnn_random_error(const struct pdnn_baseline_request *request, 
             sum += (double)runs[k] * groups.statistic[k];
         errors[s] = fabs(pdnn_projection_error(scale * sum, groups.total));
     }
-    qsort(errors, seeds, sizeof *errors, compare_numbers);
+    pdnn_sort(errors, seeds);
     *error = pdnn_quantile_sorted(errors, seeds, 0.95);
     return PDNN_OK;
 }

@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t collect(const struct pdnn_report_rows *rows, size_t family, size_t source, double *values) {
     size_t count = 0;
     for (size_t r = 0; r < rows->n_rows; r++) {
@@ -21,7 +16,7 @@ static size_t collect(const struct pdnn_report_rows *rows, size_t family, size_t
             isfinite(row->number[PDNN_REPORT_PCT_OF_PEAK]))
             values[count++] = row->number[PDNN_REPORT_PCT_OF_PEAK];
     }
-    qsort(values, count, sizeof *values, compare_numbers);
+    pdnn_sort(values, count);
     return count;
 }
 
