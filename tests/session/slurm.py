@@ -79,33 +79,30 @@ class Slurm:
         self.start("munged", "-F", *(f"--{what}={os.path.join(place, 'munge.' + end)}" for what, end in
                                      (("key-file", "key"), ("socket", "sock"), ("log-file", "log"), ("pid-file", "pid"),
                                       ("seed-file", "seed"))))
-        self.wait(lambda: os.path.exists(os.path.join(place, "munge.sock")), 30)
+        self.wait(lambda: os.path.exists(os.path.join(place, "munge.sock")))
         self.start("slurmctld", "-D")
         for number in range(1, nodes + 1):
             self.node_up(f"n{number}")
-        self.wait(lambda: self.run("sinfo", "-h", "-t", "idle", "-o", "%D").stdout.strip() == str(nodes), 60)
+        self.wait(lambda: self.run("sinfo", "-h", "-t", "idle", "-o", "%D").stdout.strip() == str(nodes))
 
     def start(self, *command):
         with open(os.path.join(self.place, command[0] + ".out"), "wb") as log:
             self.servers.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
 
     def run(self, *command, check=True):
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, timeout=300, check=False)
+        done = subprocess.run(command, env=self.environment, capture_output=True, text=True, check=False)
         if check and done.returncode:
             raise AssertionError(f"{command}: {done.stderr}")
         return done
 
-    def wait(self, condition, seconds):
+    def wait(self, condition):
         """A client blocks for long if the controller is gone, so that is looked at first."""
-        end = time.monotonic() + seconds
         while True:
-            for server in self.servers:
+            for server in [*self.servers, *self.nodes.values()]:
                 if server.poll() is not None:
-                    self.complain(f"{server.args[0]} has ended")
+                    self.complain(f"{' '.join(server.args)} has ended")
             if condition():
                 return
-            if time.monotonic() > end:
-                self.complain(f"not within {seconds} s")
             time.sleep(0.1)
 
     def complain(self, what):

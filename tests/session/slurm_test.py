@@ -27,7 +27,7 @@ OPS = ("id", "layer", "op", "category", "op_pass", "op_shape", "executions", "fl
 
 
 def paradnn(*arguments):
-    done = subprocess.run([PARADNN, *arguments], capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run([PARADNN, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done
     return done.stdout
 
@@ -97,7 +97,7 @@ class Sweep:
 
 
 def disturb(cluster, sweep):
-    cluster.wait(lambda: sweep.visiting_task() is not None, 60)
+    cluster.wait(lambda: sweep.visiting_task() is not None)
     killed = sweep.visiting_task()
     requeued, warned = (task for task in range(3) if task != killed)
     node = sweep.node(killed)
@@ -105,7 +105,7 @@ def disturb(cluster, sweep):
     cluster.run("scontrol", "requeue", f"{sweep.array}_{requeued}")
     cluster.run("scancel", "--batch", "--signal=USR1", f"{sweep.array}_{warned}")
     cluster.node_up(node)
-    cluster.wait(lambda: not cluster.is_in_queue(sweep.merge), 120)
+    cluster.wait(lambda: not cluster.is_in_queue(sweep.merge))
     assert [sweep.restarts(task) for task in range(3)] == [1, 1, 1], [sweep.restarts(task) for task in range(3)]
 
 
@@ -136,7 +136,7 @@ def ranks(cluster, place):
     answer = cluster.run(PARADNN, "submit", *command, "--workers", "1", "--nodes", "2", "--program", f"sh {program}", "-o", directory,
                          "--format", "csv").stdout
     merge = list(csv.DictReader(answer.splitlines()))[-1]["job_id"]
-    cluster.wait(lambda: not cluster.is_in_queue(merge), 60)
+    cluster.wait(lambda: not cluster.is_in_queue(merge))
     for table in (rows(alone, "results.csv"), rows(directory, "results.csv")):
         assert [(row["ranks"], row["status"]) for row in table] == [("2", "ok")], table
 

@@ -11,8 +11,9 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+from processes import wait_until
 
 PARADNN = os.path.abspath(sys.argv[1])
 SCHEDULERS = ("slurm", "pbs", "lsf", "none")
@@ -44,7 +45,7 @@ sweep)
     trap 'echo USR1 >>"$FAKES/calls"; echo "visits,$((10 + MORE))" >"$FAKES/visits"; exit 130' USR1
     trap 'echo TERM >>"$FAKES/calls"; exit 130' TERM
     echo "$*" >>"$FAKES/calls"
-    touch "$FAKES/started"
+    echo started >>"$FAKES/started"
     for ((i = 0; i < TENTHS; i++)); do sleep 0.1; done
     exit "${ENDS:-0}"
     ;;
@@ -93,7 +94,7 @@ class Case(unittest.TestCase):
 
     def paradnn(self, *arguments, expect=0, environment=None):
         done = subprocess.run([PARADNN, *arguments], cwd=self.path, env=environment or self.environment, capture_output=True, text=True,
-                              timeout=60, check=False)
+                              check=False)
         self.assertEqual(done.returncode, expect, done.stderr)
         return done
 
@@ -242,21 +243,18 @@ class Scripts(Case):
         return done
 
     def start(self, **variables):
-        environment = {**self.environment, "SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "3", "TENTHS": "600", "MORE": "1",
+        environment = {**self.environment, "SLURM_ARRAY_JOB_ID": "12", "SLURM_ARRAY_TASK_ID": "3", "TENTHS": "36000", "MORE": "1",
                        "OPEN": "1", **variables}
         return subprocess.Popen(["bash", self.script("worker.sh")], env=environment, cwd=self.path, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def wait_for_worker(self, count=1):
-        for _ in range(600):
-            if len([line for line in self.said("calls") if line.startswith("sweep")]) >= count and \
-                    os.path.exists(os.path.join(self.fakes, "started")):
-                return
-            time.sleep(0.05)
-        self.fail("the worker has not started")
+    def wait_for_worker(self, process, count=1):
+        """Until as many take signals."""
+        wait_until(lambda: len(self.said("started")) >= count or process.poll() is not None)
+        self.assertIsNone(process.poll(), "the worker has ended")
 
     def ended(self, process):
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate()
         self.assertEqual(errors, "")
         return process.returncode, out
 
@@ -291,7 +289,7 @@ class Scripts(Case):
     def test_warning_requeues_the_task(self):
         self.prepare()
         process = self.start()
-        self.wait_for_worker()
+        self.wait_for_worker(process)
         process.send_signal(signal.SIGUSR1)
         self.ended(process)
         calls = self.said("calls")
@@ -306,7 +304,7 @@ class Scripts(Case):
             self.fake("visits", "visits,10\n")
             self.fake("calls", "")
             process = self.start(**variables)
-            self.wait_for_worker()
+            self.wait_for_worker(process)
             process.send_signal(signal.SIGUSR1)
             self.assertEqual(self.ended(process)[0], 130)
             self.assertIn("USR1", self.said("calls"))
@@ -315,7 +313,7 @@ class Scripts(Case):
     def test_end_is_passed_on(self):
         self.prepare()
         process = self.start()
-        self.wait_for_worker()
+        self.wait_for_worker(process)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.ended(process)[0], 130)
         calls = self.said("calls")
@@ -330,7 +328,7 @@ class Scripts(Case):
 
     def test_hosts(self):
         done = self.prepare("--scheduler", "none", "--", "node1", "node2")
-        subprocess.run(["bash", "-c", done.stdout], env={**self.environment, "TENTHS": "2"}, check=True, timeout=60)
+        subprocess.run(["bash", "-c", done.stdout], env={**self.environment, "TENTHS": "1"}, check=True)
         calls = self.said("calls")
         self.assertEqual(sorted(line for line in calls if line.startswith("ssh")), ["ssh node1", "ssh node2"])
         self.assertEqual(calls.count(self.sweep_line()), 2)
@@ -340,17 +338,17 @@ class Scripts(Case):
 
     def test_this_machine(self):
         done = self.submit("--workers", "1", "--scheduler", "none", "--program", "worker")
-        subprocess.run(["bash", "-c", done.stdout], env={**self.environment, "TENTHS": "2"}, check=True, timeout=60)
+        subprocess.run(["bash", "-c", done.stdout], env={**self.environment, "TENTHS": "1"}, check=True)
         out = os.path.join(self.path, "out")
         self.assertEqual(self.said("calls"), [self.sweep_line(), f"merge {out} -o {out}"])
         self.assertTrue(os.path.exists(self.script("worker-here.log")))
 
     def test_interrupt_of_all(self):
         done = self.prepare("--scheduler", "none", "--", "node1", "node2")
-        process = subprocess.Popen(["bash", "-c", "exec " + done.stdout], env={**self.environment, "TENTHS": "600"})
-        self.wait_for_worker(2)
+        process = subprocess.Popen(["bash", "-c", "exec " + done.stdout], env={**self.environment, "TENTHS": "36000"})
+        self.wait_for_worker(process, 2)
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(process.wait(), 0)
         calls = self.said("calls")
         self.assertEqual(calls.count("TERM"), 2)
         self.assertTrue(calls[-1].startswith("merge "))
