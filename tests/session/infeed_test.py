@@ -3,23 +3,18 @@
 
 Usage: infeed_test.py PARADNN"""
 
-import csv
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
 
+from files import ROOFS, rows as read_rows, write
+
 PARADNN = os.path.abspath(sys.argv[1])
 FC = "fc/layers=1,nodes=16,input=12,output=4,batch=8,threads=1"
-ROOFS = """\
-kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
-compute,fma,f32,,1,0,100,90,110,5
-bandwidth,read,,L1,1,32768,130,120,140,5
-bandwidth,read,,DRAM,1,0,18,17,19,5
-"""
 ENVIRONMENT = {**os.environ, "PARADNN_NO_CACHE": "1", "OMP_WAIT_POLICY": "passive"}
-SHORT = ["measure.rounds=2", "measure.max_time=40ms", "measure.min_samples=2", "measure.probe=off"]
+SHORT = ["measure.rounds=1", "measure.max_time=1ms", "measure.min_samples=2", "measure.probe=off"]
 
 
 def sets(*words):
@@ -31,8 +26,7 @@ class Infeed(unittest.TestCase):
         room = tempfile.TemporaryDirectory()
         self.addCleanup(room.cleanup)
         self.room = room.name
-        with open(os.path.join(self.room, "roofs.csv"), "w", encoding="utf-8") as file:
-            file.write(ROOFS)
+        write(ROOFS, self.room, "roofs.csv")
         self.make("rows", "--features", "12", "--count", "40")
 
     def paradnn(self, *arguments):
@@ -47,8 +41,7 @@ class Infeed(unittest.TestCase):
         return self.paradnn("sweep", spec, "-o", output, "--quiet", "--ceilings", "roofs.csv", *sets(*SHORT, *settings))
 
     def table(self, name="results.csv", output="out"):
-        with open(os.path.join(self.room, output, name), newline="", encoding="utf-8") as file:
-            return list(csv.DictReader(file))
+        return read_rows(self.room, output, name)
 
     def refuses(self, text, *settings, **options):
         done = self.sweep(*settings, **options)
