@@ -1,50 +1,47 @@
 #!/usr/bin/env python3
 """What models consist of, their times composed of measured operators, and the library of these: resumed, reused, merged, and killed at
-random instants, 5 times; 100 times by hand: compose_test.py build/cli/paradnn 100
+random calls that change files, 3 times; 100 times by hand:
+compose_test.py build/cli/paradnn build/tests/moved_clock.so build/tests/kill_at.so 100
 
-Usage: compose_test.py PARADNN [KILLS]"""
+Usage: compose_test.py PARADNN MOVED_CLOCK.so KILL_AT.so [KILLS]"""
 
 import collections
 import csv
 import io
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-PARADNN = os.path.abspath(sys.argv[1])
-ROOFS = """\
-kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
-compute,fma,f32,,1,0,100,90,110,5
-bandwidth,read,,L1,1,32768,130,120,140,5
-bandwidth,read,,L2,1,%d,90,80,95,5
-bandwidth,read,,DRAM,1,0,18,17,19,5
-"""
-KILLS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+from files import ROOFS
+from processes import Clock, preload, stop, wait_until
+
+PARADNN, MOVED_CLOCK, KILL_AT = (os.path.abspath(path) for path in sys.argv[1:4])
+KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 3
 # The reference backend chooses nothing by measuring, so a model consists of the same operators every time.
 SPEC = """\
 sweep: small
 run: {mode: [infer, train], backend: reference, threads: 1}
-measure: {rounds: 2, precision: 90%%, min_samples: 3, max_time: 1s, probe: off}
+measure: {rounds: 2, precision: 90%%, min_samples: 3, max_time: 1ms, probe: off}
 models:
   - fc: {layers: [2, 4], nodes: [8, 40], input: 40, output: 4, batch: %s}
 """
 SIZES = """\
 sweep: sizes
 run: {mode: infer, backend: reference, threads: 1}
-measure: {rounds: 2, precision: 90%, min_samples: 3, max_time: 1s, probe: off}
+measure: {rounds: 2, precision: 90%, min_samples: 3, max_time: 1ms, probe: off}
 models:
   - fc: {layers: 2, nodes: 40, input: 40, output: 40, batch: {from: 128, to: 8192, times: 2}}
 """
 MANY = """\
 sweep: many
 run: {mode: [infer, train], backend: reference, threads: 1}
-measure: {rounds: 1, precision: 90%, min_samples: 3, max_time: 100ms, probe: off}
+measure: {rounds: 1, precision: 90%, min_samples: 3, max_time: 1ms, probe: off}
 models:
   - fc: {layers: [2, 3, 4, 5, 6], nodes: [44, 48, 52], input: 120, output: 4, batch: 4}
 """
@@ -57,10 +54,10 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.directory)
         self.roofs = os.path.join(self.directory, "roofs.csv")
         with open(self.roofs, "w", encoding="utf-8") as file:
-            file.write(ROOFS % (1 << 20))
+            file.write(f"{ROOFS}bandwidth,read,,L2,1,{1 << 20},90,80,95,5\n")
 
-    def run_paradnn(self, *arguments, code=0):
-        done = subprocess.run([PARADNN, *arguments], cwd=self.directory, env=ENVIRONMENT, capture_output=True, text=True, timeout=250)
+    def run_paradnn(self, *arguments, code=0, variables=()):
+        done = subprocess.run([PARADNN, *arguments], cwd=self.directory, env={**ENVIRONMENT, **dict(variables)}, capture_output=True, text=True)
         self.assertEqual(done.returncode, code, done.stderr)
         return done
 
@@ -90,7 +87,7 @@ class Compose(Case):
     def setUp(self):
         super().setUp()
         with open(self.roofs, "w", encoding="utf-8") as file:
-            file.write(ROOFS % (48 << 10))
+            file.write(f"{ROOFS}bandwidth,read,,L2,1,{48 << 10},90,80,95,5\n")
         self.write_spec("small.yaml", 4)
 
     def write_spec(self, name, batch):
@@ -100,8 +97,17 @@ class Compose(Case):
     def path(self, *names):
         return os.path.join(self.directory, *names)
 
-    def compose(self, *arguments, code=0):
-        return self.run_paradnn("compose", *arguments, "--ceilings", self.roofs, code=code)
+    def compose(self, *arguments, code=0, variables=()):
+        return self.run_paradnn("compose", *arguments, "--ceilings", self.roofs, code=code, variables=variables)
+
+    def made_up_library(self, name, change):
+        """The library of `a` with other rows: what `change` makes of each, given its dictionary."""
+        rows = self.table("a", "operators.csv")
+        os.mkdir(self.path(name))
+        with open(self.path(name, "operators.csv"), "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({**row, **change(row)} for row in rows)
 
     def table(self, *names):
         with open(self.path(*names), encoding="utf-8", newline="") as file:
@@ -224,14 +230,25 @@ class Compose(Case):
         self.assertNotEqual(factors, {1.0})
 
     def test_what_was_to_correct_and_did_not_run_is_like_the_others(self):
-        """Visits of 16000 samples are more than the budget buys, and operators are in the library."""
+        """The budget is spent while one of the first models runs, and operators are in the library."""
         with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
             file.write(MANY)
         self.compose("many.yaml", "-o", "a")
-        self.compose("many.yaml", "-o", "b", "-l", "a", "--correct", "20", "--budget", "2s", "--set", "measure.max_time=1h", "--set",
-                     "measure.min_samples=16000")
+        clock, said = Clock(MOVED_CLOCK, self.path("clock")), ""
+        clock.each_look_takes(60)  # every visit is seen: a line of progress is written once a minute at most
+        command = [PARADNN, "compose", "many.yaml", "-o", "b", "-l", "a", "--correct", "20", "--budget", "1000h", "--ceilings", self.roofs,
+                   "--set", "measure.max_time=1h", "--set", "measure.min_samples=500", "--set", "limits.time=10h"]
+        with subprocess.Popen(command, cwd=self.directory, env={**ENVIRONMENT, **clock.variables}, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as process:
+            while not re.search(r"[1-9]\d* of 20 visits", said):
+                line = process.stderr.readline()
+                self.assertTrue(line, said)
+                said += line
+            clock.move(2000 * 3600)
+            said += process.stderr.read()
+        self.assertEqual(process.returncode, 0, said)
         rows = [row for row in self.table("b", "results.csv") if row["method"] == "composed"]
-        self.assertTrue(rows)
+        self.assertGreater(len(rows), 10)
         self.assertEqual([row["id"] for row in rows if "settled" not in row["row_flags"].split("|")], [])
 
     def test_a_sweep_runs_what_was_composed(self):
@@ -241,14 +258,8 @@ class Compose(Case):
 
     def test_an_operator_that_fails_leaves_its_models_unpredicted(self):
         self.compose("small.yaml", "-o", "a")
-        with open(self.path("a", "operators.csv"), encoding="utf-8", newline="") as file:
-            header, *lines = file.read().splitlines(keepends=True)
         bad = next(row for row in self.table("a", "operators.csv") if " softmax_cross_entropy/backward-data/" in row["operator"])
-        os.mkdir(self.path("bad"))
-        with open(self.path("bad", "operators.csv"), "w", encoding="utf-8", newline="") as file:
-            kept = [line for line in lines if bad["operator"] not in line]
-            one = next(line for line in lines if bad["operator"] in line)
-            file.write(header + "".join(kept) + one.replace(",ok,,", ",crash,killed by SIGSEGV,"))
+        self.made_up_library("bad", lambda row: {"status": "crash", "reason": "killed by SIGSEGV"} if row["operator"] == bad["operator"] else {})
         self.compose("small.yaml", "-o", "b", "-l", "bad", code=0)
         rows = self.table("b", "results.csv")
         failed = [row for row in rows if row["status"] == "unpredicted"]
@@ -274,26 +285,37 @@ class Compose(Case):
 
     def test_a_budget_is_kept_and_the_rest_follows(self):
         """What the second run finds measured, it does not measure again."""
-        self.compose("small.yaml", "-o", "a", "--budget", "300ms")
-        before = {row["id"]: row for row in self.table("a", "results.csv")}
-        self.assertLessEqual({row["status"] for row in before.values()}, {"ok", "interrupted"})
-        self.compose("small.yaml", "-o", "a")
-        after = {row["id"]: row for row in self.table("a", "results.csv")}
-        self.assertEqual({row["status"] for row in after.values()}, {"ok"})
-        self.check_library("a", "operators.csv")
+        clock, library = Clock(MOVED_CLOCK, self.path("clock")), self.path("a", "operators.csv")
+        command = [PARADNN, "compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--budget", "10h", "--set", "measure.rounds=10"]
+        with subprocess.Popen(command, cwd=self.directory, env={**ENVIRONMENT, **clock.variables}, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE) as process:
+            wait_until(lambda: (os.path.exists(library) and len(self.table("a", "operators.csv")) > 2) or process.poll() is not None)
+            self.assertTrue(stop(process.pid))
+            kept = self.table("a", "operators.csv")
+            clock.move(20 * 3600)
+            process.send_signal(signal.SIGCONT)
+            said = process.stderr.read().decode()
+        self.assertEqual(process.returncode, 0, said)
+        self.assertLessEqual({row["status"] for row in self.table("a", "results.csv")}, {"ok", "interrupted"})
+        at_end = len(self.table("a", "operators.csv"))
+        self.compose("small.yaml", "-o", "a", "--set", "measure.rounds=10")
+        self.assertEqual({row["status"] for row in self.table("a", "results.csv")}, {"ok"})
+        self.assertEqual(self.table("a", "operators.csv")[:len(kept)], kept)
+        self.assertLess(at_end, len(self.table("a", "operators.csv")) / 2)
+        self.check_library("a", "operators.csv", rounds=10)
 
     def test_what_cannot_be_measured_is_predicted_from_its_neighbours(self):
         """The operators of one size fail; those of smaller and larger ones do not."""
         with open(self.path("sizes.yaml"), "w", encoding="utf-8") as file:
             file.write(SIZES)
         self.compose("sizes.yaml", "-o", "a")
-        whole = [float(row["time_ns_median"]) for row in self.table("a", "results.csv")]
-        with open(self.path("a", "operators.csv"), encoding="utf-8", newline="") as file:
-            lines = file.read().splitlines(keepends=True)
-        os.mkdir(self.path("bad"))
-        with open(self.path("bad", "operators.csv"), "w", encoding="utf-8", newline="") as file:
-            for line in lines:
-                file.write(line.replace(",ok,,", ",timeout,after 1 s,") if " dense/forward/2048x" in line else line)
+        # Made-up times, in proportion to the batch.
+        times = lambda row: {f"time_ns_{name}": 1e3 * int(row["operator"].split("/")[2].split("x")[0]) for name in ("median", "min")}  # noqa: E731
+        fails = lambda row: {"status": "timeout", "reason": "after 1 s"} if " dense/forward/2048x" in row["operator"] else times(row)  # noqa: E731
+        self.made_up_library("good", times)
+        self.made_up_library("bad", fails)
+        self.compose("sizes.yaml", "-o", "c", "-l", "good")
+        expected = {row["id"]: float(row["time_ns_median"]) for row in self.table("c", "results.csv")}
         self.compose("sizes.yaml", "-o", "b", "-l", "bad")
         rows = {row["id"]: row for row in self.table("b", "results.csv")}
         predicted = [row for row in rows.values() if row["method"] == "predicted"]
@@ -303,11 +325,11 @@ class Compose(Case):
             self.assertIn("predicted", row["row_flags"].split("|"))
             self.assertLess(float(row["ci_low_ns"]), float(row["time_ns_median"]))
             self.assertGreater(float(row["ci_high_ns"]), float(row["time_ns_median"]))
-            self.assertTrue(min(whole) < float(row["time_ns_median"]) < max(whole))
+            self.assertAlmostEqual(float(row["time_ns_median"]) / expected[row["id"]], 1, 2)
         self.assertEqual({row["method"] for row in rows.values() if row["batch"] != "2048"}, {"composed"})
         self.assertIn("\n0 measurements", self.compose("sizes.yaml", "-o", "b", "-l", "bad").stderr)
         self.assertEqual({row["id"]: row for row in self.table("b", "results.csv")}, rows)
-        self.compose("sizes.yaml", "-o", "b", "-l", "a")
+        self.compose("sizes.yaml", "-o", "b", "-l", "good")
         self.assertEqual({row["method"] for row in self.table("b", "results.csv")}, {"composed"})
 
     def test_samples_stay_when_there_are_more_models(self):
@@ -339,14 +361,8 @@ class Compose(Case):
         with open(self.path("sizes.yaml"), "w", encoding="utf-8") as file:
             file.write(SIZES)
         self.compose("sizes.yaml", "-o", "a")
-        with open(self.path("a", "operators.csv"), encoding="utf-8", newline="") as file:
-            lines = file.read().splitlines(keepends=True)
-        for name in ("all", "one"):
-            os.mkdir(self.path(name))
-            with open(self.path(name, "operators.csv"), "w", encoding="utf-8", newline="") as file:
-                for line in lines:
-                    fails = " dense/forward/2048x" in line or (name == "all" and " dense/forward/" in line)
-                    file.write(line.replace(",ok,,", ",timeout,after 1 s,") if fails else line)
+        for name, failing in (("all", " dense/forward/"), ("one", " dense/forward/2048x")):
+            self.made_up_library(name, lambda row, of=failing: {"status": "timeout", "reason": "after 1 s"} if of in row["operator"] else {})
         self.compose("sizes.yaml", "-o", "b", "-l", "all", code=1)
         self.assertEqual({row["status"] for row in self.table("b", "results.csv") if row["method"] != "direct"}, {"unpredicted"})
         journal = self.table("b", "journal.csv")
@@ -387,14 +403,12 @@ class Compose(Case):
         """Whatever was in the library stays in it, and in the end each operator has been measured once per round."""
         random.seed(1)
         command = [PARADNN, "compose", "small.yaml", "-o", "a", "--ceilings", self.roofs, "--set", "measure.rounds=7"]
-        began = time.monotonic()
         self.compose("small.yaml", "-o", "whole", "--set", "measure.rounds=7")
-        whole_s, before = time.monotonic() - began, []
+        most_calls, before = 6 * len(self.table("whole", "operators.csv")) // min(KILLS, 10), []
         for _ in range(KILLS):
-            with subprocess.Popen(command, cwd=self.directory, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  start_new_session=True) as process:
-                time.sleep(random.random() * 1.2 * whole_s / min(KILLS, 10))
-                process.send_signal(signal.SIGKILL)
+            done = subprocess.run(command, cwd=self.directory, capture_output=True,
+                                  env={**ENVIRONMENT, **preload(KILL_AT), "KILL_AT": str(random.randint(1, most_calls))})
+            self.assertIn(done.returncode, (0, -signal.SIGKILL), done.stderr)
             rows = []
             if os.path.exists(self.path("a", "operators.csv")):
                 with open(self.path("a", "operators.csv"), encoding="utf-8") as file:
