@@ -63,35 +63,36 @@ static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
 static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
                                                  N_VALUE_COLUMNS};
 
-#define STUDY_TABLE(name) {#name, &pdnn_study_##name##_columns},
+#define STUDY_TABLE(name) {#name, &pdnn_study_##name##_columns, NULL},
 
-/* The columns of results.csv depend on the families, hence NULL. */
+/* A table has a definition, or columns over a struct. Those of results.csv depend on the families. */
 static const struct {
     const char *name;
     const struct pdnn_columns *columns;
-} tables[] = {{"results", NULL},
-              {"ops", &pdnn_ops_columns},
-              {"ceilings", &pdnn_ceilings_columns},
-              {"journal", &pdnn_journal_columns},
-              {"journal-ops", &pdnn_journal_ops_columns},
-              {"operators", &pdnn_library_columns},
-              {"seqpoint", &pdnn_seqpoint_columns},
-              {"breakdown", &pdnn_shares_columns},
-              {"gemms", &pdnn_gemms_columns},
-              {"compare-pairs", &pdnn_pairs_columns},
-              {"compare-groups", &pdnn_compare_groups_columns},
-              {"compare-axes", &pdnn_compare_axes_columns},
-              {"compare-ops", &pdnn_compare_ops_columns},
-              {"compare-unpaired", &pdnn_unpaired_columns},
-              {"projection", &pdnn_projected_columns},
-              {"projection-ops", &pdnn_projected_ops_columns},
-              {"projection-moves", &pdnn_projected_moves_columns},
-              {"projection-limits", &pdnn_projected_limits_columns},
-              {"scaling", &pdnn_scaled_columns},
-              {"scaling-parts", &pdnn_scaled_parts_columns},
-              {"imported", &pdnn_imported_columns},
-              {"fit", &pdnn_fit_columns},
-              {"residuals", &pdnn_residuals_columns},
+    const struct pdnn_table_def *def;
+} tables[] = {{"results", NULL, NULL},
+              {"ops", &pdnn_ops_columns, NULL},
+              {"ceilings", &pdnn_ceilings_columns, NULL},
+              {"journal", &pdnn_journal_columns, NULL},
+              {"journal-ops", &pdnn_journal_ops_columns, NULL},
+              {"operators", &pdnn_library_columns, NULL},
+              {"seqpoint", &pdnn_seqpoint_columns, NULL},
+              {"breakdown", &pdnn_shares_columns, NULL},
+              {"gemms", &pdnn_gemms_columns, NULL},
+              {"compare-pairs", &pdnn_pairs_columns, NULL},
+              {"compare-groups", &pdnn_compare_groups_columns, NULL},
+              {"compare-axes", &pdnn_compare_axes_columns, NULL},
+              {"compare-ops", &pdnn_compare_ops_columns, NULL},
+              {"compare-unpaired", &pdnn_unpaired_columns, NULL},
+              {"projection", &pdnn_projected_columns, NULL},
+              {"projection-ops", &pdnn_projected_ops_columns, NULL},
+              {"projection-moves", &pdnn_projected_moves_columns, NULL},
+              {"projection-limits", &pdnn_projected_limits_columns, NULL},
+              {"scaling", &pdnn_scaled_columns, NULL},
+              {"scaling-parts", &pdnn_scaled_parts_columns, NULL},
+              {"imported", &pdnn_imported_columns, NULL},
+              {"fit", &pdnn_fit_columns, NULL},
+              {"residuals", &pdnn_residuals_columns, NULL},
               PDNN_STUDIES(STUDY_TABLE)};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
@@ -101,31 +102,32 @@ static const char all_words[] = "words";
 struct listing {
     const char *only; /* NULL: everything */
     bool for_people;
+    struct pdnn_table_def def[N_TABLES];
     struct pdnn_table columns, values;
     const struct pdnn_word *told[N_TABLES]; /* the lists of words that `values` has */
     size_t n_told;
 };
 
 /* "what limits the roof: compute, memory, overhead" */
-static void append_help(struct pdnn_str *out, const struct pdnn_column *column) {
+static void append_help(struct pdnn_str *out, const struct pdnn_column_def *column) {
     pdnn_str_printf(out, "%s", column->help);
     for (const struct pdnn_word *word = column->words; word && word->name; word++)
         pdnn_str_printf(out, "%s%s", word == column->words ? ": " : ", ", word->name);
 }
 
-static void add_column(struct listing *listing, const char *table, const struct pdnn_column *column) {
+static void add_column(struct listing *listing, const char *table, const struct pdnn_column_def *column) {
     struct pdnn_str help = {0};
     append_help(&help, column);
     size_t row = pdnn_table_add_row(&listing->columns);
     pdnn_table_set_text(&listing->columns, row, TABLE, table);
     pdnn_table_set_text(&listing->columns, row, COLUMN, column->name);
-    pdnn_table_set_text(&listing->columns, row, UNIT, column->unit);
-    pdnn_table_set_text(&listing->columns, row, TYPE, pdnn_column_type_name(column->type));
+    pdnn_table_set_text(&listing->columns, row, UNIT, column->unit ? column->unit : "");
+    pdnn_table_set_text(&listing->columns, row, TYPE, pdnn_kind_name(column->kind));
     pdnn_table_set_text(&listing->columns, row, HELP, pdnn_str_text(&help));
     pdnn_str_finish(&help);
 }
 
-static void add_value(struct listing *listing, const struct pdnn_column *column,
+static void add_value(struct listing *listing, const struct pdnn_column_def *column,
                       const struct pdnn_word *word) {
     struct pdnn_str told = {0};
     size_t row = pdnn_table_add_row(&listing->values);
@@ -140,7 +142,7 @@ static void add_value(struct listing *listing, const struct pdnn_column *column,
 
 /* The column's words, all of them or the one that was asked for; a list that several columns share only once.
  */
-static void add_values(struct listing *listing, const struct pdnn_column *column, bool all) {
+static void add_values(struct listing *listing, const struct pdnn_column_def *column, bool all) {
     for (size_t i = 0; i < listing->n_told; i++)
         if (listing->told[i] == column->words)
             return;
@@ -160,14 +162,14 @@ static bool is_table(const char *name) {
 }
 
 /* A name that a table and a column have is the table's. */
-static void collect(struct listing *listing, const struct pdnn_columns *results) {
+static void collect(struct listing *listing) {
     const char *only = listing->only;
     bool is_column = only && !is_table(only);
     for (size_t t = 0; t < N_TABLES; t++) {
-        const struct pdnn_columns *columns = tables[t].columns ? tables[t].columns : results;
+        const struct pdnn_table_def *def = &listing->def[t];
         bool whole = !only || strcmp(only, tables[t].name) == 0;
-        for (size_t i = 0; i < columns->count; i++) {
-            const struct pdnn_column *column = &columns->column[i];
+        for (size_t i = 0; i < def->count; i++) {
+            const struct pdnn_column_def *column = &def->column[i];
             bool is_listed = whole || (is_column && strcmp(column->name, only) == 0);
             if (is_listed)
                 add_column(listing, tables[t].name, column);
@@ -177,34 +179,32 @@ static void collect(struct listing *listing, const struct pdnn_columns *results)
 }
 
 /* The columns of a key that has another name in files; says which name. */
-static void collect_key(struct listing *listing, const struct pdnn_columns *results) {
+static void collect_key(struct listing *listing) {
     const char *column = pdnn_key_column(listing->only);
     char shown[PDNN_VISIBLE_TEXT];
     if (column == listing->only)
         return;
     fprintf(stderr, "the column '%s' is called '%s'\n", pdnn_visible(shown, listing->only), column);
     listing->only = column;
-    collect(listing, results);
+    collect(listing);
 }
 
-static enum pdnn_status unknown_name(const char *name, const struct pdnn_columns *results,
-                                     struct pdnn_err *err) {
+static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_err *err) {
     enum { NAMES_MAX = 1024 };
-    const char *names[NAMES_MAX];
+    const char *names[NAMES_MAX] = {all_words}, *name = listing->only;
     struct pdnn_str all = {0};
-    size_t count = 0;
-    names[count++] = all_words;
+    size_t count = 1;
     for (size_t t = 0; t < N_TABLES; t++) {
         names[count++] = tables[t].name;
         pdnn_str_printf(&all, "%s%s", t == 0 ? "" : t + 1 < N_TABLES ? ", " : " and ", tables[t].name);
     }
     for (size_t t = 0; t < N_TABLES; t++) {
-        const struct pdnn_columns *columns = tables[t].columns ? tables[t].columns : results;
-        for (size_t i = 0; i < columns->count; i++) {
+        const struct pdnn_table_def *def = &listing->def[t];
+        for (size_t i = 0; i < def->count; i++) {
             if (count < NAMES_MAX)
-                names[count++] = columns->column[i].name;
-            for (const struct pdnn_word *word = columns->column[i].words;
-                 word && word->name && count < NAMES_MAX; word++)
+                names[count++] = def->column[i].name;
+            for (const struct pdnn_word *word = def->column[i].words; word && word->name && count < NAMES_MAX;
+                 word++)
                 names[count++] = word->name;
         }
     }
@@ -246,12 +246,16 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_table_init(&listing.columns, &columns_def);
     pdnn_table_init(&listing.values, &values_def);
     enum pdnn_status status = pdnn_results_columns(pdnn_families, n_families, false, &arena, &results, err);
+    for (size_t t = 0; t < N_TABLES && status == PDNN_OK; t++)
+        listing.def[t] = tables[t].def
+                             ? *tables[t].def
+                             : pdnn_columns_def(tables[t].columns ? tables[t].columns : &results, &arena);
     if (status == PDNN_OK)
-        collect(&listing, &results);
+        collect(&listing);
     if (status == PDNN_OK && !listing.columns.n_rows && !listing.values.n_rows)
-        collect_key(&listing, &results);
+        collect_key(&listing);
     if (status == PDNN_OK && !listing.columns.n_rows && !listing.values.n_rows)
-        status = unknown_name(listing.only, &results, err);
+        status = unknown_name(&listing, err);
     if (status == PDNN_OK)
         status = print_listing(&listing, arguments, err);
     pdnn_table_finish(&listing.columns);
@@ -261,10 +265,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 }
 
 static bool word(size_t index, const char **name, const char **help) {
-    bool is_table = index < sizeof tables / sizeof *tables;
-    *name = is_table ? tables[index].name : NULL;
+    *name = index < N_TABLES ? tables[index].name : NULL;
     *help = "the columns of this table";
-    return is_table;
+    return *name;
 }
 
 const struct pdnn_command_def pdnn_command_columns = {

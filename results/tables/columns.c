@@ -7,11 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-const char *pdnn_column_type_name(enum pdnn_column_type type) {
-    static const char *const names[PDNN_COLUMN_TYPE_COUNT] = {"text", "text", "count", "integer", "number"};
-    return names[type];
-}
-
 static const void *field_of(const struct pdnn_column *column, const void *row) {
     return (const char *)row + column->offset;
 }

@@ -25,9 +25,6 @@ enum pdnn_column_type {
     PDNN_COLUMN_TYPE_COUNT
 };
 
-/* "text", "text", "count", "integer", "number": what a reader should expect. */
-const char *pdnn_column_type_name(enum pdnn_column_type type);
-
 struct pdnn_column {
     const char *name;
     const char *unit; /* "ns", "bytes"; "" if none */
