@@ -1,8 +1,10 @@
 #include "results/analysis/interpolate.h"
+#include "results/analysis/lapack_status.h"
 
 #include "base/texts.h"
 #include "runtime/facts/stats.h"
 
+#include <lapack.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,55 +204,43 @@ static const char *look_around(struct place *place, double octaves) {
     return NULL;
 }
 
-/* Solves the n equations in place by elimination with pivots; false if there is no solution. */
-static bool solve(double matrix[SLOPES_MAX + 1][SLOPES_MAX + 2], size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        size_t pivot = i;
-        for (size_t r = i + 1; r < n; r++)
-            pivot = fabs(matrix[r][i]) > fabs(matrix[pivot][i]) ? r : pivot;
-        if (!(fabs(matrix[pivot][i]) > 1e-12))
-            return false;
-        for (size_t c = 0; c <= n; c++) {
-            double kept = matrix[i][c];
-            matrix[i][c] = matrix[pivot][c];
-            matrix[pivot][c] = kept;
-        }
-        for (size_t r = 0; r < n; r++) {
-            double share = r == i ? 0 : matrix[r][i] / matrix[i][i];
-            for (size_t c = i; c <= n; c++)
-                matrix[r][c] -= share * matrix[i][c];
-        }
-    }
-    for (size_t i = 0; i < n; i++)
-        matrix[i][n] /= matrix[i][i];
-    return true;
+/* right := the solution of the n equations; false if there is none. The matrix is symmetric. */
+static bool solve(double matrix[SLOPES_MAX + 1][SLOPES_MAX + 1], double right[SLOPES_MAX + 1], size_t n) {
+    lapack_int order = (lapack_int)n, one = 1, room = SLOPES_MAX + 1, pivots[SLOPES_MAX + 1], info = 0;
+    LAPACK_dgesv(&order, &one, &matrix[0][0], &room, pivots, right, &room, &info);
+    bool good = pdnn_lapack_status("dgesv", (int)info, NULL) == PDNN_OK;
+    for (size_t i = 0; i < n && good; i++)
+        good = fabs(matrix[i][i]) > 1e-12;
+    return good;
 }
 
 /* The intercept of a weighted fit around the place, which is the origin. Without slopes where they would be
  * more than half as many as the neighbours. */
 static double fit(const struct place *place) {
-    double matrix[SLOPES_MAX + 1][SLOPES_MAX + 2] = {{0}}, low = INFINITY, high = -INFINITY, sum = 0;
+    double matrix[SLOPES_MAX + 1][SLOPES_MAX + 1] = {{0}}, right[SLOPES_MAX + 1] = {0};
+    double low = INFINITY, high = -INFINITY, sum = 0;
     size_t slopes = place->n_used <= SLOPES_MAX && 2 * place->n_used <= place->n_near ? place->n_used : 0;
     for (size_t i = 0; i < place->n_near; i++) {
         const struct member *member = place->near[i].member;
         double weight = 1 / (place->near[i].octaves2 + closest_octaves * closest_octaves),
-               row[SLOPES_MAX + 2];
+               row[SLOPES_MAX + 1];
         sum += weight;
         low = fmin(low, member->log_use);
         high = fmax(high, member->log_use);
         row[0] = 1;
         for (size_t j = 0; j < slopes; j++)
             row[j + 1] = member->size[place->used[j]] - place->size[place->used[j]];
-        row[slopes + 1] = member->log_use;
-        for (size_t r = 0; r <= slopes; r++)
-            for (size_t c = 0; c <= slopes + 1; c++)
+        for (size_t r = 0; r <= slopes; r++) {
+            right[r] += weight * row[r] * member->log_use;
+            for (size_t c = 0; c <= slopes; c++)
                 matrix[r][c] += weight * row[r] * row[c];
+        }
     }
     for (size_t j = 1; j <= slopes; j++)
         matrix[j][j] += ridge * sum;
-    if (!solve(matrix, slopes + 1))
+    if (!solve(matrix, right, slopes + 1))
         return (low + high) / 2;
-    return fmin(fmax(matrix[0][slopes + 1], low), high);
+    return fmin(fmax(right[0], low), high);
 }
 
 const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, const char *key) {
