@@ -1,5 +1,6 @@
 #include "cli/compose_text.h"
 
+#include "base/memory.h"
 #include "results/table/sheet.h"
 #include "results/table/csv.h"
 #include "runtime/facts/stats.h"
@@ -59,10 +60,8 @@ static bool add_models(const struct pdnn_validation *validation, struct pdnn_str
         {"composed ms", PDNN_ALIGN_RIGHT}, {"direct ms", PDNN_ALIGN_RIGHT},
         {"off by ms", PDNN_ALIGN_RIGHT},   {"in", PDNN_ALIGN_CUT | PDNN_SPARE(1)},
         {"model", PDNN_ALIGN_LEFT}};
-    const struct pdnn_validated **sorted = calloc(validation->count + 1, sizeof *sorted);
+    const struct pdnn_validated **sorted = pdnn_alloc(validation->count + 1, sizeof *sorted);
     struct pdnn_sheet table;
-    if (!sorted)
-        return false;
     pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < validation->count; i++)
         sorted[i] = &validation->model[i];

@@ -1,6 +1,7 @@
 #include "cli/projection_text.h"
 #include "base/units.h"
 #include "cli/terminal.h"
+#include "results/analysis/means.h"
 #include "results/table/sheet.h"
 
 #include <inttypes.h>
@@ -42,14 +43,14 @@ static void families_text(struct pdnn_str *out, const struct pdnn_hardware_proje
             before++;
         if (before < i)
             continue;
-        double sum = 0, least = INFINITY, most = 0, moved = 0, count = 0;
+        struct pdnn_mean speedup = {0};
+        double least = INFINITY, most = 0, moved = 0;
         double bound[PDNN_HARDWARE_SIDES][PDNN_BOUND_COUNT] = {{0}};
         for (size_t k = i; k < projection->n_models; k++) {
             const struct pdnn_projected *model = &projection->model[k];
             if (strcmp(model->family, family) != 0)
                 continue;
-            count++;
-            sum += log(model->speedup);
+            pdnn_mean_add(&speedup, log(model->speedup), 0);
             least = fmin(least, model->speedup);
             most = fmax(most, model->speedup);
             moved += model->moved_pct;
@@ -59,13 +60,13 @@ static void families_text(struct pdnn_str *out, const struct pdnn_hardware_proje
             }
         }
         pdnn_sheet_cell(&table, "%s", family);
-        pdnn_sheet_cell(&table, "%.0f", count);
-        pdnn_sheet_cell(&table, "%.2f", exp(sum / count));
+        pdnn_sheet_cell(&table, "%zu", speedup.n);
+        pdnn_sheet_cell(&table, "%.2f", pdnn_mean_geometric(&speedup));
         pdnn_sheet_cell(&table, "%.2f", least);
         pdnn_sheet_cell(&table, "%.2f", most);
         for (enum pdnn_bound b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)
-            add_both(&table, bound[BEFORE][b] / count, bound[AFTER][b] / count);
-        pdnn_sheet_cell(&table, "%.0f", moved / count);
+            add_both(&table, bound[BEFORE][b] / (double)speedup.n, bound[AFTER][b] / (double)speedup.n);
+        pdnn_sheet_cell(&table, "%.0f", moved / (double)speedup.n);
     }
     put_table(&table, out);
 }

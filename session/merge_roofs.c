@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The roofs of each host: of several measurements with one thread count, a whole one is kept, since the rows
  * of a measurement belong to one state of the machine. It is the fastest: a roof is what was seen. */
+#include "results/analysis/means.h"
 #include "results/tables/tables.h"
 #include "session/merge_job.h"
 
@@ -12,16 +13,13 @@
 
 /* Mean logarithm of the rates with this thread count; -INFINITY if there are none. */
 static double score(const struct pdnn_ceiling *row, size_t count, int64_t threads) {
-    double sum = 0;
-    size_t n = 0;
+    struct pdnn_mean rates = {0};
     for (size_t i = 0; i < count; i++) {
         bool is_rate = strcmp(row[i].kind, "compute") == 0 || strcmp(row[i].kind, "bandwidth") == 0;
-        if (row[i].threads != threads || !is_rate)
-            continue;
-        sum += log(row[i].value);
-        n++;
+        if (row[i].threads == threads && is_rate)
+            pdnn_mean_add(&rates, log(row[i].value), 0);
     }
-    return n ? sum / (double)n : -INFINITY;
+    return rates.n ? rates.mean : -INFINITY;
 }
 
 static bool has_threads(const struct pdnn_ceiling *row, size_t count, int64_t threads) {

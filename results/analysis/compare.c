@@ -2,6 +2,7 @@
 #include "base/texts.h"
 #include "base/units.h"
 #include "results/analysis/compare_across.h"
+#include "results/analysis/means.h"
 #include "results/analysis/several.h"
 
 #include <math.h>
@@ -149,7 +150,7 @@ static double number_of(const struct pdnn_comparison *comparison, const struct p
 static double half_of(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair, int side) {
     double low = number_of(comparison, pair, side, "ci_low_ns");
     double high = number_of(comparison, pair, side, "ci_high_ns");
-    return low > 0 && high >= low ? log(high / low) / 2 : NAN;
+    return pdnn_log_half(low, high);
 }
 
 static void measure(const struct pdnn_comparison *comparison, struct pdnn_pair *pair) {

@@ -1,6 +1,7 @@
 #include "results/analysis/compare_sums.h"
 #include "base/texts.h"
 #include "base/units.h"
+#include "results/analysis/means.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>
@@ -8,30 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Welford's running mean and sum of squared deviations. */
-struct spread {
-    size_t count;
-    double mean, squares;
-};
-
-static void spread_add(struct spread *spread, double value) {
-    double before = value - spread->mean;
-    spread->count++;
-    spread->mean += before / (double)spread->count;
-    spread->squares += before * (value - spread->mean);
-}
-
 /* A sum in the making. */
 struct tally {
-    struct spread log;
-    double half_squares; /* NaN once a ratio has no interval */
+    struct pdnn_mean log;
     struct pdnn_ratio_sum sum;
 };
 
 static void tally_add(struct tally *tally, const struct pdnn_pair *pair) {
     struct pdnn_ratio_sum *sum = &tally->sum;
-    spread_add(&tally->log, log(pair->ratio));
-    tally->half_squares += pair->half * pair->half;
+    pdnn_mean_add(&tally->log, log(pair->ratio), pair->half);
     sum->least = sum->count ? fmin(sum->least, pair->ratio) : pair->ratio;
     sum->greatest = sum->count ? fmax(sum->greatest, pair->ratio) : pair->ratio;
     sum->n_above += pair->ratio > 1;
@@ -41,10 +27,7 @@ static void tally_add(struct tally *tally, const struct pdnn_pair *pair) {
 
 static struct pdnn_ratio_sum tally_finish(const struct tally *tally) {
     struct pdnn_ratio_sum sum = tally->sum;
-    double n = (double)sum.count, measured = sqrt(tally->half_squares) / n, sampled = NAN;
-    if (sum.count > 1)
-        sampled = pdnn_student_t95(n - 1) * sqrt(tally->log.squares / (n - 1) / n);
-    double half = fmax(measured, sampled); /* the other one, if one is NaN */
+    double half = pdnn_mean_half(&tally->log);
     sum.mean = exp(tally->log.mean);
     sum.low = sum.mean * exp(-half);
     sum.high = sum.mean * exp(half);
@@ -129,15 +112,15 @@ static bool put_axis(struct work *work, struct pdnn_compare_axis axis) {
 static void explain(const struct value *values, size_t n_values, struct pdnn_compare_axis *axis) {
     double sum = 0, within = 0, between = 0;
     for (size_t v = 0; v < n_values; v++) {
-        const struct spread *log = &values[v].tally.log;
-        axis->count += log->count;
-        sum += (double)log->count * log->mean;
+        const struct pdnn_mean *log = &values[v].tally.log;
+        axis->count += log->n;
+        sum += (double)log->n * log->mean;
         within += log->squares;
     }
     double n = (double)axis->count, k = (double)n_values;
     for (size_t v = 0; v < n_values; v++) {
-        const struct spread *log = &values[v].tally.log;
-        between += (double)log->count * (log->mean - sum / n) * (log->mean - sum / n);
+        const struct pdnn_mean *log = &values[v].tally.log;
+        between += (double)log->n * (log->mean - sum / n) * (log->mean - sum / n);
     }
     double total = within + between;
     bool differ = total > n * 1e-24; /* equal ratios differ by rounding */
@@ -200,7 +183,7 @@ static void sort_axes(struct pdnn_compare_axis *axes, size_t count) {
 
 static bool put_scope(struct work *work, const char *family, const struct pdnn_pair **pairs) {
     const struct pdnn_comparison *comparison = work->comparison;
-    struct tally whole = {.half_squares = 0};
+    struct tally whole = {.sum = {0}};
     size_t n_pairs = 0, first_axis = work->sums.n_axes;
     for (size_t i = 0; i < comparison->n_pairs; i++) {
         if (!is_in(&comparison->pair[i], family))

@@ -1,5 +1,6 @@
 /* What projections of single models say together: Amdahl's limits by kind of op, and which ops change their
  * bound. */
+#include "results/analysis/means.h"
 #include "results/analysis/projection.h"
 
 #include <math.h>
@@ -13,10 +14,11 @@
 /* What is summed over the ops of one model, by position in the table of the sums. */
 struct sums {
     struct pdnn_hardware_projection *of;
-    double (*ns)[PDNN_HARDWARE_SIDES];      /* by limit, of one model */
-    double *moved_ns;                       /* by move, of one model */
-    size_t *rows;                           /* by move, of all models */
-    size_t (*limited)[PDNN_HARDWARE_SIDES]; /* by limit: models that consist of other ops too */
+    double (*ns)[PDNN_HARDWARE_SIDES]; /* by limit, of one model */
+    double *moved_ns;                  /* by move, of one model */
+    struct pdnn_mean *speedup;         /* by move, of the ops of all models */
+    /* by limit, of the models that consist of other ops too */
+    struct pdnn_mean (*limit)[PDNN_HARDWARE_SIDES];
 };
 
 static struct pdnn_projected_limit *find_limit(struct sums *s, const char *family, const char *kind) {
@@ -72,18 +74,15 @@ static void add_model(struct sums *s, const struct pdnn_projected *model) {
             continue;
         at = (size_t)(find_move(s, model->family, op) - p->move);
         s->moved_ns[at] += op->time_ns;
-        s->rows[at]++;
-        p->move[at].speedup += log(op->speedup);
+        pdnn_mean_add(&s->speedup[at], log(op->speedup), 0);
     }
     double step[] = {step_of(model, 0), step_of(model, 1)};
     for (size_t i = 0; i < p->n_limits; i++) {
         p->limit[i].instances += s->ns[i][0] > 0;
         for (int side = 0; side < PDNN_HARDWARE_SIDES && s->ns[i][0] > 0; side++) {
             p->limit[i].share_pct[side] += s->ns[i][side] / step[side] * 100;
-            if (s->ns[i][side] > WHOLE_STEP * step[side])
-                continue;
-            p->limit[i].limit[side] += log(step[side] / (step[side] - s->ns[i][side]));
-            s->limited[i][side]++;
+            if (!(s->ns[i][side] > WHOLE_STEP * step[side]))
+                pdnn_mean_add(&s->limit[i][side], log(step[side] / (step[side] - s->ns[i][side])), 0);
         }
     }
     for (size_t i = 0; i < p->n_moves; i++) {
@@ -118,9 +117,9 @@ enum pdnn_status pdnn_projection_sums(struct pdnn_hardware_projection *projectio
     projection->n_limits = projection->n_moves = 0;
     s.ns = pdnn_arena_alloc(arena, n_ops, sizeof *s.ns);
     s.moved_ns = pdnn_arena_alloc(arena, n_ops, sizeof *s.moved_ns);
-    s.rows = pdnn_arena_alloc(arena, n_ops, sizeof *s.rows);
-    s.limited = pdnn_arena_alloc(arena, n_ops, sizeof *s.limited);
-    if (!s.limited || !projection->limit || !projection->move || !s.ns || !s.moved_ns || !s.rows)
+    s.speedup = pdnn_arena_alloc(arena, n_ops, sizeof *s.speedup);
+    s.limit = pdnn_arena_alloc(arena, n_ops, sizeof *s.limit);
+    if (!s.limit || !projection->limit || !projection->move || !s.ns || !s.moved_ns || !s.speedup)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the projection");
     for (size_t i = 0; i < projection->n_models; i++)
         add_model(&s, &projection->model[i]);
@@ -128,13 +127,12 @@ enum pdnn_status pdnn_projection_sums(struct pdnn_hardware_projection *projectio
         struct pdnn_projected_limit *limit = &projection->limit[i];
         for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
             limit->share_pct[side] /= (double)limit->instances;
-            size_t limited = s.limited[i][side];
-            limit->limit[side] = limited ? exp(limit->limit[side] / (double)limited) : NAN;
+            limit->limit[side] = pdnn_mean_geometric(&s.limit[i][side]);
         }
     }
     for (size_t i = 0; i < projection->n_moves; i++) {
         projection->move[i].share_pct /= (double)projection->move[i].instances;
-        projection->move[i].speedup = exp(projection->move[i].speedup / (double)s.rows[i]);
+        projection->move[i].speedup = pdnn_mean_geometric(&s.speedup[i]);
     }
     qsort(projection->limit, projection->n_limits, sizeof *projection->limit, by_limit);
     qsort(projection->move, projection->n_moves, sizeof *projection->move, by_share);

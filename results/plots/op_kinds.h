@@ -4,6 +4,7 @@
 #define RESULTS_PLOTS_OP_KINDS_H
 
 #include "models/instance.h"
+#include "results/analysis/means.h"
 #include "results/analysis/shares.h"
 #include "results/plots/chart.h"
 
@@ -11,9 +12,9 @@ enum { PDNN_OP_KINDS_MAX = 512 };
 
 struct pdnn_op_kind {
     const char *name;
-    const char *text; /* of the legend; the picture's own */
-    double time_ns;   /* of all its ops */
-    double sum;       /* what else a picture adds up: of `count` ops */
+    const char *text;      /* of the legend; the picture's own */
+    double time_ns;        /* of all its ops */
+    struct pdnn_mean mean; /* of what a picture says of these ops */
     size_t count;
 };
 

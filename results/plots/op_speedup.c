@@ -57,7 +57,7 @@ static enum pdnn_status add_op(struct picture *p, size_t number, const struct pd
     if (pdnn_op_kinds_find(&p->kinds, pdnn_family_find(pair->family), a, &p->arena, &kind, err) != PDNN_OK)
         return err->status;
     double ratio = a->time_ns_median / b->time_ns_median;
-    p->kinds.kind[kind].sum += log(ratio);
+    pdnn_mean_add(&p->kinds.kind[kind].mean, log(ratio), 0);
     p->kinds.kind[kind].count++;
     if (!pdnn_op_points_add(
             &p->points, &p->chart, &p->arena, a,
@@ -113,7 +113,7 @@ static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
     for (size_t k = 0; k < p->kinds.count; k++) {
         struct pdnn_op_kind *kind = &p->kinds.kind[k];
         struct pdnn_str mean = {0};
-        pdnn_number_format(&mean, exp(kind->sum / (double)kind->count), 3);
+        pdnn_number_format(&mean, pdnn_mean_geometric(&kind->mean), 3);
         kind->text =
             mean.failed ? NULL : pdnn_arena_printf(&p->arena, "%s: %s", kind->name, pdnn_str_text(&mean));
         pdnn_str_finish(&mean);

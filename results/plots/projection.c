@@ -1,6 +1,7 @@
 /* `paradnn plot projection`: how much faster measured models would run on other hardware, against their
  * operational intensity or any other column, with the ridge points of both. */
 #include "base/units.h"
+#include "results/analysis/means.h"
 #include "results/analysis/projection.h"
 #include "results/plots/caption.h"
 #include "results/plots/chart.h"
@@ -113,12 +114,13 @@ static void put_ridges(struct picture *p) {
 }
 
 static void put_notes(struct picture *p) {
-    double sum = 0, moved = 0;
+    struct pdnn_mean speedup = {0};
+    double moved = 0;
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        sum += log(p->of[i]->speedup);
+        pdnn_mean_add(&speedup, log(p->of[i]->speedup), 0);
         moved += p->of[i]->moved_pct;
     }
-    pdnn_chart_note(&p->chart, "geometric mean %.2f", exp(sum / (double)p->chart.n_points));
+    pdnn_chart_note(&p->chart, "geometric mean %.2f", pdnn_mean_geometric(&speedup));
     pdnn_chart_note(&p->chart, "in ops with another bound:");
     pdnn_chart_note(&p->chart, "   %.0f %% of the time", moved / (double)p->chart.n_points);
 }

@@ -4,6 +4,7 @@
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
 #include "base/texts.h"
 #include "base/units.h"
+#include "results/analysis/means.h"
 #include "results/plots/caption.h"
 #include "results/plots/chart.h"
 #include "results/plots/file.h"
@@ -65,10 +66,8 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
     return status == PDNN_OK ? pdnn_plot_column(&p->selection, color, &p->color, err) : status;
 }
 
-/* Half the width of the interval of a step's logarithm. */
 static double half_width(const struct picture *p, size_t at) {
-    double low = number_in(p, at, p->low_ns), high = number_in(p, at, p->high_ns);
-    return low > 0 && high >= low ? log(high / low) / 2 : NAN;
+    return pdnn_log_half(number_in(p, at, p->low_ns), number_in(p, at, p->high_ns));
 }
 
 /* Ranks that average in other ways are no pair; one that is alone has no way. */
@@ -103,7 +102,7 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
                                                    .many = many,
                                                    .is_weak = is_weak,
                                                    .speedup = speedup,
-                                                   .fraction = (1 / efficiency - 1) / (ratio - 1),
+                                                   .fraction = pdnn_amdahl_fraction(efficiency, ratio),
                                                    .efficiency = efficiency,
                                                    .low = efficiency * exp(-half),
                                                    .high = efficiency * exp(half)};
@@ -189,7 +188,7 @@ static void put_lines(struct picture *p) {
     f->ymin = fmin(f->ymin, f->ymax / 30);
     f->ymax = fmax(f->ymax, f->xmax * 1.05);
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
-        double slope = 1 / (1 + fractions[i] * (p->most / p->few - 1));
+        double slope = pdnn_amdahl_efficiency(fractions[i], p->most / p->few);
         double low = fmax(f->xmin, f->ymin / slope);
         if (low >= f->xmax)
             continue;

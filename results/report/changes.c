@@ -73,7 +73,7 @@ static void add_ends(void *context, const size_t *member, size_t count) {
     if (!(from > 0) || !(to > 0))
         return;
     adding->changes->n_up += to > from;
-    pdnn_report_mean_add(&adding->changes->log, log(to / from), 0);
+    pdnn_mean_add(&adding->changes->log, log(to / from), 0);
 }
 
 enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,

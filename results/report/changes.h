@@ -3,12 +3,12 @@
 #ifndef RESULTS_REPORT_CHANGES_H
 #define RESULTS_REPORT_CHANGES_H
 
-#include "results/report/means.h"
+#include "results/analysis/means.h"
 #include "results/report/rows.h"
 
 struct pdnn_report_changes {
-    struct pdnn_report_mean log; /* of last over first, a number per series */
-    size_t n_up;                 /* series whose last value is greater than the first */
+    struct pdnn_mean log; /* of last over first, a number per series */
+    size_t n_up;          /* series whose last value is greater than the first */
 };
 
 /* Adds the series of the source's rows that end ok along the axis, which must be numeric. */

@@ -84,7 +84,7 @@ static void say_too_few(struct pdnn_report_question *q, const char *what, size_t
 }
 
 static void say_changes(struct pdnn_report_question *q, enum pdnn_report_verdict verdict, const char *what,
-                        const struct pdnn_report_changes *changes, struct pdnn_report_interval ratio) {
+                        const struct pdnn_report_changes *changes, struct pdnn_mean_interval ratio) {
     pdnn_report_say(
         q, verdict,
         "From the smallest to the largest %s the FLOP rate is multiplied by %.3g (95 %% interval %.3g "
@@ -96,7 +96,7 @@ static enum pdnn_status grows_along(struct pdnn_report_question *q, const struct
                                     const char *what, struct pdnn_err *err) {
     struct pdnn_report_changes changes;
     enum pdnn_status status = rate_along(q, names, &changes, err);
-    struct pdnn_report_interval ratio = pdnn_report_interval_exp(pdnn_report_mean_interval(&changes.log));
+    struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
     if (status != PDNN_OK)
         return status;
     if (isnan(ratio.at))
@@ -121,7 +121,7 @@ static enum pdnn_status same_at_any_depth(struct pdnn_report_question *q, struct
     struct pdnn_report_changes changes;
     struct names names = names_of(q->rows, depth_of);
     enum pdnn_status status = rate_along(q, &names, &changes, err);
-    struct pdnn_report_interval ratio = pdnn_report_interval_exp(pdnn_report_mean_interval(&changes.log));
+    struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
     if (status != PDNN_OK)
         return status;
     bool inside = ratio.low > 1 / same && ratio.high < same;
@@ -134,9 +134,9 @@ static enum pdnn_status same_at_any_depth(struct pdnn_report_question *q, struct
 }
 
 /* A share of op time that is bound by memory, against a bound. */
-static enum pdnn_status memory_share(struct pdnn_report_question *q, const struct pdnn_report_mean *shares,
+static enum pdnn_status memory_share(struct pdnn_report_question *q, const struct pdnn_mean *shares,
                                      double bound, const char *of_what) {
-    struct pdnn_report_interval share = pdnn_report_mean_interval(shares);
+    struct pdnn_mean_interval share = pdnn_mean_interval(shares);
     if (isnan(share.at))
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
                         "%zu models have rows in ops.csv for such ops; at least 3 are needed.", shares->n);
@@ -187,7 +187,7 @@ static void add_dtypes(void *context, const size_t *member, size_t count) {
     double from = d->rows->row[wide].number[PDNN_REPORT_TIME_NS];
     double to = d->rows->row[narrow].number[PDNN_REPORT_TIME_NS];
     d->changes.n_up += from > to;
-    pdnn_report_mean_add(&d->changes.log, log(from / to), 0);
+    pdnn_mean_add(&d->changes.log, log(from / to), 0);
 }
 
 /* Two platforms that differ in the type, one of them f32. */
@@ -202,7 +202,7 @@ static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct pdnn
         if (!forward && !backward)
             continue;
         changes->n_up += gain > 0;
-        pdnn_report_mean_add(&changes->log, gain, pair->half);
+        pdnn_mean_add(&changes->log, gain, pair->half);
     }
 }
 
@@ -214,7 +214,7 @@ static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q, struct
         add_pairs_of_dtypes(q->sides->pairs, &d.changes);
         q->finding->source = d.changes.log.n ? PDNN_REPORT_BOTH : q->finding->source;
     }
-    struct pdnn_report_interval speed = pdnn_report_interval_exp(pdnn_report_mean_interval(&d.changes.log));
+    struct pdnn_mean_interval speed = pdnn_mean_exp(pdnn_mean_interval(&d.changes.log));
     if (isnan(speed.at))
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
                         "%zu models ran both in f32 and in a 16-bit type; at least 3 are needed.",
@@ -231,7 +231,7 @@ static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q, struct
 struct scaling {
     const struct pdnn_report_rows *rows;
     const struct pdnn_report_axis *axis;
-    struct pdnn_report_mean fractions;
+    struct pdnn_mean fractions;
 };
 
 /* f = (U1 / UN - 1) / (N - 1), U: the utilization of what each number of threads has (Wang et al., section
@@ -247,11 +247,11 @@ static void add_scaling(void *context, const size_t *member, size_t count) {
     double one = s->rows->row[first].number[PDNN_REPORT_GFLOPS],
            all = s->rows->row[last].number[PDNN_REPORT_GFLOPS] / ratio;
     if (few == 1 && one > 0 && all > 0)
-        pdnn_report_mean_add(&s->fractions, (one / all - 1) / (ratio - 1), 0);
+        pdnn_mean_add(&s->fractions, pdnn_amdahl_fraction(all / one, ratio), 0);
 }
 
 /* Two platforms that differ in the number of threads, one of them 1. */
-static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdnn_report_mean *fractions) {
+static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdnn_mean *fractions) {
     for (size_t i = 0; i < pairs->n_pairs; i++) {
         const struct pdnn_pair *pair = &pairs->pair[i];
         double threads[PDNN_SIDES];
@@ -262,7 +262,7 @@ static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdn
         int one = known && threads[PDNN_SIDE_A] == 1 ? PDNN_SIDE_A : PDNN_SIDE_B;
         double n = threads[1 - one];
         if (known && threads[one] == 1 && n > 1)
-            pdnn_report_mean_add(fractions, (n * pair->ns[1 - one] / pair->ns[one] - 1) / (n - 1), 0);
+            pdnn_mean_add(fractions, pdnn_amdahl_fraction(pair->ns[one] / pair->ns[1 - one] / n, n), 0);
     }
 }
 
@@ -274,7 +274,7 @@ static enum pdnn_status part_does_not_scale(struct pdnn_report_question *q, stru
         add_pairs_of_threads(q->sides->pairs, &s.fractions);
         q->finding->source = s.fractions.n ? PDNN_REPORT_BOTH : q->finding->source;
     }
-    struct pdnn_report_interval f = pdnn_report_mean_interval(&s.fractions);
+    struct pdnn_mean_interval f = pdnn_mean_interval(&s.fractions);
     if (isnan(f.at))
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
                         "%zu models ran both on one thread and on several; at least 3 are needed.",

@@ -5,7 +5,7 @@
 #define RESULTS_REPORT_CLAIMS_H
 
 #include "results/analysis/compare.h"
-#include "results/report/means.h"
+#include "results/analysis/means.h"
 #include "results/report/op_times.h"
 #include "results/report/rows.h"
 

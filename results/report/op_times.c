@@ -70,9 +70,9 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
     const struct pdnn_family_def *family =
         pdnn_family_find(pass->rows->axis[0].value[pass->rows->axis[0].of_row[row]]);
     if (other > 0)
-        pdnn_report_mean_add(&pass->times->memory_of_others[source], memory_of_others / other, 0);
+        pdnn_mean_add(&pass->times->memory_of_others[source], memory_of_others / other, 0);
     if (family && (pdnn_report_is_fully_connected(family) || pdnn_report_is_convolutional(family)))
-        pdnn_report_mean_add(&pass->times->memory_of_networks[source], memory / total, 0);
+        pdnn_mean_add(&pass->times->memory_of_networks[source], memory / total, 0);
 }
 
 static enum pdnn_status read_source(struct pass *pass, const struct pdnn_report_source *source,

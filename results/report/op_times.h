@@ -3,7 +3,7 @@
 #ifndef RESULTS_REPORT_OP_TIMES_H
 #define RESULTS_REPORT_OP_TIMES_H
 
-#include "results/report/means.h"
+#include "results/analysis/means.h"
 #include "results/report/rows.h"
 
 /* Models that share a bar: one family, and one mode and source where those vary. */
@@ -20,7 +20,7 @@ struct pdnn_report_op_times {
     size_t n_kinds;
     /* Per source, over its models, the share of op time that is bound by memory: of the time in ops other
      * than matrix products, and of all time in fully connected and convolutional networks. */
-    struct pdnn_report_mean memory_of_others[2], memory_of_networks[2];
+    struct pdnn_mean memory_of_others[2], memory_of_networks[2];
 };
 
 /* Uses the arena of the rows. An ops.csv that is missing is not an error; one that cannot be read is. */

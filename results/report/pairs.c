@@ -16,17 +16,16 @@ bool pdnn_report_is_of(const struct pdnn_pair *pair, pdnn_report_network *networ
     return family && network(family);
 }
 
-struct pdnn_report_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs,
-                                              pdnn_report_network *network) {
-    struct pdnn_report_mean mean = {.n = 0};
+struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network) {
+    struct pdnn_mean mean = {.n = 0};
     for (size_t i = 0; i < pairs->n_pairs; i++) {
         if (pdnn_report_is_of(&pairs->pair[i], network))
-            pdnn_report_mean_add(&mean, log(pairs->pair[i].ratio), pairs->pair[i].half);
+            pdnn_mean_add(&mean, log(pairs->pair[i].ratio), pairs->pair[i].half);
     }
     return mean;
 }
 
-int pdnn_report_faster_side(struct pdnn_report_interval logs) {
+int pdnn_report_faster_side(struct pdnn_mean_interval logs) {
     return logs.low > 0 ? 1 : logs.high < 0 ? -1 : 0;
 }
 

@@ -11,11 +11,10 @@ bool pdnn_report_any_network(const struct pdnn_family_def *family);
 bool pdnn_report_is_of(const struct pdnn_pair *pair, pdnn_report_network *network);
 
 /* Logarithms of the speed-ups of B over A. */
-struct pdnn_report_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs,
-                                              pdnn_report_network *network);
+struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network);
 
 /* 1 if B is the faster platform by logarithms of such speed-ups, -1 if A is, 0 if that is open. */
-int pdnn_report_faster_side(struct pdnn_report_interval logs);
+int pdnn_report_faster_side(struct pdnn_mean_interval logs);
 
 /* Otherwise says that there are none. */
 bool pdnn_report_has_pairs(struct pdnn_report_question *question);

@@ -11,7 +11,7 @@
 
 /* The smallest and the largest third of the models of each family, by some size. */
 struct thirds {
-    struct pdnn_report_mean small, large; /* logarithms of the speed-ups of B over A */
+    struct pdnn_mean small, large; /* logarithms of the speed-ups of B over A */
 };
 
 struct sized {
@@ -35,11 +35,11 @@ static void add_thirds(struct sized *sized, size_t n, struct thirds *thirds) {
     qsort(sized, n, sizeof *sized, compare_sizes);
     double small = sized[third - 1].size, large = sized[n - third].size;
     for (size_t i = 0; i < n && small < large; i++) {
-        struct pdnn_report_mean *part = sized[i].size <= small   ? &thirds->small
-                                        : sized[i].size >= large ? &thirds->large
-                                                                 : NULL;
+        struct pdnn_mean *part = sized[i].size <= small   ? &thirds->small
+                                 : sized[i].size >= large ? &thirds->large
+                                                          : NULL;
         if (part)
-            pdnn_report_mean_add(part, log(sized[i].pair->ratio), sized[i].pair->half);
+            pdnn_mean_add(part, log(sized[i].pair->ratio), sized[i].pair->half);
     }
 }
 
@@ -94,10 +94,9 @@ static bool has_thirds(struct pdnn_report_question *q, const struct thirds *thir
 
 static void say_thirds(struct pdnn_report_question *q, enum pdnn_report_verdict verdict, const char *what,
                        const struct thirds *thirds) {
-    struct pdnn_report_interval small = pdnn_report_interval_exp(pdnn_report_mean_interval(&thirds->small));
-    struct pdnn_report_interval large = pdnn_report_interval_exp(pdnn_report_mean_interval(&thirds->large));
-    struct pdnn_report_interval change =
-        pdnn_report_interval_exp(pdnn_report_mean_difference(&thirds->small, &thirds->large));
+    struct pdnn_mean_interval small = pdnn_mean_exp(pdnn_mean_interval(&thirds->small));
+    struct pdnn_mean_interval large = pdnn_mean_exp(pdnn_mean_interval(&thirds->large));
+    struct pdnn_mean_interval change = pdnn_mean_exp(pdnn_mean_difference(&thirds->small, &thirds->large));
     pdnn_report_say(
         q, verdict,
         "Speed-up of %.60s over %.60s: %.3g (95 %% interval %.3g to %.3g, geometric mean of %zu models) "
@@ -118,8 +117,8 @@ static enum pdnn_status sides_change(struct pdnn_report_question *q, pdnn_report
         return err->status;
     if (!has_thirds(q, &thirds, what))
         return PDNN_OK;
-    int small = pdnn_report_faster_side(pdnn_report_mean_interval(&thirds.small));
-    int large = pdnn_report_faster_side(pdnn_report_mean_interval(&thirds.large));
+    int small = pdnn_report_faster_side(pdnn_mean_interval(&thirds.small));
+    int large = pdnn_report_faster_side(pdnn_mean_interval(&thirds.large));
     say_thirds(q, pdnn_report_judge(q, small * large<0, small * large> 0), what, &thirds);
     return PDNN_OK;
 }
@@ -140,9 +139,9 @@ static enum pdnn_status lead_grows(struct pdnn_report_question *q, struct pdnn_e
         return err->status;
     if (!has_thirds(q, &thirds, "number of parameters"))
         return PDNN_OK;
-    struct pdnn_report_mean all = pdnn_report_speed_ups(q->sides->pairs, pdnn_report_is_convolutional);
-    struct pdnn_report_interval change = pdnn_report_mean_difference(&thirds.small, &thirds.large);
-    int faster = pdnn_report_faster_side(pdnn_report_mean_interval(&all));
+    struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, pdnn_report_is_convolutional);
+    struct pdnn_mean_interval change = pdnn_mean_difference(&thirds.small, &thirds.large);
+    int faster = pdnn_report_faster_side(pdnn_mean_interval(&all));
     bool grows = faster > 0 ? change.low > 0 : faster < 0 && change.high < 0;
     bool shrinks = faster > 0 ? change.high < 0 : faster < 0 && change.low > 0;
     say_thirds(q, pdnn_report_judge(q, grows, shrinks), "number of parameters", &thirds);
@@ -158,7 +157,7 @@ static enum pdnn_status embedding_decides(struct pdnn_report_question *q, struct
         return err->status;
     if (!has_thirds(q, &thirds, "embedding"))
         return PDNN_OK;
-    struct pdnn_report_interval change = pdnn_report_mean_difference(&thirds.small, &thirds.large);
+    struct pdnn_mean_interval change = pdnn_mean_difference(&thirds.small, &thirds.large);
     bool same = change.low > -log(1.1) && change.high < log(1.1);
     say_thirds(q, pdnn_report_judge(q, pdnn_report_faster_side(change) != 0 && !same, same), "embedding",
                &thirds);
@@ -169,7 +168,7 @@ static enum pdnn_status embedding_decides(struct pdnn_report_question *q, struct
 static enum pdnn_status uses_more(struct pdnn_report_question *q, pdnn_report_network *network,
                                   double factor) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
-    struct pdnn_report_mean mean = {.n = 0};
+    struct pdnn_mean mean = {.n = 0};
     if (!pdnn_report_has_pairs(q))
         return PDNN_OK;
     for (size_t i = 0; i < pairs->n_pairs; i++) {
@@ -178,9 +177,9 @@ static enum pdnn_status uses_more(struct pdnn_report_question *q, pdnn_report_ne
             pdnn_parse_double(pdnn_comparison_get(pairs, &pairs->pair[i], PDNN_SIDE_A, "pct_of_peak"), &a) &&
             pdnn_parse_double(pdnn_comparison_get(pairs, &pairs->pair[i], PDNN_SIDE_B, "pct_of_peak"), &b) &&
             a > 0 && b > 0)
-            pdnn_report_mean_add(&mean, log(b / a), pairs->pair[i].half);
+            pdnn_mean_add(&mean, log(b / a), pairs->pair[i].half);
     }
-    struct pdnn_report_interval ratio = pdnn_report_interval_exp(pdnn_report_mean_interval(&mean));
+    struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&mean));
     if (isnan(ratio.at)) {
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
                         "%zu such models have a utilization on both platforms; at least 3 are needed.",

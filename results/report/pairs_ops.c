@@ -25,8 +25,8 @@ static size_t op_kind_of(const struct pdnn_op_record *op) {
 /* What bounds an op is looked up on side A. Both tables list a model's ops in the order of its graph, apart
  * from reorders, which differ. */
 static void add_ops(const struct pdnn_op_record *const ops[PDNN_SIDES], const size_t n_ops[PDNN_SIDES],
-                    struct pdnn_report_mean kinds[OP_KINDS]) {
-    struct pdnn_report_mean own[OP_KINDS] = {{.n = 0}};
+                    struct pdnn_mean kinds[OP_KINDS]) {
+    struct pdnn_mean own[OP_KINDS] = {{.n = 0}};
     for (size_t i = 0, next = 0; i < n_ops[PDNN_SIDE_A]; i++) {
         const struct pdnn_op_record *a = &ops[PDNN_SIDE_A][i];
         size_t kind = op_kind_of(a), j = next;
@@ -39,16 +39,16 @@ static void add_ops(const struct pdnn_op_record *const ops[PDNN_SIDES], const si
         next = j + 1;
         double from = a->time_ns_median, to = ops[PDNN_SIDE_B][j].time_ns_median;
         if (from > 0 && to > 0)
-            pdnn_report_mean_add(&own[kind], log(from / to), 0);
+            pdnn_mean_add(&own[kind], log(from / to), 0);
     }
     for (size_t k = 0; k < OP_KINDS; k++) {
         if (own[k].n)
-            pdnn_report_mean_add(&kinds[k], own[k].mean, 0);
+            pdnn_mean_add(&kinds[k], own[k].mean, 0);
     }
 }
 
-static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs,
-                                      struct pdnn_report_mean kinds[OP_KINDS], struct pdnn_err *err) {
+static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs, struct pdnn_mean kinds[OP_KINDS],
+                                      struct pdnn_err *err) {
     struct pdnn_ops_reader reader[PDNN_SIDES];
     size_t opened = 0;
     enum pdnn_status status = PDNN_OK;
@@ -69,16 +69,15 @@ static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs,
 }
 
 enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *q, struct pdnn_err *err) {
-    struct pdnn_report_mean kinds[OP_KINDS] = {{.n = 0}};
+    struct pdnn_mean kinds[OP_KINDS] = {{.n = 0}};
     if (!pdnn_report_has_pairs(q))
         return PDNN_OK;
     if (pdnn_compare_has_ops(q->sides->pairs) && read_op_kinds(q->sides->pairs, kinds, err) != PDNN_OK)
         return err->status;
-    struct pdnn_report_interval change =
-        pdnn_report_mean_difference(&kinds[COMPUTE_BOUND], &kinds[MEMORY_BOUND]);
-    struct pdnn_report_interval each[OP_KINDS];
+    struct pdnn_mean_interval change = pdnn_mean_difference(&kinds[COMPUTE_BOUND], &kinds[MEMORY_BOUND]);
+    struct pdnn_mean_interval each[OP_KINDS];
     for (size_t k = 0; k < OP_KINDS; k++)
-        each[k] = pdnn_report_interval_exp(pdnn_report_mean_interval(&kinds[k]));
+        each[k] = pdnn_mean_exp(pdnn_mean_interval(&kinds[k]));
     if (isnan(change.at)) {
         pdnn_report_say(
             q, PDNN_REPORT_CANNOT_BE_TOLD,
@@ -87,8 +86,8 @@ enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question 
             kinds[COMPUTE_BOUND].n, kinds[MEMORY_BOUND].n);
         return PDNN_OK;
     }
-    struct pdnn_report_mean all = pdnn_report_speed_ups(q->sides->pairs, pdnn_report_any_network);
-    int faster = pdnn_report_faster_side(pdnn_report_mean_interval(&all));
+    struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, pdnn_report_any_network);
+    int faster = pdnn_report_faster_side(pdnn_mean_interval(&all));
     bool more = faster > 0 ? change.low > 0 : faster < 0 && change.high < 0;
     bool less = faster > 0 ? change.high < 0 : faster < 0 && change.low > 0;
     char lookups[96] = "";

@@ -84,11 +84,10 @@ enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q, str
     (void)err;
     if (!newer)
         return PDNN_OK;
-    struct pdnn_report_mean all = {.n = 0};
+    struct pdnn_mean all = {.n = 0};
     for (size_t i = 0; i < q->sides->pairs->n_pairs; i++)
-        pdnn_report_mean_add(&all, newer * log(q->sides->pairs->pair[i].ratio),
-                             q->sides->pairs->pair[i].half);
-    struct pdnn_report_interval gain = pdnn_report_interval_exp(pdnn_report_mean_interval(&all));
+        pdnn_mean_add(&all, newer * log(q->sides->pairs->pair[i].ratio), q->sides->pairs->pair[i].half);
+    struct pdnn_mean_interval gain = pdnn_mean_exp(pdnn_mean_interval(&all));
     if (isnan(gain.at))
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "%zu models ran on both; at least 3 are needed.",
                         all.n);

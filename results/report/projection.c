@@ -1,5 +1,6 @@
 /* What other hardware would bring: the models of every source projected onto roofs of which one is changed,
  * and Amdahl's limits of the parts that take the most time. */
+#include "results/analysis/means.h"
 #include "results/analysis/projection.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
@@ -49,15 +50,13 @@ static enum pdnn_status project(struct source *s, struct pdnn_err *err) {
 
 /* The geometric mean over a family's models. */
 static double mean_of(const struct pdnn_hardware_projection *made, const char *family, size_t *count) {
-    double sum = 0;
-    *count = 0;
+    struct pdnn_mean mean = {0};
     for (size_t i = 0; i < made->n_models; i++) {
-        if (strcmp(made->model[i].family, family) != 0)
-            continue;
-        sum += log(made->model[i].speedup);
-        (*count)++;
+        if (strcmp(made->model[i].family, family) == 0)
+            pdnn_mean_add(&mean, log(made->model[i].speedup), 0);
     }
-    return exp(sum / (double)*count);
+    *count = mean.n;
+    return pdnn_mean_geometric(&mean);
 }
 
 static void put_speedups(struct pdnn_str *out, const struct source *s) {
