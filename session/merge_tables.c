@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* qsort_r */
 /* The tables of a merge, instance by instance from the merged journal. */
 #include "gen/walk.h"
 #include "results/analysis/aggregate.h"
@@ -110,28 +110,17 @@ enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_e
     return status;
 }
 
-/* Merge sort by text: qsort would need a global to see the texts. */
-static void sort_ids(const struct pdnn_texts *ids, size_t *order, size_t *scratch, size_t count) {
-    if (count < 2)
-        return;
-    size_t half = count / 2, left = 0, right = half;
-    sort_ids(ids, order, scratch, half);
-    sort_ids(ids, order + half, scratch, count - half);
-    for (size_t n = 0; n < count; n++) {
-        bool take_left =
-            right == count || (left < half && strcmp(ids->text[order[left]], ids->text[order[right]]) <= 0);
-        scratch[n] = take_left ? order[left++] : order[right++];
-    }
-    memcpy(order, scratch, count * sizeof *order);
+static int by_text(const void *left, const void *right, void *user) {
+    const struct pdnn_texts *ids = user;
+    return strcmp(ids->text[*(const size_t *)left], ids->text[*(const size_t *)right]);
 }
 
 /* Instances in the order of the spec, then those that are not in it, by id. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
     size_t count = 0, room = job->ids.count + 1;
     job->order = calloc(room, sizeof *job->order);
-    size_t *scratch = calloc(room, sizeof *scratch);
     enum pdnn_status status = PDNN_OK;
-    if (!job->order || !scratch)
+    if (!job->order)
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", room);
     if (status == PDNN_OK)
         status = pdnn_merge_find_tasks(job, err);
@@ -147,8 +136,7 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
         if (!job->of[id].is_listed)
             job->order[count++] = id;
     if (status == PDNN_OK)
-        sort_ids(&job->ids, job->order + listed, scratch, count - listed);
-    free(scratch);
+        qsort_r(job->order + listed, count - listed, sizeof *job->order, by_text, &job->ids);
     return status;
 }
 

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r */
 /* What a deadline leaves time for: which tasks a sweep begins, so that those it begins get all their rounds.
  */
 #include "runtime/driver/sweep_schedule.h"
@@ -28,25 +29,21 @@ static void order_by_spread(uint32_t *order, size_t count, uint64_t seed) {
         order[i] = (uint32_t)at;
 }
 
-static bool is_longer(const struct pdnn_task *a, const struct pdnn_task *b) {
-    return a->visit_ns != b->visit_ns ? a->visit_ns > b->visit_ns : a->flop_count > b->flop_count;
+static int by_length(const void *left, const void *right, void *user) {
+    const struct pdnn_schedule *schedule = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    const struct pdnn_task *one = &schedule->tasks[a], *other = &schedule->tasks[b];
+    if (one->visit_ns != other->visit_ns)
+        return one->visit_ns < other->visit_ns ? -1 : 1;
+    if (one->flop_count != other->flop_count)
+        return one->flop_count < other->flop_count ? -1 : 1;
+    return (a > b) - (a < b);
 }
 
-/* Shell's sort with Ciura's gaps: qsort would need a global. Equal ones stay in any order. */
-static void order_by_length(const struct pdnn_task *tasks, uint32_t *order, size_t count) {
-    static const size_t gaps[] = {510774, 227011, 100894, 44842, 19930, 8858, 3937, 1750,
-                                  701,    301,    132,    57,    23,    10,   4,    1};
-    for (size_t i = 0; i < count; i++)
-        order[i] = (uint32_t)i;
-    for (size_t g = 0; g < sizeof gaps / sizeof *gaps; g++) {
-        for (size_t i = gaps[g]; i < count; i++) {
-            uint32_t moved = order[i];
-            size_t at = i;
-            for (; at >= gaps[g] && is_longer(&tasks[order[at - gaps[g]]], &tasks[moved]); at -= gaps[g])
-                order[at] = order[at - gaps[g]];
-            order[at] = moved;
-        }
-    }
+static void order_by_length(struct pdnn_schedule *schedule) {
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        schedule->reach[i] = (uint32_t)i;
+    qsort_r(schedule->reach, schedule->n_tasks, sizeof *schedule->reach, by_length, schedule);
 }
 
 enum pdnn_status pdnn_schedule_reach(struct pdnn_schedule *schedule, struct pdnn_err *err) {
@@ -57,7 +54,7 @@ enum pdnn_status pdnn_schedule_reach(struct pdnn_schedule *schedule, struct pdnn
     if (!schedule->reach)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the schedule of %zu instances", count);
     if (schedule->rules->reach == PDNN_REACH_SMALLEST)
-        order_by_length(schedule->tasks, schedule->reach, count);
+        order_by_length(schedule);
     else
         order_by_spread(schedule->reach, count, schedule->rules->request.seed);
     return PDNN_OK;

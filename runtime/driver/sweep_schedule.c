@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "runtime/driver/sweep_schedule.h"
 
 #include "base/rng.h"
@@ -96,19 +97,14 @@ static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_sched
             has_time(schedule, task, schedule->pass));
 }
 
-/* Merge sort is stable, and unlike qsort it needs no global to sort an array of indices by their tasks. */
-static void sort_by_cost(const struct pdnn_task *tasks, uint32_t *order, uint32_t *scratch, size_t count) {
-    if (count < 2)
-        return;
-    size_t half = count / 2, left = 0, right = half, n = 0;
-    sort_by_cost(tasks, order, scratch, half);
-    sort_by_cost(tasks, order + half, scratch, count - half);
-    while (left < half || right < count) {
-        bool take_left = right == count ||
-                         (left < half && tasks[order[left]].flop_count <= tasks[order[right]].flop_count);
-        scratch[n++] = take_left ? order[left++] : order[right++];
-    }
-    memcpy(order, scratch, count * sizeof *order);
+/* Equal ones in the order of the spec. */
+static int by_cost(const void *left, const void *right, void *user) {
+    const struct pdnn_schedule *schedule = user;
+    const struct pdnn_task *tasks = schedule->tasks;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (tasks[a].flop_count != tasks[b].flop_count)
+        return tasks[a].flop_count < tasks[b].flop_count ? -1 : 1;
+    return (a > b) - (a < b);
 }
 
 /* The order depends only on seed and pass, not on what has been visited. */
@@ -167,7 +163,7 @@ enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct
         return status;
     }
     decide_all(&made);
-    sort_by_cost(tasks, made.by_cost, made.order, n_tasks);
+    qsort_r(made.by_cost, n_tasks, sizeof *made.by_cost, by_cost, &made);
     made.next = n_tasks;
     *schedule = made;
     return PDNN_OK;
