@@ -18,7 +18,7 @@ import sys
 import tempfile
 import unittest
 
-from files import ROOFS
+from files import ROOFS, rows as read_rows, write
 from processes import Clock, preload, stop, wait_until
 
 PARADNN, MOVED_CLOCK, KILL_AT = (os.path.abspath(path) for path in sys.argv[1:4])
@@ -53,8 +53,7 @@ class Case(unittest.TestCase):
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
         self.roofs = os.path.join(self.directory, "roofs.csv")
-        with open(self.roofs, "w", encoding="utf-8") as file:
-            file.write(f"{ROOFS}bandwidth,read,,L2,1,{1 << 20},90,80,95,5\n")
+        write(f"{ROOFS}bandwidth,read,,L2,1,{1 << 20},90,80,95,5\n", self.roofs)
 
     def run_paradnn(self, *arguments, code=0, variables=()):
         done = subprocess.run([PARADNN, *arguments], cwd=self.directory, env={**ENVIRONMENT, **dict(variables)}, capture_output=True, text=True)
@@ -86,13 +85,11 @@ class Compose(Case):
 
     def setUp(self):
         super().setUp()
-        with open(self.roofs, "w", encoding="utf-8") as file:
-            file.write(f"{ROOFS}bandwidth,read,,L2,1,{48 << 10},90,80,95,5\n")
+        write(f"{ROOFS}bandwidth,read,,L2,1,{48 << 10},90,80,95,5\n", self.roofs)
         self.write_spec("small.yaml", 4)
 
     def write_spec(self, name, batch):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(SPEC % batch)
+        write(SPEC % batch, self.directory, name)
 
     def path(self, *names):
         return os.path.join(self.directory, *names)
@@ -110,8 +107,7 @@ class Compose(Case):
             writer.writerows({**row, **change(row)} for row in rows)
 
     def table(self, *names):
-        with open(self.path(*names), encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+        return read_rows(self.directory, *names)
 
     def check_library(self, *names, rounds=2):
         """Every operator has as many times as there are rounds."""
@@ -178,8 +174,7 @@ class Compose(Case):
 
     def test_models_that_run_correct_the_others(self):
         """30 models of which 18 correct, every second of them for intervals: just enough to have any, for all strata together."""
-        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
-            file.write(MANY)
+        write(MANY, self.directory, "many.yaml")
         done = self.run_paradnn("compose", "many.yaml", "-o", "a", "--ceilings", self.roofs, "--correct", "18", "--validate", "3", "--format",
                                 "csv")
         self.assertRegex(done.stderr, r"corrected by factors from [0-9.]+ to [0-9.]+, from 9 models\nintervals from 9 other models\n")
@@ -208,8 +203,7 @@ class Compose(Case):
 
     def test_kinds_that_did_not_run_have_the_common_factor(self):
         """One model corrects, in inference, so it has no backward operators."""
-        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
-            file.write(MANY)
+        write(MANY, self.directory, "many.yaml")
         for seed in range(9):
             self.compose("many.yaml", "-o", f"a{seed}", "-l", "library", "--correct", "1", "--set", f"seed={seed}", "--set", "models.0.fc.layers=[2,3]")
             rows = self.table(f"a{seed}", "results.csv")
@@ -231,8 +225,7 @@ class Compose(Case):
 
     def test_what_was_to_correct_and_did_not_run_is_like_the_others(self):
         """The budget is spent while one of the first models runs, and operators are in the library."""
-        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
-            file.write(MANY)
+        write(MANY, self.directory, "many.yaml")
         self.compose("many.yaml", "-o", "a")
         clock, said = Clock(MOVED_CLOCK, self.path("clock")), ""
         clock.each_look_takes(60)  # every visit is seen: a line of progress is written once a minute at most
@@ -306,8 +299,7 @@ class Compose(Case):
 
     def test_what_cannot_be_measured_is_predicted_from_its_neighbours(self):
         """The operators of one size fail; those of smaller and larger ones do not."""
-        with open(self.path("sizes.yaml"), "w", encoding="utf-8") as file:
-            file.write(SIZES)
+        write(SIZES, self.directory, "sizes.yaml")
         self.compose("sizes.yaml", "-o", "a")
         # Made-up times, in proportion to the batch.
         times = lambda row: {f"time_ns_{name}": 1e3 * int(row["operator"].split("/")[2].split("x")[0]) for name in ("median", "min")}  # noqa: E731
@@ -334,8 +326,7 @@ class Compose(Case):
 
     def test_samples_stay_when_there_are_more_models(self):
         """Of the models of a part, those that validate the whole validate the part as well."""
-        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
-            file.write(MANY)
+        write(MANY, self.directory, "many.yaml")
         ids = []
         for layers in ("[2, 3]", "[2, 3, 4, 5, 6]"):
             done = self.compose("many.yaml", "--set", f"models.0.fc.layers={layers}", "-o", f"a{len(ids)}", "--validate", "8", "--format", "csv")
@@ -347,8 +338,7 @@ class Compose(Case):
 
     def test_samples_of_a_budget_stay(self):
         """What ran for the models that a first run knew is what validates a second one with more."""
-        with open(self.path("many.yaml"), "w", encoding="utf-8") as file:
-            file.write(MANY)
+        write(MANY, self.directory, "many.yaml")
         ran = []
         for layers in ("[2, 3]", "[2, 3, 4, 5, 6]"):
             self.compose("many.yaml", "--set", f"models.0.fc.layers={layers}", "-o", "a", "--budget", "1h", "--validate", "2")
@@ -358,8 +348,7 @@ class Compose(Case):
 
     def test_what_is_unpredicted_is_predicted_once_there_are_neighbours(self):
         """All sizes of an operator fail, then one only."""
-        with open(self.path("sizes.yaml"), "w", encoding="utf-8") as file:
-            file.write(SIZES)
+        write(SIZES, self.directory, "sizes.yaml")
         self.compose("sizes.yaml", "-o", "a")
         for name, failing in (("all", " dense/forward/"), ("one", " dense/forward/2048x")):
             self.made_up_library(name, lambda row, of=failing: {"status": "timeout", "reason": "after 1 s"} if of in row["operator"] else {})

@@ -3,7 +3,6 @@
 
 Usage: prune_test.py PARADNN KILL_AT.so"""
 
-import csv
 import fcntl
 import os
 import pty
@@ -16,6 +15,8 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 import make_journal
+from files import rows, write
+from processes import preload
 
 PARADNN, KILL_AT = (os.path.abspath(path) for path in sys.argv[1:3])
 SPEC = """\
@@ -36,11 +37,6 @@ TABLES = ("results.csv", "ops.csv")
 def content(*path):
     with open(os.path.join(*path), "rb") as file:
         return file.read()
-
-
-def rows(*path):
-    with open(os.path.join(*path), newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def ops_match(directory):
@@ -73,8 +69,7 @@ class Prune(unittest.TestCase):
     def make(self, name="d"):
         directory = os.path.join(self.place, name)
         shutil.copytree(self.measured, directory)
-        with open(os.path.join(directory, "spec.yaml"), "w", encoding="utf-8") as file:
-            file.write(SPEC)
+        write(SPEC, directory, "spec.yaml")
         return directory
 
     def prune(self, *arguments, rc=0, **environment):
@@ -155,7 +150,7 @@ class Prune(unittest.TestCase):
         for call in range(1, 200):
             directory = self.make(f"d{call}")
             done = subprocess.run([PARADNN, "prune", directory, "--yes"], capture_output=True, stdin=subprocess.DEVNULL,
-                                  env={**os.environ, "LD_PRELOAD": KILL_AT, "KILL_AT": str(call), "ASAN_OPTIONS": "verify_asan_link_order=0"})
+                                  env={**os.environ, **preload(KILL_AT), "KILL_AT": str(call)})
             if done.returncode == 0:
                 break
             self.assertEqual(done.returncode, -signal.SIGKILL, done.stderr)

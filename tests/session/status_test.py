@@ -47,7 +47,7 @@ def check_leases():
     """Of a joined sweep, who holds what and who is stale."""
     os.makedirs("joined/leases")
     expect("joined", 1, leases_held=None)
-    record(0, "plan", journal_schema=3, instances=8, hash=1, expiry_ns=60 * 10**9, allow_slow=0)
+    record(0, "plan", journal_schema=3, instances=8, hash=1, expiry_ns=36000 * 10**9, allow_slow=0)
     record(1, "claim", host="node1", cost_us=1, list="0-2")
     record(2, "claim", host="node2", cost_us=1, list="3-4")
     record(3, "ended", host="node1", lease=1, list="0")
