@@ -67,6 +67,17 @@ enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct p
     return pdnn_text_print(&out, writer.format != PDNN_FORMAT_TEXT, err);
 }
 
+void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                     const size_t *columns, size_t n_columns) {
+    struct pdnn_table_writer writer = {.out = out,
+                                       .format = PDNN_FORMAT_TEXT,
+                                       .width = pdnn_terminal_width(STDOUT_FILENO),
+                                       .columns = columns,
+                                       .n_columns = n_columns};
+    pdnn_table_write(&writer, table, rows);
+    pdnn_table_write_end(&writer);
+}
+
 enum pdnn_status pdnn_text_print(struct pdnn_str *text, bool is_data, struct pdnn_err *err) {
     struct pdnn_str shown = {0};
     const struct pdnn_str *printed = text;

@@ -24,6 +24,10 @@ void pdnn_tell_spec(const struct pdnn_spec *spec);
 enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
                                   const struct pdnn_arguments *arguments, struct pdnn_err *err);
 
+/* Appends the table as people see it on stdout, or these of its rows and columns (NULL: all). */
+void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                     const size_t *columns, size_t n_columns);
+
 /* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
 enum pdnn_status pdnn_sheet_print(const struct pdnn_sheet *table, bool csv, struct pdnn_err *err);
 

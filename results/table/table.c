@@ -238,6 +238,20 @@ void pdnn_table_append(const struct pdnn_table *table, size_t row, size_t column
 
 enum { SHOWN_DIGITS = 4 };
 
+static void append_factor(struct pdnn_str *out, double value) {
+    double size = fabs(value);
+    pdnn_str_printf(out, size >= 99.95 && size < 99999.5 ? "%.0f" : "%#.3g", value);
+}
+
+static void append_interval(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
+    double high = pdnn_table_number(table, row, column + 1);
+    if (!isfinite(high))
+        return;
+    append_factor(out, pdnn_table_number(table, row, column));
+    pdnn_str_printf(out, " to ");
+    append_factor(out, high);
+}
+
 static void append_plain(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
     if (table->column[column].def.kind == PDNN_KIND_NUMBER)
         pdnn_number_format(out, table->column[column].number[row], SHOWN_DIGITS);
@@ -251,7 +265,9 @@ void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t 
     char buffer[PDNN_UNIT_TEXT];
     double value = def->kind == PDNN_KIND_TEXT ? NAN : pdnn_table_number(table, row, column);
     if (!isfinite(value)) {
-        if (def->kind == PDNN_KIND_TEXT)
+        if (def->blank && pdnn_table_is_empty(table, row, column))
+            pdnn_str_printf(out, "%s", def->blank);
+        else if (def->kind == PDNN_KIND_TEXT)
             pdnn_table_append(table, row, column, out);
         return;
     }
@@ -270,6 +286,15 @@ void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t 
         break;
     case PDNN_SHOW_PERCENT:
         pdnn_str_printf(out, "%.*f %%", def->decimals, value);
+        break;
+    case PDNN_SHOW_SHARE:
+        pdnn_str_printf(out, "%.*f %%", def->decimals, value * 100);
+        break;
+    case PDNN_SHOW_FACTOR:
+        append_factor(out, value);
+        break;
+    case PDNN_SHOW_INTERVAL:
+        append_interval(table, row, column, out);
         break;
     case PDNN_SHOW_RATIO:
         pdnn_str_printf(out, "%.*f x", def->decimals, value);

@@ -29,14 +29,17 @@ const char *pdnn_kind_name(enum pdnn_kind kind);
 
 /* How people see a number; files have it as it is. */
 enum pdnn_show {
-    PDNN_SHOW_PLAIN,   /* a count as it is, a number with 4 significant digits */
-    PDNN_SHOW_FIXED,   /* with `decimals` digits behind the point */
-    PDNN_SHOW_TIME,    /* nanoseconds as "1.23 ms" */
-    PDNN_SHOW_SI,      /* "1.23 GFLOP", with the column's unit */
-    PDNN_SHOW_BYTES,   /* "1.23 GiB" */
-    PDNN_SHOW_PERCENT, /* of per cent, "12.3 %" */
-    PDNN_SHOW_RATIO,   /* "1.23 x" */
-    PDNN_SHOW_NEVER,   /* in files only */
+    PDNN_SHOW_PLAIN,    /* a count as it is, a number with 4 significant digits */
+    PDNN_SHOW_FIXED,    /* with `decimals` digits behind the point */
+    PDNN_SHOW_TIME,     /* nanoseconds as "1.23 ms" */
+    PDNN_SHOW_SI,       /* "1.23 GFLOP", with the column's unit */
+    PDNN_SHOW_BYTES,    /* "1.23 GiB" */
+    PDNN_SHOW_PERCENT,  /* of per cent, "12.3 %" */
+    PDNN_SHOW_SHARE,    /* of a fraction, "12.3 %" */
+    PDNN_SHOW_RATIO,    /* "1.23 x" */
+    PDNN_SHOW_FACTOR,   /* three significant digits: "0.950", "1.32", "4213" */
+    PDNN_SHOW_INTERVAL, /* "1.25 to 1.39", with the next column, which is in files only, as its upper end */
+    PDNN_SHOW_NEVER,    /* in files only */
     PDNN_SHOW_COUNT
 };
 
@@ -48,10 +51,11 @@ struct pdnn_column_def {
     enum pdnn_kind kind;
     enum pdnn_show show;
     enum pdnn_align align; /* of TEXT; numbers go to the right */
-    int decimals;          /* FIXED, PERCENT, RATIO */
+    int decimals;          /* FIXED, PERCENT, SHARE, RATIO */
     int digits;            /* NUMBER: significant digits in files; 0: PDNN_DIGITS_TABLE */
     int rank;              /* where the terminal is narrow, the highest goes first; 0 stays */
     bool is_optional;      /* files may lack it; it is empty then */
+    const char *blank;     /* what people see where it is empty, "all"; NULL: nothing */
     const char *help;      /* one sentence or phrase */
     const struct pdnn_word
         *words; /* what a cell may hold, where that needs explaining; ends with an empty row */

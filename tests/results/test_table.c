@@ -373,8 +373,14 @@ static void test_table_append_shown_cases(void **state) {
         {{.show = PDNN_SHOW_SI, .unit = "FLOP/s"}, 1.5e9, "1.50 GFLOP/s"},
         {{.show = PDNN_SHOW_BYTES}, 3 << 20, "3.00 MiB"},
         {{.show = PDNN_SHOW_PERCENT, .decimals = 1}, 12.34, "12.3 %"},
+        {{.show = PDNN_SHOW_SHARE, .decimals = 1}, 0.1234, "12.3 %"},
         {{.show = PDNN_SHOW_RATIO, .decimals = 2}, 1.234, "1.23 x"},
         {{.show = PDNN_SHOW_RATIO}, NAN, ""},
+        {{.show = PDNN_SHOW_RATIO, .blank = "all"}, NAN, "all"},
+        {{.show = PDNN_SHOW_FACTOR}, 0.95, "0.950"},
+        {{.show = PDNN_SHOW_FACTOR}, -99.96, "-100"},
+        {{.show = PDNN_SHOW_FACTOR}, 4213.4, "4213"},
+        {{.show = PDNN_SHOW_FACTOR}, 1e5, "1.00e+05"},
         {{.show = PDNN_SHOW_PLAIN}, INFINITY, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -390,6 +396,31 @@ static void test_table_append_shown_cases(void **state) {
         pdnn_str_finish(&out);
         pdnn_table_finish(&table);
     }
+}
+
+static void test_table_append_shown_interval(void **state) {
+    (void)state;
+    static const struct pdnn_column_def ends[] = {
+        {.name = "low",
+         .title = "95 %",
+         .kind = PDNN_KIND_NUMBER,
+         .show = PDNN_SHOW_INTERVAL,
+         .blank = "none"},
+        {.name = "high", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_NEVER}};
+    struct pdnn_table table;
+    pdnn_table_init(&table, &(struct pdnn_table_def){"t", "", ends, 2});
+    for (size_t row = 0; row < 3; row++)
+        pdnn_table_add_row(&table);
+    pdnn_table_set_number(&table, 0, 0, 1.25);
+    pdnn_table_set_number(&table, 0, 1, 13.9);
+    pdnn_table_set_number(&table, 1, 0, 1.25);
+    expect(&table, NULL, PDNN_FORMAT_TEXT, 0,
+           "        95 %\n"
+           "1.25 to 13.9\n"
+           "\n"
+           "        none\n");
+    expect(&table, NULL, PDNN_FORMAT_CSV, 0, "low,high\n1.25,13.9\n1.25,\n,\n");
+    pdnn_table_finish(&table);
 }
 
 static void test_table_write_in_chunks(void **state) {
@@ -444,6 +475,7 @@ int main(void) {
         cmocka_unit_test(test_table_write_formats),
         cmocka_unit_test(test_table_write_text_by_width),
         cmocka_unit_test(test_table_append_shown_cases),
+        cmocka_unit_test(test_table_append_shown_interval),
         cmocka_unit_test(test_table_write_in_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
