@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""status, merge and sweep count the same instances as done, whatever visits there are.
+"""status, merge, sweep and compose count the same instances as done, whatever visits there are.
 
 Usage: standing_test.py PARADNN"""
 
@@ -7,6 +7,7 @@ import csv
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,7 @@ def status(directory):
 
 def unfinished(*directories):
     """By a merge of them."""
+    shutil.rmtree("merged", ignore_errors=True)
     said = paradnn("merge", *directories, "-o", "merged").stderr
     found = re.search(r"(\d+) with fewer visits than the spec asks for", said)
     return int(found.group(1)) if found else 0
@@ -87,6 +89,28 @@ def test_one_directory():
     paradnn(*sweep)
     visited = {row["id"] for row in rows("swept", "journal.csv")[before:]}
     assert visited == set(opened), visited ^ set(opened)
+
+
+def test_composed():
+    """compose makes the missing rounds of those that status and merge call open, and of no others."""
+    spec = SPEC.replace("reference", "onednn")
+    with open("spec.yaml", "w", encoding="utf-8") as file:
+        file.write(spec)
+    with open("roofs.csv", "w", encoding="utf-8") as file:
+        file.write(make_journal.ceilings(threads=1))  # of a machine without caches: no model is too small to be composed
+    compose = ["compose", "spec.yaml", "-o", "composed", "--ceilings", "roofs.csv"]
+    paradnn(*compose, "--set", "measure.rounds=1")
+    with open("composed/spec.yaml", "w", encoding="utf-8") as file:
+        file.write(spec)
+    ids = [row["id"] for row in rows("composed", "results.csv")]
+    letters = ["CC", "C", "CSS", "CCSS", "CSSSS", "PPC", "PP", "CC"]
+    write("composed", dict(zip(ids, letters)))
+    assert status("composed")["open"] == "4" and unfinished("composed") == 4, status("composed")
+    before = len(rows("composed", "journal.csv"))
+    paradnn(*compose)
+    new = [row["id"] for row in rows("composed", "journal.csv")[before:] if row["row_flags"] == "composed"]
+    assert set(new) >= {ids[i] for i in (1, 2, 4, 5)} and not set(new) & {ids[i] for i in (0, 3, 7)}, new
+    assert status("composed")["open"] == "0" and unfinished("composed") == 0, status("composed")
 
 
 def test_two_hosts():
