@@ -19,11 +19,11 @@ static size_t screen_width(void) {
 /* Columns without room are named below the last table only. */
 static void format_table(struct pdnn_sheet *table, struct pdnn_str *out, bool is_last) {
     const struct pdnn_sheet_layout layout = pdnn_sheet_arrange(table, screen_width());
-    bool good = pdnn_sheet_titles(table, &layout, out) && pdnn_sheet_rows(table, &layout, out);
+    pdnn_sheet_titles(table, &layout, out);
+    pdnn_sheet_rows(table, &layout, out);
     pdnn_str_append(out, "\n", 1);
     if (is_last)
         pdnn_sheet_note(table, &layout, screen_width(), out);
-    out->failed = out->failed || !good;
     pdnn_sheet_finish(table);
 }
 
@@ -110,7 +110,6 @@ static void append_line(struct pdnn_str *out, struct pdnn_str *line, size_t inde
     if (shown.length)
         pdnn_fill_text(out, pdnn_str_text(&shown), indent, screen_width() ? screen_width() : SIZE_MAX);
     pdnn_str_append(out, end, strlen(end));
-    out->failed = out->failed || line->failed || shown.failed;
     pdnn_str_finish(&shown);
     pdnn_str_finish(line);
 }
@@ -233,10 +232,8 @@ void pdnn_across_text(struct pdnn_str *out, const struct pdnn_across *across) {
             titles[c] = (struct pdnn_sheet_column){pdnn_str_text(&values[c]), PDNN_ALIGN_RIGHT};
         }
         put = append_across(out, across, first, n, titles);
-        for (size_t c = 0; c < n; c++) {
-            out->failed = out->failed || values[c].failed;
+        for (size_t c = 0; c < n; c++)
             pdnn_str_finish(&values[c]);
-        }
     }
     pdnn_str_finish(&raw);
 }

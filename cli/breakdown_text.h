@@ -1,5 +1,5 @@
 /* The text output of `paradnn breakdown`: tables of shares, instances side by side, matrix products, and
- * directions. If memory runs out, `out` records it. */
+ * directions. */
 #ifndef CLI_BREAKDOWN_TEXT_H
 #define CLI_BREAKDOWN_TEXT_H
 

@@ -111,7 +111,7 @@ static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
         pdnn_arena_reset(&b->arena);
         status = pdnn_selection_rows(selection, at, b->ops, &rows, err);
         if (status == PDNN_OK)
-            status = pdnn_gemms(&rows, &b->arena, &gemms, &n_gemms, err);
+            pdnn_gemms(&rows, &b->arena, &gemms, &n_gemms);
         for (size_t i = 0; b->csv && i < n_gemms; i++)
             put_row(b, at, &pdnn_gemms_columns, &gemms[i]);
         if (!b->csv && status == PDNN_OK)
@@ -129,7 +129,7 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     size_t n_series = 0;
     enum pdnn_status status = pdnn_axes_parse(&b->selection, keys, &axes, err);
     if (status == PDNN_OK)
-        status = pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series, err);
+        pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series);
     if (status == PDNN_OK && b->csv)
         put_header(b, &pdnn_shares_columns);
     for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
@@ -199,7 +199,7 @@ static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_argum
     size_t n_only = 0;
     enum pdnn_status status = pdnn_by_parse(by ? by : "category", &b->by, err);
     if (status == PDNN_OK)
-        status = pdnn_argument_all(arguments, "only", &only, &n_only, err);
+        pdnn_argument_all(arguments, "only", &only, &n_only);
     if (status == PDNN_OK)
         status = pdnn_selection_open_all(&b->selection, arguments->operands, arguments->n_operands, only,
                                          n_only, err);
@@ -222,7 +222,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
                                                      : show_instances(&b, err);
     size_t shown = b.selection.count, left_out = b.selection.left_out;
     if (status == PDNN_OK)
-        status = pdnn_text_print(&b.out, b.csv, err);
+        pdnn_text_print(&b.out, b.csv);
     if (status == PDNN_OK && left_out)
         fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", shown, left_out);
     pdnn_str_finish(&b.out);

@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "base/target.h"
 #include "base/units.h"
 #include "cli/console.h"
@@ -103,7 +104,7 @@ static void add_rung(struct pdnn_sheet *table, const struct pdnn_ceilings *ceili
 }
 
 /* The roofs, then the ladder from which the bandwidth of each level is derived, in GB/s. */
-static enum pdnn_status print_table(const struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+static void print_table(const struct pdnn_ceilings *ceilings) {
     struct pdnn_sheet roofs, ladder;
     pdnn_sheet_init(&roofs, columns, sizeof columns / sizeof columns[0]);
     pdnn_sheet_init(&ladder, ladder_columns, sizeof ladder_columns / sizeof ladder_columns[0]);
@@ -114,14 +115,11 @@ static enum pdnn_status print_table(const struct pdnn_ceilings *ceilings, struct
         else if (strcmp(row->pattern, "read") == 0)
             add_rung(&ladder, ceilings, row);
     }
-    enum pdnn_status status = pdnn_sheet_print(&roofs, false, err);
-    if (status == PDNN_OK) {
-        printf("\nbandwidth by working set, GB/s:\n");
-        status = pdnn_sheet_print(&ladder, false, err);
-    }
+    pdnn_sheet_print(&roofs, false);
+    printf("\nbandwidth by working set, GB/s:\n");
+    pdnn_sheet_print(&ladder, false);
     pdnn_sheet_finish(&roofs);
     pdnn_sheet_finish(&ladder);
-    return status;
 }
 
 /* Writes the rows to the file that the user named, if any, and prints them. */
@@ -129,13 +127,17 @@ static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struc
                                bool csv, struct pdnn_err *err) {
     struct pdnn_str text = {0};
     pdnn_ceilings_format(ceilings, &text);
-    enum pdnn_status status = text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
-    if (status == PDNN_OK && target)
+    enum pdnn_status status = PDNN_OK;
+    if (target)
         status = pdnn_target_write(target, pdnn_str_text(&text), text.length, err);
-    if (status == PDNN_OK && csv)
-        return pdnn_text_print(&text, true, err);
+    if (status == PDNN_OK && csv) {
+        pdnn_text_print(&text, true);
+        return PDNN_OK;
+    }
     pdnn_str_finish(&text);
-    return status == PDNN_OK ? print_table(ceilings, err) : status;
+    if (status == PDNN_OK)
+        print_table(ceilings);
+    return status;
 }
 
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
@@ -152,8 +154,7 @@ static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, co
                                       int64_t *threads, size_t *count, struct pdnn_err *err) {
     const char **texts;
     size_t n_texts;
-    if (pdnn_argument_all(arguments, "threads", &texts, &n_texts, err) != PDNN_OK)
-        return err->status;
+    pdnn_argument_all(arguments, "threads", &texts, &n_texts);
     size_t n = 0;
     enum pdnn_status status = PDNN_OK;
     if (n_texts > THREADS_MAX)
@@ -216,9 +217,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     char cache[PDNN_KEPT_PATH];
     pdnn_session_cache(pdnn_argument(arguments, "no-cache"), cache);
     const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns, cache, true};
-    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
-    enum pdnn_status status = ceilings ? pdnn_measure_ceilings(&request, &hooks, ceilings, err)
-                                       : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
+    enum pdnn_status status = pdnn_measure_ceilings(&request, &hooks, ceilings, err);
     if (status == PDNN_OK)
         status = report(ceilings, path ? &target : NULL, pdnn_wants_csv(arguments), err);
     pdnn_target_close(&target);

@@ -103,7 +103,7 @@ static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t 
     return false;
 }
 
-static enum pdnn_status print_rows(const struct pdnn_check_row *rows, size_t n_rows, struct pdnn_err *err) {
+static void print_rows(const struct pdnn_check_row *rows, size_t n_rows) {
     struct pdnn_sheet table;
     pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < n_rows; i++) {
@@ -115,13 +115,11 @@ static enum pdnn_status print_rows(const struct pdnn_check_row *rows, size_t n_r
         pdnn_sheet_cell(&table, "%.2e", rows[i].tolerance);
         pdnn_sheet_cell(&table, "%s", row_passes(&rows[i]) ? "ok" : "FAIL");
     }
-    enum pdnn_status status = pdnn_sheet_print(&table, false, err);
+    pdnn_sheet_print(&table, false);
     pdnn_sheet_finish(&table);
-    return status;
 }
 
-static enum pdnn_status report(struct check *check, const char *id, const struct pdnn_check_row *rows,
-                               size_t n_rows, struct pdnn_err *err) {
+static void report(struct check *check, const char *id, const struct pdnn_check_row *rows, size_t n_rows) {
     bool passes = n_rows > 0;
     for (size_t i = 0; i < n_rows; i++)
         passes = passes && row_passes(&rows[i]);
@@ -129,11 +127,11 @@ static enum pdnn_status report(struct check *check, const char *id, const struct
     check->failed += !passes;
     if (!check->csv) {
         printf("%s  %s\n", passes ? "PASS" : "FAIL", id);
-        return print_rows(rows, n_rows, err);
+        print_rows(rows, n_rows);
+        return;
     }
     for (size_t i = 0; i < n_rows; i++)
         print_csv_row(id, &rows[i], row_passes(&rows[i]) ? "pass" : "fail", "");
-    return PDNN_OK;
 }
 
 static void report_without_rows(const struct check *check, const char *id, const char *status,
@@ -188,7 +186,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     enum pdnn_status status = pdnn_worker_check(&check->worker, &request, check->time_limit_ns, check->stop,
                                                 &rows, &n_rows, &cause);
     if (status == PDNN_OK) {
-        status = report(check, task->id, rows, n_rows, err);
+        report(check, task->id, rows, n_rows);
         free(rows);
         return status;
     }
@@ -207,19 +205,17 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
 static enum pdnn_status replace_backend(struct pdnn_session *session, const char *name,
                                         struct pdnn_err *err) {
     struct pdnn_instance_set seen = {0};
-    enum pdnn_status status = PDNN_OK;
     struct pdnn_value backend;
     size_t kept = 0;
     if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_BACKEND], name, &backend, err) != PDNN_OK)
         return err->status;
-    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < session->n_tasks; i++) {
         struct pdnn_task task = session->tasks[i];
         char text[PDNN_ID_TEXT];
         bool is_new = false;
         task.instance.setting[PDNN_SETTING_BACKEND] = backend.number;
         task.id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&task.instance, text));
-        status = task.id ? pdnn_instance_set_add(&seen, &task.instance, &is_new, err)
-                         : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+        pdnn_instance_set_add(&seen, &task.instance, &is_new, err);
         if (!is_new)
             continue;
         session->rows[kept] = session->rows[i];
@@ -227,7 +223,7 @@ static enum pdnn_status replace_backend(struct pdnn_session *session, const char
     }
     session->n_tasks = kept;
     pdnn_instance_set_finish(&seen);
-    return status;
+    return PDNN_OK;
 }
 
 static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
@@ -241,8 +237,7 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
     check->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (max_flop && (!pdnn_parse_double(max_flop, &check->max_flop) || check->max_flop < 0))
         return pdnn_fail(err, PDNN_INVALID, "--max-flop is '%s', expected a number", max_flop);
-    if (pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
-        return err->status;
+    pdnn_argument_all(arguments, "set", &sets, &n_sets);
     enum pdnn_status status =
         pdnn_session_open(&check->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     free(sets);

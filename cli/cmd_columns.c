@@ -221,17 +221,15 @@ static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_
 
 /* For people the columns and then the values; for programs one table, the values only if there is nothing
  * else. */
-static enum pdnn_status print_listing(const struct listing *listing, const struct pdnn_arguments *arguments,
-                                      struct pdnn_err *err) {
+static void print_listing(const struct listing *listing, const struct pdnn_arguments *arguments) {
     bool has_columns = listing->columns.n_rows, has_values = listing->values.n_rows;
-    enum pdnn_status status = PDNN_OK;
     if (has_columns)
-        status = pdnn_table_print(&listing->columns, NULL, arguments, err);
-    if (status != PDNN_OK || !has_values || (has_columns && !listing->for_people))
-        return status;
+        pdnn_table_print(&listing->columns, NULL, arguments);
+    if (!has_values || (has_columns && !listing->for_people))
+        return;
     if (has_columns)
         printf("\n");
-    return pdnn_table_print(&listing->values, NULL, arguments, err);
+    pdnn_table_print(&listing->values, NULL, arguments);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -245,19 +243,19 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         n_families++;
     pdnn_table_init(&listing.columns, &columns_def);
     pdnn_table_init(&listing.values, &values_def);
-    enum pdnn_status status = pdnn_results_columns(pdnn_families, n_families, false, &arena, &results, err);
-    for (size_t t = 0; t < N_TABLES && status == PDNN_OK; t++)
+    pdnn_results_columns(pdnn_families, n_families, false, &arena, &results);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t t = 0; t < N_TABLES; t++)
         listing.def[t] = tables[t].def
                              ? *tables[t].def
                              : pdnn_columns_def(tables[t].columns ? tables[t].columns : &results, &arena);
-    if (status == PDNN_OK)
-        collect(&listing);
-    if (status == PDNN_OK && !listing.columns.n_rows && !listing.values.n_rows)
+    collect(&listing);
+    if (!listing.columns.n_rows && !listing.values.n_rows)
         collect_key(&listing);
-    if (status == PDNN_OK && !listing.columns.n_rows && !listing.values.n_rows)
+    if (!listing.columns.n_rows && !listing.values.n_rows)
         status = unknown_name(&listing, err);
     if (status == PDNN_OK)
-        status = print_listing(&listing, arguments, err);
+        print_listing(&listing, arguments);
     pdnn_table_finish(&listing.columns);
     pdnn_table_finish(&listing.values);
     pdnn_arena_finish(&arena);

@@ -61,29 +61,27 @@ static void append_csv(struct pdnn_str *out, const struct pdnn_columns *columns,
         pdnn_columns_row(columns, (const char *)rows + i * size, out);
 }
 
-static enum pdnn_status append_table_csv(struct pdnn_str *out, struct pdnn_compared *c, int view,
-                                         struct pdnn_err *err) {
+static void append_table_csv(struct pdnn_str *out, struct pdnn_compared *c, int view) {
     const struct pdnn_comparison *comparison = &c->comparison;
     struct pdnn_columns columns;
     switch (view) {
     case GROUPS:
         append_csv(out, &pdnn_compare_groups_columns, c->sums.group, c->sums.n_groups, sizeof *c->sums.group);
-        return PDNN_OK;
+        return;
     case AXES:
         append_csv(out, &pdnn_compare_axes_columns, c->sums.axis, c->sums.n_axes, sizeof *c->sums.axis);
-        return PDNN_OK;
+        return;
     case OPS:
         append_csv(out, &pdnn_compare_ops_columns, c->ops.op, c->ops.count, sizeof *c->ops.op);
-        return PDNN_OK;
+        return;
     case UNPAIRED:
         append_csv(out, &pdnn_unpaired_columns, comparison->unpaired, comparison->n_unpaired,
                    sizeof *comparison->unpaired);
-        return PDNN_OK;
+        return;
     default:
-        if (pdnn_pairs_columns_with_keys(comparison, &c->arena, &columns, err) != PDNN_OK)
-            return err->status;
+        pdnn_pairs_columns_with_keys(comparison, &c->arena, &columns);
         append_csv(out, &columns, comparison->pair, comparison->n_pairs, sizeof *comparison->pair);
-        return PDNN_OK;
+        return;
     }
 }
 
@@ -111,8 +109,8 @@ static enum pdnn_status analyse(struct pdnn_compared *compared, int view, struct
     bool wants_ops = view == OPS || (view == OVERVIEW && pdnn_compare_has_ops(&compared->comparison));
     enum pdnn_status status = PDNN_OK;
     if (view == GROUPS || view == AXES || view == OVERVIEW)
-        status = pdnn_compare_sums(&compared->comparison, &compared->arena, &compared->sums, err);
-    if (status == PDNN_OK && wants_ops)
+        pdnn_compare_sums(&compared->comparison, &compared->arena, &compared->sums);
+    if (wants_ops)
         status =
             pdnn_compare_ops(&compared->comparison, &compared->by, &compared->arena, &compared->ops, err);
     return status;
@@ -134,21 +132,20 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (by)
         status = pdnn_by_parse(by, &compared.by, err);
     if (status == PDNN_OK)
-        status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
+        pdnn_argument_all(arguments, "only", &only, &request.n_only);
     request.only = only;
     if (status == PDNN_OK)
         status = pdnn_comparison_open(&compared.comparison, &request, err);
     if (status == PDNN_OK)
         status = analyse(&compared, view, err);
-    if (status == PDNN_OK && !csv && pdnn_terminal_width(STDOUT_FILENO) &&
-        !pdnn_compare_find_varying(&compared))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the comparison");
+    if (status == PDNN_OK && !csv && pdnn_terminal_width(STDOUT_FILENO))
+        pdnn_compare_find_varying(&compared);
     if (status == PDNN_OK && csv)
-        status = append_table_csv(&out, &compared, view, err);
+        append_table_csv(&out, &compared, view);
     if (status == PDNN_OK && !csv)
         append_text(&out, &compared, view);
     if (status == PDNN_OK)
-        status = pdnn_text_print(&out, csv, err);
+        pdnn_text_print(&out, csv);
     if (status == PDNN_OK)
         fprintf(stderr, "%zu instance%s on both sides, %zu not compared\n", compared.comparison.n_pairs,
                 compared.comparison.n_pairs == 1 ? "" : "s", compared.comparison.n_unpaired);

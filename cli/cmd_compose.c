@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "base/visible.h"
 #include "cli/compose_plan_text.h"
@@ -108,7 +109,7 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, s
         pdnn_str_printf(&job->path, ".%" PRIu32 "-of-%" PRIu32, job->session.shard.index,
                         job->session.shard.count);
     pdnn_str_printf(&job->path, "%s", given ? "" : ".composed");
-    return job->path.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
+    return PDNN_OK;
 }
 
 /* --extrapolate, 1 if there is none. */
@@ -123,20 +124,15 @@ static enum pdnn_status read_extrapolate(const struct pdnn_arguments *arguments,
 }
 
 /* Whatever --set says, and the budget. */
-static enum pdnn_status read_sets(const struct pdnn_arguments *arguments, struct pdnn_arena *arena,
-                                  const char ***sets, size_t *n_sets, struct pdnn_err *err) {
+static void read_sets(const struct pdnn_arguments *arguments, struct pdnn_arena *arena, const char ***sets,
+                      size_t *n_sets) {
     const char *budget = pdnn_argument(arguments, "budget");
-    enum pdnn_status status = pdnn_argument_all(arguments, "set", sets, n_sets, err);
-    if (status != PDNN_OK || !budget)
-        return status;
-    const char **more = realloc(*sets, (*n_sets + 1) * sizeof(char *));
-    if (!more)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    pdnn_argument_all(arguments, "set", sets, n_sets);
+    if (!budget)
+        return;
+    const char **more = pdnn_resize(*sets, *n_sets + 1, sizeof(char *));
     *sets = more;
-    more[*n_sets] = pdnn_arena_printf(arena, "limits.budget=%s", budget);
-    if (!more[(*n_sets)++])
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-    return PDNN_OK;
+    more[(*n_sets)++] = pdnn_arena_printf(arena, "limits.budget=%s", budget);
 }
 
 static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
@@ -167,7 +163,7 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
         status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
                                   getenv, &job->session.shard, err);
     if (status == PDNN_OK)
-        status = read_sets(arguments, &job->arena, &sets, &n_sets, err);
+        read_sets(arguments, &job->arena, &sets, &n_sets);
     if (status == PDNN_OK)
         status =
             pdnn_session_open(&job->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
@@ -176,7 +172,7 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
     if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
         status = name_directory(arguments, job, err);
     if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
-        status = pdnn_session_announce(&job->session, pdnn_str_text(&job->path), err);
+        pdnn_session_announce(&job->session, pdnn_str_text(&job->path));
     job->request.seed = job->session.spec.seed;
     free(sets);
     return status;
@@ -209,8 +205,7 @@ static void print_left_out(const struct job *job) {
         return;
     fprintf(stderr, "%zu operators interpolated; what was measured, left out and interpolated:\n",
             job->result.predicted);
-    if (pdnn_neighbours_leave_out(job->result.neighbours, &rows, &count, NULL) != PDNN_OK)
-        return;
+    pdnn_neighbours_leave_out(job->result.neighbours, &rows, &count);
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_left_out *row = &rows[i];
         if (!row->count)
@@ -254,17 +249,13 @@ static void print_summary(const struct job *job) {
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
 }
 
-static enum pdnn_status print_validation(const struct job *job, bool csv, struct pdnn_err *err) {
+static void print_validation(const struct job *job, bool csv) {
     struct pdnn_validation validation = {0};
     struct pdnn_str text = {0};
-    enum pdnn_status status = pdnn_compose_validate(&job->sweep, job->result.corrects, &validation, err);
-    if (status == PDNN_OK)
-        status = pdnn_validation_format(&validation, csv, &text, err);
+    pdnn_compose_validate(&job->sweep, job->result.corrects, &validation);
+    pdnn_validation_format(&validation, csv, &text);
     pdnn_validation_finish(&validation);
-    if (status == PDNN_OK)
-        return pdnn_text_print(&text, csv, err);
-    pdnn_str_finish(&text);
-    return status;
+    pdnn_text_print(&text, csv);
 }
 
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job, bool *some_failed,
@@ -276,7 +267,7 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
         print_summary(job);
     *some_failed = pdnn_session_has_failed(job->sweep.counts);
     if (status == PDNN_OK && job->request.validate)
-        status = print_validation(job, pdnn_wants_csv(arguments), err);
+        print_validation(job, pdnn_wants_csv(arguments));
     return status;
 }
 
@@ -295,14 +286,16 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     if (status == PDNN_OK)
         status = pdnn_compose_plan(&plan, session, err);
     if (status == PDNN_OK)
-        status = pdnn_compose_plan_choose(&plan, job->request.extrapolate,
-                                          budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice, err);
+        pdnn_compose_plan_choose(&plan, job->request.extrapolate,
+                                 budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
     if (status == PDNN_OK)
-        status = pdnn_compose_plan_format(&plan, &choice, csv, &text, err);
+        pdnn_compose_plan_format(&plan, &choice, csv, &text);
     pdnn_compose_choice_finish(&choice);
     pdnn_compose_plan_finish(&plan);
-    if (status == PDNN_OK)
-        return pdnn_text_print(&text, csv, err);
+    if (status == PDNN_OK) {
+        pdnn_text_print(&text, csv);
+        return PDNN_OK;
+    }
     pdnn_str_finish(&text);
     return status;
 }

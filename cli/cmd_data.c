@@ -158,7 +158,8 @@ static enum pdnn_status show(const char *directory, struct pdnn_err *err) {
                         100 * (double)found.cached / (double)found.all,
                         set.files && set.count > 64 ? "the files looked at" : "it");
     pdnn_dataset_close(&set);
-    return pdnn_text_print(&out, false, err);
+    pdnn_text_print(&out, false);
+    return PDNN_OK;
 }
 
 static enum pdnn_status make(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

@@ -33,7 +33,7 @@ static const struct pdnn_column_def family_columns[N_FAMILY_COLUMNS] = {
 static const struct pdnn_table_def families_def = {"families", "the model families", family_columns,
                                                    N_FAMILY_COLUMNS};
 
-static enum pdnn_status print_families(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+static void print_families(const struct pdnn_arguments *arguments) {
     struct pdnn_table table;
     pdnn_table_init(&table, &families_def);
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
@@ -46,9 +46,8 @@ static enum pdnn_status print_families(const struct pdnn_arguments *arguments, s
         pdnn_table_set_text(&table, row, FAMILY_HELP, (*family)->help);
         pdnn_str_finish(&names);
     }
-    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_print(&table, NULL, arguments);
     pdnn_table_finish(&table);
-    return status;
 }
 
 enum { KIND, NAME, VALUES, DEFAULT, UNIT, HELP, N_PARAM_COLUMNS };
@@ -145,8 +144,10 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
-    if (!arguments->n_operands)
-        return print_families(arguments, err);
+    if (!arguments->n_operands) {
+        print_families(arguments);
+        return PDNN_OK;
+    }
     struct pdnn_model_name model;
     if (pdnn_model_find(arguments->operands[0], false, &model, err) != PDNN_OK)
         return err->status;
@@ -158,9 +159,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     add_params(&table, &defaults);
     add_optimizers(&table);
     add_presets(&table, family);
-    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_print(&table, NULL, arguments);
     pdnn_table_finish(&table);
-    return status;
+    return PDNN_OK;
 }
 
 static bool word(size_t index, const char **name, const char **help) {

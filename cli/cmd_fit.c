@@ -97,23 +97,28 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     struct pdnn_compare_request request = {.directory = {arguments->operands[0]},
                                            .across = pdnn_argument(arguments, "across")};
     const char **only = NULL;
-    enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
+    pdnn_argument_all(arguments, "only", &only, &request.n_only);
+    enum pdnn_status status = PDNN_OK;
     bool is_ratio = arguments->n_operands > 1 || request.across;
     request.only = only;
     if (arguments->n_operands > 1)
         request.directory[PDNN_SIDE_B] = arguments->operands[1];
-    if (status == PDNN_OK && is_ratio && c->value)
+    if (is_ratio && c->value)
         status = pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    else if (status == PDNN_OK && is_ratio)
-        status = pdnn_comparison_open(&c->comparison, &request, err);
-    else if (status == PDNN_OK)
-        status = pdnn_selection_open(&c->own, arguments->operands[0], only, request.n_only, err);
+    else {
+        if (is_ratio)
+            status = pdnn_comparison_open(&c->comparison, &request, err);
+        else
+            status = pdnn_selection_open(&c->own, arguments->operands[0], only, request.n_only, err);
+    }
     free(only);
     if (status != PDNN_OK)
         return status;
     c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;
     c->usual = pdnn_selection_utilization(c->selection);
-    return is_ratio ? pdnn_fit_ratios(&c->comparison, &c->arena, &c->ratios, &c->chosen, err) : PDNN_OK;
+    if (is_ratio)
+        pdnn_fit_ratios(&c->comparison, &c->arena, &c->ratios, &c->chosen);
+    return PDNN_OK;
 }
 
 static void show(struct command *c, const struct pdnn_fit *fit) {
@@ -178,7 +183,8 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
     const char *const *families;
     size_t n_families;
     struct pdnn_str notes = {0};
-    enum pdnn_status status = pdnn_fit_families(c->selection, &c->arena, &families, &n_families, err);
+    pdnn_fit_families(c->selection, &c->arena, &families, &n_families);
+    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; status == PDNN_OK && i < n_families; i++) {
         for (int m = 0; status == PDNN_OK && m < PDNN_FIT_MODEL_COUNT; m++) {
             if (model ? strcmp(model, models[m]) == 0 : m != PDNN_FIT_POWER)
@@ -211,7 +217,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = fit_all(&c, pdnn_argument(arguments, "model"), err);
     if (status == PDNN_OK)
-        status = pdnn_text_print(&c.out, c.csv, err);
+        pdnn_text_print(&c.out, c.csv);
     if (status == PDNN_OK && c.ratios)
         fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
                 pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),

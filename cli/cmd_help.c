@@ -61,7 +61,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return unknown_topic(topic, err);
     else
         pdnn_help_format(&text, pdnn_help_width());
-    return pdnn_text_print(&text, true, err);
+    pdnn_text_print(&text, true);
+    return PDNN_OK;
 }
 
 const struct pdnn_command_def pdnn_command_help = {

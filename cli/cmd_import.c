@@ -80,10 +80,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         (!pdnn_parse_i64(shards, &request.shards) || request.shards < 1 || request.shards > 1 << 20))
         return pdnn_fail(err, PDNN_INVALID, "--shards: '%.64s' is not a number from 1 to %d", shards,
                          1 << 20);
-    enum pdnn_status status = pdnn_argument_all(arguments, "set", &set, &request.n_set, err);
+    pdnn_argument_all(arguments, "set", &set, &request.n_set);
+
     request.set = set;
-    if (status == PDNN_OK)
-        status = pdnn_import_paradnn(&request, &result, err);
+    enum pdnn_status status = pdnn_import_paradnn(&request, &result, err);
     free(set);
     if (status == PDNN_OK)
         print_summary(&result, request.output);

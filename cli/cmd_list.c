@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "base/units.h"
 #include "base/fill.h"
 #include "cli/list_totals.h"
@@ -120,13 +121,13 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     struct pdnn_str common = {0}, text = {0};
     if (!width)
         return PDNN_OK;
-    enum pdnn_status status =
-        pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false, err);
+    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false, err);
+    enum pdnn_status status = PDNN_OK;
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err);
-        if (status == PDNN_OK && !done && !pdnn_varying_add(varying, &item.instance))
-            status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the list");
+        if (status == PDNN_OK && !done)
+            pdnn_varying_add(varying, &item.instance);
     }
     pdnn_varying_common(varying, &common);
     if (status == PDNN_OK && common.length) {
@@ -135,35 +136,34 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
         pdnn_str_clear(&common);
         pdnn_fill_text(&common, pdnn_str_text(&text), 2, width);
         pdnn_str_append(&common, "\n", 1);
-        status = pdnn_text_print(&common, false, err);
+        pdnn_text_print(&common, false);
     }
     pdnn_str_finish(&common);
     pdnn_str_finish(&text);
     if (status == PDNN_OK)
-        status =
-            pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+        pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
     return status;
 }
 
 /* Prints the rows so far; their titles only where the columns are not those of the rows before. In a pipe
  * all rows have the columns of the first ones. *note becomes the one of these rows, if they have any. */
-static enum pdnn_status print_chunk(struct pdnn_sheet *table, size_t width, bool first,
-                                    struct pdnn_sheet_layout *layout, struct pdnn_str *note,
-                                    struct pdnn_err *err) {
+static void print_chunk(struct pdnn_sheet *table, size_t width, bool first, struct pdnn_sheet_layout *layout,
+                        struct pdnn_str *note) {
     struct pdnn_str out = {0}, own = {0};
     struct pdnn_sheet_layout next = first || width ? pdnn_sheet_arrange(table, width) : *layout;
     bool same = !first && memcmp(&next, layout, sizeof next) == 0;
     *layout = next;
-    out.failed = (!same && !pdnn_sheet_titles(table, layout, &out)) || !pdnn_sheet_rows(table, layout, &out);
+    if (!same)
+        pdnn_sheet_titles(table, layout, &out);
+    pdnn_sheet_rows(table, layout, &out);
     pdnn_sheet_note(table, layout, width, &own);
     if (own.length > note->length) {
         pdnn_str_clear(note);
         pdnn_str_append(note, pdnn_str_text(&own), own.length);
     }
-    out.failed = out.failed || own.failed;
     pdnn_str_finish(&own);
     pdnn_sheet_clear(table);
-    return pdnn_text_print(&out, false, err);
+    pdnn_text_print(&out, false);
 }
 
 /* Rows are printed as they come. The titles wait for the first row, which may turn out to be an error in the
@@ -184,11 +184,11 @@ static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err)
         if (status != PDNN_OK || (!done && table.n_cells < CHUNK_ROWS * N_PEOPLE_COLUMNS))
             continue;
         if (first || table.n_cells)
-            status = print_chunk(&table, width, first, &layout, &note, err);
+            print_chunk(&table, width, first, &layout, &note);
         first = false;
     }
     if (status == PDNN_OK)
-        status = pdnn_text_print(&note, false, err);
+        pdnn_text_print(&note, false);
     else
         pdnn_str_finish(&note);
     pdnn_sheet_finish(&table);
@@ -216,7 +216,8 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
         if (*count == all || list->spec.n_models == 1)
             break;
     }
-    return pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+    return PDNN_OK;
 }
 
 /* Overwrites what differs from row to row: the record is cleared once for all of them. */
@@ -254,19 +255,14 @@ static const struct pdnn_column list_columns[] = {
 
 enum { N_LIST_COLUMNS = sizeof list_columns / sizeof list_columns[0] };
 
-static enum pdnn_status get_columns(const struct pdnn_family_def *const *families, size_t n_families,
-                                    struct pdnn_arena *arena, struct pdnn_columns *columns,
-                                    struct pdnn_err *err) {
+static void get_columns(const struct pdnn_family_def *const *families, size_t n_families,
+                        struct pdnn_arena *arena, struct pdnn_columns *columns) {
     struct pdnn_columns analytic;
-    if (pdnn_results_columns(families, n_families, true, arena, &analytic, err) != PDNN_OK)
-        return err->status;
+    pdnn_results_columns(families, n_families, true, arena, &analytic);
     struct pdnn_column *all = pdnn_arena_alloc(arena, analytic.count + N_LIST_COLUMNS, sizeof *all);
-    if (!all)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the columns");
     memcpy(all, analytic.column, analytic.count * sizeof *all);
     memcpy(all + analytic.count, list_columns, sizeof list_columns);
     *columns = (struct pdnn_columns){analytic.table, all, analytic.count + N_LIST_COLUMNS};
-    return PDNN_OK;
 }
 
 static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_columns *columns,
@@ -278,13 +274,10 @@ static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_c
     record.parsed = true;
     pdnn_columns_header(columns, &line);
     for (bool done = false; !done && status == PDNN_OK && !ferror(stdout);) {
-        if (line.failed)
-            status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
         fwrite(pdnn_str_text(&line), 1, line.length, stdout);
         pdnn_str_clear(&line);
         struct pdnn_expanded item;
-        if (status == PDNN_OK)
-            status = next(list, &item, &done, err);
+        status = next(list, &item, &done, err);
         if (status != PDNN_OK || done)
             continue;
         describe(&item, &record);
@@ -300,12 +293,10 @@ static enum pdnn_status list_csv(struct list *list, struct pdnn_err *err) {
         all++;
     struct pdnn_arena arena = {0};
     struct pdnn_columns columns;
-    const struct pdnn_family_def **families = calloc(all, sizeof *families);
-    enum pdnn_status status = families ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    const struct pdnn_family_def **families = pdnn_alloc(all, sizeof *families);
+    enum pdnn_status status = collect_families(list, families, &n_families, all, err);
     if (status == PDNN_OK)
-        status = collect_families(list, families, &n_families, all, err);
-    if (status == PDNN_OK)
-        status = get_columns(families, n_families, &arena, &columns, err);
+        get_columns(families, n_families, &arena, &columns);
     if (status == PDNN_OK)
         status = list_for_programs(list, &columns, err);
     free(families);
@@ -323,9 +314,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     bool csv = pdnn_wants_csv(arguments), only_count = pdnn_argument(arguments, "count");
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
-                         &shard, err) != PDNN_OK ||
-        pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
+                         &shard, err) != PDNN_OK)
         return err->status;
+    pdnn_argument_all(arguments, "set", &sets, &n_sets);
     list.host = &host;
     enum pdnn_status status =
         pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list.spec, err);
@@ -335,8 +326,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_tell_spec(&list.spec);
     status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
     if (status == PDNN_OK)
-        status =
-            pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
+        pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
     if (status == PDNN_OK && only_count)
         status = pdnn_list_totals(&list.spec, &host, &list.deal, &list.walk, csv, err);
     else if (status == PDNN_OK)

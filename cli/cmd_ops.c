@@ -115,10 +115,8 @@ static void report_others(const struct pdnn_session *session, const struct pdnn_
                     pdnn_visible(shown, reasons[i]));
 }
 
-static enum pdnn_status print_found(const struct pdnn_session *session,
-                                    const struct pdnn_operators *operators,
-                                    const struct pdnn_arguments *arguments, bool *some_failed,
-                                    struct pdnn_err *err) {
+static void print_found(const struct pdnn_session *session, const struct pdnn_operators *operators,
+                        const struct pdnn_arguments *arguments, bool *some_failed) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct pdnn_table table;
     report_others(session, operators, counts);
@@ -133,9 +131,8 @@ static enum pdnn_status print_found(const struct pdnn_session *session,
         pdnn_table_set_count(&table, row, OPERAND_BYTES, operators->facts[i].bytes);
         pdnn_table_set_text(&table, row, OPERATOR, operators->keys.text[i]);
     }
-    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_print(&table, NULL, arguments);
     pdnn_table_finish(&table);
-    return status;
 }
 
 static enum pdnn_status list_found(struct pdnn_session *session, const struct pdnn_arguments *arguments,
@@ -145,7 +142,7 @@ static enum pdnn_status list_found(struct pdnn_session *session, const struct pd
     enum pdnn_status status = ceilings ? pdnn_ceilings_read(ceilings, NULL, session->ceilings, err)
                                        : pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
     if (status == PDNN_OK)
-        status = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers, err);
+        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers);
     if (status == PDNN_OK) {
         struct pdnn_sweep_rules rules = pdnn_session_rules(session);
         rules.request.allow_slow = pdnn_argument(arguments, "allow-slow");
@@ -163,8 +160,7 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
     struct pdnn_operators operators = {0};
     const char **sets;
     size_t n_sets;
-    if (pdnn_argument_all(arguments, "set", &sets, &n_sets, err) != PDNN_OK)
-        return err->status;
+    pdnn_argument_all(arguments, "set", &sets, &n_sets);
     enum pdnn_status status =
         pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
     if (status == PDNN_OK && session.spec.limits.budget_ns)
@@ -172,7 +168,7 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
     if (status == PDNN_OK)
         status = list_found(&session, arguments, &operators, err);
     if (status == PDNN_OK)
-        status = print_found(&session, &operators, arguments, some_failed, err);
+        print_found(&session, &operators, arguments, some_failed);
     pdnn_operators_finish(&operators);
     pdnn_session_finish(&session);
     free(sets);
@@ -225,7 +221,7 @@ static enum pdnn_status run_library(const char *directory, const struct pdnn_arg
     if (status == PDNN_OK && !there)
         status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_columns.table);
     if (status == PDNN_OK)
-        status = pdnn_table_print(&kept.table, NULL, arguments, err);
+        pdnn_table_print(&kept.table, NULL, arguments);
     pdnn_table_finish(&kept.table);
     pdnn_arena_finish(&arena);
     return status;
@@ -249,7 +245,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_table_init(&table, &ops_def);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
-    enum pdnn_status status = pdnn_table_print(&table, NULL, arguments, err);
+    pdnn_table_print(&table, NULL, arguments);
+    enum pdnn_status status = PDNN_OK;
     pdnn_table_finish(&table);
     return status;
 }

@@ -128,17 +128,14 @@ static void fill_request(const struct pdnn_arguments *arguments, struct pdnn_plo
 }
 
 /* Prints the data, or the paths of the files. */
-static enum pdnn_status report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *result,
-                               struct pdnn_err *err) {
+static void report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *result) {
     for (int i = 0; i < result->n_paths; i++)
         pdnn_str_printf(&result->data, "%s\n", result->path[i]);
-    if (pdnn_text_print(&result->data, true, err) != PDNN_OK)
-        return err->status;
+    pdnn_text_print(&result->data, true);
     fprintf(stderr, "%d %s", result->drawn, plot->drawn);
     if (result->left_out)
         fprintf(stderr, ", %d %s left out", result->left_out, plot->left_out_as);
     fputc('\n', stderr);
-    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -155,13 +152,13 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (plot->directories_max && request.n_directories > plot->directories_max)
         return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
                          plot->directories_max);
-    enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
+    pdnn_argument_all(arguments, "only", &only, &request.n_only);
+
     request.only = only;
-    if (status == PDNN_OK)
-        status = plot->draw(&request, &result, err);
+    enum pdnn_status status = plot->draw(&request, &result, err);
     free(only);
     if (status == PDNN_OK)
-        status = report(plot, &result, err);
+        report(plot, &result);
     return status;
 }
 

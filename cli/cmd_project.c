@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "cli/output.h"
 #include "cli/projection_text.h"
 #include "cli/registry.h"
@@ -74,7 +75,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     if (status == PDNN_OK)
         status = pdnn_by_parse(by ? by : "group", &c->by, err);
     if (status == PDNN_OK)
-        status = pdnn_argument_all(arguments, "only", &only, &n_only, err);
+        pdnn_argument_all(arguments, "only", &only, &n_only);
     if (status == PDNN_OK)
         status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
     free(only);
@@ -83,8 +84,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     if (status == PDNN_OK &&
         snprintf(path, sizeof path, "%s/ceilings.csv", arguments->operands[0]) >= (int)sizeof path)
         status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", arguments->operands[0]);
-    if (status == PDNN_OK && !(c->ceilings = calloc(1, sizeof *c->ceilings)))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
     return status == PDNN_OK ? pdnn_ceilings_read(path, NULL, c->ceilings, err) : status;
 }
 
@@ -139,7 +139,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         append_text(&c, view);
     size_t left_out = c.selection.left_out + c.made.without_ops;
     if (status == PDNN_OK)
-        status = pdnn_text_print(&c.out, csv, err);
+        pdnn_text_print(&c.out, csv);
     if (status == PDNN_OK)
         fprintf(stderr, "%zu instance%s projected, %zu left out\n", c.made.n_models,
                 c.made.n_models == 1 ? "" : "s", left_out);

@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
+#include "base/memory.h"
 #include "base/visible.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -31,7 +32,7 @@ static const struct pdnn_example examples[] = {
 
 enum { SHOWN = 20 };
 
-static enum pdnn_status print_plan(const struct pdnn_prune *prune, struct pdnn_err *err) {
+static void print_plan(const struct pdnn_prune *prune) {
     const struct pdnn_texts *dropped = &prune->dropped;
     bool is_terminal = isatty(STDOUT_FILENO);
     struct pdnn_str out = {0};
@@ -39,7 +40,7 @@ static enum pdnn_status print_plan(const struct pdnn_prune *prune, struct pdnn_e
         pdnn_str_printf(&out, "%s\n", dropped->text[i]);
     if (is_terminal && dropped->count > SHOWN)
         pdnn_str_printf(&out, "and %zu more\n", dropped->count - SHOWN);
-    enum pdnn_status status = pdnn_text_print(&out, true, err);
+    pdnn_text_print(&out, true);
     fflush(stdout);
     fprintf(stderr, "%zu instance%s that spec.yaml does not name, with %zu visit%s, to drop; %zu to keep",
             dropped->count, dropped->count == 1 ? "" : "s", prune->visits, prune->visits == 1 ? "" : "s",
@@ -47,7 +48,6 @@ static enum pdnn_status print_plan(const struct pdnn_prune *prune, struct pdnn_e
     if (prune->spared)
         fprintf(stderr, ", %zu of them not in spec.yaml either, but not chosen by --only", prune->spared);
     fputc('\n', stderr);
-    return status;
 }
 
 /* Only a line that begins with y is a yes. Any other answer was asked for too, so it is a success. */
@@ -68,8 +68,9 @@ static enum pdnn_status prune_directory(struct pdnn_prune *prune, const struct p
     char shown[PDNN_VISIBLE_TEXT];
     const char *directory = pdnn_visible(shown, arguments->operands[0]);
     bool yes = true;
-    enum pdnn_status status = print_plan(prune, err);
-    if (status != PDNN_OK || (!prune->dropped.count && !prune->is_behind))
+    print_plan(prune);
+    enum pdnn_status status = PDNN_OK;
+    if (!prune->dropped.count && !prune->is_behind)
         return status;
     if (prune->dropped.count && !pdnn_argument(arguments, "yes"))
         status = ask(&yes, err);
@@ -85,16 +86,13 @@ static enum pdnn_status prune_directory(struct pdnn_prune *prune, const struct p
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    struct pdnn_prune *prune = calloc(1, sizeof *prune);
+    struct pdnn_prune *prune = pdnn_alloc(1, sizeof *prune);
     const char **only = NULL;
     size_t n_only;
     (void)some_failed;
-    if (!prune)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     prune->sweep.folder.fd = -1;
-    enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &n_only, err);
-    if (status == PDNN_OK)
-        status = pdnn_prune_open(prune, arguments->operands[0], only, n_only, err);
+    pdnn_argument_all(arguments, "only", &only, &n_only);
+    enum pdnn_status status = pdnn_prune_open(prune, arguments->operands[0], only, n_only, err);
     if (status == PDNN_OK)
         status = prune_directory(prune, arguments, err);
     pdnn_prune_close(prune);

@@ -45,10 +45,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
                                           .n_directories = arguments->n_operands};
     const char **only = NULL;
     (void)some_failed;
-    enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &request.n_only, err);
+    pdnn_argument_all(arguments, "only", &only, &request.n_only);
+
     request.only = only;
-    if (status == PDNN_OK)
-        status = open_target(arguments, &target, err);
+    enum pdnn_status status = open_target(arguments, &target, err);
     if (status == PDNN_OK)
         status = pdnn_report(&request, &html, err);
     free(only);
@@ -56,7 +56,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_target_write(&target, html.text, html.length, err);
     if (status == PDNN_OK && target.fd < 0) {
         pdnn_str_printf(&line, "%s\n", target.path);
-        status = pdnn_text_print(&line, true, err);
+        pdnn_text_print(&line, true);
     }
     pdnn_target_close(&target);
     pdnn_str_finish(&html);

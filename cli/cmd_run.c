@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "base/units.h"
 #include "base/visible.h"
 #include "cli/console.h"
@@ -64,9 +65,11 @@ struct run {
 static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
     struct run *run = user;
+    (void)err;
     if (visit->set.block_bytes)
         run->set = visit->set;
-    return pdnn_visits_add(&run->known, run->session.tasks[task].id, visit, err);
+    pdnn_visits_add(&run->known, run->session.tasks[task].id, visit);
+    return PDNN_OK;
 }
 
 static void show(void *user, const struct pdnn_sweep_progress *progress) {
@@ -118,7 +121,8 @@ static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_r
     const struct pdnn_session *session = &run->session;
     struct pdnn_arena arena = {0};
     struct pdnn_scatter pool = {0};
-    enum pdnn_status status = pdnn_aggregate_pool(&run->known, &pool, err);
+    pdnn_aggregate_pool(&run->known, &pool);
+    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
         const struct pdnn_instance_visits of = pdnn_visits_of(&run->known, session->tasks[i].id);
         const struct pdnn_aggregate_input input = {
@@ -147,20 +151,20 @@ static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_r
 static enum pdnn_status report(const struct run *run, bool csv, bool *some_failed, struct pdnn_err *err) {
     size_t n_tasks = run->session.n_tasks, counts[PDNN_OUTCOME_COUNT] = {0};
     struct pdnn_str out = {0};
-    struct pdnn_record *records = calloc(n_tasks + 1, sizeof *records);
-    if (!records)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", n_tasks);
+    struct pdnn_record *records = pdnn_alloc(n_tasks + 1, sizeof *records);
     if (csv && !run->varies)
         pdnn_columns_header(&pdnn_ops_columns, &out);
     enum pdnn_status status = aggregate(run, csv, records, &out, err);
     for (size_t i = 0; status == PDNN_OK && i < n_tasks; i++)
         counts[records[i].outcome]++;
     if (status == PDNN_OK && run->varies)
-        status = pdnn_vary_report(&run->vary, records, n_tasks, &run->set, csv, &out, err);
+        pdnn_vary_report(&run->vary, records, n_tasks, &run->set, csv, &out);
     *some_failed = pdnn_session_has_failed(counts);
     free(records);
-    if (status == PDNN_OK)
-        return pdnn_text_print(&out, csv, err);
+    if (status == PDNN_OK) {
+        pdnn_text_print(&out, csv);
+        return PDNN_OK;
+    }
     pdnn_str_finish(&out);
     return status;
 }
@@ -177,13 +181,8 @@ static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct 
         return pdnn_fail(err, PDNN_INVALID, "--rounds is '%s', expected a whole number from 1 to %d", text,
                          ROUNDS_MAX);
     pdnn_str_printf(rounds, "measure.rounds=%" PRId64, count);
-    if (pdnn_argument_all(arguments, "set", sets, n_sets, err) != PDNN_OK)
-        return err->status;
-    const char **more = realloc(*sets, (*n_sets + 2) * sizeof *more);
-    if (!more || rounds->failed) {
-        free(more ? more : *sets);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-    }
+    pdnn_argument_all(arguments, "set", sets, n_sets);
+    const char **more = pdnn_resize(*sets, *n_sets + 2, sizeof *more);
     memmove(more + 2, more, *n_sets * sizeof *more);
     more[0] = time_limit;
     more[1] = pdnn_str_text(rounds);

@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -118,17 +119,15 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     const char **only = NULL;
     char path[4096];
     size_t n_only = 0;
-    enum pdnn_status status = pdnn_argument_all(arguments, "only", &only, &n_only, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
+    pdnn_argument_all(arguments, "only", &only, &n_only);
+    enum pdnn_status status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
     free(only);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
     if (status == PDNN_OK &&
         snprintf(path, sizeof path, "%s/ceilings.csv", arguments->operands[0]) >= (int)sizeof path)
         status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", arguments->operands[0]);
-    if (status == PDNN_OK && !(c->ceilings = calloc(1, sizeof *c->ceilings)))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
     if (status == PDNN_OK)
         status = pdnn_ceilings_read(path, NULL, c->ceilings, err);
     c->request.selection = &c->selection;
@@ -166,7 +165,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     else if (status == PDNN_OK)
         pdnn_scaling_text(&c.out, &c.made, c.request.memory_bytes > 0);
     if (status == PDNN_OK)
-        status = pdnn_text_print(&c.out, csv, err);
+        pdnn_text_print(&c.out, csv);
     if (status == PDNN_OK)
         fprintf(
             stderr,

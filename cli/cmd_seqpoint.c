@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/memory.h"
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -92,33 +93,22 @@ struct job {
     struct pdnn_seqpoint_result result;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-}
-
 /* The options that stand for keys of the spec come after --set, as more of these. */
-static enum pdnn_status get_sets(struct job *job, const char ***sets, size_t *n_sets, struct pdnn_err *err) {
+static void get_sets(struct job *job, const char ***sets, size_t *n_sets) {
     static const char *const keys[][2] = {{"lengths", "lengths"},
                                           {"sampler", "sampler"},
                                           {"key", "key"},
                                           {"statistic", "statistic"},
                                           {"target-error", "target_error"}};
     enum { KEYS = sizeof keys / sizeof *keys };
-    if (pdnn_argument_all(job->arguments, "set", sets, n_sets, err) != PDNN_OK)
-        return err->status;
-    const char **more = realloc(*sets, (*n_sets + KEYS) * sizeof *more);
-    if (!more)
-        return no_memory(err);
+    pdnn_argument_all(job->arguments, "set", sets, n_sets);
+    const char **more = pdnn_resize(*sets, *n_sets + KEYS, sizeof *more);
     *sets = more;
     for (size_t i = 0; i < KEYS; i++) {
         const char *text = pdnn_argument(job->arguments, keys[i][0]);
-        if (!text)
-            continue;
-        more[*n_sets] = pdnn_arena_printf(&job->arena, "seqpoint.%s=%s", keys[i][1], text);
-        if (!more[(*n_sets)++])
-            return no_memory(err);
+        if (text)
+            more[(*n_sets)++] = pdnn_arena_printf(&job->arena, "seqpoint.%s=%s", keys[i][1], text);
     }
-    return PDNN_OK;
 }
 
 /* The statistic to select by; NULL: the length. */
@@ -161,8 +151,6 @@ static enum pdnn_status take_points(struct job *job, const char *directory, stru
     struct pdnn_seqpoint_table table = {0};
     const char *path = pdnn_arena_printf(&job->arena, "%s/seqpoint.csv", directory);
     points->point = pdnn_arena_alloc(&job->arena, epoch->n_kinds, sizeof *points->point);
-    if (!path || !points->point)
-        return no_memory(err);
     if (pdnn_seqpoint_table_read(path, &table, err) != PDNN_OK)
         return err->status;
     double weights = 0;
@@ -180,16 +168,13 @@ static enum pdnn_status take_points(struct job *job, const char *directory, stru
     return PDNN_OK;
 }
 
-static enum pdnn_status draw_sample(struct job *job, struct pdnn_err *err) {
+static void draw_sample(struct job *job) {
     const struct pdnn_epoch_sample_request request = {.epoch = &job->made.epoch,
                                                       .seed = job->session.spec.seed};
-    enum pdnn_status status = pdnn_epoch_sample_draw(&request, &job->arena, &job->sample, err);
-    if (status != PDNN_OK)
-        return status;
+    pdnn_epoch_sample_draw(&request, &job->arena, &job->sample);
     size_t wanted = (size_t)job->made.rules.sample, all = job->made.epoch.n_iterations;
     job->draws = wanted > job->sample.least ? wanted : job->sample.least;
     job->draws = job->draws < all ? job->draws : all;
-    return PDNN_OK;
 }
 
 static enum pdnn_status project(struct job *job, bool ran, struct pdnn_err *err) {
@@ -241,13 +226,11 @@ static enum pdnn_status measure(struct job *job, struct pdnn_err *err) {
     sum->stamped_ns += result.spent.stamped_ns;
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
-    struct pdnn_err cause = {0};
-    enum pdnn_status read =
-        pdnn_seqpoint_times(&job->made, &job->directory, every, job->time_ns, job->measured, &cause);
-    job->result.every = every && read == PDNN_OK && has_every(job);
-    if (read == PDNN_OK && every && !job->result.every)
-        read = pdnn_seqpoint_times(&job->made, &job->directory, false, job->time_ns, job->measured, &cause);
-    return read == PDNN_OK ? status : pdnn_fail(err, cause.status, "%s", cause.text);
+    pdnn_seqpoint_times(&job->made, &job->directory, every, job->time_ns, job->measured);
+    job->result.every = every && has_every(job);
+    if (every && !job->result.every)
+        pdnn_seqpoint_times(&job->made, &job->directory, false, job->time_ns, job->measured);
+    return status;
 }
 
 /* Runs more of the sample until its interval is narrow enough. Where some of it did not run, the estimate is
@@ -313,14 +296,11 @@ static enum pdnn_status write_table(struct job *job, struct pdnn_err *err) {
     size_t n_kinds = job->made.epoch.n_kinds;
     struct pdnn_seqpoint_row *rows = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *rows);
     struct pdnn_str text = {0};
-    if (!rows)
-        return no_memory(err);
     for (size_t k = 0; k < n_kinds; k++)
         fill_row(job, k, &rows[k]);
     pdnn_seqpoint_table_format(rows, n_kinds, &text);
-    enum pdnn_status status = text.failed ? no_memory(err)
-                                          : pdnn_folder_replace(&job->directory.folder, "seqpoint.csv",
-                                                                pdnn_str_text(&text), text.length, err);
+    enum pdnn_status status =
+        pdnn_folder_replace(&job->directory.folder, "seqpoint.csv", pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
     return status;
 }
@@ -335,14 +315,12 @@ static enum pdnn_status open_directory(struct job *job, struct pdnn_err *err) {
     if (!given && !name)
         return pdnn_fail(err, PDNN_INVALID, "an ID names no directory, give -o DIR");
     request.path = given ? given : pdnn_arena_printf(&job->arena, "%s.results", name);
-    if (!request.path)
-        return no_memory(err);
     if (request.ceilings_file &&
         pdnn_ceilings_read(request.ceilings_file, NULL, job->session.ceilings, err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = pdnn_session_announce(&job->session, request.path, err);
-    if (status == PDNN_OK)
-        status = pdnn_environment_facts(&job->session, &job->arena, &facts, &request.n_facts, err);
+    pdnn_session_announce(&job->session, request.path);
+    enum pdnn_status status =
+        pdnn_environment_facts(&job->session, &job->arena, &facts, &request.n_facts, err);
     if (status != PDNN_OK)
         return status;
     request.facts = facts;
@@ -400,17 +378,16 @@ static enum pdnn_status prepare(struct job *job, struct pdnn_err *err) {
     job->time_ns = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *job->time_ns);
     job->measured = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *job->measured);
     job->wanted = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *job->wanted);
-    if (!job->time_ns || !job->measured || !job->wanted)
-        return no_memory(err);
-    enum pdnn_status status = draw_sample(job, err);
-    if (status == PDNN_OK && points)
+    draw_sample(job);
+    enum pdnn_status status = PDNN_OK;
+    if (points)
         status = take_points(job, points, err);
-    else if (status == PDNN_OK && !by_time)
+    else if (!by_time)
         status = choose(job, err);
     return status == PDNN_OK ? project(job, false, err) : status;
 }
 
-static enum pdnn_status print(struct job *job, bool ran, struct pdnn_err *err) {
+static void print(struct job *job, bool ran) {
     struct pdnn_str out = {0};
     bool csv = pdnn_wants_csv(job->arguments);
     job->result.made = &job->made;
@@ -421,7 +398,7 @@ static enum pdnn_status print(struct job *job, bool ran, struct pdnn_err *err) {
         pdnn_seqpoint_csv(&out, &job->result);
     else
         pdnn_seqpoint_text(&out, &job->result, pdnn_terminal_width(STDOUT_FILENO));
-    return pdnn_text_print(&out, csv, err);
+    pdnn_text_print(&out, csv);
 }
 
 static bool is_directory(const char *path) {
@@ -437,8 +414,10 @@ static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, stru
                              "%s: expected one model, or two result directories to compare",
                              arguments->operands[i]);
     enum pdnn_status status = pdnn_seqpoint_pair(arguments->operands, pdnn_wants_csv(arguments), &out, err);
-    if (status == PDNN_OK)
-        return pdnn_text_print(&out, pdnn_wants_csv(arguments), err);
+    if (status == PDNN_OK) {
+        pdnn_text_print(&out, pdnn_wants_csv(arguments));
+        return PDNN_OK;
+    }
     pdnn_str_finish(&out);
     return status;
 }
@@ -454,17 +433,15 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     job.session.hooks = &job.hooks;
     job.session.started_ns = pdnn_clock_ns();
     job.session.no_cache = pdnn_argument(arguments, "no-cache");
-    enum pdnn_status status = get_sets(&job, &sets, &n_sets, err);
-    if (status == PDNN_OK)
-        status = pdnn_seqpoint_open(&job.made, &job.session, arguments->operands[0], sets, n_sets, err);
+    get_sets(&job, &sets, &n_sets);
+    enum pdnn_status status =
+        pdnn_seqpoint_open(&job.made, &job.session, arguments->operands[0], sets, n_sets, err);
     if (status == PDNN_OK)
         status = prepare(&job, err);
     if (status == PDNN_OK && runs)
         status = run_all(&job, some_failed, err);
     if (status == PDNN_OK || (status == PDNN_INTERRUPTED && job.result.projections.of[0].method)) {
-        struct pdnn_err cause = {0};
-        if (print(&job, runs, &cause) != PDNN_OK)
-            status = pdnn_fail(err, cause.status, "%s", cause.text);
+        print(&job, runs);
     }
     if (job.is_open)
         pdnn_sweep_directory_close(&job.directory);

@@ -67,7 +67,7 @@ static void put_leases(struct pdnn_sheet *table, const struct pdnn_status_report
     }
 }
 
-static enum pdnn_status print(const struct pdnn_status_report *report, bool csv, struct pdnn_err *err) {
+static void print(const struct pdnn_status_report *report, bool csv) {
     struct pdnn_sheet table;
     char utc[PDNN_UTC_TEXT] = "";
     pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
@@ -87,9 +87,8 @@ static enum pdnn_status print(const struct pdnn_status_report *report, bool csv,
     put_number(&table, "seconds_left", report->seconds_left);
     if (report->is_joined)
         put_leases(&table, report);
-    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
+    pdnn_sheet_print(&table, csv);
     pdnn_sheet_finish(&table);
-    return status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -101,10 +100,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         enum pdnn_status status = pdnn_status_read(arguments->operands[0], &report, err);
         if (status != PDNN_OK)
             return status;
-        status = print(&report, csv, err);
+        print(&report, csv);
         *some_failed = report.done < report.instances;
         pdnn_status_finish(&report);
-        if (status != PDNN_OK || !watches || !*some_failed)
+        if (!watches || !*some_failed)
             return status;
         fputc('\n', stdout);
         fflush(stdout);

@@ -103,7 +103,9 @@ static enum pdnn_status parse_counts(const struct pdnn_arguments *arguments, str
 static enum pdnn_status check_nodes(const struct pdnn_spec *spec, size_t nodes, struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
     int64_t ranks = 1;
-    enum pdnn_status status = nodes > 1 ? pdnn_walk_start(&walk, spec, 1, false, err) : PDNN_OK;
+    if (nodes > 1)
+        pdnn_walk_start(&walk, spec, 1, false, err);
+    enum pdnn_status status = PDNN_OK;
     for (bool done = nodes == 1; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_walk_next(&walk, &item, &done, err);
@@ -202,7 +204,7 @@ static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *j
     return PDNN_OK;
 }
 
-static enum pdnn_status print_jobs(const struct pdnn_submission *submission, bool csv, struct pdnn_err *err) {
+static void print_jobs(const struct pdnn_submission *submission, bool csv) {
     static const struct pdnn_sheet_column columns[] = {{"job_id", PDNN_ALIGN_LEFT},
                                                        {"cluster", PDNN_ALIGN_LEFT},
                                                        {"tasks", PDNN_ALIGN_RIGHT},
@@ -216,24 +218,20 @@ static enum pdnn_status print_jobs(const struct pdnn_submission *submission, boo
         pdnn_sheet_cell(&table, "%zu", row->tasks ? row->tasks : 1);
         pdnn_sheet_cell(&table, "%s", row->tasks ? "workers" : "merge, when all of them have ended");
     }
-    enum pdnn_status status = pdnn_sheet_print(&table, csv, err);
+    pdnn_sheet_print(&table, csv);
     pdnn_sheet_finish(&table);
-    return status;
 }
 
 static enum pdnn_status submit(const struct pdnn_arguments *arguments,
                                const struct pdnn_submit_request *request, struct pdnn_err *err) {
     struct pdnn_submission submission;
-    struct pdnn_err printing = {0};
-    enum pdnn_status status = pdnn_submit(request, &submission, err), printed = PDNN_OK;
+    enum pdnn_status status = pdnn_submit(request, &submission, err);
     if (!request->dry && submission.n_jobs)
-        printed = print_jobs(&submission, pdnn_wants_csv(arguments), &printing);
-    if (status == PDNN_OK && printed == PDNN_OK)
-        printed = pdnn_text_print(&submission.text, true, &printing);
+        print_jobs(&submission, pdnn_wants_csv(arguments));
+    if (status == PDNN_OK)
+        pdnn_text_print(&submission.text, true);
     if (status == PDNN_OK && !request->dry)
         fprintf(stderr, "next:   paradnn status %s\n", request->job.directory);
-    if (status == PDNN_OK && printed != PDNN_OK)
-        status = pdnn_fail(err, printed, "%s", printing.text);
     pdnn_submission_finish(&submission);
     return status;
 }
@@ -263,7 +261,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_argument_time(arguments, "time", &job->limit_ns, err);
     if (status == PDNN_OK)
-        status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
+        pdnn_argument_all(arguments, "set", &sets, &n_sets);
     if (status == PDNN_OK)
         status = name_program(arguments, &texts.program, err);
     if (status == PDNN_OK)
@@ -288,8 +286,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         job->program = pdnn_str_text(&texts.program);
         job->options = pdnn_str_text(&texts.options);
         request.spec_text = spec.text;
-        if (texts.name.failed || texts.directory.failed || texts.program.failed || texts.options.failed)
-            status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the scripts");
     }
     if (status == PDNN_OK)
         status = submit(arguments, &request, err);

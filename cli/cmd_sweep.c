@@ -96,7 +96,7 @@ static enum pdnn_status name_directory(const struct pdnn_arguments *arguments,
     if (!given && session->shard.count)
         pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, session->shard.index, session->shard.count);
     pdnn_str_printf(name, "%s", given ? "" : ".results");
-    return name->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
+    return PDNN_OK;
 }
 
 /* Each line is filled to the terminal, but for commands, which are copied. */
@@ -189,7 +189,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     size_t n_sets;
     enum pdnn_status status = check_options(arguments, err);
     if (status == PDNN_OK)
-        status = pdnn_argument_all(arguments, "set", &sets, &n_sets, err);
+        pdnn_argument_all(arguments, "set", &sets, &n_sets);
     if (status == PDNN_OK)
         status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
                                   getenv, &session.shard, err);
@@ -208,7 +208,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = name_directory(arguments, &session, &path, err);
     if (status == PDNN_OK)
-        status = pdnn_session_announce(&session, pdnn_str_text(&path), err);
+        pdnn_session_announce(&session, pdnn_str_text(&path));
     if (status == PDNN_OK)
         status = pdnn_environment_facts(&session, &arena, &facts, &request.n_facts, err);
     if (status == PDNN_OK) {

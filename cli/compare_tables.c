@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 void pdnn_compare_append(struct pdnn_str *out, struct pdnn_sheet *table) {
-    bool good = !table->failed && pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), out);
-    out->failed = out->failed || !good;
+    pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), out);
     pdnn_sheet_finish(table);
 }
 
@@ -44,7 +43,6 @@ static void add_interval(struct pdnn_sheet *table, double low, double high) {
     struct pdnn_str text = {0};
     pdnn_interval_append(&text, low, high);
     pdnn_sheet_cell(table, "%s", pdnn_str_text(&text));
-    table->failed = table->failed || text.failed;
     pdnn_str_finish(&text);
 }
 
@@ -113,10 +111,10 @@ const struct pdnn_sheet_column pdnn_pair_columns[PDNN_PAIR_COLUMNS] = {
     {"B", PDNN_ALIGN_RIGHT},
     {"instance", PDNN_ALIGN_WRAP}};
 
-bool pdnn_compare_find_varying(struct pdnn_compared *compared) {
+void pdnn_compare_find_varying(struct pdnn_compared *compared) {
     const struct pdnn_comparison *comparison = &compared->comparison;
     bool *varies = pdnn_arena_alloc(&compared->arena, comparison->n_keys + 1, sizeof *varies);
-    for (size_t k = 0; varies && k < comparison->n_keys; k++) {
+    for (size_t k = 0; k < comparison->n_keys; k++) {
         const char *value = "";
         varies[k] = false;
         for (size_t i = 0; i < comparison->n_pairs && !varies[k]; i++) {
@@ -129,7 +127,6 @@ bool pdnn_compare_find_varying(struct pdnn_compared *compared) {
     for (size_t i = 1; i < comparison->n_pairs && compared->one_family; i++)
         compared->one_family = strcmp(comparison->pair[i].family, comparison->pair[0].family) == 0;
     compared->varies = varies;
-    return varies;
 }
 
 /* "key=" in an id, behind the family or a comma. */
@@ -163,7 +160,6 @@ void pdnn_compare_append_common(struct pdnn_str *out, const struct pdnn_compared
         pdnn_fill_text(out, pdnn_str_text(&text), 2, pdnn_terminal_width(STDOUT_FILENO));
         pdnn_str_append(out, "\n", 1);
     }
-    out->failed = out->failed || common.failed || text.failed;
     pdnn_str_finish(&common);
     pdnn_str_finish(&text);
 }
@@ -179,7 +175,6 @@ static void add_instance(struct pdnn_sheet *table, const struct pdnn_compared *c
         if (compared->varies[k] && *pair->value[k])
             append_value(&text, ",", comparison->key[k], pair->value[k]);
     pdnn_sheet_cell(table, "%s", text.length ? pdnn_str_text(&text) : pair->id);
-    table->failed = table->failed || text.failed;
     pdnn_str_finish(&text);
 }
 

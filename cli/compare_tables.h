@@ -1,5 +1,5 @@
 /* The tables of `paradnn compare` as text: whole ones for --table, and the cells that its overview has too.
- * If memory runs out, `out` or the table records it. */
+ */
 #ifndef CLI_COMPARE_TABLES_H
 #define CLI_COMPARE_TABLES_H
 
@@ -21,8 +21,8 @@ struct pdnn_compared {
     struct pdnn_arena arena; /* of sums, ops and varies */
 };
 
-/* Finds what varies among the pairs: on a terminal they are shown by that. False if memory ran out. */
-bool pdnn_compare_find_varying(struct pdnn_compared *compared);
+/* Finds what varies among the pairs: on a terminal they are shown by that. */
+void pdnn_compare_find_varying(struct pdnn_compared *compared);
 
 /* Appends what the pairs have in common of their ids, where they are shown by the rest. */
 void pdnn_compare_append_common(struct pdnn_str *out, const struct pdnn_compared *compared);

@@ -1,4 +1,5 @@
 #include "cli/compare_text.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "base/visible.h"
 #include "base/fill.h"
@@ -21,7 +22,6 @@ static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
     struct pdnn_str shown = {0};
     pdnn_visible_append(&shown, pdnn_str_text(sentence), sentence->length, "");
     pdnn_fill_text(out, pdnn_str_text(&shown), 0, width ? width : PLAIN_WIDTH);
-    out->failed = out->failed || sentence->failed || shown.failed;
     pdnn_str_finish(&shown);
     pdnn_str_finish(sentence);
 }
@@ -194,11 +194,8 @@ static int compare_pairs(const void *a, const void *b) {
 static void append_extremes(struct pdnn_str *out, const struct pdnn_compared *compared) {
     const struct pdnn_comparison *comparison = &compared->comparison;
     size_t count = comparison->n_pairs;
-    const struct pdnn_pair **sorted = calloc(count + 1, sizeof *sorted);
+    const struct pdnn_pair **sorted = pdnn_alloc(count + 1, sizeof *sorted);
     struct pdnn_sheet table;
-    out->failed = out->failed || !sorted;
-    if (!sorted)
-        return;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &comparison->pair[i];
     qsort(sorted, count, sizeof *sorted, compare_pairs);

@@ -1,5 +1,4 @@
-/* What `paradnn compare` prints for people: an overview in sentences and short tables. If memory runs out,
- * `out` records it. */
+/* What `paradnn compare` prints for people: an overview in sentences and short tables. */
 #ifndef CLI_COMPARE_TEXT_H
 #define CLI_COMPARE_TEXT_H
 

@@ -8,7 +8,7 @@ void pdnn_complete_add(struct pdnn_completion *completion, const char *name, con
                        const char *help) {
     struct pdnn_str line = {0};
     pdnn_str_printf(&line, "\n%.*s%s%s\t", (int)completion->kept, completion->word, name, suffix);
-    bool fits = !line.failed && strncmp(line.text + 1, completion->word, strlen(completion->word)) == 0;
+    bool fits = strncmp(line.text + 1, completion->word, strlen(completion->word)) == 0;
     if (fits && !strstr(pdnn_str_text(&completion->lines), line.text))
         pdnn_str_printf(&completion->lines, "%s%s", line.text, help);
     pdnn_str_finish(&line);
@@ -154,6 +154,5 @@ void pdnn_complete(struct pdnn_str *out, const char *const *words, size_t count)
     else
         complete_word(&completion, words, count);
     pdnn_str_printf(out, "%s%s\n", files[completion.files], pdnn_str_text(&completion.lines));
-    out->failed = out->failed || completion.lines.failed;
     pdnn_str_finish(&completion.lines);
 }

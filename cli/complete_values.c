@@ -114,9 +114,9 @@ static void add_columns(struct pdnn_completion *completion) {
         n_families++;
     keep_to(completion, ",");
     pdnn_arena_init(&arena);
-    if (pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns, NULL) == PDNN_OK)
-        for (size_t i = 0; i < columns.count; i++)
-            pdnn_complete_add(completion, columns.column[i].name, "", columns.column[i].help);
+    pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns);
+    for (size_t i = 0; i < columns.count; i++)
+        pdnn_complete_add(completion, columns.column[i].name, "", columns.column[i].help);
     pdnn_arena_finish(&arena);
 }
 

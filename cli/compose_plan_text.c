@@ -1,5 +1,6 @@
 #include "cli/compose_plan_text.h"
 
+#include "base/memory.h"
 #include "results/table/sheet.h"
 #include "results/table/csv.h"
 #include "cli/progress.h"
@@ -27,14 +28,12 @@ static const char *op_of(const char *key, char text[64]) {
     return text;
 }
 
-static bool count_ops(const struct pdnn_choose *choose, struct pdnn_texts *ops, struct row **rows) {
-    *rows = calloc(choose->n_operators + 1, sizeof **rows);
-    for (size_t i = 0; *rows && i < choose->n_operators; i++) {
+static void count_ops(const struct pdnn_choose *choose, struct pdnn_texts *ops, struct row **rows) {
+    *rows = pdnn_alloc(choose->n_operators + 1, sizeof **rows);
+    for (size_t i = 0; i < choose->n_operators; i++) {
         const struct pdnn_choose_operator *one = &choose->operators[i];
         char text[64];
         size_t number = pdnn_texts_add(ops, op_of(one->key, text));
-        if (number == SIZE_MAX)
-            return false;
         struct row *row = &(*rows)[number];
         row->count++;
         row->fate[one->fate]++;
@@ -45,7 +44,6 @@ static bool count_ops(const struct pdnn_choose *choose, struct pdnn_texts *ops, 
         row->all_seconds += one->seconds;
         row->seconds += one->fate == PDNN_FATE_MEASURED ? one->seconds : 0;
     }
-    return *rows;
 }
 
 static void format_csv(const struct pdnn_texts *ops, const struct row *rows, struct pdnn_str *out) {
@@ -66,7 +64,7 @@ static void format_csv(const struct pdnn_texts *ops, const struct row *rows, str
     }
 }
 
-static bool add_table(const struct pdnn_texts *ops, const struct row *rows, struct pdnn_str *out) {
+static void add_table(const struct pdnn_texts *ops, const struct row *rows, struct pdnn_str *out) {
     static const struct pdnn_sheet_column columns[] = {
         {"op", PDNN_ALIGN_LEFT},         {"operators", PDNN_ALIGN_RIGHT}, {"measured", PDNN_ALIGN_RIGHT},
         {"predicted", PDNN_ALIGN_RIGHT}, {"left", PDNN_ALIGN_RIGHT},      {"too large", PDNN_ALIGN_RIGHT},
@@ -83,9 +81,8 @@ static bool add_table(const struct pdnn_texts *ops, const struct row *rows, stru
         pdnn_sheet_number(&table, rows[i].seconds, 0, "");
         pdnn_sheet_number(&table, rows[i].all_seconds, 0, "");
     }
-    bool good = pdnn_sheet_format(&table, 0, out);
+    pdnn_sheet_format(&table, 0, out);
     pdnn_sheet_finish(&table);
-    return good;
 }
 
 static void add_models(const struct pdnn_compose_plan *plan, const struct pdnn_compose_choice *choice,
@@ -125,19 +122,17 @@ static void add_models(const struct pdnn_compose_plan *plan, const struct pdnn_c
         small[PDNN_FATE_LEFT] + fate[PDNN_FATE_LEFT], pdnn_duration_format(taken, choose->seconds));
 }
 
-enum pdnn_status pdnn_compose_plan_format(const struct pdnn_compose_plan *plan,
-                                          const struct pdnn_compose_choice *choice, bool csv,
-                                          struct pdnn_str *out, struct pdnn_err *err) {
+void pdnn_compose_plan_format(const struct pdnn_compose_plan *plan, const struct pdnn_compose_choice *choice,
+                              bool csv, struct pdnn_str *out) {
     struct pdnn_texts ops = {0};
     struct row *rows;
-    bool good = count_ops(&choice->choose, &ops, &rows);
-    if (good && csv)
+    count_ops(&choice->choose, &ops, &rows);
+    if (csv)
         format_csv(&ops, rows, out);
-    if (good && !csv) {
+    if (!csv) {
         add_models(plan, choice, rows, ops.count, out);
-        good = add_table(&ops, rows, out);
+        add_table(&ops, rows, out);
     }
     free(rows);
     pdnn_texts_finish(&ops);
-    return good ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plan");
 }

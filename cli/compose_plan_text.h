@@ -6,8 +6,7 @@
 
 /* Appends one row per op and pass, and for people first what becomes of the models. budget_seconds: INFINITY:
  * none. */
-enum pdnn_status pdnn_compose_plan_format(const struct pdnn_compose_plan *plan,
-                                          const struct pdnn_compose_choice *choice, bool csv,
-                                          struct pdnn_str *out, struct pdnn_err *err);
+void pdnn_compose_plan_format(const struct pdnn_compose_plan *plan, const struct pdnn_compose_choice *choice,
+                              bool csv, struct pdnn_str *out);
 
 #endif

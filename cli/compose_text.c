@@ -54,7 +54,7 @@ static int by_error(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-static bool add_models(const struct pdnn_validation *validation, struct pdnn_str *out) {
+static void add_models(const struct pdnn_validation *validation, struct pdnn_str *out) {
     static const struct pdnn_sheet_column columns[] = {
         {"error", PDNN_ALIGN_RIGHT},       {"repeat", PDNN_ALIGN_RIGHT},
         {"composed ms", PDNN_ALIGN_RIGHT}, {"direct ms", PDNN_ALIGN_RIGHT},
@@ -75,10 +75,9 @@ static bool add_models(const struct pdnn_validation *validation, struct pdnn_str
         pdnn_sheet_cell(&table, "%s", sorted[i]->worst_op);
         pdnn_sheet_cell(&table, "%s", sorted[i]->id);
     }
-    bool good = pdnn_sheet_format(&table, 0, out);
+    pdnn_sheet_format(&table, 0, out);
     pdnn_sheet_finish(&table);
     free(sorted);
-    return good;
 }
 
 struct summary {
@@ -121,48 +120,44 @@ static void add_stratum(struct pdnn_sheet *table, const char *name, struct summa
     pdnn_sheet_number(table, repeat * 100, 1, " %");
 }
 
-static bool add_summary(const struct pdnn_validation *validation, struct pdnn_str *out) {
+static void add_summary(const struct pdnn_validation *validation, struct pdnn_str *out) {
     static const struct pdnn_sheet_column columns[] = {
         {"models", PDNN_ALIGN_LEFT},        {"number", PDNN_ALIGN_RIGHT},
         {"median error", PDNN_ALIGN_RIGHT}, {"median |error|", PDNN_ALIGN_RIGHT},
         {"95 % |error|", PDNN_ALIGN_RIGHT}, {"within 10 %", PDNN_ALIGN_RIGHT},
         {"in interval", PDNN_ALIGN_RIGHT},  {"median |repeat|", PDNN_ALIGN_RIGHT}};
-    struct summary summary = {.error = calloc(validation->count + 1, sizeof(double)),
-                              .absolute = calloc(validation->count + 1, sizeof(double)),
-                              .repeat = calloc(validation->count + 1, sizeof(double))};
+    struct summary summary = {.error = pdnn_alloc(validation->count + 1, sizeof(double)),
+                              .absolute = pdnn_alloc(validation->count + 1, sizeof(double)),
+                              .repeat = pdnn_alloc(validation->count + 1, sizeof(double))};
     struct pdnn_texts strata = {0};
     struct pdnn_sheet table;
-    bool good = summary.error && summary.absolute && summary.repeat;
     pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < validation->count && good; i++) {
+    for (size_t i = 0; i < validation->count; i++) {
         char text[STRATUM_TEXT];
         name_stratum(validation->model[i].id, text, sizeof text);
         size_t before = strata.count;
-        good = pdnn_texts_add(&strata, text) != SIZE_MAX;
+        pdnn_texts_add(&strata, text);
         if (strata.count == before)
             continue;
         add_up(validation, text, &summary);
         add_stratum(&table, text, &summary);
     }
-    if (good && strata.count > 1) {
+    if (strata.count > 1) {
         add_up(validation, NULL, &summary);
         add_stratum(&table, "all", &summary);
     }
-    good = good && pdnn_sheet_format(&table, 0, out);
+    pdnn_sheet_format(&table, 0, out);
     pdnn_sheet_finish(&table);
     pdnn_texts_finish(&strata);
     free(summary.error);
     free(summary.absolute);
     free(summary.repeat);
-    return good;
 }
 
 /* What of the models' own steps is in none of their ops, and so in no sum. */
-static bool add_outside(const struct pdnn_validation *validation, struct pdnn_str *out) {
-    double *outside = calloc(validation->count + 1, sizeof *outside);
+static void add_outside(const struct pdnn_validation *validation, struct pdnn_str *out) {
+    double *outside = pdnn_alloc(validation->count + 1, sizeof *outside);
     size_t count = 0;
-    if (!outside)
-        return false;
     for (size_t i = 0; i < validation->count; i++)
         if (!isnan(validation->model[i].outside))
             outside[count++] = validation->model[i].outside;
@@ -170,20 +165,19 @@ static bool add_outside(const struct pdnn_validation *validation, struct pdnn_st
         pdnn_str_printf(out, "\noutside of their operators: %.2f %% of the models' steps (median of %zu)\n",
                         100 * pdnn_median(outside, count), count);
     free(outside);
-    return true;
 }
 
-enum pdnn_status pdnn_validation_format(const struct pdnn_validation *validation, bool csv,
-                                        struct pdnn_str *out, struct pdnn_err *err) {
-    bool good = true;
+void pdnn_validation_format(const struct pdnn_validation *validation, bool csv, struct pdnn_str *out) {
     if (csv)
         format_csv(validation, out);
-    else if (!validation->count)
-        pdnn_str_printf(out, "no model has been both composed and run\n");
     else {
-        good = add_models(validation, out);
-        pdnn_str_printf(out, "\n");
-        good = good && add_summary(validation, out) && add_outside(validation, out);
+        if (!validation->count)
+            pdnn_str_printf(out, "no model has been both composed and run\n");
+        else {
+            add_models(validation, out);
+            pdnn_str_printf(out, "\n");
+            add_summary(validation, out);
+            add_outside(validation, out);
+        }
     }
-    return good ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the validation");
 }

@@ -5,7 +5,6 @@
 #include "session/compose.h"
 
 /* Appends a table of the models; for people, ordered by error and followed by the summary. */
-enum pdnn_status pdnn_validation_format(const struct pdnn_validation *validation, bool csv,
-                                        struct pdnn_str *out, struct pdnn_err *err);
+void pdnn_validation_format(const struct pdnn_validation *validation, bool csv, struct pdnn_str *out);
 
 #endif

@@ -35,23 +35,21 @@ static enum pdnn_status get_roofs(struct pdnn_session *session, const char *ceil
 }
 
 /* The budget, or the time left, counts from here: the time that this command took does not count. */
-static enum pdnn_status print_reach(struct pdnn_session *session, size_t n_open, struct pdnn_err *err) {
+static void print_reach(struct pdnn_session *session, size_t n_open) {
     char duration[PDNN_DURATION_TEXT];
     size_t reached;
     uint64_t now_ns = pdnn_clock_ns();
     session->started_ns = now_ns;
     const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     if (!rules.deadline_ns)
-        return PDNN_OK;
+        return;
     uint64_t left_ns = rules.deadline_ns > now_ns ? rules.deadline_ns - now_ns : 0;
-    if (pdnn_sweep_reach(session->tasks, session->n_tasks, &rules, left_ns, &reached, err) != PDNN_OK)
-        return err->status;
+    pdnn_sweep_reach(session->tasks, session->n_tasks, &rules, left_ns, &reached);
     fprintf(stderr, "within %s: all visits to about %zu of the %zu instances, %s\n",
             pdnn_duration_format(duration, (double)left_ns * 1e-9), reached, n_open,
             reached == n_open                    ? "which is all of them"
             : rules.reach == PDNN_REACH_SMALLEST ? "the shortest first"
                                                  : "spread over the spec");
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_dry_run(struct pdnn_session *session, const char *ceilings_file, struct pdnn_err *err) {
@@ -63,7 +61,7 @@ enum pdnn_status pdnn_dry_run(struct pdnn_session *session, const char *ceilings
     print_counts(session, n_open);
     enum pdnn_status status = get_roofs(session, ceilings_file, err);
     if (status == PDNN_OK)
-        status = pdnn_estimate_create(&session->spec, &session->host, "", session->ceilings, &estimate, err);
+        pdnn_estimate_create(&session->spec, &session->host, "", session->ceilings, &estimate);
     if (status != PDNN_OK)
         return status;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
@@ -73,7 +71,7 @@ enum pdnn_status pdnn_dry_run(struct pdnn_session *session, const char *ceilings
         pdnn_estimate_format(estimate, &text);
         fprintf(stderr, "%s\n", pdnn_str_text(&text));
         pdnn_session_predict(session);
-        status = print_reach(session, n_open, err);
+        print_reach(session, n_open);
     }
     pdnn_str_finish(&text);
     pdnn_estimate_destroy(estimate);

@@ -1,4 +1,5 @@
 #include "cli/fit_text.h"
+#include "base/memory.h"
 #include "base/visible.h"
 #include "base/fill.h"
 #include "cli/terminal.h"
@@ -18,7 +19,6 @@ static const char *const titles[PDNN_FIT_MODEL_COUNT] = {
 /* A line below the first one of a fit, filled to the terminal, unless it is empty; frees it. */
 static void append_line(struct pdnn_str *out, struct pdnn_str *line) {
     size_t width = pdnn_terminal_width(STDOUT_FILENO);
-    out->failed = out->failed || line->failed;
     if (!line->length)
         return;
     pdnn_str_printf(out, "  ");
@@ -77,11 +77,10 @@ static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
         {"to", PDNN_ALIGN_RIGHT},    {"VIF", PDNN_ALIGN_RIGHT},
     };
     struct pdnn_sheet table;
-    struct heavy *heavy = calloc(fit->n_terms + 1, sizeof *heavy);
+    struct heavy *heavy = pdnn_alloc(fit->n_terms + 1, sizeof *heavy);
     size_t count = 0;
     pdnn_sheet_init(&table, columns, sizeof columns / sizeof *columns);
-    out->failed = out->failed || !heavy;
-    for (size_t i = 0; heavy && i < fit->n_terms; i++) {
+    for (size_t i = 0; i < fit->n_terms; i++) {
         if (fit->term[i].state == PDNN_TERM_FITTED)
             heavy[count++] = weigh(fit, &fit->term[i]);
     }
@@ -101,7 +100,7 @@ static void append_weights(struct pdnn_str *out, const struct pdnn_fit *fit) {
         add_weight(&table, fit->constant, fit->constant_low, fit->constant_high);
         pdnn_sheet_cell(&table, "-");
     }
-    out->failed = !pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out) || out->failed;
+    pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out);
     pdnn_sheet_finish(&table);
 }
 
@@ -139,11 +138,10 @@ static int farther(const void *a, const void *b) {
 
 static void append_outliers(struct pdnn_str *out, const struct pdnn_fit *fit) {
     enum { SHOWN = 10 };
-    const struct pdnn_fit_row **outlier = calloc(fit->outliers + 1, sizeof *outlier);
+    const struct pdnn_fit_row **outlier = pdnn_alloc(fit->outliers + 1, sizeof *outlier);
     char id[PDNN_VISIBLE_TEXT];
     size_t count = 0;
-    out->failed = out->failed || !outlier;
-    for (size_t i = 0; outlier && i < fit->n_rows; i++) {
+    for (size_t i = 0; i < fit->n_rows; i++) {
         if (fit->row[i].outlier)
             outlier[count++] = &fit->row[i];
     }

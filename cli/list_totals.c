@@ -41,7 +41,7 @@ static const char *format_u128(char buffer[U128_TEXT], pdnn_u128 value) {
     return at;
 }
 
-static enum pdnn_status print_totals_csv(const struct totals *totals, struct pdnn_err *err) {
+static void print_totals_csv(const struct totals *totals) {
     char buffer[U128_TEXT];
     struct pdnn_str out = {0};
     struct pdnn_csv_writer writer = {.out = &out};
@@ -62,11 +62,10 @@ static enum pdnn_status print_totals_csv(const struct totals *totals, struct pdn
         pdnn_csv_put_empty(&writer);
     }
     pdnn_csv_end_row(&writer);
-    return pdnn_text_print(&out, true, err);
+    pdnn_text_print(&out, true);
 }
 
-static enum pdnn_status print_totals(const struct totals *totals, const struct pdnn_shard_deal *deal,
-                                     struct pdnn_err *err) {
+static void print_totals(const struct totals *totals, const struct pdnn_shard_deal *deal) {
     char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
     char exact[U128_TEXT], rounded[PDNN_UNIT_TEXT];
     struct pdnn_str out = {0};
@@ -87,7 +86,7 @@ static enum pdnn_status print_totals(const struct totals *totals, const struct p
         pdnn_str_printf(&out, "predicted  %s at nominal speed, %s for all shards\n",
                         pdnn_duration_format(shard, deal->seconds),
                         pdnn_duration_format(all, deal->seconds_all));
-    return pdnn_text_print(&out, false, err);
+    pdnn_text_print(&out, false);
 }
 
 /* Whether weights, and their gradients in training, do not even fit into memory. */
@@ -150,8 +149,7 @@ enum pdnn_status pdnn_list_totals(const struct pdnn_spec *spec, const struct pdn
     char cache[PDNN_KEPT_PATH];
     uint64_t start_ns = pdnn_clock_ns();
     pdnn_session_cache(false, cache);
-    if (pdnn_estimate_create(spec, host, cache, NULL, &estimate, err) != PDNN_OK)
-        return err->status;
+    pdnn_estimate_create(spec, host, cache, NULL, &estimate);
     enum pdnn_status status =
         sum_up(&totals, estimate, pdnn_session_memory_limit(spec, host), deal, walk, err);
     if (status == PDNN_OK) {
@@ -169,5 +167,9 @@ enum pdnn_status pdnn_list_totals(const struct pdnn_spec *spec, const struct pdn
     pdnn_estimate_destroy(estimate);
     if (status != PDNN_OK)
         return status;
-    return csv ? print_totals_csv(&totals, err) : print_totals(&totals, deal, err);
+    if (csv)
+        print_totals_csv(&totals);
+    else
+        print_totals(&totals, deal);
+    return PDNN_OK;
 }

@@ -43,7 +43,7 @@ static void print_error(const struct pdnn_err *err) {
 
 static int print(struct pdnn_str *text) {
     int status = EXIT_FINE;
-    if (text->failed || fputs(pdnn_str_text(text), stdout) == EOF)
+    if (fputs(pdnn_str_text(text), stdout) == EOF)
         status = EXIT_SOME_FAILED;
     pdnn_str_finish(text);
     return status;

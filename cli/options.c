@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 
 #include "base/fill.h"
@@ -166,11 +167,9 @@ static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, s
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
                                       struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_arguments parsed = {.command = command};
-    parsed.operands = calloc((size_t)argc + 1, sizeof *parsed.operands);
-    parsed.values = calloc((size_t)argc + 1, sizeof *parsed.values);
+    parsed.operands = pdnn_alloc((size_t)argc + 1, sizeof *parsed.operands);
+    parsed.values = pdnn_alloc((size_t)argc + 1, sizeof *parsed.values);
     enum pdnn_status status = PDNN_OK;
-    if (!parsed.operands || !parsed.values)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     bool options_ended = false;
     for (int at = 0; status == PDNN_OK && at < argc && !parsed.help;) {
         const char *text = argv[at];
@@ -225,18 +224,15 @@ enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, cons
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
-                                   const char ***texts, size_t *count, struct pdnn_err *err) {
-    const char **all = calloc(arguments->n_values + 1, sizeof *all);
-    if (!all)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option, const char ***texts,
+                       size_t *count) {
+    const char **all = pdnn_alloc(arguments->n_values + 1, sizeof *all);
     size_t n = 0;
     for (size_t i = 0; i < arguments->n_values; i++)
         if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
             all[n++] = arguments->values[i].text;
     *texts = all;
     *count = n;
-    return PDNN_OK;
 }
 
 enum { HELP_INDENT = 2, HELP_COLUMN = 24 };

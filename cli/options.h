@@ -93,8 +93,8 @@ enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, cons
 
 /* All values of the option in the order given. *texts is heap, and the caller frees it;
  * NULL and 0 if there are none. */
-enum pdnn_status pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
-                                   const char ***texts, size_t *count, struct pdnn_err *err);
+void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option, const char ***texts,
+                       size_t *count);
 
 /* Appends the command's --help, filled to `width` columns. */
 void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);

@@ -33,14 +33,13 @@ static void append_csv(const struct pdnn_sheet *table, struct pdnn_str *out) {
     pdnn_csv_end_row(&writer);
 }
 
-enum pdnn_status pdnn_sheet_print(const struct pdnn_sheet *table, bool csv, struct pdnn_err *err) {
+void pdnn_sheet_print(const struct pdnn_sheet *table, bool csv) {
     struct pdnn_str out = {0};
     if (csv)
         append_csv(table, &out);
     else
         pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), &out);
-    out.failed = out.failed || table->failed;
-    return pdnn_text_print(&out, csv, err);
+    pdnn_text_print(&out, csv);
 }
 
 static enum pdnn_table_format format_of(const struct pdnn_arguments *arguments) {
@@ -57,14 +56,14 @@ bool pdnn_wants_text(const struct pdnn_arguments *arguments) {
     return format_of(arguments) == PDNN_FORMAT_TEXT;
 }
 
-enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
-                                  const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                      const struct pdnn_arguments *arguments) {
     struct pdnn_str out = {0};
     struct pdnn_table_writer writer = {
         .out = &out, .format = format_of(arguments), .width = pdnn_terminal_width(STDOUT_FILENO)};
     pdnn_table_write(&writer, table, rows);
     pdnn_table_write_end(&writer);
-    return pdnn_text_print(&out, writer.format != PDNN_FORMAT_TEXT, err);
+    pdnn_text_print(&out, writer.format != PDNN_FORMAT_TEXT);
 }
 
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
@@ -78,17 +77,14 @@ void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const
     pdnn_table_write_end(&writer);
 }
 
-enum pdnn_status pdnn_text_print(struct pdnn_str *text, bool is_data, struct pdnn_err *err) {
+void pdnn_text_print(struct pdnn_str *text, bool is_data) {
     struct pdnn_str shown = {0};
     const struct pdnn_str *printed = text;
     if (!is_data || isatty(STDOUT_FILENO)) {
         pdnn_visible_append(&shown, pdnn_str_text(text), text->length, "\n");
         printed = &shown;
     }
-    bool failed = text->failed || shown.failed;
-    if (!failed)
-        fwrite(pdnn_str_text(printed), 1, printed->length, stdout);
+    fwrite(pdnn_str_text(printed), 1, printed->length, stdout);
     pdnn_str_finish(text);
     pdnn_str_finish(&shown);
-    return failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory") : PDNN_OK;
 }

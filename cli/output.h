@@ -21,18 +21,18 @@ bool pdnn_wants_text(const struct pdnn_arguments *arguments);
 void pdnn_tell_spec(const struct pdnn_spec *spec);
 
 /* Prints the table to stdout, or these of its rows (NULL: all), as --format says (PDNN_OPTION_TABLE). */
-enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
-                                  const struct pdnn_arguments *arguments, struct pdnn_err *err);
+void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                      const struct pdnn_arguments *arguments);
 
 /* Appends the table as people see it on stdout, or these of its rows and columns (NULL: all). */
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
                      const size_t *columns, size_t n_columns);
 
 /* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
-enum pdnn_status pdnn_sheet_print(const struct pdnn_sheet *table, bool csv, struct pdnn_err *err);
+void pdnn_sheet_print(const struct pdnn_sheet *table, bool csv);
 
 /* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
- * programs only on a terminal. PDNN_NO_MEMORY if it is incomplete because memory ran out. */
-enum pdnn_status pdnn_text_print(struct pdnn_str *text, bool is_data, struct pdnn_err *err);
+ * programs only on a terminal. */
+void pdnn_text_print(struct pdnn_str *text, bool is_data);
 
 #endif

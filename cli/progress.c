@@ -33,7 +33,7 @@ void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detai
         pdnn_str_printf(out, "[%s] ", bar);
     }
     pdnn_str_printf(out, "%3d %%  %s", (int)(fraction * 100), detail);
-    if (!out->failed && width > 2 && out->length - start > width) {
+    if (width > 2 && out->length - start > width) {
         out->length = start + width - 2;
         while (out->length > start && ((unsigned char)out->text[out->length] & 0xc0) == 0x80)
             out->length--;

@@ -13,8 +13,7 @@
 enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED, FOREMOST = 12 };
 
 static void put_table(struct pdnn_sheet *table, struct pdnn_str *out) {
-    if (!pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), out))
-        out->failed = true;
+    pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), out);
     pdnn_sheet_finish(table);
 }
 

@@ -83,7 +83,6 @@ static void append_fact(struct pdnn_str *out, const char *name, struct pdnn_str 
     pdnn_visible_append(&shown, pdnn_str_text(text), text->length, "");
     pdnn_str_printf(out, "  %-*s", FACTS_COLUMN - 2, name);
     pdnn_fill_text(out, pdnn_str_text(&shown), FACTS_COLUMN, width ? width : SIZE_MAX);
-    out->failed = out->failed || text->failed || shown.failed;
     pdnn_str_finish(&shown);
     pdnn_str_finish(text);
 }
@@ -223,10 +222,7 @@ static void append_shares(struct pdnn_str *out, const struct pdnn_record *record
     struct pdnn_share *shares;
     size_t n_shares;
     const struct pdnn_op_rows rows = {ops, n_ops, record->time_ns_median, ""};
-    if (pdnn_shares(&rows, NULL, &arena, &shares, &n_shares, NULL) != PDNN_OK) {
-        out->failed = true;
-        return;
-    }
+    pdnn_shares(&rows, NULL, &arena, &shares, &n_shares);
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     append_where(out, shares, n_shares);
     if (most) {
@@ -274,8 +270,7 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record
     pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < n_ops; i++)
         add_op(&table, &ops[i], record->time_ns_median);
-    if (!pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
-        out->failed = true;
+    pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out);
     pdnn_sheet_finish(&table);
     pdnn_str_append(out, "\n", 1);
 }

@@ -9,8 +9,7 @@
 
 #include <stddef.h>
 
-/* Appends the report, with its table fitted to the terminal on stdout. If
- * memory runs out, `out` records it. */
+/* Appends the report, with its table fitted to the terminal on stdout. */
 void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
                           const struct pdnn_op_record *ops, size_t n_ops);
 

@@ -87,8 +87,7 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_resul
         pdnn_sheet_number(&table, 100 * point->weight * time_ns / result->projections.of[0].total_ns, 1, "");
     }
     pdnn_str_printf(out, "\n");
-    if (!pdnn_sheet_format(&table, width, out))
-        out->failed = true;
+    pdnn_sheet_format(&table, width, out);
     if (points->count > LISTED)
         pdnn_str_printf(out, "... and %zu more, in seqpoint.csv\n", points->count - LISTED);
     pdnn_sheet_finish(&table);
@@ -127,8 +126,7 @@ static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_resu
     for (int i = 0; i < 4; i++)
         pdnn_sheet_cell(&table, "%s", "");
     pdnn_str_printf(out, "\n");
-    if (!pdnn_sheet_format(&table, width, out))
-        out->failed = true;
+    pdnn_sheet_format(&table, width, out);
     pdnn_sheet_finish(&table);
 }
 
@@ -283,8 +281,7 @@ enum pdnn_status pdnn_seqpoint_pair(const char *const directory[2], bool csv, st
     }
     if (status == PDNN_OK && !csv) {
         pdnn_str_printf(out, "first    %s\nsecond   %s\n\n", directory[0], directory[1]);
-        if (!pdnn_sheet_format(&text, pdnn_terminal_width(STDOUT_FILENO), out))
-            out->failed = true;
+        pdnn_sheet_format(&text, pdnn_terminal_width(STDOUT_FILENO), out);
     }
     pdnn_sheet_finish(&text);
     for (int i = 0; i < 2; i++)

@@ -15,18 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-}
-
 /* Splits KEY=LIST and finds the key's row. */
 static enum pdnn_status read_key(struct pdnn_vary *vary, const char *text,
                                  const struct pdnn_instance *instance, const char **list,
                                  struct pdnn_err *err) {
     const struct pdnn_family_def *family = instance->family;
     char *key = pdnn_arena_strdup(&vary->arena, text);
-    if (!key)
-        return no_memory(err);
     char *equals = strchr(key, '=');
     if (!equals || equals == key)
         return pdnn_fail(err, PDNN_INVALID, "expected a key and its values, such as batch=1,16,64");
@@ -49,8 +43,6 @@ static enum pdnn_status read_axis(struct pdnn_vary *vary, const char *list, stru
     bool is_bare = *list != '[' && *list != '{';
     const char *text = pdnn_arena_printf(&vary->arena, is_bare ? "[%s]" : "%s", list);
     struct pdnn_yaml *root;
-    if (!text)
-        return no_memory(err);
     const struct pdnn_yaml_input input = {
         .file = vary->option, .whole_name = true, .text = text, .length = strlen(text)};
     enum pdnn_status status = pdnn_yaml_parse(&input, &vary->arena, &root, err);
@@ -70,8 +62,6 @@ enum pdnn_status pdnn_vary_read(struct pdnn_vary *vary, const char *text, const 
     const char *list = NULL;
     *vary = (struct pdnn_vary){0};
     vary->option = pdnn_arena_printf(&vary->arena, "--vary %.160s", text);
-    if (!vary->option)
-        return no_memory(err);
     enum pdnn_status status = pdnn_instance_parse(id, &instance, err);
     if (status == PDNN_OK)
         status = read_key(vary, text, &instance, &list, err);
@@ -81,14 +71,12 @@ enum pdnn_status pdnn_vary_read(struct pdnn_vary *vary, const char *text, const 
     if (status != PDNN_OK)
         return status;
     vary->ids = pdnn_arena_alloc(&vary->arena, axis.count, sizeof *vary->ids);
-    for (; vary->ids && vary->count < axis.count; vary->count++) {
+    for (; vary->count < axis.count; vary->count++) {
         char buffer[PDNN_ID_TEXT];
         pdnn_axis_apply(&axis, vary->count, &instance);
         vary->ids[vary->count] = pdnn_arena_strdup(&vary->arena, pdnn_instance_format(&instance, buffer));
-        if (!vary->ids[vary->count])
-            return no_memory(err);
     }
-    return vary->ids ? PDNN_OK : no_memory(err);
+    return PDNN_OK;
 }
 
 void pdnn_vary_finish(struct pdnn_vary *vary) {
@@ -192,28 +180,22 @@ static void append_table(const struct pdnn_vary *vary, const struct pdnn_record 
     pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < n_records; i++)
         add_row(vary, &records[i], &table);
-    if (!pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out))
-        out->failed = true;
+    pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out);
     pdnn_sheet_finish(&table);
 }
 
-static enum pdnn_status append_csv(const struct pdnn_record *records, size_t n_records, struct pdnn_str *out,
-                                   struct pdnn_err *err) {
+static void append_csv(const struct pdnn_record *records, size_t n_records, struct pdnn_str *out) {
     struct pdnn_arena arena = {0};
     struct pdnn_columns columns;
-    enum pdnn_status status =
-        pdnn_results_columns(&records[0].instance.family, 1, false, &arena, &columns, err);
-    if (status == PDNN_OK)
-        pdnn_columns_header(&columns, out);
-    for (size_t i = 0; status == PDNN_OK && i < n_records; i++)
+    pdnn_results_columns(&records[0].instance.family, 1, false, &arena, &columns);
+    pdnn_columns_header(&columns, out);
+    for (size_t i = 0; i < n_records; i++)
         pdnn_columns_row(&columns, &records[i], out);
     pdnn_arena_finish(&arena);
-    return status;
 }
 
-enum pdnn_status pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records,
-                                  size_t n_records, const struct pdnn_visit_set *set, bool csv,
-                                  struct pdnn_str *out, struct pdnn_err *err) {
+void pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
+                      const struct pdnn_visit_set *set, bool csv, struct pdnn_str *out) {
     struct pdnn_str summary = {0};
     const char *id = vary->largest ? vary->largest : records[0].id;
     if (csv)
@@ -229,8 +211,9 @@ enum pdnn_status pdnn_vary_report(const struct pdnn_vary *vary, const struct pdn
     else
         pdnn_str_printf(out, "%s\n", pdnn_str_text(&summary));
     pdnn_str_finish(&summary);
-    if (csv)
-        return append_csv(records, n_records, out, err);
+    if (csv) {
+        append_csv(records, n_records, out);
+        return;
+    }
     append_table(vary, records, n_records, out);
-    return PDNN_OK;
 }

@@ -30,8 +30,7 @@ enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_sessi
 
 /* Appends what the values share and a table with one row per record. For CSV: appends the rows of
  * results.csv, and prints what they share on stderr. */
-enum pdnn_status pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records,
-                                  size_t n_records, const struct pdnn_visit_set *set, bool csv,
-                                  struct pdnn_str *out, struct pdnn_err *err);
+void pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
+                      const struct pdnn_visit_set *set, bool csv, struct pdnn_str *out);
 
 #endif

@@ -2,6 +2,7 @@
 #include "session/compose_state.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "runtime/facts/context.h"
 #include "runtime/facts/protocol.h"
@@ -15,10 +16,6 @@
 
 /* A measurement of an operator samples for at most this long, or until it has measure.min_samples. */
 static const uint64_t measure_ns = 150000000, report_gap_ns = 200000000;
-
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the composition");
-}
 
 static bool is_stopped(const struct compose *compose) {
     return compose->rules.stop && *compose->rules.stop;
@@ -60,9 +57,7 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
         if (known->backend == fresh.backend && known->threads == fresh.threads && known->isa == fresh.isa)
             return PDNN_OK;
     }
-    struct context *contexts = realloc(compose->contexts, (compose->n_contexts + 1) * sizeof *contexts);
-    if (!contexts)
-        return out_of_memory(err);
+    struct context *contexts = pdnn_resize(compose->contexts, compose->n_contexts + 1, sizeof *contexts);
     compose->contexts = contexts;
     if (find_software(compose, of, fresh.software, err) != PDNN_OK)
         return err->status;
@@ -75,10 +70,7 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
     struct pdnn_str text = {0};
     pdnn_context_format(&context, &text);
     pdnn_library_context(pdnn_str_text(&text), fresh.text);
-    bool failed = text.failed;
     pdnn_str_finish(&text);
-    if (failed)
-        return out_of_memory(err);
     compose->contexts[compose->n_contexts++] = fresh;
     return PDNN_OK;
 }
@@ -119,19 +111,17 @@ static bool is_chosen(const struct compose *compose, size_t number) {
 }
 
 /* The operators to measure, those that one model measures together, models in random order. */
-static enum pdnn_status order_operators(struct compose *compose, size_t *count, struct pdnn_err *err) {
+static void order_operators(struct compose *compose, size_t *count) {
     const struct pdnn_operators *operators = &compose->operators;
     size_t n_tasks = compose->session->n_tasks;
     struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 2), 0};
-    size_t *tasks = calloc(n_tasks + 1, sizeof *tasks);
-    bool *is_ordered = calloc(operators->keys.count + 1, sizeof *is_ordered);
-    enum pdnn_status status = tasks && is_ordered ? PDNN_OK : out_of_memory(err);
+    size_t *tasks = pdnn_alloc(n_tasks + 1, sizeof *tasks);
+    bool *is_ordered = pdnn_alloc(operators->keys.count + 1, sizeof *is_ordered);
     *count = 0;
-    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++)
+    for (size_t i = 0; i < n_tasks; i++)
         tasks[i] = i;
-    if (status == PDNN_OK)
-        pdnn_rng_shuffle(&rng, tasks, n_tasks, sizeof *tasks);
-    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
+    pdnn_rng_shuffle(&rng, tasks, n_tasks, sizeof *tasks);
+    for (size_t i = 0; i < n_tasks; i++) {
         for (size_t k = 0; k < operators->tasks[tasks[i]].count; k++) {
             size_t number = operators->tasks[tasks[i]].use[k].number;
             if (is_chosen(compose, number) && operators->facts[number].task == tasks[i] &&
@@ -142,7 +132,6 @@ static enum pdnn_status order_operators(struct compose *compose, size_t *count, 
     }
     free(tasks);
     free(is_ordered);
-    return status;
 }
 
 /* Whether round `round` has its time of the operator, or will never have it. */
@@ -165,9 +154,7 @@ static void want_others(const struct compose *compose, size_t task, size_t round
 static enum pdnn_status add_row(struct compose *compose, size_t number, const struct pdnn_visit *visit,
                                 struct pdnn_err *err) {
     const struct context *context = &compose->contexts[compose->context_of[number]];
-    struct pdnn_library_row *row = calloc(1, sizeof *row);
-    if (!row)
-        return out_of_memory(err);
+    struct pdnn_library_row *row = pdnn_alloc(1, sizeof *row);
     row->visit = *visit;
     memcpy(row->context, context->text, sizeof row->context);
     memcpy(row->software, context->software, sizeof row->software);
@@ -209,14 +196,13 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
     const struct pdnn_visit_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
                                            .stop = compose->rules.stop,
                                            .grace_ns = compose->rules.grace_ns};
-    struct pdnn_operator_request *request = calloc(1, sizeof *request);
+    struct pdnn_operator_request *request = pdnn_alloc(1, sizeof *request);
     struct pdnn_visit visit = {0};
     struct pdnn_operator_time *times = NULL;
     size_t n_times = 0;
     struct pdnn_worker *worker;
-    enum pdnn_status status = request ? PDNN_OK : out_of_memory(err);
-    if (status == PDNN_OK)
-        status = pdnn_operators_request(compose->session, &compose->rules, task, &request->request, err);
+    enum pdnn_status status =
+        pdnn_operators_request(compose->session, &compose->rules, task, &request->request, err);
     if (status == PDNN_OK)
         status = pdnn_sweep_workers_get(compose->workers, (enum pdnn_isa)context->isa, &worker, err);
     if (status == PDNN_OK) {
@@ -264,13 +250,10 @@ static enum pdnn_status measure_round(struct compose *compose, size_t count, siz
 }
 
 /* The rows that the model was listed with, without times; the visit owns them. */
-static enum pdnn_status copy_rows(const struct compose *compose, size_t task, struct pdnn_visit *visit,
-                                  struct pdnn_err *err) {
+static void copy_rows(const struct compose *compose, size_t task, struct pdnn_visit *visit) {
     const struct pdnn_instance_visits of = listed(compose, task);
     *visit = *of.visit;
-    visit->ops = calloc(of.ops->count + 1, sizeof *visit->ops);
-    if (!visit->ops)
-        return out_of_memory(err);
+    visit->ops = pdnn_alloc(of.ops->count + 1, sizeof *visit->ops);
     visit->n_ops = of.ops->count;
     for (size_t i = 0; i < visit->n_ops; i++) {
         const struct pdnn_measured_op *from = &of.ops->op[i];
@@ -281,7 +264,6 @@ static enum pdnn_status copy_rows(const struct compose *compose, size_t task, st
         to->count = from->count;
         to->bytes = from->bytes;
     }
-    return PDNN_OK;
 }
 
 /* An operator that has no time of its own. Fails if it cannot be measured either; then that is the visit's
@@ -370,40 +352,39 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
                                     struct pdnn_err *err) {
     struct pdnn_visit visit = {0};
     bool complete;
-    enum pdnn_status status = copy_rows(compose, task, &visit, err);
-    if (status == PDNN_OK) {
-        add_up(compose, task, round, &visit, &complete);
-        visit.flags |= PDNN_FLAG_COMPOSED;
-        visit.flags &= complete ? UINT_MAX : ~(unsigned)PDNN_FLAG_PREDICTED;
-        visit.started_unix_ms = pdnn_clock_unix_ms();
-        if (!complete) {
-            free(visit.ops);
-            visit.ops = NULL;
-            visit.n_ops = visit.samples = 0;
-        }
-        bool has_failed = visit.outcome == PDNN_OUTCOME_UNPREDICTED;
-        if (complete || (has_failed && !is_said(compose, task, &visit)))
-            status = pdnn_sweep_directory_commit(compose->sweep, task, &visit, err);
+    copy_rows(compose, task, &visit);
+    enum pdnn_status status = PDNN_OK;
+    add_up(compose, task, round, &visit, &complete);
+    visit.flags |= PDNN_FLAG_COMPOSED;
+    visit.flags &= complete ? UINT_MAX : ~(unsigned)PDNN_FLAG_PREDICTED;
+    visit.started_unix_ms = pdnn_clock_unix_ms();
+    if (!complete) {
+        free(visit.ops);
+        visit.ops = NULL;
+        visit.n_ops = visit.samples = 0;
     }
+    bool has_failed = visit.outcome == PDNN_OUTCOME_UNPREDICTED;
+    if (complete || (has_failed && !is_said(compose, task, &visit)))
+        status = pdnn_sweep_directory_commit(compose->sweep, task, &visit, err);
     pdnn_visit_finish(&visit);
     return status;
 }
 
 /* Neighbours are what has been measured by now, in this round where it has. */
-static enum pdnn_status find_neighbours(struct compose *compose, size_t round, struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_compose_fates_begin(&compose->fates, err);
-    for (size_t i = 0; i < compose->operators.keys.count && status == PDNN_OK; i++) {
+static void find_neighbours(struct compose *compose, size_t round) {
+    pdnn_compose_fates_begin(&compose->fates);
+    for (size_t i = 0; i < compose->operators.keys.count; i++) {
         struct pdnn_library_times times;
         if (compose->is_used[i] && find_times(compose, i, &times) && times.count)
-            status = pdnn_neighbours_add(compose->fates.neighbours, compose->operators.keys.text[i],
-                                         compose->fates.floor_ns[i],
-                                         times.ns[round < times.count ? round : times.count - 1], err);
+            pdnn_neighbours_add(compose->fates.neighbours, compose->operators.keys.text[i],
+                                compose->fates.floor_ns[i],
+                                times.ns[round < times.count ? round : times.count - 1]);
     }
-    return status;
 }
 
 static enum pdnn_status compose_round(struct compose *compose, size_t round, struct pdnn_err *err) {
-    enum pdnn_status status = find_neighbours(compose, round, err);
+    find_neighbours(compose, round);
+    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < compose->session->n_tasks && status == PDNN_OK; i++)
         if (is_composed(compose->role[i]) && count_composed(compose, i, round) <= round)
             status = compose_one(compose, i, round, err);
@@ -424,9 +405,9 @@ static enum pdnn_status visit_some(struct compose *compose, size_t round, bool i
         session->tasks[i].closed = compose->closed[i] || compose->role[i] == ROLE_COMPOSED ||
                                    (compose->role[i] == ROLE_DIRECT) != is_small ||
                                    compose->fates.of_task[i] == PDNN_FATE_LEFT;
-    enum pdnn_status status = pdnn_sweep_directory_resume(compose->sweep, err);
-    if (status == PDNN_OK)
-        status = pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
+    pdnn_sweep_directory_resume(compose->sweep);
+    enum pdnn_status status =
+        pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
     pdnn_sweep_result_add(&compose->result->direct, &result);
     return status;
 }
@@ -442,14 +423,8 @@ static enum pdnn_status settle(struct compose *compose, struct pdnn_err *err) {
                                                   [ROLE_FITS] = PDNN_SETTLE_FITS,
                                                   [ROLE_CALIBRATES] = PDNN_SETTLE_CALIBRATES,
                                                   [ROLE_DIRECT] = PDNN_SETTLE_NOTHING};
-    enum pdnn_settle_use *use = calloc(compose->session->n_tasks + 1, sizeof *use);
-    if (!use)
-        return out_of_memory(err);
-    bool *corrects = realloc(compose->result->corrects, (compose->session->n_tasks + 1) * sizeof *corrects);
-    if (!corrects) {
-        free(use);
-        return out_of_memory(err);
-    }
+    enum pdnn_settle_use *use = pdnn_alloc(compose->session->n_tasks + 1, sizeof *use);
+    bool *corrects = pdnn_resize(compose->result->corrects, compose->session->n_tasks + 1, sizeof *corrects);
     compose->result->corrects = corrects;
     for (size_t i = 0; i < compose->session->n_tasks; i++) {
         use[i] = use_of[compose->role[i]];
@@ -464,11 +439,11 @@ enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, str
     size_t count, rounds = (size_t)compose->rules.rounds;
     enum pdnn_status status = give_roles(compose, err);
     if (status == PDNN_OK && is_first)
-        status = pdnn_compose_give_samples(compose, err);
+        pdnn_compose_give_samples(compose);
     if (status == PDNN_OK)
         status = pdnn_compose_decide(compose, err);
     if (status == PDNN_OK)
-        status = order_operators(compose, &count, err);
+        order_operators(compose, &count);
     for (size_t round = 0; round < rounds && status == PDNN_OK; round++) {
         status = measure_round(compose, count, round, err);
         if (status == PDNN_OK)
@@ -481,17 +456,15 @@ enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, str
 
 static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
-    enum pdnn_status status = pdnn_sweep_directory_resume(compose->sweep, err);
-    if (status == PDNN_OK)
-        status = pdnn_sweep_directory_ceilings(compose->sweep, err);
+    pdnn_sweep_directory_resume(compose->sweep);
+    enum pdnn_status status = pdnn_sweep_directory_ceilings(compose->sweep, err);
     if (status != PDNN_OK)
         return status;
     compose->rules = pdnn_session_rules(session);
     compose->rules.request.allow_slow = compose->sweep->request.allow_slow;
     pdnn_session_predict(compose->sweep->session);
-    status = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &compose->workers, err);
-    if (status == PDNN_OK)
-        status = pdnn_compose_run_all(compose, err);
+    pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &compose->workers);
+    status = pdnn_compose_run_all(compose, err);
     pdnn_sweep_workers_destroy(compose->workers);
     return status;
 }

@@ -58,8 +58,8 @@ struct pdnn_validation {
 
 /* Of the session's models, from the journal of an open directory. corrects: by task, the models to leave out.
  * Heap: pdnn_validation_finish. */
-enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
-                                       struct pdnn_validation *validation, struct pdnn_err *err);
+void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
+                           struct pdnn_validation *validation);
 void pdnn_validation_finish(struct pdnn_validation *validation);
 
 /* Runs in an open directory whose request has the session; writes its tables, also after an interrupt. */

@@ -1,14 +1,11 @@
 /* What a composition does within a budget. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "session/compose_state.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the composition");
-}
 
 /* Seconds left until the deadline. */
 static double budget_of(const struct compose *compose) {
@@ -59,10 +56,8 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
     struct pdnn_compose_fates *fates = &compose->fates;
     struct pdnn_choose *choose = &fates->choose;
     pdnn_compose_fates_finish(fates);
-    enum pdnn_status status = pdnn_compose_fates_init(fates, &compose->plan, &compose->operators,
-                                                      compose->request->extrapolate, err);
-    if (status == PDNN_OK)
-        status = find_contexts(compose, err);
+    pdnn_compose_fates_init(fates, &compose->plan, &compose->operators, compose->request->extrapolate);
+    enum pdnn_status status = find_contexts(compose, err);
     for (size_t i = 0; i < choose->n_operators && status == PDNN_OK; i++)
         choose->operators[i].seconds = compose->is_used[i] ? seconds_of(compose, i) : INFINITY;
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
@@ -71,11 +66,11 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
                              ? 0
                              : (double)session->tasks[i].visit_ns * 1e-9 * (double)lacks;
         if (compose->role[i] != ROLE_NONE)
-            status = pdnn_compose_fates_add(fates, i, seconds, is_composed(compose->role[i]), err);
+            pdnn_compose_fates_add(fates, i, seconds, is_composed(compose->role[i]));
     }
     choose->budget_seconds = budget_of(compose);
     if (status == PDNN_OK)
-        status = pdnn_choose(choose, err);
+        pdnn_choose(choose);
     compose->result->predicted = 0;
     for (size_t i = 0; i < choose->n_models && status == PDNN_OK; i++) {
         fates->of_task[fates->task_of[i]] = choose->models[i].fate;
@@ -141,11 +136,10 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
     double budget_seconds = budget_of(compose);
     struct pdnn_compose_choice choice = {0};
     struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
-    size_t *tasks = calloc(session->n_tasks + 1, sizeof *tasks);
-    enum pdnn_status status = tasks ? pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate,
-                                                               budget_seconds, &choice, err)
-                                    : out_of_memory(err);
-    for (int drawn = 1; drawn >= 0 && status == PDNN_OK; drawn--) {
+    size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
+    pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
+    enum pdnn_status status = PDNN_OK;
+    for (int drawn = 1; drawn >= 0; drawn--) {
         for (size_t i = 0; i < choice.choose.n_models; i++) {
             uint32_t model = choice.choose.order[i];
             size_t task = choice.task_of[model];
@@ -154,34 +148,31 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
         }
     }
     order.tasks = tasks;
-    if (status == PDNN_OK)
-        status = pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules,
-                                        &order, err);
+    status =
+        pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules, &order, err);
     pdnn_compose_choice_finish(&choice);
     free(tasks);
     return status;
 }
 
-/* The array with zeros behind what it had. NULL when memory is out; then it is as it was. */
+/* The array with zeros behind what it had. */
 static void *grow(void *array, size_t had, size_t count, size_t size) {
-    char *grown = realloc(array, (count + 1) * size);
-    if (grown)
-        memset(grown + had * size, 0, (count + 1 - had) * size);
+    char *grown = pdnn_resize(array, count + 1, size);
+    memset(grown + had * size, 0, (count + 1 - had) * size);
     return grown;
 }
 
 /* Arrays by operator, of which `had` were there. */
-static enum pdnn_status make_room(struct compose *compose, size_t had, struct pdnn_err *err) {
+static void make_room(struct compose *compose, size_t had) {
     size_t count = compose->operators.keys.count;
     size_t *context_of = grow(compose->context_of, had, count, sizeof *context_of);
-    compose->context_of = context_of ? context_of : compose->context_of;
+    compose->context_of = context_of;
     size_t *order = grow(compose->order, had, count, sizeof *order);
-    compose->order = order ? order : compose->order;
+    compose->order = order;
     bool *is_tried = grow(compose->is_tried, had, count, sizeof *is_tried);
-    compose->is_tried = is_tried ? is_tried : compose->is_tried;
+    compose->is_tried = is_tried;
     bool *is_used = grow(compose->is_used, had, count, sizeof *is_used);
-    compose->is_used = is_used ? is_used : compose->is_used;
-    return context_of && order && is_tried && is_used ? PDNN_OK : out_of_memory(err);
+    compose->is_used = is_used;
 }
 
 /* Compiles all models, or with a budget some more of them; *guessed: seconds, added up over all calls. */
@@ -201,7 +192,9 @@ static enum pdnn_status list(struct compose *compose, double *guessed, struct pd
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (compose->operators.tasks[i].is_listed)
             *guessed += pdnn_compose_plan_compiled(&compose->plan, i);
-    return status == PDNN_OK ? make_room(compose, had, err) : status;
+    if (status == PDNN_OK)
+        make_room(compose, had);
+    return status;
 }
 
 static bool is_anything_left(struct compose *compose) {
@@ -214,18 +207,16 @@ static bool is_anything_left(struct compose *compose) {
 
 static enum pdnn_status plan(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
-    compose->role = calloc(session->n_tasks + 1, sizeof *compose->role);
-    compose->closed = calloc(session->n_tasks + 1, sizeof *compose->closed);
-    compose->is_sampled = calloc(session->n_tasks + 1, sizeof *compose->is_sampled);
-    if (!compose->role || !compose->closed || !compose->is_sampled)
-        return out_of_memory(err);
+    compose->role = pdnn_alloc(session->n_tasks + 1, sizeof *compose->role);
+    compose->closed = pdnn_alloc(session->n_tasks + 1, sizeof *compose->closed);
+    compose->is_sampled = pdnn_alloc(session->n_tasks + 1, sizeof *compose->is_sampled);
     for (size_t i = 0; i < session->n_tasks; i++)
         compose->closed[i] = session->tasks[i].closed;
     enum pdnn_status status = pdnn_compose_plan(&compose->plan, session, err);
     if (status == PDNN_OK && !isinf(budget_of(compose)))
         status = note_known(compose, err);
     if (status == PDNN_OK && !isinf(budget_of(compose)))
-        status = pdnn_compose_draw_samples(compose, budget_of(compose), err);
+        pdnn_compose_draw_samples(compose, budget_of(compose));
     if (status == PDNN_OK && !isinf(budget_of(compose)))
         note_complete(compose);
     return status;

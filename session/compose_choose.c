@@ -1,15 +1,12 @@
 #include "session/compose_choose.h"
 
+#include "base/memory.h"
 #include "results/analysis/interpolate.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 static const double share_measured = 2.0 / 3;
-
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the choice of operators");
-}
 
 struct priced {
     double price;
@@ -23,32 +20,29 @@ static int by_price(const void *a, const void *b) {
     return (x->model > y->model) - (x->model < y->model);
 }
 
-static bool sort_models(struct pdnn_choose *choose) {
-    struct priced *priced = calloc(choose->n_models + 1, sizeof *priced);
-    uint32_t *models = calloc(choose->n_operators + 1, sizeof *models);
-    choose->order = calloc(choose->n_models + 1, sizeof *choose->order);
-    bool good = priced && models && choose->order;
-    for (size_t i = 0; good && i < choose->n_models; i++)
+static void sort_models(struct pdnn_choose *choose) {
+    struct priced *priced = pdnn_alloc(choose->n_models + 1, sizeof *priced);
+    uint32_t *models = pdnn_alloc(choose->n_operators + 1, sizeof *models);
+    choose->order = pdnn_alloc(choose->n_models + 1, sizeof *choose->order);
+    for (size_t i = 0; i < choose->n_models; i++)
         for (size_t k = 0; k < choose->models[i].count; k++)
             models[choose->models[i].operators[k]]++;
-    for (size_t i = 0; good && i < choose->n_models; i++) {
+    for (size_t i = 0; i < choose->n_models; i++) {
         const struct pdnn_choose_model *model = &choose->models[i];
         priced[i] = (struct priced){model->seconds, (uint32_t)i};
         for (size_t k = 0; k < model->count; k++)
             priced[i].price += choose->operators[model->operators[k]].seconds / models[model->operators[k]];
     }
-    if (good)
-        qsort(priced, choose->n_models, sizeof *priced, by_price);
-    for (size_t i = 0; good && i < choose->n_models; i++)
+    qsort(priced, choose->n_models, sizeof *priced, by_price);
+    for (size_t i = 0; i < choose->n_models; i++)
         choose->order[i] = priced[i].model;
     free(priced);
     free(models);
-    return good;
 }
 
 /* Takes the model if what it lacks fits. */
-static enum pdnn_status take(struct pdnn_choose *choose, struct pdnn_neighbours *neighbours, bool may_predict,
-                             double budget_seconds, struct pdnn_choose_model *model, struct pdnn_err *err) {
+static void take(struct pdnn_choose *choose, struct pdnn_neighbours *neighbours, bool may_predict,
+                 double budget_seconds, struct pdnn_choose_model *model) {
     double seconds = model->seconds;
     bool is_predicted = false;
     for (size_t k = 0; k < model->count; k++) {
@@ -65,7 +59,7 @@ static enum pdnn_status take(struct pdnn_choose *choose, struct pdnn_neighbours 
             seconds += one->seconds;
     }
     if (!(choose->seconds + seconds <= budget_seconds) || isinf(seconds))
-        return PDNN_OK;
+        return;
     choose->seconds += seconds;
     model->fate = is_predicted ? PDNN_FATE_PREDICTED : PDNN_FATE_MEASURED;
     for (size_t k = 0; k < model->count; k++) {
@@ -77,35 +71,32 @@ static enum pdnn_status take(struct pdnn_choose *choose, struct pdnn_neighbours 
             continue;
         }
         one->fate = PDNN_FATE_MEASURED;
-        if (pdnn_neighbours_add(neighbours, one->key, 1, NAN, err) != PDNN_OK)
-            return err->status;
+        pdnn_neighbours_add(neighbours, one->key, 1, NAN);
     }
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_choose(struct pdnn_choose *choose, struct pdnn_err *err) {
+void pdnn_choose(struct pdnn_choose *choose) {
     struct pdnn_neighbours *neighbours = pdnn_neighbours_create(choose->caches, choose->extrapolate);
-    enum pdnn_status status = neighbours && sort_models(choose) ? PDNN_OK : out_of_memory(err);
+    sort_models(choose);
     choose->seconds = 0;
-    for (size_t i = 0; i < choose->n_operators && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < choose->n_operators; i++) {
         struct pdnn_choose_operator *one = &choose->operators[i];
         one->fate = one->seconds > 0 ? PDNN_FATE_LEFT : PDNN_FATE_MEASURED;
         one->reason = NULL;
         if (one->fate == PDNN_FATE_MEASURED)
-            status = pdnn_neighbours_add(neighbours, one->key, 1, NAN, err);
+            pdnn_neighbours_add(neighbours, one->key, 1, NAN);
     }
     for (size_t i = 0; i < choose->n_models; i++)
         choose->models[i].fate = PDNN_FATE_LEFT;
     for (int pass = 0; pass < 2; pass++) {
         double budget_seconds = choose->budget_seconds * (pass ? 1 : share_measured);
-        for (size_t i = 0; i < choose->n_models && status == PDNN_OK; i++) {
+        for (size_t i = 0; i < choose->n_models; i++) {
             struct pdnn_choose_model *model = &choose->models[choose->order[i]];
             if (model->fate == PDNN_FATE_LEFT)
-                status = take(choose, neighbours, pass > 0, budget_seconds, model, err);
+                take(choose, neighbours, pass > 0, budget_seconds, model);
         }
     }
     pdnn_neighbours_destroy(neighbours);
-    return status;
 }
 
 void pdnn_choose_finish(struct pdnn_choose *choose) {

@@ -44,7 +44,7 @@ struct pdnn_choose {
  * models that have it. While two thirds of the budget last, all operators of a model are measured. With the
  * rest, operators with neighbours are predicted, and only the others are measured, so that they become
  * neighbours. Fills in the results; pdnn_choose_finish releases them. */
-enum pdnn_status pdnn_choose(struct pdnn_choose *choose, struct pdnn_err *err);
+void pdnn_choose(struct pdnn_choose *choose);
 void pdnn_choose_finish(struct pdnn_choose *choose);
 
 #endif

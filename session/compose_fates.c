@@ -1,44 +1,36 @@
 #include "session/compose_fates.h"
 
+#include "base/memory.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for what becomes of operators");
-}
 
 static int64_t threads_of(const char *key) {
     const char *text = strstr(key, " threads=");
     return text ? strtoll(text + strlen(" threads="), NULL, 10) : 1;
 }
 
-enum pdnn_status pdnn_compose_fates_init(struct pdnn_compose_fates *fates,
-                                         const struct pdnn_compose_plan *plan,
-                                         const struct pdnn_operators *operators, double extrapolate,
-                                         struct pdnn_err *err) {
+void pdnn_compose_fates_init(struct pdnn_compose_fates *fates, const struct pdnn_compose_plan *plan,
+                             const struct pdnn_operators *operators, double extrapolate) {
     size_t n_tasks = plan->session->n_tasks, count = operators->keys.count;
     *fates = (struct pdnn_compose_fates){.operators = operators,
-                                         .task_of = calloc(n_tasks + 1, sizeof *fates->task_of),
-                                         .of_task = calloc(n_tasks + 1, sizeof *fates->of_task),
-                                         .floor_ns = calloc(count + 1, sizeof *fates->floor_ns)};
+                                         .task_of = pdnn_alloc(n_tasks + 1, sizeof *fates->task_of),
+                                         .of_task = pdnn_alloc(n_tasks + 1, sizeof *fates->of_task),
+                                         .floor_ns = pdnn_alloc(count + 1, sizeof *fates->floor_ns)};
     struct pdnn_choose *choose = &fates->choose;
     pdnn_arena_init(&fates->arena);
-    *choose = (struct pdnn_choose){.operators = calloc(count + 1, sizeof *choose->operators),
+    *choose = (struct pdnn_choose){.operators = pdnn_alloc(count + 1, sizeof *choose->operators),
                                    .n_operators = count,
-                                   .models = calloc(n_tasks + 1, sizeof *choose->models),
+                                   .models = pdnn_alloc(n_tasks + 1, sizeof *choose->models),
                                    .caches = &fates->caches,
                                    .extrapolate = extrapolate};
-    if (!fates->task_of || !fates->of_task || !fates->floor_ns || !choose->operators || !choose->models)
-        return out_of_memory(err);
-    if (pdnn_compose_plan_caches(plan->session, &fates->arena, &fates->caches, err) != PDNN_OK)
-        return err->status;
+    pdnn_compose_plan_caches(plan->session, &fates->arena, &fates->caches);
     for (size_t i = 0; i < count; i++) {
         const char *key = operators->keys.text[i];
         choose->operators[i].key = key;
         fates->floor_ns[i] = pdnn_compose_plan_floor(plan, key, operators->facts[i].bytes, threads_of(key));
     }
-    return PDNN_OK;
 }
 
 void pdnn_compose_fates_finish(struct pdnn_compose_fates *fates) {
@@ -53,14 +45,12 @@ void pdnn_compose_fates_finish(struct pdnn_compose_fates *fates) {
     *fates = (struct pdnn_compose_fates){.task_of = NULL};
 }
 
-enum pdnn_status pdnn_compose_fates_add(struct pdnn_compose_fates *fates, size_t task, double seconds,
-                                        bool has_operators, struct pdnn_err *err) {
+void pdnn_compose_fates_add(struct pdnn_compose_fates *fates, size_t task, double seconds,
+                            bool has_operators) {
     const struct pdnn_task_operators *of = &fates->operators->tasks[task];
     struct pdnn_choose_model *model = &fates->choose.models[fates->choose.n_models];
     size_t count = has_operators ? of->count : 0;
     uint32_t *numbers = pdnn_arena_alloc(&fates->arena, count + 1, sizeof *numbers);
-    if (!numbers)
-        return out_of_memory(err);
     *model = (struct pdnn_choose_model){.operators = numbers, .seconds = seconds};
     for (size_t i = 0; i < count; i++) {
         size_t k = 0;
@@ -70,13 +60,11 @@ enum pdnn_status pdnn_compose_fates_add(struct pdnn_compose_fates *fates, size_t
         model->count += k == model->count;
     }
     fates->task_of[fates->choose.n_models++] = task;
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_compose_fates_begin(struct pdnn_compose_fates *fates, struct pdnn_err *err) {
+void pdnn_compose_fates_begin(struct pdnn_compose_fates *fates) {
     pdnn_neighbours_destroy(fates->neighbours);
     fates->neighbours = pdnn_neighbours_create(&fates->caches, fates->choose.extrapolate);
-    return fates->neighbours ? PDNN_OK : out_of_memory(err);
 }
 
 const char *pdnn_compose_fates_predict(struct pdnn_compose_fates *fates, size_t number,

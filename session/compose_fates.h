@@ -20,18 +20,16 @@ struct pdnn_compose_fates {
 
 /* Empty, with the floors of all operators. Release *fates with pdnn_compose_fates_finish, also after a
  * failure. */
-enum pdnn_status pdnn_compose_fates_init(struct pdnn_compose_fates *fates,
-                                         const struct pdnn_compose_plan *plan,
-                                         const struct pdnn_operators *operators, double extrapolate,
-                                         struct pdnn_err *err);
+void pdnn_compose_fates_init(struct pdnn_compose_fates *fates, const struct pdnn_compose_plan *plan,
+                             const struct pdnn_operators *operators, double extrapolate);
 void pdnn_compose_fates_finish(struct pdnn_compose_fates *fates);
 
 /* Adds a task that runs for so many seconds, of its own, or has operators. */
-enum pdnn_status pdnn_compose_fates_add(struct pdnn_compose_fates *fates, size_t task, double seconds,
-                                        bool has_operators, struct pdnn_err *err);
+void pdnn_compose_fates_add(struct pdnn_compose_fates *fates, size_t task, double seconds,
+                            bool has_operators);
 
 /* Forgets the neighbours of the last round. */
-enum pdnn_status pdnn_compose_fates_begin(struct pdnn_compose_fates *fates, struct pdnn_err *err);
+void pdnn_compose_fates_begin(struct pdnn_compose_fates *fates);
 
 /* NULL and the operator's prediction, or why there is none. */
 const char *pdnn_compose_fates_predict(struct pdnn_compose_fates *fates, size_t number,

@@ -1,5 +1,6 @@
 #include "session/compose_plan.h"
 
+#include "base/memory.h"
 #include "models/build.h"
 #include "models/group.h"
 #include "models/op.h"
@@ -21,10 +22,6 @@ static const double measurement_seconds = 0.01, sampling_seconds = 0.05, seconds
 static const double choice_seconds = 0.5, choice_step_seconds = 0.05, choice_steps = 40;
 static const double compile_seconds = 0.004, node_seconds = 10e-6, group_seconds = 0.6e-3;
 enum { WARM_STEPS = 5 };
-
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plan of a composition");
-}
 
 /* Of one number of threads. */
 struct rates {
@@ -68,20 +65,13 @@ static double seconds_to_choose(const struct pdnn_node *node, double floor_ns) {
     return choice_seconds + choice_steps * fmin(step_seconds(floor_ns), choice_step_seconds);
 }
 
-/* The operator's number; SIZE_MAX when memory is out. */
+/* The operator's number. */
 static size_t enter(struct pdnn_compose_plan *plan, const struct rates *rates, const struct pdnn_graph *graph,
                     const struct pdnn_group *group, const char *key) {
     size_t before = plan->keys.count, number = pdnn_texts_add(&plan->keys, key);
-    if (number == SIZE_MAX || plan->keys.count == before)
+    if (plan->keys.count == before)
         return number;
-    if (number >= plan->room) {
-        size_t room = plan->room ? 2 * plan->room : 1024;
-        struct pdnn_planned_operator *operators = realloc(plan->operators, room * sizeof *operators);
-        if (!operators)
-            return SIZE_MAX;
-        plan->operators = operators;
-        plan->room = room;
-    }
+    plan->operators = pdnn_grow(plan->operators, &plan->room, number, sizeof *plan->operators);
     const struct pdnn_node *node = &graph->nodes[group->node];
     double flop_ns = (double)group->cost.in_bounds_flop_count / group->count /
                      gflops_of(rates, pdnn_node_dtype(graph, node));
@@ -109,8 +99,6 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
     if (pdnn_graph_groups(graph, &groups, &count, NULL, err) != PDNN_OK)
         return err->status;
     uint32_t *numbers = pdnn_arena_alloc(&plan->arena, count + 1, sizeof *numbers);
-    if (!numbers)
-        return out_of_memory(err);
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_node *node = &graph->nodes[groups[i].node];
         char key[PDNN_OPERATOR_KEY_TEXT];
@@ -119,8 +107,6 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
                  pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]], node->op->name,
                  pdnn_node_pass_name(node), groups[i].shape);
         size_t number = enter(plan, rates, graph, &groups[i], key);
-        if (number == SIZE_MAX)
-            return out_of_memory(err);
         numbers[i] = (uint32_t)number;
     }
     qsort(numbers, count, sizeof *numbers, by_number);
@@ -163,9 +149,7 @@ enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct 
     *plan = (struct pdnn_compose_plan){.session = session, .compile_scale = 1, .measure_scale = 1};
     pdnn_arena_init(&plan->arena);
     pdnn_arena_init(&arena);
-    plan->models = calloc(session->n_tasks + 1, sizeof *plan->models);
-    if (!plan->models)
-        status = out_of_memory(err);
+    plan->models = pdnn_alloc(session->n_tasks + 1, sizeof *plan->models);
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (!session->tasks[i].closed && session->rows[i].has_totals)
             status = add_model(plan, i, &rates, &arena, err);
@@ -229,8 +213,8 @@ static void find_caches(const struct pdnn_session *session, int64_t threads,
             caches->bytes[caches->count++] = roofs.level[i].capacity_bytes;
 }
 
-enum pdnn_status pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
-                                          struct pdnn_kind_caches *caches, struct pdnn_err *err) {
+void pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
+                              struct pdnn_kind_caches *caches) {
     find_caches(session, session->n_tasks ? session->tasks[0].instance.setting[PDNN_SETTING_THREADS] : 1,
                 caches);
     for (size_t i = 1; i < session->n_tasks; i++) {
@@ -241,13 +225,10 @@ enum pdnn_status pdnn_compose_plan_caches(const struct pdnn_session *session, st
         if (known)
             continue;
         struct pdnn_kind_caches *more = pdnn_arena_alloc(arena, 1, sizeof *more);
-        if (!more)
-            return out_of_memory(err);
         find_caches(session, threads, more);
         more->next = caches->next;
         caches->next = more;
     }
-    return PDNN_OK;
 }
 
 static bool fits(const struct pdnn_compose_plan *plan, const struct pdnn_planned_operator *planned) {
@@ -265,35 +246,29 @@ static double seconds_of(const struct pdnn_compose_plan *plan, const struct pdnn
     return fits(plan, planned) ? rounds * plan->measure_scale * planned->measure_seconds + choice : INFINITY;
 }
 
-static bool copy_operators(const struct pdnn_compose_plan *plan, struct pdnn_compose_choice *choice) {
+static void copy_operators(const struct pdnn_compose_plan *plan, struct pdnn_compose_choice *choice) {
     struct pdnn_choose *choose = &choice->choose;
     for (size_t i = 0; i < plan->keys.count; i++) {
         const struct pdnn_planned_operator *planned = &plan->operators[i];
         const char *key = pdnn_arena_printf(&choice->arena, "%s [planned]", plan->keys.text[i]);
-        if (!key)
-            return false;
         choose->operators[choose->n_operators++] =
             (struct pdnn_choose_operator){.key = key, .seconds = seconds_of(plan, planned)};
     }
-    return true;
 }
 
-enum pdnn_status pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate,
-                                          double budget_seconds, struct pdnn_compose_choice *choice,
-                                          struct pdnn_err *err) {
+void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
+                              struct pdnn_compose_choice *choice) {
     size_t n_tasks = plan->session->n_tasks;
-    *choice = (struct pdnn_compose_choice){.task_of = calloc(n_tasks + 1, sizeof *choice->task_of)};
+    *choice = (struct pdnn_compose_choice){.task_of = pdnn_alloc(n_tasks + 1, sizeof *choice->task_of)};
     struct pdnn_choose *choose = &choice->choose;
     pdnn_arena_init(&choice->arena);
-    if (pdnn_compose_plan_caches(plan->session, &choice->arena, &choice->caches, err) != PDNN_OK)
-        return err->status;
-    *choose = (struct pdnn_choose){.operators = calloc(plan->keys.count + 1, sizeof *choose->operators),
-                                   .models = calloc(n_tasks + 1, sizeof *choose->models),
+    pdnn_compose_plan_caches(plan->session, &choice->arena, &choice->caches);
+    *choose = (struct pdnn_choose){.operators = pdnn_alloc(plan->keys.count + 1, sizeof *choose->operators),
+                                   .models = pdnn_alloc(n_tasks + 1, sizeof *choose->models),
                                    .caches = &choice->caches,
                                    .extrapolate = extrapolate,
                                    .budget_seconds = budget_seconds};
-    if (!choice->task_of || !choose->operators || !choose->models || !copy_operators(plan, choice))
-        return out_of_memory(err);
+    copy_operators(plan, choice);
     for (size_t i = 0; i < n_tasks; i++) {
         const struct pdnn_planned_model *model = &plan->models[i];
         if (!model->is_open)
@@ -303,7 +278,7 @@ enum pdnn_status pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, 
         choose->models[choose->n_models++] =
             (struct pdnn_choose_model){model->operators, model->count, seconds, PDNN_FATE_LEFT};
     }
-    return pdnn_choose(choose, err);
+    pdnn_choose(choose);
 }
 
 void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice) {

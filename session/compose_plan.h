@@ -64,9 +64,8 @@ struct pdnn_compose_choice {
     struct pdnn_arena arena;
     struct pdnn_kind_caches caches;
 };
-enum pdnn_status pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate,
-                                          double budget_seconds, struct pdnn_compose_choice *choice,
-                                          struct pdnn_err *err);
+void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
+                              struct pdnn_compose_choice *choice);
 void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice);
 
 /* The floor of a compiled operator (runtime/facts/operator.h) with these operands; one that is in no graph,
@@ -78,7 +77,7 @@ double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char 
 double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floor_ns, uint64_t bytes);
 
 /* The caches of all numbers of threads that the session's tasks have; those after the first in the arena. */
-enum pdnn_status pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
-                                          struct pdnn_kind_caches *caches, struct pdnn_err *err);
+void pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
+                              struct pdnn_kind_caches *caches);
 
 #endif

@@ -1,4 +1,5 @@
 /* Which of the composed models also run. */
+#include "base/memory.h"
 #include "base/rng.h"
 #include "session/compose_state.h"
 
@@ -9,10 +10,6 @@ struct candidate {
     uint64_t hash;  /* of the seed and the model's id: where it stands does not depend on other models */
     size_t task;
 };
-
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the models that run");
-}
 
 static int by_hash(const void *a, const void *b) {
     const struct candidate *x = a, *y = b;
@@ -52,35 +49,29 @@ static size_t take(const struct compose *compose, struct candidate *candidates, 
     return count;
 }
 
-enum pdnn_status pdnn_compose_draw_samples(struct compose *compose, double budget_seconds,
-                                           struct pdnn_err *err) {
+void pdnn_compose_draw_samples(struct compose *compose, double budget_seconds) {
     struct pdnn_compose_choice choice = {0};
     struct candidate *candidates = NULL;
     size_t count = 0;
     if (!compose->request->validate && !compose->request->correct)
-        return PDNN_OK;
-    enum pdnn_status status =
-        pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice, err);
-    if (status == PDNN_OK && !(candidates = calloc(choice.choose.n_models + 1, sizeof *candidates)))
-        status = out_of_memory(err);
-    for (size_t i = 0; i < choice.choose.n_models && status == PDNN_OK; i++) {
+        return;
+    pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
+    candidates = pdnn_alloc(choice.choose.n_models + 1, sizeof *candidates);
+    for (size_t i = 0; i < choice.choose.n_models; i++) {
         size_t task = choice.task_of[i];
         if (choice.choose.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[task].is_small)
             add(compose, task, candidates, &count);
     }
-    count = candidates ? take(compose, candidates, count) : 0;
+    count = take(compose, candidates, count);
     for (size_t i = 0; i < count; i++)
         compose->is_sampled[candidates[i].task] = true;
     free(candidates);
     pdnn_compose_choice_finish(&choice);
-    return status;
 }
 
-enum pdnn_status pdnn_compose_give_samples(struct compose *compose, struct pdnn_err *err) {
+void pdnn_compose_give_samples(struct compose *compose) {
     size_t count = 0, n_tasks = compose->session->n_tasks;
-    struct candidate *candidates = calloc(n_tasks + 1, sizeof *candidates);
-    if (!candidates)
-        return out_of_memory(err);
+    struct candidate *candidates = pdnn_alloc(n_tasks + 1, sizeof *candidates);
     for (size_t i = 0; i < n_tasks; i++)
         if (compose->role[i] == ROLE_COMPOSED)
             add(compose, i, candidates, &count);
@@ -93,5 +84,4 @@ enum pdnn_status pdnn_compose_give_samples(struct compose *compose, struct pdnn_
         compose->role[candidates[i].task] = role;
     }
     free(candidates);
-    return PDNN_OK;
 }

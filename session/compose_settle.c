@@ -1,6 +1,7 @@
 #include "session/compose_settle.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "results/analysis/conformal.h"
 #include "results/analysis/correction.h"
 #include "runtime/facts/standing.h"
@@ -36,10 +37,6 @@ struct rounds {
     double *scratch;
 };
 
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the composed times");
-}
-
 static bool has_same_rows(const struct pdnn_measured_ops *a, const struct pdnn_measured_ops *b) {
     bool same = a->count == b->count;
     for (size_t i = 0; same && i < a->count; i++)
@@ -61,23 +58,19 @@ static size_t find_last(const struct pdnn_instance_visits *of) {
     return last;
 }
 
-static enum pdnn_status find_rounds(const struct settle *settle, size_t task, struct rounds *rounds,
-                                    struct pdnn_err *err) {
+static void find_rounds(const struct settle *settle, size_t task, struct rounds *rounds) {
     rounds->of =
         pdnn_visits_of(pdnn_journal_visits(settle->sweep->journal), settle->sweep->session->tasks[task].id);
     const struct pdnn_instance_visits *of = &rounds->of;
     rounds->count = 0;
-    rounds->visit = calloc(of->count + 1, sizeof *rounds->visit);
-    rounds->scratch = calloc(of->count + 1, sizeof *rounds->scratch);
-    if (!rounds->visit || !rounds->scratch)
-        return out_of_memory(err);
+    rounds->visit = pdnn_alloc(of->count + 1, sizeof *rounds->visit);
+    rounds->scratch = pdnn_alloc(of->count + 1, sizeof *rounds->scratch);
     size_t last = find_last(of);
     for (size_t i = of->count; i-- > 0;) {
         if (pdnn_visit_is_round(&of->visit[i]) && of->visit[i].flags == of->visit[last].flags &&
             has_same_rows(&of->ops[i], &of->ops[last]))
             rounds->visit[rounds->count++] = i;
     }
-    return PDNN_OK;
 }
 
 static void rounds_finish(struct rounds *rounds) {
@@ -152,31 +145,26 @@ static double total_of(struct settle *settle, const struct rounds *rounds) {
     return sum;
 }
 
-static enum pdnn_status add_to_fit(struct settle *settle, const struct rounds *rounds, struct pdnn_err *err) {
+static void add_to_fit(struct settle *settle, const struct rounds *rounds) {
     size_t count = rounds->of.ops[rounds->visit[0]].count;
     double direct_ns = direct_of(rounds);
     if (settle->n_rows + count > settle->room) {
         size_t room = 2 * (settle->n_rows + count);
-        struct pdnn_correction_row *rows = realloc(settle->rows, room * sizeof *rows);
-        if (!rows)
-            return out_of_memory(err);
+        struct pdnn_correction_row *rows = pdnn_resize(settle->rows, room, sizeof *rows);
         settle->rows = rows;
         settle->room = room;
     }
     for (size_t i = 0; i < count; i++) {
         size_t kind = kind_of(settle, row_of(rounds, i)->key);
-        if (kind == SIZE_MAX)
-            return out_of_memory(err);
         settle->rows[settle->n_rows++] = (struct pdnn_correction_row){
             kind, settle->n_models, median_of_row(rounds, i), direct_share_of(rounds, i) * direct_ns};
     }
     settle->n_models++;
-    return PDNN_OK;
 }
 
 /* The strata of a model, from the finest. */
-static enum pdnn_status find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
-                                    size_t stratum[PDNN_CONFORMAL_STRATA], struct pdnn_err *err) {
+static void find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
+                        size_t stratum[PDNN_CONFORMAL_STRATA]) {
     const struct pdnn_session *session = settle->sweep->session;
     const struct pdnn_instance *instance = &session->tasks[task].instance;
     const char *family = instance->family->name,
@@ -190,19 +178,17 @@ static enum pdnn_status find_strata(struct settle *settle, size_t task, uint64_t
     snprintf(text[2], sizeof text[2], "%s", mode);
     snprintf(text[3], sizeof text[3], "all");
     for (int i = 0; i < PDNN_CONFORMAL_STRATA; i++)
-        if ((stratum[i] = pdnn_texts_add(&settle->strata, text[i])) == SIZE_MAX)
-            return out_of_memory(err);
-    return PDNN_OK;
+        stratum[i] = pdnn_texts_add(&settle->strata, text[i]);
 }
 
 static enum pdnn_status add_to_calibration(struct settle *settle, size_t task, const struct rounds *rounds,
                                            struct pdnn_err *err) {
     struct pdnn_conformal_case *one = &settle->cases[settle->n_cases];
+    (void)err;
     if (is_predicted(rounds))
         return PDNN_OK;
     uint64_t plan_bytes = rounds->of.visit[rounds->visit[0]].plan_bytes;
-    if (find_strata(settle, task, plan_bytes, one->stratum, err) != PDNN_OK)
-        return err->status;
+    find_strata(settle, task, plan_bytes, one->stratum);
     one->score = fabs(direct_of(rounds) / total_of(settle, rounds) - 1);
     settle->n_cases++;
     return PDNN_OK;
@@ -225,8 +211,8 @@ static enum pdnn_status for_each(struct settle *settle, enum pdnn_settle_use use
         struct rounds rounds = {0};
         if (settle->use[i] == PDNN_SETTLE_NOTHING)
             continue;
-        status = find_rounds(settle, i, &rounds, err);
-        if (status == PDNN_OK && rounds.count && use_of(settle->use[i], &rounds) == use)
+        find_rounds(settle, i, &rounds);
+        if (rounds.count && use_of(settle->use[i], &rounds) == use)
             status = each(settle, i, &rounds, err);
         rounds_finish(&rounds);
     }
@@ -235,8 +221,11 @@ static enum pdnn_status for_each(struct settle *settle, enum pdnn_settle_use use
 
 static enum pdnn_status fit_one(struct settle *settle, size_t task, const struct rounds *rounds,
                                 struct pdnn_err *err) {
+    (void)err;
     (void)task;
-    return is_predicted(rounds) ? PDNN_OK : add_to_fit(settle, rounds, err);
+    if (!is_predicted(rounds))
+        add_to_fit(settle, rounds);
+    return PDNN_OK;
 }
 
 static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *result, struct pdnn_err *err) {
@@ -245,12 +234,10 @@ static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *re
     if (status != PDNN_OK || !settle->n_models)
         return status;
     settle->n_factors = settle->kinds.count;
-    settle->factor = calloc(settle->n_factors + 1, sizeof *settle->factor);
-    if (!settle->factor)
-        return out_of_memory(err);
-    status = pdnn_correction_fit(settle->rows, settle->n_rows, settle->n_models, settle->n_factors + 1,
-                                 settle->factor, err);
-    for (size_t i = 0; i < settle->n_factors && status == PDNN_OK; i++) {
+    settle->factor = pdnn_alloc(settle->n_factors + 1, sizeof *settle->factor);
+    pdnn_correction_fit(settle->rows, settle->n_rows, settle->n_models, settle->n_factors + 1,
+                        settle->factor);
+    for (size_t i = 0; i < settle->n_factors; i++) {
         result->least_factor = fmin(result->least_factor, settle->factor[i]);
         result->greatest_factor = fmax(result->greatest_factor, settle->factor[i]);
     }
@@ -288,12 +275,10 @@ static bool is_known(const struct rounds *rounds, const struct pdnn_visit *visit
     return same && count == rounds->count;
 }
 
-static enum pdnn_status copy_rows(struct settle *settle, const struct rounds *rounds, double scale,
-                                  struct pdnn_visit *visit, struct pdnn_err *err) {
+static void copy_rows(struct settle *settle, const struct rounds *rounds, double scale,
+                      struct pdnn_visit *visit) {
     size_t count = rounds->of.ops[rounds->visit[0]].count;
-    visit->ops = calloc(count + 1, sizeof *visit->ops);
-    if (!visit->ops)
-        return out_of_memory(err);
+    visit->ops = pdnn_alloc(count + 1, sizeof *visit->ops);
     visit->n_ops = count;
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_measured_op *from = row_of(rounds, i);
@@ -305,7 +290,6 @@ static enum pdnn_status copy_rows(struct settle *settle, const struct rounds *ro
         to->bytes = from->bytes;
         to->time_ns = median_of_row(rounds, i) * factor_of(settle, from->key) * scale;
     }
-    return PDNN_OK;
 }
 
 /* As many visits as rounds, whose sums scatter about the total as those did. */
@@ -313,15 +297,13 @@ static enum pdnn_status settle_one(struct settle *settle, size_t task, const str
                                    struct pdnn_err *err) {
     size_t stratum[PDNN_CONFORMAL_STRATA];
     double total_ns = total_of(settle, rounds);
-    struct pdnn_visit *visits = calloc(rounds->count, sizeof *visits);
-    if (!visits)
-        return out_of_memory(err);
+    struct pdnn_visit *visits = pdnn_alloc(rounds->count, sizeof *visits);
     for (size_t i = 0; i < rounds->count; i++)
         rounds->scratch[i] = rounds->of.visit[rounds->visit[i]].median_ns;
     double middle_ns = pdnn_median(rounds->scratch, rounds->count);
-    enum pdnn_status status =
-        find_strata(settle, task, rounds->of.visit[rounds->visit[0]].plan_bytes, stratum, err);
-    for (size_t i = 0; i < rounds->count && status == PDNN_OK; i++) {
+    find_strata(settle, task, rounds->of.visit[rounds->visit[0]].plan_bytes, stratum);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < rounds->count; i++) {
         struct pdnn_visit *visit = &visits[i];
         *visit = rounds->of.visit[rounds->visit[i]];
         double scale = visit->median_ns / middle_ns;
@@ -330,9 +312,9 @@ static enum pdnn_status settle_one(struct settle *settle, size_t task, const str
         visit->ops = NULL;
         visit->median_ns = visit->min_ns = visit->mean_ns = visit->stamped_ns = total_ns * scale;
         set_limits(settle, rounds, stratum, total_ns, visit);
-        status = copy_rows(settle, rounds, scale, visit, err);
+        copy_rows(settle, rounds, scale, visit);
     }
-    bool is_new = status == PDNN_OK && !is_known(rounds, visits);
+    bool is_new = !is_known(rounds, visits);
     for (size_t i = 0; i < rounds->count; i++) {
         if (is_new && status == PDNN_OK)
             status = pdnn_sweep_directory_commit(settle->sweep, task, &visits[i], err);
@@ -346,11 +328,9 @@ enum pdnn_status pdnn_compose_settle(struct pdnn_sweep_directory *sweep, const e
                                      struct pdnn_settle_result *result, struct pdnn_err *err) {
     struct settle settle = {.sweep = sweep, .use = use, .started_unix_ms = pdnn_clock_unix_ms()};
     *result = (struct pdnn_settle_result){.least_factor = NAN, .greatest_factor = NAN};
-    settle.cases = calloc(sweep->session->n_tasks + 1, sizeof *settle.cases);
-    settle.scratch = calloc(sweep->session->n_tasks + 1, sizeof *settle.scratch);
-    enum pdnn_status status = settle.cases && settle.scratch ? PDNN_OK : out_of_memory(err);
-    if (status == PDNN_OK)
-        status = fit(&settle, result, err);
+    settle.cases = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *settle.cases);
+    settle.scratch = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *settle.scratch);
+    enum pdnn_status status = fit(&settle, result, err);
     if (status == PDNN_OK)
         status = for_each(&settle, PDNN_SETTLE_CALIBRATES, add_to_calibration, err);
     result->calibrated = settle.n_cases;

@@ -58,10 +58,9 @@ enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, str
 /* Random samples of the composed models: those that validate and those that correct, every second of which
  * calibrates. A model's place is a hash of the seed and its id, so that the models of one run or pass are
  * those of the next. With a budget they are drawn from what it may buy, before anything is compiled. */
-enum pdnn_status pdnn_compose_draw_samples(struct compose *compose, double budget_seconds,
-                                           struct pdnn_err *err);
+void pdnn_compose_draw_samples(struct compose *compose, double budget_seconds);
 /* Roles for those that were drawn, or without a budget for the first of all, by the roles there are. */
-enum pdnn_status pdnn_compose_give_samples(struct compose *compose, struct pdnn_err *err);
+void pdnn_compose_give_samples(struct compose *compose);
 
 /* One measurement of the operator, as guessed before anything was measured. */
 double pdnn_compose_guess(const struct compose *compose, size_t number);

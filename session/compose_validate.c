@@ -1,6 +1,7 @@
 /* What the journal says about the error of composed times. */
 #include "session/compose.h"
 
+#include "base/memory.h"
 #include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
@@ -101,21 +102,16 @@ static bool validate_one(const struct pdnn_instance_visits *of, double *scratch,
     return true;
 }
 
-enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
-                                       struct pdnn_validation *validation, struct pdnn_err *err) {
+void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
+                           struct pdnn_validation *validation) {
     const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
     const struct pdnn_session *session = sweep->session;
     size_t most = 1;
     for (size_t i = 0; i < visits->ids.count; i++)
         most = visits->of[i].count > most ? visits->of[i].count : most;
-    double *scratch = calloc(most, sizeof *scratch);
+    double *scratch = pdnn_alloc(most, sizeof *scratch);
     validation->count = 0;
-    validation->model = calloc(session->n_tasks + 1, sizeof *validation->model);
-    if (!scratch || !validation->model) {
-        free(scratch);
-        pdnn_validation_finish(validation);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the validation");
-    }
+    validation->model = pdnn_alloc(session->n_tasks + 1, sizeof *validation->model);
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_instance_visits of = pdnn_visits_of(visits, session->tasks[i].id);
         struct pdnn_validated *model = &validation->model[validation->count];
@@ -125,7 +121,6 @@ enum pdnn_status pdnn_compose_validate(const struct pdnn_sweep_directory *sweep,
         validation->count++;
     }
     free(scratch);
-    return PDNN_OK;
 }
 
 void pdnn_validation_finish(struct pdnn_validation *validation) {

@@ -39,8 +39,6 @@ enum pdnn_status pdnn_datasets_find(const struct pdnn_spec *spec, char paths[PDN
             "dataset=DIR ('paradnn data make' writes data sets)");
     for (size_t i = 0; i < spec->n_datasets && status == PDNN_OK; i++)
         status = add(spec->datasets[i], &found, text, err);
-    if (status == PDNN_OK && found.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data sets");
     if (status == PDNN_OK && found.length >= PDNN_REQUEST_SETS)
         status = pdnn_fail(err, PDNN_INVALID, "dataset: the paths of all data sets have at most %d letters",
                            PDNN_REQUEST_SETS - 1);

@@ -1,5 +1,7 @@
 #include "session/deal.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -35,18 +37,14 @@ static int longest_first(const void *left, const void *right) {
     return strcmp(a->id, b->id);
 }
 
-enum pdnn_status pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_t *order,
-                                 struct pdnn_err *err) {
-    struct numbered *sorted = calloc(n_items ? n_items : 1, sizeof *sorted);
-    if (!sorted)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the order of %zu instances", n_items);
+void pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_t *order) {
+    struct numbered *sorted = pdnn_alloc(n_items ? n_items : 1, sizeof *sorted);
     for (size_t i = 0; i < n_items; i++)
         sorted[i] = (struct numbered){items[i], (uint32_t)i};
     qsort(sorted, n_items, sizeof *sorted, longest_first);
     for (size_t i = 0; i < n_items; i++)
         order[i] = sorted[i].index;
     free(sorted);
-    return PDNN_OK;
 }
 
 static bool comes_before(const struct hand *a, const struct hand *b) {
@@ -70,28 +68,23 @@ static void sink(struct hand *hands, size_t count) {
     }
 }
 
-enum pdnn_status pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards,
-                                  uint32_t *shard, uint64_t *load_us, struct pdnn_err *err) {
-    uint32_t *order = calloc(n_items ? n_items : 1, sizeof *order);
-    struct hand *hands = calloc(n_shards, sizeof *hands);
-    enum pdnn_status status = order && hands
-                                  ? pdnn_deal_order(items, n_items, order, err)
-                                  : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu shards", n_shards);
-    if (status == PDNN_OK) {
-        for (size_t i = 0; i < n_shards; i++)
-            hands[i].shard = (uint32_t)i;
-        for (size_t i = 0; i < n_items; i++) {
-            shard[order[i]] = hands->shard;
-            hands->load_us += items[order[i]].cost_us;
-            hands->n_items++;
-            sink(hands, n_shards);
-        }
-        for (size_t i = 0; load_us && i < n_shards; i++)
-            load_us[hands[i].shard] = hands[i].load_us;
+void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard,
+                      uint64_t *load_us) {
+    uint32_t *order = pdnn_alloc(n_items ? n_items : 1, sizeof *order);
+    struct hand *hands = pdnn_alloc(n_shards, sizeof *hands);
+    pdnn_deal_order(items, n_items, order);
+    for (size_t i = 0; i < n_shards; i++)
+        hands[i].shard = (uint32_t)i;
+    for (size_t i = 0; i < n_items; i++) {
+        shard[order[i]] = hands->shard;
+        hands->load_us += items[order[i]].cost_us;
+        hands->n_items++;
+        sink(hands, n_shards);
     }
+    for (size_t i = 0; load_us && i < n_shards; i++)
+        load_us[hands[i].shard] = hands[i].load_us;
     free(order);
     free(hands);
-    return status;
 }
 
 size_t pdnn_deal_batch(const uint64_t *cost_us, size_t n_items, size_t workers, uint64_t last_us) {

@@ -105,12 +105,9 @@ static bool is_closed(const struct pdnn_sweep_request *request, const struct pdn
 }
 
 /* Tells the driver what earlier visits found. The medians live in the session's arena. */
-enum pdnn_status pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep,
-                                                  struct pdnn_task *task, const struct pdnn_visit *visits,
-                                                  size_t n_visits, struct pdnn_err *err) {
+void pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
+                                      const struct pdnn_visit *visits, size_t n_visits) {
     double *medians = pdnn_arena_alloc(&sweep->session->arena, n_visits, sizeof *medians);
-    if (!medians)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the journal's visits");
     const struct pdnn_standing standing = pdnn_standing_of(visits, n_visits);
     task->visits_done = 0;
     task->spent_ns = 0;
@@ -124,19 +121,16 @@ enum pdnn_status pdnn_sweep_directory_resume_task(const struct pdnn_sweep_direct
     task->medians = medians;
     task->closed = task->closed || is_closed(&sweep->request, &standing);
     task->crashes = sweep->request.retry ? 0 : standing.crashes;
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+void pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep) {
     struct pdnn_session *session = sweep->session;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_instance_visits of =
             pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
         if (of.count)
-            status = pdnn_sweep_directory_resume_task(sweep, &session->tasks[i], of.visit, of.count, err);
+            pdnn_sweep_directory_resume_task(sweep, &session->tasks[i], of.visit, of.count);
     }
-    return status;
 }
 
 static bool any_open(const struct pdnn_session *session) {
@@ -149,9 +143,8 @@ static bool any_open(const struct pdnn_session *session) {
 static enum pdnn_status write_ceilings(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     struct pdnn_str text = {0};
     pdnn_ceilings_format(sweep->session->ceilings, &text);
-    enum pdnn_status status = text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs")
-                                          : pdnn_folder_replace(&sweep->folder, ceilings_name,
-                                                                pdnn_str_text(&text), text.length, err);
+    enum pdnn_status status =
+        pdnn_folder_replace(&sweep->folder, ceilings_name, pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
     return status;
 }
@@ -231,8 +224,7 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
     rules.request.allow_slow = sweep->request.allow_slow;
     if (sweep->request.largest)
         snprintf(rules.request.largest, sizeof rules.request.largest, "%s", sweep->request.largest);
-    if (pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers, err) != PDNN_OK)
-        return err->status;
+    pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers);
     enum pdnn_status status = pdnn_sweep_directory_visit(sweep, workers, &rules, result, err);
     pdnn_sweep_workers_destroy(workers);
     return status;
@@ -243,8 +235,7 @@ enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
     const struct pdnn_session_hooks *hooks = sweep->session->hooks;
     struct pdnn_err tables = {0}, gone = {0};
     hooks->watch(hooks->user);
-    if (pdnn_sweep_directory_resume(sweep, err) != PDNN_OK)
-        return err->status;
+    pdnn_sweep_directory_resume(sweep);
     const uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
     sweep->roofs_ns = pdnn_clock_ns() - begun_ns;

@@ -48,12 +48,11 @@ void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 /* Applies the journal to the session's tasks. Visits that were composed of operators' times do not count:
  * what is swept, runs. A task whose last visit failed is closed, unless failures are retried. A task that was
  * unsupported is open if slow runs are allowed; a task measured in a slow run is closed if they are not. */
-enum pdnn_status pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep, struct pdnn_err *err);
+void pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep);
 
 /* The same for one task and these visits, at least one, instead of the journal's. */
-enum pdnn_status pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep,
-                                                  struct pdnn_task *task, const struct pdnn_visit *visits,
-                                                  size_t n_visits, struct pdnn_err *err);
+void pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep, struct pdnn_task *task,
+                                      const struct pdnn_visit *visits, size_t n_visits);
 
 /* Appends a visit to a task to the journal. PDNN_IO also if the directory or its journal is not where it was.
  */

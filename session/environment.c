@@ -15,7 +15,6 @@ struct list {
     struct pdnn_arena *arena;
     struct pdnn_fact *facts;
     size_t count;
-    bool failed;
 };
 
 static void add(struct list *list, struct pdnn_fact fact) {
@@ -25,7 +24,6 @@ static void add(struct list *list, struct pdnn_fact fact) {
 
 static void add_text(struct list *list, const char *key, const char *text, bool identity) {
     char *copy = pdnn_arena_strdup(list->arena, text);
-    list->failed = list->failed || !copy;
     add(list, (struct pdnn_fact){.key = key, .type = PDNN_FACT_TEXT, .text = copy, .identity = identity});
 }
 
@@ -75,8 +73,7 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
         for (char *at = key; at && *at; at++)
             if (*at >= 'A' && *at <= 'Z')
                 *at = (char)(*at - 'A' + 'a');
-        bool is_count = key && strcmp(key, "omp_num_threads") == 0;
-        list->failed = list->failed || !key;
+        bool is_count = strcmp(key, "omp_num_threads") == 0;
         add_text(list, key, pdnn_str_text(&setting) + name + 1, !is_count);
         pdnn_str_clear(&setting);
     }
@@ -85,7 +82,6 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
     add_text(list, "openmp_overridden", pdnn_str_text(&overridden), false);
     add_whole(list, "threads_all", (uint64_t)host->threads_all, false);
     add_text(list, "thread_places", places, false);
-    list->failed = list->failed || setting.failed || obeyed.failed || overridden.failed;
     pdnn_str_finish(&setting);
     pdnn_str_finish(&obeyed);
     pdnn_str_finish(&overridden);
@@ -124,14 +120,12 @@ static void add_variables(struct list *list) {
     for (char **variable = environ; *variable; variable++)
         if (is_relevant(*variable))
             pdnn_str_printf(&text, "%s%s", text.length ? " " : "", *variable);
-    list->failed = list->failed || text.failed;
     add_text(list, "library_variables", pdnn_str_text(&text), false);
     pdnn_str_finish(&text);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         struct pdnn_fact fact = {.key = variables[i].key, .type = PDNN_FACT_TEXT, .identity = true};
         fact.text = pdnn_arena_strdup(list->arena, value_of(&variables[i]));
         fact.variable = variables[i].names[0];
-        list->failed = list->failed || !fact.text;
         add(list, fact);
     }
 }
@@ -141,7 +135,6 @@ static void add_set(struct list *list, const char *text) {
     struct pdnn_fact fact = {
         .key = "dataset", .type = PDNN_FACT_TEXT, .identity = true, .variable = "dataset"};
     fact.text = pdnn_arena_strdup(list->arena, text);
-    list->failed = list->failed || !fact.text;
     add(list, fact);
 }
 
@@ -185,8 +178,6 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
     struct pdnn_worker worker;
     char now[PDNN_UTC_TEXT], *places = NULL;
     list.facts = pdnn_arena_alloc(arena, FACTS_MAX, sizeof *list.facts);
-    if (!list.facts)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the environment's facts");
     enum pdnn_status status = ask_worker(session, &worker, &places, err);
     if (status == PDNN_OK) {
         add_text(&list, "written_utc", pdnn_utc_format(pdnn_clock_unix_ms(), now), false);
@@ -200,8 +191,6 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
     }
     pdnn_worker_stop(&worker);
     free(places);
-    if (status == PDNN_OK && list.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the environment's facts");
     if (status != PDNN_OK)
         return status;
     *facts = list.facts;

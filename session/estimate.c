@@ -2,6 +2,7 @@
 #include "session/estimate.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/tables/record.h"
 #include "runtime/driver/worker.h"
@@ -27,20 +28,13 @@ struct pdnn_estimate {
     struct pdnn_rates rates;
 };
 
-enum pdnn_status pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
-                                      const char *cache, const struct pdnn_ceilings *ceilings,
-                                      struct pdnn_estimate **estimate, struct pdnn_err *err) {
-    struct pdnn_estimate *made = calloc(1, sizeof *made);
-    struct pdnn_ceilings *kept = calloc(1, sizeof *kept);
-    if (!made || !kept) {
-        free(made);
-        free(kept);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an estimate");
-    }
+void pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host, const char *cache,
+                          const struct pdnn_ceilings *ceilings, struct pdnn_estimate **estimate) {
+    struct pdnn_estimate *made = pdnn_alloc(1, sizeof *made);
+    struct pdnn_ceilings *kept = pdnn_alloc(1, sizeof *kept);
     *made = (struct pdnn_estimate){
         .spec = spec, .host = host, .cache = cache, .given = ceilings, .kept = kept, .threads = -1};
     *estimate = made;
-    return PDNN_OK;
 }
 
 void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {

@@ -51,7 +51,6 @@ void pdnn_shell_quote(struct pdnn_str *out, const char *text) {
 static void put_path(const struct pdnn_job *job, const char *name, struct pdnn_str *out) {
     struct pdnn_str path = {0};
     pdnn_str_printf(&path, "%s%s", job->directory, name);
-    out->failed = out->failed || path.failed;
     pdnn_shell_quote(out, pdnn_str_text(&path));
     pdnn_str_finish(&path);
 }
@@ -159,7 +158,6 @@ static void fill_line(const struct pdnn_job *job, const char *text, size_t lengt
         }
     }
     bool directive = text[0] == '#' && text[1] >= 'A' && text[1] <= 'Z';
-    out->failed = out->failed || line.failed;
     if (!directive || !lacks)
         pdnn_str_append(out, pdnn_str_text(&line), line.length);
     pdnn_str_finish(&line);

@@ -2,6 +2,7 @@
 #include "session/join.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "session/deal.h"
 #include "session/join_job.h"
@@ -29,31 +30,26 @@ static uint64_t hash_instances(const struct pdnn_session *session) {
 }
 
 /* The tasks by predicted cost, at nominal rates: the longest first. */
-static enum pdnn_status rank_tasks(struct pdnn_join_job *job, struct pdnn_err *err) {
+static void rank_tasks(struct pdnn_join_job *job) {
     const struct pdnn_session *session = job->session;
     size_t n_tasks = session->n_tasks;
-    struct pdnn_deal_item *items = calloc(n_tasks + 1, sizeof *items);
-    job->is_runnable = calloc(n_tasks + 1, sizeof *job->is_runnable);
-    job->cost_us = calloc(n_tasks + 1, sizeof *job->cost_us);
-    job->order = calloc(n_tasks + 1, sizeof *job->order);
-    job->candidate = calloc(n_tasks + 1, sizeof *job->candidate);
-    job->candidate_us = calloc(n_tasks + 1, sizeof *job->candidate_us);
-    bool has_room =
-        items && job->is_runnable && job->cost_us && job->order && job->candidate && job->candidate_us;
-    for (size_t i = 0; has_room && i < n_tasks; i++) {
+    struct pdnn_deal_item *items = pdnn_alloc(n_tasks + 1, sizeof *items);
+    job->is_runnable = pdnn_alloc(n_tasks + 1, sizeof *job->is_runnable);
+    job->cost_us = pdnn_alloc(n_tasks + 1, sizeof *job->cost_us);
+    job->order = pdnn_alloc(n_tasks + 1, sizeof *job->order);
+    job->candidate = pdnn_alloc(n_tasks + 1, sizeof *job->candidate);
+    job->candidate_us = pdnn_alloc(n_tasks + 1, sizeof *job->candidate_us);
+    for (size_t i = 0; i < n_tasks; i++) {
         const struct pdnn_task *task = &session->tasks[i];
         job->is_runnable[i] = !task->closed;
         if (!task->closed)
             job->cost_us[i] = pdnn_deal_cost(
                 pdnn_predict(NULL, &session->spec, &task->instance, &session->rows[i].totals).total);
         items[i] = (struct pdnn_deal_item){task->id, job->cost_us[i]};
-        has_room = pdnn_texts_add(&job->ids, task->id) == i;
+        pdnn_texts_add(&job->ids, task->id);
     }
-    enum pdnn_status status =
-        has_room ? pdnn_deal_order(items, n_tasks, job->order, err)
-                 : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", n_tasks);
+    pdnn_deal_order(items, n_tasks, job->order);
     free(items);
-    return status;
 }
 
 uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job) {
@@ -108,18 +104,15 @@ static enum pdnn_status claim(struct pdnn_join_job *job, struct pdnn_err *err) {
 static enum pdnn_status take_over(struct pdnn_join_job *job, size_t lease, struct pdnn_err *err) {
     const struct pdnn_lease *held = &job->leases.lease[lease];
     struct pdnn_visits visits = {0};
-    uint32_t *done = malloc((held->count + 1) * sizeof *done);
+    uint32_t *done = pdnn_alloc(held->count + 1, sizeof *done);
     size_t n_done = 0;
-    enum pdnn_status status =
-        done ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", held->count);
-    if (status == PDNN_OK)
-        status = pdnn_join_read_part(job, held, &visits, err);
-    for (size_t i = 0; i < held->count && status == PDNN_OK; i++) {
-        if (pdnn_join_is_done(job, held->instance[i], &visits))
-            done[n_done++] = held->instance[i];
+    enum pdnn_status status = PDNN_OK;
+    pdnn_join_read_part(job, held, &visits);
+    for (size_t i = 0; i < held->count; i++) {
+        pdnn_join_is_done(job, held->instance[i], &visits);
+        done[n_done++] = held->instance[i];
     }
-    if (status == PDNN_OK)
-        status = pdnn_leases_end(&job->leases, lease, done, n_done, err);
+    status = pdnn_leases_end(&job->leases, lease, done, n_done, err);
     pdnn_visits_finish(&visits);
     free(done);
     return status;
@@ -237,7 +230,7 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
     if (status == PDNN_OK)
         status = pdnn_leases_open(&job.leases, request->sweep.path, &plan, &self, err);
     if (status == PDNN_OK)
-        status = rank_tasks(&job, err);
+        rank_tasks(&job);
     if (status == PDNN_OK)
         pdnn_session_predict(job.session);
     if (status == PDNN_OK)

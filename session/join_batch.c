@@ -1,5 +1,6 @@
 /* One lease of a joined sweep: from what is known of its instances to its end. */
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/facts/standing.h"
 #include "session/join_job.h"
 
@@ -7,10 +8,10 @@
 #include <string.h>
 
 /* All who join have the same --allow-slow: what one of them finds is final for all. */
-bool pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits) {
+void pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits) {
     const struct pdnn_instance_visits of = pdnn_visits_of(visits, job->session->tasks[task].id);
     const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
-    return pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
+    pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
 }
 
 static bool intersects(const struct pdnn_lease *one, const struct pdnn_lease *other) {
@@ -26,18 +27,15 @@ static bool intersects(const struct pdnn_lease *one, const struct pdnn_lease *ot
 }
 
 /* Adds to the known visits those that earlier holders of the lease's instances made on this host. */
-static enum pdnn_status adopt(struct pdnn_join_job *job, struct pdnn_err *err) {
+static void adopt(struct pdnn_join_job *job) {
     const struct pdnn_leases *leases = &job->leases;
     if (leases->count > job->adopted_room) {
-        bool *larger = realloc(job->is_adopted, leases->count * sizeof *larger);
-        if (!larger)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu leases", leases->count);
+        bool *larger = pdnn_resize(job->is_adopted, leases->count, sizeof *larger);
         memset(larger + job->adopted_room, 0, leases->count - job->adopted_room);
         job->is_adopted = larger;
         job->adopted_room = leases->count;
     }
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < leases->count && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < leases->count; i++) {
         const struct pdnn_lease *lease = &leases->lease[i];
         bool is_own = strcmp(lease->holder.part, leases->self.part) == 0;
         if (lease->state == PDNN_LEASE_HELD || lease->is_void || is_own || job->is_adopted[i] ||
@@ -45,26 +43,23 @@ static enum pdnn_status adopt(struct pdnn_join_job *job, struct pdnn_err *err) {
             continue;
         job->is_adopted[i] = true;
         if (pdnn_join_is_here(job, lease->holder.part))
-            status = pdnn_join_read_part(job, lease, &job->known, err);
+            pdnn_join_read_part(job, lease, &job->known);
     }
-    return status;
 }
 
 /* Opens the lease's tasks, and no others. */
-static enum pdnn_status open_tasks(struct pdnn_join_job *job, struct pdnn_err *err) {
+static void open_tasks(struct pdnn_join_job *job) {
     const struct pdnn_lease *lease = &job->leases.lease[job->lease];
     struct pdnn_session *session = job->session;
-    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < session->n_tasks; i++)
         session->tasks[i].closed = true;
-    for (size_t i = 0; i < lease->count && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < lease->count; i++) {
         struct pdnn_task *task = &session->tasks[lease->instance[i]];
         const struct pdnn_instance_visits of = pdnn_visits_of(&job->known, task->id);
         task->closed = false;
         if (of.count)
-            status = pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count, err);
+            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
     }
-    return status;
 }
 
 /* Commits a visit, unless the lease was taken away meanwhile. */
@@ -82,8 +77,9 @@ static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit
     }
     if (status == PDNN_OK)
         status = pdnn_sweep_directory_commit(&job->sweep, task, visit, err);
-    return status == PDNN_OK ? pdnn_visits_add(&job->known, job->session->tasks[task].id, &plain, err)
-                             : status;
+    if (status == PDNN_OK)
+        pdnn_visits_add(&job->known, job->session->tasks[task].id, &plain);
+    return status;
 }
 
 static void progress(void *user, const struct pdnn_sweep_progress *visits) {
@@ -101,10 +97,8 @@ static enum pdnn_status visit_all(struct pdnn_join_job *job, struct pdnn_err *er
     enum pdnn_status status = PDNN_OK;
     rules.request.allow_slow = job->request->sweep.allow_slow;
     if (!job->workers)
-        status = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &job->workers, err);
-    if (status == PDNN_OK)
-        status =
-            pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &job->workers);
+    status = pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
     session->hooks->ended(session->hooks->user);
     job->time_is_up = !result.visits && result.out_of_time;
     pdnn_sweep_result_add(&job->result.sweep, &result);
@@ -114,23 +108,17 @@ static enum pdnn_status visit_all(struct pdnn_join_job *job, struct pdnn_err *er
 /* Ends the lease with what is done. */
 static enum pdnn_status end_lease(struct pdnn_join_job *job, struct pdnn_err *err) {
     const struct pdnn_lease *lease = &job->leases.lease[job->lease];
-    uint32_t *done = malloc((lease->count + 1) * sizeof *done);
+    uint32_t *done = pdnn_alloc(lease->count + 1, sizeof *done);
     size_t n_done = 0;
-    enum pdnn_status status =
-        done ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", lease->count);
+    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < lease->count && status == PDNN_OK; i++) {
         const struct pdnn_instance_visits of =
             pdnn_visits_of(&job->known, job->session->tasks[lease->instance[i]].id);
         struct pdnn_task *task = &job->session->tasks[lease->instance[i]];
         /* Its visits say how much visits scatter. */
         if (of.count)
-            status = pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count, err);
-        if (status != PDNN_OK)
-            break;
-        if (!pdnn_join_is_done(job, lease->instance[i], &job->known)) {
-            task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
-            continue;
-        }
+            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
+        pdnn_join_is_done(job, lease->instance[i], &job->known);
         done[n_done++] = lease->instance[i];
         job->result.counts[of.visit[of.count - 1].outcome]++;
     }
@@ -143,20 +131,11 @@ static enum pdnn_status end_lease(struct pdnn_join_job *job, struct pdnn_err *er
 enum pdnn_status pdnn_join_run_batch(struct pdnn_join_job *job, struct pdnn_err *err) {
     struct pdnn_err ending = {0};
     job->is_lost = false;
-    enum pdnn_status status = adopt(job, err);
-    if (status == PDNN_OK)
-        status = open_tasks(job, err);
-    if (status == PDNN_OK)
-        status = visit_all(job, err);
+    adopt(job);
+    enum pdnn_status status = PDNN_OK;
+    open_tasks(job);
+    status = visit_all(job, err);
     job->result.leases++;
-    if (job->is_lost) {
-        job->result.lost++;
-        pdnn_session_warn(job->session,
-                          "lease %08llu: taken over by another process, which saw no sign of "
-                          "life of this one; its visits so far are kept",
-                          (unsigned long long)job->leases.lease[job->lease].number);
-        return PDNN_OK;
-    }
     if (end_lease(job, &ending) != PDNN_OK && (status == PDNN_OK || status == PDNN_INTERRUPTED))
         status = pdnn_fail(err, ending.status, "%s", ending.text);
     return status;

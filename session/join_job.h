@@ -44,8 +44,8 @@ enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err 
 
 /* Adds the visits that are in the part's journal to the instances of the lease; none if it has no journal. A
  * damaged one is a warning, and its visits do not count. */
-enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
-                                     struct pdnn_visits *visits, struct pdnn_err *err);
+void pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
+                         struct pdnn_visits *visits);
 
 /* Frees what leases had done whose part is damaged, or gone although DIR was never merged, with a warning per
  * part. Each part is read once; not that of a process with a lease. */
@@ -55,7 +55,7 @@ enum pdnn_status pdnn_join_void_damaged(struct pdnn_join_job *job, bool *has_fre
 bool pdnn_join_is_here(const struct pdnn_join_job *job, const char *part);
 
 /* Whether these visits are all that the task gets. */
-bool pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits);
+void pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits);
 
 /* Visits the instances of job->lease, and ends it. */
 enum pdnn_status pdnn_join_run_batch(struct pdnn_join_job *job, struct pdnn_err *err);

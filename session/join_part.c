@@ -172,19 +172,16 @@ static bool has_journal(const char *directory) {
     return join_path(path, directory, "journal.csv") && access(path, F_OK) == 0;
 }
 
-enum pdnn_status pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
-                                     struct pdnn_visits *visits, struct pdnn_err *err) {
+void pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
+                         struct pdnn_visits *visits) {
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_err cause = {0};
     if (!path_of_part(job, lease->holder.part, path) || !has_journal(path))
-        return PDNN_OK;
+        return;
     const struct wanted wanted = {job, lease};
     enum pdnn_status status = pdnn_journal_read(path, is_in_lease, &wanted, visits, &cause);
-    if (status == PDNN_NO_MEMORY)
-        return pdnn_fail(err, status, "%s", cause.text);
     if (status != PDNN_OK)
         pdnn_session_warn(job->session, "%s; instances of this part are measured again", cause.text);
-    return PDNN_OK;
 }
 
 /* Whether all of a part can be read; if not, *cause says why. What a merge took over from a part that is gone
@@ -224,8 +221,6 @@ enum pdnn_status pdnn_join_void_damaged(struct pdnn_join_job *job, bool *has_fre
         if (is_in_use(job, part) || !path_of_part(job, part, path))
             continue;
         enum pdnn_status found = check_part(job, path, &cause);
-        if (found == PDNN_NO_MEMORY)
-            return pdnn_fail(err, found, "%s", cause.text);
         bool is_void =
             found == PDNN_INVALID; /* otherwise it may be sound, and others may be able to read it */
         if (found != PDNN_OK)

@@ -1,5 +1,6 @@
 #include "session/kept_roofs.h"
 
+#include "base/memory.h"
 #include "results/tables/record.h"
 #include "results/tables/tables.h"
 
@@ -25,7 +26,6 @@ void pdnn_kept_roofs_context(const struct pdnn_roofs_job *job, struct pdnn_str *
     for (size_t i = 0; i < job->software->count; i++)
         pdnn_str_printf(&libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
     context.library = pdnn_str_text(&libraries);
-    out->failed = out->failed || libraries.failed;
     pdnn_context_format(&context, out);
     pdnn_str_printf(out, "; host %s; %s; governor %s; memory %" PRIu64 " usable 2^%d", host->name,
                     host->kernel, host->governor, host->memory_bytes, magnitude(host->memory_limit_bytes));
@@ -78,9 +78,7 @@ static double difference(const struct pdnn_ceilings *one, const struct pdnn_ceil
 /* Reads the table of an entry, whose rows must all be for the job's thread count. */
 static bool read_table(const struct search *search, const char *table) {
     size_t length = strlen(table);
-    char *text = malloc(length + 1);
-    if (!text)
-        return false;
+    char *text = pdnn_alloc(length + 1, 1);
     memcpy(text, table, length + 1);
     if (!exchange(text, '\t', '\n')) {
         free(text);
@@ -159,9 +157,7 @@ static enum pdnn_status look(struct search *search, const struct pdnn_kept *file
     pdnn_kept_read(file, consider, search);
     if (!search->usable)
         return PDNN_OK;
-    probes = calloc(1, sizeof *probes);
-    if (!probes)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the probes");
+    probes = pdnn_alloc(1, sizeof *probes);
     enum pdnn_status status = source->probe(source->user, probes, err);
     search->kept = search->usable = 0;
     search->probes = probes;
@@ -180,7 +176,7 @@ static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) 
     plain.software = &none;
     *file = (struct pdnn_kept){.path = ""};
     pdnn_kept_roofs_context(&plain, &context);
-    if (job->directory[0] && !context.failed)
+    if (job->directory[0])
         pdnn_kept_open(file, job->directory, "last-roofs", context.text);
     pdnn_str_finish(&context);
 }
@@ -189,10 +185,9 @@ static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) 
 static void keep(const struct pdnn_kept *file, double seconds, const struct pdnn_ceilings *rows) {
     struct pdnn_str table = {0}, entry = {0};
     pdnn_ceilings_format(rows, &table);
-    if (!table.failed && exchange(table.text, '\n', '\t')) {
+    if (exchange(table.text, '\n', '\t')) {
         pdnn_str_printf(&entry, "%" PRId64 " %.17g %s", rows->row[0].measured_unix_ms, seconds, table.text);
-        if (!entry.failed)
-            pdnn_kept_add(file, entry.text);
+        pdnn_kept_add(file, entry.text);
     }
     pdnn_str_finish(&table);
     pdnn_str_finish(&entry);
@@ -234,12 +229,10 @@ enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const str
     struct pdnn_str context = {0};
     struct search search = {.job = job, .differs = INFINITY};
     enum pdnn_status status = PDNN_OK;
-    search.entry = calloc(2, sizeof *search.entry);
-    if (!search.entry)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
+    search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
     pdnn_kept_roofs_context(job, &context);
-    if (job->directory[0] && !context.failed)
+    if (job->directory[0])
         pdnn_kept_open(&file, job->directory, "roofs", context.text);
     if (!job->must_measure)
         status = look(&search, &file, source, err);
@@ -275,9 +268,7 @@ enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t 
                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct pdnn_kept file;
     struct search search = {.job = job, .now_ms = now_unix_ms};
-    search.entry = calloc(2, sizeof *search.entry);
-    if (!search.entry)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
+    search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
     open_last(&file, job);
     pdnn_kept_read(&file, take_last, &search);

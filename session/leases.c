@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session/leases.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "session/leases_log.h"
 
@@ -102,15 +103,11 @@ static int compare_numbers(const void *left, const void *right) {
 }
 
 /* A copy in ascending order. */
-static enum pdnn_status sort_list(const uint32_t *list, size_t count, uint32_t **sorted,
-                                  struct pdnn_err *err) {
-    *sorted = malloc((count + 1) * sizeof **sorted);
-    if (!*sorted)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", count);
+static void sort_list(const uint32_t *list, size_t count, uint32_t **sorted) {
+    *sorted = pdnn_alloc(count + 1, sizeof **sorted);
     if (count)
         memcpy(*sorted, list, count * sizeof *list);
     qsort(*sorted, count, sizeof **sorted, compare_numbers);
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *instances, size_t count,
@@ -118,8 +115,7 @@ enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *i
     struct pdnn_lease_record record = {.event = PDNN_LEASE_CLAIM, .cost_us = cost_us, .count = count};
     bool added = false;
     *lease = SIZE_MAX;
-    if (sort_list(instances, count, &record.instance, err) != PDNN_OK)
-        return err->status;
+    sort_list(instances, count, &record.instance);
     pdnn_leases_beat(leases);
     enum pdnn_status status = pdnn_leases_add(leases, &record, &added, err);
     if (status == PDNN_OK && added)
@@ -134,7 +130,8 @@ static enum pdnn_status add_about(struct pdnn_leases *leases, size_t lease, enum
                                   const uint32_t *done, size_t n_done, struct pdnn_err *err) {
     struct pdnn_lease_record record = {.event = event, .lease = leases->lease[lease].number, .count = n_done};
     const uint64_t kept = leases->lease[lease].kept;
-    enum pdnn_status status = sort_list(done, n_done, &record.instance, err);
+    sort_list(done, n_done, &record.instance);
+    enum pdnn_status status = PDNN_OK;
     for (bool added = false; status == PDNN_OK && !added;) {
         const struct pdnn_lease *now = &leases->lease[lease];
         if (now->state != PDNN_LEASE_HELD || (event == PDNN_LEASE_LOSS && now->kept != kept))

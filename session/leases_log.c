@@ -2,6 +2,7 @@
 #include "session/leases_log.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,16 +33,14 @@ static enum pdnn_status read_text(const struct pdnn_leases *leases, const char *
         return pdnn_fail(err, PDNN_INVALID, "%s: %s", path, cause);
     }
     size_t size = (size_t)info.st_size, used = 0;
-    char *made = malloc(size + 1);
-    for (ssize_t got = 1; made && got && used < size;) {
+    char *made = pdnn_alloc(size + 1, 1);
+    for (ssize_t got = 1; got && used < size;) {
         got = read(fd, made + used, size - used);
         if (got < 0 && errno != EINTR)
             break;
         used += got > 0 ? (size_t)got : 0;
     }
     close(fd);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path);
     made[used] = 0;
     *text = made;
     return PDNN_OK;
@@ -61,14 +60,7 @@ static enum pdnn_status take_claim(struct pdnn_leases *leases, struct pdnn_lease
         if (leases->state_of[record->instance[i]] != PDNN_LEASE_FREE)
             return pdnn_fail(err, PDNN_INVALID, "claims instance %" PRIu32 ", which was not free",
                              record->instance[i]);
-    if (leases->count == leases->room) {
-        size_t room = leases->room ? 2 * leases->room : 64;
-        struct pdnn_lease *lease = realloc(leases->lease, room * sizeof *lease);
-        if (!lease)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu leases", room);
-        leases->lease = lease;
-        leases->room = room;
-    }
+    leases->lease = pdnn_grow(leases->lease, &leases->room, leases->count, sizeof *leases->lease);
     for (size_t i = 0; i < record->count; i++)
         leases->state_of[record->instance[i]] = (int32_t)leases->count;
     leases->lease[leases->count++] = (struct pdnn_lease){.number = record->number,
@@ -127,15 +119,11 @@ static enum pdnn_status take_kept(struct pdnn_leases *leases, const struct pdnn_
     return PDNN_OK;
 }
 
-static enum pdnn_status take_plan(struct pdnn_leases *leases, const struct pdnn_lease_plan *plan,
-                                  struct pdnn_err *err) {
+static void take_plan(struct pdnn_leases *leases, const struct pdnn_lease_plan *plan) {
     leases->plan = *plan;
-    leases->state_of = malloc((plan->instances + 1) * sizeof *leases->state_of);
-    if (!leases->state_of)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %" PRIu64 " instances", plan->instances);
+    leases->state_of = pdnn_alloc(plan->instances + 1, sizeof *leases->state_of);
     for (size_t i = 0; i < plan->instances; i++)
         leases->state_of[i] = PDNN_LEASE_FREE;
-    return PDNN_OK;
 }
 
 static enum pdnn_status take(struct pdnn_leases *leases, const char *text, struct pdnn_err *err) {
@@ -145,13 +133,15 @@ static enum pdnn_status take(struct pdnn_leases *leases, const char *text, struc
     enum pdnn_status status =
         pdnn_lease_record_parse(text, leases->next, leases->plan.instances, &record, err);
     if (status == PDNN_OK && record.event == PDNN_LEASE_PLAN)
-        status = take_plan(leases, &record.plan, err);
-    else if (status == PDNN_OK && record.event == PDNN_LEASE_CLAIM)
-        status = take_claim(leases, &record, err);
-    else if (status == PDNN_OK && record.event == PDNN_LEASE_KEPT)
-        status = take_kept(leases, &record, err);
-    else if (status == PDNN_OK)
-        status = take_end(leases, &record, err);
+        take_plan(leases, &record.plan);
+    else {
+        if (status == PDNN_OK && record.event == PDNN_LEASE_CLAIM)
+            status = take_claim(leases, &record, err);
+        else if (status == PDNN_OK && record.event == PDNN_LEASE_KEPT)
+            status = take_kept(leases, &record, err);
+        else if (status == PDNN_OK)
+            status = take_end(leases, &record, err);
+    }
     free(record.instance);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s/%s", leases->folder.path, name);
@@ -217,14 +207,11 @@ enum pdnn_status pdnn_leases_add(struct pdnn_leases *leases, struct pdnn_lease_r
     record->author = leases->self;
     pdnn_lease_record_format(record, &text);
     snprintf(name, sizeof name, "new-%s", leases->self.part);
-    enum pdnn_status status = text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a lease")
-                                          : write_apart(leases, name, &text, err);
+    enum pdnn_status status = write_apart(leases, name, &text, err);
     if (status == PDNN_OK)
         status = link_to(leases, name, pdnn_lease_name(leases->next, number), &text, added, err);
     unlinkat(leases->folder.fd, name, 0);
-    if (status == PDNN_OK && *added)
-        status = take(leases, pdnn_str_text(&text), err);
-    else if (status == PDNN_OK)
+    if (status == PDNN_OK)
         status = pdnn_leases_step(leases, &found, err);
     pdnn_str_finish(&text);
     return status;

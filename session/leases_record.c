@@ -1,5 +1,6 @@
 #include "session/leases_record.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/tables/record.h"
 #include "results/tables/tables.h"
@@ -80,8 +81,7 @@ static enum pdnn_status get_text(const char *text, const char *key, char *buffer
                                  struct pdnn_err *err) {
     struct pdnn_str value = {0};
     pdnn_environment_value(text, key, &value);
-    bool fits = !value.failed && value.length < size &&
-                strspn(pdnn_str_text(&value), name_characters) == value.length;
+    bool fits = value.length < size && strspn(pdnn_str_text(&value), name_characters) == value.length;
     snprintf(buffer, size, "%s", pdnn_str_text(&value));
     pdnn_str_finish(&value);
     return fits ? PDNN_OK : bad(key, err);
@@ -109,11 +109,9 @@ static bool parse_range(const char **at, uint64_t instances, uint64_t *first, ui
 static enum pdnn_status parse_list(const char *list, uint64_t instances, struct pdnn_lease_record *record,
                                    struct pdnn_err *err) {
     uint64_t next = 0;
-    uint32_t *instance = malloc((instances + 1) * sizeof *instance);
+    uint32_t *instance = pdnn_alloc(instances + 1, sizeof *instance);
     size_t count = 0;
     bool is_list = true;
-    if (!instance)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %" PRIu64 " instances", instances);
     while (*list && is_list) {
         uint64_t first, last;
         is_list = parse_range(&list, instances, &first, &last) && (!count || first >= next);
@@ -127,8 +125,8 @@ static enum pdnn_status parse_list(const char *list, uint64_t instances, struct 
         free(instance);
         return bad("list", err);
     }
-    uint32_t *smaller = realloc(instance, (count + 1) * sizeof *instance);
-    record->instance = smaller ? smaller : instance;
+    uint32_t *smaller = pdnn_resize(instance, count + 1, sizeof *instance);
+    record->instance = smaller;
     record->count = count;
     return PDNN_OK;
 }

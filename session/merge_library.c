@@ -10,13 +10,14 @@ struct joined {
 static enum pdnn_status add(void *user, const struct pdnn_library_row *row, struct pdnn_err *err) {
     struct joined *joined = user;
     struct pdnn_str line = {0};
+    (void)err;
     pdnn_columns_row(&pdnn_library_columns, row, &line);
     size_t before = joined->lines.count;
-    bool failed = line.failed || pdnn_texts_add(&joined->lines, pdnn_str_text(&line)) == SIZE_MAX;
+    pdnn_texts_add(&joined->lines, pdnn_str_text(&line));
     if (joined->lines.count > before)
         pdnn_str_append(&joined->text, line.text, line.length);
     pdnn_str_finish(&line);
-    return failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the libraries of operators") : PDNN_OK;
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_merge_write_library(struct pdnn_merge_job *job, struct pdnn_err *err) {
@@ -27,8 +28,6 @@ enum pdnn_status pdnn_merge_write_library(struct pdnn_merge_job *job, struct pdn
         bool there;
         status = pdnn_library_read(job->source[i].path, &there, add, &joined, err);
     }
-    if (status == PDNN_OK && joined.text.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the libraries of operators");
     if (status == PDNN_OK && joined.lines.count)
         status = pdnn_folder_replace(&job->output, pdnn_library_columns.table, pdnn_str_text(&joined.text),
                                      joined.text.length, err);

@@ -1,5 +1,6 @@
 #define _DEFAULT_SOURCE /* getentropy */
 /* The merged directory: built under a temporary name beside its own, or inside a joined directory. */
+#include "base/memory.h"
 #include "results/tables/columns.h"
 #include "results/table/csv.h"
 #include "results/tables/tables.h"
@@ -73,9 +74,7 @@ enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn
 
 static enum pdnn_status replace(struct pdnn_merge_job *job, const char *name, struct pdnn_str *text,
                                 struct pdnn_err *err) {
-    enum pdnn_status status =
-        text->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", name)
-                     : pdnn_folder_replace(&job->output, name, pdnn_str_text(text), text->length, err);
+    enum pdnn_status status = pdnn_folder_replace(&job->output, name, pdnn_str_text(text), text->length, err);
     pdnn_str_finish(text);
     return status;
 }
@@ -96,9 +95,7 @@ static size_t next_host(const struct pdnn_merge_job *job, const size_t *rank, si
 
 static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0};
-    size_t rows = 0, *rank = calloc(job->hosts.count + 1, sizeof *rank);
-    if (!rank)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
+    size_t rows = 0, *rank = pdnn_alloc(job->hosts.count + 1, sizeof *rank);
     for (size_t i = 0; i < job->ids.count; i++)
         rank[job->of[i].host]++;
     pdnn_columns_header(&pdnn_ceilings_columns, &text);
@@ -154,9 +151,7 @@ static void append_whole(struct pdnn_str *out, const char *text) {
 /* One environment of several sources; which is the first does not depend on their order. */
 static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0}, all = {0};
-    const char **texts = calloc(job->n_sources, sizeof *texts);
-    if (!texts)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu directories", job->n_sources);
+    const char **texts = pdnn_alloc(job->n_sources, sizeof *texts);
     for (size_t i = 0; i < job->n_sources; i++)
         texts[i] = job->source[i].environment;
     qsort(texts, job->n_sources, sizeof *texts, compare_texts);
@@ -167,7 +162,6 @@ static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdn
         pdnn_environment_join(texts, job->n_sources, &all);
     free(texts);
     append_whole(&text, pdnn_str_text(&all));
-    text.failed = text.failed || all.failed;
     pdnn_str_finish(&all);
     return replace(job, "environment.yaml", &text, err);
 }

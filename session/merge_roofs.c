@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The roofs of each host: of several measurements with one thread count, a whole one is kept, since the rows
  * of a measurement belong to one state of the machine. It is the fastest: a roof is what was seen. */
+#include "base/memory.h"
 #include "results/analysis/means.h"
 #include "results/tables/tables.h"
 #include "session/merge_job.h"
@@ -30,12 +31,10 @@ static bool has_threads(const struct pdnn_ceiling *row, size_t count, int64_t th
 }
 
 /* Replaces the rows with this thread count; thread counts stay in ascending order. */
-static bool put_set(struct pdnn_merge_roofs *roofs, const struct pdnn_ceilings *from, int64_t threads,
+static void put_set(struct pdnn_merge_roofs *roofs, const struct pdnn_ceilings *from, int64_t threads,
                     const char *host) {
-    struct pdnn_ceiling *made = calloc(roofs->count + from->count + 1, sizeof *made);
+    struct pdnn_ceiling *made = pdnn_alloc(roofs->count + from->count + 1, sizeof *made);
     size_t count = 0;
-    if (!made)
-        return false;
     for (size_t i = 0; i < roofs->count; i++)
         if (roofs->row[i].threads < threads)
             made[count++] = roofs->row[i];
@@ -50,7 +49,6 @@ static bool put_set(struct pdnn_merge_roofs *roofs, const struct pdnn_ceilings *
             made[count++] = roofs->row[i];
     free(roofs->row);
     *roofs = (struct pdnn_merge_roofs){made, count};
-    return true;
 }
 
 static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path, uint32_t host,
@@ -65,8 +63,8 @@ static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path,
         bool is_better =
             !has_threads(roofs->row, roofs->count, threads) ||
             score(scratch->row, scratch->count, threads) > score(roofs->row, roofs->count, threads);
-        if (is_better && !put_set(roofs, scratch, threads, job->hosts.text[host]))
-            status = pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+        if (is_better)
+            put_set(roofs, scratch, threads, job->hosts.text[host]);
     }
     return status;
 }
@@ -80,11 +78,9 @@ static bool has_host(const struct pdnn_merge_source *source, uint32_t host) {
 }
 
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_ceilings *scratch = calloc(1, sizeof *scratch);
-    job->roofs = calloc(job->hosts.count + 1, sizeof *job->roofs);
+    struct pdnn_ceilings *scratch = pdnn_alloc(1, sizeof *scratch);
+    job->roofs = pdnn_alloc(job->hosts.count + 1, sizeof *job->roofs);
     enum pdnn_status status = PDNN_OK;
-    if (!scratch || !job->roofs)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
         char path[PDNN_FOLDER_TEXT];
         snprintf(path, sizeof path, "%s/ceilings.csv", job->source[i].path);

@@ -3,6 +3,7 @@
  * the journal is written instance by instance. There is room for a fixed number of places of visits: if there
  * are more, instances are taken in batches, and each batch scans the sources again. */
 #include "base/file.h"
+#include "base/memory.h"
 #include "results/tables/columns.h"
 #include "session/merge_job.h"
 
@@ -66,21 +67,6 @@ struct rows {
     struct writer visits_file, ops_file;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the merged rows");
-}
-
-/* The array with room for one more than `count`, moved if need be; NULL, and the array as it was, if there is
- * no memory. */
-static void *with_room(void *array, size_t size, size_t count, size_t *room) {
-    if (count < *room)
-        return array;
-    size_t wanted = *room ? 2 * *room : 1024;
-    void *larger = realloc(array, wanted * size);
-    *room = larger ? wanted : *room;
-    return larger;
-}
-
 /* The number of an instance that is spelt in this way for the first time. */
 static enum pdnn_status new_spelling(struct rows *rows, const char *spelt, size_t *number,
                                      struct pdnn_err *err) {
@@ -92,13 +78,9 @@ static enum pdnn_status new_spelling(struct rows *rows, const char *spelt, size_
     memcpy(plain, spelt + quoted, length);
     plain[length] = 0;
     size_t before = job->ids.count;
-    struct pdnn_merge_instance *of = with_room(job->of, sizeof *of, before, &rows->instances_room);
-    if (!of)
-        return no_memory(err);
+    struct pdnn_merge_instance *of = pdnn_grow(job->of, &rows->instances_room, before, sizeof *of);
     job->of = of;
     *number = pdnn_texts_add(&job->ids, pdnn_instance_reprint(plain, today));
-    if (*number == SIZE_MAX)
-        return no_memory(err);
     if (*number == before)
         job->of[before] = (struct pdnn_merge_instance){0};
     return PDNN_OK;
@@ -113,10 +95,8 @@ static enum pdnn_status find_instance(struct rows *rows, struct pdnn_piece id, s
     spelt[id.length] = 0;
     size_t before = rows->spellings.count;
     size_t spelling = pdnn_texts_add(&rows->spellings, spelt);
-    size_t *numbers = with_room(rows->of_spelling, sizeof *numbers, before, &rows->spellings_room);
-    if (spelling == SIZE_MAX || !numbers)
-        return no_memory(err);
-    rows->of_spelling = numbers;
+    rows->of_spelling =
+        pdnn_grow(rows->of_spelling, &rows->spellings_room, before, sizeof *rows->of_spelling);
     enum pdnn_status status = PDNN_OK;
     if (spelling == before)
         status = new_spelling(rows, spelt, &rows->of_spelling[before], err);
@@ -124,20 +104,17 @@ static enum pdnn_status find_instance(struct rows *rows, struct pdnn_piece id, s
     return status;
 }
 
-static enum pdnn_status note_place(struct rows *rows, size_t source, size_t instance,
-                                   const struct pdnn_scanned_visit *visit, struct pdnn_err *err) {
+static void note_place(struct rows *rows, size_t source, size_t instance,
+                       const struct pdnn_scanned_visit *visit) {
     if (rows->n_places == rows->most_places) {
         rows->overflowed = true;
-        return PDNN_OK;
+        return;
     }
-    struct place *places = with_room(rows->places, sizeof *places, rows->n_places, &rows->places_room);
-    if (!places)
-        return no_memory(err);
+    struct place *places = pdnn_grow(rows->places, &rows->places_room, rows->n_places, sizeof *places);
     rows->places = places;
     rows->places[rows->n_places++] =
         (struct place){visit->offset,    visit->ops_offset, visit->ops_length, (uint32_t)visit->line.length,
                        (uint32_t)source, instance};
-    return PDNN_OK;
 }
 
 /* Scans all sources. The first scan counts; later ones look for the instances of a batch. */
@@ -163,7 +140,7 @@ static enum pdnn_status scan_source(struct rows *rows, size_t number, bool is_fi
         }
         size_t at = job->of[instance].start;
         if (is_first || (at >= rows->batch_from && at < rows->batch_end))
-            status = note_place(rows, number, instance, &visit, err);
+            note_place(rows, number, instance, &visit);
     }
     if (status == PDNN_OK && is_first && source->scan.torn)
         pdnn_merge_note(job, "%s/journal.csv: an incomplete last row was left out", source->path);
@@ -189,8 +166,8 @@ static enum pdnn_status open_writer(struct writer *writer, const struct pdnn_fol
     writer->fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (writer->fd < 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", writer->path, strerror(errno));
-    writer->block = malloc(WRITER_BYTES);
-    return writer->block ? PDNN_OK : no_memory(err);
+    writer->block = pdnn_alloc(WRITER_BYTES, 1);
+    return PDNN_OK;
 }
 
 static enum pdnn_status flush(struct writer *writer, struct pdnn_err *err) {
@@ -217,7 +194,7 @@ static enum pdnn_status put_header(struct writer *writer, const struct pdnn_colu
                                    struct pdnn_err *err) {
     struct pdnn_str header = {0};
     pdnn_columns_header(columns, &header);
-    enum pdnn_status status = header.failed ? no_memory(err) : put(writer, header.text, header.length, err);
+    enum pdnn_status status = put(writer, header.text, header.length, err);
     pdnn_str_finish(&header);
     return status;
 }
@@ -263,17 +240,15 @@ static enum pdnn_status load(struct rows *rows, size_t number, struct pdnn_err *
     if (of->found > rows->row_room) {
         free(rows->row);
         free(rows->medians);
-        rows->row = malloc(of->found * sizeof *rows->row);
-        rows->medians = malloc(of->found * sizeof *rows->medians);
-        rows->row_room = rows->row && rows->medians ? of->found : 0;
+        rows->row = pdnn_alloc(of->found, sizeof *rows->row);
+        rows->medians = pdnn_alloc(of->found, sizeof *rows->medians);
+        rows->row_room = of->found;
     }
     if (bytes > rows->text_room) {
         free(rows->text);
-        rows->text = malloc(bytes);
-        rows->text_room = rows->text ? bytes : 0;
+        rows->text = pdnn_alloc(bytes, 1);
+        rows->text_room = bytes;
     }
-    if (of->found > rows->row_room || bytes > rows->text_room)
-        return no_memory(err);
     char *text = rows->text;
     for (size_t i = 0; i < of->found; i++) {
         const struct place *place = &rows->places[at[i]];
@@ -354,11 +329,7 @@ static enum pdnn_status write_ops(struct rows *rows, const struct row *row, stru
     struct pdnn_str *ops = &rows->ops;
     if (length > ops->room) {
         free(ops->text);
-        *ops = (struct pdnn_str){.text = malloc(length), .room = length};
-        if (!ops->text) {
-            ops->room = 0;
-            return no_memory(err);
-        }
+        *ops = (struct pdnn_str){.text = pdnn_alloc(length, 1), .room = length};
     }
     const struct pdnn_scan_file *file = &rows->job->source[row->place->source].scan.ops;
     if (length && read_at(file, row->place->ops_offset, ops->text, length, err) != PDNN_OK)
@@ -431,21 +402,16 @@ static enum pdnn_status write_instance(struct rows *rows, size_t number, struct 
 }
 
 /* Places of a batch by instance, in the order they were scanned. */
-static enum pdnn_status sort_places(struct rows *rows, struct pdnn_err *err) {
+static void sort_places(struct rows *rows) {
     struct pdnn_merge_job *job = rows->job;
     free(rows->sorted);
-    rows->sorted = malloc((rows->n_places + 1) * sizeof *rows->sorted);
-    size_t *next = calloc(job->ids.count + 1, sizeof *next);
-    if (!rows->sorted || !next) {
-        free(next);
-        return no_memory(err);
-    }
+    rows->sorted = pdnn_alloc(rows->n_places + 1, sizeof *rows->sorted);
+    size_t *next = pdnn_alloc(job->ids.count + 1, sizeof *next);
     for (size_t i = 0; i < rows->n_places; i++) {
         size_t instance = rows->places[i].instance;
         rows->sorted[job->of[instance].start - rows->batch_from + next[instance]++] = (uint32_t)i;
     }
     free(next);
-    return PDNN_OK;
 }
 
 /* Writes the instances order[from..) that have room together, at least one; returns the end in *end. */
@@ -467,7 +433,7 @@ static enum pdnn_status write_batch(struct rows *rows, size_t from, size_t *end,
     if (status == PDNN_OK && rows->n_places != rows->batch_end - rows->batch_from)
         status = pdnn_fail(err, PDNN_IO, "the sources changed while they were read; nothing was written");
     if (status == PDNN_OK)
-        status = sort_places(rows, err);
+        sort_places(rows);
     for (size_t i = from; i < *end && status == PDNN_OK; i++) {
         status = write_instance(rows, job->order[i], err);
         if (status == PDNN_OK && pdnn_merge_is_stopped(job))

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The directories of a merge: which they are, and whether they belong together. */
 #include "base/file.h"
+#include "base/memory.h"
 #include "results/table/csv.h"
 #include "results/tables/tables.h"
 #include "session/merge_job.h"
@@ -31,18 +32,9 @@ static bool has_file(const char *directory, const char *name) {
     return written > 0 && (size_t)written < sizeof path && stat(path, &info) == 0;
 }
 
-static enum pdnn_status add_path(struct pdnn_merge_job *job, struct paths *paths, const char *path,
-                                 struct pdnn_err *err) {
-    if (paths->count == paths->room) {
-        size_t room = paths->room ? 2 * paths->room : 64;
-        const char **larger = realloc(paths->path, room * sizeof *larger);
-        if (!larger)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu directories", room);
-        paths->path = larger;
-        paths->room = room;
-    }
-    paths->path[paths->count] = pdnn_arena_strdup(&job->arena, path);
-    return paths->path[paths->count++] ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+static void add_path(struct pdnn_merge_job *job, struct paths *paths, const char *path) {
+    paths->path = pdnn_grow(paths->path, &paths->room, paths->count, sizeof *paths->path);
+    paths->path[paths->count++] = pdnn_arena_strdup(&job->arena, path);
 }
 
 static int compare_paths(const void *left, const void *right) {
@@ -65,10 +57,12 @@ static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *path
         int written = snprintf(path, sizeof path, "%s/parts/%s", directory, entry->d_name);
         if (written < 0 || (size_t)written >= sizeof path)
             status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-        else if (has_file(path, "journal.csv"))
-            status = add_path(job, paths, path, err);
-        else if (strangers++ < PDNN_MERGE_NOTES)
-            pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
+        else {
+            if (has_file(path, "journal.csv"))
+                add_path(job, paths, path);
+            else if (strangers++ < PDNN_MERGE_NOTES)
+                pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
+        }
     }
     closedir(entries);
     if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)
@@ -103,17 +97,12 @@ static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge
     int id = pdnn_csv_find(&csv, "id"), host = pdnn_csv_find(&csv, "host");
     if (id < 0 || host < 0)
         status = pdnn_fail(err, PDNN_INVALID, "%s:1: expected the columns id and host", path);
-    source->host_of = calloc(csv.n_rows + 1, sizeof *source->host_of);
-    if (status == PDNN_OK && !source->host_of)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path);
+    source->host_of = pdnn_alloc(csv.n_rows + 1, sizeof *source->host_of);
     for (size_t i = 0; i < csv.n_rows && status == PDNN_OK; i++) {
         char buffer[PDNN_ID_TEXT];
         const char *today = pdnn_instance_reprint(pdnn_csv_get(&csv, i, id), buffer);
         size_t number = pdnn_texts_add(&source->ids, today);
-        if (number == SIZE_MAX)
-            status = pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path);
-        else
-            source->host_of[number] = number_of_host(job, pdnn_csv_get(&csv, i, host));
+        source->host_of[number] = number_of_host(job, pdnn_csv_get(&csv, i, host));
     }
     pdnn_csv_finish(&csv);
     return status;
@@ -153,7 +142,7 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
     free(job->spec_text);
     job->spec_text = text;
     job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
-    return job->spec_path ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    return PDNN_OK;
 }
 
 static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
@@ -170,7 +159,7 @@ static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *pa
         status = take_spec(job, directory, err);
     /* A joined directory that was merged before may hold more than its parts do. */
     if (status == PDNN_OK && has_journal)
-        status = add_path(job, paths, directory, err);
+        add_path(job, paths, directory);
     if (status == PDNN_OK && has_parts)
         status = add_parts(job, paths, directory, err);
     return status;
@@ -189,8 +178,6 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
         pdnn_environment_value(text, "host", &host);
         source->has_hosts = has_file(source->path, "hosts.csv");
         source->host = source->has_hosts ? UINT32_MAX : number_of_host(job, pdnn_str_text(&host));
-        if (!source->environment || host.failed || (source->host == UINT32_MAX && !source->has_hosts))
-            status = pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", source->path);
     }
     if (status == PDNN_OK && source->has_hosts)
         status = read_hosts(job, source, err);
@@ -274,9 +261,7 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < job->request->n_sources && status == PDNN_OK; i++)
         status = add_operand(job, &paths, job->request->sources[i], err);
-    job->source = calloc(paths.count + 1, sizeof *job->source);
-    if (status == PDNN_OK && !job->source)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu directories", paths.count);
+    job->source = pdnn_alloc(paths.count + 1, sizeof *job->source);
     allow_files(paths.count);
     for (size_t i = 0; i < paths.count && status == PDNN_OK; i++) {
         if (!is_known(job, paths.path[i]))

@@ -1,5 +1,6 @@
 #define _GNU_SOURCE /* qsort_r */
 /* The tables of a merge, instance by instance from the merged journal. */
+#include "base/memory.h"
 #include "gen/walk.h"
 #include "results/analysis/aggregate.h"
 #include "results/tables/journal.h"
@@ -89,9 +90,7 @@ static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t th
 }
 
 enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    job->id_of_task = calloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
-    if (!job->id_of_task)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", job->session.n_tasks);
+    job->id_of_task = pdnn_alloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
     enum pdnn_status status = PDNN_OK;
@@ -118,12 +117,8 @@ static int by_text(const void *left, const void *right, void *user) {
 /* Instances in the order of the spec, then those that are not in it, by id. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
     size_t count = 0, room = job->ids.count + 1;
-    job->order = calloc(room, sizeof *job->order);
-    enum pdnn_status status = PDNN_OK;
-    if (!job->order)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", room);
-    if (status == PDNN_OK)
-        status = pdnn_merge_find_tasks(job, err);
+    job->order = pdnn_alloc(room, sizeof *job->order);
+    enum pdnn_status status = pdnn_merge_find_tasks(job, err);
     for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
         size_t id = job->id_of_task[i];
         if (id == SIZE_MAX || job->of[id].is_listed)
@@ -142,12 +137,11 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
 
 /* In the order of the merged journal: rounding depends on the order of a sum, and the result must not depend
  * on that of the sources. */
-static enum pdnn_status pool_hosts(struct writing *writing, struct pdnn_err *err) {
+static void pool_hosts(struct writing *writing) {
     const struct pdnn_merge_job *job = writing->job;
-    struct pdnn_scatter *scatters = calloc(job->ids.count + 1, sizeof *scatters);
-    writing->pools = calloc(job->hosts.count + 1, sizeof *writing->pools);
-    bool done = scatters && writing->pools;
-    for (size_t host = 0; done && host < job->hosts.count; host++) {
+    struct pdnn_scatter *scatters = pdnn_alloc(job->ids.count + 1, sizeof *scatters);
+    writing->pools = pdnn_alloc(job->hosts.count + 1, sizeof *writing->pools);
+    for (size_t host = 0; host < job->hosts.count; host++) {
         size_t count = 0;
         for (size_t i = 0; i < job->ids.count; i++)
             if (job->of[job->order[i]].host == host)
@@ -155,7 +149,6 @@ static enum pdnn_status pool_hosts(struct writing *writing, struct pdnn_err *err
         writing->pools[host] = pdnn_scatter_pool(scatters, count);
     }
     free(scatters);
-    return done ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", job->ids.count);
 }
 
 /* Appends the rows of an extent to their header. */
@@ -165,11 +158,7 @@ static enum pdnn_status read_extent(int fd, const struct pdnn_columns *columns,
     struct pdnn_str header = {0};
     pdnn_columns_header(columns, &header);
     size_t used = header.length, length = used + extent.length;
-    text->text = malloc(length + 1);
-    if (!text->text || header.failed) {
-        pdnn_str_finish(&header);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of an instance");
-    }
+    text->text = pdnn_alloc(length + 1, 1);
     memcpy(text->text, header.text, used);
     pdnn_str_finish(&header);
     while (used < length) {
@@ -314,14 +303,12 @@ static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) 
 }
 
 /* The families of the tasks and of what only the journals have, in the order of their first instance. */
-static enum pdnn_status init_tables(struct writing *writing, struct pdnn_err *err) {
+static void init_tables(struct writing *writing) {
     const struct pdnn_merge_job *job = writing->job;
     size_t n_known = 0, count = 0, n_tasks = job->session.n_tasks;
     while (pdnn_families[n_known])
         n_known++;
-    const struct pdnn_family_def **families = calloc(n_known + 1, sizeof *families);
-    if (!families)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the tables");
+    const struct pdnn_family_def **families = pdnn_alloc(n_known + 1, sizeof *families);
     for (size_t i = 0; i < n_tasks + job->ids.count; i++) {
         struct pdnn_instance instance;
         bool known = i < n_tasks;
@@ -335,25 +322,22 @@ static enum pdnn_status init_tables(struct writing *writing, struct pdnn_err *er
         if (!known)
             families[count++] = instance.family;
     }
-    enum pdnn_status status = pdnn_tables_init(&writing->tables, families, count, err);
+    pdnn_tables_init(&writing->tables, families, count);
     free(families);
-    return status;
 }
 
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct writing writing = {.job = job, .host = UINT32_MAX};
-    writing.ceilings = calloc(1, sizeof *writing.ceilings);
+    writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
     writing.visits = openat(job->output.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
     writing.ops = openat(job->output.fd, "journal-ops.csv", O_RDONLY | O_CLOEXEC);
     enum pdnn_status status = PDNN_OK;
-    if (!writing.ceilings)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
-    else if (writing.visits < 0 || writing.ops < 0)
+    if (writing.visits < 0 || writing.ops < 0)
         status = pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
     if (status == PDNN_OK)
-        status = pool_hosts(&writing, err);
+        pool_hosts(&writing);
     if (status == PDNN_OK)
-        status = init_tables(&writing, err);
+        init_tables(&writing);
     if (status == PDNN_OK)
         status = add_rows(&writing, err);
     if (status == PDNN_OK)

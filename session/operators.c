@@ -1,6 +1,7 @@
 #include "session/operators.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,7 @@ enum pdnn_status pdnn_operators_request(const struct pdnn_session *session,
 }
 
 /* The key without "@64KiB" and the like. */
-static enum pdnn_status note_stateless(struct pdnn_operators *operators, const char *key,
-                                       struct pdnn_err *err) {
+static void note_stateless(struct pdnn_operators *operators, const char *key) {
     char text[PDNN_OPERATOR_KEY_TEXT];
     const char *state = strrchr(key, ']');
     size_t length = state ? (size_t)(state - key) : strlen(key);
@@ -38,42 +38,32 @@ static enum pdnn_status note_stateless(struct pdnn_operators *operators, const c
         text[length++] = *at;
     }
     text[length] = 0;
-    return pdnn_texts_add(&operators->stateless, text) == SIZE_MAX
-               ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for operators")
-               : PDNN_OK;
+    pdnn_texts_add(&operators->stateless, text);
 }
 
 /* The number of the operator, with facts. */
-static enum pdnn_status enter(struct pdnn_operators *operators, const struct pdnn_operator *operator_,
-                              size_t *number, struct pdnn_err *err) {
+static void enter(struct pdnn_operators *operators, const struct pdnn_operator *operator_, size_t *number) {
     size_t before = operators->keys.count;
     *number = pdnn_texts_add(&operators->keys, operator_->key);
-    if (*number == SIZE_MAX)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for operators");
     if (operators->keys.count == before)
-        return PDNN_OK;
+        return;
     if (operators->keys.count > operators->room) {
         size_t room = operators->room ? 2 * operators->room : 1024;
-        struct pdnn_operator_facts *facts = realloc(operators->facts, room * sizeof *facts);
-        if (!facts)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu operators", room);
+        struct pdnn_operator_facts *facts = pdnn_resize(operators->facts, room, sizeof *facts);
         operators->facts = facts;
         operators->room = room;
     }
     operators->facts[*number] =
         (struct pdnn_operator_facts){.bytes = operator_->bytes, .block_bytes = UINT64_MAX};
-    return note_stateless(operators, operator_->key, err);
+    note_stateless(operators, operator_->key);
 }
 
-static enum pdnn_status add(struct pdnn_operators *operators, size_t task, const struct pdnn_visit *visit,
-                            const struct pdnn_operator *list, size_t count, struct pdnn_err *err) {
+static void add(struct pdnn_operators *operators, size_t task, const struct pdnn_visit *visit,
+                const struct pdnn_operator *list, size_t count) {
     struct pdnn_operator_use *use = pdnn_arena_alloc(&operators->arena, count + 1, sizeof *use);
-    if (!use)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for operators");
     for (size_t i = 0; i < count; i++) {
         use[i] = (struct pdnn_operator_use){.op = list[i].op, .runs = list[i].runs};
-        if (enter(operators, &list[i], &use[i].number, err) != PDNN_OK)
-            return err->status;
+        enter(operators, &list[i], &use[i].number);
         struct pdnn_operator_facts *facts = &operators->facts[use[i].number];
         facts->runs += list[i].runs;
         facts->models++;
@@ -83,7 +73,6 @@ static enum pdnn_status add(struct pdnn_operators *operators, size_t task, const
         }
     }
     operators->tasks[task] = (struct pdnn_task_operators){use, count, true};
-    return PDNN_OK;
 }
 
 static enum pdnn_status list_one(struct pdnn_operators *operators, const struct pdnn_session *session,
@@ -104,9 +93,9 @@ static enum pdnn_status list_one(struct pdnn_operators *operators, const struct 
     if (status == PDNN_OK)
         status = pdnn_worker_operators(worker, &request, &watch, &visit, &list, &count, err);
     if (status == PDNN_OK)
-        status = add(operators, task, &visit, list, count, err);
+        add(operators, task, &visit, list, count);
     if (status == PDNN_OK)
-        status = pdnn_visits_add(&operators->listed, of->id, &visit, err);
+        pdnn_visits_add(&operators->listed, of->id, &visit);
     free(list);
     pdnn_visit_finish(&visit);
     return status;
@@ -127,9 +116,7 @@ enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const 
     size_t done = 0, all = 0;
     enum pdnn_status status = PDNN_OK;
     if (!operators->tasks)
-        operators->tasks = calloc(session->n_tasks + 1, sizeof *operators->tasks);
-    if (!operators->tasks)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
+        operators->tasks = pdnn_alloc(session->n_tasks + 1, sizeof *operators->tasks);
     size_t count = order ? order->count : session->n_tasks;
     for (size_t i = 0; i < count; i++)
         all += !session->tasks[order ? order->tasks[i] : i].closed;

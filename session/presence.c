@@ -64,8 +64,7 @@ static void announce(struct pdnn_presence *presence, const char *place, const st
     }
     if (made.fd < 0)
         return;
-    if (!text->failed && take_lock(made.fd) &&
-        write(made.fd, text->text, text->length) == (ssize_t)text->length)
+    if (take_lock(made.fd) && write(made.fd, text->text, text->length) == (ssize_t)text->length)
         *presence = made;
     else
         pdnn_presence_end(&made);

@@ -3,6 +3,7 @@
 #include "session/prune.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "results/tables/filter.h"
 #include "results/tables/ids.h"
 #include "results/tables/results_reader.h"
@@ -71,9 +72,7 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
                                        pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
     if (status != PDNN_OK)
         return status;
-    session->ceilings = calloc(1, sizeof *session->ceilings);
-    if (!session->ceilings)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    session->ceilings = pdnn_alloc(1, sizeof *session->ceilings);
     if (!has(prune, "ceilings.csv"))
         return PDNN_OK;
     return pdnn_ceilings_read(pdnn_folder_path(&prune->sweep.folder, "ceilings.csv", path), NULL,
@@ -88,8 +87,8 @@ static bool is_behind(const struct pdnn_prune *prune, const char *name, const st
     struct pdnn_csv table = {0};
     bool found = false;
     pdnn_folder_path(&prune->sweep.folder, name, path);
-    if (pdnn_csv_read(path, SIZE_MAX >> 1, PDNN_CSV_STRICT, &table, NULL) == PDNN_OK &&
-        pdnn_ids_reprint(&table, &arena, NULL) == PDNN_OK) {
+    if (pdnn_csv_read(path, SIZE_MAX >> 1, PDNN_CSV_STRICT, &table, NULL) == PDNN_OK) {
+        pdnn_ids_reprint(&table, &arena);
         int id = pdnn_csv_find(&table, "id");
         for (size_t row = 0; row < table.n_rows && !found; row++) {
             const char *text = pdnn_csv_get(&table, row, id);
@@ -120,16 +119,15 @@ static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only
     struct pdnn_texts named = {0}, asked = {0};
     struct pdnn_arena arena = {0};
     struct pdnn_csv table = {0};
-    bool good = true;
     enum pdnn_status status = make_table(prune, &arena, &table, err);
     if (status == PDNN_OK)
         status = pdnn_filter_keep(&table, only, n_only, err);
     int id = status == PDNN_OK ? pdnn_csv_find(&table, "id") : -1;
-    for (size_t row = 0; status == PDNN_OK && row < table.n_rows && good; row++)
-        good = pdnn_texts_add(&asked, pdnn_csv_get(&table, row, id)) != SIZE_MAX;
-    for (size_t i = 0; status == PDNN_OK && i < prune->session.n_tasks && good; i++)
-        good = pdnn_texts_add(&named, prune->session.tasks[i].id) != SIZE_MAX;
-    for (size_t i = 0; status == PDNN_OK && i < visits->ids.count && good; i++) {
+    for (size_t row = 0; status == PDNN_OK && row < table.n_rows; row++)
+        pdnn_texts_add(&asked, pdnn_csv_get(&table, row, id));
+    for (size_t i = 0; status == PDNN_OK && i < prune->session.n_tasks; i++)
+        pdnn_texts_add(&named, prune->session.tasks[i].id);
+    for (size_t i = 0; status == PDNN_OK && i < visits->ids.count; i++) {
         const char *text = visits->ids.text[i];
         bool is_named = pdnn_texts_find(&named, text) != SIZE_MAX,
              is_asked = pdnn_texts_find(&asked, text) != SIZE_MAX;
@@ -137,10 +135,9 @@ static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only
         prune->kept += !drops;
         prune->spared += !is_named && !is_asked;
         prune->visits += drops ? visits->of[i].count : 0;
-        good = !drops || pdnn_texts_add(&prune->dropped, text) != SIZE_MAX;
+        if (drops)
+            pdnn_texts_add(&prune->dropped, text);
     }
-    if (status == PDNN_OK && !good)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", visits->ids.count);
     prune->is_behind =
         status == PDNN_OK && (is_behind(prune, "results.csv", &named) || is_behind(prune, "ops.csv", &named));
     pdnn_csv_finish(&table);

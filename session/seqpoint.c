@@ -1,5 +1,6 @@
 #include "session/seqpoint.h"
 
+#include "base/memory.h"
 #include "models/build.h"
 #include "models/family.h"
 #include "runtime/facts/standing.h"
@@ -10,10 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the epoch");
-}
 
 /* The model as the spec has it, with the parameters that carry its lengths. */
 struct model {
@@ -76,8 +73,6 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struc
                          "no lengths given, such as --lengths iwslt15-en-vi, or seqpoint: {lengths: ...} in "
                          "the spec");
     rules->lengths = pdnn_arena_strdup(&made->arena, rules->lengths);
-    if (!rules->lengths)
-        return no_memory(err);
     const struct pdnn_lengths_def *def = model->def;
     const struct pdnn_lengths_request wanted = {
         .source = rules->lengths,
@@ -152,12 +147,9 @@ static size_t append_entry(const struct pdnn_epoch *epoch, const struct model *m
     return next;
 }
 
-static enum pdnn_status note_examples(struct pdnn_seqpoint_epoch *made, const struct model *model,
-                                      struct pdnn_err *err) {
+static void note_examples(struct pdnn_seqpoint_epoch *made, const struct model *model) {
     const struct pdnn_epoch *epoch = &made->epoch;
     made->examples = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->examples);
-    if (!made->examples)
-        return no_memory(err);
     uint32_t count =
         epoch->batch < PDNN_EXAMPLES_MASKED_MAX ? (uint32_t)epoch->batch : PDNN_EXAMPLES_MASKED_MAX;
     for (size_t i = epoch->n_iterations; i-- > 0;) {
@@ -172,7 +164,6 @@ static enum pdnn_status note_examples(struct pdnn_seqpoint_epoch *made, const st
             of->target[n] = (int32_t)target;
         }
     }
-    return PDNN_OK;
 }
 
 /* Ties kinds and tasks together: they are in the same order. */
@@ -184,8 +175,6 @@ static enum pdnn_status take_tasks(struct pdnn_seqpoint_epoch *made, struct pdnn
                          session->n_tasks);
     made->flop_count = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->flop_count);
     made->possible = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->possible);
-    if (!made->flop_count || !made->possible)
-        return no_memory(err);
     const struct pdnn_task *largest = NULL;
     for (size_t k = 0; k < epoch->n_kinds; k++) {
         struct pdnn_task *task = &session->tasks[k];
@@ -221,11 +210,9 @@ enum pdnn_status pdnn_seqpoint_open(struct pdnn_seqpoint_epoch *made, struct pdn
     if (status == PDNN_OK)
         status = make_epoch(made, &session->spec, &model, err);
     if (status == PDNN_OK)
-        status = note_examples(made, &model, err);
+        note_examples(made, &model);
     for (size_t k = 0; status == PDNN_OK && k < made->epoch.n_kinds;)
         k = append_entry(&made->epoch, &model, k, &models);
-    if (status == PDNN_OK && models.failed)
-        status = no_memory(err);
     const struct pdnn_session again = {.hooks = hooks,
                                        .no_cache = session->no_cache,
                                        .grace_ns = session->grace_ns,
@@ -268,16 +255,13 @@ void pdnn_seqpoint_want(const struct pdnn_seqpoint_epoch *made, struct pdnn_sess
         session->spec.measure.max_time_ns = 1;
 }
 
-enum pdnn_status pdnn_seqpoint_times(const struct pdnn_seqpoint_epoch *made,
-                                     const struct pdnn_sweep_directory *directory, bool every,
-                                     double *time_ns, uint64_t *measured, struct pdnn_err *err) {
+void pdnn_seqpoint_times(const struct pdnn_seqpoint_epoch *made, const struct pdnn_sweep_directory *directory,
+                         bool every, double *time_ns, uint64_t *measured) {
     for (size_t k = 0; k < made->epoch.n_kinds; k++) {
         const struct pdnn_instance_visits of =
             pdnn_visits_of(pdnn_journal_visits(directory->journal), directory->session->tasks[k].id);
-        double sum_ns = 0, steps = 0, *medians = calloc(of.count + 1, sizeof *medians);
+        double sum_ns = 0, steps = 0, *medians = pdnn_alloc(of.count + 1, sizeof *medians);
         size_t n_medians = 0;
-        if (!medians)
-            return no_memory(err);
         for (size_t i = 0; i < of.count; i++) {
             const struct pdnn_visit *visit = &of.visit[i];
             if (!pdnn_visit_is_direct(visit))
@@ -291,5 +275,4 @@ enum pdnn_status pdnn_seqpoint_times(const struct pdnn_seqpoint_epoch *made,
         time_ns[k] = !n_medians ? NAN : every ? sum_ns / steps : pdnn_median(medians, n_medians);
         free(medians);
     }
-    return PDNN_OK;
 }

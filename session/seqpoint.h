@@ -36,8 +36,7 @@ void pdnn_seqpoint_want(const struct pdnn_seqpoint_epoch *made, struct pdnn_sess
 
 /* By kind, from the journal: ns of one step, NaN if none was measured, and how many were. The mean of all
  * steps with `every`, the median of the visits' medians otherwise. */
-enum pdnn_status pdnn_seqpoint_times(const struct pdnn_seqpoint_epoch *made,
-                                     const struct pdnn_sweep_directory *directory, bool every,
-                                     double *time_ns, uint64_t *measured, struct pdnn_err *err);
+void pdnn_seqpoint_times(const struct pdnn_seqpoint_epoch *made, const struct pdnn_sweep_directory *directory,
+                         bool every, double *time_ns, uint64_t *measured);
 
 #endif

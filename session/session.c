@@ -2,6 +2,7 @@
 #include "session/session.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/program.h"
 #include "base/units.h"
 #include "gen/walk.h"
@@ -24,20 +25,13 @@ enum { BUDGET_RESERVE_SHARE = 50 };
 /* Room for a path and a cause. */
 enum { WARNING_TEXT = 8192 };
 
-static enum pdnn_status reserve(struct pdnn_session *session, struct pdnn_err *err) {
+static void reserve(struct pdnn_session *session) {
     if (session->n_tasks < session->room)
-        return PDNN_OK;
+        return;
     size_t room = session->room ? session->room * 2 : 256;
-    struct pdnn_task *tasks = realloc(session->tasks, room * sizeof *tasks);
-    if (tasks)
-        session->tasks = tasks;
-    struct pdnn_session_row *rows = realloc(session->rows, room * sizeof *rows);
-    if (rows)
-        session->rows = rows;
-    if (!tasks || !rows)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
+    session->tasks = pdnn_resize(session->tasks, room, sizeof *session->tasks);
+    session->rows = pdnn_resize(session->rows, room, sizeof *session->rows);
     session->room = room;
-    return PDNN_OK;
 }
 
 /* Sets the outcomes that are known before anything starts. */
@@ -70,16 +64,12 @@ static void judge(const struct pdnn_session *session, const struct pdnn_expanded
     }
 }
 
-static enum pdnn_status add_task(struct pdnn_session *session, const struct pdnn_expanded *item,
-                                 struct pdnn_err *err) {
+static void add_task(struct pdnn_session *session, const struct pdnn_expanded *item) {
     char text[PDNN_ID_TEXT];
-    if (reserve(session, err) != PDNN_OK)
-        return err->status;
+    reserve(session);
     const char *id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&item->instance, text));
     struct pdnn_session_row *row = &session->rows[session->n_tasks];
     judge(session, item, &session->arena, row);
-    if (!id || !row->reason)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
     session->tasks[session->n_tasks++] = (struct pdnn_task){
         .instance = item->instance,
         .id = id,
@@ -87,7 +77,6 @@ static enum pdnn_status add_task(struct pdnn_session *session, const struct pdnn
         .flop_count = item->totals.cost.flop_count,
         .closed = row->outcome != PDNN_OUTCOME_INTERRUPTED,
     };
-    return PDNN_OK;
 }
 
 static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *err) {
@@ -97,12 +86,13 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
     if (pdnn_shard_deal(&session->shard, &session->spec, threads, &deal, err) != PDNN_OK)
         return err->status;
     memcpy(session->deal, deal.hash, sizeof deal.hash);
-    enum pdnn_status status = pdnn_shard_walk_start(&deal, &walk, &session->spec, threads, true, err);
+    pdnn_shard_walk_start(&deal, &walk, &session->spec, threads, true, err);
+    enum pdnn_status status = PDNN_OK;
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_shard_walk_next(&deal, &walk, &item, &done, err);
         if (status == PDNN_OK && !done)
-            status = add_task(session, &item, err);
+            add_task(session, &item);
     }
     pdnn_walk_finish(&walk);
     pdnn_shard_deal_finish(&deal);
@@ -124,23 +114,18 @@ static void note_installed(const struct pdnn_session *session) {
 }
 
 /* People read what differs among the tasks; the rest is said once. */
-static enum pdnn_status label_tasks(struct pdnn_session *session, struct pdnn_err *err) {
+static void label_tasks(struct pdnn_session *session) {
     struct pdnn_str common = {0};
-    bool good = true;
-    for (size_t i = 0; i < session->n_tasks && good; i++)
-        good = pdnn_varying_add(&session->varying, &session->tasks[i].instance);
-    for (size_t i = 0; i < session->n_tasks && good && session->n_tasks > 1; i++) {
+    for (size_t i = 0; i < session->n_tasks; i++)
+        pdnn_varying_add(&session->varying, &session->tasks[i].instance);
+    for (size_t i = 0; i < session->n_tasks && session->n_tasks > 1; i++) {
         char label[PDNN_ID_TEXT];
         session->tasks[i].label = pdnn_arena_strdup(
             &session->arena, pdnn_varying_label(&session->varying, &session->tasks[i].instance, label));
-        good = session->tasks[i].label;
     }
     pdnn_varying_common(&session->varying, &common);
     session->common = pdnn_arena_strdup(&session->arena, pdnn_str_text(&common));
-    good = good && session->common && !common.failed;
     pdnn_str_finish(&common);
-    return good ? PDNN_OK
-                : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", session->n_tasks);
 }
 
 uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pdnn_host *host) {
@@ -158,9 +143,7 @@ static enum pdnn_status begin(struct pdnn_session *session, struct pdnn_err *err
                               .grace_ns = session->grace_ns,
                               .started_ns = session->started_ns ? session->started_ns : pdnn_clock_ns(),
                               .deadline_ns = session->deadline_ns,
-                              .ceilings = calloc(1, sizeof *session->ceilings)};
-    if (!session->ceilings)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+                              .ceilings = pdnn_alloc(1, sizeof *session->ceilings)};
     pdnn_session_cache(session->no_cache, session->cache);
     return pdnn_host_read(&session->host, err);
 }
@@ -176,10 +159,8 @@ static enum pdnn_status find_datasets(struct pdnn_session *session, struct pdnn_
     if (!reads)
         return PDNN_OK;
     enum pdnn_status status = pdnn_datasets_find(&session->spec, session->sets, &text, err);
-    session->sets_text = text.failed ? NULL : pdnn_arena_strdup(&session->arena, pdnn_str_text(&text));
+    session->sets_text = pdnn_arena_strdup(&session->arena, pdnn_str_text(&text));
     pdnn_str_finish(&text);
-    if (status == PDNN_OK && !session->sets_text)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data sets");
     return status;
 }
 
@@ -190,7 +171,7 @@ static enum pdnn_status take_spec(struct pdnn_session *session, struct pdnn_err 
     session->memory_limit_bytes = pdnn_session_memory_limit(&session->spec, &session->host);
     enum pdnn_status status = expand(session, err);
     if (status == PDNN_OK)
-        status = label_tasks(session, err);
+        label_tasks(session);
     return status == PDNN_OK ? find_datasets(session, err) : status;
 }
 
@@ -222,15 +203,11 @@ enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struc
     return status == PDNN_OK ? expand(session, err) : status;
 }
 
-enum pdnn_status pdnn_session_announce(struct pdnn_session *session, const char *directory,
-                                       struct pdnn_err *err) {
+void pdnn_session_announce(struct pdnn_session *session, const char *directory) {
     struct pdnn_str others = {0};
     pdnn_presence_begin(&session->presence, NULL, &session->host, directory, &others);
     char *list = pdnn_arena_strdup(&session->arena, pdnn_str_text(&others));
-    bool failed = others.failed || !list;
     pdnn_str_finish(&others);
-    if (failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     for (char *line = list; *line;) {
         size_t length = strcspn(line, "\n");
         pdnn_session_warn(session,
@@ -240,7 +217,6 @@ enum pdnn_status pdnn_session_announce(struct pdnn_session *session, const char 
         line += length + 1;
     }
     session->shares_with = list;
-    return PDNN_OK;
 }
 
 void pdnn_session_finish(struct pdnn_session *session) {

@@ -74,8 +74,7 @@ void pdnn_session_finish(struct pdnn_session *session);
 
 /* Announces the session to other sweeps on this machine, and warns of each that is running on cores of this
  * one. directory: where the results go. */
-enum pdnn_status pdnn_session_announce(struct pdnn_session *session, const char *directory,
-                                       struct pdnn_err *err);
+void pdnn_session_announce(struct pdnn_session *session, const char *directory);
 
 /* Passes a formatted line to hooks->warn. */
 void pdnn_session_warn(const struct pdnn_session *session, const char *format, ...)

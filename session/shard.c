@@ -1,5 +1,6 @@
 #include "session/shard.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -110,22 +111,12 @@ static uint64_t cost_of(const struct pdnn_spec *spec, const struct pdnn_expanded
     return pdnn_deal_cost(pdnn_predict(NULL, spec, &item->instance, &item->totals).total);
 }
 
-static enum pdnn_status add_item(struct items *items, const struct pdnn_spec *spec,
-                                 const struct pdnn_expanded *expanded, struct pdnn_err *err) {
+static void add_item(struct items *items, const struct pdnn_spec *spec,
+                     const struct pdnn_expanded *expanded) {
     char text[PDNN_ID_TEXT];
-    if (items->count == items->room) {
-        size_t room = items->room ? items->room * 2 : 256;
-        struct pdnn_deal_item *item = realloc(items->item, room * sizeof *item);
-        if (!item)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", items->count);
-        items->item = item;
-        items->room = room;
-    }
+    items->item = pdnn_grow(items->item, &items->room, items->count, sizeof *items->item);
     const char *id = pdnn_arena_strdup(&items->arena, pdnn_instance_format(&expanded->instance, text));
-    if (!id)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", items->count);
     items->item[items->count++] = (struct pdnn_deal_item){id, cost_of(spec, expanded)};
-    return PDNN_OK;
 }
 
 static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spec, int64_t threads,
@@ -136,25 +127,22 @@ static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spe
         struct pdnn_expanded expanded;
         status = pdnn_walk_next(&walk, &expanded, &done, err);
         if (status == PDNN_OK && !done)
-            status = add_item(items, spec, &expanded, err);
+            add_item(items, spec, &expanded);
     }
     pdnn_walk_finish(&walk);
     return status;
 }
 
 /* Of (id, shard) in the order of the deal, so that it is one for all orders of specs. */
-static enum pdnn_status hash_deal(const struct items *items, const uint32_t *shards, uint32_t n_shards,
-                                  char text[PDNN_DEAL_HASH_TEXT], struct pdnn_err *err) {
-    uint32_t *order = calloc(items->count ? items->count : 1, sizeof *order);
-    if (!order)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", items->count);
-    enum pdnn_status status = pdnn_deal_order(items->item, items->count, order, err);
+static void hash_deal(const struct items *items, const uint32_t *shards, uint32_t n_shards,
+                      char text[PDNN_DEAL_HASH_TEXT]) {
+    uint32_t *order = pdnn_alloc(items->count ? items->count : 1, sizeof *order);
+    pdnn_deal_order(items->item, items->count, order);
     uint64_t hash = n_shards;
-    for (size_t i = 0; status == PDNN_OK && i < items->count; i++)
+    for (size_t i = 0; i < items->count; i++)
         hash = pdnn_rng_seed(hash + shards[order[i]], items->item[order[i]].id);
     snprintf(text, PDNN_DEAL_HASH_TEXT, "%016" PRIx64, hash);
     free(order);
-    return status;
 }
 
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
@@ -169,16 +157,11 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
     if (status != PDNN_OK)
         goto out;
     made.count = items.count;
-    made.mine = calloc(items.count ? items.count : 1, sizeof *made.mine);
-    shards = calloc(items.count ? items.count : 1, sizeof *shards);
-    status = made.mine && shards
-                 ? PDNN_OK
-                 : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", items.count);
-    if (status == PDNN_OK)
-        status = pdnn_deal_shards(items.item, items.count, shard->count, shards, NULL, err);
-    if (status == PDNN_OK)
-        status = hash_deal(&items, shards, shard->count, made.hash, err);
-    for (size_t i = 0; status == PDNN_OK && i < items.count; i++) {
+    made.mine = pdnn_alloc(items.count ? items.count : 1, sizeof *made.mine);
+    shards = pdnn_alloc(items.count ? items.count : 1, sizeof *shards);
+    pdnn_deal_shards(items.item, items.count, shard->count, shards, NULL);
+    hash_deal(&items, shards, shard->count, made.hash);
+    for (size_t i = 0; i < items.count; i++) {
         double seconds = (double)items.item[i].cost_us * 1e-6;
         made.mine[i] = shards[i] == shard->index;
         made.seconds += made.mine[i] ? seconds : 0;
@@ -195,11 +178,10 @@ out:
     return status;
 }
 
-enum pdnn_status pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
-                                       const struct pdnn_spec *spec, int64_t threads, bool with_memory,
-                                       struct pdnn_err *err) {
+void pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, const struct pdnn_spec *spec,
+                           int64_t threads, bool with_memory, struct pdnn_err *err) {
     deal->next = 0;
-    return pdnn_walk_start(walk, spec, threads, with_memory, err);
+    pdnn_walk_start(walk, spec, threads, with_memory, err);
 }
 
 enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
@@ -207,9 +189,9 @@ enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_
     enum pdnn_status status = PDNN_OK;
     bool is_mine = false;
     *done = false;
-    while (status == PDNN_OK && !*done && !is_mine) {
+    while (status == PDNN_OK && !is_mine) {
         status = pdnn_walk_next(walk, item, done, err);
-        if (status == PDNN_OK && !*done)
+        if (status == PDNN_OK)
             is_mine = !deal->mine || deal->mine[deal->next++];
     }
     return status;
@@ -229,9 +211,7 @@ enum pdnn_status pdnn_shard_check(const struct pdnn_shard *shard, const char *di
     pdnn_shard_format(shard, now);
     const char *then = pdnn_str_text(&before);
     enum pdnn_status status = PDNN_OK;
-    if (written.failed || before.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
-    else if (written.length && strcmp(then, now) != 0)
+    if (written.length && strcmp(then, now) != 0)
         status =
             pdnn_fail(err, PDNN_INVALID,
                       "%s: holds %s%.16s, and this is %s%s%s; one directory holds one part of a sweep, "

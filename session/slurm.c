@@ -53,16 +53,16 @@ enum pdnn_status pdnn_slurm_array_limit(size_t *tasks, struct pdnn_err *err) {
     char line[PDNN_ERR_TEXT];
     size_t size;
     enum pdnn_status status = pdnn_ask(command, patience_ns, &answer, err);
-    if (status != PDNN_OK)
-        ;
-    else if (answer.exit_status)
-        status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
-    else if (!pdnn_slurm_array_size_parse(pdnn_str_text(&answer.out), &size))
-        status = pdnn_fail(err, PDNN_IO, "scontrol show config has no %s", size_name);
-    else if (!size)
-        status = pdnn_fail(err, PDNN_INVALID, "Slurm takes no job arrays here (%s is 0)", size_name);
-    else
-        *tasks = size;
+    if (status == PDNN_OK) {
+        if (answer.exit_status)
+            status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
+        else if (!pdnn_slurm_array_size_parse(pdnn_str_text(&answer.out), &size))
+            status = pdnn_fail(err, PDNN_IO, "scontrol show config has no %s", size_name);
+        else if (!size)
+            status = pdnn_fail(err, PDNN_INVALID, "Slurm takes no job arrays here (%s is 0)", size_name);
+        else
+            *tasks = size;
+    }
     pdnn_answer_finish(&answer);
     return status;
 }
@@ -91,14 +91,14 @@ enum pdnn_status pdnn_slurm_submit(const char *const *command, struct pdnn_slurm
     struct pdnn_answer answer;
     char line[PDNN_ERR_TEXT];
     enum pdnn_status status = pdnn_ask(command, patience_ns, &answer, err);
-    if (status != PDNN_OK)
-        ;
-    else if (answer.exit_status)
-        status = pdnn_fail(err, PDNN_INVALID, "sbatch refused: %s",
-                           *complaint_of(&answer, line) ? line : "it does not say why");
-    else if (!pdnn_slurm_job_parse(pdnn_str_text(&answer.out), job))
-        status = pdnn_fail(err, PDNN_IO, "sbatch answered '%.200s', not with a job id",
-                           pdnn_str_text(&answer.out));
+    if (status == PDNN_OK) {
+        if (answer.exit_status)
+            status = pdnn_fail(err, PDNN_INVALID, "sbatch refused: %s",
+                               *complaint_of(&answer, line) ? line : "it does not say why");
+        else if (!pdnn_slurm_job_parse(pdnn_str_text(&answer.out), job))
+            status = pdnn_fail(err, PDNN_IO, "sbatch answered '%.200s', not with a job id",
+                               pdnn_str_text(&answer.out));
+    }
     pdnn_answer_finish(&answer);
     return status;
 }

@@ -265,9 +265,7 @@ static enum pdnn_status read_leases(const struct pdnn_session *session, const ch
     if (!pdnn_holder_init(&self, "status"))
         return pdnn_fail(err, PDNN_IO, "no random numbers");
     enum pdnn_status status = pdnn_leases_open(&leases, directory, NULL, &self, err);
-    report->holder = calloc(leases.count + 1, sizeof *report->holder);
-    if (status == PDNN_OK && !report->holder)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu leases", leases.count);
+    report->holder = pdnn_alloc(leases.count + 1, sizeof *report->holder);
     if (status == PDNN_OK)
         pdnn_leases_judge(&leases);
     for (size_t i = 0; i < leases.count && status == PDNN_OK; i++) {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/folder.h"
+#include "base/memory.h"
 #include "results/tables/tables.h"
 #include "session/join.h"
 
@@ -29,9 +30,7 @@ struct command {
 
 static enum pdnn_status write_text(const struct pdnn_folder *folder, const char *name, struct pdnn_str *text,
                                    struct pdnn_err *err) {
-    enum pdnn_status status = text->failed
-                                  ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %s", name)
-                                  : pdnn_folder_replace(folder, name, pdnn_str_text(text), text->length, err);
+    enum pdnn_status status = pdnn_folder_replace(folder, name, pdnn_str_text(text), text->length, err);
     pdnn_str_finish(text);
     return status;
 }
@@ -67,11 +66,9 @@ static enum pdnn_status prepare(const struct pdnn_submit_request *request, struc
 }
 
 /* What the scripts need and a user does not have to know: where the logs go, and which tasks. */
-static enum pdnn_status make_command(const struct pdnn_job *job, const char *const *own, size_t n_own,
-                                     const char *script, struct command *command, struct pdnn_err *err) {
-    *command = (struct command){calloc(n_own + job->n_passed + 4, sizeof *command->word), 0};
-    if (!command->word)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for sbatch's options");
+static void make_command(const struct pdnn_job *job, const char *const *own, size_t n_own, const char *script,
+                         struct command *command) {
+    *command = (struct command){pdnn_alloc(n_own + job->n_passed + 4, sizeof *command->word), 0};
     command->word[command->count++] = "sbatch";
     command->word[command->count++] = "--parsable";
     for (size_t i = 0; i < job->n_passed; i++)
@@ -79,7 +76,6 @@ static enum pdnn_status make_command(const struct pdnn_job *job, const char *con
     for (size_t i = 0; i < n_own; i++)
         command->word[command->count++] = own[i];
     command->word[command->count++] = script;
-    return PDNN_OK;
 }
 
 static void put_command(const struct command *command, struct pdnn_str *out) {
@@ -107,8 +103,7 @@ static enum pdnn_status record(const struct pdnn_folder *jobs, const struct pdnn
         if (submitted->tasks)
             pdnn_str_printf(&row, "%zu", submitted->tasks);
         pdnn_str_printf(&row, ",%s\n", pdnn_utc_format(pdnn_clock_unix_ms(), utc));
-        status = row.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a row")
-                            : pdnn_fd_write(fd, row.text, row.length, err);
+        status = pdnn_fd_write(fd, row.text, row.length, err);
         if (status == PDNN_OK && fsync(fd) != 0)
             status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
         if (status != PDNN_OK)
@@ -147,12 +142,9 @@ static enum pdnn_status submit_array(const struct pdnn_submit_request *request,
     snprintf(array, sizeof array, "--array=0-%zu", tasks - 1);
     pdnn_str_printf(&directory, "--chdir=%s", jobs->path);
     const char *const own[] = {pdnn_str_text(&directory), array};
-    enum pdnn_status status = directory.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a path")
-                                               : make_command(&request->job, own, 2, script, &command, err);
-    if (status == PDNN_OK) {
-        status = submit_one(request, jobs, &command, tasks, submission, err);
-        free(command.word);
-    }
+    make_command(&request->job, own, 2, script, &command);
+    enum pdnn_status status = submit_one(request, jobs, &command, tasks, submission, err);
+    free(command.word);
     pdnn_str_finish(&directory);
     return status;
 }
@@ -177,13 +169,9 @@ static enum pdnn_status submit_merge(const struct pdnn_submit_request *request,
                                pdnn_str_text(&dependency),
                                pdnn_str_text(&cluster)};
     size_t n_own = sizeof own / sizeof *own - !*submission->jobs[0].job.cluster;
-    enum pdnn_status status = name.failed || directory.failed || dependency.failed || cluster.failed
-                                  ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for sbatch's options")
-                                  : make_command(&request->job, own, n_own, script, &command, err);
-    if (status == PDNN_OK) {
-        status = submit_one(request, jobs, &command, 0, submission, err);
-        free(command.word);
-    }
+    make_command(&request->job, own, n_own, script, &command);
+    enum pdnn_status status = submit_one(request, jobs, &command, 0, submission, err);
+    free(command.word);
     pdnn_str_finish(&name);
     pdnn_str_finish(&directory);
     pdnn_str_finish(&dependency);
@@ -214,7 +202,6 @@ static enum pdnn_status submit_all(const struct pdnn_submit_request *request, co
 static void put_script(const struct pdnn_job *job, const char *name, const struct pdnn_str *script,
                        struct pdnn_str *out) {
     pdnn_str_printf(out, "==> %s/%s/%s <==\n%s\n", job->directory, jobs_name, name, pdnn_str_text(script));
-    out->failed = out->failed || script->failed;
 }
 
 /* All that would be written and run. */
@@ -270,8 +257,6 @@ enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct p
         status = submit_all(request, &jobs, longest, submission, err);
     if (status == PDNN_OK)
         pdnn_job_commands(&request->job, request->scheduler, &submission->text);
-    if (status == PDNN_OK && submission->text.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the scripts");
     pdnn_folder_close(&jobs);
     return status;
 }

@@ -1,4 +1,5 @@
 /* The part of a sweep's directory that writes its tables. */
+#include "base/memory.h"
 #include "session/directory.h"
 #include "results/analysis/aggregate.h"
 #include "results/tables/tables.h"
@@ -100,18 +101,14 @@ enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep,
     size_t n_known = 0;
     while (pdnn_families[n_known])
         n_known++;
-    const struct pdnn_family_def **families = calloc(n_known, sizeof *families);
-    writing.is_listed = calloc(pdnn_journal_visits(sweep->journal)->ids.count + 1, sizeof *writing.is_listed);
-    writing.speeds = calloc(sweep->session->n_tasks + 1, sizeof *writing.speeds);
-    enum pdnn_status status = PDNN_OK;
-    if (!families || !writing.is_listed || !writing.speeds)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the tables");
-    if (status == PDNN_OK)
-        status = pdnn_tables_init(tables, families, collect_families(sweep, families), err);
-    if (status == PDNN_OK)
-        status = pdnn_aggregate_pool(pdnn_journal_visits(sweep->journal), &writing.pool, err);
-    if (status == PDNN_OK)
-        status = add_rows(&writing, err);
+    const struct pdnn_family_def **families = pdnn_alloc(n_known, sizeof *families);
+    writing.is_listed =
+        pdnn_alloc(pdnn_journal_visits(sweep->journal)->ids.count + 1, sizeof *writing.is_listed);
+    writing.speeds = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *writing.speeds);
+
+    pdnn_tables_init(tables, families, collect_families(sweep, families));
+    pdnn_aggregate_pool(pdnn_journal_visits(sweep->journal), &writing.pool);
+    enum pdnn_status status = add_rows(&writing, err);
     if (status == PDNN_OK) {
         memcpy(sweep->counts, writing.counts, sizeof sweep->counts);
         sweep->summary = writing.summary;

@@ -1,4 +1,5 @@
 #include "results/analysis/aggregate.h"
+#include "base/memory.h"
 #include "models/build.h"
 #include "models/attributes.h"
 #include "models/group.h"
@@ -22,14 +23,12 @@ struct ok_visits {
     double *value, *scratch;
 };
 
-static bool collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
                        struct ok_visits *ok) {
     ok->visit = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->visit);
     ok->ops = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->ops);
     ok->value = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->value);
     ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
-    if (!ok->visit || !ok->ops || !ok->value || !ok->scratch)
-        return false;
     const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
     for (size_t i = 0; i < input->n_visits; i++) {
         if (input->visits[i].outcome != PDNN_OUTCOME_OK || !pdnn_visit_counts(&input->visits[i], &standing))
@@ -38,7 +37,6 @@ static bool collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
             ok->ops[ok->count] = input->ops[i];
         ok->visit[ok->count++] = &input->visits[i];
     }
-    return true;
 }
 
 static double *gather(const struct ok_visits *ok, size_t offset) {
@@ -62,22 +60,17 @@ static struct pdnn_scatter scatter_of(const struct pdnn_visit *visits, size_t n,
     return pdnn_visits_scatter(scratch, n_ok);
 }
 
-enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool,
-                                     struct pdnn_err *err) {
+void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool) {
     size_t count = visits->ids.count, most = 1;
     for (size_t i = 0; i < count; i++)
         most = visits->of[i].count > most ? visits->of[i].count : most;
-    struct pdnn_scatter *scatters = calloc(count + 1, sizeof *scatters);
-    double *medians = calloc(most, sizeof *medians);
-    for (size_t i = 0; i < count && scatters && medians; i++) {
+    struct pdnn_scatter *scatters = pdnn_alloc(count + 1, sizeof *scatters);
+    double *medians = pdnn_alloc(most, sizeof *medians);
+    for (size_t i = 0; i < count; i++)
         scatters[i] = scatter_of(visits->of[i].visit, visits->of[i].count, medians);
-    }
-    if (scatters && medians)
-        *pool = pdnn_scatter_pool(scatters, count);
-    bool done = scatters && medians;
+    *pool = pdnn_scatter_pool(scatters, count);
     free(medians);
     free(scatters);
-    return done ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", count);
 }
 
 /* One ok visit makes the row ok; `reason` then describes the other visits. */
@@ -341,15 +334,13 @@ static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceil
     if (status == PDNN_OK)
         status = pdnn_graph_traffic(&a->graph, &a->roofs, cold, &a->traffic, err);
     if (status == PDNN_OK)
-        status = pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->ok->ops, a->ok->count, a->arena,
-                                &a->rows, &a->n_rows, err);
+        pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->ok->ops, a->ok->count, a->arena, &a->rows,
+                       &a->n_rows);
     if (status != PDNN_OK)
         return status;
     extrapolate(a);
     a->group_traffic = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_traffic);
     a->group_link_ns = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_link_ns);
-    if (!a->group_traffic || !a->group_link_ns)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_groups);
     add_links(a, ceilings);
     for (size_t i = 0; i < a->graph.n_nodes; i++) {
         pdnn_traffic_add(&a->group_traffic[a->group_of[i]], &a->traffic[i]);
@@ -480,12 +471,9 @@ static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdow
     pdnn_traffic_from(traffic, &a->roofs, row->bytes, row->count ? row->bytes / row->count : row->bytes);
 }
 
-static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record **ops, size_t *n_ops,
-                                 struct pdnn_err *err) {
+static void make_ops(const struct analysis *a, struct pdnn_op_record **ops, size_t *n_ops) {
     struct pdnn_op_record *made = pdnn_arena_alloc(a->arena, a->n_rows + 1, sizeof *made);
     size_t count = 0;
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ops", a->n_rows);
     for (size_t i = 0; i < a->n_rows; i++) {
         const struct pdnn_breakdown_row *row = &a->rows[i];
         struct pdnn_traffic traffic = {.read_bytes = {0}};
@@ -512,12 +500,11 @@ static enum pdnn_status make_ops(const struct analysis *a, struct pdnn_op_record
     }
     *ops = made;
     *n_ops = count;
-    return PDNN_OK;
 }
 
 /* Counts that do not fit in 64 bits leave their columns empty; the row stays. */
-static enum pdnn_status set_totals(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
-                                   struct pdnn_record *record, struct pdnn_err *err) {
+static void set_totals(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                       struct pdnn_record *record) {
     struct pdnn_err why = {0};
     enum pdnn_status status = PDNN_OK;
     if (input->totals)
@@ -527,7 +514,6 @@ static enum pdnn_status set_totals(const struct pdnn_aggregate_input *input, str
     if (status == PDNN_OK && !record->totals.memory_bytes)
         status = pdnn_memory_instance(&record->instance, arena, &record->totals.memory_bytes, &why);
     record->has_totals = status == PDNN_OK;
-    return status == PDNN_NO_MEMORY ? pdnn_fail(err, status, "%s", why.text) : PDNN_OK;
 }
 
 enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
@@ -535,19 +521,15 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
                                 struct pdnn_err *err) {
     struct ok_visits ok = {.count = 0};
     struct analysis a = {.ok = &ok, .arena = arena, .record = record};
-    enum pdnn_status status = PDNN_OK;
     pdnn_record_init(record, input->id);
     record->host = input->host ? input->host : "";
     record->parsed = pdnn_instance_parse(input->id, &record->instance, NULL) == PDNN_OK;
     if (record->parsed) {
         pdnn_instance_resolve(&record->instance, 1); /* the id of an instance that ran names its threads */
-        status = set_totals(input, arena, record, err);
+        set_totals(input, arena, record);
     }
-    if (status != PDNN_OK)
-        return pdnn_wrap(err, "%s", record->id);
     pdnn_arena_reset(arena);
-    if (!collect_ok(input, arena, &ok))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its visits", record->id);
+    collect_ok(input, arena, &ok);
     if (ops) {
         *ops = NULL;
         *n_ops = 0;
@@ -565,9 +547,11 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops, step_ns);
     double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs, step_ns);
     a.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
-    status = analyse_graph(&a, input->ceilings, err);
+    enum pdnn_status status = analyse_graph(&a, input->ceilings, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s", record->id);
     place_record(&a, compute, memory);
-    return ops ? make_ops(&a, ops, n_ops, err) : PDNN_OK;
+    if (ops)
+        make_ops(&a, ops, n_ops);
+    return PDNN_OK;
 }

@@ -41,9 +41,8 @@ struct pdnn_aggregate_input {
     const struct pdnn_totals *totals;     /* if already known (memory_bytes may be 0), else NULL */
 };
 
-/* How the visits of all instances scatter, which sharpens the interval of each. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool,
-                                     struct pdnn_err *err);
+/* How the visits of all instances scatter, which sharpens the interval of each. */
+void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool);
 
 /* Fills the record from the id, its graph's costs, its visits and the ceilings. ops (may be NULL together
  * with n_ops) gets the rows of ops.csv, in the arena: one per group of equal nodes in order of execution,

@@ -14,10 +14,6 @@
 
 enum { P = PDNN_ASSISTED_TERMS, SQUARE = 3, LEAST_OF_STRATUM = 2 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the sample of an epoch");
-}
-
 static double length_of(const struct pdnn_epoch *epoch, size_t iteration) {
     const struct pdnn_epoch_kind *kind = &epoch->kind[epoch->kind_of[iteration]];
     return (double)(kind->length[0] + kind->length[1]);
@@ -73,9 +69,8 @@ static void deal(const struct entry *entry, const size_t *start, struct pdnn_epo
     sample->least = sample->least < n ? sample->least : n;
 }
 
-enum pdnn_status pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *request,
-                                        struct pdnn_arena *arena, struct pdnn_epoch_sample *sample,
-                                        struct pdnn_err *err) {
+void pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *request, struct pdnn_arena *arena,
+                            struct pdnn_epoch_sample *sample) {
     const struct pdnn_epoch *epoch = request->epoch;
     size_t n = epoch->n_iterations, most = n / (2 * LEAST_OF_STRATUM);
     size_t strata = request->strata ? request->strata : PDNN_STRATA_DEFAULT;
@@ -90,8 +85,6 @@ enum pdnn_status pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *
         .stratum_size = pdnn_arena_alloc(arena, strata, sizeof *made.stratum_size),
         .n_strata = strata,
     };
-    if (!entry || !start || !made.order || !made.stratum || !made.stratum_size)
-        return no_memory(err);
     for (size_t i = 0; i < n; i++)
         entry[i] = (struct entry){epoch->kind_of[i], i, (int64_t)length_of(epoch, i)};
     qsort(entry, n, sizeof *entry, compare_entries);
@@ -102,7 +95,6 @@ enum pdnn_status pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *
     }
     deal(entry, start, &made);
     *sample = made;
-    return PDNN_OK;
 }
 
 /* The first draws as a sample, and what makes values from it a total. */
@@ -217,8 +209,6 @@ static enum pdnn_status make_design(const struct pdnn_epoch_sample *sample, size
         .weight = pdnn_arena_alloc(arena, draws, sizeof *d->weight),
         .share = pdnn_arena_alloc(arena, draws * P, sizeof *d->share),
     };
-    if (!d->drawn || !d->x || !d->base || !d->weight || !d->share)
-        return no_memory(err);
     find_means(sample->epoch, d->mean);
     for (size_t i = 0; i < draws; i++)
         d->drawn[sample->stratum[i]]++;
@@ -299,8 +289,6 @@ enum pdnn_status pdnn_assisted_estimate(const struct pdnn_epoch_sample *sample, 
     if (make_design(sample, draws, arena, &d, err) != PDNN_OK)
         return err->status;
     double *residual = pdnn_arena_alloc(arena, draws + sample->n_strata, sizeof *residual);
-    if (!residual)
-        return no_memory(err);
     struct pdnn_epoch_estimate made = {
         .draws = draws, .total = weigh(&d, value), .degrees = degrees_of(sample, draws), .weight = d.weight};
     fit(&d, value, b);

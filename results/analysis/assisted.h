@@ -31,9 +31,8 @@ struct pdnn_epoch_sample {
 };
 
 /* In the arena; the epoch must outlive it. */
-enum pdnn_status pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *request,
-                                        struct pdnn_arena *arena, struct pdnn_epoch_sample *sample,
-                                        struct pdnn_err *err);
+void pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *request, struct pdnn_arena *arena,
+                            struct pdnn_epoch_sample *sample);
 
 struct pdnn_epoch_estimate {
     size_t draws;

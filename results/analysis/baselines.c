@@ -80,8 +80,6 @@ enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
     uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);
     size_t *order = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *order);
     struct pdnn_points made = {pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *made.point), 0};
-    if (!runs || !order || !made.point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the iterations to run");
     switch (baseline) {
     case PDNN_BASELINE_FREQUENT:
         runs[find_frequent(&groups)] = 1;
@@ -125,8 +123,6 @@ enum pdnn_status pdnn_random_error(const struct pdnn_baseline_request *request, 
     uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);
     size_t *order = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *order);
     double *errors = pdnn_arena_alloc(arena, seeds, sizeof *errors);
-    if (!seeds || !runs || !order || !errors)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu random choices", seeds);
     double scale = (double)epoch->n_iterations / (double)count_iterations(request);
     for (size_t s = 0; s < seeds; s++) {
         double sum = 0;

@@ -20,14 +20,12 @@ struct table {
     size_t count, room, n_visits;
 };
 
-static bool grow(struct table *table) {
+static void grow(struct table *table) {
     if (table->count < table->room)
-        return true;
+        return;
     size_t room = table->room ? 2 * table->room : 64;
     struct pdnn_breakdown_row *row = pdnn_arena_alloc(table->arena, room, sizeof *row);
     struct line *line = pdnn_arena_alloc(table->arena, room, sizeof *line);
-    if (!row || !line)
-        return false;
     if (table->count) {
         memcpy(row, table->row, table->count * sizeof *row);
         memcpy(line, table->line, table->count * sizeof *line);
@@ -35,16 +33,12 @@ static bool grow(struct table *table) {
     table->row = row;
     table->line = line;
     table->room = room;
-    return true;
 }
 
-/* Appends an empty row; NULL if out of memory. */
+/* Appends an empty row. */
 static struct pdnn_breakdown_row *add_row(struct table *table, const char *key, const char *layer) {
-    if (!key || !grow(table))
-        return NULL;
+    grow(table);
     double *times = pdnn_arena_alloc(table->arena, table->n_visits + 1, sizeof *times);
-    if (!times)
-        return NULL;
     struct pdnn_breakdown_row *row = &table->row[table->count];
     row->key = key;
     row->layer = layer;
@@ -91,14 +85,14 @@ static void note_implementation(struct pdnn_breakdown_row *row, const char *impl
     memcpy(row->implementation + used + between, implementation, more + 1);
 }
 
-static bool add_visit(struct table *table, const struct pdnn_measured_ops *ops, size_t visit) {
+static void add_visit(struct table *table, const struct pdnn_measured_ops *ops, size_t visit) {
     for (size_t i = 0; i < ops->count; i++) {
         const struct pdnn_measured_op *op = &ops->op[i];
         if (pdnn_infeed_is_alone(op->key) || pdnn_ranks_is_alone(op->key)) /* no part of the step */
             continue;
         size_t at = table->count ? find_row(table, op->key, i % table->count, visit) : 0;
-        if (at == table->count && !add_row(table, op->key, op->layer))
-            return false;
+        if (at == table->count)
+            add_row(table, op->key, op->layer);
         struct pdnn_breakdown_row *row = &table->row[at];
         struct line *line = &table->line[at];
         bool again = line->filled_by == visit + 1;
@@ -108,37 +102,28 @@ static bool add_visit(struct table *table, const struct pdnn_measured_ops *ops, 
         line->filled_by = visit + 1;
         note_implementation(row, op->implementation);
     }
-    return true;
 }
 
-static bool add_group(struct table *table, const struct pdnn_graph *graph, const struct pdnn_group *group) {
+static void add_group(struct table *table, const struct pdnn_graph *graph, const struct pdnn_group *group) {
     const struct pdnn_node *node = &graph->nodes[group->node];
     const char *stem = graph->stems_apart ? node->layer.stem : NULL;
     const char *key =
         pdnn_arena_printf(table->arena, "%s/%s/%s", node->op->name, pdnn_node_pass_name(node), group->shape);
-    struct pdnn_breakdown_row *row = add_row(table, key, stem ? stem : "");
-    if (row)
-        row->group = group;
-    return row != NULL;
+    add_row(table, key, stem ? stem : "")->group = group;
 }
 
-enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups,
-                                size_t n_groups, const struct pdnn_measured_ops *visits, size_t n_visits,
-                                struct pdnn_arena *arena, struct pdnn_breakdown_row **rows, size_t *n_rows,
-                                struct pdnn_err *err) {
+void pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups, size_t n_groups,
+                    const struct pdnn_measured_ops *visits, size_t n_visits, struct pdnn_arena *arena,
+                    struct pdnn_breakdown_row **rows, size_t *n_rows) {
     struct table table = {.arena = arena, .n_visits = n_visits};
-    bool good = true;
-    for (size_t i = 0; good && i < n_groups; i++)
-        good = add_group(&table, graph, &groups[i]);
-    for (size_t i = 0; good && i < n_visits; i++)
-        good = add_visit(&table, &visits[i], i);
-    if (!good)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ops of %zu visits", n_visits);
+    for (size_t i = 0; i < n_groups; i++)
+        add_group(&table, graph, &groups[i]);
+    for (size_t i = 0; i < n_visits; i++)
+        add_visit(&table, &visits[i], i);
     for (size_t i = 0; n_visits && i < table.count; i++)
         table.row[i].time_ns = pdnn_median(table.line[i].times, n_visits);
     *rows = table.row;
     *n_rows = table.count;
-    return PDNN_OK;
 }
 
 /* Rows of groups come first, in the order of the groups, unless the table is older than the graph. */

@@ -22,10 +22,9 @@ struct pdnn_breakdown_row {
 /* The groups in their order, then other ops of the visits in order of appearance; in the arena. All visits
  * are ok ones. time_ns is the median over them, and a visit without the op counts as 0: a backend may choose
  * at each visit whether to reorder, and the sum should be that of a typical visit. */
-enum pdnn_status pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups,
-                                size_t n_groups, const struct pdnn_measured_ops *visits, size_t n_visits,
-                                struct pdnn_arena *arena, struct pdnn_breakdown_row **rows, size_t *n_rows,
-                                struct pdnn_err *err);
+void pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *groups, size_t n_groups,
+                    const struct pdnn_measured_ops *visits, size_t n_visits, struct pdnn_arena *arena,
+                    struct pdnn_breakdown_row **rows, size_t *n_rows);
 
 /* The group that a row of ops.csv was made from, or NULL for a reorder. */
 const struct pdnn_group *pdnn_breakdown_group(const struct pdnn_graph *graph, const struct pdnn_group *groups,

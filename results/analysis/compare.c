@@ -24,28 +24,20 @@ const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, const 
     return pdnn_selection_get(table, pair->at[side], pdnn_csv_find(&table->results, column));
 }
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the comparison");
-}
-
 /* The keys of A's table in its order, then those that only B's has. */
-static enum pdnn_status find_keys(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+static void find_keys(struct pdnn_comparison *comparison) {
     struct pdnn_texts names = {0};
-    bool good = true;
     for (size_t t = 0; t < comparison->n_directories; t++) {
         const struct pdnn_selection *table = &comparison->table[t];
         for (int column = table->first_key; column < table->end_key; column++)
-            good = pdnn_texts_add(&names, table->results.header[column]) != SIZE_MAX && good;
+            pdnn_texts_add(&names, table->results.header[column]);
     }
     comparison->key = pdnn_arena_alloc(&comparison->arena, names.count + 1, sizeof *comparison->key);
-    good = good && comparison->key;
-    for (size_t k = 0; good && k < names.count; k++) {
+    for (size_t k = 0; k < names.count; k++) {
         comparison->key[k] = pdnn_arena_strdup(&comparison->arena, names.text[k]);
-        good = comparison->key[k] != NULL;
         comparison->n_keys++;
     }
     pdnn_texts_finish(&names);
-    return good ? PDNN_OK : no_memory(err);
 }
 
 /* What differs is no longer common. */
@@ -62,13 +54,9 @@ static void drop_across(struct pdnn_comparison *comparison) {
 }
 
 /* The value of a key is A's, or B's if A's table lacks it. */
-static enum pdnn_status fill_values(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+static void fill_values(struct pdnn_comparison *comparison) {
     size_t n_keys = comparison->n_keys, n_pairs = comparison->n_pairs;
-    if (n_keys > SIZE_MAX / sizeof(char *) / (n_pairs + 1))
-        return no_memory(err);
-    const char **values = pdnn_arena_alloc(&comparison->arena, n_pairs * n_keys + 1, sizeof *values);
-    if (!values)
-        return no_memory(err);
+    const char **values = pdnn_arena_alloc(&comparison->arena, n_pairs + 1, n_keys * sizeof *values);
     for (size_t i = 0; i < n_pairs; i++)
         comparison->pair[i].value = values + i * n_keys;
     for (size_t k = 0; k < n_keys; k++) {
@@ -84,7 +72,6 @@ static enum pdnn_status fill_values(struct pdnn_comparison *comparison, struct p
             }
         }
     }
-    return PDNN_OK;
 }
 
 /* One instance without the keys that differ. A row that does not end ok has no place among the chosen ones.
@@ -106,10 +93,8 @@ static enum pdnn_status add_row(struct pdnn_comparison *comparison, struct join 
     const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
     struct pdnn_str id = {0};
     pdnn_compare_strip(comparison, table, row, &id);
-    size_t number = id.failed ? SIZE_MAX : pdnn_texts_add(&join->ids, pdnn_str_text(&id));
+    size_t number = pdnn_texts_add(&join->ids, pdnn_str_text(&id));
     pdnn_str_finish(&id);
-    if (number == SIZE_MAX)
-        return no_memory(err);
     struct entry *entry = &join->entry[number];
     entry->id = join->ids.text[number];
     if (entry->has[side])
@@ -207,13 +192,9 @@ static enum pdnn_status split(struct pdnn_comparison *comparison, const struct j
     size_t count = join->ids.count;
     comparison->pair = pdnn_arena_alloc(&comparison->arena, count + 1, sizeof *comparison->pair);
     comparison->unpaired = pdnn_arena_alloc(&comparison->arena, count + 1, sizeof *comparison->unpaired);
-    if (!comparison->pair || !comparison->unpaired)
-        return no_memory(err);
     for (size_t i = 0; i < count; i++) {
         struct entry entry = join->entry[i];
         entry.id = pdnn_arena_strdup(&comparison->arena, entry.id);
-        if (!entry.id)
-            return no_memory(err);
         if (make_pair(comparison, &entry, &comparison->pair[comparison->n_pairs]))
             comparison->n_pairs++;
         else
@@ -237,7 +218,7 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
     for (size_t t = 0; t < comparison->n_directories; t++)
         join.room += comparison->table[t].count + comparison->table[t].left_out;
     join.entry = pdnn_arena_alloc(&comparison->arena, join.room + 1, sizeof *join.entry);
-    enum pdnn_status status = join.entry ? PDNN_OK : no_memory(err);
+    enum pdnn_status status = PDNN_OK;
     for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
         status = add_side(comparison, &join, side, err);
     if (status == PDNN_OK)
@@ -273,8 +254,6 @@ static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
     for (int side = 0; side < PDNN_SIDES; side++) {
         const char *directory = request->directory[request->directory[side] ? side : PDNN_SIDE_A];
         comparison->directory[side] = pdnn_arena_strdup(&comparison->arena, directory);
-        if (!comparison->directory[side])
-            return no_memory(err);
     }
     size_t given = request->directory[PDNN_SIDE_B] ? PDNN_SIDES : 1;
     if (given > 1 && pdnn_same_directory(request->directory[PDNN_SIDE_A], request->directory[PDNN_SIDE_B]))
@@ -295,14 +274,14 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
     struct pdnn_comparison made = {.n_directories = 0};
     enum pdnn_status status = read_tables(&made, request, err);
     if (status == PDNN_OK)
-        status = find_keys(&made, err);
+        find_keys(&made);
     if (status == PDNN_OK)
         status = pdnn_compare_across(&made, request->across, err);
     if (status == PDNN_OK)
         status = join_sides(&made, err);
     drop_across(&made);
     if (status == PDNN_OK)
-        status = fill_values(&made, err);
+        fill_values(&made);
     if (status == PDNN_OK)
         *comparison = made;
     else

@@ -40,14 +40,12 @@ void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct p
 }
 
 /* The values of a key in a table, those of failed rows too. */
-static bool add_values(const struct pdnn_selection *table, const char *key, struct pdnn_texts *values) {
+static void add_values(const struct pdnn_selection *table, const char *key, struct pdnn_texts *values) {
     int column = pdnn_csv_find(&table->results, key);
     for (size_t i = 0; i < table->count + table->left_out; i++) {
         size_t row = i < table->count ? table->row[i] : table->left[i - table->count];
-        if (pdnn_texts_add(values, pdnn_csv_get(&table->results, row, column)) == SIZE_MAX)
-            return false;
+        pdnn_texts_add(values, pdnn_csv_get(&table->results, row, column));
     }
-    return true;
 }
 
 bool pdnn_compare_belongs(const struct pdnn_comparison *comparison, int side, size_t row) {
@@ -69,19 +67,14 @@ static void list_values(const struct pdnn_texts *values, struct pdnn_str *out) {
         pdnn_str_printf(out, " and %zu more", values->count - VALUES_SHOWN);
 }
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the comparison");
-}
-
 /* The two values of a key in one directory: numbers ascending, words in the order of the table. */
 static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct pdnn_across_key *key,
                                     struct pdnn_err *err) {
     struct pdnn_texts values = {0};
     struct pdnn_str list = {0};
     enum pdnn_status status = PDNN_OK;
-    if (!add_values(&comparison->table[0], key->name, &values))
-        status = no_memory(err);
-    if (status == PDNN_OK && values.count != PDNN_SIDES) {
+    add_values(&comparison->table[0], key->name, &values);
+    if (values.count != PDNN_SIDES) {
         list_values(&values, &list);
         status = values.count > PDNN_SIDES
                      ? pdnn_fail(err, PDNN_INVALID,
@@ -95,8 +88,6 @@ static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct p
         bool falls = pdnn_parse_double(values.text[0], &a) && pdnn_parse_double(values.text[1], &b) && b < a;
         for (int side = 0; side < PDNN_SIDES; side++)
             key->value[side] = pdnn_arena_strdup(&comparison->arena, values.text[falls ? 1 - side : side]);
-        if (!key->value[PDNN_SIDE_A] || !key->value[PDNN_SIDE_B])
-            status = no_memory(err);
     }
     pdnn_str_finish(&list);
     pdnn_texts_finish(&values);
@@ -109,9 +100,8 @@ static enum pdnn_status check_value(const struct pdnn_comparison *comparison,
     struct pdnn_texts values = {0};
     struct pdnn_str list = {0};
     enum pdnn_status status = PDNN_OK;
-    if (!add_values(pdnn_comparison_side(comparison, side), key->name, &values))
-        status = no_memory(err);
-    if (status == PDNN_OK && pdnn_texts_find(&values, key->value[side]) == SIZE_MAX) {
+    add_values(pdnn_comparison_side(comparison, side), key->name, &values);
+    if (pdnn_texts_find(&values, key->value[side]) == SIZE_MAX) {
         list_values(&values, &list);
         status = pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
                            comparison->directory[side], key->name, key->value[side], pdnn_str_text(&list));
@@ -170,8 +160,6 @@ static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *te
     for (const char *at = text; *at; at++)
         room += *at == ',';
     comparison->across = pdnn_arena_alloc(&comparison->arena, room, sizeof *comparison->across);
-    if (!copy || !comparison->across)
-        return no_memory(err);
     for (char *key = copy; key; key = next) {
         next = strchr(key, ',');
         if (next)
@@ -183,7 +171,7 @@ static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *te
 }
 
 /* The number of rows of the last table that another row is like, without the keys that differ: a row of A's
- * table, or in one directory any other. Stops at the first. SIZE_MAX if memory is out. */
+ * table, or in one directory any other. Stops at the first. */
 static size_t count_alike(const struct pdnn_comparison *comparison) {
     struct pdnn_texts texts = {0};
     struct pdnn_str id = {0};
@@ -196,10 +184,7 @@ static size_t count_alike(const struct pdnn_comparison *comparison) {
             pdnn_compare_strip(comparison, table, row, &id);
             size_t number = t && t == last ? pdnn_texts_find(&texts, pdnn_str_text(&id))
                                            : pdnn_texts_add(&texts, pdnn_str_text(&id));
-            if (id.failed || (number == SIZE_MAX && t == 0))
-                alike = SIZE_MAX;
-            else
-                alike = number < known && t == last;
+            alike = number < known && t == last;
         }
     }
     pdnn_str_finish(&id);
@@ -208,36 +193,31 @@ static size_t count_alike(const struct pdnn_comparison *comparison) {
 }
 
 /* Appends "backend (onednn, openblas)" for one directory, "backend (onednn | openblas)" for two. */
-static bool describe(const struct pdnn_comparison *comparison, const char *key, struct pdnn_str *out) {
-    bool good = true;
+static void describe(const struct pdnn_comparison *comparison, const char *key, struct pdnn_str *out) {
     pdnn_str_printf(out, "%s%s (", out->length ? ", " : "", key);
     for (size_t t = 0; t < comparison->n_directories; t++) {
         struct pdnn_texts values = {0};
-        good = add_values(&comparison->table[t], key, &values) && good;
+        add_values(&comparison->table[t], key, &values);
         pdnn_str_printf(out, "%s", t ? " | " : "");
         list_values(&values, out);
         pdnn_texts_finish(&values);
     }
     pdnn_str_printf(out, ")");
-    return good && !out->failed;
 }
 
-enum variation { SAME, OVERLAPPING, DISJOINT, UNKNOWN };
+enum variation { SAME, OVERLAPPING, DISJOINT };
 
 /* How the values of a key differ: between two tables, or, overlapping at most, within one. */
 static enum variation variation_of(const struct pdnn_comparison *comparison, const char *key) {
     struct pdnn_texts values[PDNN_SIDES] = {{0}};
     size_t common = 0;
-    bool good = true;
     for (size_t t = 0; t < comparison->n_directories; t++)
-        good = add_values(&comparison->table[t], key, &values[t]) && good;
+        add_values(&comparison->table[t], key, &values[t]);
     for (size_t i = 0; i < values[1].count; i++)
         common += pdnn_texts_find(&values[0], values[1].text[i]) != SIZE_MAX;
     size_t a = values[0].count, b = values[1].count;
     for (size_t t = 0; t < PDNN_SIDES; t++)
         pdnn_texts_finish(&values[t]);
-    if (!good)
-        return UNKNOWN;
     if (comparison->n_directories == 1)
         return a > 1 ? OVERLAPPING : SAME;
     return common == 0 ? DISJOINT : common < a || common < b ? OVERLAPPING : SAME;
@@ -259,25 +239,22 @@ struct search {
     struct pdnn_str disjoint;   /* keys with no common value */
 };
 
-static enum pdnn_status try_key(struct pdnn_comparison *comparison, const char *name, struct search *search,
-                                struct pdnn_err *err) {
+static void try_key(struct pdnn_comparison *comparison, const char *name, struct search *search) {
     struct pdnn_across_key key = {.name = name};
     enum variation variation = may_differ(comparison, name) ? variation_of(comparison, name) : SAME;
     if (variation == SAME)
-        return PDNN_OK;
+        return;
     comparison->across = &key;
     comparison->n_across = 1;
     size_t alike = count_alike(comparison);
     comparison->n_across = 0;
-    bool good = variation != UNKNOWN && alike != SIZE_MAX;
     if (alike) {
         search->found = key;
         search->n_found++;
-        good = good && describe(comparison, name, &search->candidates);
+        describe(comparison, name, &search->candidates);
     }
     if (variation == DISJOINT)
-        good = good && describe(comparison, name, &search->disjoint);
-    return good ? PDNN_OK : no_memory(err);
+        describe(comparison, name, &search->disjoint);
 }
 
 static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const struct search *search,
@@ -305,17 +282,15 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
     if (comparison->n_directories > 1) {
         size_t alike = count_alike(comparison);
         if (alike)
-            return alike == SIZE_MAX ? no_memory(err) : PDNN_OK;
+            return PDNN_OK;
     }
-    for (size_t k = 0; status == PDNN_OK && k < comparison->n_keys; k++)
-        status = try_key(comparison, comparison->key[k], &search, err);
+    for (size_t k = 0; k < comparison->n_keys; k++)
+        try_key(comparison, comparison->key[k], &search);
     comparison->across = NULL;
-    if (status == PDNN_OK && search.n_found != 1)
+    if (search.n_found != 1)
         status = not_one(comparison, &search, err);
-    if (status == PDNN_OK) {
+    if (status == PDNN_OK)
         comparison->across = pdnn_arena_alloc(&comparison->arena, 1, sizeof *comparison->across);
-        status = comparison->across ? PDNN_OK : no_memory(err);
-    }
     if (status == PDNN_OK) {
         *comparison->across = search.found;
         comparison->n_across = 1;
@@ -329,13 +304,14 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
 
 /* Between two directories a key that the user did not give values has them if they are the same throughout.
  */
-static enum pdnn_status put_label(struct pdnn_comparison *comparison, int side, struct pdnn_err *err) {
+static void put_label(struct pdnn_comparison *comparison, int side) {
     struct pdnn_str label = {0};
     for (size_t k = 0; k < comparison->n_across; k++) {
         struct pdnn_across_key *key = &comparison->across[k];
         struct pdnn_texts values = {0};
-        if (!key->value[side] && add_values(pdnn_comparison_side(comparison, side), key->name, &values) &&
-            values.count == 1)
+        if (!key->value[side])
+            add_values(pdnn_comparison_side(comparison, side), key->name, &values);
+        if (!key->value[side] && values.count == 1)
             key->value[side] = pdnn_arena_strdup(&comparison->arena, values.text[0]);
         pdnn_texts_finish(&values);
         if (key->value[side])
@@ -343,16 +319,14 @@ static enum pdnn_status put_label(struct pdnn_comparison *comparison, int side, 
     }
     comparison->label[side] =
         label.length ? pdnn_arena_strdup(&comparison->arena, label.text) : comparison->directory[side];
-    bool good = !label.failed && comparison->label[side];
     pdnn_str_finish(&label);
-    return good ? PDNN_OK : no_memory(err);
 }
 
 enum pdnn_status pdnn_compare_across(struct pdnn_comparison *comparison, const char *text,
                                      struct pdnn_err *err) {
     enum pdnn_status status = text ? parse(comparison, text, err) : find(comparison, err);
     for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
-        status = put_label(comparison, side, err);
+        put_label(comparison, side);
     if (status == PDNN_OK && comparison->n_directories == 1 && !comparison->n_across)
         status = pdnn_fail(err, PDNN_INVALID, "--across names nothing that differs within one directory");
     return status;

@@ -57,12 +57,9 @@ enum { N_PAIRS = sizeof pairs / sizeof *pairs };
 
 const struct pdnn_columns pdnn_pairs_columns = {"compare-pairs", pairs, N_PAIRS};
 
-enum pdnn_status pdnn_pairs_columns_with_keys(const struct pdnn_comparison *comparison,
-                                              struct pdnn_arena *arena, struct pdnn_columns *columns,
-                                              struct pdnn_err *err) {
+void pdnn_pairs_columns_with_keys(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                                  struct pdnn_columns *columns) {
     struct pdnn_column *column = pdnn_arena_alloc(arena, N_PAIRS + comparison->n_keys, sizeof *column);
-    if (!column)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the columns of pairs");
     memcpy(column, pairs, sizeof pairs);
     for (size_t k = 0; k < comparison->n_keys; k++)
         column[N_PAIRS + k] = (struct pdnn_column){.name = pdnn_key_column(comparison->key[k]),
@@ -71,7 +68,6 @@ enum pdnn_status pdnn_pairs_columns_with_keys(const struct pdnn_comparison *comp
                                                    .get = get_key,
                                                    .index = k};
     *columns = (struct pdnn_columns){pdnn_pairs_columns.table, column, N_PAIRS + comparison->n_keys};
-    return PDNN_OK;
 }
 
 /* Counts are size_t, which a column's field cannot be; `offset` is in struct pdnn_compare_group or axis. */

@@ -9,8 +9,7 @@ extern const struct pdnn_columns pdnn_pairs_columns, pdnn_compare_groups_columns
     pdnn_compare_ops_columns, pdnn_unpaired_columns;
 
 /* The columns of pairs with those of this comparison's common keys behind them, in the arena. */
-enum pdnn_status pdnn_pairs_columns_with_keys(const struct pdnn_comparison *comparison,
-                                              struct pdnn_arena *arena, struct pdnn_columns *columns,
-                                              struct pdnn_err *err);
+void pdnn_pairs_columns_with_keys(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                                  struct pdnn_columns *columns);
 
 #endif

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* access, PATH_MAX */
 #include "results/analysis/compare_ops.h"
+#include "base/memory.h"
 #include "base/texts.h"
 #include "results/analysis/share_matrix.h"
 #include "results/tables/ops_reader.h"
@@ -38,45 +39,29 @@ struct work {
     struct pdnn_str name;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ops of the comparison");
-}
-
-static bool has_room(struct work *work) {
-    if (work->names.count < work->room)
-        return true;
-    size_t room = work->room ? 2 * work->room : 64;
-    struct sum *sum = realloc(work->sum, room * sizeof *sum);
-    if (!sum)
-        return false;
-    work->sum = sum;
-    work->room = room;
-    return true;
+static void has_room(struct work *work) {
+    work->sum = pdnn_grow(work->sum, &work->room, work->names.count, sizeof *work->sum);
 }
 
 /* Keys are copied: the reader's rows are gone after its next call. */
-static bool init_sum(struct work *work, size_t scope, const struct pdnn_share *share, struct sum *sum) {
-    bool good = true;
+static void init_sum(struct work *work, size_t scope, const struct pdnn_share *share, struct sum *sum) {
     *sum = (struct sum){.op = {.family = work->scope[scope].family, .is_residual = share->is_residual},
                         .scope = scope};
     for (size_t by = 0; by < PDNN_BY_COUNT; by++) {
         sum->op.key[by] = *share->key[by] ? pdnn_arena_strdup(work->arena, share->key[by]) : "";
-        good = good && sum->op.key[by];
     }
-    return good;
 }
 
-/* The sum of this kind, new or known; NULL if memory is out. */
+/* The sum of this kind, new or known. */
 static struct sum *find(struct work *work, size_t scope, const struct pdnn_share *share) {
     pdnn_str_clear(&work->name);
     pdnn_str_printf(&work->name, "%zu\n%d", scope, share->is_residual);
     for (size_t by = 0; by < PDNN_BY_COUNT; by++)
         pdnn_str_printf(&work->name, "\n%s", share->key[by]);
-    if (work->name.failed || !has_room(work))
-        return NULL;
+    has_room(work);
     size_t known = work->names.count, number = pdnn_texts_add(&work->names, pdnn_str_text(&work->name));
-    if (number == SIZE_MAX || (number == known && !init_sum(work, scope, share, &work->sum[number])))
-        return NULL;
+    if (number == known)
+        init_sum(work, scope, share, &work->sum[number]);
     return &work->sum[number];
 }
 
@@ -87,14 +72,12 @@ static double by_logarithmic_mean(const struct pdnn_pair *pair) {
 }
 
 /* Adds one side of a pair to one scope. */
-static bool add_side(struct work *work, size_t scope, size_t pair, int side, const struct pdnn_share *shares,
+static void add_side(struct work *work, size_t scope, size_t pair, int side, const struct pdnn_share *shares,
                      size_t n_shares) {
     const struct pdnn_pair *of = &work->comparison->pair[pair];
     double sign = side == PDNN_SIDE_A ? 1 : -1, by_mean = by_logarithmic_mean(of);
     for (size_t i = 0; i < n_shares; i++) {
         struct sum *sum = find(work, scope, &shares[i]);
-        if (!sum)
-            return false;
         sum->op.time_ns[side] += shares[i].work.time_ns;
         sum->op.effect += sign * shares[i].work.time_ns * by_mean;
         sum->op.count += sum->last != pair + 1;
@@ -102,7 +85,6 @@ static bool add_side(struct work *work, size_t scope, size_t pair, int side, con
     }
     work->scope[scope].step_ns[side] += of->ns[side];
     work->scope[scope].n_pairs += side == PDNN_SIDE_A;
-    return true;
 }
 
 /* The shares of one pair on both sides; n_shares is 0 where ops.csv lacks it. */
@@ -115,7 +97,7 @@ static enum pdnn_status shares_of(struct work *work, const struct pdnn_pair *pai
                                                  work->by, arena};
         status = pdnn_selection_shares(&source, pair->at[side], &shares[side], &n_shares[side], err);
         if (status == PDNN_OK)
-            status = pdnn_shares_keep(shares[side], n_shares[side], arena, err);
+            pdnn_shares_keep(shares[side], n_shares[side], arena);
     }
     return status;
 }
@@ -134,30 +116,25 @@ static enum pdnn_status add_pairs(struct work *work, struct pdnn_err *err) {
         status = shares_of(work, pair, &arena, shares, n_shares, err);
         if (status != PDNN_OK || !n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
             continue;
-        for (size_t k = 0; k < n_scopes * PDNN_SIDES && status == PDNN_OK; k++) {
+        for (size_t k = 0; k < n_scopes * PDNN_SIDES; k++) {
             int side = (int)(k % PDNN_SIDES);
-            if (!add_side(work, scopes[k / PDNN_SIDES], i, side, shares[side], n_shares[side]))
-                status = no_memory(err);
+            add_side(work, scopes[k / PDNN_SIDES], i, side, shares[side], n_shares[side]);
         }
     }
     pdnn_arena_finish(&arena);
     return status;
 }
 
-static bool find_scopes(struct work *work) {
+static void find_scopes(struct work *work) {
     const struct pdnn_comparison *comparison = work->comparison;
     work->scope = pdnn_arena_alloc(work->arena, comparison->n_pairs + 1, sizeof *work->scope);
-    if (!work->scope || pdnn_texts_add(&work->families, "") == SIZE_MAX)
-        return false;
+    pdnn_texts_add(&work->families, "");
     work->scope[0].family = "";
     for (size_t i = 0; i < comparison->n_pairs; i++) {
         size_t number = pdnn_texts_add(&work->families, comparison->pair[i].family);
-        if (number == SIZE_MAX)
-            return false;
         if (number)
             work->scope[number].family = comparison->pair[i].family;
     }
-    return true;
 }
 
 static void finish(const struct work *work, struct sum *sum) {
@@ -185,11 +162,9 @@ static int compare_sums(const void *a, const void *b) {
     return order;
 }
 
-static enum pdnn_status put_result(struct work *work, struct pdnn_compare_ops *ops, struct pdnn_err *err) {
+static void put_result(struct work *work, struct pdnn_compare_ops *ops) {
     size_t count = work->names.count;
     struct pdnn_compare_op *op = pdnn_arena_alloc(work->arena, count + 1, sizeof *op);
-    if (!op)
-        return no_memory(err);
     for (size_t i = 0; i < count; i++)
         finish(work, &work->sum[i]);
     if (count)
@@ -197,7 +172,6 @@ static enum pdnn_status put_result(struct work *work, struct pdnn_compare_ops *o
     for (size_t i = 0; i < count; i++)
         op[i] = work->sum[i].op;
     *ops = (struct pdnn_compare_ops){op, count, work->scope[0].n_pairs};
-    return PDNN_OK;
 }
 
 bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison) {
@@ -215,13 +189,14 @@ enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, cons
                                   struct pdnn_err *err) {
     static const struct pdnn_by_list by_op = {{PDNN_BY_OP}, 1};
     struct work work = {.comparison = comparison, .by = by ? by : &by_op, .arena = arena};
-    enum pdnn_status status = find_scopes(&work) ? PDNN_OK : no_memory(err);
+    find_scopes(&work);
+    enum pdnn_status status = PDNN_OK;
     for (size_t t = 0; t < comparison->n_directories && status == PDNN_OK; t++)
         status = pdnn_ops_reader_open(&work.reader[t], comparison->directory[t], err);
     if (status == PDNN_OK)
         status = add_pairs(&work, err);
     if (status == PDNN_OK)
-        status = put_result(&work, ops, err);
+        put_result(&work, ops);
     for (size_t t = 0; t < PDNN_SIDES; t++)
         pdnn_ops_reader_close(&work.reader[t]);
     pdnn_texts_finish(&work.families);

@@ -1,4 +1,5 @@
 #include "results/analysis/compare_sums.h"
+#include "base/memory.h"
 #include "base/texts.h"
 #include "base/units.h"
 #include "results/analysis/means.h"
@@ -80,32 +81,26 @@ static void *grown(struct pdnn_arena *arena, void *array, size_t count, size_t *
         return array;
     size_t more = *room ? 2 * *room : 32;
     void *larger = pdnn_arena_alloc(arena, more, size);
-    if (larger && count)
+    if (count)
         memcpy(larger, array, count * size);
-    *room = larger ? more : *room;
+    *room = more;
     return larger;
 }
 
-static bool put_group(struct work *work, struct pdnn_compare_group group) {
+static void put_group(struct work *work, struct pdnn_compare_group group) {
     struct pdnn_compare_sums *sums = &work->sums;
     struct pdnn_compare_group *groups =
         grown(work->arena, sums->group, sums->n_groups, &work->room_groups, sizeof *groups);
-    if (!groups)
-        return false;
     sums->group = groups;
     sums->group[sums->n_groups++] = group;
-    return true;
 }
 
-static bool put_axis(struct work *work, struct pdnn_compare_axis axis) {
+static void put_axis(struct work *work, struct pdnn_compare_axis axis) {
     struct pdnn_compare_sums *sums = &work->sums;
     struct pdnn_compare_axis *axes =
         grown(work->arena, sums->axis, sums->n_axes, &work->room_axes, sizeof *axes);
-    if (!axes)
-        return false;
     sums->axis = axes;
     sums->axis[sums->n_axes++] = axis;
-    return true;
 }
 
 /* The variance within the values and around their common mean. */
@@ -131,15 +126,13 @@ static void explain(const struct value *values, size_t n_values, struct pdnn_com
 }
 
 /* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. */
-static bool put_key(struct work *work, const char *family, int key, const struct pdnn_pair *const *pairs,
+static void put_key(struct work *work, const char *family, int key, const struct pdnn_pair *const *pairs,
                     size_t n_pairs) {
     struct pdnn_texts texts = {0};
-    struct value *values = calloc(n_pairs + 1, sizeof *values);
-    bool good = values != NULL;
-    for (size_t i = 0; i < n_pairs && good; i++) {
+    struct value *values = pdnn_alloc(n_pairs + 1, sizeof *values);
+    for (size_t i = 0; i < n_pairs; i++) {
         const char *text = value_of(pairs[i], key);
         size_t number = *text ? pdnn_texts_add(&texts, text) : SIZE_MAX;
-        good = number != SIZE_MAX || !*text;
         if (number == SIZE_MAX)
             continue;
         if (!values[number].text && !pdnn_parse_double(text, &values[number].number))
@@ -151,17 +144,16 @@ static bool put_key(struct work *work, const char *family, int key, const struct
     size_t n_values = texts.count;
     pdnn_texts_finish(&texts);
     struct pdnn_compare_axis axis = {.family = family, .key = key_name(work, key)};
-    if (good && n_values > 1) {
+    if (n_values > 1) {
         qsort(values, n_values, sizeof *values, compare_values);
         explain(values, n_values, &axis);
         axis.is_complete = axis.count == n_pairs;
-        good = put_axis(work, axis);
+        put_axis(work, axis);
     }
-    for (size_t v = 0; v < n_values && n_values > 1 && good; v++)
-        good = put_group(work, (struct pdnn_compare_group){family, axis.key, values[v].text,
-                                                           tally_finish(&values[v].tally)});
+    for (size_t v = 0; v < n_values && n_values > 1; v++)
+        put_group(work, (struct pdnn_compare_group){family, axis.key, values[v].text,
+                                                    tally_finish(&values[v].tally)});
     free(values);
-    return good;
 }
 
 /* Complete axes first, then by descending share; the order of the keys if equal. */
@@ -181,7 +173,7 @@ static void sort_axes(struct pdnn_compare_axis *axes, size_t count) {
     }
 }
 
-static bool put_scope(struct work *work, const char *family, const struct pdnn_pair **pairs) {
+static void put_scope(struct work *work, const char *family, const struct pdnn_pair **pairs) {
     const struct pdnn_comparison *comparison = work->comparison;
     struct tally whole = {.sum = {0}};
     size_t n_pairs = 0, first_axis = work->sums.n_axes;
@@ -191,36 +183,29 @@ static bool put_scope(struct work *work, const char *family, const struct pdnn_p
         pairs[n_pairs++] = &comparison->pair[i];
         tally_add(&whole, &comparison->pair[i]);
     }
-    bool good = put_group(work, (struct pdnn_compare_group){family, "", "", tally_finish(&whole)});
-    for (int key = *family ? 0 : KEY_FAMILY; key < (int)comparison->n_keys && good; key++)
-        good = put_key(work, family, key, pairs, n_pairs);
-    if (good && work->sums.n_axes > first_axis)
+    put_group(work, (struct pdnn_compare_group){family, "", "", tally_finish(&whole)});
+    for (int key = *family ? 0 : KEY_FAMILY; key < (int)comparison->n_keys; key++)
+        put_key(work, family, key, pairs, n_pairs);
+    if (work->sums.n_axes > first_axis)
         sort_axes(work->sums.axis + first_axis, work->sums.n_axes - first_axis);
-    return good;
 }
 
-enum pdnn_status pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                                   struct pdnn_compare_sums *sums, struct pdnn_err *err) {
+void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                       struct pdnn_compare_sums *sums) {
     struct work work = {.comparison = comparison, .arena = arena};
     struct pdnn_texts families = {0};
-    const struct pdnn_pair **pairs = calloc(comparison->n_pairs + 1, sizeof *pairs);
+    const struct pdnn_pair **pairs = pdnn_alloc(comparison->n_pairs + 1, sizeof *pairs);
     const char **name = pdnn_arena_alloc(arena, comparison->n_pairs + 1, sizeof *name);
-    bool good = pairs && name && put_scope(&work, "", pairs);
-    for (size_t i = 0; i < comparison->n_pairs && good; i++) {
+    put_scope(&work, "", pairs);
+    for (size_t i = 0; i < comparison->n_pairs; i++) {
         size_t number = pdnn_texts_add(&families, comparison->pair[i].family);
-        good = number != SIZE_MAX;
-        if (good)
-            name[number] = comparison->pair[i].family;
+        name[number] = comparison->pair[i].family;
     }
-    for (size_t i = 0; i < families.count && families.count > 1 && good; i++)
-        good = put_scope(&work, name[i], pairs);
+    for (size_t i = 0; i < families.count && families.count > 1; i++)
+        put_scope(&work, name[i], pairs);
     pdnn_texts_finish(&families);
     free(pairs);
-    if (!good)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the sums of %zu ratios",
-                         comparison->n_pairs);
     *sums = work.sums;
-    return PDNN_OK;
 }
 
 bool pdnn_compare_axis_explains(const struct pdnn_compare_sums *sums, const struct pdnn_compare_axis *axis) {

@@ -46,8 +46,8 @@ struct pdnn_compare_sums {
 };
 
 /* In the arena, apart from texts, which belong to the comparison. */
-enum pdnn_status pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                                   struct pdnn_compare_sums *sums, struct pdnn_err *err);
+void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                       struct pdnn_compare_sums *sums);
 
 /* Whether every pair of the axis' scope has the key and it explains more than chance would: its p value times
  * the number of the scope's keys is below 0.05. */

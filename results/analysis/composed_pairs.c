@@ -1,13 +1,10 @@
 #include "results/analysis/composed_pairs.h"
 
+#include "base/memory.h"
 #include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
 
 #include <stdlib.h>
-
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for composed models");
-}
 
 /* The median over the visits of one method that count; false: there is none. */
 static bool find_median(const struct pdnn_instance_visits *of, bool is_composed, double *medians,
@@ -26,16 +23,14 @@ static bool find_median(const struct pdnn_instance_visits *of, bool is_composed,
     return count > 0;
 }
 
-enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pdnn_composed_pair **pairs,
-                                     size_t *count, struct pdnn_err *err) {
+void pdnn_composed_pairs(const struct pdnn_visits *visits, struct pdnn_composed_pair **pairs, size_t *count) {
     size_t most = 1;
     for (size_t i = 0; i < visits->ids.count; i++)
         most = visits->of[i].count > most ? visits->of[i].count : most;
-    double *medians = calloc(most, sizeof *medians);
-    *pairs = calloc(visits->ids.count + 1, sizeof **pairs);
+    double *medians = pdnn_alloc(most, sizeof *medians);
+    *pairs = pdnn_alloc(visits->ids.count + 1, sizeof **pairs);
     *count = 0;
-    bool good = medians && *pairs;
-    for (size_t i = 0; good && i < visits->ids.count; i++) {
+    for (size_t i = 0; i < visits->ids.count; i++) {
         struct pdnn_composed_pair *pair = &(*pairs)[*count];
         bool ignored;
         if (!find_median(&visits->of[i], true, medians, &pair->composed_ns, &pair->is_predicted) ||
@@ -45,10 +40,4 @@ enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pd
         ++*count;
     }
     free(medians);
-    if (!good) {
-        free(*pairs);
-        *pairs = NULL;
-        return out_of_memory(err);
-    }
-    return PDNN_OK;
 }

@@ -12,8 +12,7 @@ struct pdnn_composed_pair {
     bool is_predicted;
 };
 
-/* The pairs among the visits, in order of the ids; heap, the caller frees. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_composed_pairs(const struct pdnn_visits *visits, struct pdnn_composed_pair **pairs,
-                                     size_t *count, struct pdnn_err *err);
+/* The pairs among the visits, in order of the ids; heap, the caller frees. */
+void pdnn_composed_pairs(const struct pdnn_visits *visits, struct pdnn_composed_pair **pairs, size_t *count);
 
 #endif

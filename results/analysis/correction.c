@@ -1,5 +1,7 @@
 #include "results/analysis/correction.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,16 +29,13 @@ static double fit(const struct pdnn_correction_row *rows, size_t n_rows, const d
     return sum / weights;
 }
 
-enum pdnn_status pdnn_correction_fit(const struct pdnn_correction_row *rows, size_t n_rows, size_t n_models,
-                                     size_t n_kinds, double *factor, struct pdnn_err *err) {
-    double *model_ns = calloc(n_models + 1, sizeof *model_ns);
-    if (!model_ns)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the correction");
+void pdnn_correction_fit(const struct pdnn_correction_row *rows, size_t n_rows, size_t n_models,
+                         size_t n_kinds, double *factor) {
+    double *model_ns = pdnn_alloc(n_models + 1, sizeof *model_ns);
     for (size_t i = 0; i < n_rows; i++)
         model_ns[rows[i].model] += counts(&rows[i]) ? rows[i].composed_ns : 0;
     double common = fit(rows, n_rows, model_ns, SIZE_MAX, 1);
     for (size_t kind = 0; kind < n_kinds; kind++)
         factor[kind] = fit(rows, n_rows, model_ns, kind, common);
     free(model_ns);
-    return PDNN_OK;
 }

@@ -18,7 +18,7 @@ struct pdnn_correction_row {
  * rows together as if PDNN_CORRECTION_SHRINK models more had that one, which is shrunk towards 1 alike. A
  * ratio beyond a factor of 2 counts as one of 2. A kind without rows has the common factor. */
 #define PDNN_CORRECTION_SHRINK 1.0
-enum pdnn_status pdnn_correction_fit(const struct pdnn_correction_row *rows, size_t n_rows, size_t n_models,
-                                     size_t n_kinds, double *factor, struct pdnn_err *err);
+void pdnn_correction_fit(const struct pdnn_correction_row *rows, size_t n_rows, size_t n_models,
+                         size_t n_kinds, double *factor);
 
 #endif

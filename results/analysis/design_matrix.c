@@ -31,10 +31,6 @@ struct builder {
     struct pdnn_design made;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a design matrix");
-}
-
 static const char *cell(const struct builder *b, size_t row, int column) {
     return pdnn_selection_get(b->request->selection, b->made.at[row], column);
 }
@@ -44,8 +40,6 @@ static enum pdnn_status find_sources(struct builder *b, struct pdnn_err *err) {
     size_t n_keys = (size_t)(selection->end_key - selection->first_key);
     size_t count = b->request->n_on ? b->request->n_on : n_keys;
     b->source = pdnn_arena_alloc(b->arena, count + 1, sizeof *b->source);
-    if (!b->source)
-        return no_memory(err);
     for (size_t i = 0; i < count; i++) {
         struct source *source = &b->source[i];
         *source = (struct source){.column = selection->first_key + (int)i, .named = b->request->n_on > 0};
@@ -66,8 +60,6 @@ static enum pdnn_status find_rows(struct builder *b, struct pdnn_err *err) {
     const struct pdnn_design_request *request = b->request;
     const struct pdnn_selection *selection = request->selection;
     b->made.at = pdnn_arena_alloc(b->arena, selection->count + 1, sizeof *b->made.at);
-    if (!b->made.at)
-        return no_memory(err);
     for (size_t at = 0; at < selection->count; at++) {
         if ((request->chosen && !request->chosen[at]) ||
             strcmp(pdnn_selection_get(selection, at, selection->family), request->family) != 0)
@@ -90,14 +82,13 @@ static enum pdnn_status find_rows(struct builder *b, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static enum pdnn_status classify(struct builder *b, struct source *source, struct pdnn_err *err) {
+static void classify(struct builder *b, struct source *source) {
     size_t n_words = 0;
     double number;
     source->is_number = true;
     for (size_t row = 0; row < b->made.n_rows; row++) {
         const char *text = cell(b, row, source->column);
-        if (pdnn_texts_add(&source->words, text) == SIZE_MAX)
-            return no_memory(err);
+        pdnn_texts_add(&source->words, text);
         source->is_number = source->is_number && (!*text || pdnn_parse_double(text, &number));
     }
     for (size_t i = 0; i < source->words.count; i++)
@@ -106,7 +97,6 @@ static enum pdnn_status classify(struct builder *b, struct source *source, struc
     /* A setting that some rows cannot have says nothing by being there. */
     source->varies = n_words > 1;
     b->room += source->is_number || source->words.count > PDNN_DESIGN_WORDS_MAX ? 1 : source->words.count;
-    return PDNN_OK;
 }
 
 /* Leaves out rows without a number that others have. */
@@ -125,19 +115,16 @@ static void leave_out(struct builder *b) {
     b->made.n_rows = kept;
 }
 
-static enum pdnn_status add_term(struct builder *b, const struct source *source, enum pdnn_term_state state,
-                                 const char *word, struct pdnn_err *err) {
+static void add_term(struct builder *b, const struct source *source, enum pdnn_term_state state,
+                     const char *word) {
     const char *key = b->request->selection->results.header[source->column];
     struct pdnn_design *made = &b->made;
     const char *name =
         word ? pdnn_arena_printf(b->arena, "%s=%s", key, word) : pdnn_arena_strdup(b->arena, key);
     const char *baseline = word ? pdnn_arena_printf(b->arena, "%s=%s", key, source->words.text[0]) : NULL;
-    if (!name || (word && !baseline))
-        return no_memory(err);
     if (state == PDNN_TERM_FITTED)
         made->term_of[made->n_columns++] = made->n_terms;
     made->term[made->n_terms++] = (struct pdnn_design_term){name, baseline, state, source->column};
-    return PDNN_OK;
 }
 
 static enum pdnn_status add_number(struct builder *b, const struct source *source, struct pdnn_err *err) {
@@ -146,40 +133,47 @@ static enum pdnn_status add_number(struct builder *b, const struct source *sourc
         double number = 0;
         pdnn_parse_double(cell(b, row, source->column), &number);
         if (b->request->logarithms && number <= 0) {
-            if (!source->named)
-                return add_term(b, source, PDNN_TERM_NO_LOGARITHM, NULL, err);
+            if (!source->named) {
+                add_term(b, source, PDNN_TERM_NO_LOGARITHM, NULL);
+                return PDNN_OK;
+            }
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' is %g, which has no logarithm, in %.512s",
                              b->request->selection->results.header[source->column], number,
                              cell(b, row, b->request->selection->id));
         }
         x[row] = b->request->logarithms ? log(number) : number;
     }
-    return add_term(b, source, PDNN_TERM_FITTED, NULL, err);
+    add_term(b, source, PDNN_TERM_FITTED, NULL);
+    return PDNN_OK;
 }
 
-static enum pdnn_status add_words(struct builder *b, const struct source *source, struct pdnn_err *err) {
+static void add_words(struct builder *b, const struct source *source) {
     for (size_t i = 1; i < source->words.count; i++) {
         double *x = b->made.x + b->made.n_columns * b->made.n_rows;
         for (size_t row = 0; row < b->made.n_rows; row++)
             x[row] = strcmp(cell(b, row, source->column), source->words.text[i]) == 0;
-        if (add_term(b, source, PDNN_TERM_FITTED, source->words.text[i], err) != PDNN_OK)
-            return err->status;
+        add_term(b, source, PDNN_TERM_FITTED, source->words.text[i]);
     }
-    return PDNN_OK;
 }
 
 static enum pdnn_status add_source(struct builder *b, const struct source *source, struct pdnn_err *err) {
     const char *key = b->request->selection->results.header[source->column];
     if (source->is_empty && !source->named)
         return PDNN_OK; /* another family's */
-    if (!source->varies)
-        return add_term(b, source, PDNN_TERM_CONSTANT, NULL, err);
+    if (!source->varies) {
+        add_term(b, source, PDNN_TERM_CONSTANT, NULL);
+        return PDNN_OK;
+    }
     if (source->is_number)
         return add_number(b, source, err);
-    if (source->words.count <= PDNN_DESIGN_WORDS_MAX)
-        return add_words(b, source, err);
-    if (!source->named)
-        return add_term(b, source, PDNN_TERM_WORDS, NULL, err);
+    if (source->words.count <= PDNN_DESIGN_WORDS_MAX) {
+        add_words(b, source);
+        return PDNN_OK;
+    }
+    if (!source->named) {
+        add_term(b, source, PDNN_TERM_WORDS, NULL);
+        return PDNN_OK;
+    }
     return pdnn_fail(err, PDNN_INVALID, "'%.64s' has %zu different words; at most %d can be fitted", key,
                      source->words.count, PDNN_DESIGN_WORDS_MAX);
 }
@@ -191,8 +185,6 @@ static enum pdnn_status fill(struct builder *b, struct pdnn_err *err) {
     made->term_of = pdnn_arena_alloc(b->arena, b->room + 1, sizeof *made->term_of);
     made->x = pdnn_arena_alloc(b->arena, (b->room + 1) * (made->n_rows + 1), sizeof *made->x);
     made->y = pdnn_arena_alloc(b->arena, made->n_rows + 1, sizeof *made->y);
-    if (!made->term || !made->term_of || !made->x || !made->y)
-        return no_memory(err);
     for (size_t row = 0; row < made->n_rows; row++) {
         double value = b->request->values[made->at[row]];
         made->y[row] = b->request->logarithms ? log(value) : value;
@@ -209,7 +201,7 @@ enum pdnn_status pdnn_design_matrix(const struct pdnn_design_request *request, s
     if (status == PDNN_OK)
         status = find_rows(&b, err);
     for (size_t i = 0; status == PDNN_OK && i < b.n_sources; i++)
-        status = classify(&b, &b.source[i], err);
+        classify(&b, &b.source[i]);
     if (status == PDNN_OK) {
         leave_out(&b);
         status = fill(&b, err);

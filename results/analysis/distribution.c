@@ -96,10 +96,6 @@ struct work {
     bool *sliced; /* by tensor */
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the model of several devices");
-}
-
 static enum pdnn_layer_part part_of(const struct pdnn_family_def *family, const struct pdnn_node *node) {
     char text[PDNN_LAYER_TEXT];
     const struct pdnn_layer_def *layer = pdnn_layer_find(family, pdnn_layer_format(node->layer, text));
@@ -163,8 +159,6 @@ enum pdnn_status pdnn_sliced_params(const struct pdnn_instance *instance, int64_
     if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
         return err->status;
     bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
-    if (!sliced)
-        return no_memory(err);
     find_sliced(instance->family, &graph, sliced);
     *params = params_of(&graph, sliced, slice);
     return PDNN_OK;
@@ -190,8 +184,6 @@ static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
         return err->status;
     w->row = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof(struct pdnn_op_record *));
     w->sliced = pdnn_arena_alloc(&w->scratch, w->graph.n_tensors + 1, sizeof *w->sliced);
-    if (!w->row || !w->sliced)
-        return no_memory(err);
     double sum = 0;
     for (size_t i = 0; i < w->rows.count; i++) {
         const struct pdnn_op_record *op = &w->rows.op[i];
@@ -224,8 +216,6 @@ static struct pdnn_timed_node *time_nodes(struct work *w, int64_t slice) {
     size_t *writer = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *writer); /* + 1; 0: none */
     /* Micro-steps have gradients of their own; the last one to be written counts. By weight. */
     uint32_t *latest = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *latest); /* + 1 */
-    if (!made || !writer || !latest)
-        return NULL;
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         made[i].ns = node_ns(w, i, slice);
@@ -266,12 +256,10 @@ static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t 
                                   struct pdnn_arena *arena, uint64_t *bytes, struct pdnn_err *err) {
     struct pdnn_graph graph;
     struct pdnn_lifetime *lifetimes;
-    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK ||
-        pdnn_memory_lifetimes(&graph, &lifetimes, err) != PDNN_OK)
+    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
         return err->status;
+    pdnn_memory_lifetimes(&graph, &lifetimes, err);
     bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
-    if (!sliced)
-        return no_memory(err);
     if (slice > 1)
         find_sliced(instance->family, &graph, sliced);
     for (size_t i = 0; i < graph.n_tensors; i++) {
@@ -282,8 +270,7 @@ static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t 
 }
 
 /* Whether a minibatch fits; one whose counts overflow does not. */
-static enum pdnn_status fits(const struct work *w, int64_t batch, int64_t slice, bool *does,
-                             struct pdnn_err *err) {
+static void fits(const struct work *w, int64_t batch, int64_t slice, bool *does) {
     struct pdnn_arena arena = {0};
     struct pdnn_instance instance = w->instance;
     struct pdnn_err why = {0};
@@ -292,32 +279,27 @@ static enum pdnn_status fits(const struct work *w, int64_t batch, int64_t slice,
     enum pdnn_status status = memory_of(&instance, slice, &arena, &bytes, &why);
     pdnn_arena_finish(&arena);
     *does = status == PDNN_OK && bytes <= w->request->memory_bytes;
-    return status == PDNN_NO_MEMORY ? pdnn_fail(err, status, "%s", why.text) : PDNN_OK;
 }
 
-static enum pdnn_status find_batch(const struct work *w, int64_t slice, uint64_t *batch,
-                                   struct pdnn_err *err) {
+static void find_batch(const struct work *w, int64_t slice, uint64_t *batch) {
     int64_t most = w->instance.family->params[w->instance.family->minibatch_param].max, low = 0, high = 1;
     bool does = true;
     *batch = PDNN_ABSENT;
     if (!w->request->memory_bytes)
-        return PDNN_OK;
+        return;
     while (does && high <= most) {
-        if (fits(w, high, slice, &does, err) != PDNN_OK)
-            return err->status;
+        fits(w, high, slice, &does);
         low = does ? high : low;
         high = does ? 2 * high : high;
     }
     high = high > most ? most + 1 : high;
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (fits(w, middle, slice, &does, err) != PDNN_OK)
-            return err->status;
+        fits(w, middle, slice, &does);
         low = does ? middle : low;
         high = does ? high : middle;
     }
     *batch = low ? (uint64_t)low : PDNN_ABSENT;
-    return PDNN_OK;
 }
 
 static void add_part(struct pdnn_scaled *row, const char *part, double ns) {
@@ -331,10 +313,8 @@ static void add_part(struct pdnn_scaled *row, const char *part, double ns) {
     row->part[i].share_pct = row->part[i].time_ns / row->time_ns * 100;
 }
 
-static bool add_parts(struct work *w, struct pdnn_scaled *row) {
+static void add_parts(struct work *w, struct pdnn_scaled *row) {
     row->part = pdnn_arena_alloc(w->arena, PDNN_OP_GROUP_COUNT + 2, sizeof *row->part);
-    if (!row->part)
-        return false;
     for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
         double sum = 0;
         for (size_t i = 0; i < w->graph.n_nodes; i++) {
@@ -349,7 +329,6 @@ static bool add_parts(struct work *w, struct pdnn_scaled *row) {
         add_part(row, "exposed: gradients", row->exposed_ns - row->slices_ns);
     if (row->slice > 1)
         add_part(row, "exposed: slices", row->slices_ns);
-    return true;
 }
 
 static enum pdnn_status scale_to(struct work *w, int64_t nodes, int64_t slice, struct pdnn_scaled *row,
@@ -358,8 +337,6 @@ static enum pdnn_status scale_to(struct work *w, int64_t nodes, int64_t slice, s
     const struct pdnn_reduction_plan plan = {request->link, nodes, request->bucket_bytes, request->overlap};
     struct pdnn_arena arena = {0};
     struct pdnn_timed_node *timed = time_nodes(w, slice);
-    if (!timed)
-        return no_memory(err);
     struct pdnn_reduced_step step = pdnn_reduce_gradients(timed, w->graph.n_nodes, &plan);
     row->method = modelled;
     row->nodes = nodes;
@@ -389,8 +366,10 @@ static enum pdnn_status scale_to(struct work *w, int64_t nodes, int64_t slice, s
     enum pdnn_status status = memory_of(&w->instance, slice, &arena, &row->memory_bytes, err);
     pdnn_arena_finish(&arena);
     if (status == PDNN_OK)
-        status = find_batch(w, slice, &row->largest_batch, err);
-    return status == PDNN_OK && !add_parts(w, row) ? no_memory(err) : status;
+        find_batch(w, slice, &row->largest_batch);
+    if (status == PDNN_OK)
+        add_parts(w, row);
+    return status;
 }
 
 /* Whether a model can be sliced so; heads are divided. */
@@ -453,8 +432,6 @@ enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdn
     struct work *w = pdnn_arena_alloc(arena, 1, sizeof *w);
     made.row = pdnn_arena_alloc(arena, request->selection->count * request->n_nodes * request->n_slices + 1,
                                 sizeof *made.row);
-    if (!w || !made.row)
-        return no_memory(err);
     w->request = request;
     w->arena = arena;
     enum pdnn_status status = PDNN_OK;

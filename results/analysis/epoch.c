@@ -11,10 +11,6 @@ enum { MULTIPLE_MAX = 1 << 16 };
 
 const char *const pdnn_samplers[] = {"sorted", "bucket", "shuffled", "stream", NULL};
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the epoch");
-}
-
 /* An example on its way into a batch. */
 struct place {
     int64_t first, second; /* what is sorted by */
@@ -38,15 +34,13 @@ static void sort_places(struct place *place, size_t count) {
 }
 
 /* The order of the examples, in batches; whoever comes last, at random, is left over. */
-static enum pdnn_status arrange(const struct pdnn_epoch_request *request, struct pdnn_arena *arena,
-                                struct place **order, struct pdnn_err *err) {
+static void arrange(const struct pdnn_epoch_request *request, struct pdnn_arena *arena,
+                    struct place **order) {
     const struct pdnn_lengths *lengths = request->lengths;
     struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "epoch"), 0};
     size_t batch = request->batch, batches = lengths->count / batch, columns = lengths->columns;
     size_t shard = batch * (request->shard_batches ? request->shard_batches : PDNN_SHARD_BATCHES);
     struct place *place = pdnn_arena_alloc(arena, lengths->count, sizeof *place);
-    if (!place)
-        return no_memory(err);
     for (size_t i = 0; i < lengths->count; i++) {
         int64_t source = lengths->length[i * columns];
         int64_t target = columns > 1 ? lengths->length[i * columns + 1] : 0;
@@ -62,7 +56,6 @@ static enum pdnn_status arrange(const struct pdnn_epoch_request *request, struct
         pdnn_rng_shuffle(&rng, place, batches, batch * sizeof *place);
     }
     *order = place;
-    return PDNN_OK;
 }
 
 static int64_t round_up(int64_t length, int64_t multiple) {
@@ -79,12 +72,10 @@ static int compare_kinds(const void *a, const void *b) {
 }
 
 /* padded: one per iteration, with a count of 1. */
-static enum pdnn_status count_kinds(struct pdnn_epoch *epoch, const struct pdnn_epoch_kind *padded,
-                                    struct pdnn_arena *arena, struct pdnn_err *err) {
+static void count_kinds(struct pdnn_epoch *epoch, const struct pdnn_epoch_kind *padded,
+                        struct pdnn_arena *arena) {
     struct pdnn_epoch_kind *kind = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *kind);
     epoch->kind_of = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *epoch->kind_of);
-    if (!kind || !epoch->kind_of)
-        return no_memory(err);
     memcpy(kind, padded, epoch->n_iterations * sizeof *kind);
     qsort(kind, epoch->n_iterations, sizeof *kind, compare_kinds);
     epoch->n_kinds = 0;
@@ -100,7 +91,6 @@ static enum pdnn_status count_kinds(struct pdnn_epoch *epoch, const struct pdnn_
             bsearch(&padded[i], kind, epoch->n_kinds, sizeof *kind, compare_kinds);
         epoch->kind_of[i] = (size_t)(found - kind);
     }
-    return PDNN_OK;
 }
 
 static void find_waste(struct pdnn_epoch *epoch) {
@@ -126,14 +116,11 @@ static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, s
     if (lengths->count < request->batch)
         return pdnn_fail(err, PDNN_INVALID, "%s: %zu example%s, fewer than the %" PRIu64 " of one batch",
                          lengths->source, lengths->count, lengths->count > 1 ? "s" : "", request->batch);
-    if (arrange(request, arena, &order, err) != PDNN_OK)
-        return err->status;
+    arrange(request, arena, &order);
     epoch->n_iterations = lengths->count / batch;
     epoch->left_over = lengths->count % batch;
     epoch->example = pdnn_arena_alloc(arena, epoch->n_iterations * batch * columns, sizeof *epoch->example);
     struct pdnn_epoch_kind *padded = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *padded);
-    if (!epoch->example || !padded)
-        return no_memory(err);
     for (size_t i = 0; i < epoch->n_iterations; i++) {
         padded[i].count = 1;
         for (size_t k = i * batch; k < (i + 1) * batch; k++) {
@@ -146,8 +133,7 @@ static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, s
         for (size_t c = 0; c < columns; c++)
             padded[i].length[c] = round_up(padded[i].length[c], request->multiple[c]);
     }
-    if (count_kinds(epoch, padded, arena, err) != PDNN_OK)
-        return err->status;
+    count_kinds(epoch, padded, arena);
     find_waste(epoch);
     return PDNN_OK;
 }
@@ -176,8 +162,6 @@ static enum pdnn_status make_stream(const struct pdnn_epoch_request *request, st
     epoch->left_over = (size_t)(steps - iterations * request->batch * (uint64_t)request->window);
     epoch->kind = pdnn_arena_alloc(arena, 1, sizeof *epoch->kind);
     epoch->kind_of = pdnn_arena_alloc(arena, iterations, sizeof *epoch->kind_of);
-    if (!epoch->kind || !epoch->kind_of)
-        return no_memory(err);
     *epoch->kind = (struct pdnn_epoch_kind){{request->window, 0}, iterations};
     return PDNN_OK;
 }
@@ -216,8 +200,6 @@ enum pdnn_status pdnn_epoch_of_kinds(struct pdnn_epoch_kind *kind, size_t n_kind
         made.columns = kind[k].length[1] ? 2 : made.columns;
     }
     made.kind_of = pdnn_arena_alloc(arena, made.n_iterations, sizeof *made.kind_of);
-    if (!made.kind_of)
-        return no_memory(err);
     for (size_t k = 0, at = 0; k < n_kinds; k++) {
         for (size_t i = 0; i < kind[k].count; i++)
             made.kind_of[at++] = k;

@@ -15,15 +15,11 @@ const char *pdnn_fit_model_name(enum pdnn_fit_model model) {
     return names[model];
 }
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a fit");
-}
-
 /* What a collinear column is a combination of; "" with no other column. */
 static const char *combination(const struct pdnn_design *design, const struct pdnn_least_squares *squares,
                                const struct pdnn_least_squares_column *column, struct pdnn_arena *arena) {
     const char *text = "";
-    for (size_t j = 0; text && j < squares->n_columns; j++) {
+    for (size_t j = 0; j < squares->n_columns; j++) {
         if (column->uses[j])
             text = pdnn_arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
                                      design->term[design->term_of[j]].name);
@@ -50,12 +46,10 @@ static void set_weight(const struct pdnn_least_squares *squares,
     }
 }
 
-static enum pdnn_status set_terms(const struct pdnn_design *design, const struct pdnn_least_squares *squares,
-                                  struct pdnn_arena *arena, struct pdnn_fit *fit, struct pdnn_err *err) {
+static void set_terms(const struct pdnn_design *design, const struct pdnn_least_squares *squares,
+                      struct pdnn_arena *arena, struct pdnn_fit *fit) {
     fit->n_terms = design->n_terms;
     fit->term = pdnn_arena_alloc(arena, fit->n_terms + 1, sizeof *fit->term);
-    if (!fit->term)
-        return no_memory(err);
     for (size_t i = 0; i < fit->n_terms; i++) {
         const struct pdnn_design_term *from = &design->term[i];
         fit->term[i] = (struct pdnn_fit_term){
@@ -71,21 +65,16 @@ static enum pdnn_status set_terms(const struct pdnn_design *design, const struct
         term->state = column->rank == PDNN_RANK_CONSTANT ? PDNN_TERM_CONSTANT : PDNN_TERM_COLLINEAR;
         if (column->rank == PDNN_RANK_COLLINEAR)
             term->with = combination(design, squares, column, arena);
-        if (!term->with)
-            return no_memory(err);
     }
-    return PDNN_OK;
 }
 
 /* Bonferroni: with n rows, each is tested at 5 % / n. */
-static enum pdnn_status set_rows(const struct pdnn_fit_request *request, const struct pdnn_design *design,
-                                 const struct pdnn_least_squares *squares, struct pdnn_arena *arena,
-                                 struct pdnn_fit *fit, struct pdnn_err *err) {
+static void set_rows(const struct pdnn_fit_request *request, const struct pdnn_design *design,
+                     const struct pdnn_least_squares *squares, struct pdnn_arena *arena,
+                     struct pdnn_fit *fit) {
     const struct pdnn_selection *selection = request->selection;
     fit->n_rows = squares->n_rows;
     fit->row = pdnn_arena_alloc(arena, fit->n_rows, sizeof *fit->row);
-    if (!fit->row)
-        return no_memory(err);
     for (size_t i = 0; i < fit->n_rows; i++) {
         const struct pdnn_least_squares_row *from = &squares->row[i];
         fit->row[i] = (struct pdnn_fit_row){
@@ -100,7 +89,6 @@ static enum pdnn_status set_rows(const struct pdnn_fit_request *request, const s
                 pdnn_student_tails(from->studentized, squares->degrees - 1) * (double)fit->n_rows < 0.05;
         fit->outliers += fit->row[i].outlier;
     }
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_arena *arena,
@@ -139,12 +127,10 @@ enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_ar
         .r2_adjusted = squares.r2_adjusted,
         .r2_leave_one_out = squares.r2_leave_one_out,
     };
-    enum pdnn_status status = set_terms(&design, &squares, arena, &made, err);
-    if (status == PDNN_OK)
-        status = set_rows(request, &design, &squares, arena, &made, err);
-    if (status == PDNN_OK)
-        *fit = made;
-    return status;
+    set_terms(&design, &squares, arena, &made);
+    set_rows(request, &design, &squares, arena, &made);
+    *fit = made;
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
@@ -153,8 +139,6 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
     if (pdnn_results_column(&selection->results, column, &found, err) != PDNN_OK)
         return err->status;
     double *made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
-    if (!made)
-        return no_memory(err);
     for (size_t at = 0; at < selection->count; at++) {
         if (!pdnn_parse_double(pdnn_selection_get(selection, at, found), &made[at]))
             made[at] = NAN;
@@ -163,13 +147,11 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                                 const double **ratios, const bool **chosen, struct pdnn_err *err) {
+void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                     const double **ratios, const bool **chosen) {
     size_t count = pdnn_comparison_side(comparison, PDNN_SIDE_A)->count;
     double *values = pdnn_arena_alloc(arena, count + 1, sizeof *values);
     bool *has = pdnn_arena_alloc(arena, count + 1, sizeof *has);
-    if (!values || !has)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu ratios", comparison->n_pairs);
     for (size_t i = 0; i < comparison->n_pairs; i++) {
         const struct pdnn_pair *pair = &comparison->pair[i];
         values[pair->at[PDNN_SIDE_A]] = pair->ratio;
@@ -177,29 +159,17 @@ enum pdnn_status pdnn_fit_ratios(const struct pdnn_comparison *comparison, struc
     }
     *ratios = values;
     *chosen = has;
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
-                                   const char *const **families, size_t *n_families, struct pdnn_err *err) {
+void pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
+                       const char *const **families, size_t *n_families) {
     struct pdnn_texts found = {0};
-    enum pdnn_status status = PDNN_OK;
-    for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
-        if (pdnn_texts_add(&found, pdnn_selection_get(selection, at, selection->family)) == SIZE_MAX)
-            status = no_memory(err);
-    }
-    const char **made = status == PDNN_OK ? pdnn_arena_alloc(arena, found.count + 1, sizeof *made) : NULL;
-    if (status == PDNN_OK && !made)
-        status = no_memory(err);
-    for (size_t i = 0; status == PDNN_OK && i < found.count; i++) {
+    for (size_t at = 0; at < selection->count; at++)
+        pdnn_texts_add(&found, pdnn_selection_get(selection, at, selection->family));
+    const char **made = pdnn_arena_alloc(arena, found.count + 1, sizeof *made);
+    for (size_t i = 0; i < found.count; i++)
         made[i] = pdnn_arena_strdup(arena, found.text[i]);
-        if (!made[i])
-            status = no_memory(err);
-    }
-    if (status == PDNN_OK) {
-        *families = made;
-        *n_families = found.count;
-    }
+    *families = made;
+    *n_families = found.count;
     pdnn_texts_finish(&found);
-    return status;
 }

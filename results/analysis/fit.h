@@ -73,12 +73,12 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
 
 /* The ratios of a comparison, by position among the chosen rows of A's table, and which of those have one. */
-enum pdnn_status pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                                 const double **ratios, const bool **chosen, struct pdnn_err *err);
+void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                     const double **ratios, const bool **chosen);
 
 /* The families among the chosen rows, in the order of the table. */
-enum pdnn_status pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
-                                   const char *const **families, size_t *n_families, struct pdnn_err *err);
+void pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
+                       const char *const **families, size_t *n_families);
 
 /* One line of either table that `paradnn fit --format csv` prints. `term` NULL: the constant of a power law.
  */

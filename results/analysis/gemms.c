@@ -143,13 +143,11 @@ static int compare(const void *a, const void *b) {
     return memcmp(&x->shape, &y->shape, sizeof x->shape);
 }
 
-enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
-                            struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err) {
+void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_gemm **gemms,
+                size_t *n_gemms) {
     const struct pdnn_family_def *family = pdnn_family_find(rows->family);
     struct pdnn_gemm *made = pdnn_arena_alloc(arena, rows->count + 1, sizeof *made);
     size_t count = 0;
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the products of %zu ops", rows->count);
     for (size_t i = 0; i < rows->count; i++) {
         const struct pdnn_op_record *op = &rows->op[i];
         struct pdnn_gemm_shape shape;
@@ -166,7 +164,6 @@ enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *
     qsort(made, count, sizeof *made, compare);
     *gemms = made;
     *n_gemms = count;
-    return PDNN_OK;
 }
 
 #define AT(field)     .offset = offsetof(struct pdnn_gemm, field)

@@ -36,7 +36,7 @@ struct pdnn_gemm {
 extern const struct pdnn_columns pdnn_gemms_columns; /* rows: struct pdnn_gemm */
 
 /* The shapes of a step, the slowest first, in the arena; empty if the step has no matrix product. */
-enum pdnn_status pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena,
-                            struct pdnn_gemm **gemms, size_t *n_gemms, struct pdnn_err *err);
+void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_gemm **gemms,
+                size_t *n_gemms);
 
 #endif

@@ -1,4 +1,5 @@
 #include "results/analysis/grid.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "runtime/facts/visit.h"
 
@@ -97,10 +98,9 @@ static enum pdnn_status make_bins(const struct entry *entries, size_t count, str
         struct pdnn_str text = {0};
         pdnn_number_format(&text, bin, PDNN_DIGITS_TABLE);
         axis->start[axis->count] = bin;
-        axis->step[axis->count] = text.failed ? NULL : pdnn_arena_strdup(arena, pdnn_str_text(&text));
+        axis->step[axis->count] = pdnn_arena_strdup(arena, pdnn_str_text(&text));
         pdnn_str_finish(&text);
-        if (!axis->step[axis->count++])
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an axis");
+        axis->count++;
         last = bin;
     }
     return PDNN_OK;
@@ -110,9 +110,7 @@ static enum pdnn_status make_axis(const struct pdnn_grid_request *request, int c
                                   struct pdnn_arena *arena, struct pdnn_grid_axis *axis,
                                   struct pdnn_err *err) {
     size_t room = request->selection->count + request->selection->left_out + 1;
-    struct entry *entries = calloc(room, sizeof *entries);
-    if (!entries)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an axis");
+    struct entry *entries = pdnn_alloc(room, sizeof *entries);
     size_t count = distinct(request, column, entries);
     enum pdnn_status status = PDNN_OK;
     *axis = (struct pdnn_grid_axis){.name = request->selection->results.header[column]};
@@ -163,7 +161,7 @@ static enum pdnn_status find_panel(const struct pdnn_grid_request *request, size
     grid->panel[found] = (struct pdnn_grid_panel){row_of(request, at), at,
                                                   pdnn_arena_alloc(arena, cells, sizeof *grid->panel->cell)};
     grid->n_panels++;
-    return grid->panel[found].cell ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a panel");
+    return PDNN_OK;
 }
 
 /* Until pdnn_grid ends, `mean` of a cell is a sum. */

@@ -1,4 +1,5 @@
 #include "results/analysis/hardware.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/tables/tables.h"
 
@@ -97,9 +98,7 @@ static enum pdnn_status read_onto(struct pdnn_hardware *hardware, const char *pa
     bool is_directory = stat(path, &info) == 0 && S_ISDIR(info.st_mode);
     if (snprintf(file, sizeof file, "%s%s", path, is_directory ? "/ceilings.csv" : "") >= (int)sizeof file)
         return pdnn_fail(err, PDNN_INVALID, "--onto: the path is too long");
-    hardware->onto = calloc(1, sizeof *hardware->onto);
-    if (!hardware->onto)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %s", file);
+    hardware->onto = pdnn_alloc(1, sizeof *hardware->onto);
     return pdnn_ceilings_read(file, NULL, hardware->onto, err);
 }
 
@@ -223,17 +222,14 @@ static bool has_like(const struct pdnn_ceilings *ceilings, const struct pdnn_cei
     return false;
 }
 
-enum pdnn_status pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with,
-                                     struct pdnn_ceilings **alike, struct pdnn_err *err) {
-    struct pdnn_ceilings *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for ceilings");
+void pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with,
+                         struct pdnn_ceilings **alike) {
+    struct pdnn_ceilings *made = pdnn_alloc(1, sizeof *made);
     for (size_t i = 0; i < of->count; i++) {
         if (!is_bandwidth(&of->row[i]) || has_like(with, &of->row[i]))
             made->row[made->count++] = of->row[i];
     }
     *alike = made;
-    return PDNN_OK;
 }
 
 static void put_factor(struct pdnn_str *out, const char *what, double factor) {
@@ -266,6 +262,5 @@ void pdnn_hardware_text(const struct pdnn_hardware *hardware, struct pdnn_str *o
     put_factor(&text, "caches", hardware->cache);
     put_factor(&text, "overhead", hardware->overhead);
     pdnn_str_printf(out, "%s", text.length ? pdnn_str_text(&text) : "nothing changes");
-    out->failed = out->failed || text.failed;
     pdnn_str_finish(&text);
 }

@@ -1,6 +1,7 @@
 #include "results/analysis/interpolate.h"
 #include "results/analysis/lapack_status.h"
 
+#include "base/memory.h"
 #include "base/texts.h"
 #include "runtime/facts/stats.h"
 
@@ -39,11 +40,9 @@ struct pdnn_neighbours {
 };
 
 struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate) {
-    struct pdnn_neighbours *made = calloc(1, sizeof *made);
-    if (made) {
-        made->caches = *caches;
-        made->octaves = extrapolate > 1 ? log2(extrapolate) : 0;
-    }
+    struct pdnn_neighbours *made = pdnn_alloc(1, sizeof *made);
+    made->caches = *caches;
+    made->octaves = extrapolate > 1 ? log2(extrapolate) : 0;
     return made;
 }
 
@@ -61,25 +60,12 @@ void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours) {
     free(neighbours);
 }
 
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the neighbours of operators");
-}
-
-/* The kind's entry, made now unless there is one; NULL when memory is out. */
+/* The kind's entry, made now unless there is one. */
 static struct kind *enter(struct pdnn_neighbours *neighbours, const struct pdnn_operator_kind *parsed) {
     size_t before = neighbours->kinds.count;
-    if (before == neighbours->room) {
-        size_t room = neighbours->room ? 2 * neighbours->room : 64;
-        struct kind *kinds = realloc(neighbours->kind, room * sizeof *kinds);
-        if (!kinds)
-            return NULL;
-        neighbours->kind = kinds;
-        neighbours->room = room;
-    }
+    neighbours->kind = pdnn_grow(neighbours->kind, &neighbours->room, before, sizeof *neighbours->kind);
     size_t op = pdnn_texts_add(&neighbours->ops, parsed->op);
-    size_t number = op == SIZE_MAX ? SIZE_MAX : pdnn_texts_add(&neighbours->kinds, parsed->text);
-    if (number == SIZE_MAX)
-        return NULL;
+    size_t number = pdnn_texts_add(&neighbours->kinds, parsed->text);
     struct kind *kind = &neighbours->kind[number];
     if (neighbours->kinds.count > before)
         *kind = (struct kind){.n_sizes = parsed->n_sizes, .op = op};
@@ -103,19 +89,14 @@ static size_t find_twin(const struct kind *kind, size_t size) {
     return size;
 }
 
-static enum pdnn_status append(struct kind *kind, const struct pdnn_operator_kind *parsed, double log_use,
-                               struct pdnn_err *err) {
+static void append(struct kind *kind, const struct pdnn_operator_kind *parsed, double log_use) {
     if (kind->count == kind->room) {
         size_t room = kind->room ? 2 * kind->room : 8;
-        struct member **members = realloc(kind->member, room * sizeof(struct member *));
-        if (!members)
-            return out_of_memory(err);
+        struct member **members = pdnn_resize(kind->member, room, sizeof(struct member *));
         kind->member = members;
         kind->room = room;
     }
-    struct member *made = malloc(sizeof *made + parsed->n_sizes * sizeof *made->size);
-    if (!made)
-        return out_of_memory(err);
+    struct member *made = pdnn_alloc(1, sizeof *made + parsed->n_sizes * sizeof *made->size);
     made->log_use = log_use;
     made->error = NAN;
     memcpy(made->size, parsed->size, parsed->n_sizes * sizeof *made->size);
@@ -124,18 +105,17 @@ static enum pdnn_status append(struct kind *kind, const struct pdnn_operator_kin
     for (size_t i = 0; i < kind->n_sizes; i++)
         if (kind->count == 1 || made->size[kind->twin[i]] != made->size[i])
             kind->twin[i] = find_twin(kind, i);
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
-                                     double time_ns, struct pdnn_err *err) {
+void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                         double time_ns) {
     struct pdnn_operator_kind parsed;
     if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0) ||
         (!isnan(time_ns) && !(time_ns > 0)))
-        return PDNN_OK;
+        return;
     struct kind *kind = enter(neighbours, &parsed);
     neighbours->version++;
-    return kind ? append(kind, &parsed, log(floor_ns / time_ns), err) : out_of_memory(err);
+    append(kind, &parsed, log(floor_ns / time_ns));
 }
 
 /* A place among the members of its kind. */
@@ -269,16 +249,14 @@ struct pool {
     size_t op;               /* one op; or SIZE_MAX: all */
 };
 
-/* Relative errors of times into *errors (heap). PDNN_NO_MEMORY as false. */
-static bool collect(struct pdnn_neighbours *neighbours, struct pool pool, double **errors, size_t *count,
+/* Relative errors of times into *errors (heap). */
+static void collect(struct pdnn_neighbours *neighbours, struct pool pool, double **errors, size_t *count,
                     size_t *all) {
     size_t room = 1;
     for (size_t i = 0; i < neighbours->kinds.count; i++)
         room += neighbours->kind[i].count;
-    *errors = malloc(room * sizeof **errors);
+    *errors = pdnn_alloc(room, sizeof **errors);
     *count = *all = 0;
-    if (!*errors)
-        return false;
     for (size_t i = 0; i < neighbours->kinds.count; i++) {
         struct kind *kind = &neighbours->kind[i];
         if (pool.kind ? pool.kind != kind : pool.op != SIZE_MAX && pool.op != kind->op)
@@ -290,7 +268,6 @@ static bool collect(struct pdnn_neighbours *neighbours, struct pool pool, double
                 (*errors)[(*count)++] = kind->member[k]->error;
         }
     }
-    return true;
 }
 
 /* The quantile of the absolute errors, of the least pool that has enough of them; NaN: none has. */
@@ -299,8 +276,7 @@ static double find_error(struct pdnn_neighbours *neighbours, const struct kind *
     for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
         double *errors, error = NAN;
         size_t count, all;
-        if (!collect(neighbours, pools[i], &errors, &count, &all))
-            return NAN;
+        collect(neighbours, pools[i], &errors, &count, &all);
         for (size_t k = 0; k < count; k++)
             errors[k] = fabs(errors[k]);
         pdnn_sort(errors, count);
@@ -340,12 +316,11 @@ const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const ch
     return NULL;
 }
 
-static bool summarize(struct pdnn_neighbours *neighbours, size_t op, struct pdnn_left_out *row) {
+static void summarize(struct pdnn_neighbours *neighbours, size_t op, struct pdnn_left_out *row) {
     double *errors;
     *row = (struct pdnn_left_out){
         .op = op == SIZE_MAX ? "all" : neighbours->ops.text[op], .bias = NAN, .median = NAN, .p90 = NAN};
-    if (!collect(neighbours, (struct pool){NULL, op}, &errors, &row->count, &row->all))
-        return false;
+    collect(neighbours, (struct pool){NULL, op}, &errors, &row->count, &row->all);
     for (size_t i = 0; i < row->count; i++)
         errors[i] = expm1(errors[i]);
     pdnn_sort(errors, row->count);
@@ -358,22 +333,14 @@ static bool summarize(struct pdnn_neighbours *neighbours, size_t op, struct pdnn
         row->p90 = pdnn_quantile_sorted(errors, row->count, quantile);
     }
     free(errors);
-    return true;
 }
 
-enum pdnn_status pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
-                                           size_t *count, struct pdnn_err *err) {
+void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
+                               size_t *count) {
     size_t n_ops = neighbours->ops.count;
-    *rows = calloc(n_ops + 1, sizeof **rows);
+    *rows = pdnn_alloc(n_ops + 1, sizeof **rows);
     *count = 0;
-    for (size_t i = 0; *rows && i <= n_ops; i++) {
-        if (!summarize(neighbours, i == n_ops ? SIZE_MAX : i, &(*rows)[i])) {
-            free(*rows);
-            *rows = NULL;
-        }
-    }
-    if (!*rows)
-        return out_of_memory(err);
+    for (size_t i = 0; i <= n_ops; i++)
+        summarize(neighbours, i == n_ops ? SIZE_MAX : i, &(*rows)[i]);
     *count = n_ops + 1;
-    return PDNN_OK;
 }

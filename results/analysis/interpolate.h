@@ -20,15 +20,14 @@ enum { PDNN_NEIGHBOUR_FACTOR = 8, PDNN_NEIGHBOURS_LEAST = 2, PDNN_LEFT_OUT_LEAST
 
 struct pdnn_neighbours; /* opaque */
 
-/* caches: the first is copied, those after it are borrowed while keys are given. extrapolate: at least 1.
- * NULL when memory is out. */
+/* caches: the first is copied, those after it are borrowed while keys are given. extrapolate: at least 1. */
 struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate);
 void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours); /* takes NULL */
 
 /* Adds a measured operator. time_ns: NaN for one that will be measured: it counts in pdnn_neighbours_reach
- * alone. An operator whose key is no kind is left out. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
-                                     double time_ns, struct pdnn_err *err);
+ * alone. An operator whose key is no kind is left out. */
+void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                         double time_ns);
 
 /* Whether there are neighbours to predict it from: NULL, or why not; static text. */
 const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, const char *key);
@@ -51,8 +50,8 @@ struct pdnn_left_out {
     double median, p90; /* of absolute errors */
 };
 
-/* Rows in order of appearance, then one for all, "all"; heap, the caller frees. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
-                                           size_t *count, struct pdnn_err *err);
+/* Rows in order of appearance, then one for all, "all"; heap, the caller frees. */
+void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
+                               size_t *count);
 
 #endif

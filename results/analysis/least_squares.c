@@ -50,9 +50,8 @@ static double center(const double *values, size_t count, double mean, double *ce
     return largest * sqrt(sum);
 }
 
-static enum pdnn_status prepare(struct factors *f, const double *x, size_t n_rows, size_t n_columns,
-                                struct pdnn_arena *arena, struct pdnn_least_squares *fit,
-                                struct pdnn_err *err) {
+static void prepare(struct factors *f, const double *x, size_t n_rows, size_t n_columns,
+                    struct pdnn_arena *arena, struct pdnn_least_squares *fit) {
     enum { BLOCK = 64 };
     *f = (struct factors){
         .n_rows = n_rows,
@@ -66,8 +65,6 @@ static enum pdnn_status prepare(struct factors *f, const double *x, size_t n_row
         .work = pdnn_arena_alloc(arena, BLOCK * (n_columns + 1), sizeof *f->work),
         .work_length = (lapack_int)(BLOCK * (n_columns + 1)),
     };
-    if (!f->of || !f->unit || !f->mean || !f->norm || !f->q || !f->r || !f->tau || !f->work)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a fit of %zu rows", n_rows);
     for (size_t j = 0; j < n_columns; j++) {
         double *unit = f->unit + j * n_rows;
         if (is_constant(x + j * n_rows, n_rows)) {
@@ -81,7 +78,6 @@ static enum pdnn_status prepare(struct factors *f, const double *x, size_t n_row
         fit->column[j].spread = f->norm[j] / sqrt((double)(n_rows - 1));
         f->of[f->count++] = j;
     }
-    return PDNN_OK;
 }
 
 /* Factors the first `count` of the columns, as far as the rows go. */
@@ -109,8 +105,6 @@ static enum pdnn_status drop(struct factors *f, size_t k, struct pdnn_arena *are
     double *combination = f->work; /* large enough for a column of r */
     column->rank = PDNN_RANK_COLLINEAR;
     column->uses = pdnn_arena_alloc(arena, fit->n_columns, sizeof *column->uses);
-    if (!column->uses)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a fit of %zu columns", fit->n_columns);
     memcpy(combination, f->r + k * f->n_rows, k * sizeof *combination);
     if (solve(f, k, 1, combination, err) != PDNN_OK)
         return err->status;
@@ -156,8 +150,6 @@ static enum pdnn_status find_weights(const struct factors *f, const double *cent
                                      struct pdnn_err *err) {
     size_t n = f->n_rows, k = f->count;
     double *along = pdnn_arena_alloc(arena, k + 1, sizeof *along);
-    if (!along)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a fit of %zu columns", k);
     for (size_t i = 0; i < n; i++)
         fit->row[i] = (struct pdnn_least_squares_row){.fitted = mean, .leverage = 1 / (double)n};
     for (size_t j = 0; j < k; j++) {
@@ -186,8 +178,6 @@ static enum pdnn_status find_errors(const struct factors *f, struct pdnn_arena *
                                     struct pdnn_least_squares *fit, struct pdnn_err *err) {
     size_t k = f->count;
     double *inverse = pdnn_arena_alloc(arena, k * k + 1, sizeof *inverse), around = 0;
-    if (!inverse)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a fit of %zu columns", k);
     for (size_t j = 0; j < k; j++)
         inverse[j * k + j] = 1;
     if (solve(f, k, k, inverse, err) != PDNN_OK)
@@ -252,14 +242,11 @@ enum pdnn_status pdnn_least_squares(const double *x, const double *y, size_t n_r
     double *centered = pdnn_arena_alloc(arena, n_rows, sizeof *centered);
     made.column = pdnn_arena_alloc(arena, n_columns + 1, sizeof *made.column);
     made.row = pdnn_arena_alloc(arena, n_rows, sizeof *made.row);
-    if (!centered || !made.column || !made.row)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a fit of %zu rows", n_rows);
     for (size_t j = 0; j < n_columns; j++)
         made.column[j] = (struct pdnn_least_squares_column){PDNN_RANK_FULL, 0, NAN, NAN, NAN, NULL};
     double mean = mean_of(y, n_rows), length = center(y, n_rows, mean, centered);
-    enum pdnn_status status = prepare(&f, x, n_rows, n_columns, arena, &made, err);
-    if (status == PDNN_OK)
-        status = reduce(&f, arena, &made, err);
+    prepare(&f, x, n_rows, n_columns, arena, &made);
+    enum pdnn_status status = reduce(&f, arena, &made, err);
     if (status == PDNN_OK)
         status = form_q(&f, err);
     if (status == PDNN_OK)

@@ -79,8 +79,6 @@ enum pdnn_status pdnn_length_groups(const struct pdnn_epoch *epoch, enum pdnn_se
         .group = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *made.group),
         .statistic = statistic ? statistic : length,
     };
-    if (!member || !length || !made.group)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the lengths of an epoch");
     if (epoch->columns < 2 && key != PDNN_KEY_SOURCE && key != PDNN_KEY_BOTH)
         key = PDNN_KEY_SOURCE;
     for (size_t k = 0; k < epoch->n_kinds; k++) {

@@ -131,8 +131,6 @@ enum pdnn_status pdnn_length_source_parse(const char *text, struct pdnn_arena *a
     for (const char *c = colon; *c; c++)
         bins += *c == ',';
     source->bins.bin = pdnn_arena_alloc(arena, bins, sizeof *source->bins.bin);
-    if (!source->bins.bin)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu bins of lengths", bins);
     return parse_numbers(colon + 1, source, err);
 }
 
@@ -187,8 +185,6 @@ enum pdnn_status pdnn_length_lines_parse(const char *path, const char *text, str
         n_lines += *c == '\n';
     made.length = pdnn_arena_alloc(arena, 2 * n_lines, sizeof *made.length);
     made.line = pdnn_arena_alloc(arena, n_lines, sizeof *made.line);
-    if (!made.length || !made.line)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu lines", path, n_lines);
     while (*text) {
         size_t length = strcspn(text, "\n");
         int64_t value[2];

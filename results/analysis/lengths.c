@@ -15,10 +15,6 @@
 /* PDNN_EXAMPLES_MAX lines of two lengths fit. */
 enum { FILE_LIMIT_BYTES = 512 << 20, ATTEMPTS = 1000 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the lengths of the examples");
-}
-
 /* What a distribution gives: a whole number in range. */
 static int64_t to_length(double value) {
     return (int64_t)fmax(1, fmin(PDNN_LENGTH_MAX, value));
@@ -90,8 +86,6 @@ static enum pdnn_status draw_all(const struct pdnn_lengths_request *request,
         .columns = from->shipped ? from->shipped->columns : 1,
     };
     lengths->length = pdnn_arena_alloc(arena, examples * lengths->columns, sizeof *lengths->length);
-    if (!lengths->length)
-        return no_memory(err);
     for (size_t i = 0; i < examples; i++) {
         int64_t *length = lengths->length + i * lengths->columns, drawn[2] = {0, 0};
         int attempts = 0;
@@ -120,14 +114,12 @@ static void leave_out(const struct pdnn_lengths_request *request, struct pdnn_le
 }
 
 /* With replacement. */
-static enum pdnn_status redraw(const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
-                               struct pdnn_lengths *lengths, struct pdnn_err *err) {
+static void redraw(const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
+                   struct pdnn_lengths *lengths) {
     struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "lengths"), 0};
     size_t columns = lengths->columns, examples = request->examples;
     int64_t *length = pdnn_arena_alloc(arena, examples * columns, sizeof *length);
     size_t *line = pdnn_arena_alloc(arena, examples, sizeof *line);
-    if (!length || !line)
-        return no_memory(err);
     for (size_t i = 0; i < examples; i++) {
         size_t from = pdnn_rng_below(&rng, lengths->count);
         memcpy(length + i * columns, lengths->length + from * columns, columns * sizeof *length);
@@ -136,7 +128,6 @@ static enum pdnn_status redraw(const struct pdnn_lengths_request *request, struc
     lengths->length = length;
     lengths->line = line;
     lengths->count = examples;
-    return PDNN_OK;
 }
 
 static enum pdnn_status check_request(const struct pdnn_lengths_request *request, struct pdnn_err *err) {
@@ -163,9 +154,9 @@ enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
     leave_out(request, &made);
     if (!made.count)
         return all_left_out(request, err);
-    status = request->examples ? redraw(request, arena, &made, err) : PDNN_OK;
-    if (status == PDNN_OK)
-        *lengths = made;
+    if (request->examples)
+        redraw(request, arena, &made);
+    *lengths = made;
     return status;
 }
 

@@ -68,10 +68,6 @@ struct work {
     struct pdnn_op_rows rows;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the projection");
-}
-
 /* Nodes' accesses under both roofs, by group. */
 static enum pdnn_status walk_graph(struct work *w, const struct pdnn_instance *instance,
                                    struct pdnn_err *err) {
@@ -85,8 +81,6 @@ static enum pdnn_status walk_graph(struct work *w, const struct pdnn_instance *i
         if (pdnn_graph_traffic(&w->graph, &w->roofs[side], cold, &nodes, err) != PDNN_OK)
             return err->status;
         w->traffic[side] = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof **w->traffic);
-        if (!w->traffic[side])
-            return no_memory(err);
         for (size_t i = 0; i < w->graph.n_nodes; i++)
             pdnn_traffic_add(&w->traffic[side][group_of[i]], &nodes[i]);
     }
@@ -125,13 +119,12 @@ static const char *kind_of(const struct work *w, const struct pdnn_op_record *op
     struct pdnn_str text = {0};
     for (size_t i = 0; i < by->count; i++)
         pdnn_str_printf(&text, "%s%s", i ? ", " : "", keys[by->by[i]]);
-    const char *kept = text.failed ? NULL : pdnn_arena_strdup(w->arena, pdnn_str_text(&text));
+    const char *kept = pdnn_arena_strdup(w->arena, pdnn_str_text(&text));
     pdnn_str_finish(&text);
     return kept;
 }
 
-static enum pdnn_status project_op(struct work *w, const struct pdnn_op_record *op,
-                                   struct pdnn_projected *model, struct pdnn_err *err) {
+static void project_op(struct work *w, const struct pdnn_op_record *op, struct pdnn_projected *model) {
     const struct pdnn_group *group = pdnn_breakdown_group(&w->graph, w->groups, w->n_groups, op);
     struct pdnn_place_input input[PDNN_HARDWARE_SIDES];
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++)
@@ -161,23 +154,19 @@ static enum pdnn_status project_op(struct work *w, const struct pdnn_op_record *
     }
     row->moves = made.known && made.times[0].bound != made.times[1].bound;
     model->moved_pct += row->moves ? row->time_ns : 0;
-    bool good =
-        row->layer && row->op && row->pass && row->shape && row->kind && row->level[0] && row->level[1];
-    return good ? PDNN_OK : no_memory(err);
 }
 
-static enum pdnn_status project_ops(struct work *w, struct pdnn_projected *model, struct pdnn_err *err) {
+static void project_ops(struct work *w, struct pdnn_projected *model) {
     double ops_ns[PDNN_HARDWARE_SIDES] = {0};
     for (size_t i = 0; i < w->rows.count; i++) {
         if (!(w->rows.op[i].time_ns_median > 0))
             continue;
-        if (project_op(w, &w->rows.op[i], model, err) != PDNN_OK)
-            return err->status;
+        project_op(w, &w->rows.op[i], model);
         ops_ns[PDNN_HARDWARE_MEASURED] += model->op[model->n_ops - 1].time_ns;
         ops_ns[PDNN_HARDWARE_PROJECTED] += model->op[model->n_ops - 1].projected_ns;
     }
     if (!model->n_ops)
-        return PDNN_OK;
+        return;
     const struct pdnn_roofs *from = &w->roofs[PDNN_HARDWARE_MEASURED],
                             *to = &w->roofs[PDNN_HARDWARE_PROJECTED];
     bool known = from->overhead_ns > 0 && to->overhead_ns > 0;
@@ -190,7 +179,6 @@ static enum pdnn_status project_ops(struct work *w, struct pdnn_projected *model
     }
     model->moved_pct *= 100 / ops_ns[PDNN_HARDWARE_MEASURED];
     model->unknown_pct = model->bound_pct[PDNN_HARDWARE_MEASURED][PDNN_BOUND_UNKNOWN];
-    return PDNN_OK;
 }
 
 static double ridge_of(const struct pdnn_roofs *roofs) {
@@ -224,16 +212,15 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     pdnn_hardware_init(&same);
     pdnn_arena_reset(&w->scratch);
     model->op = pdnn_arena_alloc(w->arena, w->rows.count, sizeof *model->op);
-    if (!model->op)
-        return no_memory(err);
     if (pdnn_hardware_roofs(&same, ceilings, threads, &w->roofs[PDNN_HARDWARE_MEASURED], NULL) != PDNN_OK) {
         made->without_ops++;
         return PDNN_OK;
     }
     if (pdnn_hardware_roofs(&w->onto, ceilings, threads, &w->roofs[PDNN_HARDWARE_PROJECTED], err) !=
             PDNN_OK ||
-        walk_graph(w, &instance, err) != PDNN_OK || project_ops(w, model, err) != PDNN_OK)
+        walk_graph(w, &instance, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", model->id);
+    project_ops(w, model);
     if (!model->n_ops) {
         made->without_ops++;
         return PDNN_OK;
@@ -244,14 +231,14 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     return PDNN_OK;
 }
 
-static enum pdnn_status compare_alike(struct work *w, struct pdnn_err *err) {
+static void compare_alike(struct work *w) {
     const struct pdnn_ceilings *from = w->request->ceilings, *onto = w->request->hardware->onto;
     w->onto = *w->request->hardware;
     w->onto.onto = NULL;
     if (!onto)
-        return PDNN_OK;
-    enum pdnn_status status = pdnn_ceilings_alike(onto, from, &w->onto.onto, err);
-    return status == PDNN_OK ? pdnn_ceilings_alike(from, onto, &w->alike, err) : status;
+        return;
+    pdnn_ceilings_alike(onto, from, &w->onto.onto);
+    pdnn_ceilings_alike(from, onto, &w->alike);
 }
 
 enum pdnn_status pdnn_project(const struct pdnn_projection_request *request, struct pdnn_arena *arena,
@@ -259,11 +246,10 @@ enum pdnn_status pdnn_project(const struct pdnn_projection_request *request, str
     struct pdnn_hardware_projection made = {.n_models = 0};
     struct work *w = pdnn_arena_alloc(arena, 1, sizeof *w);
     made.model = pdnn_arena_alloc(arena, request->selection->count + 1, sizeof *made.model);
-    if (!w || !made.model)
-        return no_memory(err);
     w->request = request;
     w->arena = arena;
-    enum pdnn_status status = compare_alike(w, err);
+    compare_alike(w);
+    enum pdnn_status status = PDNN_OK;
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
         status = project_instance(w, at, &made, err);
     pdnn_arena_finish(&w->scratch);
@@ -275,7 +261,7 @@ enum pdnn_status pdnn_project(const struct pdnn_projection_request *request, str
                       "no chosen instance has times in ops.csv and roofs in ceilings.csv, so nothing can be "
                       "projected");
     if (status == PDNN_OK)
-        status = pdnn_projection_sums(&made, arena, err);
+        pdnn_projection_sums(&made, arena);
     if (status == PDNN_OK)
         *projection = made;
     return status;

@@ -104,8 +104,7 @@ extern const struct pdnn_columns pdnn_projected_columns, pdnn_projected_ops_colu
     pdnn_projected_moves_columns, pdnn_projected_limits_columns;
 
 /* Sums up ops that are projected already: limits and moves. */
-enum pdnn_status pdnn_projection_sums(struct pdnn_hardware_projection *projection, struct pdnn_arena *arena,
-                                      struct pdnn_err *err);
+void pdnn_projection_sums(struct pdnn_hardware_projection *projection, struct pdnn_arena *arena);
 
 /* In the arena. PDNN_INVALID if no instance can be projected. */
 enum pdnn_status pdnn_project(const struct pdnn_projection_request *request, struct pdnn_arena *arena,

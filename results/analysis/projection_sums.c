@@ -106,8 +106,7 @@ static int by_share(const void *a, const void *b) {
     return ops ? ops : strcmp(x->pass, y->pass);
 }
 
-enum pdnn_status pdnn_projection_sums(struct pdnn_hardware_projection *projection, struct pdnn_arena *arena,
-                                      struct pdnn_err *err) {
+void pdnn_projection_sums(struct pdnn_hardware_projection *projection, struct pdnn_arena *arena) {
     size_t n_ops = 1;
     for (size_t i = 0; i < projection->n_models; i++)
         n_ops += projection->model[i].n_ops;
@@ -119,8 +118,6 @@ enum pdnn_status pdnn_projection_sums(struct pdnn_hardware_projection *projectio
     s.moved_ns = pdnn_arena_alloc(arena, n_ops, sizeof *s.moved_ns);
     s.speedup = pdnn_arena_alloc(arena, n_ops, sizeof *s.speedup);
     s.limit = pdnn_arena_alloc(arena, n_ops, sizeof *s.limit);
-    if (!s.limit || !projection->limit || !projection->move || !s.ns || !s.moved_ns || !s.speedup)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the projection");
     for (size_t i = 0; i < projection->n_models; i++)
         add_model(&s, &projection->model[i]);
     for (size_t i = 0; i < projection->n_limits; i++) {
@@ -136,5 +133,4 @@ enum pdnn_status pdnn_projection_sums(struct pdnn_hardware_projection *projectio
     }
     qsort(projection->limit, projection->n_limits, sizeof *projection->limit, by_limit);
     qsort(projection->move, projection->n_moves, sizeof *projection->move, by_share);
-    return PDNN_OK;
 }

@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the projections");
-}
-
 /* Fills what follows from points and times. */
 static void project(const struct pdnn_projections_request *request, double truth_ns,
                     struct pdnn_projection *made) {
@@ -28,13 +24,10 @@ static void project(const struct pdnn_projections_request *request, double truth
 }
 
 /* The kinds of the first draws, each once. Weights are 1 until an estimate says what they are. */
-static enum pdnn_status gather_draws(const struct pdnn_projections_request *request, const double *weight,
-                                     struct pdnn_arena *arena, struct pdnn_points *points,
-                                     struct pdnn_err *err) {
+static void gather_draws(const struct pdnn_projections_request *request, const double *weight,
+                         struct pdnn_arena *arena, struct pdnn_points *points) {
     const struct pdnn_epoch *epoch = request->epoch;
     struct pdnn_point *by_kind = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *by_kind);
-    if (!by_kind)
-        return no_memory(err);
     memset(by_kind, 0, epoch->n_kinds * sizeof *by_kind);
     for (size_t i = 0; i < request->draws; i++) {
         struct pdnn_point *point = &by_kind[epoch->kind_of[request->sample->order[i]]];
@@ -47,7 +40,6 @@ static enum pdnn_status gather_draws(const struct pdnn_projections_request *requ
         if (by_kind[k].runs)
             by_kind[points->count++] = by_kind[k];
     }
-    return PDNN_OK;
 }
 
 static enum pdnn_status assist(const struct pdnn_projections_request *request, struct pdnn_arena *arena,
@@ -56,8 +48,6 @@ static enum pdnn_status assist(const struct pdnn_projections_request *request, s
     size_t draws = request->draws;
     double *value = pdnn_arena_alloc(arena, draws + 1, sizeof *value);
     bool known = request->time_ns && draws >= request->sample->least;
-    if (!value)
-        return no_memory(err);
     for (size_t i = 0; i < draws && known; i++) {
         value[i] = request->time_ns[request->epoch->kind_of[request->sample->order[i]]];
         known = !isnan(value[i]);
@@ -67,8 +57,7 @@ static enum pdnn_status assist(const struct pdnn_projections_request *request, s
         status = pdnn_assisted_estimate(request->sample, draws, value, arena, &made->estimate, err);
     made->has_estimate = known && status == PDNN_OK;
     if (status == PDNN_OK)
-        status = gather_draws(request, made->has_estimate ? made->estimate.weight : NULL, arena,
-                              &projection->points, err);
+        gather_draws(request, made->has_estimate ? made->estimate.weight : NULL, arena, &projection->points);
     if (status != PDNN_OK)
         return status;
     project(request, made->truth_ns, projection);

@@ -169,13 +169,11 @@ static int compare_offsets(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-static bool cut_pieces(struct walk *walk) {
+static void cut_pieces(struct walk *walk) {
     struct pieces *pieces = &walk->pieces;
     size_t count = 0, n_tensors = walk->graph->n_tensors;
     pieces->start = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *pieces->start);
     pieces->last = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *pieces->last);
-    if (!pieces->start || !pieces->last)
-        return false;
     for (size_t i = 0; i < n_tensors; i++) {
         const struct pdnn_lifetime *lifetime = &walk->lifetimes[i];
         pieces->start[count++] = lifetime->offset;
@@ -188,7 +186,6 @@ static bool cut_pieces(struct walk *walk) {
             pieces->start[distinct++] = pieces->start[i];
     }
     pieces->n = distinct ? distinct - 1 : 0;
-    return true;
 }
 
 static void forget_accesses(struct pieces *pieces) {
@@ -277,14 +274,12 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
     struct pdnn_lifetime *lifetimes;
     uint64_t total;
     enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
-    if (status == PDNN_OK)
-        status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
+    status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
     if (status != PDNN_OK)
         return status;
     struct walk walk = {.graph = graph, .roofs = roofs, .lifetimes = lifetimes};
     struct pdnn_traffic *all = pdnn_arena_alloc(graph->arena, graph->n_nodes, sizeof *all);
-    if (!all || !cut_pieces(&walk))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the accesses of %zu nodes", graph->n_nodes);
+    cut_pieces(&walk);
     forget_accesses(&walk.pieces);
     for (size_t i = 0; !cold && i < graph->n_nodes; i++) {
         struct pdnn_traffic before = {.read_bytes = {0}};

@@ -1,4 +1,5 @@
 #include "results/analysis/selection.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "models/family.h"
 #include "models/instance.h"
@@ -92,10 +93,8 @@ enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, cons
 static enum pdnn_status choose_rows(struct pdnn_selection *selection, const struct pdnn_filter *filter,
                                     struct pdnn_err *err) {
     const struct pdnn_csv *results = &selection->results;
-    selection->row = calloc(results->n_rows + 1, sizeof *selection->row);
-    selection->left = calloc(results->n_rows + 1, sizeof *selection->left);
-    if (!selection->row || !selection->left)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", results->n_rows);
+    selection->row = pdnn_alloc(results->n_rows + 1, sizeof *selection->row);
+    selection->left = pdnn_alloc(results->n_rows + 1, sizeof *selection->left);
     for (size_t row = 0; row < results->n_rows; row++) {
         double step_ns;
         if (!pdnn_filter_matches(filter, results, row))
@@ -114,11 +113,8 @@ static enum pdnn_status choose_rows(struct pdnn_selection *selection, const stru
 static enum pdnn_status read_all(struct pdnn_selection *selection, const char *const *directories, size_t n,
                                  struct pdnn_err *err) {
     const char **kept = pdnn_arena_alloc(&selection->arena, n, sizeof *kept);
-    bool good = kept != NULL;
-    for (size_t i = 0; i < n && good; i++)
-        good = (kept[i] = pdnn_arena_strdup(&selection->arena, directories[i])) != NULL;
-    if (!good)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < n; i++)
+        kept[i] = pdnn_arena_strdup(&selection->arena, directories[i]);
     selection->directory = kept;
     selection->n_directories = n;
     if (n == 1)
@@ -240,15 +236,12 @@ static void sort_last(const struct pdnn_selection *selection, const struct pdnn_
 }
 
 /* Series by series, so that the members of each are contiguous in one array. */
-enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                                       struct pdnn_arena *arena, struct pdnn_series **series,
-                                       size_t *n_series, struct pdnn_err *err) {
+void pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                           struct pdnn_arena *arena, struct pdnn_series **series, size_t *n_series) {
     size_t count = selection->count, n_made = 0, n_members = 0;
     struct pdnn_series *made = pdnn_arena_alloc(arena, count + 1, sizeof *made);
     size_t *members = pdnn_arena_alloc(arena, count + 1, sizeof *members);
     bool *taken = pdnn_arena_alloc(arena, count + 1, sizeof *taken);
-    if (!made || !members || !taken)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the series of %zu instances", count);
     for (size_t first = 0; first < count; first++) {
         if (taken[first])
             continue;
@@ -266,7 +259,6 @@ enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, c
     }
     *series = made;
     *n_series = n_made;
-    return PDNN_OK;
 }
 
 static bool names_key(const char *pair, size_t length, const char *key) {

@@ -90,9 +90,8 @@ struct pdnn_series {
 
 /* Every chosen row belongs to one series, perhaps alone. Series are in the order of their first rows, in the
  * arena. Where `results` is an axis, so are the keys that follow from it. */
-enum pdnn_status pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                                       struct pdnn_arena *arena, struct pdnn_series **series,
-                                       size_t *n_series, struct pdnn_err *err);
+void pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                           struct pdnn_arena *arena, struct pdnn_series **series, size_t *n_series);
 
 /* Appends the id with a star for the value of each axis: "fc/layers=4,batch=*,mode=train". */
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,

@@ -106,8 +106,6 @@ enum pdnn_status pdnn_seqpoint_select(const struct pdnn_seqpoint_request *reques
     struct binned *binned = pdnn_arena_alloc(arena, groups.count, sizeof *binned);
     struct pdnn_seqpoints made = {.distinct = groups.count};
     made.points.point = pdnn_arena_alloc(arena, groups.count, sizeof *made.points.point);
-    if (!binned || !made.points.point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the SeqPoints");
     if (request->key == PDNN_KEY_BOTH && request->epoch->columns > 1)
         bins = (size_t)ceil(sqrt((double)bins));
     for (;; bins++) {

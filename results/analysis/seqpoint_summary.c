@@ -45,15 +45,13 @@ const struct pdnn_seqpoint_bar *pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_
     return &summary->bar[(size_t)floor((length - summary->bar[0].low) / width)];
 }
 
-enum pdnn_status pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table, struct pdnn_arena *arena,
-                                         struct pdnn_seqpoint_summary *summary, struct pdnn_err *err) {
+void pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table, struct pdnn_arena *arena,
+                             struct pdnn_seqpoint_summary *summary) {
     struct pdnn_seqpoint_summary made = {.two = table->row[0].target_length > 0,
                                          .length =
                                              pdnn_arena_alloc(arena, table->n_rows, sizeof *made.length),
                                          .shortest = INFINITY,
                                          .longest_ns = NAN};
-    if (!made.length)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the lengths of an epoch");
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct pdnn_seqpoint_row *row = &table->row[i];
         double iterations = (double)row->iterations;
@@ -73,7 +71,6 @@ enum pdnn_status pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table
         made.projected_ns = NAN;
     put_bars(table, &made);
     *summary = made;
-    return PDNN_OK;
 }
 
 void pdnn_seqpoint_sentence(const struct pdnn_seqpoint_table *table,

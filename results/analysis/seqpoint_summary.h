@@ -28,9 +28,9 @@ struct pdnn_seqpoint_summary {
     double projected_ns;     /* by the SeqPoints; NaN unless all of them have one */
 };
 
-/* In the arena. PDNN_NO_MEMORY only: the table was checked when it was read. */
-enum pdnn_status pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table, struct pdnn_arena *arena,
-                                         struct pdnn_seqpoint_summary *summary, struct pdnn_err *err);
+/* In the arena. */
+void pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table, struct pdnn_arena *arena,
+                             struct pdnn_seqpoint_summary *summary);
 
 /* The bar that a length falls into. */
 const struct pdnn_seqpoint_bar *pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_summary *summary,

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* stat */
 #include "results/analysis/several.h"
+#include "base/memory.h"
 #include "results/tables/results_reader.h"
 #include "results/tables/tables.h"
 
@@ -7,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the tables of several directories");
-}
 
 const char *pdnn_directory_name(const char *directory, int *length) {
     size_t end = strlen(directory);
@@ -64,10 +61,9 @@ static enum pdnn_status read_part(struct merge *m, size_t part, struct pdnn_err 
 }
 
 /* Its own name, or the path where two directories have the same name. */
-static bool name_directories(struct merge *m) {
+static void name_directories(struct merge *m) {
     m->shown = pdnn_arena_alloc(m->arena, m->n, sizeof *m->shown);
-    bool good = m->shown != NULL;
-    for (size_t i = 0; i < m->n && good; i++) {
+    for (size_t i = 0; i < m->n; i++) {
         bool unique = true;
         int length;
         const char *name = pdnn_directory_name(m->directory[i], &length);
@@ -75,9 +71,7 @@ static bool name_directories(struct merge *m) {
             unique = unique && (k == i || !same_name(m->directory[i], m->directory[k]));
         m->shown[i] = unique ? pdnn_arena_printf(m->arena, "%.*s", length, name)
                              : pdnn_arena_strdup(m->arena, m->directory[i]);
-        good = m->shown[i] != NULL;
     }
-    return good;
 }
 
 static enum section section_of(const struct pdnn_csv *csv, size_t column) {
@@ -116,7 +110,7 @@ static enum pdnn_status merge_headers(struct merge *m, struct pdnn_err *err) {
 }
 
 /* The version of a backend in a directory: the name and number that environment.yaml begins with, or the
- * software that was imported. In the arena; NULL: out of memory. */
+ * software that was imported. In the arena. */
 static const char *version_of(struct merge *m, size_t part, const char *backend) {
     struct pdnn_str text = {0};
     char key[64];
@@ -131,14 +125,14 @@ static const char *version_of(struct merge *m, size_t part, const char *backend)
         if (text.length)
             text.text[length] = 0;
     }
-    const char *kept = text.failed ? NULL : pdnn_arena_strdup(m->arena, pdnn_str_text(&text));
+    const char *kept = pdnn_arena_strdup(m->arena, pdnn_str_text(&text));
     pdnn_str_finish(&text);
     return kept;
 }
 
 /* The cells of one directory's rows from `row` on. Rows of one backend follow each other mostly, so only the
  * last version is remembered. */
-static bool fill_part(struct merge *m, size_t part, size_t row) {
+static void fill_part(struct merge *m, size_t part, size_t row) {
     const struct pdnn_csv *csv = &m->several->part[part];
     struct pdnn_csv *table = &m->several->table;
     int column[PDNN_CSV_COLUMNS_MAX], results = pdnn_csv_find(table, PDNN_SEVERAL_RESULTS),
@@ -154,51 +148,43 @@ static bool fill_part(struct merge *m, size_t part, size_t row) {
             cells[i] = pdnn_csv_get(csv, r, column[i]);
         if (!before || strcmp(before, now) != 0)
             shown = version_of(m, part, now);
-        if (!shown)
-            return false;
         before = now;
         cells[results] = m->shown[part];
         cells[version] = shown;
         table->lines[row + r] = csv->lines[r];
         m->several->source[row + r] = part;
     }
-    return true;
 }
 
-static enum pdnn_status merge_rows(struct merge *m, struct pdnn_err *err) {
+static void merge_rows(struct merge *m) {
     struct pdnn_csv *table = &m->several->table;
     size_t row = 0;
     table->n_columns = m->n_names;
-    table->header = malloc(m->n_names * sizeof *table->header);
-    table->cells = calloc(table->n_rows * m->n_names + 1, sizeof *table->cells);
-    table->lines = calloc(table->n_rows + 1, sizeof *table->lines);
-    m->several->source = calloc(table->n_rows + 1, sizeof *m->several->source);
-    if (!table->header || !table->cells || !table->lines || !m->several->source)
-        return no_memory(err);
+    table->header = pdnn_alloc(m->n_names, sizeof *table->header);
+    table->cells = pdnn_alloc(table->n_rows * m->n_names + 1, sizeof *table->cells);
+    table->lines = pdnn_alloc(table->n_rows + 1, sizeof *table->lines);
+    m->several->source = pdnn_alloc(table->n_rows + 1, sizeof *m->several->source);
     memcpy(table->header, m->name, m->n_names * sizeof *m->name);
     for (size_t part = 0; part < m->n; part++) {
-        if (!fill_part(m, part, row))
-            return no_memory(err);
+        fill_part(m, part, row);
         row += m->several->part[part].n_rows;
     }
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_several_read(const char *const *directories, size_t n, struct pdnn_arena *arena,
                                    struct pdnn_several *several, struct pdnn_err *err) {
-    struct pdnn_several made = {.part = calloc(n, sizeof *made.part)};
-    struct merge *m = calloc(1, sizeof *m);
-    enum pdnn_status status = m && made.part ? PDNN_OK : no_memory(err);
-    if (m)
-        *m = (struct merge){.directory = directories, .n = n, .arena = arena, .several = &made};
+    struct pdnn_several made = {.part = pdnn_alloc(n, sizeof *made.part)};
+    struct merge *m = pdnn_alloc(1, sizeof *m);
+    enum pdnn_status status = PDNN_OK;
+    *m = (struct merge){.directory = directories, .n = n, .arena = arena, .several = &made};
     for (size_t part = 0; status == PDNN_OK && part < n; part++)
         status = read_part(m, part, err);
-    if (status == PDNN_OK && !name_directories(m))
-        status = no_memory(err);
+    if (status == PDNN_OK)
+        name_directories(m);
     if (status == PDNN_OK)
         status = merge_headers(m, err);
     if (status == PDNN_OK)
-        status = merge_rows(m, err);
+        merge_rows(m);
     free(m);
     if (status == PDNN_OK) {
         *several = made;

@@ -1,12 +1,13 @@
 #include "results/analysis/share_matrix.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
                                          struct pdnn_ops_reader **readers, struct pdnn_err *err) {
-    struct pdnn_ops_reader *opened = calloc(selection->n_directories, sizeof *opened);
-    enum pdnn_status status =
-        opened ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ops of several directories");
+    struct pdnn_ops_reader *opened = pdnn_alloc(selection->n_directories, sizeof *opened);
+    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; status == PDNN_OK && i < selection->n_directories; i++)
         status = pdnn_ops_reader_open(&opened[i], selection->directory[i], err);
     if (status == PDNN_OK)
@@ -36,7 +37,9 @@ enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, s
                                        struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err) {
     struct pdnn_op_rows rows;
     enum pdnn_status status = pdnn_selection_rows(source->selection, at, source->reader, &rows, err);
-    return status == PDNN_OK ? pdnn_shares(&rows, source->by, source->arena, shares, n_shares, err) : status;
+    if (status == PDNN_OK)
+        pdnn_shares(&rows, source->by, source->arena, shares, n_shares);
+    return status;
 }
 
 struct list {
@@ -76,24 +79,20 @@ static const struct pdnn_share *find(const struct list *list, const struct pdnn_
 enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const struct pdnn_series *series,
                                    struct pdnn_share_matrix *matrix, struct pdnn_err *err) {
     struct pdnn_arena *arena = source->arena;
-    size_t n_columns = series->count, n_shares = 0, n_rows = 0;
+    size_t n_columns = series->count, n_shares = 0, n_rows;
     struct list *lists = pdnn_arena_alloc(arena, n_columns + 1, sizeof *lists);
-    enum pdnn_status status = lists ? PDNN_OK : PDNN_NO_MEMORY;
+    enum pdnn_status status = PDNN_OK;
     for (size_t c = 0; status == PDNN_OK && c < n_columns; c++) {
         status = pdnn_selection_shares(source, series->at[c], &lists[c].share, &lists[c].count, err);
         if (status == PDNN_OK)
-            status = pdnn_shares_keep(lists[c].share, lists[c].count, arena, err);
+            pdnn_shares_keep(lists[c].share, lists[c].count, arena);
         n_shares += lists[c].count;
     }
-    struct pdnn_share *rows = status == PDNN_OK ? pdnn_arena_alloc(arena, n_shares + 1, sizeof *rows) : NULL;
-    if (rows)
-        n_rows = collect_rows(lists, n_columns, rows);
-    const struct pdnn_share **cells =
-        rows ? pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells) : NULL;
-    if (status == PDNN_NO_MEMORY || (status == PDNN_OK && !cells))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the shares of %zu instances", n_columns);
     if (status != PDNN_OK)
         return status;
+    struct pdnn_share *rows = pdnn_arena_alloc(arena, n_shares + 1, sizeof *rows);
+    n_rows = collect_rows(lists, n_columns, rows);
+    const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
     for (size_t r = 0; r < n_rows; r++) {
         for (size_t c = 0; c < n_columns; c++)
             cells[r * n_columns + c] = find(&lists[c], &rows[r]);

@@ -161,15 +161,12 @@ static void add_residual(struct sums *sums, const char *id, double residual_ns) 
     share->key[sums->by.by[0]] = residual;
 }
 
-enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by,
-                             struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
-                             struct pdnn_err *err) {
+void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
+                 struct pdnn_share **shares, size_t *n_shares) {
     static const struct pdnn_by_list by_category = {{PDNN_BY_CATEGORY}, 1};
     struct sums sums = {.by = by ? *by : by_category, .family = pdnn_family_find(rows->family)};
     double residual_ns = rows->step_ns;
     sums.share = pdnn_arena_alloc(arena, rows->count + 2, sizeof *sums.share);
-    if (!sums.share)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the shares of %zu ops", rows->count);
     for (size_t i = 0; i < rows->count; i++) {
         const struct pdnn_op_record *op = &rows->op[i];
         if (isnan(op->time_ns_median))
@@ -188,21 +185,18 @@ enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_
         finish(&sums.share[i], rows->step_ns);
     *shares = sums.share;
     *n_shares = sums.count;
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena,
-                                  struct pdnn_err *err) {
+void pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena) {
     static const enum pdnn_by borrowed[] = {PDNN_BY_LAYER, PDNN_BY_OP};
     for (size_t i = 0; i < n_shares; i++) {
         shares[i].most = NULL;
         for (size_t k = 0; k < sizeof borrowed / sizeof *borrowed; k++) {
             const char **key = &shares[i].key[borrowed[k]];
-            if (**key && !(*key = pdnn_arena_strdup(arena, *key)))
-                return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu shares", n_shares);
+            if (**key)
+                *key = pdnn_arena_strdup(arena, *key);
         }
     }
-    return PDNN_OK;
 }
 
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares) {

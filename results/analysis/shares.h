@@ -49,14 +49,12 @@ extern const struct pdnn_columns pdnn_shares_columns; /* rows: struct pdnn_share
 /* The shares of a step, in the arena: groups and passes in their fixed order, anything else by
  * descending time, the residual last. by may be NULL: by category. When summed by group, "other"
  * appears even if it is empty. */
-enum pdnn_status pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by,
-                             struct pdnn_arena *arena, struct pdnn_share **shares, size_t *n_shares,
-                             struct pdnn_err *err);
+void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
+                 struct pdnn_share **shares, size_t *n_shares);
 
 /* Copies the keys that are texts of the rows into the arena and forgets the ops that lose most, so that the
  * shares outlive the rows. */
-enum pdnn_status pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena,
-                                  struct pdnn_err *err);
+void pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena);
 
 /* The share whose op loses most, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);

@@ -170,8 +170,6 @@ enum pdnn_status pdnn_label_parse(const char *label, const char *const *set, siz
         pdnn_str_printf(&id, ",%s", set[i]);
     if (!is_set("threads", set, n_set))
         pdnn_str_printf(&id, ",threads=1");
-    if (status == PDNN_OK && id.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a label");
     if (status == PDNN_OK && pdnn_instance_parse(pdnn_str_text(&id), instance, err) != PDNN_OK)
         status = pdnn_wrap(err, "label '%.256s'", label);
     if (status == PDNN_OK)

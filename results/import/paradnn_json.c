@@ -70,10 +70,6 @@ struct import {
     struct pdnn_import_result result;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the instances of a file");
-}
-
 static enum pdnn_status read_json(struct import *im, struct pdnn_err *err) {
     char *text = NULL;
     size_t length;
@@ -165,24 +161,20 @@ static enum pdnn_status begin_row(struct import *im, const char *label, struct p
     record->instance = instance;
     record->host = im->request->host;
     size_t number = pdnn_texts_add(&im->ids, id);
-    if (number == SIZE_MAX)
-        return no_memory(err);
     if (number < known)
         return pdnn_fail(err, PDNN_INVALID, "label '%.256s' is there twice", label);
     record->has_totals =
         pdnn_cost_instance(&record->instance, &im->graph, true, &record->totals, err) == PDNN_OK;
-    if (record->has_totals || (err->status != PDNN_NO_MEMORY && err->status != PDNN_INTERNAL))
+    if (record->has_totals || err->status != PDNN_INTERNAL)
         return PDNN_OK;
     return err->status;
 }
 
-static enum pdnn_status end_row(struct import *im, const struct pdnn_record *record,
-                                struct pdnn_imported *imported, struct pdnn_err *err) {
+static void end_row(struct import *im, const struct pdnn_record *record, struct pdnn_imported *imported) {
     imported->id = record->id;
     pdnn_columns_row(&pdnn_imported_columns, imported, &im->imported);
     pdnn_tables_add(&im->tables, record, NULL, 0);
     im->result.counts[record->outcome]++;
-    return im->imported.failed || im->tables.results.failed ? no_memory(err) : PDNN_OK;
 }
 
 /* The file's numbers of one instance; those that follow from others must. */
@@ -246,7 +238,8 @@ static enum pdnn_status add_ran(struct import *im, size_t at, struct pdnn_err *e
         record.outcome = PDNN_OUTCOME_INTERRUPTED;
         snprintf(record.reason, sizeof record.reason, "step_per_sec is 0 in the file");
     }
-    return end_row(im, &record, &imported, err);
+    end_row(im, &record, &imported);
+    return PDNN_OK;
 }
 
 static enum pdnn_status add_failed(struct import *im, size_t at, struct pdnn_err *err) {
@@ -261,7 +254,8 @@ static enum pdnn_status add_failed(struct import *im, size_t at, struct pdnn_err
         return pdnn_fail(err, PDNN_INVALID, "label '%.256s': unknown state '%.64s'%s", label, state,
                          pdnn_state_suggest(state, suggestion));
     snprintf(record.reason, sizeof record.reason, "%s", state);
-    return end_row(im, &record, &imported, err);
+    end_row(im, &record, &imported);
+    return PDNN_OK;
 }
 
 /* The families of all labels, whose hyper-parameters are columns. */
@@ -273,8 +267,6 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
     const struct pdnn_family_def **families = pdnn_arena_alloc(&im->arena, known, sizeof *families);
     im->params_ratio = pdnn_arena_alloc(&im->arena, ran + 1, sizeof *im->params_ratio);
     im->flop_ratio = pdnn_arena_alloc(&im->arena, ran + 1, sizeof *im->flop_ratio);
-    if (!families || !im->params_ratio || !im->flop_ratio)
-        return no_memory(err);
     for (size_t i = 0; i < ran + failed; i++) {
         struct pdnn_instance instance;
         const char *label = i < ran ? text_at(im, LABELS, i) : text_at(im, ERR_JOBS, i - ran);
@@ -287,7 +279,8 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
             families[n_families++] = instance.family;
     }
     pdnn_columns_header(&pdnn_imported_columns, &im->imported);
-    return pdnn_tables_init(&im->tables, families, n_families, err);
+    pdnn_tables_init(&im->tables, families, n_families);
+    return PDNN_OK;
 }
 
 static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
@@ -328,9 +321,7 @@ static enum pdnn_status write_environment(const struct import *im, const struct 
             "the fastest interval between two reports of the steps done, which are means of many steps"),
         text_fact("paradnn_version", request->version),
     };
-    enum pdnn_status status = settings.failed
-                                  ? no_memory(err)
-                                  : pdnn_environment_write(folder, facts, sizeof facts / sizeof *facts, err);
+    enum pdnn_status status = pdnn_environment_write(folder, facts, sizeof facts / sizeof *facts, err);
     pdnn_str_finish(&settings);
     return status;
 }
@@ -368,13 +359,10 @@ enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
                                      struct pdnn_import_result *result, struct pdnn_err *err) {
     struct pdnn_import_request named = *request;
     struct import im = {.request = &named};
-    enum pdnn_status status = PDNN_OK;
+
     if (!named.host)
         named.host = name_of(named.path, &im.arena);
-    if (!named.host)
-        status = no_memory(err);
-    if (status == PDNN_OK)
-        status = read_json(&im, err);
+    enum pdnn_status status = read_json(&im, err);
     if (status == PDNN_OK)
         status = find_lists(&im, err);
     if (status == PDNN_OK)

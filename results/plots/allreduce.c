@@ -1,5 +1,6 @@
 /* `paradnn plot allreduce`: what a link between ranks carries by the size of the message, measured alone
  * (ceilings.csv), and what the gradients of models reach on it. */
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/plots/caption.h"
 #include "results/plots/chart.h"
@@ -36,9 +37,7 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
 
 static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
     const char *path = pdnn_arena_printf(&p->arena, "%s/ceilings.csv", p->selection.directory[0]);
-    p->ceilings = calloc(1, sizeof *p->ceilings);
-    if (!path || !p->ceilings)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
     return pdnn_ceilings_read(path, NULL, p->ceilings, err);
 }
 
@@ -69,8 +68,6 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     p->left_out = p->selection.left_out;
     p->id = pdnn_arena_alloc(&p->arena, room, sizeof *p->id);
     p->chart.point = pdnn_arena_alloc(&p->arena, room, sizeof *p->chart.point);
-    if (!p->id || !p->chart.point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     add_links(p);
     for (size_t i = 0; i < p->selection.count; i++) {
         struct pdnn_spot spot;
@@ -102,7 +99,7 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     bool any[2] = {false};
     for (size_t i = 0; i < p->chart.n_points; i++)
         any[p->chart.point[i].dotted] = true;
@@ -117,7 +114,7 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     p->chart.caption[1] = "The gradients of a model are averaged bucket by bucket, with nothing beside it";
     pdnn_chart_fit(&p->chart);
     put_data(p);
-    return pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -133,7 +130,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)
-        status = write_script(&p, err);
+        write_script(&p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"allreduce", &p.script, pdnn_plot_script_chart, &p.data},

@@ -1,4 +1,5 @@
 #include "results/plots/box.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "models/cost.h"
 #include "models/instance.h"
@@ -80,8 +81,6 @@ static enum pdnn_status find_box(struct picture *p, size_t at, size_t *box, stru
                          "more than %d boxes: choose some with --only, or other keys with --by", BOXES_MAX);
     if (found == p->n_boxes) {
         double *room = pdnn_arena_alloc(&p->arena, p->request->n_values, sizeof *room);
-        if (!room)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
         p->box[p->n_boxes++] = (struct box){.at = at, .value = room};
     }
     *box = found;
@@ -206,19 +205,16 @@ static void add_others(struct picture *p) {
     pdnn_arena_finish(&arena);
 }
 
-static enum pdnn_status collect_dots(struct picture *p, struct pdnn_err *err) {
+static void collect_dots(struct picture *p) {
     size_t most = p->request->n_values;
     for (size_t box = 0; p->request->adds_presets && box < p->n_boxes; box++) {
         const struct pdnn_family_def *family = pdnn_family_find(family_of(p, box));
         most += family ? family->n_presets : 0;
     }
     p->dot = pdnn_arena_alloc(&p->arena, most + 1, sizeof *p->dot);
-    if (!p->dot)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     add_measured(p);
     if (p->request->adds_presets)
         add_others(p);
-    return PDNN_OK;
 }
 
 static void choose_range(struct picture *p) {
@@ -306,16 +302,14 @@ static void put_legend(struct picture *p, const struct pdnn_color_key *key, stru
 }
 
 /* $dots: x y type rgb outline. Those of one box are spread over its width, so that few cover each other. */
-static enum pdnn_status put_dots(struct picture *p, struct pdnn_label_sheet *sheet, struct pdnn_err *err) {
+static void put_dots(struct picture *p, struct pdnn_label_sheet *sheet) {
     const char **names = pdnn_arena_alloc(&p->arena, p->n_dots + 1, sizeof *names);
     struct pdnn_point_color *colors = pdnn_arena_alloc(&p->arena, p->n_dots + 1, sizeof *colors);
     struct pdnn_color_key key = {0};
-    if (!names || !colors)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t i = 0; i < p->n_dots; i++)
         names[i] = p->dot[i].name;
-    if (p->n_dots && pdnn_plot_color("preset", names, p->n_dots, colors, &key, &p->script, err) != PDNN_OK)
-        return err->status;
+    if (p->n_dots)
+        pdnn_plot_color("preset", names, p->n_dots, colors, &key, &p->script);
     pdnn_str_printf(&p->script, "$dots << END\nNaN NaN 7 0 0\n");
     for (size_t i = 0; i < p->n_dots; i++) {
         double spread = ((double)(i % 5) - 2) / 5 * box_part * 0.7;
@@ -328,17 +322,16 @@ static enum pdnn_status put_dots(struct picture *p, struct pdnn_label_sheet *she
     pdnn_str_printf(&p->script, "END\n");
     if (p->n_dots)
         put_legend(p, &key, sheet);
-    return PDNN_OK;
 }
 
 static const char *keep(struct picture *p, struct pdnn_str *text) {
-    const char *kept = text->failed ? NULL : pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
+    const char *kept = pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
     pdnn_str_finish(text);
     return kept;
 }
 
 /* Boxes are named by their keys, sets by their family. */
-static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
+static void put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
     const struct pdnn_selection *selection = p->request->selection;
     double slot = fmin(box_pixels_most / box_part, (p->right - left) / p->slots);
     bool has_keys = p->request->keys.count > 0;
@@ -350,8 +343,6 @@ static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
             pdnn_str_printf(&text, "%s", family_of(p, i));
         pdnn_str_printf(&text, ", n=%zu", p->box[i].count);
         p->names[i] = (struct pdnn_bar_name){keep(p, &text), p->box[i].center, pdnn_bar_name_room(slot)};
-        if (!p->names[i].text)
-            return false;
         struct pdnn_bar_name *set = &p->sets[p->set_of[i]];
         if (!set->text)
             *set = (struct pdnn_bar_name){has_keys ? family_of(p, i) : "", p->box[i].center, 0};
@@ -367,8 +358,6 @@ static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
                                    .n_bars = p->n_boxes,
                                    .n_sets = has_keys && p->n_sets > 1 ? p->n_sets : 0};
     const char *title = keep(p, &axis);
-    if (!title)
-        return false;
     pdnn_bar_names_arrange(&names);
     put_legend_text(p, p->request->caption, left, caption_bottom + caption_pixels / 2, sheet);
     double below = caption_bottom + caption_pixels + caption_gap;
@@ -376,7 +365,6 @@ static bool put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
     p->axis_y = below + axis_pixels / 2;
     p->bottom = below + (*title ? axis_pixels : 0) + names.height;
     pdnn_bar_names_put(&names, p->bottom, sheet);
-    return true;
 }
 
 static void put_data(struct picture *p) {
@@ -410,13 +398,12 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     struct pdnn_label_sheet sheet = {&p->script, width, height, FIRST_LABEL};
     pdnn_plot_titles(&p->script, p->request->title, p->request->selection);
     choose_range(p);
     p->right = p->n_dots ? right_legend : right_alone;
-    if (!put_names(p, &sheet))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    put_names(p, &sheet);
     double margin = (fmax(p->slots, (p->right - left) / box_pixels_most * box_part) - p->slots) / 2;
     const struct {
         const char *name;
@@ -441,21 +428,19 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     pdnn_plot_y_title(p->request->y_title, p->bottom, top, height, &p->script);
     put_boxes(p);
     put_data(p);
-    return put_dots(p, &sheet, err);
+    put_dots(p, &sheet);
 }
 
 enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_plot_result *result,
                                  struct pdnn_err *err) {
-    struct picture *p = calloc(1, sizeof *p);
+    struct picture *p = pdnn_alloc(1, sizeof *p);
     struct pdnn_plot_result drawn = {.n_paths = 0};
-    if (!p)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     p->request = request;
     enum pdnn_status status = collect_boxes(p, err);
     if (status == PDNN_OK)
-        status = collect_dots(p, err);
+        collect_dots(p);
     if (status == PDNN_OK)
-        status = write_script(p, err);
+        write_script(p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request->plot,

@@ -20,12 +20,11 @@ struct picture {
     char title[2 * PDNN_AXIS_TEXT], y_title[2 * PDNN_AXIS_TEXT];
 };
 
-static enum pdnn_status make_room(struct picture *p, size_t count, struct pdnn_err *err) {
+static void make_room(struct picture *p, size_t count) {
     p->at = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->at);
     p->value = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->value);
     p->box.at = p->at;
     p->box.value = p->value;
-    return p->at && p->value ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
 }
 
 static void add_value(struct picture *p, size_t at, double value) {
@@ -43,7 +42,7 @@ static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_re
     if (status == PDNN_OK)
         status = pdnn_plot_column(&p->selection, name, &column, err);
     if (status == PDNN_OK)
-        status = make_room(p, p->selection.count, err);
+        make_room(p, p->selection.count);
     if (status != PDNN_OK)
         return status;
     p->box.selection = &p->selection;
@@ -107,7 +106,7 @@ static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_re
     if (status == PDNN_OK && request->value)
         status = pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
     if (status == PDNN_OK)
-        status = make_room(p, p->selection.count, err);
+        make_room(p, p->selection.count);
     p->box.selection = &p->selection;
     p->box.line = 1;
     if (status == PDNN_OK && request->n_directories == 1)

@@ -53,11 +53,12 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
     if (count > BARS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "%zu bars are more than %d: choose some with --only", count,
                          BARS_MAX);
-    if (across)
-        return pdnn_selection_series(&p->selection, &p->axes, &p->arena, &p->sets, &p->n_sets, err);
+    if (across) {
+        pdnn_selection_series(&p->selection, &p->axes, &p->arena, &p->sets, &p->n_sets);
+        return PDNN_OK;
+    }
     p->sets = pdnn_arena_alloc(&p->arena, 1, sizeof *p->sets);
-    if (!p->sets || !(p->sets->at = pdnn_arena_alloc(&p->arena, count, sizeof *p->sets->at)))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu bars", count);
+    p->sets->at = pdnn_arena_alloc(&p->arena, count, sizeof *p->sets->at);
     p->n_sets = 1;
     for (; p->sets->count < count; p->sets->count++)
         p->sets->at[p->sets->count] = p->sets->count;
@@ -65,15 +66,13 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
 }
 
 /* Puts bars side by side, with a gap between sets. */
-static enum pdnn_status order_bars(struct picture *p, struct pdnn_err *err) {
+static void order_bars(struct picture *p) {
     size_t count = p->selection.count;
     double center = 0;
     p->bars = pdnn_arena_alloc(&p->arena, count, sizeof *p->bars);
     p->set_of = pdnn_arena_alloc(&p->arena, count, sizeof *p->set_of);
     p->set_names = pdnn_arena_alloc(&p->arena, p->n_sets, sizeof *p->set_names);
     p->all.at = pdnn_arena_alloc(&p->arena, count, sizeof *p->all.at);
-    if (!p->bars || !p->set_of || !p->set_names || !p->all.at)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu bars", count);
     for (size_t set = 0; set < p->n_sets; set++) {
         p->set_names[set].center = center + ((double)p->sets[set].count - 1) / 2;
         for (size_t i = 0; i < p->sets[set].count; i++) {
@@ -84,7 +83,6 @@ static enum pdnn_status order_bars(struct picture *p, struct pdnn_err *err) {
         }
         center += gap;
     }
-    return PDNN_OK;
 }
 
 static double slot_pixels(const struct picture *p) {
@@ -198,9 +196,9 @@ static void put_times(struct picture *p) {
     }
 }
 
-/* Moves a text into the arena; NULL if out of memory. */
+/* Moves a text into the arena. */
 static const char *keep(struct picture *p, struct pdnn_str *text) {
-    const char *kept = text->failed ? NULL : pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
+    const char *kept = pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
     pdnn_str_finish(text);
     return kept;
 }
@@ -226,7 +224,6 @@ static double put_captions(struct picture *p, bool named_by_values, struct pdnn_
     double y = caption_bottom;
     y += pdnn_plot_caption(pdnn_str_text(&usual), left, y, sheet);
     y += pdnn_plot_caption(pdnn_str_text(&caption), left, y, sheet);
-    p->script.failed = p->script.failed || caption.failed || usual.failed;
     pdnn_str_finish(&caption);
     pdnn_str_finish(&usual);
     return y + caption_gap;
@@ -248,8 +245,7 @@ static void choose_names(struct picture *p) {
 
 /* Bars are named by the axes, and sets by what else differs; without axes, bars are named by all that
  * differs. */
-static bool name_bars(struct picture *p) {
-    bool good = true;
+static void name_bars(struct picture *p) {
     double slot = slot_pixels(p);
     choose_names(p);
     for (size_t b = 0; b < p->all.count; b++) {
@@ -263,7 +259,6 @@ static bool name_bars(struct picture *p) {
             pdnn_str_printf(&text, "usual");
         p->bars[b].pixels = pdnn_bar_name_room(slot);
         p->bars[b].text = keep(p, &text);
-        good = good && p->bars[b].text;
     }
     for (size_t set = 0; set < p->n_sets; set++) {
         struct pdnn_str text = {0};
@@ -271,27 +266,21 @@ static bool name_bars(struct picture *p) {
             pdnn_selection_where(&p->selection, p->sets[set].at[0], &p->axes, &text);
         p->set_names[set].pixels = slot * ((double)p->sets[set].count + gap) * 0.96;
         p->set_names[set].text = keep(p, &text);
-        good = good && p->set_names[set].text;
     }
-    return good;
 }
 
 /* Names without their keys, which one line below gives in the same order: for where whole ones would be cut.
  */
-static bool name_by_values(struct picture *p, struct pdnn_bar_names *names, const char **keys) {
+static void name_by_values(struct picture *p, struct pdnn_bar_names *names, const char **keys) {
     struct pdnn_str text = {0};
-    bool good = true;
     for (size_t b = 0; b < p->all.count; b++) {
         pdnn_selection_varying_values(&p->selection, p->all.at[b], &text);
         p->bars[b].text = keep(p, &text);
-        good = good && p->bars[b].text;
     }
     pdnn_selection_varying_names(&p->selection, &text);
     *keys = keep(p, &text);
     *names = (struct pdnn_bar_names){.bar = p->bars, .n_bars = p->all.count, .upright_most = VALUES_MOST};
-    if (good && *keys)
-        pdnn_bar_names_arrange(names);
-    return good && *keys;
+    pdnn_bar_names_arrange(names);
 }
 
 /* Places names and captions from the bottom up; the frame ends above them, and the picture is as high as the
@@ -311,19 +300,15 @@ static void place_names(struct picture *p, const struct pdnn_bar_names *names, c
     pdnn_gnuplot_text(&p->script, "AXIS", named_below ? keys : "");
     put_captions(p, by_values, &sheet);
     pdnn_bar_names_put(names, p->bottom, &sheet);
-    p->script.failed = p->script.failed || unused.failed;
     pdnn_str_finish(&unused);
 }
 
-static bool put_names(struct picture *p) {
+static void put_names(struct picture *p) {
     struct pdnn_str axis = {0};
-    if (!name_bars(p))
-        return false;
+    name_bars(p);
     if (p->named.count)
         pdnn_selection_names(&p->selection, &p->named, &axis);
     const char *keys = keep(p, &axis);
-    if (!keys)
-        return false;
     struct pdnn_bar_names names = {.bar = p->bars,
                                    .set = p->set_names,
                                    .set_of = p->set_of,
@@ -331,18 +316,15 @@ static bool put_names(struct picture *p) {
                                    .n_sets = p->n_sets};
     pdnn_bar_names_arrange(&names);
     bool by_values = names.cut;
-    if (by_values && !name_by_values(p, &names, &keys))
-        return false;
+    if (by_values)
+        name_by_values(p, &names, &keys);
     place_names(p, &names, keys, by_values);
-    return true;
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
-    bool good = pdnn_bar_parts_choose(&p->parts, &p->matrix, &p->by, &p->arena);
-    if (good)
-        choose_columns(p);
-    if (!good || !put_names(p))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+static void write_script(struct picture *p) {
+    pdnn_bar_parts_choose(&p->parts, &p->matrix, &p->by, &p->arena);
+    choose_columns(p);
+    put_names(p);
     pdnn_plot_titles(&p->script, "Where the time goes in", &p->selection);
     const struct {
         const char *name;
@@ -358,7 +340,6 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     put_numbers(p, "dark", true);
     put_times(p);
     put_data(p);
-    return PDNN_OK;
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -373,12 +354,12 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = find_sets(&p, request->across, err);
     if (status == PDNN_OK)
-        status = order_bars(&p, err);
+        order_bars(&p);
     if (status == PDNN_OK)
         status = pdnn_share_matrix(&(struct pdnn_share_source){&p.selection, p.reader, &p.by, &p.arena},
                                    &p.all, &p.matrix, err);
     if (status == PDNN_OK)
-        status = write_script(&p, err);
+        write_script(&p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"breakdown", &p.script, pdnn_plot_script_breakdown, &p.data},

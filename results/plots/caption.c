@@ -72,7 +72,6 @@ static void put_cpu(const char *const *directory, size_t n, struct pdnn_str *out
         struct pdnn_str cpu = {0};
         pdnn_environment_get(directory[i], "cpu", i ? &cpu : &first);
         several = several || (i && strcmp(pdnn_str_text(&cpu), pdnn_str_text(&first)) != 0);
-        out->failed = out->failed || cpu.failed || first.failed;
         pdnn_str_finish(&cpu);
     }
     pdnn_str_printf(out, "%s",
@@ -92,7 +91,6 @@ static void put_cut(struct pdnn_str *script, const char *name, const char *text,
     if (cut.length)
         pdnn_plot_cut(cut.text, most);
     pdnn_gnuplot_text(script, name, pdnn_str_text(&cut));
-    script->failed = script->failed || cut.failed;
     pdnn_str_finish(&cut);
 }
 
@@ -104,7 +102,6 @@ void pdnn_plot_put_titles(struct pdnn_str *script, const char *title, const char
 
 /* Appends both as variables and releases them. */
 static void put_titles(struct pdnn_str *script, struct pdnn_str *title, struct pdnn_str *subtitle) {
-    script->failed = script->failed || title->failed || subtitle->failed;
     pdnn_plot_put_titles(script, pdnn_str_text(title), pdnn_str_text(subtitle));
     pdnn_str_finish(title);
     pdnn_str_finish(subtitle);
@@ -163,7 +160,6 @@ void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
         pdnn_plot_directories(comparison->directory, comparison->n_directories, &names);
         if (title.length + names.length + 4 <= TITLE_MOST)
             pdnn_str_printf(&title, " in %s", pdnn_str_text(&names));
-        title.failed = title.failed || names.failed;
         pdnn_str_finish(&names);
     }
     put_cpu(comparison->directory, comparison->n_directories, &subtitle);
@@ -180,13 +176,11 @@ enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const 
 const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {
     struct pdnn_arena arena = {0};
     struct pdnn_columns columns = {.count = 0};
-    struct pdnn_err err = {0};
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    int at = pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns, &err) == PDNN_OK
-                 ? pdnn_columns_find(&columns, pdnn_key_column(column))
-                 : -1;
+    pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns);
+    int at = pdnn_columns_find(&columns, pdnn_key_column(column));
     const char *unit = at >= 0 ? columns.column[at].unit : "";
     snprintf(buffer, PDNN_AXIS_TEXT, "%.120s%s%.30s%s", column, *unit ? " (" : "", unit, *unit ? ")" : "");
     pdnn_arena_finish(&arena);

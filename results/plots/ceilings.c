@@ -2,6 +2,7 @@
  * working set (results/plots/ladder.h), and arithmetic by dtype and kernel as bars. The looks are in
  * results/plots/ceilings.gp. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/plots/caption.h"
 #include "results/plots/color.h"
@@ -88,11 +89,9 @@ static enum pdnn_status add_directory(struct picture *p, size_t directory, struc
 }
 
 static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
-    struct pdnn_ceilings *read = calloc(1, sizeof *read);
+    struct pdnn_ceilings *read = pdnn_alloc(1, sizeof *read);
     enum pdnn_status status = PDNN_OK;
-    p->ceilings = calloc(1, sizeof *p->ceilings);
-    if (!p->ceilings || !read)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
+    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
     for (size_t d = 0; status == PDNN_OK && d < p->request->n_directories; d++)
         status = add_directory(p, d, read, err);
     free(read);
@@ -196,7 +195,6 @@ static void put_rows(struct picture *p) {
             pdnn_str_printf(&text, ": calling an operator takes %s", pdnn_format_ns(time, overhead_ns));
         snprintf(name, sizeof name, "ROW[%zu]", t + 1);
         pdnn_gnuplot_text(&p->script, name, pdnn_str_text(&text));
-        p->script.failed = p->script.failed || text.failed;
         pdnn_str_finish(&text);
     }
 }
@@ -236,7 +234,6 @@ static void put_title(struct picture *p) {
         pdnn_environment_get(request->directory[0], "cpu", &cpu);
     pdnn_str_printf(&title, "%s%s", cpu.length ? ": " : "", pdnn_str_text(&cpu));
     pdnn_plot_put_titles(&p->script, pdnn_str_text(&title), NULL);
-    p->script.failed = p->script.failed || title.failed || cpu.failed;
     pdnn_str_finish(&title);
     pdnn_str_finish(&cpu);
 }

@@ -114,7 +114,6 @@ static void put_entry(struct sheet *sheet, const char *text, int shape, unsigned
     put_label(sheet, "", x, sheet->y, look);
     if (dotted)
         put_label(sheet, "", x, sheet->y, "point pointtype 7 pointsize 0.45 linecolor rgb 'white'");
-    sheet->label.script->failed = sheet->label.script->failed || number.failed;
     pdnn_str_finish(&number);
     sheet->y -= line_pixels;
 }
@@ -244,14 +243,12 @@ static void put_spot(struct pdnn_str *script, struct pdnn_spot spot, const char 
 }
 
 /* $lines, and with $masks and $slanted the texts along them. */
-static enum pdnn_status put_lines(struct pdnn_chart *chart, size_t panel, struct pdnn_arena *arena,
-                                  struct pdnn_str *script, struct pdnn_err *err) {
+static void put_lines(struct pdnn_chart *chart, size_t panel, struct pdnn_arena *arena,
+                      struct pdnn_str *script) {
     const struct pdnn_frame *f = &chart->frame;
     struct pdnn_label labels[PDNN_CHART_LINES_MAX];
     size_t n_labels = 0, n_pixels = 0;
     struct pdnn_spot *pixels = pdnn_arena_alloc(arena, chart->n_points + 1, sizeof *pixels);
-    if (!pixels)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t i = 0; i < chart->n_points; i++) {
         if (chart->point[i].panel == panel)
             pixels[n_pixels++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
@@ -291,7 +288,6 @@ static enum pdnn_status put_lines(struct pdnn_chart *chart, size_t panel, struct
     for (size_t i = 0; i < n_labels; i++)
         put_spot(script, pdnn_frame_to_data(f, labels[i].center), "\n");
     put_spot(script, (struct pdnn_spot){f->xmin, f->ymin}, "\nEND\n");
-    return PDNN_OK;
 }
 
 static void put_styles(const struct pdnn_chart *chart, size_t panel, struct pdnn_str *script) {
@@ -357,9 +353,8 @@ static void put_variables(const struct sheet *sheet) {
 }
 
 /* Everything but the points. */
-static enum pdnn_status put_panel(struct pdnn_chart *chart, struct sheet *sheet,
-                                  const struct pdnn_color_key *key, struct pdnn_arena *arena,
-                                  struct pdnn_err *err) {
+static void put_panel(struct pdnn_chart *chart, struct sheet *sheet, const struct pdnn_color_key *key,
+                      struct pdnn_arena *arena) {
     struct pdnn_str *script = sheet->label.script;
     if (chart->title[sheet->panel]) {
         pdnn_plot_put_titles(script, chart->title[sheet->panel], chart->subtitle[sheet->panel]);
@@ -369,21 +364,17 @@ static enum pdnn_status put_panel(struct pdnn_chart *chart, struct sheet *sheet,
     put_beside(sheet);
     place_legend(sheet, key);
     put_styles(chart, sheet->panel, script);
-    return put_lines(chart, sheet->panel, arena, script, err);
+    put_lines(chart, sheet->panel, arena, script);
 }
 
-enum pdnn_status pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script,
-                                struct pdnn_err *err) {
+void pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script) {
     size_t n = chart->n_points;
     const char **cells = pdnn_arena_alloc(arena, n + 1, sizeof *cells);
     struct pdnn_point_color *colors = pdnn_arena_alloc(arena, n + 1, sizeof *colors);
     struct pdnn_color_key key;
-    if (!cells || !colors)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t i = 0; i < n; i++)
         cells[i] = chart->point[i].color;
-    if (pdnn_plot_color(chart->color_title, cells, n, colors, &key, script, err) != PDNN_OK)
-        return err->status;
+    pdnn_plot_color(chart->color_title, cells, n, colors, &key, script);
     for (size_t panel = 0; panel < chart->n_panels; panel++) {
         double base = chart->frame.height * (double)(chart->n_panels - 1 - panel),
                whole = chart->frame.height * (double)chart->n_panels;
@@ -391,11 +382,9 @@ enum pdnn_status pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *are
                               .label = {script, chart->frame.width, whole, FIRST_LABEL},
                               .panel = panel,
                               .base = base};
-        if (put_panel(chart, &sheet, &key, arena, err) != PDNN_OK)
-            return err->status;
+        put_panel(chart, &sheet, &key, arena);
         put_points(chart, panel, colors, script);
         if (panel + 1 < chart->n_panels)
             pdnn_str_append(script, pdnn_plot_script_chart, strlen(pdnn_plot_script_chart));
     }
-    return PDNN_OK;
 }

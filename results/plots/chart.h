@@ -68,7 +68,6 @@ void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) __attrib
 
 /* Appends the variables and data blocks of chart.gp, titles apart; where there are several panels, also the
  * script for all but the last. */
-enum pdnn_status pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script,
-                                struct pdnn_err *err);
+void pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script);
 
 #endif

@@ -1,4 +1,5 @@
 #include "results/plots/color.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/plots/gnuplot.h"
 #include "results/table/csv.h"
@@ -59,7 +60,6 @@ static void append_ticks(struct pdnn_str *script, const struct pdnn_point_color 
         pdnn_str_append(&ticks, ", ", i ? 2 : 0);
         pdnn_number_format(&ticks, distinct[i], PDNN_DIGITS_TABLE);
     }
-    script->failed = script->failed || ticks.failed;
     pdnn_gnuplot_text(script, "CBTICS", pdnn_str_text(&ticks));
     pdnn_str_finish(&ticks);
 }
@@ -114,11 +114,9 @@ static size_t count_words(const char *const *cells, size_t n, struct word *words
     return n_words;
 }
 
-static enum pdnn_status color_by_word(const char *const *cells, size_t n, struct pdnn_point_color *colors,
-                                      struct pdnn_color_key *key, struct pdnn_err *err) {
-    struct word *words = calloc(n + 1, sizeof *words);
-    if (!words)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+static void color_by_word(const char *const *cells, size_t n, struct pdnn_point_color *colors,
+                          struct pdnn_color_key *key) {
+    struct word *words = pdnn_alloc(n + 1, sizeof *words);
     size_t n_words = count_words(cells, n, words);
     size_t shown = n_words <= WORDS_MAX ? n_words : WORDS_MAX - 1;
     key->n_words = shown + (shown < n_words);
@@ -139,18 +137,16 @@ static enum pdnn_status color_by_word(const char *const *cells, size_t n, struct
         colors[i] = (struct pdnn_point_color){NAN, key->word[at].rgb, key->word[at].shape};
     }
     free(words);
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_plot_color(const char *name, const char *const *cells, size_t n,
-                                 struct pdnn_point_color *colors, struct pdnn_color_key *key,
-                                 struct pdnn_str *script, struct pdnn_err *err) {
+void pdnn_plot_color(const char *name, const char *const *cells, size_t n, struct pdnn_point_color *colors,
+                     struct pdnn_color_key *key, struct pdnn_str *script) {
     *key = (struct pdnn_color_key){0};
     pdnn_gnuplot_text(script, "COLOR", name);
     if (all_numbers(cells, n)) {
         color_by_number(cells, n, colors, script);
-        return PDNN_OK;
+        return;
     }
     pdnn_str_printf(script, "NUMERIC = 0\n");
-    return color_by_word(cells, n, colors, key, err);
+    color_by_word(cells, n, colors, key);
 }

@@ -38,8 +38,7 @@ struct pdnn_color_key {
 /* Chooses how n points look by their cells of the column `name`, and appends the script's variables: COLOR,
  * NUMERIC, CBLOG, CBMIN, CBMAX, CBTICS. If there are more words than distinguishable colors, the most
  * frequent ones get them and the rest share grey. */
-enum pdnn_status pdnn_plot_color(const char *name, const char *const *cells, size_t n,
-                                 struct pdnn_point_color *colors, struct pdnn_color_key *key,
-                                 struct pdnn_str *script, struct pdnn_err *err);
+void pdnn_plot_color(const char *name, const char *const *cells, size_t n, struct pdnn_point_color *colors,
+                     struct pdnn_color_key *key, struct pdnn_str *script);
 
 #endif

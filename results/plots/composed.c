@@ -37,11 +37,9 @@ static const struct pdnn_composed_pair *find_pair(const struct picture *p, const
 static enum pdnn_status collect_points(struct picture *p, const char *directory, struct pdnn_err *err) {
     p->of = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof(struct pdnn_composed_pair *));
     p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
-    if (!p->of || !p->chart.point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    if (pdnn_journal_read(directory, NULL, NULL, &p->visits, err) != PDNN_OK ||
-        pdnn_composed_pairs(&p->visits, &p->pair, &p->n_pairs, err) != PDNN_OK)
+    if (pdnn_journal_read(directory, NULL, NULL, &p->visits, err) != PDNN_OK)
         return err->status;
+    pdnn_composed_pairs(&p->visits, &p->pair, &p->n_pairs);
     for (size_t i = 0; i < p->selection.count; i++) {
         const struct pdnn_composed_pair *pair =
             find_pair(p, pdnn_selection_get(&p->selection, i, p->selection.id));
@@ -97,23 +95,19 @@ static void note_errors(struct picture *p, const char *color, double *error, dou
                     100 * median, 100 * (double)within / (double)count);
 }
 
-static enum pdnn_status put_notes(struct picture *p, struct pdnn_err *err) {
+static void put_notes(struct picture *p) {
     enum { COLORS_MAX = 12 };
     double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
     double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
     struct pdnn_texts colors = {0};
-    bool good = error && absolute;
-    for (size_t i = 0; good && i < p->chart.n_points; i++)
-        good = pdnn_texts_add(&colors, p->chart.point[i].color) != SIZE_MAX;
-    if (good) {
-        pdnn_chart_note(&p->chart, "median error, median |error|,");
-        pdnn_chart_note(&p->chart, "share within 10 %%:");
-        for (size_t i = 0; i < colors.count && colors.count > 1 && colors.count <= COLORS_MAX; i++)
-            note_errors(p, colors.text[i], error, absolute);
-        note_errors(p, NULL, error, absolute);
-    }
+    for (size_t i = 0; i < p->chart.n_points; i++)
+        pdnn_texts_add(&colors, p->chart.point[i].color);
+    pdnn_chart_note(&p->chart, "median error, median |error|,");
+    pdnn_chart_note(&p->chart, "share within 10 %%:");
+    for (size_t i = 0; i < colors.count && colors.count > 1 && colors.count <= COLORS_MAX; i++)
+        note_errors(p, colors.text[i], error, absolute);
+    note_errors(p, NULL, error, absolute);
     pdnn_texts_finish(&colors);
-    return good ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
 }
 
 static void put_data(struct picture *p) {
@@ -131,7 +125,7 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     pdnn_plot_titles(&p->script, "Composed over measured times in", &p->selection);
     p->chart.x_title = "measured time of a step (ms)";
     p->chart.y_title = "composed over measured";
@@ -144,9 +138,8 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     }
     put_lines(p);
     put_data(p);
-    if (put_notes(p, err) != PDNN_OK)
-        return err->status;
-    return pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
+    put_notes(p);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -160,7 +153,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(&p, request->directory[0], err);
     if (status == PDNN_OK)
-        status = write_script(&p, err);
+        write_script(&p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"composed", &p.script, pdnn_plot_script_chart, &p.data},

@@ -44,7 +44,6 @@ static enum pdnn_status draw_one(const struct pdnn_plot_parts *parts, const char
     pdnn_gnuplot_text(&script, "TERMINAL", terminal);
     pdnn_str_append(&script, pdnn_str_text(parts->variables), parts->variables->length);
     pdnn_str_append(&script, parts->embedded, strlen(parts->embedded));
-    script.failed = script.failed || parts->variables->failed;
     enum pdnn_status status = pdnn_gnuplot_run(&script, &picture, &length, err);
     pdnn_str_finish(&script);
     if (status != PDNN_OK)
@@ -108,8 +107,6 @@ enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const 
                                  struct pdnn_plot_result *result, struct pdnn_err *err) {
     result->n_paths = 0;
     result->data = (struct pdnn_str){0};
-    if (parts->data->failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     if (request->format != PDNN_PLOT_CSV || request->output)
         return write_files(request, parts, result, err);
     pdnn_str_append(&result->data, pdnn_str_text(parts->data), parts->data->length);

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/plots/gnuplot.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/visible.h"
 
 #include <errno.h>
@@ -81,7 +82,7 @@ static enum pdnn_status spawn_and_wait(const struct streams *streams, int *exit_
     pid_t child;
     int code = posix_spawn_file_actions_init(&actions);
     if (code)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot start gnuplot: %s", strerror(code));
+        return pdnn_fail(err, PDNN_IO, "cannot start gnuplot: %s", strerror(code));
     code = posix_spawn_file_actions_adddup2(&actions, streams->script, STDIN_FILENO);
     if (!code)
         code = posix_spawn_file_actions_adddup2(&actions, streams->picture, STDOUT_FILENO);
@@ -126,10 +127,10 @@ static enum pdnn_status report_failure(int message_fd, struct pdnn_err *err) {
 static enum pdnn_status take_picture(int fd, char **picture, size_t *length, struct pdnn_err *err) {
     struct stat info;
     size_t used = 0, size = fstat(fd, &info) == 0 ? (size_t)info.st_size : 0;
-    char *bytes = size ? malloc(size) : NULL;
+    char *bytes = size ? pdnn_alloc(size, 1) : NULL;
     if (!size)
         return pdnn_fail(err, PDNN_IO, "gnuplot drew nothing");
-    while (bytes && used < size) {
+    while (used < size) {
         ssize_t done = pread(fd, bytes + used, size - used, (off_t)used);
         if (done < 0 && errno == EINTR)
             continue;
@@ -139,8 +140,6 @@ static enum pdnn_status take_picture(int fd, char **picture, size_t *length, str
         }
         used += (size_t)done;
     }
-    if (!bytes)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the picture");
     *picture = bytes;
     *length = size;
     return PDNN_OK;
@@ -155,8 +154,7 @@ enum pdnn_status pdnn_gnuplot_run(const struct pdnn_str *script, char **picture,
     for (size_t i = 0; i < N_FDS && status == PDNN_OK; i++)
         status = make_temporary(fds[i], err);
     if (status == PDNN_OK)
-        status = script->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot")
-                                : pdnn_fd_write(streams.script, pdnn_str_text(script), script->length, err);
+        status = pdnn_fd_write(streams.script, pdnn_str_text(script), script->length, err);
     if (status == PDNN_OK)
         status = spawn_and_wait(&streams, &exit_status, err);
     if (status == PDNN_OK)

@@ -159,7 +159,6 @@ static void put_panels(struct picture *p) {
         panel_name(p, &grid->panel[i], &text);
         snprintf(name, sizeof name, "NAME[%zu]", i + 1);
         pdnn_gnuplot_text(&p->script, name, pdnn_str_text(&text));
-        p->script.failed = p->script.failed || text.failed;
         pdnn_str_finish(&text);
     }
     put_tics(p, "x", &grid->x, upright ? 1 : stride(longest_step(&grid->x) + 8, p->cell_x));
@@ -184,7 +183,6 @@ static void put_ticks_of_scale(struct picture *p) {
         }
     }
     pdnn_gnuplot_text(&p->script, "CBTICS", pdnn_str_text(&ticks));
-    p->script.failed = p->script.failed || ticks.failed;
     pdnn_str_finish(&ticks);
 }
 
@@ -333,7 +331,6 @@ static void put_captions(struct picture *p) {
     y += pdnn_plot_caption(pdnn_str_text(&usual), left, y, &sheet);
     y += pdnn_plot_caption(pdnn_str_text(&caption), left, y, &sheet);
     p->bottom = y + caption_gap;
-    p->script.failed = p->script.failed || caption.failed || usual.failed;
     pdnn_str_finish(&caption);
     pdnn_str_finish(&usual);
 }

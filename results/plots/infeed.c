@@ -28,8 +28,6 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
     p->at = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->at);
     p->infeed_pct = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->infeed_pct);
     p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
-    if (!p->at || !p->infeed_pct || !p->chart.point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t i = 0; i < p->selection.count; i++) {
         double waits, value;
         if (!pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->waits), &waits) ||
@@ -62,7 +60,7 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     pdnn_plot_titles(&p->script, "Waiting for data in", &p->selection);
     p->chart.x_title = "share of the step that waits for its minibatch (%)";
     p->chart.y_title = pdnn_plot_axis(p->selection.results.header[p->value], p->y_title);
@@ -72,7 +70,7 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     p->chart.caption[1] = p->n_least ? "Points at 0.1 % wait that long or less" : NULL;
     put_data(p);
     pdnn_chart_fit(&p->chart);
-    return pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -91,7 +89,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(&p, request->directory[0], err);
     if (status == PDNN_OK)
-        status = write_script(&p, err);
+        write_script(&p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"infeed", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,

@@ -1,4 +1,5 @@
 #include "results/plots/op_kinds.h"
+#include "base/memory.h"
 #include "results/analysis/op_groups.h"
 
 #include <math.h>
@@ -41,8 +42,6 @@ enum pdnn_status pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pd
                          PDNN_OP_KINDS_MAX);
     if (at == kinds->count) {
         const char *kept = pdnn_arena_strdup(arena, name);
-        if (!kept)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
         kinds->kind[kinds->count++] = (struct pdnn_op_kind){.name = kept};
     }
     *kind = at;
@@ -54,31 +53,26 @@ static double point_size(double share_pct) {
     return fmax(sqrt(fmin(share_pct, 100) / 20), 0.45);
 }
 
-static bool grow(struct pdnn_op_points *points, struct pdnn_chart *chart) {
+static void grow(struct pdnn_op_points *points, struct pdnn_chart *chart) {
     if (chart->n_points < points->room)
-        return true;
+        return;
     size_t room = points->room ? 2 * points->room : 1024;
-    struct pdnn_op_point *more = realloc(points->point, room * sizeof *more);
-    points->point = more ? more : points->point;
-    struct pdnn_chart_point *spots = realloc(chart->point, room * sizeof *spots);
-    chart->point = spots ? spots : chart->point;
-    points->room = more && spots ? room : points->room;
-    return more && spots;
+    points->point = pdnn_resize(points->point, room, sizeof *points->point);
+    chart->point = pdnn_resize(chart->point, room, sizeof *chart->point);
+    points->room = room;
 }
 
-bool pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
+void pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
                         const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot) {
     point.op = pdnn_arena_strdup(arena, op->op);
     point.layer = pdnn_arena_strdup(arena, op->layer);
     point.pass = op->pass;
     point.bound = pdnn_bound_name(op->place.bound);
-    if (!point.op || !point.layer || !grow(points, chart))
-        return false;
+    grow(points, chart);
     double share = fmax(point.share_pct[0], point.share_pct[1]);
     points->point[chart->n_points] = point;
     chart->point[chart->n_points++] =
         (struct pdnn_chart_point){.spot = spot, .size = point_size(share), .color = ""};
-    return true;
 }
 
 void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,

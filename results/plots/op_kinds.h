@@ -48,8 +48,8 @@ struct pdnn_op_points {
 /* Ops below this share of their model's time are left out. */
 #define PDNN_OP_LEAST_SHARE_PCT 1.0
 
-/* Adds the op to the chart; `point` has the rest. False if memory ran out. */
-bool pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
+/* Adds the op to the chart; `point` has the rest. */
+void pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
                         const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot);
 
 /* Gives the points the texts of their kinds as colors, and the chart a legend of sizes. */

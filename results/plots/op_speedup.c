@@ -1,5 +1,6 @@
 /* `paradnn plot op_speedup`: the ratio of two platforms' times for each op of each model, against its
  * operational intensity. */
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/analysis/compare.h"
 #include "results/analysis/share_matrix.h"
@@ -26,10 +27,6 @@ struct picture {
     size_t left_out; /* ops that only one side has, with a small share, or without arithmetic */
     struct pdnn_str script, data;
 };
-
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-}
 
 /* The other side's row of the same op. Both sides have their rows in the same order mostly. */
 static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, size_t guess,
@@ -59,25 +56,19 @@ static enum pdnn_status add_op(struct picture *p, size_t number, const struct pd
     double ratio = a->time_ns_median / b->time_ns_median;
     pdnn_mean_add(&p->kinds.kind[kind].mean, log(ratio), 0);
     p->kinds.kind[kind].count++;
-    if (!pdnn_op_points_add(
-            &p->points, &p->chart, &p->arena, a,
-            (struct pdnn_op_point){.of = number, .share_pct = {share[0], share[1]}, .kind = kind},
-            (struct pdnn_spot){x, ratio}))
-        return no_memory(err);
+    pdnn_op_points_add(&p->points, &p->chart, &p->arena, a,
+                       (struct pdnn_op_point){.of = number, .share_pct = {share[0], share[1]}, .kind = kind},
+                       (struct pdnn_spot){x, ratio});
     return PDNN_OK;
 }
 
-static enum pdnn_status keep_first(struct picture *p, const struct pdnn_op_rows *rows, struct pdnn_err *err) {
+static void keep_first(struct picture *p, const struct pdnn_op_rows *rows) {
     if (rows->count > p->first_room) {
-        struct pdnn_op_record *more = realloc(p->first, rows->count * sizeof *more);
-        if (!more)
-            return no_memory(err);
-        p->first = more;
+        p->first = pdnn_resize(p->first, rows->count, sizeof *p->first);
         p->first_room = rows->count;
     }
     if (rows->count)
         memcpy(p->first, rows->op, rows->count * sizeof *p->first);
-    return PDNN_OK;
 }
 
 static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_err *err) {
@@ -88,7 +79,7 @@ static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_e
     enum pdnn_status status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_A), pair->at[PDNN_SIDE_A],
                                                   p->reader[PDNN_SIDE_A], &a, err);
     if (status == PDNN_OK)
-        status = keep_first(p, &a, err);
+        keep_first(p, &a);
     if (status == PDNN_OK)
         status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B), pair->at[PDNN_SIDE_B],
                                      p->reader[other], &b, err);
@@ -109,18 +100,14 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 }
 
 /* What the legend says: the kind and the geometric mean of its ratios. */
-static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
+static void name_kinds(struct picture *p) {
     for (size_t k = 0; k < p->kinds.count; k++) {
         struct pdnn_op_kind *kind = &p->kinds.kind[k];
         struct pdnn_str mean = {0};
         pdnn_number_format(&mean, pdnn_mean_geometric(&kind->mean), 3);
-        kind->text =
-            mean.failed ? NULL : pdnn_arena_printf(&p->arena, "%s: %s", kind->name, pdnn_str_text(&mean));
+        kind->text = pdnn_arena_printf(&p->arena, "%s: %s", kind->name, pdnn_str_text(&mean));
         pdnn_str_finish(&mean);
-        if (!kind->text)
-            return no_memory(err);
     }
-    return PDNN_OK;
 }
 
 static void put_data(struct picture *p) {
@@ -146,7 +133,7 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
     struct pdnn_chart *chart = &p->chart;
     struct pdnn_str title = {0};
@@ -164,23 +151,19 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
         "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
     pdnn_chart_line_at_1(chart);
     put_data(p);
-    enum pdnn_status status = pdnn_chart_put(chart, &p->arena, &p->script, err);
-    p->script.failed = p->script.failed || title.failed;
+    pdnn_chart_put(chart, &p->arena, &p->script);
     pdnn_str_finish(&title);
-    return status;
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
-    struct picture *p = calloc(1, sizeof *p);
+    struct picture *p = pdnn_alloc(1, sizeof *p);
     struct pdnn_plot_result drawn = {.n_paths = 0};
     const struct pdnn_compare_request compared = {
         {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
         request->across,
         request->only,
         request->n_only};
-    if (!p)
-        return no_memory(err);
     pdnn_chart_init(&p->chart);
     enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->kinds.by, err);
     if (status == PDNN_OK)
@@ -188,9 +171,9 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(p, err);
     if (status == PDNN_OK)
-        status = name_kinds(p, err);
+        name_kinds(p);
     if (status == PDNN_OK)
-        status = write_script(p, err);
+        write_script(p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"op_speedup", &p->script, pdnn_plot_script_chart, &p->data},

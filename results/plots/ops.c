@@ -1,5 +1,6 @@
 /* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
  * the model's time. */
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/analysis/share_matrix.h"
 #include "results/plots/chart.h"
@@ -41,9 +42,8 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
         p->below++;
         return PDNN_OK;
     }
-    if (!pdnn_op_points_add(&p->points, &p->chart, &p->arena, op,
-                            (struct pdnn_op_point){.of = at, .share_pct = {share}, .kind = kind}, spot))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    pdnn_op_points_add(&p->points, &p->chart, &p->arena, op,
+                       (struct pdnn_op_point){.of = at, .share_pct = {share}, .kind = kind}, spot);
     return PDNN_OK;
 }
 
@@ -62,17 +62,14 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 }
 
 /* What the legend says: the kind and its share of all ops' time. */
-static enum pdnn_status name_kinds(struct picture *p, struct pdnn_err *err) {
+static void name_kinds(struct picture *p) {
     for (size_t k = 0; k < p->kinds.count; k++) {
         struct pdnn_str pct = {0};
         pdnn_number_format(&pct, p->kinds.kind[k].time_ns / p->time_ns * 100, 2);
         p->kinds.kind[k].text =
             pdnn_arena_printf(&p->arena, "%s: %s %%", p->kinds.kind[k].name, pdnn_str_text(&pct));
         pdnn_str_finish(&pct);
-        if (!p->kinds.kind[k].text)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     }
-    return PDNN_OK;
 }
 
 static void put_data(struct picture *p) {
@@ -96,10 +93,9 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     struct pdnn_chart *chart = &p->chart;
-    if (pdnn_roof_panels_titles(&p->roofs, "Ops", "model", "", &p->arena, chart, err) != PDNN_OK)
-        return err->status;
+    pdnn_roof_panels_titles(&p->roofs, "Ops", "model", "", &p->arena, chart);
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = "performance (GFLOP/s)";
     chart->color_title = "kind: share of all time";
@@ -109,13 +105,11 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
         "without arithmetic are left out.";
     pdnn_roof_panels_put(&p->roofs, chart);
     put_data(p);
-    return pdnn_chart_put(chart, &p->arena, &p->script, err);
+    pdnn_chart_put(chart, &p->arena, &p->script);
 }
 
 static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
     size_t *all = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *all);
-    if (!all)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t at = 0; at < p->selection.count; at++)
         all[at] = at;
     enum pdnn_status status =
@@ -127,10 +121,8 @@ static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
-    struct picture *p = calloc(1, sizeof *p);
+    struct picture *p = pdnn_alloc(1, sizeof *p);
     struct pdnn_plot_result drawn = {.n_paths = 0};
-    if (!p)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     pdnn_chart_init(&p->chart);
     enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->kinds.by, err);
     if (status == PDNN_OK)
@@ -140,11 +132,11 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(p, err);
     if (status == PDNN_OK)
-        status = name_kinds(p, err);
+        name_kinds(p);
     if (status == PDNN_OK)
         status = find_roofs(p, err);
     if (status == PDNN_OK)
-        status = write_script(p, err);
+        write_script(p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"ops", &p->script, pdnn_plot_script_chart, &p->data}, &drawn,

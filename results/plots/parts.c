@@ -59,13 +59,11 @@ static unsigned group_color(const struct pdnn_share_matrix *matrix, size_t row) 
     return lighter(matrix->row[row].rgb, fmin(1 - pow(0.72, (double)same), lightest));
 }
 
-bool pdnn_bar_parts_choose(struct pdnn_bar_parts *parts, const struct pdnn_share_matrix *matrix,
+void pdnn_bar_parts_choose(struct pdnn_bar_parts *parts, const struct pdnn_share_matrix *matrix,
                            const struct pdnn_by_list *by, struct pdnn_arena *arena) {
     size_t n_plain = 0, taken = 0, grey = matrix->n_rows;
     *parts =
         (struct pdnn_bar_parts){matrix, pdnn_arena_alloc(arena, matrix->n_rows + 1, sizeof *parts->part)};
-    if (!parts->part)
-        return false;
     for (size_t r = 0; r < matrix->n_rows; r++)
         n_plain += is_plain(&matrix->row[r]);
     size_t own = n_plain <= PDNN_PLOT_COLORS ? n_plain : PDNN_PLOT_COLORS - 1;
@@ -87,7 +85,6 @@ bool pdnn_bar_parts_choose(struct pdnn_bar_parts *parts, const struct pdnn_share
             snprintf(parts->part[grey].name, sizeof part->name, "%zu others", n_plain - own);
         }
     }
-    return true;
 }
 
 double pdnn_bar_part_pct(const struct pdnn_bar_parts *parts, size_t row, size_t bar) {
@@ -177,6 +174,5 @@ void pdnn_bar_parts_put_legend(const struct pdnn_bar_parts *parts, struct pdnn_s
     }
     pdnn_str_printf(script, "N_PARTS = %zu\narray PART[%zu]\narray PART_COLOR[%zu]\n", count, count, count);
     pdnn_str_append(script, pdnn_str_text(&entries), entries.length);
-    script->failed = script->failed || entries.failed;
     pdnn_str_finish(&entries);
 }

@@ -19,8 +19,8 @@ struct pdnn_bar_parts {
 };
 
 /* Names and colors the rows. Groups have their own colors, and parts of one group get lighter shades of it.
- * Otherwise the largest rows get a color each, and the rest become one grey part. False if memory ran out. */
-bool pdnn_bar_parts_choose(struct pdnn_bar_parts *parts, const struct pdnn_share_matrix *matrix,
+ * Otherwise the largest rows get a color each, and the rest become one grey part. */
+void pdnn_bar_parts_choose(struct pdnn_bar_parts *parts, const struct pdnn_share_matrix *matrix,
                            const struct pdnn_by_list *by, struct pdnn_arena *arena);
 
 /* The percentage of a row and those merged into it. 100 % is the step, or the sum of the ops if that is

@@ -1,5 +1,6 @@
 /* `paradnn plot projection`: how much faster measured models would run on other hardware, against their
  * operational intensity or any other column, with the ridge points of both. */
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/analysis/means.h"
 #include "results/analysis/projection.h"
@@ -38,9 +39,7 @@ static enum pdnn_status read_roofs(struct picture *p, const char *directory, str
     char path[PDNN_PLOT_PATH];
     if (snprintf(path, sizeof path, "%s/ceilings.csv", directory) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    p->ceilings = calloc(1, sizeof *p->ceilings);
-    if (!p->ceilings)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
     return pdnn_ceilings_read(path, NULL, p->ceilings, err);
 }
 
@@ -74,8 +73,6 @@ static const struct pdnn_projected *find_model(const struct picture *p, const ch
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     p->of = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof(struct pdnn_projected *));
     p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
-    if (!p->of || !p->chart.point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t i = 0; i < p->selection.count; i++) {
         const struct pdnn_projected *model =
             find_model(p, pdnn_selection_get(&p->selection, i, p->selection.id));
@@ -140,7 +137,7 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     char x_title[PDNN_AXIS_TEXT];
     struct pdnn_str changes = {0}, caption = {0};
     pdnn_hardware_text(&p->hardware, &changes);
@@ -161,11 +158,9 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     }
     put_notes(p);
     put_data(p);
-    enum pdnn_status status = pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
-    p->script.failed = p->script.failed || changes.failed || caption.failed;
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
     pdnn_str_finish(&changes);
     pdnn_str_finish(&caption);
-    return status;
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -177,7 +172,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)
-        status = write_script(&p, err);
+        write_script(&p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"projection", &p.script, pdnn_plot_script_chart, &p.data},

@@ -157,19 +157,17 @@ static void subtitle(const struct pdnn_plot_roofs *roofs, const struct pdnn_sele
     if (roofs->otherwise)
         pdnn_str_printf(text, "; %zu of the models ran with other threads", roofs->otherwise);
     pdnn_str_printf(text, "%s%s", *left_out ? "; " : "", left_out);
-    text->failed = text->failed || cpu.failed;
     pdnn_str_finish(&cpu);
 }
 
 static const char *keep(struct pdnn_str *text, struct pdnn_arena *arena) {
-    const char *kept = text->failed ? NULL : pdnn_arena_strdup(arena, pdnn_str_text(text));
+    const char *kept = pdnn_arena_strdup(arena, pdnn_str_text(text));
     pdnn_str_finish(text);
     return kept;
 }
 
-enum pdnn_status pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what,
-                                         const char *noun, const char *left_out, struct pdnn_arena *arena,
-                                         struct pdnn_chart *chart, struct pdnn_err *err) {
+void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what, const char *noun,
+                             const char *left_out, struct pdnn_arena *arena, struct pdnn_chart *chart) {
     for (size_t panel = 0; panel < panels->count; panel++) {
         const struct pdnn_plot_roofs *roofs = &panels->panel[panel];
         struct pdnn_str title = {0}, below = {0};
@@ -180,10 +178,7 @@ enum pdnn_status pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, 
         subtitle(roofs, panels->selection, panel ? "" : left_out, &below);
         chart->title[panel] = keep(&title, arena);
         chart->subtitle[panel] = keep(&below, arena);
-        if (!chart->title[panel] || !chart->subtitle[panel])
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
     }
-    return PDNN_OK;
 }
 
 void pdnn_roof_panels_end_row(const struct pdnn_roof_panels *panels, size_t panel,

@@ -49,8 +49,6 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
     p->left_out = selection->left_out;
     p->at = pdnn_arena_alloc(&p->arena, selection->count + 1, sizeof *p->at);
     chart->point = pdnn_arena_alloc(&p->arena, selection->count + 1, sizeof *chart->point);
-    if (!p->at || !chart->point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     for (size_t at = 0; at < selection->count; at++) {
         struct pdnn_spot spot;
         bool drawn = pdnn_parse_double(pdnn_selection_get(selection, at, p->intensity), &spot.x) &&
@@ -92,17 +90,13 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     struct pdnn_str left_out = {0};
     if (p->left_out)
         pdnn_str_printf(&left_out, "%zu row%s without a rate left out", p->left_out,
                         p->left_out == 1 ? "" : "s");
-    enum pdnn_status status = pdnn_roof_panels_titles(&p->roofs, "Roofline", "model",
-                                                      pdnn_str_text(&left_out), &p->arena, &p->chart, err);
-    p->script.failed = p->script.failed || left_out.failed;
+    pdnn_roof_panels_titles(&p->roofs, "Roofline", "model", pdnn_str_text(&left_out), &p->arena, &p->chart);
     pdnn_str_finish(&left_out);
-    if (status != PDNN_OK)
-        return status;
     p->chart.x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     p->chart.y_title = "performance (GFLOP/s)";
     p->chart.color_title = p->selection.results.header[p->color];
@@ -113,7 +107,7 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
         "level one, memory sets the limit; right of it, arithmetic.";
     pdnn_roof_panels_put(&p->roofs, &p->chart);
     put_data(p);
-    return pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -131,7 +125,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     for (size_t i = 0; status == PDNN_OK && i < p.chart.n_points; i++)
         p.chart.point[i].panel = p.roofs.panel_of[i];
     if (status == PDNN_OK)
-        status = write_script(&p, err);
+        write_script(&p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"roofline", &p.script, pdnn_plot_script_chart, &p.data},

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/plots/roofs.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/tables/tables.h"
 
@@ -9,18 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the roofs");
-}
-
 static enum pdnn_status read_ceilings(struct pdnn_roof_panels *panels, size_t source, struct pdnn_err *err) {
     char path[PATH_MAX];
     const char *directory = panels->selection->directory[source];
     if (snprintf(path, sizeof path, "%s/ceilings.csv", directory) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    panels->ceilings[source] = calloc(1, sizeof **panels->ceilings);
-    return panels->ceilings[source] ? pdnn_ceilings_read(path, NULL, panels->ceilings[source], err)
-                                    : no_memory(err);
+    panels->ceilings[source] = pdnn_alloc(1, sizeof **panels->ceilings);
+    return pdnn_ceilings_read(path, NULL, panels->ceilings[source], err);
 }
 
 /* The instances of a picture: those of one directory with one thread count become a panel. */
@@ -204,8 +200,8 @@ enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels,
                                 pdnn_csv_find(&selection->results, "dtype")};
     *panels = (struct pdnn_roof_panels){.selection = selection};
     panels->panel_of = pdnn_arena_alloc(arena, n + 1, sizeof *panels->panel_of);
-    panels->ceilings = calloc(selection->n_directories, sizeof *panels->ceilings);
-    enum pdnn_status status = panels->panel_of && panels->ceilings ? PDNN_OK : no_memory(err);
+    panels->ceilings = pdnn_alloc(selection->n_directories, sizeof *panels->ceilings);
+    enum pdnn_status status = PDNN_OK;
     for (size_t source = 0; status == PDNN_OK && source < selection->n_directories; source++)
         status = find_panels(panels, &drawn, source, err);
     return status;

@@ -51,9 +51,8 @@ void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, struct pdnn_cha
 /* Sets the titles of the panels, "Roofline of new.results: 30 models" from the word and the noun; and their
  * subtitles: the processor, what the roofs are for, the day of the first visit, and, in the first, what was
  * left out. */
-enum pdnn_status pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what,
-                                         const char *noun, const char *left_out, struct pdnn_arena *arena,
-                                         struct pdnn_chart *chart, struct pdnn_err *err);
+void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what, const char *noun,
+                             const char *left_out, struct pdnn_arena *arena, struct pdnn_chart *chart);
 
 /* Appends the header of a table of data and a row for each roof. It begins with kind, name,
  * intensity_flop_per_byte, gflops, bw_gbs and ends with the given columns, which a roof lacks, and, where

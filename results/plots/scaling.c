@@ -162,15 +162,11 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     p->room = 2 * p->selection.count + 1; /* a row is among others once in either way */
     p->scaled = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->scaled);
     p->chart.point = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->chart.point);
-    if (!p->scaled || !p->chart.point)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-    if (pdnn_selection_series(&p->selection, &strong, &p->arena, &series, &n_series, err) != PDNN_OK)
-        return err->status;
+    pdnn_selection_series(&p->selection, &strong, &p->arena, &series, &n_series);
     for (size_t i = 0; i < n_series; i++)
         add_series(p, &series[i]);
-    if (p->batch >= 0 &&
-        pdnn_selection_series(&p->selection, &weak, &p->arena, &series, &n_series, err) != PDNN_OK)
-        return err->status;
+    if (p->batch >= 0)
+        pdnn_selection_series(&p->selection, &weak, &p->arena, &series, &n_series);
     for (size_t i = 0; i < n_series && p->batch >= 0; i++)
         add_others(p, &series[i]);
     p->left_out = p->selection.left_out + count_unused(p);
@@ -224,7 +220,6 @@ static void note_fraction(struct picture *p, double many, double batch, double *
     else
         pdnn_chart_note(&p->chart, "   batch %.0f: %s, 90 %%: %s", batch, pdnn_str_text(&median),
                         pdnn_str_text(&high));
-    p->script.failed = p->script.failed || median.failed || high.failed;
     pdnn_str_finish(&median);
     pdnn_str_finish(&high);
 }
@@ -261,20 +256,16 @@ static void note_family(struct picture *p, const char *family, double *scratch) 
 }
 
 /* Families, each once, then all. */
-static enum pdnn_status note_families(struct picture *p, double *scratch, struct pdnn_err *err) {
+static void note_families(struct picture *p, double *scratch) {
     enum { FAMILIES_MAX = 8 };
     struct pdnn_texts families = {0};
-    bool good = true;
-    for (size_t i = 0; good && i < p->chart.n_points; i++)
-        good = pdnn_texts_add(&families, pdnn_selection_get(&p->selection, p->scaled[i].among,
-                                                            p->selection.family)) != SIZE_MAX;
+    for (size_t i = 0; i < p->chart.n_points; i++)
+        pdnn_texts_add(&families, pdnn_selection_get(&p->selection, p->scaled[i].among, p->selection.family));
     pdnn_chart_note(&p->chart, "parallel efficiency, median:");
-    for (size_t i = 0; good && i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
+    for (size_t i = 0; i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
         note_family(p, families.text[i], scratch);
-    if (good)
-        note_family(p, NULL, scratch);
+    note_family(p, NULL, scratch);
     pdnn_texts_finish(&families);
-    return good ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
 }
 
 /* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
@@ -300,13 +291,11 @@ static void note_fractions(struct picture *p, double *scratch) {
     }
 }
 
-static enum pdnn_status put_notes(struct picture *p, struct pdnn_err *err) {
+static void put_notes(struct picture *p) {
     double *scratch = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *scratch);
-    if (!scratch)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
     if (p->n_weak < p->chart.n_points)
         note_fractions(p, scratch);
-    return note_families(p, scratch, err);
+    note_families(p, scratch);
 }
 
 static void put_data(struct picture *p) {
@@ -334,7 +323,7 @@ static void put_data(struct picture *p) {
     }
 }
 
-static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
+static void write_script(struct picture *p) {
     char x_title[PDNN_AXIS_TEXT], y_title[PDNN_AXIS_TEXT], title[PDNN_AXIS_TEXT], caption[400];
     const char *plural = p->few > 1 ? "s" : "";
     snprintf(x_title, sizeof x_title, "pct_of_peak on %.0f %.64s%s (%%)", p->few, p->one, plural);
@@ -356,9 +345,8 @@ static enum pdnn_status write_script(struct picture *p, struct pdnn_err *err) {
     }
     put_lines(p);
     put_data(p);
-    if (put_notes(p, err) != PDNN_OK)
-        return err->status;
-    return pdnn_chart_put(&p->chart, &p->arena, &p->script, err);
+    put_notes(p);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -372,7 +360,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)
-        status = write_script(&p, err);
+        write_script(&p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
             request, &(struct pdnn_plot_parts){"scaling", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,

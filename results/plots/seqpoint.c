@@ -150,7 +150,6 @@ static void put_titles(struct picture *p, const char *directory) {
                     p->summary.timed ? "Time of an iteration by its length in " : "Iterations by length in ");
     pdnn_plot_directories(&directory, 1, &title);
     pdnn_seqpoint_sentence(&p->table, &p->summary, &subtitle);
-    p->script.failed = p->script.failed || title.failed || subtitle.failed;
     pdnn_plot_put_titles(&p->script, pdnn_str_text(&title), pdnn_str_text(&subtitle));
     pdnn_str_finish(&title);
     pdnn_str_finish(&subtitle);
@@ -206,7 +205,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", request->directory[0]);
     enum pdnn_status status = pdnn_seqpoint_table_read(path, &p.table, err);
     if (status == PDNN_OK)
-        status = pdnn_seqpoint_summarize(&p.table, &p.arena, &p.summary, err);
+        pdnn_seqpoint_summarize(&p.table, &p.arena, &p.summary);
     if (status == PDNN_OK) {
         write_script(&p, request->directory[0]);
         status = pdnn_plot_write(

@@ -38,15 +38,14 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         if (selection.n_directories > 1)
             box.keys = (struct pdnn_axes){.column = {pdnn_csv_find(&selection.results, PDNN_SEVERAL_RESULTS)},
                                           .count = 1};
-        for (size_t i = 0; i < selection.count && at && value; i++) {
+        for (size_t i = 0; i < selection.count; i++) {
             at[box.n_values] = i;
             if (pdnn_parse_double(pdnn_selection_get(&selection, i, column), &value[box.n_values]))
                 box.n_values++;
             else
                 box.left_out++;
         }
-        status = at && value ? pdnn_boxes_draw(&box, result, err)
-                             : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
+        status = pdnn_boxes_draw(&box, result, err);
     }
     pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);

@@ -38,20 +38,13 @@ struct picture {
     struct pdnn_str script, data;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the plot");
-}
-
 /* What cannot be fitted is left out, unless nothing else can be. */
 static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
     const char *const *families;
     size_t n_families;
     struct pdnn_err first = {.status = PDNN_OK};
-    if (pdnn_fit_families(p->selection, &p->arena, &families, &n_families, err) != PDNN_OK)
-        return err->status;
+    pdnn_fit_families(p->selection, &p->arena, &families, &n_families);
     p->group = pdnn_arena_alloc(&p->arena, n_families + 1, sizeof *p->group);
-    if (!p->group)
-        return no_memory(err);
     for (size_t i = 0; i < n_families; i++) {
         struct group group = {.family = families[i]};
         for (int m = 0; m < MODELS; m++) {
@@ -132,7 +125,6 @@ static void put_head(struct picture *p, const struct group *group, double y) {
                             m ? "in logarithms" : "linear");
     }
     put_label(p, pdnn_str_text(&text), left, y, "left font \"DejaVu Sans,12\"");
-    p->script.failed = p->script.failed || text.failed;
     pdnn_str_finish(&text);
 }
 
@@ -246,7 +238,8 @@ static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_re
     if (pdnn_comparison_open(&p->comparison, &compared, err) != PDNN_OK)
         return err->status;
     p->selection = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
-    return pdnn_fit_ratios(&p->comparison, &p->arena, &p->numbers, &p->chosen, err);
+    pdnn_fit_ratios(&p->comparison, &p->arena, &p->numbers, &p->chosen);
+    return PDNN_OK;
 }
 
 static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_request *request,

@@ -1,5 +1,6 @@
 /* Boxes of utilization, one row per family and source: from the 9th to the 91st percentile, whiskers to the
  * 2nd and the 98th, a bar at the median, dots beyond (Wang et al., 2020, figure 11). */
+#include "base/memory.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 #include "runtime/facts/stats.h"
@@ -58,11 +59,7 @@ static void put_box(struct pdnn_str *out, const struct pdnn_html_scale *x, const
 void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out) {
     const struct pdnn_report_rows *rows = &page->rows;
     size_t n_boxes = rows->axis[0].n_values * rows->n_sources;
-    double *values = calloc(rows->n_rows + 1, sizeof *values), highest = 0;
-    if (!values) {
-        out->failed = true;
-        return;
-    }
+    double *values = pdnn_alloc(rows->n_rows + 1, sizeof *values), highest = 0;
     for (size_t r = 0; r < rows->n_rows; r++) {
         if (rows->row[r].is_ok)
             highest = fmax(highest, rows->row[r].number[PDNN_REPORT_PCT_OF_PEAK]);

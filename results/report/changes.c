@@ -1,6 +1,8 @@
 /* Series along one axis: the rows are sorted by every other axis, then along this one. */
 #include "results/report/changes.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -30,17 +32,11 @@ static int compare_members(const void *a, const void *b) {
     return x != y ? (x < y ? -1 : 1) : (one->row > other->row) - (one->row < other->row);
 }
 
-enum pdnn_status pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,
-                                    const struct pdnn_report_axis *axis,
-                                    void (*series)(void *context, const size_t *member, size_t count),
-                                    void *context, struct pdnn_err *err) {
-    struct member *members = calloc(rows->n_rows + 1, sizeof *members);
-    size_t *row = calloc(rows->n_rows + 1, sizeof *row), count = 0;
-    if (!members || !row) {
-        free(members);
-        free(row);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
-    }
+void pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,
+                        const struct pdnn_report_axis *axis,
+                        void (*series)(void *context, const size_t *member, size_t count), void *context) {
+    struct member *members = pdnn_alloc(rows->n_rows + 1, sizeof *members);
+    size_t *row = pdnn_alloc(rows->n_rows + 1, sizeof *row), count = 0;
     for (size_t r = 0; r < rows->n_rows; r++) {
         bool has_value = *axis->value[axis->of_row[r]] != 0;
         if (rows->row[r].is_ok && rows->row[r].source == source && has_value)
@@ -57,7 +53,6 @@ enum pdnn_status pdnn_report_series(const struct pdnn_report_rows *rows, size_t 
     }
     free(members);
     free(row);
-    return PDNN_OK;
 }
 
 struct adding {
@@ -76,9 +71,9 @@ static void add_ends(void *context, const size_t *member, size_t count) {
     pdnn_mean_add(&adding->changes->log, log(to / from), 0);
 }
 
-enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,
-                                         const struct pdnn_report_axis *axis, enum pdnn_report_number number,
-                                         struct pdnn_report_changes *changes, struct pdnn_err *err) {
+void pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,
+                             const struct pdnn_report_axis *axis, enum pdnn_report_number number,
+                             struct pdnn_report_changes *changes) {
     struct adding adding = {rows, number, changes};
-    return pdnn_report_series(rows, source, axis, add_ends, &adding, err);
+    pdnn_report_series(rows, source, axis, add_ends, &adding);
 }

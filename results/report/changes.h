@@ -12,14 +12,13 @@ struct pdnn_report_changes {
 };
 
 /* Adds the series of the source's rows that end ok along the axis, which must be numeric. */
-enum pdnn_status pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,
-                                         const struct pdnn_report_axis *axis, enum pdnn_report_number number,
-                                         struct pdnn_report_changes *changes, struct pdnn_err *err);
+void pdnn_report_changes_add(const struct pdnn_report_rows *rows, size_t source,
+                             const struct pdnn_report_axis *axis, enum pdnn_report_number number,
+                             struct pdnn_report_changes *changes);
 
 /* Calls back with the rows of each series that has two values of the axis or more, in their order. */
-enum pdnn_status pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,
-                                    const struct pdnn_report_axis *axis,
-                                    void (*series)(void *context, const size_t *member, size_t count),
-                                    void *context, struct pdnn_err *err);
+void pdnn_report_series(const struct pdnn_report_rows *rows, size_t source,
+                        const struct pdnn_report_axis *axis,
+                        void (*series)(void *context, const size_t *member, size_t count), void *context);
 
 #endif

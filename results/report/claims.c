@@ -65,17 +65,14 @@ static int depth_of(const struct pdnn_family_def *family) {
 /* Families do not say which of their parameters are widths. */
 static const struct names widths = {{"nodes", "filters", "hidden", "embedding", "ffn"}, 5};
 
-static enum pdnn_status rate_along(const struct pdnn_report_question *q, const struct names *names,
-                                   struct pdnn_report_changes *changes, struct pdnn_err *err) {
+static void rate_along(const struct pdnn_report_question *q, const struct names *names,
+                       struct pdnn_report_changes *changes) {
     *changes = (struct pdnn_report_changes){.n_up = 0};
-    enum pdnn_status status = PDNN_OK;
-    for (size_t k = 0; k < names->count && status == PDNN_OK; k++) {
+    for (size_t k = 0; k < names->count; k++) {
         const struct pdnn_report_axis *axis = pdnn_report_axis_find(q->rows, names->name[k]);
         if (axis && axis->is_numeric)
-            status =
-                pdnn_report_changes_add(q->rows, q->finding->source, axis, PDNN_REPORT_GFLOPS, changes, err);
+            pdnn_report_changes_add(q->rows, q->finding->source, axis, PDNN_REPORT_GFLOPS, changes);
     }
-    return status;
 }
 
 static void say_too_few(struct pdnn_report_question *q, const char *what, size_t n) {
@@ -92,38 +89,37 @@ static void say_changes(struct pdnn_report_question *q, enum pdnn_report_verdict
         what, ratio.at, ratio.low, ratio.high, changes->log.n, changes->n_up);
 }
 
-static enum pdnn_status grows_along(struct pdnn_report_question *q, const struct names *names,
-                                    const char *what, struct pdnn_err *err) {
+static void grows_along(struct pdnn_report_question *q, const struct names *names, const char *what) {
     struct pdnn_report_changes changes;
-    enum pdnn_status status = rate_along(q, names, &changes, err);
+    rate_along(q, names, &changes);
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
-    if (status != PDNN_OK)
-        return status;
     if (isnan(ratio.at))
         say_too_few(q, what, changes.log.n);
     else
         say_changes(q, pdnn_report_judge(q, ratio.low > 1, ratio.high < 1), what, &changes, ratio);
-    return PDNN_OK;
 }
 
 static enum pdnn_status grows_with_minibatch(struct pdnn_report_question *q, struct pdnn_err *err) {
+    (void)err;
     struct names names = names_of(q->rows, minibatch_of);
-    return grows_along(q, &names, "minibatch", err);
+    grows_along(q, &names, "minibatch");
+    return PDNN_OK;
 }
 
 static enum pdnn_status grows_with_width(struct pdnn_report_question *q, struct pdnn_err *err) {
-    return grows_along(q, &widths, "width", err);
+    (void)err;
+    grows_along(q, &widths, "width");
+    return PDNN_OK;
 }
 
 /* Within a tenth either way counts as the same. */
 static enum pdnn_status same_at_any_depth(struct pdnn_report_question *q, struct pdnn_err *err) {
     static const double same = 1.1;
     struct pdnn_report_changes changes;
+    (void)err;
     struct names names = names_of(q->rows, depth_of);
-    enum pdnn_status status = rate_along(q, &names, &changes, err);
+    rate_along(q, &names, &changes);
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
-    if (status != PDNN_OK)
-        return status;
     bool inside = ratio.low > 1 / same && ratio.high < same;
     bool outside = ratio.low > same || ratio.high < 1 / same;
     if (isnan(ratio.at))
@@ -134,8 +130,8 @@ static enum pdnn_status same_at_any_depth(struct pdnn_report_question *q, struct
 }
 
 /* A share of op time that is bound by memory, against a bound. */
-static enum pdnn_status memory_share(struct pdnn_report_question *q, const struct pdnn_mean *shares,
-                                     double bound, const char *of_what) {
+static void memory_share(struct pdnn_report_question *q, const struct pdnn_mean *shares, double bound,
+                         const char *of_what) {
     struct pdnn_mean_interval share = pdnn_mean_interval(shares);
     if (isnan(share.at))
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
@@ -146,19 +142,20 @@ static enum pdnn_status memory_share(struct pdnn_report_question *q, const struc
             "%s, %.0f %% (95 %% interval %.0f to %.0f %%) of a model's op time is bound by memory, mean "
             "of %zu models.",
             of_what, share.at * 100, fmax(0, share.low) * 100, fmin(1, share.high) * 100, shares->n);
-    return PDNN_OK;
 }
 
 static enum pdnn_status networks_bound_by_memory(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
-    return memory_share(q, &q->times->memory_of_networks[q->finding->source], 0.25,
-                        "In fully connected and convolutional networks");
+    memory_share(q, &q->times->memory_of_networks[q->finding->source], 0.25,
+                 "In fully connected and convolutional networks");
+    return PDNN_OK;
 }
 
 static enum pdnn_status others_bound_by_memory(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
-    return memory_share(q, &q->times->memory_of_others[q->finding->source], 0.5,
-                        "Outside matrix products, convolutions and recurrent layers");
+    memory_share(q, &q->times->memory_of_others[q->finding->source], 0.5,
+                 "Outside matrix products, convolutions and recurrent layers");
+    return PDNN_OK;
 }
 
 struct dtypes {
@@ -207,9 +204,10 @@ static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct pdnn
 }
 
 static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q, struct pdnn_err *err) {
+    (void)err;
     struct dtypes d = {q->rows, pdnn_report_axis_find(q->rows, "dtype"), {.n_up = 0}};
-    if (d.axis && pdnn_report_series(q->rows, q->finding->source, d.axis, add_dtypes, &d, err) != PDNN_OK)
-        return err->status;
+    if (d.axis)
+        pdnn_report_series(q->rows, q->finding->source, d.axis, add_dtypes, &d);
     if (!d.changes.log.n && q->sides->pairs) {
         add_pairs_of_dtypes(q->sides->pairs, &d.changes);
         q->finding->source = d.changes.log.n ? PDNN_REPORT_BOTH : q->finding->source;
@@ -267,9 +265,10 @@ static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdn
 }
 
 static enum pdnn_status part_does_not_scale(struct pdnn_report_question *q, struct pdnn_err *err) {
+    (void)err;
     struct scaling s = {q->rows, pdnn_report_axis_find(q->rows, "threads"), {.n = 0}};
-    if (s.axis && pdnn_report_series(q->rows, q->finding->source, s.axis, add_scaling, &s, err) != PDNN_OK)
-        return err->status;
+    if (s.axis)
+        pdnn_report_series(q->rows, q->finding->source, s.axis, add_scaling, &s);
     if (!s.fractions.n && q->sides->pairs) {
         add_pairs_of_threads(q->sides->pairs, &s.fractions);
         q->finding->source = s.fractions.n ? PDNN_REPORT_BOTH : q->finding->source;

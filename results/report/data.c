@@ -2,6 +2,7 @@
  * "i" is left out where there is only one value. Ids are cut at commas, and each part is such a column: rows
  * of a sweep share nearly all parts. Numbers have as many digits as a reader can use; interval ends are
  * tenths of a per cent below and above the time. */
+#include "base/memory.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 #include "results/table/csv.h"
@@ -53,7 +54,6 @@ static bool put_id_part(struct pdnn_str *out, const struct pdnn_report_rows *row
         pdnn_str_append(&text, at[r], length);
         any = any || length;
         index[r] = pdnn_texts_add(&texts, pdnn_str_text(&text));
-        out->failed = out->failed || text.failed || index[r] == SIZE_MAX;
         pdnn_str_finish(&text);
         at[r] += length + (at[r][length] == ',');
     }
@@ -69,27 +69,22 @@ static bool put_id_part(struct pdnn_str *out, const struct pdnn_report_rows *row
 }
 
 static void put_ids(struct pdnn_str *out, const struct pdnn_report_rows *rows) {
-    const char **at = calloc(rows->n_rows + 1, sizeof *at);
-    size_t *index = calloc(rows->n_rows + 1, sizeof *index), part = 0;
-    if (!at || !index) {
-        out->failed = true;
-    } else {
-        for (size_t r = 0; r < rows->n_rows; r++)
-            at[r] = rows->row[r].id;
-        pdnn_str_printf(out, "\"id\":[");
-        while (put_id_part(out, rows, part, at, index))
-            part++;
-        pdnn_str_printf(out, "],\n");
-    }
+    const char **at = pdnn_alloc(rows->n_rows + 1, sizeof *at);
+    size_t *index = pdnn_alloc(rows->n_rows + 1, sizeof *index), part = 0;
+    for (size_t r = 0; r < rows->n_rows; r++)
+        at[r] = rows->row[r].id;
+    pdnn_str_printf(out, "\"id\":[");
+    while (put_id_part(out, rows, part, at, index))
+        part++;
+    pdnn_str_printf(out, "],\n");
     free(at);
     free(index);
 }
 
 static void put_words(struct pdnn_str *out, const struct pdnn_report_rows *rows) {
     static const char *const names[PDNN_REPORT_WORDS] = {"status", "reason", "bound", "level", "flags"};
-    size_t *index = calloc(rows->n_rows + 1, sizeof *index);
-    out->failed = out->failed || !index;
-    for (size_t k = 0; index && k < PDNN_REPORT_WORDS; k++) {
+    size_t *index = pdnn_alloc(rows->n_rows + 1, sizeof *index);
+    for (size_t k = 0; k < PDNN_REPORT_WORDS; k++) {
         for (size_t r = 0; r < rows->n_rows; r++)
             index[r] = rows->row[r].word[k];
         pdnn_str_printf(out, "\"%s\":{", names[k]);

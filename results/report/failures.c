@@ -1,5 +1,6 @@
 /* What did not run, by status and by reason, most frequent first. Reasons that differ only in numbers ("needs
  * 5 GiB", "needs 9 GiB") are one: each sweep that runs out of memory would have as many reasons as models. */
+#include "base/memory.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 
@@ -21,7 +22,6 @@ struct groups {
     const struct pdnn_report_rows *rows;
     struct group *group;
     size_t count;
-    bool failed; /* memory is out */
 };
 
 /* The length of the number that begins here: 12, 1,024, 5.25, 1e+09; 0 if none does. */
@@ -66,12 +66,8 @@ static void add_failure(struct groups *groups, struct pdnn_texts *keys, size_t r
     struct pdnn_str key = {0};
     pdnn_str_printf(&key, "%s\n", pdnn_report_word_text(groups->rows, row, PDNN_REPORT_STATUS));
     mask_numbers(&key, pdnn_report_word_text(groups->rows, row, PDNN_REPORT_REASON));
-    size_t at = key.failed ? SIZE_MAX : pdnn_texts_add(keys, pdnn_str_text(&key));
+    size_t at = pdnn_texts_add(keys, pdnn_str_text(&key));
     pdnn_str_finish(&key);
-    if (at == SIZE_MAX) {
-        groups->failed = true;
-        return;
-    }
     struct group *group = &groups->group[at];
     if (at == groups->count) {
         groups->count++;
@@ -88,15 +84,14 @@ static void add_failure(struct groups *groups, struct pdnn_texts *keys, size_t r
 }
 
 static void find_groups(struct groups *groups, struct pdnn_texts *keys) {
-    size_t *n_status = calloc(groups->rows->word[PDNN_REPORT_STATUS].count, sizeof *n_status);
-    groups->failed = !n_status;
+    size_t *n_status = pdnn_alloc(groups->rows->word[PDNN_REPORT_STATUS].count, sizeof *n_status);
     for (size_t r = 0; r < groups->rows->n_rows; r++) {
         if (!groups->rows->row[r].is_ok)
             add_failure(groups, keys, r);
     }
-    for (size_t i = 0; n_status && i < groups->count; i++)
+    for (size_t i = 0; i < groups->count; i++)
         n_status[groups->group[i].status_word] += groups->group[i].n;
-    for (size_t i = 0; n_status && i < groups->count; i++)
+    for (size_t i = 0; i < groups->count; i++)
         groups->group[i].n_status = n_status[groups->group[i].status_word];
     free(n_status);
     qsort(groups->group, groups->count, sizeof *groups->group, compare_groups);
@@ -143,13 +138,8 @@ void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_s
     struct groups groups = {.rows = rows};
     if (rows->n_ok == rows->n_rows)
         return;
-    groups.group = calloc(rows->n_rows - rows->n_ok, sizeof *groups.group);
-    if (!groups.group) {
-        out->failed = true;
-        return;
-    }
+    groups.group = pdnn_alloc(rows->n_rows - rows->n_ok, sizeof *groups.group);
     find_groups(&groups, &keys);
-    out->failed = out->failed || groups.failed;
     pdnn_html_section(out, "failures", "What did not run");
     pdnn_html_table(out, "failures",
                     "Models without a time, by status and reason; N stands for numbers that differ.", titles);

@@ -73,7 +73,6 @@ static void put_cell(struct pdnn_str *out, const struct heat_map *map, const str
                         pdnn_str_text(&text));
     if (cell->models && cell->failed)
         pdnn_html_label(out, at[0] + size[0] - 3, at[1] + 10, PDNN_HTML_END, css, "\xc3\x97");
-    out->failed = out->failed || text.failed;
     pdnn_str_finish(&text);
 }
 
@@ -82,7 +81,6 @@ static void put_axis_name(struct pdnn_str *out, const struct pdnn_grid_axis *axi
     struct pdnn_str text = {0};
     pdnn_str_printf(&text, "%s%s", axis->name, axis->binned ? ", each to the next" : "");
     pdnn_html_label(out, x, y, anchor, "", pdnn_str_text(&text));
-    out->failed = out->failed || text.failed;
     pdnn_str_finish(&text);
 }
 
@@ -140,20 +138,17 @@ static void put_map(struct pdnn_str *out, const struct heat_map *map, size_t num
     put_cells(out, map, &chart);
     put_caption(&caption, map, has_sources);
     pdnn_html_chart_end(out, pdnn_str_text(&caption));
-    out->failed = out->failed || title.failed || caption.failed;
     pdnn_str_finish(&title);
     pdnn_str_finish(&caption);
 }
 
 /* The rows of one family. Its arrays are in the arena; everything else is the whole selection's. */
-static bool choose_family(const struct pdnn_selection *all, const char *family, struct pdnn_arena *arena,
+static void choose_family(const struct pdnn_selection *all, const char *family, struct pdnn_arena *arena,
                           struct pdnn_selection *part) {
     *part = *all;
     part->row = pdnn_arena_alloc(arena, all->count + 1, sizeof *part->row);
     part->left = pdnn_arena_alloc(arena, all->left_out + 1, sizeof *part->left);
     part->count = part->left_out = 0;
-    if (!part->row || !part->left)
-        return false;
     for (size_t i = 0; i < all->count; i++) {
         if (strcmp(pdnn_csv_get(&all->results, all->row[i], all->family), family) == 0)
             part->row[part->count++] = all->row[i];
@@ -162,28 +157,22 @@ static bool choose_family(const struct pdnn_selection *all, const char *family, 
         if (strcmp(pdnn_csv_get(&all->results, all->left[i], all->family), family) == 0)
             part->left[part->left_out++] = all->left[i];
     }
-    return true;
 }
 
 /* No grid where fewer than two keys vary, or no model has a utilization. */
 static void find_grid(const struct pdnn_report_page *page, size_t source, struct pdnn_arena *arena,
-                      struct heat_map *map, struct pdnn_str *out) {
+                      struct heat_map *map) {
     struct pdnn_selection selection;
-    struct pdnn_err err = {0};
     const struct pdnn_axes no_keys = {.count = 0};
     struct pdnn_grid_request request = {.selection = &selection, .keys = &no_keys, .x = -1};
-    if (choose_family(&page->selection[source], map->family, arena, &selection)) {
-        map->value = pdnn_selection_utilization(&selection);
-        request.value = pdnn_csv_find(&selection.results, map->value);
-        request.x = pdnn_grid_choose_axis(&selection, -1);
-        request.y = pdnn_grid_choose_axis(&selection, request.x);
-    } else {
-        out->failed = true;
-    }
+    choose_family(&page->selection[source], map->family, arena, &selection);
+    map->value = pdnn_selection_utilization(&selection);
+    request.value = pdnn_csv_find(&selection.results, map->value);
+    request.x = pdnn_grid_choose_axis(&selection, -1);
+    request.y = pdnn_grid_choose_axis(&selection, request.x);
     if (request.x >= 0 && request.y >= 0 && request.value >= 0 &&
-        pdnn_grid(&request, arena, &map->grid, &err) == PDNN_OK)
+        pdnn_grid(&request, arena, &map->grid, NULL) == PDNN_OK)
         map->cell = map->grid.panel[0].cell;
-    out->failed = out->failed || err.status == PDNN_NO_MEMORY;
 }
 
 /* Whether one scale of colors can serve both maps. */
@@ -199,7 +188,7 @@ static void put_family(const struct pdnn_report_page *page, size_t family, bool 
     struct pdnn_arena arena = {0};
     for (size_t s = 0; s < rows->n_sources; s++) {
         map[s] = (struct heat_map){.source = &rows->source[s], .family = rows->axis[0].value[family]};
-        find_grid(page, s, &arena, &map[s], out);
+        find_grid(page, s, &arena, &map[s]);
         map[s].least = map[s].grid.least;
         map[s].greatest = map[s].grid.greatest;
     }

@@ -8,13 +8,11 @@ static size_t first_key(const struct pdnn_report_rows *rows) {
     return rows->n_sources > 1 ? 2 : 1;
 }
 
-enum pdnn_status pdnn_report_labels_find(struct pdnn_report_rows *rows, struct pdnn_err *err) {
+void pdnn_report_labels_find(struct pdnn_report_rows *rows) {
     const struct pdnn_report_axis *families = &rows->axis[0];
     size_t *first = pdnn_arena_alloc(&rows->arena, families->n_values + 1, sizeof *first);
     rows->varies =
         pdnn_arena_alloc(&rows->arena, families->n_values * rows->n_axes + 1, sizeof *rows->varies);
-    if (!first || !rows->varies)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
     for (size_t r = rows->n_rows; r-- > 0;)
         first[families->of_row[r]] = r;
     for (size_t r = 0; r < rows->n_rows; r++) {
@@ -23,7 +21,6 @@ enum pdnn_status pdnn_report_labels_find(struct pdnn_report_rows *rows, struct p
             rows->varies[family * rows->n_axes + k] |=
                 rows->axis[k].of_row[r] != rows->axis[k].of_row[first[family]];
     }
-    return PDNN_OK;
 }
 
 void pdnn_report_label(const struct pdnn_report_rows *rows, size_t row, struct pdnn_str *out) {

@@ -31,14 +31,11 @@ static struct pdnn_report_kind *find_kind(struct pass *pass, size_t row) {
         if (strcmp(pass->times->kind[i].name, pdnn_str_text(&name)) == 0)
             kind = &pass->times->kind[i];
     }
-    if (!kind && pass->times->n_kinds < KINDS_MAX && !name.failed) {
+    if (!kind && pass->times->n_kinds < KINDS_MAX) {
         kind = &pass->times->kind[pass->times->n_kinds];
         kind->name = pdnn_arena_strdup(&pass->rows->arena, pdnn_str_text(&name));
         kind->share = pdnn_arena_alloc(&pass->rows->arena, CATEGORIES_MAX, sizeof *kind->share);
-        if (kind->name && kind->share)
-            pass->times->n_kinds++;
-        else
-            kind = NULL;
+        pass->times->n_kinds++;
     }
     pdnn_str_finish(&name);
     return kind;
@@ -111,8 +108,6 @@ enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct
     struct pass pass = {.rows = rows, .times = times};
     *times = (struct pdnn_report_op_times){.present = false};
     times->kind = pdnn_arena_alloc(&rows->arena, KINDS_MAX, sizeof *times->kind);
-    if (!times->kind)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
     enum pdnn_status status = PDNN_OK;
     for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++)
         status = read_source(&pass, &rows->source[s], err);

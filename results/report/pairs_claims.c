@@ -1,6 +1,7 @@
 /* Claims about two platforms: ratios of the step times of models that ran on both. The papers set a TPU
  * against a GPU, one TPU against the next, or one version of the software against the next; here the two are
  * whatever the report compares. */
+#include "base/memory.h"
 #include "results/report/pairs.h"
 #include "base/units.h"
 #include "results/report/networks.h"
@@ -59,11 +60,9 @@ static const char *embedding_column(const struct pdnn_family_def *family) {
     return "embedding";
 }
 
-static enum pdnn_status find_thirds(const struct pdnn_comparison *pairs, pdnn_report_network *network,
-                                    size_column *column, struct thirds *thirds, struct pdnn_err *err) {
-    struct sized *sized = calloc(pairs->n_pairs + 1, sizeof *sized);
-    if (!sized)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
+static void find_thirds(const struct pdnn_comparison *pairs, pdnn_report_network *network,
+                        size_column *column, struct thirds *thirds) {
+    struct sized *sized = pdnn_alloc(pairs->n_pairs + 1, sizeof *sized);
     *thirds = (struct thirds){.small = {.n = 0}};
     for (size_t k = 0; pdnn_families[k]; k++) {
         size_t n = 0;
@@ -78,7 +77,6 @@ static enum pdnn_status find_thirds(const struct pdnn_comparison *pairs, pdnn_re
         add_thirds(sized, n, thirds);
     }
     free(sized);
-    return PDNN_OK;
 }
 
 static bool has_thirds(struct pdnn_report_question *q, const struct thirds *thirds, const char *what) {
@@ -108,35 +106,37 @@ static void say_thirds(struct pdnn_report_question *q, enum pdnn_report_verdict 
 }
 
 /* Whether small models run faster on one side and large ones on the other. */
-static enum pdnn_status sides_change(struct pdnn_report_question *q, pdnn_report_network *network,
-                                     size_column *column, const char *what, struct pdnn_err *err) {
+static void sides_change(struct pdnn_report_question *q, pdnn_report_network *network, size_column *column,
+                         const char *what) {
     struct thirds thirds;
     if (!pdnn_report_has_pairs(q))
-        return PDNN_OK;
-    if (find_thirds(q->sides->pairs, network, column, &thirds, err) != PDNN_OK)
-        return err->status;
+        return;
+    find_thirds(q->sides->pairs, network, column, &thirds);
     if (!has_thirds(q, &thirds, what))
-        return PDNN_OK;
+        return;
     int small = pdnn_report_faster_side(pdnn_mean_interval(&thirds.small));
     int large = pdnn_report_faster_side(pdnn_mean_interval(&thirds.large));
     say_thirds(q, pdnn_report_judge(q, small * large<0, small * large> 0), what, &thirds);
-    return PDNN_OK;
 }
 
 static enum pdnn_status minibatch_decides(struct pdnn_report_question *q, struct pdnn_err *err) {
-    return sides_change(q, pdnn_report_any_network, minibatch_column, "minibatch", err);
+    (void)err;
+    sides_change(q, pdnn_report_any_network, minibatch_column, "minibatch");
+    return PDNN_OK;
 }
 
 static enum pdnn_status size_decides(struct pdnn_report_question *q, struct pdnn_err *err) {
-    return sides_change(q, pdnn_report_is_fully_connected, params_column, "number of parameters", err);
+    (void)err;
+    sides_change(q, pdnn_report_is_fully_connected, params_column, "number of parameters");
+    return PDNN_OK;
 }
 
 static enum pdnn_status lead_grows(struct pdnn_report_question *q, struct pdnn_err *err) {
     struct thirds thirds;
+    (void)err;
     if (!pdnn_report_has_pairs(q))
         return PDNN_OK;
-    if (find_thirds(q->sides->pairs, pdnn_report_is_convolutional, params_column, &thirds, err) != PDNN_OK)
-        return err->status;
+    find_thirds(q->sides->pairs, pdnn_report_is_convolutional, params_column, &thirds);
     if (!has_thirds(q, &thirds, "number of parameters"))
         return PDNN_OK;
     struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, pdnn_report_is_convolutional);
@@ -151,10 +151,10 @@ static enum pdnn_status lead_grows(struct pdnn_report_question *q, struct pdnn_e
 /* Within a tenth either way counts as no change. */
 static enum pdnn_status embedding_decides(struct pdnn_report_question *q, struct pdnn_err *err) {
     struct thirds thirds;
+    (void)err;
     if (!pdnn_report_has_pairs(q))
         return PDNN_OK;
-    if (find_thirds(q->sides->pairs, pdnn_report_is_recurrent, embedding_column, &thirds, err) != PDNN_OK)
-        return err->status;
+    find_thirds(q->sides->pairs, pdnn_report_is_recurrent, embedding_column, &thirds);
     if (!has_thirds(q, &thirds, "embedding"))
         return PDNN_OK;
     struct pdnn_mean_interval change = pdnn_mean_difference(&thirds.small, &thirds.large);
@@ -165,12 +165,11 @@ static enum pdnn_status embedding_decides(struct pdnn_report_question *q, struct
 }
 
 /* Utilization: each side's rate over its own peak. */
-static enum pdnn_status uses_more(struct pdnn_report_question *q, pdnn_report_network *network,
-                                  double factor) {
+static void uses_more(struct pdnn_report_question *q, pdnn_report_network *network, double factor) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
     struct pdnn_mean mean = {.n = 0};
     if (!pdnn_report_has_pairs(q))
-        return PDNN_OK;
+        return;
     for (size_t i = 0; i < pairs->n_pairs; i++) {
         double a, b;
         if (pdnn_report_is_of(&pairs->pair[i], network) &&
@@ -184,7 +183,7 @@ static enum pdnn_status uses_more(struct pdnn_report_question *q, pdnn_report_ne
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
                         "%zu such models have a utilization on both platforms; at least 3 are needed.",
                         mean.n);
-        return PDNN_OK;
+        return;
     }
     bool more = ratio.low > factor || ratio.high < 1 / factor;
     bool less = ratio.low > 1 / factor && ratio.high < factor;
@@ -193,17 +192,18 @@ static enum pdnn_status uses_more(struct pdnn_report_question *q, pdnn_report_ne
         "The utilization on %.60s is %.3g times that on %.60s (95 %% interval %.3g to %.3g, geometric "
         "mean of %zu models).",
         q->sides->name[PDNN_SIDE_B], ratio.at, q->sides->name[PDNN_SIDE_A], ratio.low, ratio.high, mean.n);
-    return PDNN_OK;
 }
 
 static enum pdnn_status uses_more_on_cnn(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
-    return uses_more(q, pdnn_report_is_convolutional, 2);
+    uses_more(q, pdnn_report_is_convolutional, 2);
+    return PDNN_OK;
 }
 
 static enum pdnn_status uses_more_on_rnn(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
-    return uses_more(q, pdnn_report_is_recurrent, 3);
+    uses_more(q, pdnn_report_is_recurrent, 3);
+    return PDNN_OK;
 }
 
 const struct pdnn_report_claim pdnn_report_claims_of_pairs[] = {

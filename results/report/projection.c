@@ -115,15 +115,12 @@ static void put_limits(struct pdnn_str *out, const struct source *s) {
 }
 
 /* At most MODELS_MAX of the rows, evenly spread. */
-static enum pdnn_status choose(struct source *s, const struct pdnn_selection *all, struct pdnn_err *err) {
+static void choose(struct source *s, const struct pdnn_selection *all) {
     s->chosen = *all;
     s->chosen.count = all->count < MODELS_MAX ? all->count : MODELS_MAX;
     s->chosen.row = pdnn_arena_alloc(&s->arena, s->chosen.count + 1, sizeof *s->chosen.row);
-    if (!s->chosen.row)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
     for (size_t i = 0; i < s->chosen.count; i++)
         s->chosen.row[i] = all->row[i * all->count / s->chosen.count];
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page, struct pdnn_str *out,
@@ -135,8 +132,8 @@ enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page
         struct pdnn_err why = {0};
         if (!page->times.present || !s.of->ceilings->count || !page->selection[i].count)
             continue;
-        status = choose(&s, &page->selection[i], err);
-        enum pdnn_status made = status == PDNN_OK ? project(&s, &why) : status;
+        choose(&s, &page->selection[i]);
+        enum pdnn_status made = project(&s, &why);
         if (made == PDNN_OK) {
             if (!any)
                 pdnn_html_section(out, "projection", "What other hardware would bring");

@@ -83,7 +83,6 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     pdnn_str_printf(out, "</main>\n");
     pdnn_report_put_data(page, out);
     pdnn_str_printf(out, "<script>%s</script>\n</body>\n</html>\n", pdnn_report_js);
-    out->failed = out->failed || sections.failed;
     pdnn_str_finish(&sections);
     return status;
 }
@@ -116,8 +115,6 @@ enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct p
     if (status == PDNN_OK) {
         put_head(&page, html);
         status = put_body(&page, html, err);
-        if (status == PDNN_OK && html->failed)
-            status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
     }
     pdnn_report_comparison_close(&page);
     for (size_t s = 0; s < page.rows.n_sources; s++)

@@ -115,7 +115,6 @@ static void put_roofs(struct pdnn_str *out, const struct picture *p) {
         above = y;
         pdnn_html_label(out, p->chart.left + 6, fmin(y, p->chart.bottom - 4), PDNN_HTML_START, "roofname",
                         pdnn_str_text(&text));
-        out->failed = out->failed || text.failed;
         pdnn_str_finish(&text);
     }
     above = -INFINITY;
@@ -132,7 +131,6 @@ static void put_roofs(struct pdnn_str *out, const struct picture *p) {
         double y = fmax(pdnn_html_scale_at(&p->y, peak) - 5, above + 13);
         above = y;
         pdnn_html_label(out, p->chart.right - 4, y, PDNN_HTML_END, "roofname", pdnn_str_text(&text));
-        out->failed = out->failed || text.failed;
         pdnn_str_finish(&text);
     }
 }
@@ -232,7 +230,6 @@ void pdnn_report_put_roofline(const struct pdnn_report_page *page, size_t source
         "thread%s: bandwidth of each level of memory (slanted) and arithmetic (level).",
         from->name, (long long)p.threads, p.threads == 1 ? "" : "s");
     pdnn_html_chart_end(out, pdnn_str_text(&caption));
-    out->failed = out->failed || title.failed || attributes.failed || caption.failed;
     pdnn_str_finish(&title);
     pdnn_str_finish(&attributes);
     pdnn_str_finish(&caption);

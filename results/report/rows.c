@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/report/rows.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/tables/filter.h"
 #include "results/tables/results_reader.h"
@@ -38,10 +39,6 @@ static const char *const word_columns[PDNN_REPORT_WORDS] = {
     [PDNN_REPORT_LEVEL] = "roof_level", [PDNN_REPORT_FLAGS] = "row_flags",
 };
 
-static enum pdnn_status out_of_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the report");
-}
-
 static enum pdnn_status path_of(const struct pdnn_report_source *source, const char *file,
                                 char path[PATH_MAX], struct pdnn_err *err) {
     if (snprintf(path, PATH_MAX, "%s/%s", source->directory, file) >= PATH_MAX)
@@ -70,8 +67,7 @@ static enum pdnn_status read_source(struct pdnn_report_rows *rows, struct pdnn_r
         status = pdnn_filter_keep(&source->results, rows->only, rows->n_only, err);
     if (status == PDNN_OK)
         status = path_of(source, "ceilings.csv", path, err);
-    if (status == PDNN_OK && !(source->ceilings = calloc(1, sizeof *source->ceilings)))
-        status = out_of_memory(err);
+    source->ceilings = pdnn_alloc(1, sizeof *source->ceilings);
     /* What was imported has no roofs. */
     if (status == PDNN_OK && access(path, F_OK) == 0)
         status = pdnn_ceilings_read(path, NULL, source->ceilings, err);
@@ -83,8 +79,6 @@ static void name_sources(struct pdnn_report_rows *rows) {
     for (size_t s = 0; s < rows->n_sources; s++) {
         const char *path = rows->source[s].directory, *slash;
         char *copy = pdnn_arena_strdup(&rows->arena, path);
-        if (!copy)
-            continue;
         for (size_t end = strlen(copy); end > 1 && copy[end - 1] == '/'; end--)
             copy[end - 1] = 0;
         slash = strrchr(copy, '/');
@@ -110,31 +104,24 @@ static struct places find_places(const struct pdnn_csv *csv) {
     return places;
 }
 
-static enum pdnn_status fill_row(struct pdnn_report_rows *rows, const struct pdnn_csv *csv,
-                                 const struct places *places, size_t at, struct pdnn_report_row *row,
-                                 struct pdnn_err *err) {
+static void fill_row(struct pdnn_report_rows *rows, const struct pdnn_csv *csv, const struct places *places,
+                     size_t at, struct pdnn_report_row *row) {
     row->id = pdnn_csv_get(csv, at, places->id);
     for (size_t k = 0; k < PDNN_REPORT_NUMBERS; k++) {
         if (!pdnn_parse_double(pdnn_csv_get(csv, at, places->number[k]), &row->number[k]))
             row->number[k] = NAN;
     }
-    for (size_t k = 0; k < PDNN_REPORT_WORDS; k++) {
+    for (size_t k = 0; k < PDNN_REPORT_WORDS; k++)
         row->word[k] = pdnn_texts_add(&rows->word[k], pdnn_csv_get(csv, at, places->word[k]));
-        if (row->word[k] == SIZE_MAX)
-            return out_of_memory(err);
-    }
     row->is_ok = strcmp(pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS), "ok") == 0 &&
                  row->number[PDNN_REPORT_TIME_NS] > 0;
-    return PDNN_OK;
 }
 
-static enum pdnn_status fill_rows(struct pdnn_report_rows *rows, struct pdnn_err *err) {
+static void fill_rows(struct pdnn_report_rows *rows) {
     size_t total = 0;
     for (size_t s = 0; s < rows->n_sources; s++)
         total += rows->source[s].results.n_rows;
     rows->row = pdnn_arena_alloc(&rows->arena, total + 1, sizeof *rows->row);
-    if (!rows->row)
-        return out_of_memory(err);
     for (size_t s = 0; s < rows->n_sources; s++) {
         struct pdnn_report_source *source = &rows->source[s];
         struct places places = find_places(&source->results);
@@ -143,12 +130,10 @@ static enum pdnn_status fill_rows(struct pdnn_report_rows *rows, struct pdnn_err
         for (size_t at = 0; at < source->n_rows; at++) {
             struct pdnn_report_row *row = &rows->row[rows->n_rows++];
             row->source = s;
-            if (fill_row(rows, &source->results, &places, at, row, err) != PDNN_OK)
-                return err->status;
+            fill_row(rows, &source->results, &places, at, row);
             rows->n_ok += row->is_ok;
         }
     }
-    return PDNN_OK;
 }
 
 /* Numbers by value and before words; words by their letters. */
@@ -164,23 +149,17 @@ static int compare_values(const void *a, const void *b) {
 }
 
 /* Finishes an axis from the text of each row, numbered in the order of appearance. */
-static enum pdnn_status sort_axis(struct pdnn_report_rows *rows, struct pdnn_report_axis *axis,
-                                  struct pdnn_texts *texts, struct pdnn_err *err) {
-    size_t *place = calloc(texts->count + 1, sizeof *place);
+static void sort_axis(struct pdnn_report_rows *rows, struct pdnn_report_axis *axis,
+                      struct pdnn_texts *texts) {
+    size_t *place = pdnn_alloc(texts->count + 1, sizeof *place);
     axis->n_values = texts->count;
     axis->value = pdnn_arena_alloc(&rows->arena, texts->count + 1, sizeof *axis->value);
     axis->is_numeric = true;
-    for (size_t i = 0; place && axis->value && i < texts->count; i++) {
+    for (size_t i = 0; i < texts->count; i++) {
         double number;
         axis->value[i] = pdnn_arena_strdup(&rows->arena, texts->text[i]);
-        if (!axis->value[i])
-            break;
         axis->is_numeric =
             axis->is_numeric && (!*axis->value[i] || pdnn_parse_double(axis->value[i], &number));
-    }
-    if (!place || !axis->value || (axis->n_values && !axis->value[axis->n_values - 1])) {
-        free(place);
-        return out_of_memory(err);
     }
     qsort(axis->value, axis->n_values, sizeof *axis->value, compare_values);
     for (size_t i = 0; i < axis->n_values; i++)
@@ -188,7 +167,6 @@ static enum pdnn_status sort_axis(struct pdnn_report_rows *rows, struct pdnn_rep
     for (size_t r = 0; r < rows->n_rows; r++)
         axis->of_row[r] = place[axis->of_row[r]];
     free(place);
-    return PDNN_OK;
 }
 
 const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, const char *column) {
@@ -198,15 +176,11 @@ const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, co
     return pdnn_csv_get(&source->results, row - source->first_row, pdnn_csv_find(&source->results, column));
 }
 
-static enum pdnn_status add_axis(struct pdnn_report_rows *rows, const char *name, bool is_source, bool always,
-                                 struct pdnn_err *err) {
+static void add_axis(struct pdnn_report_rows *rows, const char *name, bool is_source, bool always) {
     struct pdnn_report_axis axis = {.name = name};
     struct pdnn_texts texts = {0};
     int column[2] = {-1, -1};
-    enum pdnn_status status = PDNN_OK;
     axis.of_row = pdnn_arena_alloc(&rows->arena, rows->n_rows + 1, sizeof *axis.of_row);
-    if (!axis.of_row)
-        return out_of_memory(err);
     for (size_t s = 0; s < rows->n_sources; s++)
         column[s] = pdnn_csv_find(&rows->source[s].results, name);
     for (size_t r = 0; r < rows->n_rows; r++) {
@@ -215,38 +189,30 @@ static enum pdnn_status add_axis(struct pdnn_report_rows *rows, const char *name
         axis.of_row[r] = pdnn_texts_add(
             &texts,
             is_source ? source->name : pdnn_csv_get(&source->results, r - source->first_row, column[s]));
-        if (axis.of_row[r] == SIZE_MAX) {
-            status = out_of_memory(err);
-            break;
-        }
     }
     /* A key that only some rows have, always with one value, says no more than the key that decides it. */
     size_t n_values = texts.count - (pdnn_texts_find(&texts, "") != SIZE_MAX);
-    if (status == PDNN_OK && (always || n_values > 1)) {
-        status = sort_axis(rows, &axis, &texts, err);
+    if (always || n_values > 1) {
+        sort_axis(rows, &axis, &texts);
         rows->axis[rows->n_axes++] = axis;
     }
     pdnn_texts_finish(&texts);
-    return status;
 }
 
 /* The keys of results.csv: what lies between family and status. */
-static enum pdnn_status find_axes(struct pdnn_report_rows *rows, struct pdnn_err *err) {
+static void find_axes(struct pdnn_report_rows *rows) {
     rows->axis = pdnn_arena_alloc(&rows->arena, 2 * PDNN_CSV_COLUMNS_MAX + 2, sizeof *rows->axis);
-    if (!rows->axis)
-        return out_of_memory(err);
-    enum pdnn_status status = add_axis(rows, "family", false, true, err);
-    if (status == PDNN_OK && rows->n_sources > 1)
-        status = add_axis(rows, "source", true, true, err);
-    for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++) {
+    add_axis(rows, "family", false, true);
+    if (rows->n_sources > 1)
+        add_axis(rows, "source", true, true);
+    for (size_t s = 0; s < rows->n_sources; s++) {
         const struct pdnn_csv *csv = &rows->source[s].results;
         int end = pdnn_csv_find(csv, "status");
-        for (int k = pdnn_csv_find(csv, "family") + 1; status == PDNN_OK && k < end; k++) {
+        for (int k = pdnn_csv_find(csv, "family") + 1; k < end; k++) {
             if (s == 0 || pdnn_csv_find(&rows->source[0].results, csv->header[k]) < 0)
-                status = add_axis(rows, csv->header[k], false, false, err);
+                add_axis(rows, csv->header[k], false, false);
         }
     }
-    return status;
 }
 
 enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows,
@@ -260,14 +226,14 @@ enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows,
     }
     name_sources(rows);
     if (status == PDNN_OK)
-        status = fill_rows(rows, err);
+        fill_rows(rows);
     if (status == PDNN_OK && !rows->n_rows)
         status =
             pdnn_fail(err, PDNN_INVALID, "%s/results.csv has no rows to report", request->directories[0]);
     if (status == PDNN_OK)
-        status = find_axes(rows, err);
+        find_axes(rows);
     if (status == PDNN_OK)
-        status = pdnn_report_labels_find(rows, err);
+        pdnn_report_labels_find(rows);
     if (status != PDNN_OK)
         pdnn_report_rows_finish(rows);
     return status;

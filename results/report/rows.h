@@ -107,7 +107,7 @@ const char *pdnn_report_word_text(const struct pdnn_report_rows *rows, const str
 const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, const char *column);
 
 /* Part of pdnn_report_rows_read: fills `varies`. */
-enum pdnn_status pdnn_report_labels_find(struct pdnn_report_rows *rows, struct pdnn_err *err);
+void pdnn_report_labels_find(struct pdnn_report_rows *rows);
 
 /* Appends what tells the row from others of its source, "fc nodes=256 batch=4": the family if there are
  * several, and the keys that vary within it. The script has the same names. */

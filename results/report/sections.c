@@ -56,7 +56,6 @@ void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_st
                                         ? pdnn_format_bytes(text, bytes)
                                         : value.text);
             }
-            out->failed = out->failed || value.failed;
             pdnn_str_finish(&value);
         }
         pdnn_str_printf(out, "</p>\n");
@@ -113,7 +112,6 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_rows *rows
             pdnn_html_text(out, pdnn_str_text(&shared));
             pdnn_str_printf(out, "</code></p>\n");
         }
-        out->failed = out->failed || shared.failed;
         pdnn_str_finish(&shared);
     }
 }
@@ -159,7 +157,6 @@ void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdn
             pdnn_str_append(&text, line, strcspn(line, "\n"));
             pdnn_html_text(out, pdnn_str_text(&text));
             pdnn_str_append(out, "\n", 1);
-            out->failed = out->failed || text.failed;
             pdnn_str_finish(&text);
         }
         pdnn_str_printf(out, "</pre></details>\n");

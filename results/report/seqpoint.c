@@ -62,7 +62,6 @@ static void put_times(struct pdnn_str *out, struct epoch *e, size_t number) {
                     "sample of the model-assisted estimate.",
                     e->source->name, e->summary.timed, e->table.n_rows);
     pdnn_html_chart_end(out, pdnn_str_text(&caption));
-    out->failed = out->failed || caption.failed;
     pdnn_str_finish(&caption);
 }
 
@@ -103,7 +102,6 @@ static void put_histogram(struct pdnn_str *out, struct epoch *e, size_t number) 
     pdnn_seqpoint_sentence(&e->table, s, &caption);
     pdnn_str_printf(&caption, ". Lines stand at the SeqPoints.");
     pdnn_html_chart_end(out, pdnn_str_text(&caption));
-    out->failed = out->failed || caption.failed;
     pdnn_str_finish(&caption);
 }
 
@@ -151,7 +149,7 @@ static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_repor
         return PDNN_OK;
     enum pdnn_status status = pdnn_seqpoint_table_read(path, &e.table, err);
     if (status == PDNN_OK)
-        status = pdnn_seqpoint_summarize(&e.table, &arena, &e.summary, err);
+        pdnn_seqpoint_summarize(&e.table, &arena, &e.summary);
     if (status == PDNN_OK)
         put_epoch(out, &e, number);
     if (status == PDNN_INVALID) {
@@ -176,7 +174,6 @@ enum pdnn_status pdnn_report_put_epochs(const struct pdnn_report_page *page, str
         pdnn_str_append(out, pdnn_str_text(&section), section.length);
         pdnn_html_section_end(out);
     }
-    out->failed = out->failed || section.failed;
     pdnn_str_finish(&section);
     return status;
 }

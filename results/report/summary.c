@@ -1,5 +1,6 @@
 /* The first section: in a few lines what every source is and how well it did, then what was published and
  * whether it holds here. */
+#include "base/memory.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 #include "base/units.h"
@@ -69,7 +70,6 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_rows *
     pdnn_str_printf(out, "\">");
     pdnn_html_text(out, pdnn_str_text(&label));
     pdnn_str_printf(out, "</code>");
-    out->failed = out->failed || label.failed;
     pdnn_str_finish(&label);
 }
 
@@ -88,7 +88,6 @@ static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *sour
         pdnn_str_printf(out, "%s", unit);
         *between = ", ";
     }
-    out->failed = out->failed || value.failed;
     pdnn_str_finish(&value);
 }
 
@@ -214,14 +213,13 @@ static void put_finding_rows(const struct pdnn_report_page *page, size_t first, 
 
 void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out) {
     const struct pdnn_report_rows *rows = &page->rows;
-    double *room = calloc(rows->n_rows + 1, sizeof *room);
+    double *room = pdnn_alloc(rows->n_rows + 1, sizeof *room);
     size_t told = 0;
     while (told < page->n_findings && page->findings[told].verdict != PDNN_REPORT_CANNOT_BE_TOLD)
         told++;
     pdnn_html_section(out, "findings", "Findings");
     pdnn_str_printf(out, "<ul>");
-    out->failed = out->failed || !room;
-    for (size_t s = 0; s < rows->n_sources && room; s++)
+    for (size_t s = 0; s < rows->n_sources; s++)
         put_summary(out, page, s, room);
     free(room);
     pdnn_str_printf(out, "</ul>\n");

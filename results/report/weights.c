@@ -45,7 +45,6 @@ static void put_bar(struct pdnn_str *out, const struct weights *w, const struct 
     pdnn_str_printf(out, "\"/>");
     pdnn_html_number(&text, term->weight, 2, "");
     pdnn_html_label(out, w->chart.right + 6, y + 13, PDNN_HTML_START, "tick", pdnn_str_text(&text));
-    out->failed = out->failed || text.failed;
     pdnn_str_finish(&text);
 }
 
@@ -93,7 +92,6 @@ static void put_chart(struct pdnn_str *out, struct weights *w, size_t number) {
     pdnn_str_printf(&caption, ".");
     put_left_out(&caption, w->fit);
     pdnn_html_chart_end(out, pdnn_str_text(&caption));
-    out->failed = out->failed || title.failed || caption.failed;
     pdnn_str_finish(&title);
     pdnn_str_finish(&caption);
 }
@@ -144,7 +142,7 @@ static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_repor
         return PDNN_OK;
     }
     if (status == PDNN_OK)
-        status = pdnn_fit_families(selection, &arena, &families, &n_families, err);
+        pdnn_fit_families(selection, &arena, &families, &n_families);
     for (size_t f = 0; f < n_families && status == PDNN_OK; f++) {
         request.family = families[f];
         status = put_family(out, &request, source, (*number)++, &arena, err);

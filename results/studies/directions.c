@@ -60,17 +60,13 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
 
 /* Moves a text into the arena. */
 static const char *keep(struct check *check, struct pdnn_str *text) {
-    char *kept = text->failed ? NULL : pdnn_arena_strdup(check->arena, pdnn_str_text(text));
+    char *kept = pdnn_arena_strdup(check->arena, pdnn_str_text(text));
     pdnn_str_finish(text);
     return kept;
 }
 
-static enum pdnn_status add_line(struct check *check, const struct pdnn_study_line *line,
-                                 struct pdnn_err *err) {
-    if (!line->numbers || !line->compared || !line->where || !line->id)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the directions");
+static void add_line(struct check *check, const struct pdnn_study_line *line) {
     check->lines[check->n_lines++] = *line;
-    return PDNN_OK;
 }
 
 /* "length 128, 512; batch 32, 8": the axes that differ, and whether any of it is extrapolated. */
@@ -99,9 +95,8 @@ static const char *compared_text(struct check *check, const struct pdnn_evidence
     return keep(check, &text);
 }
 
-static enum pdnn_status check_set(struct check *check, const struct pdnn_direction *direction,
-                                  const struct pdnn_axes *axes, const struct pdnn_series *series,
-                                  bool *covered, struct pdnn_err *err) {
+static void check_set(struct check *check, const struct pdnn_direction *direction,
+                      const struct pdnn_axes *axes, const struct pdnn_series *series, bool *covered) {
     struct pdnn_str numbers = {0}, where = {0}, id = {0};
     const struct pdnn_evidence e = {.selection = check->selection,
                                     .facts = check->facts,
@@ -111,7 +106,7 @@ static enum pdnn_status check_set(struct check *check, const struct pdnn_directi
     enum pdnn_verdict verdict = direction->test(direction, &e);
     if (verdict == PDNN_VERDICT_NOT_COVERED) {
         pdnn_str_finish(&numbers);
-        return PDNN_OK;
+        return;
     }
     *covered = true;
     if (axes->count) {
@@ -124,7 +119,7 @@ static enum pdnn_status check_set(struct check *check, const struct pdnn_directi
                                          .compared = compared_text(check, &e, axes),
                                          .where = keep(check, &where),
                                          .id = keep(check, &id)};
-    return add_line(check, &line, err);
+    add_line(check, &line);
 }
 
 /* Leaves out instances without rows and, if there is an axis, those that do not train. */
@@ -145,51 +140,49 @@ static int column_of(const struct check *check, const char *axis) {
     return pdnn_csv_find(&check->selection->results, axis);
 }
 
-static enum pdnn_status find_sets(struct check *check, const struct pdnn_direction *direction,
-                                  struct pdnn_axes *axes, struct pdnn_series **sets, size_t *n_sets,
-                                  struct pdnn_err *err) {
+static void find_sets(struct check *check, const struct pdnn_direction *direction, struct pdnn_axes *axes,
+                      struct pdnn_series **sets, size_t *n_sets) {
     *axes = (struct pdnn_axes){.alike = direction->alike};
     for (size_t k = 0; k < PDNN_DIRECTION_AXES && direction->axes[k]; k++) {
         int column = column_of(check, direction->axes[k]);
         if (column < 0 && !k)
-            return PDNN_OK;
+            return;
         if (column >= 0)
             axes->column[axes->count++] = column;
     }
-    if (axes->count)
-        return pdnn_selection_series(check->selection, axes, check->arena, sets, n_sets, err);
+    if (axes->count) {
+        pdnn_selection_series(check->selection, axes, check->arena, sets, n_sets);
+        return;
+    }
     size_t count = check->selection->count;
     struct pdnn_series *all = pdnn_arena_alloc(check->arena, 1, sizeof *all);
-    if (!all || !(all->at = pdnn_arena_alloc(check->arena, count + 1, sizeof *all->at)))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu instances", count);
+    all->at = pdnn_arena_alloc(check->arena, count + 1, sizeof *all->at);
     for (size_t at = 0; at < count; at++)
         all->at[all->count++] = at;
     *sets = all;
     *n_sets = 1;
-    return PDNN_OK;
 }
 
-static enum pdnn_status check_direction(struct check *check, const struct pdnn_direction *direction,
-                                        struct pdnn_err *err) {
+static void check_direction(struct check *check, const struct pdnn_direction *direction) {
     struct pdnn_axes axes;
     struct pdnn_series *sets = NULL;
     size_t n_sets = 0;
     bool covered = false;
-    enum pdnn_status status = find_sets(check, direction, &axes, &sets, &n_sets, err);
-    for (size_t i = 0; status == PDNN_OK && i < n_sets; i++) {
+    find_sets(check, direction, &axes, &sets, &n_sets);
+    for (size_t i = 0; i < n_sets; i++) {
         keep_usable(check, axes.count > 0, &sets[i]);
         if (sets[i].count >= (axes.count ? 2 : 1))
-            status = check_set(check, direction, &axes, &sets[i], &covered, err);
+            check_set(check, direction, &axes, &sets[i], &covered);
     }
-    if (status != PDNN_OK || covered)
-        return status;
+    if (covered)
+        return;
     const struct pdnn_study_line line = {.claim = direction->name,
                                          .verdict = PDNN_VERDICT_NOT_COVERED,
                                          .numbers = "",
                                          .compared = direction->needs,
                                          .where = "",
                                          .id = ""};
-    return add_line(check, &line, err);
+    add_line(check, &line);
 }
 
 static enum pdnn_status check_all(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
@@ -201,12 +194,9 @@ static enum pdnn_status check_all(const struct pdnn_selection *selection, struct
         n_rows++;
     check.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *check.facts);
     check.lines = pdnn_arena_alloc(arena, n_rows * (selection->count + 1), sizeof *check.lines);
-    if (!check.facts || !check.lines)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the directions of %zu instances",
-                         selection->count);
     enum pdnn_status status = collect_facts(&check, reader, err);
     for (size_t i = 0; status == PDNN_OK && i < n_rows; i++)
-        status = check_direction(&check, &pdnn_direction_rows[i], err);
+        check_direction(&check, &pdnn_direction_rows[i]);
     *lines = check.lines;
     *n_lines = check.n_lines;
     return status;

@@ -39,7 +39,7 @@ size_t pdnn_csv_start_field(struct pdnn_csv_writer *writer) {
 
 void pdnn_csv_end_field(struct pdnn_csv_writer *writer, size_t start) {
     struct pdnn_str *out = writer->out;
-    if (out->failed || out->length == start || !out->text[start + strcspn(out->text + start, ",\"\r\n")])
+    if (out->length == start || !out->text[start + strcspn(out->text + start, ",\"\r\n")])
         return;
     char *text = pdnn_strdup(out->text + start);
     out->length = start;

@@ -23,7 +23,6 @@ static void append_entities(struct pdnn_str *out, const char *text, size_t lengt
 void pdnn_html_text(struct pdnn_str *out, const char *text) {
     struct pdnn_str visible = {0};
     pdnn_visible_append(&visible, text, strlen(text), "");
-    out->failed = out->failed || visible.failed;
     append_entities(out, pdnn_str_text(&visible), visible.length);
     pdnn_str_finish(&visible);
 }
@@ -31,7 +30,6 @@ void pdnn_html_text(struct pdnn_str *out, const char *text) {
 void pdnn_html_json_text(struct pdnn_str *out, const char *text) {
     struct pdnn_str visible = {0};
     pdnn_visible_append(&visible, text, strlen(text), "");
-    out->failed = out->failed || visible.failed;
     pdnn_str_append(out, "\"", 1);
     for (const char *at = pdnn_str_text(&visible); *at; at++) {
         if (*at == '"' || *at == '\\')

@@ -1,5 +1,6 @@
 #include "results/table/sheet.h"
 
+#include "base/memory.h"
 #include "base/visible.h"
 #include "base/fill.h"
 
@@ -29,25 +30,14 @@ void pdnn_sheet_clear(struct pdnn_sheet *table) {
 }
 
 void pdnn_sheet_cell(struct pdnn_sheet *table, const char *format, ...) {
-    if (table->n_cells == table->room) {
-        size_t room = table->room ? table->room * 2 : 64;
-        char **cells = realloc(table->cells, room * sizeof *cells);
-        if (!cells) {
-            table->failed = true;
-            return;
-        }
-        table->cells = cells;
-        table->room = room;
-    }
+    table->cells = pdnn_grow(table->cells, &table->room, table->n_cells, sizeof *table->cells);
     char text[1024];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     char *cell = pdnn_arena_strdup(&table->arena, text);
-    table->failed = table->failed || !cell;
-    if (cell)
-        table->cells[table->n_cells++] = cell;
+    table->cells[table->n_cells++] = cell;
 }
 
 void pdnn_sheet_number(struct pdnn_sheet *table, double value, int decimals, const char *unit) {
@@ -259,7 +249,7 @@ static size_t count_lines(const char *text, size_t width) {
 }
 
 /* A title of fewer lines than others is on the lowest ones, next to its cells. */
-bool pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
+void pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                        struct pdnn_str *out) {
     const char *rest[PDNN_SHEET_COLUMNS_MAX];
     size_t lines[PDNN_SHEET_COLUMNS_MAX], most = 1;
@@ -286,9 +276,7 @@ bool pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_l
         }
         end_line(&line, out);
     }
-    bool good = !table->failed && !line.failed && !out->failed;
     pdnn_str_finish(&line);
-    return good;
 }
 
 static void put_row(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
@@ -315,7 +303,7 @@ static void put_row(const struct pdnn_sheet *table, const struct pdnn_sheet_layo
     }
 }
 
-bool pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
+void pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                      struct pdnn_str *out) {
     struct pdnn_str line = {0};
     for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns) {
@@ -325,9 +313,7 @@ bool pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_lay
             pdnn_str_printf(out, "%s\n", pdnn_visible(group, cells[0]));
         put_row(table, layout, cells, &line, out);
     }
-    bool good = !table->failed && !line.failed && !out->failed;
     pdnn_str_finish(&line);
-    return good;
 }
 
 static bool has_content(const struct pdnn_sheet *table, size_t c) {
@@ -347,16 +333,14 @@ void pdnn_sheet_note(const struct pdnn_sheet *table, const struct pdnn_sheet_lay
         struct pdnn_str text = {0};
         pdnn_str_printf(&text, "(no room for: %s)", pdnn_str_text(&note));
         pdnn_fill_text(out, pdnn_str_text(&text), 0, width);
-        out->failed = out->failed || text.failed;
         pdnn_str_finish(&text);
     }
-    out->failed = out->failed || note.failed;
     pdnn_str_finish(&note);
 }
 
-bool pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out) {
+void pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out) {
     const struct pdnn_sheet_layout layout = pdnn_sheet_arrange(table, width);
-    bool good = pdnn_sheet_titles(table, &layout, out) && pdnn_sheet_rows(table, &layout, out);
+    pdnn_sheet_titles(table, &layout, out);
+    pdnn_sheet_rows(table, &layout, out);
     pdnn_sheet_note(table, &layout, width, out);
-    return good && !out->failed;
 }

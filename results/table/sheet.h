@@ -38,7 +38,6 @@ struct pdnn_sheet {
     struct pdnn_arena arena; /* text of the cells */
     char **cells;            /* row by row */
     size_t n_cells, room;
-    bool failed;
 };
 
 /* An empty table; at most PDNN_SHEET_COLUMNS_MAX columns. */
@@ -68,10 +67,10 @@ struct pdnn_sheet_layout pdnn_sheet_arrange(const struct pdnn_sheet *table, size
 /* Whether the table fits the width (0: any) as it is. */
 bool pdnn_sheet_fits(const struct pdnn_sheet *table, size_t width);
 
-/* Append the titles; the rows. Control characters in cells are escaped. Return false if memory ran out. */
-bool pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
+/* Append the titles; the rows. Control characters in cells are escaped. */
+void pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                        struct pdnn_str *out);
-bool pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
+void pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
                      struct pdnn_str *out);
 
 /* Appends a line that names the columns with content that the layout leaves out, if there are any. */
@@ -79,6 +78,6 @@ void pdnn_sheet_note(const struct pdnn_sheet *table, const struct pdnn_sheet_lay
                      struct pdnn_str *out);
 
 /* Appends the whole table: titles, rows and note. */
-bool pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out);
+void pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out);
 
 #endif

@@ -97,7 +97,7 @@ enum pdnn_header_match pdnn_columns_match(const struct pdnn_columns *columns, co
     struct pdnn_str header = {0};
     pdnn_columns_header(columns, &header);
     enum pdnn_header_match match = length < header.length ? PDNN_HEADER_CUT : PDNN_HEADER_WHOLE;
-    if (header.failed || memcmp(text, header.text, length < header.length ? length : header.length) != 0)
+    if (memcmp(text, header.text, length < header.length ? length : header.length) != 0)
         match = PDNN_HEADER_OTHER;
     pdnn_str_finish(&header);
     return match;

@@ -69,8 +69,7 @@ enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const 
         pdnn_str_printf(&text, "%s\n", facts[i].identity ? " # identity" : "");
     }
     enum pdnn_status status =
-        text.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s/environment.yaml: out of memory", folder->path)
-                    : pdnn_folder_replace(folder, "environment.yaml", pdnn_str_text(&text), text.length, err);
+        pdnn_folder_replace(folder, "environment.yaml", pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
     return status;
 }
@@ -167,7 +166,6 @@ void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *
     struct pdnn_str found = {0};
     if (find_value(text, key, &found))
         append_plain(value, pdnn_str_text(&found));
-    value->failed = value->failed || found.failed;
     pdnn_str_finish(&found);
 }
 
@@ -269,7 +267,6 @@ void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn
             pdnn_str_printf(out, "%s", pdnn_str_text(&written));
         pdnn_str_printf(out, "%s\n", identity ? " # identity" : "");
     }
-    out->failed = out->failed || key.failed || written.failed || value.failed || list.failed;
     pdnn_str_finish(&key);
     pdnn_str_finish(&written);
     pdnn_str_finish(&value);

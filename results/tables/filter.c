@@ -38,10 +38,6 @@ struct parsing {
     struct pdnn_filter made;
 };
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for --only");
-}
-
 /* Where the operator begins, and which one it is; NULL if the text, up to the next comma, has none. */
 static const char *find_operator(const char *text, size_t *which) {
     size_t length = strcspn(text, ",");
@@ -64,10 +60,8 @@ static enum pdnn_status add_value(const struct parsing *parsing, struct pdnn_con
     const char *column = parsing->results->header[condition->column];
     struct value *value = &condition->value[condition->n_values];
     char *copy = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, text), id[PDNN_ID_TEXT];
-    if (copy && strcmp(column, "id") == 0)
+    if (strcmp(column, "id") == 0)
         copy = pdnn_arena_strdup(parsing->arena, pdnn_instance_reprint(copy, id));
-    if (!copy)
-        return no_memory(err);
     *value = (struct value){.text = copy};
     value->is_number = pdnn_parse_double(copy, &value->number);
     if (condition->comparison > UNEQUAL && !value->is_number)
@@ -100,8 +94,6 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     for (const char *comma = at; (comma = strchr(comma, ',')); comma++)
         room++;
     condition->value = pdnn_arena_alloc(parsing->arena, room, sizeof *condition->value);
-    if (!condition->value)
-        return no_memory(err);
     for (;;) {
         length = takes_rest(key) ? strlen(at) : strcspn(at, ",");
         if (add_value(parsing, condition, at, length, err) != PDNN_OK)
@@ -124,8 +116,6 @@ static enum pdnn_status take_family(struct parsing *parsing, const char **text, 
         return PDNN_OK;
     struct pdnn_condition *condition = &parsing->made.condition[parsing->made.count++];
     condition->value = pdnn_arena_alloc(parsing->arena, 1, sizeof *condition->value);
-    if (!condition->value)
-        return no_memory(err);
     enum pdnn_status status = find_column(parsing, "family", &condition->column, err);
     if (status == PDNN_OK)
         status = add_value(parsing, condition, *text, length, err);
@@ -144,8 +134,6 @@ enum pdnn_status pdnn_filter_parse(const struct pdnn_csv *results, const char *c
             room++;
     }
     parsing.made.condition = pdnn_arena_alloc(arena, room, sizeof *parsing.made.condition);
-    if (!parsing.made.condition)
-        return no_memory(err);
     for (size_t i = 0; i < n_only; i++) {
         const char *text = only[i];
         enum pdnn_status status = take_family(&parsing, &text, err);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum pdnn_status pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena, struct pdnn_err *err) {
+void pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena) {
     int column = pdnn_csv_find(csv, "id");
     const char *before = "", *after = ""; /* the previous row's: rows of an instance stand together */
     for (size_t row = 0; column >= 0 && row < csv->n_rows; row++) {
@@ -13,10 +13,7 @@ enum pdnn_status pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena
             before = *id;
             after = pdnn_instance_reprint(before, buffer);
             after = strcmp(after, before) == 0 ? before : pdnn_arena_strdup(arena, after);
-            if (!after)
-                return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ids of %zu rows", csv->n_rows);
         }
         *id = after;
     }
-    return PDNN_OK;
 }

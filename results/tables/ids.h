@@ -9,6 +9,6 @@
 
 /* Replaces the cells of the column `id` that differ from today's form by texts in the arena, which must live
  * as long as the table. An id that does not parse stays. */
-enum pdnn_status pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena, struct pdnn_err *err);
+void pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
 #include "results/tables/journal.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "results/tables/columns.h"
 #include "results/tables/journal_scan.h"
 #include "results/tables/log_file.h"
@@ -68,55 +69,43 @@ static bool take_op(const struct pdnn_journal_op_row *row, struct pdnn_visit_op 
     return join_key(row, op->key) && row->count <= UINT32_MAX;
 }
 
-static enum pdnn_status make_room(struct loading *loading, size_t count, struct pdnn_err *err) {
+static void make_room(struct loading *loading, size_t count) {
     if (count <= loading->n_room)
-        return PDNN_OK;
-    struct pdnn_visit_op *room = realloc(loading->room, count * sizeof *room);
-    if (!room)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu ops", loading->ops_path, count);
-    loading->room = room;
+        return;
+    loading->room = pdnn_resize(loading->room, count, sizeof *loading->room);
     loading->n_room = count;
-    return PDNN_OK;
 }
 
 /* Whether journal.csv no longer has the instance of this row of journal-ops.csv: `paradnn prune` was killed
  * between the two files. */
-static enum pdnn_status is_pruned(struct loading *loading, size_t number, bool *pruned,
-                                  struct pdnn_err *err) {
-    bool good = true;
-    for (size_t i = 0; i < loading->visits.n_rows && !loading->pruned && good; i++)
-        good = pdnn_texts_add(&loading->visited, pdnn_csv_get(&loading->visits, i, ID_COLUMN)) != SIZE_MAX;
+static void is_pruned(struct loading *loading, size_t number, bool *pruned) {
+    for (size_t i = 0; i < loading->visits.n_rows && !loading->pruned; i++)
+        pdnn_texts_add(&loading->visited, pdnn_csv_get(&loading->visits, i, ID_COLUMN));
     if (!loading->pruned)
-        loading->pruned = calloc(loading->ops.n_rows + 1, sizeof *loading->pruned);
-    if (!good || !loading->pruned)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its instances", loading->visits_path);
+        loading->pruned = pdnn_alloc(loading->ops.n_rows + 1, sizeof *loading->pruned);
     const char *id = pdnn_csv_get(&loading->ops, number, 0);
     *pruned = loading->pruned[number] = pdnn_texts_find(&loading->visited, id) == SIZE_MAX;
-    return PDNN_OK;
 }
 
-static enum pdnn_status skip_pruned(struct loading *loading, const char *id, struct pdnn_err *err) {
+static void skip_pruned(struct loading *loading, const char *id) {
     bool pruned = true;
     while (pruned && loading->next_op < loading->ops.n_rows &&
            strcmp(pdnn_csv_get(&loading->ops, loading->next_op, 0), id) != 0) {
-        if (is_pruned(loading, loading->next_op, &pruned, err) != PDNN_OK)
-            return err->status;
+        is_pruned(loading, loading->next_op, &pruned);
         loading->next_op += pruned;
     }
-    return PDNN_OK;
 }
 
 /* The next `count` rows of journal-ops.csv, which belong to this visit. */
 static enum pdnn_status load_ops(struct loading *loading, const struct pdnn_journal_row *row, size_t count,
                                  struct pdnn_err *err) {
     const char *path = loading->ops_path;
-    if (count && skip_pruned(loading, row->id, err) != PDNN_OK)
-        return err->status;
+    if (count)
+        skip_pruned(loading, row->id);
     if (count > loading->ops.n_rows - loading->next_op)
         return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %" PRIu64 " of %s has its %zu ops", path,
                          row->number, row->id, count);
-    if (make_room(loading, count, err) != PDNN_OK)
-        return err->status;
+    make_room(loading, count);
     for (size_t i = 0; i < count; i++) {
         struct pdnn_journal_op_row op = {.visit = 0};
         size_t number = loading->next_op++;
@@ -143,7 +132,8 @@ static enum pdnn_status load_visit(struct loading *loading, size_t number, struc
         return err->status;
     row.visit.ops = loading->room;
     row.visit.n_ops = (size_t)row.n_ops;
-    return pdnn_visits_add(loading->known, pdnn_instance_reprint(row.id, id), &row.visit, err);
+    pdnn_visits_add(loading->known, pdnn_instance_reprint(row.id, id), &row.visit);
+    return PDNN_OK;
 }
 
 static void finish_loading(struct loading *loading) {
@@ -171,9 +161,8 @@ static enum pdnn_status drop_pruned(struct pdnn_journal *journal, const struct l
             pdnn_str_append(&kept, text + from, end - from);
     }
     free(text);
-    status = kept.failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", journal->ops.path)
-                         : pdnn_folder_replace(journal->ops.folder, pdnn_journal_ops_columns.table, kept.text,
-                                               kept.length, err);
+    status =
+        pdnn_folder_replace(journal->ops.folder, pdnn_journal_ops_columns.table, kept.text, kept.length, err);
     if (status == PDNN_OK)
         journal->ops.length = kept.length;
     pdnn_str_finish(&kept);
@@ -199,8 +188,6 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
 /* The text becomes the table's, also on failure. */
 static enum pdnn_status parse_text(const char *path, struct pdnn_str *text, struct pdnn_csv *csv,
                                    struct pdnn_err *err) {
-    if (text->failed || !text->text)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
     char *taken = text->text;
     size_t length = text->length;
     *text = (struct pdnn_str){0};
@@ -255,9 +242,7 @@ enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const vo
 
 enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err) {
-    struct pdnn_journal *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", folder->path);
+    struct pdnn_journal *made = pdnn_alloc(1, sizeof *made);
     pdnn_log_file_init(&made->visits, folder, &pdnn_journal_columns);
     pdnn_log_file_init(&made->ops, folder, &pdnn_journal_ops_columns);
     enum pdnn_status status = pdnn_log_file_open(&made->visits, true, err);
@@ -369,10 +354,8 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     row.number = pdnn_visits_of(&journal->known, row.id).count + 1;
     row.n_ops = visit->n_ops;
     /* Memory first: what is on disk must also be in memory. */
-    enum pdnn_status status = pdnn_visits_add(&journal->known, row.id, &row.visit, err);
-    if (status != PDNN_OK)
-        return status;
-    status = write_visit(journal, &row, visit, err);
+    pdnn_visits_add(&journal->known, row.id, &row.visit);
+    enum pdnn_status status = write_visit(journal, &row, visit, err);
     if (status != PDNN_OK)
         pdnn_visits_drop_last(&journal->known, row.id);
     return status;
@@ -397,8 +380,6 @@ enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)
     }
     free(text);
     pdnn_csv_finish(&rows);
-    if (status == PDNN_OK && kept.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", open->visits.path);
     if (status == PDNN_OK)
         status = pdnn_folder_replace(folder, pdnn_journal_columns.table, kept.text, kept.length, err);
     pdnn_str_finish(&kept);

@@ -73,7 +73,7 @@ static void get_plain(const struct pdnn_column *column, const void *row, struct 
 static void get_measured(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     size_t before = cell->length;
     get_plain(column, row, cell);
-    if (!cell->failed && strcmp(pdnn_str_text(cell) + before, "0") == 0) {
+    if (strcmp(pdnn_str_text(cell) + before, "0") == 0) {
         cell->length = before;
         cell->text[before] = 0;
     }

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/tables/journal_scan.h"
 
+#include "base/memory.h"
 #include "results/tables/columns.h"
 #include "results/tables/record.h"
 
@@ -31,10 +32,9 @@ static enum pdnn_status open_file(struct pdnn_scan_file *file, const char *direc
 }
 
 /* Blocks are there only while a scan is under way: a merge keeps the files of many directories open. */
-static enum pdnn_status make_block(struct pdnn_scan_file *file, struct pdnn_err *err) {
-    file->block = malloc(BLOCK_BYTES);
+static void make_block(struct pdnn_scan_file *file) {
+    file->block = pdnn_alloc(BLOCK_BYTES, 1);
     file->room = BLOCK_BYTES;
-    return file->block ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", file->path);
 }
 
 static void drop_block(struct pdnn_scan_file *file) {
@@ -49,7 +49,7 @@ static enum pdnn_status fill(struct pdnn_scan_file *file, bool *more, struct pdn
     file->used -= file->at;
     file->at = 0;
     if (file->used == file->room) {
-        char *larger = file->room < LINE_MAX_BYTES ? realloc(file->block, 2 * file->room) : NULL;
+        char *larger = file->room < LINE_MAX_BYTES ? pdnn_resize(file->block, 2, file->room) : NULL;
         if (!larger)
             return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": a line too long for a row", file->path,
                              file->line + 1);
@@ -76,8 +76,8 @@ static enum pdnn_status next_line(struct pdnn_scan_file *file, struct pdnn_piece
     *line = (struct pdnn_piece){NULL, 0};
     if (file->fd < 0)
         return PDNN_OK;
-    if (!file->block && make_block(file, err) != PDNN_OK)
-        return err->status;
+    if (!file->block)
+        make_block(file);
     for (bool more = true; more;) {
         const char *from = file->block + file->at;
         const char *end = memchr(from + searched, '\n', file->used - file->at - searched);

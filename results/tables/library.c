@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* access */
 #include "results/tables/library.h"
 
+#include "base/memory.h"
 #include "base/texts.h"
 #include "results/tables/log_file.h"
 
@@ -53,16 +54,7 @@ static struct entry *entry_of(struct pdnn_library *library, const struct pdnn_li
     size_t before = library->keys.count;
     full_key(row->context, row->key, text);
     size_t number = pdnn_texts_add(&library->keys, text);
-    if (number == SIZE_MAX)
-        return NULL;
-    if (number >= library->room) {
-        size_t room = library->room ? 2 * library->room : 1024;
-        struct entry *entries = realloc(library->entries, room * sizeof *entries);
-        if (!entries)
-            return NULL;
-        library->entries = entries;
-        library->room = room;
-    }
+    library->entries = pdnn_grow(library->entries, &library->room, number, sizeof *library->entries);
     if (library->keys.count > before)
         library->entries[number] = (struct entry){.ns = NULL};
     return &library->entries[number];
@@ -79,8 +71,6 @@ static struct last *last_of(struct entry *entry, const char *host) {
 static struct last *add_last(struct pdnn_library *library, struct entry *entry, const char *host) {
     struct last *last = pdnn_arena_alloc(&library->arena, 1, sizeof *last);
     const char *name = pdnn_arena_strdup(&library->arena, host);
-    if (!last || !name)
-        return NULL;
     *last = (struct last){.host = name, .started_unix_ms = INT64_MIN, .next = entry->last};
     return last;
 }
@@ -95,24 +85,19 @@ static struct pdnn_library_times times_of(const struct entry *entry) {
                                        best ? best->reason : ""};
 }
 
-/* Makes the row known; what it needs is allocated before anything changes. */
-static enum pdnn_status remember(struct pdnn_library *library, const struct pdnn_library_row *row,
-                                 struct pdnn_err *err) {
+/* Makes the row known. */
+static void remember(struct pdnn_library *library, const struct pdnn_library_row *row) {
     struct entry *entry = entry_of(library, row);
     bool is_ok = row->visit.outcome == PDNN_OUTCOME_OK;
-    const char *reason = entry ? pdnn_arena_strdup(&library->arena, row->visit.reason) : NULL;
-    if (reason && is_ok && entry->count == entry->room) {
+    const char *reason = pdnn_arena_strdup(&library->arena, row->visit.reason);
+    if (is_ok && entry->count == entry->room) {
         size_t room = entry->room ? 2 * entry->room : 4;
-        double *ns = realloc(entry->ns, room * sizeof *ns);
-        if (ns) {
-            entry->ns = ns;
-            entry->room = room;
-        }
+        double *ns = pdnn_resize(entry->ns, room, sizeof *ns);
+        entry->ns = ns;
+        entry->room = room;
     }
-    struct last *last = entry ? last_of(entry, row->host) : NULL;
-    last = last || !entry ? last : add_last(library, entry, row->host);
-    if (!reason || !last || (is_ok && entry->count == entry->room))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", library->file.path);
+    struct last *last = last_of(entry, row->host);
+    last = last ? last : add_last(library, entry, row->host);
     if (last->started_unix_ms == INT64_MIN)
         entry->last = last;
     if (row->visit.started_unix_ms >= last->started_unix_ms) {
@@ -122,7 +107,6 @@ static enum pdnn_status remember(struct pdnn_library *library, const struct pdnn
     }
     if (is_ok)
         entry->ns[entry->count++] = row->visit.median_ns;
-    return PDNN_OK;
 }
 
 static enum pdnn_status parse_row(const char *path, const struct pdnn_csv *csv, size_t number,
@@ -147,10 +131,8 @@ static enum pdnn_status read_rows(struct pdnn_log_file *file,
                                                            struct pdnn_err *err),
                                   void *user, struct pdnn_err *err) {
     struct pdnn_csv csv = {0};
-    struct pdnn_library_row *row = malloc(sizeof *row);
-    enum pdnn_status status =
-        row ? pdnn_log_file_load(file, &csv, err)
-            : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", file->path);
+    struct pdnn_library_row *row = pdnn_alloc(1, sizeof *row);
+    enum pdnn_status status = pdnn_log_file_load(file, &csv, err);
     for (size_t i = 0; i < csv.n_rows && status == PDNN_OK; i++) {
         status = parse_row(file->path, &csv, i, row, err);
         if (status == PDNN_OK)
@@ -162,14 +144,14 @@ static enum pdnn_status read_rows(struct pdnn_log_file *file,
 }
 
 static enum pdnn_status remember_row(void *user, const struct pdnn_library_row *row, struct pdnn_err *err) {
-    return remember(user, row, err);
+    (void)err;
+    remember(user, row);
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **library,
                                    struct pdnn_err *err) {
-    struct pdnn_library *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", directory);
+    struct pdnn_library *made = pdnn_alloc(1, sizeof *made);
     made->folder.fd = made->file.fd = -1;
     enum pdnn_status status = pdnn_folder_ensure(directory, err);
     if (status == PDNN_OK)
@@ -238,7 +220,9 @@ enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdn
     if (status == PDNN_OK)
         status = pdnn_log_file_check(&library->file, err);
     pdnn_str_finish(&line);
-    return status == PDNN_OK ? remember(library, row, err) : status;
+    if (status == PDNN_OK)
+        remember(library, row);
+    return status;
 }
 
 enum pdnn_status pdnn_library_read(const char *directory, bool *there,

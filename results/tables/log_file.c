@@ -90,8 +90,6 @@ enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_er
 
 enum pdnn_status pdnn_log_file_append(struct pdnn_log_file *file, const struct pdnn_str *lines,
                                       struct pdnn_err *err) {
-    if (lines->failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for a row", file->path);
     enum pdnn_status status = pdnn_fd_write(file->fd, lines->text, lines->length, err);
     if (status == PDNN_OK && fdatasync(file->fd) != 0)
         status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));

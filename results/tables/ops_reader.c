@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/tables/ops_reader.h"
+#include "base/memory.h"
 #include "results/tables/columns.h"
 #include "results/tables/ids.h"
 
@@ -20,31 +21,24 @@ static enum pdnn_status find_columns(struct pdnn_ops_reader *reader, struct pdnn
             return pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing", reader->path, needed[i]);
     }
     reader->id = pdnn_csv_find(&reader->csv, "id");
-    reader->column = calloc(pdnn_ops_columns.count, sizeof *reader->column);
-    if (!reader->column)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its columns", reader->path);
+    reader->column = pdnn_alloc(pdnn_ops_columns.count, sizeof *reader->column);
     for (size_t i = 0; i < pdnn_ops_columns.count; i++)
         reader->column[i] = pdnn_csv_find(&reader->csv, pdnn_ops_columns.column[i].name);
     return PDNN_OK;
 }
 
 /* If the rows of an instance are not contiguous, the first of them count. */
-static enum pdnn_status index_rows(struct pdnn_ops_reader *reader, struct pdnn_err *err) {
+static void index_rows(struct pdnn_ops_reader *reader) {
     const struct pdnn_csv *csv = &reader->csv;
-    reader->first = calloc(csv->n_rows + 1, sizeof *reader->first);
-    if (!reader->first)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its instances", reader->path);
+    reader->first = pdnn_alloc(csv->n_rows + 1, sizeof *reader->first);
     for (size_t row = 0; row < csv->n_rows; row++) {
         const char *id = pdnn_csv_get(csv, row, reader->id);
         if (row && strcmp(id, pdnn_csv_get(csv, row - 1, reader->id)) == 0)
             continue;
         size_t known = reader->ids.count, number = pdnn_texts_add(&reader->ids, id);
-        if (number == SIZE_MAX)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its instances", reader->path);
         if (number == known)
             reader->first[number] = row;
     }
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
@@ -56,13 +50,12 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
     enum pdnn_status status = pdnn_csv_read(path, OPS_LIMIT_BYTES, PDNN_CSV_STRICT, &opened.csv, err);
     if (status != PDNN_OK)
         return status;
-    opened.path = strdup(path);
-    status = opened.path ? find_columns(&opened, err)
-                         : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    opened.path = pdnn_strdup(path);
+    status = find_columns(&opened, err);
     if (status == PDNN_OK)
-        status = pdnn_ids_reprint(&opened.csv, &opened.arena, err);
+        pdnn_ids_reprint(&opened.csv, &opened.arena);
     if (status == PDNN_OK)
-        status = index_rows(&opened, err);
+        index_rows(&opened);
     if (status == PDNN_OK)
         *reader = opened;
     else
@@ -107,10 +100,7 @@ enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char
     while (is_row_of(reader, first + count, id))
         count++;
     if (count > reader->room) {
-        struct pdnn_op_record *more = realloc(reader->ops, count * sizeof *more);
-        if (!more)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu ops", reader->path, count);
-        reader->ops = more;
+        reader->ops = pdnn_resize(reader->ops, count, sizeof *reader->ops);
         reader->room = count;
     }
     for (size_t i = 0; i < count; i++) {

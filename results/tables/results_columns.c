@@ -303,16 +303,13 @@ static void append_setting(struct list *list, size_t setting) {
                  });
 }
 
-enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *families, size_t n_families,
-                                      bool analytic_only, struct pdnn_arena *arena,
-                                      struct pdnn_columns *columns, struct pdnn_err *err) {
+void pdnn_results_columns(const struct pdnn_family_def *const *families, size_t n_families,
+                          bool analytic_only, struct pdnn_arena *arena, struct pdnn_columns *columns) {
     size_t room = N_HEAD + N_TAIL + PDNN_SETTING_COUNT;
     for (size_t i = 0; i < n_families; i++)
         room += families[i]->n_params;
     struct list list = {.column = pdnn_arena_alloc(arena, room, sizeof(struct pdnn_column)),
                         .analytic_only = analytic_only};
-    if (!list.column)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the columns of results.csv");
     for (size_t i = 0; i < N_HEAD; i++)
         append(&list, &head[i]);
     for (size_t i = 0; i < n_families; i++)
@@ -322,5 +319,4 @@ enum pdnn_status pdnn_results_columns(const struct pdnn_family_def *const *famil
     for (size_t i = 0; i < N_TAIL; i++)
         append(&list, &tail[i]);
     *columns = (struct pdnn_columns){"results.csv", list.column, list.count};
-    return PDNN_OK;
 }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/tables/results_reader.h"
 
+#include "base/memory.h"
 #include "base/str.h"
 #include "models/instance.h"
 #include "results/tables/columns.h"
@@ -94,7 +95,7 @@ static enum pdnn_status take(const char *path, struct pdnn_csv *csv, struct pdnn
             status = pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a results.csv",
                                path, needed[i]);
     if (status == PDNN_OK)
-        status = pdnn_ids_reprint(csv, arena, err);
+        pdnn_ids_reprint(csv, arena);
     if (status != PDNN_OK) {
         pdnn_csv_finish(csv);
         return status;
@@ -107,9 +108,7 @@ static enum pdnn_status take(const char *path, struct pdnn_csv *csv, struct pdnn
 enum pdnn_status pdnn_results_parse(const char *path, const struct pdnn_str *text, struct pdnn_arena *arena,
                                     struct pdnn_csv *results, struct pdnn_err *err) {
     struct pdnn_csv csv;
-    char *copy = text->failed ? NULL : malloc(text->length + 1);
-    if (!copy)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    char *copy = pdnn_alloc(text->length + 1, 1);
     memcpy(copy, pdnn_str_text(text), text->length + 1);
     enum pdnn_status status = pdnn_csv_parse(path, copy, text->length, PDNN_CSV_STRICT, &csv, err);
     return status == PDNN_OK ? take(path, &csv, arena, results, err) : status;

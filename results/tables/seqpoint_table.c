@@ -1,4 +1,5 @@
 #include "results/tables/seqpoint_table.h"
+#include "base/memory.h"
 #include "results/tables/record.h"
 
 #include <inttypes.h>
@@ -144,9 +145,8 @@ static enum pdnn_status parse_rows(const char *path, const struct pdnn_csv *csv,
 
 static enum pdnn_status take(const char *path, struct pdnn_csv *csv, struct pdnn_seqpoint_table *table,
                              struct pdnn_err *err) {
-    struct pdnn_seqpoint_row *row = calloc(csv->n_rows + 1, sizeof *row);
-    enum pdnn_status status = row ? parse_rows(path, csv, row, err)
-                                  : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    struct pdnn_seqpoint_row *row = pdnn_alloc(csv->n_rows + 1, sizeof *row);
+    enum pdnn_status status = parse_rows(path, csv, row, err);
     if (status != PDNN_OK) {
         free(row);
         pdnn_csv_finish(csv);

@@ -1,4 +1,5 @@
 #include "results/tables/tables.h"
+#include "base/memory.h"
 #include "results/table/csv.h"
 
 #include <inttypes.h>
@@ -8,18 +9,12 @@
 
 enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many hosts, with all digits */
 
-enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
-                                  size_t n_families, struct pdnn_err *err) {
+void pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
+                      size_t n_families) {
     *tables = (struct pdnn_tables){.columns = {0}};
-    enum pdnn_status status =
-        pdnn_results_columns(families, n_families, false, &tables->arena, &tables->columns, err);
-    if (status != PDNN_OK) {
-        pdnn_tables_finish(tables);
-        return status;
-    }
+    pdnn_results_columns(families, n_families, false, &tables->arena, &tables->columns);
     pdnn_columns_header(&tables->columns, &tables->results);
     pdnn_columns_header(&pdnn_ops_columns, &tables->ops);
-    return PDNN_OK;
 }
 
 void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
@@ -31,8 +26,6 @@ void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *recor
 
 static enum pdnn_status replace(const struct pdnn_folder *folder, const char *name,
                                 const struct pdnn_str *text, struct pdnn_err *err) {
-    if (text->failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s/%s: out of memory for the table", folder->path, name);
     return pdnn_folder_replace(folder, name, pdnn_str_text(text), text->length, err);
 }
 
@@ -111,9 +104,8 @@ static enum pdnn_status parse_ceilings(const char *path, struct pdnn_csv *csv, c
 static enum pdnn_status take_ceilings(const char *path, struct pdnn_csv *csv, const char *host,
                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     size_t room = csv->n_rows < PDNN_CEILINGS_MAX ? csv->n_rows : PDNN_CEILINGS_MAX, count = 0;
-    struct pdnn_ceiling *rows = calloc(room + 1, sizeof *rows);
-    enum pdnn_status status = rows ? parse_ceilings(path, csv, host, rows, &count, err)
-                                   : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its rows", path);
+    struct pdnn_ceiling *rows = pdnn_alloc(room + 1, sizeof *rows);
+    enum pdnn_status status = parse_ceilings(path, csv, host, rows, &count, err);
     if (status == PDNN_OK) {
         memcpy(ceilings->row, rows, count * sizeof *rows);
         ceilings->count = count;

@@ -18,8 +18,8 @@ struct pdnn_tables {
 };
 
 /* families: those in the table, which determine the hyper-parameter columns. */
-enum pdnn_status pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
-                                  size_t n_families, struct pdnn_err *err);
+void pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
+                      size_t n_families);
 void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
                      const struct pdnn_op_record *ops, size_t n_ops);
 /* Replaces results.csv and ops.csv in the folder. */

@@ -1,47 +1,33 @@
 #include "results/tables/visits.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 
 /* Makes room for one more instance. */
-static bool grow(struct pdnn_visits *visits) {
-    if (visits->ids.count < visits->room)
-        return true;
-    size_t room = visits->room ? 2 * visits->room : 64;
-    struct pdnn_instance_visits *of = realloc(visits->of, room * sizeof *of);
-    if (!of)
-        return false;
-    visits->of = of;
-    visits->room = room;
-    return true;
+static void grow(struct pdnn_visits *visits) {
+    visits->of = pdnn_grow(visits->of, &visits->room, visits->ids.count, sizeof *visits->of);
 }
 
 /* Makes room for one more visit. */
-static bool grow_instance(struct pdnn_instance_visits *of) {
+static void grow_instance(struct pdnn_instance_visits *of) {
     if (of->count < of->room)
-        return true;
+        return;
     size_t room = of->room ? 2 * of->room : 4;
-    struct pdnn_visit *visit = realloc(of->visit, room * sizeof *visit);
-    if (visit)
-        of->visit = visit;
-    struct pdnn_measured_ops *ops = realloc(of->ops, room * sizeof *ops);
-    if (ops)
-        of->ops = ops;
-    if (!visit || !ops)
-        return false;
+    of->visit = pdnn_resize(of->visit, room, sizeof *of->visit);
+    of->ops = pdnn_resize(of->ops, room, sizeof *of->ops);
     of->room = room;
-    return true;
 }
 
 static const char *intern(struct pdnn_visits *visits, const char *text) {
     size_t number = pdnn_texts_add(&visits->texts, text);
-    return number == SIZE_MAX ? NULL : visits->texts.text[number];
+    return visits->texts.text[number];
 }
 
-static bool copy_ops(struct pdnn_visits *visits, const struct pdnn_visit *visit,
+static void copy_ops(struct pdnn_visits *visits, const struct pdnn_visit *visit,
                      struct pdnn_measured_ops *ops) {
     struct pdnn_measured_op *copy = pdnn_arena_alloc(&visits->arena, visit->n_ops + 1, sizeof *copy);
-    bool good = copy != NULL;
-    for (size_t i = 0; good && i < visit->n_ops; i++) {
+    for (size_t i = 0; i < visit->n_ops; i++) {
         const struct pdnn_visit_op *op = &visit->ops[i];
         copy[i] = (struct pdnn_measured_op){
             .key = intern(visits, op->key),
@@ -51,31 +37,23 @@ static bool copy_ops(struct pdnn_visits *visits, const struct pdnn_visit *visit,
             .time_ns = op->time_ns,
             .count = op->count,
         };
-        good = copy[i].key && copy[i].layer && copy[i].implementation;
     }
     *ops = (struct pdnn_measured_ops){copy, visit->n_ops};
-    return good;
 }
 
-enum pdnn_status pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit,
-                                 struct pdnn_err *err) {
+void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit) {
     struct pdnn_measured_ops ops;
-    if (!copy_ops(visits, visit, &ops) || !grow(visits))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its visits", id);
+    copy_ops(visits, visit, &ops);
+    grow(visits);
     size_t before = visits->ids.count, number = pdnn_texts_add(&visits->ids, id);
     if (number == before)
         visits->of[number] = (struct pdnn_instance_visits){0};
-    if (number == SIZE_MAX || !grow_instance(&visits->of[number])) {
-        if (number == before)
-            pdnn_visits_drop_last(visits, id);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for its visits", id);
-    }
+    grow_instance(&visits->of[number]);
     struct pdnn_instance_visits *of = &visits->of[number];
     of->ops[of->count] = ops;
     of->visit[of->count] = *visit;
     of->visit[of->count].ops = NULL;
     of->visit[of->count++].n_ops = 0;
-    return PDNN_OK;
 }
 
 void pdnn_visits_drop_last(struct pdnn_visits *visits, const char *id) {

@@ -38,8 +38,7 @@ struct pdnn_visits {
 };
 
 /* Keeps a copy of the visit (borrowed) and of its ops. */
-enum pdnn_status pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit,
-                                 struct pdnn_err *err);
+void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit);
 
 /* Removes the last visit added, which was one of this instance. */
 void pdnn_visits_drop_last(struct pdnn_visits *visits, const char *id);

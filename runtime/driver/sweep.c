@@ -1,6 +1,7 @@
 #include "runtime/driver/sweep.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/driver/sweep_schedule.h"
 #include "runtime/driver/sweep_visitor.h"
 
@@ -132,7 +133,7 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
         return status;
     status = sweep->hooks->visited(sweep->hooks->user, index, &visit, err);
     if (status == PDNN_OK)
-        status = pdnn_schedule_note(&sweep->schedule, index, &visit, answered_ns - asked_ns, err);
+        pdnn_schedule_note(&sweep->schedule, index, &visit, answered_ns - asked_ns);
     pdnn_visit_finish(&visit);
     if (status != PDNN_OK)
         return status;
@@ -194,10 +195,8 @@ enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const s
                                      const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
                                      struct pdnn_err *err) {
     struct sweep sweep = {.visitor = visitor, .rules = rules, .hooks = hooks};
-    enum pdnn_status status = pdnn_schedule_init(&sweep.schedule, tasks, n_tasks, rules, err);
-    if (status != PDNN_OK)
-        return status;
-    status = visit_all(&sweep, err);
+    pdnn_schedule_init(&sweep.schedule, tasks, n_tasks, rules);
+    enum pdnn_status status = visit_all(&sweep, err);
     sweep.result.unfinished = pdnn_schedule_unfinished(&sweep.schedule);
     pdnn_schedule_finish(&sweep.schedule);
     *result = sweep.result;
@@ -229,14 +228,11 @@ struct pdnn_sweep_workers {
     } several[SEVERAL_MAX]; /* workers of several ranks, by when they were started */
 };
 
-enum pdnn_status pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
-                                           struct pdnn_sweep_workers **workers, struct pdnn_err *err) {
-    *workers = calloc(1, sizeof **workers);
-    if (!*workers)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the workers");
+void pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
+                               struct pdnn_sweep_workers **workers) {
+    *workers = pdnn_alloc(1, sizeof **workers);
     (*workers)->host = host;
     (*workers)->memory_limit_bytes = memory_limit_bytes;
-    return PDNN_OK;
 }
 
 void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers) {
@@ -344,8 +340,7 @@ enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err) {
     struct pdnn_sweep_workers *workers;
-    if (pdnn_sweep_workers_create(host, rules->request.memory_limit_bytes, &workers, err) != PDNN_OK)
-        return err->status;
+    pdnn_sweep_workers_create(host, rules->request.memory_limit_bytes, &workers);
     enum pdnn_status status = pdnn_sweep_run_on(workers, tasks, n_tasks, rules, hooks, result, err);
     pdnn_sweep_workers_destroy(workers);
     return status;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* qsort_r */
 /* What a deadline leaves time for: which tasks a sweep begins, so that those it begins get all their rounds.
  */
+#include "base/memory.h"
 #include "runtime/driver/sweep_schedule.h"
 
 #include <math.h>
@@ -46,18 +47,15 @@ static void order_by_length(struct pdnn_schedule *schedule) {
     qsort_r(schedule->reach, schedule->n_tasks, sizeof *schedule->reach, by_length, schedule);
 }
 
-enum pdnn_status pdnn_schedule_reach(struct pdnn_schedule *schedule, struct pdnn_err *err) {
+void pdnn_schedule_reach(struct pdnn_schedule *schedule) {
     size_t count = schedule->n_tasks;
     if (!schedule->rules->deadline_ns)
-        return PDNN_OK;
-    schedule->reach = calloc(count + 1, sizeof *schedule->reach);
-    if (!schedule->reach)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the schedule of %zu instances", count);
+        return;
+    schedule->reach = pdnn_alloc(count + 1, sizeof *schedule->reach);
     if (schedule->rules->reach == PDNN_REACH_SMALLEST)
         order_by_length(schedule);
     else
         order_by_spread(schedule->reach, count, schedule->rules->request.seed);
-    return PDNN_OK;
 }
 
 static bool is_begun(const struct pdnn_schedule_task *task) {
@@ -121,18 +119,15 @@ void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns) {
         admit_one(schedule, (double)left_ns);
 }
 
-enum pdnn_status pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks,
-                                  const struct pdnn_sweep_rules *rules, uint64_t left_ns, size_t *count,
-                                  struct pdnn_err *err) {
+void pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                      uint64_t left_ns, size_t *count) {
     struct pdnn_schedule schedule;
-    if (pdnn_schedule_init(&schedule, tasks, n_tasks, rules, err) != PDNN_OK)
-        return err->status;
+    pdnn_schedule_init(&schedule, tasks, n_tasks, rules);
     *count = 0;
     pdnn_schedule_plan(&schedule, left_ns);
     for (size_t i = 0; i < n_tasks; i++)
         *count += !schedule.state[i].closed && !schedule.state[i].waits;
     pdnn_schedule_finish(&schedule);
-    return PDNN_OK;
 }
 
 bool pdnn_schedule_is_waiting(const struct pdnn_schedule *schedule) {

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "runtime/driver/sweep_schedule.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -15,23 +16,16 @@ static size_t least_visits(const struct pdnn_schedule *schedule) {
 }
 
 /* Makes room for `count` medians in the task and in the scratch. */
-static bool make_room(struct pdnn_schedule *schedule, struct pdnn_schedule_task *task, size_t count) {
+static void make_room(struct pdnn_schedule *schedule, struct pdnn_schedule_task *task, size_t count) {
     if (count > task->room) {
         size_t room = count + least_visits(schedule);
-        double *medians = realloc(task->medians, room * sizeof *medians);
-        if (!medians)
-            return false;
-        task->medians = medians;
+        task->medians = pdnn_resize(task->medians, room, sizeof *task->medians);
         task->room = room;
     }
     if (count > schedule->scratch_room) {
-        double *scratch = realloc(schedule->scratch, 2 * count * sizeof *scratch);
-        if (!scratch)
-            return false;
-        schedule->scratch = scratch;
+        schedule->scratch = pdnn_resize(schedule->scratch, 2 * count, sizeof *schedule->scratch);
         schedule->scratch_room = 2 * count;
     }
-    return true;
 }
 
 /* Sampling time that one pass adds to a task's budget; a round has PDNN_SCHEDULE_EXTRA passes. */
@@ -123,7 +117,7 @@ static void begin_pass(struct pdnn_schedule *schedule) {
     }
 }
 
-static enum pdnn_status take_up(struct pdnn_schedule *schedule, size_t index, struct pdnn_err *err) {
+static void take_up(struct pdnn_schedule *schedule, size_t index) {
     const struct pdnn_task *from = &schedule->tasks[index];
     struct pdnn_schedule_task *task = &schedule->state[index];
     for (size_t i = 0; i < from->crashes; i++)
@@ -131,42 +125,30 @@ static enum pdnn_status take_up(struct pdnn_schedule *schedule, size_t index, st
     task->spent_ns = from->spent_ns;
     task->closed = from->closed || pdnn_standing_is_final(&task->standing);
     if (!from->visits_done)
-        return PDNN_OK;
-    if (!make_room(schedule, task, from->visits_done))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", from->id);
+        return;
+    make_room(schedule, task, from->visits_done);
     task->visits = from->visits_done;
     memcpy(task->medians, from->medians, task->visits * sizeof *task->medians);
     task->scatter = scatter_of(schedule, task);
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks,
-                                    size_t n_tasks, const struct pdnn_sweep_rules *rules,
-                                    struct pdnn_err *err) {
+void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks, size_t n_tasks,
+                        const struct pdnn_sweep_rules *rules) {
     struct pdnn_schedule made = {.tasks = tasks, .rules = rules, .n_tasks = n_tasks};
     size_t room = n_tasks ? n_tasks : 1;
-    enum pdnn_status status = PDNN_OK;
-    made.state = calloc(room, sizeof *made.state);
-    made.order = calloc(room, sizeof *made.order);
-    made.by_cost = calloc(room, sizeof *made.by_cost);
-    made.scatters = calloc(room, sizeof *made.scatters);
-    if (!made.state || !made.order || !made.by_cost || !made.scatters)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the schedule of %zu instances", n_tasks);
-    for (size_t i = 0; i < n_tasks && status == PDNN_OK; i++) {
+    made.state = pdnn_alloc(room, sizeof *made.state);
+    made.order = pdnn_alloc(room, sizeof *made.order);
+    made.by_cost = pdnn_alloc(room, sizeof *made.by_cost);
+    made.scatters = pdnn_alloc(room, sizeof *made.scatters);
+    for (size_t i = 0; i < n_tasks; i++) {
         made.by_cost[i] = (uint32_t)i;
-        status = take_up(&made, i, err);
+        take_up(&made, i);
     }
-    if (status == PDNN_OK)
-        status = pdnn_schedule_reach(&made, err);
-    if (status != PDNN_OK) {
-        pdnn_schedule_finish(&made);
-        return status;
-    }
+    pdnn_schedule_reach(&made);
     decide_all(&made);
     qsort_r(made.by_cost, n_tasks, sizeof *made.by_cost, by_cost, &made);
     made.next = n_tasks;
     *schedule = made;
-    return PDNN_OK;
 }
 
 void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
@@ -217,8 +199,8 @@ uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t tas
     return !is_due_by_rounds(schedule, state) && left < share ? left : share;
 }
 
-enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
-                                    const struct pdnn_visit *visit, uint64_t wall_ns, struct pdnn_err *err) {
+void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struct pdnn_visit *visit,
+                        uint64_t wall_ns) {
     struct pdnn_schedule_task *state = &schedule->state[task];
     uint64_t predicted_ns = schedule->tasks[task].visit_ns;
     state->wall_ns += wall_ns;
@@ -228,14 +210,12 @@ enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
     pdnn_standing_add(&state->standing, visit);
     state->closed = pdnn_standing_is_final(&state->standing);
     if (visit->outcome != PDNN_OUTCOME_OK)
-        return PDNN_OK;
-    if (!make_room(schedule, state, state->visits + 1))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the visits of %s", schedule->tasks[task].id);
+        return;
+    make_room(schedule, state, state->visits + 1);
     state->medians[state->visits++] = visit->median_ns;
     state->spent_ns += (uint64_t)(visit->mean_ns * (double)visit->samples * (double)visit->steps_per_sample);
     state->scatter = scatter_of(schedule, state);
     state->wide = wants_extra(schedule, state);
-    return PDNN_OK;
 }
 
 size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule) {

@@ -43,10 +43,9 @@ struct pdnn_schedule {
     size_t pass, next; /* passes count from 1, PDNN_SCHEDULE_EXTRA per round; next: index into order */
 };
 
-/* Starts from the earlier visits in tasks. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks,
-                                    size_t n_tasks, const struct pdnn_sweep_rules *rules,
-                                    struct pdnn_err *err);
+/* Starts from the earlier visits in tasks. */
+void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks, size_t n_tasks,
+                        const struct pdnn_sweep_rules *rules);
 void pdnn_schedule_finish(struct pdnn_schedule *schedule);
 
 /* Sets *task to the next one to visit; false when all are done. */
@@ -55,9 +54,9 @@ bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task);
 /* Sampling time limit for the task's next visit. */
 uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t task);
 
-/* Records a visit that took wall_ns in all. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task,
-                                    const struct pdnn_visit *visit, uint64_t wall_ns, struct pdnn_err *err);
+/* Records a visit that took wall_ns in all. */
+void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struct pdnn_visit *visit,
+                        uint64_t wall_ns);
 
 /* Wall time that the task's next visit is likely to take: the mean of its visits in this run, or its
  * prediction, scaled by what this run's predictions were off by; at most limits.time. 0: not known. */
@@ -66,8 +65,8 @@ uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task
 /* There is no time for the task's next visit: it gets no more in this run. */
 void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task);
 
-/* Sets the order in which tasks are begun if there is a deadline. PDNN_NO_MEMORY. Called by init. */
-enum pdnn_status pdnn_schedule_reach(struct pdnn_schedule *schedule, struct pdnn_err *err);
+/* Sets the order in which tasks are begun if there is a deadline. Called by init. */
+void pdnn_schedule_reach(struct pdnn_schedule *schedule);
 
 /* Decides which of the tasks without a visit may be begun if left_ns are left: those for whose rounds there
  * seems to be time, beside the rounds of what was begun already; or if that is none, one visit to one task.

@@ -2,6 +2,7 @@
 #include "runtime/driver/worker.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/driver/worker_ask.h"
 
 #include <inttypes.h>
@@ -47,9 +48,7 @@ static bool read_visit(const struct pdnn_message *message, size_t rest_size, str
     copy.reason[sizeof copy.reason - 1] = 0;
     copy.ops = NULL;
     if (copy.n_ops) {
-        copy.ops = malloc(ops_bytes);
-        if (!copy.ops)
-            return false;
+        copy.ops = pdnn_alloc(ops_bytes, 1);
         memcpy(copy.ops, (const char *)message->body + sizeof copy, ops_bytes);
     }
     bool sound = true;
@@ -110,11 +109,11 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
     return ask_visit(worker, PDNN_MESSAGE_VISIT, &body, watch, &answer, visit, err);
 }
 
-/* What follows a visit in its answer; NULL if there is no memory. */
+/* What follows a visit in its answer. */
 static void *copy_rest(const struct visit_answer *answer) {
     size_t bytes = answer->n_rest * answer->rest_size;
-    void *copy = malloc(bytes ? bytes : 1);
-    if (copy && bytes)
+    void *copy = pdnn_alloc(bytes ? bytes : 1, 1);
+    if (bytes)
         memcpy(copy, (const char *)answer->message.body + answer->message.body_bytes - bytes, bytes);
     return copy;
 }
@@ -131,8 +130,8 @@ enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct p
     if (status != PDNN_OK || visit->outcome != PDNN_OUTCOME_OK)
         return status;
     *times = copy_rest(&answer);
-    *n_times = *times ? answer.n_rest : 0;
-    return *times ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of operators");
+    *n_times = answer.n_rest;
+    return PDNN_OK;
 }
 
 static bool operators_are_sound(const struct pdnn_operator *operators, size_t count,
@@ -155,8 +154,6 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
     if (status != PDNN_OK || visit->outcome != PDNN_OUTCOME_OK)
         return status;
     struct pdnn_operator *copy = copy_rest(&answer);
-    if (!copy)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu operators", answer.n_rest);
     if (!operators_are_sound(copy, answer.n_rest, visit)) {
         free(copy);
         refuse(worker, visit);
@@ -240,9 +237,7 @@ enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads,
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_PLACES, &body, &waiting, &answer, err);
     if (status != PDNN_OK)
         return status;
-    char *text = malloc(answer.body_bytes + 1);
-    if (!text)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the places of %" PRId64 " threads", threads);
+    char *text = pdnn_alloc(answer.body_bytes + 1, 1);
     memcpy(text, answer.body, answer.body_bytes);
     text[answer.body_bytes] = 0;
     *places = text;
@@ -264,9 +259,7 @@ enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn
         sound = is_text(row[i].op, sizeof row[i].op) && is_text(row[i].tensor, sizeof row[i].tensor);
     if (!sound)
         return fail_garbled(worker, err);
-    struct pdnn_check_row *copy = malloc(answer.body_bytes ? answer.body_bytes : 1);
-    if (!copy)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check's rows");
+    struct pdnn_check_row *copy = pdnn_alloc(answer.body_bytes ? answer.body_bytes : 1, 1);
     memcpy(copy, answer.body, answer.body_bytes);
     *rows = copy;
     *n_rows = answer.body_bytes / sizeof **rows;

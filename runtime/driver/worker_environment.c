@@ -21,7 +21,6 @@ static void put(struct list *list, const char *pair, size_t length) {
         at++;
     list->count += at == list->count;
     list->variables[at] = pdnn_arena_printf(list->arena, "%.*s", (int)length, pair);
-    list->failed = list->failed || !list->variables[at];
 }
 
 char **pdnn_worker_environment(struct pdnn_arena *arena, const struct pdnn_host *host, const char *more) {
@@ -35,25 +34,21 @@ char **pdnn_worker_environment(struct pdnn_arena *arena, const struct pdnn_host 
     for (const char *at = more; *at; at++)
         room += *at == '=';
     list.variables = pdnn_arena_alloc(arena, room, sizeof *list.variables);
-    list.failed = !list.variables;
-    for (char **variable = environ; *variable && !list.failed; variable++) {
+    for (char **variable = environ; *variable; variable++) {
         if (!pdnn_openmp_is_variable(*variable) || pdnn_openmp_is_passed(*variable))
             list.variables[list.count++] = *variable;
     }
     pdnn_str_clear(&setting);
-    for (size_t i = 0; !list.failed && pdnn_openmp_setting(i, host, environ, &setting); i++) {
+    for (size_t i = 0; pdnn_openmp_setting(i, host, environ, &setting); i++) {
         put(&list, pdnn_str_text(&setting), setting.length);
         pdnn_str_clear(&setting);
     }
-    for (const char *line = more; *line && !list.failed; line += line[0] == '\n') {
+    for (const char *line = more; *line; line += line[0] == '\n') {
         size_t length = strcspn(line, "\n");
         put(&list, line, length);
         line += length;
     }
-    list.failed = list.failed || setting.failed;
     pdnn_str_finish(&setting);
-    if (list.failed)
-        return NULL;
     list.variables[list.count] = NULL;
     return list.variables;
 }

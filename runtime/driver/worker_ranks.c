@@ -2,6 +2,7 @@
 #include "runtime/driver/worker.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/str.h"
 #include "runtime/driver/worker_autopsy.h"
 #include "runtime/driver/worker_environment.h"
@@ -124,7 +125,6 @@ static void add_default(struct pdnn_str *lines, const char *pair) {
         pdnn_str_printf(lines, "%s%s", lines->length ? "\n" : "", pair);
 }
 
-/* NULL: no memory. */
 static char **environment_of(struct pdnn_arena *arena, const struct pdnn_host *host, const char *more) {
     struct pdnn_str lines = {0};
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
@@ -132,7 +132,7 @@ static char **environment_of(struct pdnn_arena *arena, const struct pdnn_host *h
     for (size_t i = 0; geteuid() == 0 && i < sizeof for_root / sizeof *for_root; i++)
         add_default(&lines, for_root[i]);
     pdnn_str_printf(&lines, "%s%s%s%s", lines.length ? "\n" : "", any_host_places, *more ? "\n" : "", more);
-    char **all = lines.failed ? NULL : pdnn_worker_environment(arena, host, pdnn_str_text(&lines));
+    char **all = pdnn_worker_environment(arena, host, pdnn_str_text(&lines));
     pdnn_str_finish(&lines);
     bool has_outer = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_NAMESPACE") || getenv("PMI_RANK");
     size_t kept = 0;
@@ -212,9 +212,7 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn
     const char *mpirun = getenv(MPIRUN_VARIABLE), *hosts = getenv(HOSTS_VARIABLE);
     struct pdnn_arena arena = {0};
     struct door door;
-    *worker = (struct pdnn_worker){.isa = start->isa, .link = calloc(1, sizeof *worker->link)};
-    if (!worker->link)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
+    *worker = (struct pdnn_worker){.isa = start->isa, .link = pdnn_alloc(1, sizeof *worker->link)};
     worker->link->fd = worker->link->error_fd = -1;
     worker->link->memory_limit_bytes = start->memory_limit_bytes;
     worker->link->is_ranks = true;
@@ -233,8 +231,6 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn
     arguments[n++] = program;
     arguments[n++] = door.address.sun_path;
     arguments[n++] = number;
-    if (status == PDNN_OK && (!environment || !name || !host_list))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
     if (status == PDNN_OK)
         status = spawn(worker, arguments, environment, err);
     if (status == PDNN_OK)

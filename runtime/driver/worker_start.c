@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "runtime/driver/worker.h"
 
+#include "base/memory.h"
 #include "runtime/driver/worker_ask.h"
 #include "runtime/driver/worker_environment.h"
 #include "runtime/driver/worker_link.h"
@@ -134,15 +135,11 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn
                                    const char *more, struct pdnn_welcome *welcome, struct pdnn_err *err) {
     char program[PDNN_PROGRAM_TEXT];
     struct pdnn_arena arena = {0};
-    *worker = (struct pdnn_worker){.isa = start->isa, .link = calloc(1, sizeof *worker->link)};
-    if (!worker->link)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
+    *worker = (struct pdnn_worker){.isa = start->isa, .link = pdnn_alloc(1, sizeof *worker->link)};
     worker->link->fd = worker->link->error_fd = -1;
     worker->link->memory_limit_bytes = start->memory_limit_bytes;
     enum pdnn_status status = pdnn_worker_program(program, err);
-    char **environment = status == PDNN_OK ? pdnn_worker_environment(&arena, start->host, more) : NULL;
-    if (status == PDNN_OK && !environment)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a worker");
+    char **environment = pdnn_worker_environment(&arena, start->host, more);
     if (status == PDNN_OK)
         status = spawn(worker, program, environment, err);
     if (status == PDNN_OK)

@@ -67,7 +67,7 @@ static enum pdnn_status try_epoch(const struct pdnn_seqpoint_table *table, size_
     double truth = status == PDNN_OK ? pdnn_epoch_total(&epoch, time_ns) : 0;
     const struct pdnn_epoch_sample_request wanted = {.epoch = &epoch, .seed = number + 1};
     if (status == PDNN_OK)
-        status = pdnn_epoch_sample_draw(&wanted, &arena, &sample, err);
+        pdnn_epoch_sample_draw(&wanted, &arena, &sample);
     for (size_t s = 0; s < SIZES && status == PDNN_OK; s++) {
         struct pdnn_epoch_estimate estimate;
         for (size_t i = 0; i < draws[s]; i++)

@@ -427,9 +427,8 @@ static struct pdnn_visit_op visit_op(const char *key, const char *implementation
 /* The ops of these visits as a journal stores them, in `known`. */
 static const struct pdnn_measured_ops *keep(struct pdnn_visits *known, const struct pdnn_visit *visits,
                                             size_t n_visits) {
-    struct pdnn_err err = {0};
     for (size_t i = 0; i < n_visits; i++)
-        assert_int_equal(pdnn_visits_add(known, ID, &visits[i], &err), PDNN_OK);
+        pdnn_visits_add(known, ID, &visits[i]);
     return pdnn_visits_of(known, ID).ops;
 }
 

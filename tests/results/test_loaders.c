@@ -45,7 +45,7 @@ static void aggregate(size_t n_visits, size_t n_ops, struct result *result) {
     for (size_t i = 0; i < n_visits; i++) {
         visits[i] = (struct pdnn_visit){
             .samples = 10, .steps_per_sample = 1, .median_ns = 100, .ops = ops[i], .n_ops = n_ops};
-        assert_int_equal(pdnn_visits_add(&known, ID, &visits[i], &err), PDNN_OK);
+        pdnn_visits_add(&known, ID, &visits[i]);
     }
     const struct pdnn_aggregate_input input = {.id = ID,
                                                .visits = visits,

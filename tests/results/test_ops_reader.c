@@ -72,7 +72,7 @@ static void test_ops_reader_reads_what_tables_write(void **state) {
     op->place.bound = PDNN_BOUND_MEMORY;
     strcpy(op->place.roof_level, "L2");
     op->place.pct_of_roof = 50;
-    assert_int_equal(pdnn_tables_init(&tables, pdnn_families, 1, &err), PDNN_OK);
+    pdnn_tables_init(&tables, pdnn_families, 1);
     pdnn_tables_add(&tables, record, op, 1);
     assert_int_equal(pdnn_tables_write(&tables, &folder, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);

@@ -60,7 +60,7 @@ static void test_tables_write_reads_back(void **state) {
     op->pass = "forward";
     strcpy(op->op, "dense");
     pdnn_placement_init(&op->place);
-    assert_int_equal(pdnn_tables_init(&tables, pdnn_families, 1, &err), PDNN_OK);
+    pdnn_tables_init(&tables, pdnn_families, 1);
     pdnn_tables_add(&tables, record, op, 1);
     pdnn_tables_add(&tables, record, NULL, 0);
     assert_int_equal(pdnn_tables_write(&tables, &folder, &err), PDNN_OK);
