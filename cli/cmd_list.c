@@ -121,8 +121,8 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     struct pdnn_str common = {0}, text = {0};
     if (!width)
         return PDNN_OK;
-    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false, err);
-    enum pdnn_status status = PDNN_OK;
+    enum pdnn_status status =
+        pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false, err);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err);
@@ -141,7 +141,8 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     pdnn_str_finish(&common);
     pdnn_str_finish(&text);
     if (status == PDNN_OK)
-        pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+        status =
+            pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
     return status;
 }
 
@@ -216,8 +217,7 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
         if (*count == all || list->spec.n_models == 1)
             break;
     }
-    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
-    return PDNN_OK;
+    return pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
 }
 
 /* Overwrites what differs from row to row: the record is cleared once for all of them. */
@@ -326,7 +326,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_tell_spec(&list.spec);
     status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
     if (status == PDNN_OK)
-        pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
+        status =
+            pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
     if (status == PDNN_OK && only_count)
         status = pdnn_list_totals(&list.spec, &host, &list.deal, &list.walk, csv, err);
     else if (status == PDNN_OK)

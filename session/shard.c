@@ -178,10 +178,11 @@ out:
     return status;
 }
 
-void pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, const struct pdnn_spec *spec,
-                           int64_t threads, bool with_memory, struct pdnn_err *err) {
+enum pdnn_status pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
+                                       const struct pdnn_spec *spec, int64_t threads, bool with_memory,
+                                       struct pdnn_err *err) {
     deal->next = 0;
-    pdnn_walk_start(walk, spec, threads, with_memory, err);
+    return pdnn_walk_start(walk, spec, threads, with_memory, err);
 }
 
 enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,

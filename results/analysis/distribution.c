@@ -258,7 +258,8 @@ static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t 
     struct pdnn_lifetime *lifetimes;
     if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
         return err->status;
-    pdnn_memory_lifetimes(&graph, &lifetimes, err);
+    if (pdnn_memory_lifetimes(&graph, &lifetimes, err) != PDNN_OK)
+        return err->status;
     bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
     if (slice > 1)
         find_sliced(instance->family, &graph, sliced);
