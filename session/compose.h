@@ -40,7 +40,7 @@ struct pdnn_compose_result {
 };
 
 /* How far composed times are from direct ones. error: composed over direct, less 1, of each model that has
- * settled composed visits and direct ones, which those that correct lack; repeat: of its direct visits, the
+ * composed visits and direct ones, which those that correct lack; repeat: of its direct visits, the
  * last over the first, less 1, for the machine's own share. */
 struct pdnn_validation {
     struct pdnn_validated {

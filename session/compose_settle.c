@@ -95,11 +95,7 @@ static double median_of_row(const struct rounds *rounds, size_t row) {
 
 /* The median over the model's own visits; NaN if it has none. */
 static double direct_of(const struct rounds *rounds) {
-    size_t count = 0;
-    for (size_t i = 0; i < rounds->of.count; i++)
-        if (pdnn_visit_is_direct(&rounds->of.visit[i]))
-            rounds->scratch[count++] = rounds->of.visit[i].median_ns;
-    return count ? pdnn_median(rounds->scratch, count) : NAN;
+    return pdnn_visits_median_ns(rounds->of.visit, rounds->of.count, PDNN_VISITS_DIRECT, rounds->scratch);
 }
 
 /* What the row took where the model ran, as a share of what all rows took: the median over its visits. */
@@ -264,7 +260,7 @@ static bool is_known(const struct rounds *rounds, const struct pdnn_visit *visit
     bool same = true;
     for (size_t i = 0; i < rounds->of.count && same; i++) {
         const struct pdnn_visit *old = &rounds->of.visit[i];
-        if (!(old->flags & PDNN_FLAG_SETTLED) || !pdnn_visit_counts_composed(old, &standing))
+        if (!(old->flags & PDNN_FLAG_SETTLED) || !pdnn_visit_is(old, PDNN_VISITS_COMPOSED, &standing))
             continue;
         same = count < rounds->count &&
                fabs(old->median_ns - visits[count].median_ns) <= 1e-6 * old->median_ns &&

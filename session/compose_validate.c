@@ -9,31 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whose visits. */
-enum method { METHOD_DIRECT, METHOD_ROUNDS, METHOD_COMPOSED };
-
-static bool is_of(const struct pdnn_instance_visits *of, size_t visit, enum method method) {
-    const struct pdnn_visit *one = &of->visit[visit];
-    if (method == METHOD_COMPOSED) {
-        const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
-        return (one->flags & PDNN_FLAG_SETTLED) && pdnn_visit_counts_composed(one, &standing);
-    }
-    return method == METHOD_ROUNDS ? pdnn_visit_is_round(one) : pdnn_visit_is_direct(one);
-}
-
-/* The median over the visits of one method, and the last of them over the first, less 1. 0 visits: false. */
-static bool summarize(const struct pdnn_instance_visits *of, enum method method, double *scratch,
+/* The median over these visits, and the last of them over the first, less 1. 0 visits: false. */
+static bool summarize(const struct pdnn_instance_visits *of, enum pdnn_visits_of which, double *scratch,
                       double *median, double *repeat) {
-    size_t count = 0;
-    double first = 0, last = 0;
-    for (size_t i = 0; i < of->count; i++) {
-        if (!is_of(of, i, method))
-            continue;
-        last = of->visit[i].median_ns;
-        first = count ? first : last;
-        scratch[count++] = last;
-    }
-    *repeat = count > 1 ? last / first - 1 : NAN;
+    size_t count = pdnn_visits_medians(of->visit, of->count, which, scratch);
+    *repeat = count > 1 ? scratch[count - 1] / scratch[0] - 1 : NAN;
     *median = count ? pdnn_median(scratch, count) : NAN;
     return count > 0;
 }
@@ -43,18 +23,19 @@ static bool summarize(const struct pdnn_instance_visits *of, enum method method,
 static double find_outside(const struct pdnn_instance_visits *of, double *scratch) {
     size_t count = 0;
     for (size_t i = 0; i < of->count; i++)
-        if (is_of(of, i, METHOD_DIRECT) && of->visit[i].stamped_ns > 0)
+        if (pdnn_visit_is_direct(&of->visit[i]) && of->visit[i].stamped_ns > 0)
             scratch[count++] = 1 - of->visit[i].stamped_ns / of->visit[i].median_ns;
     return count ? pdnn_median(scratch, count) : NAN;
 }
 
-/* The mean time of a row over the visits of one method. */
-static double time_of(const struct pdnn_instance_visits *of, enum method method,
+/* The mean time of a row over these visits. */
+static double time_of(const struct pdnn_instance_visits *of, enum pdnn_visits_of which,
                       const struct pdnn_measured_op *row) {
+    const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
     double sum_ns = 0;
     size_t count = 0;
     for (size_t i = 0; i < of->count; i++) {
-        if (!is_of(of, i, method))
+        if (!pdnn_visit_is(&of->visit[i], which, &standing))
             continue;
         count++;
         for (size_t k = 0; k < of->ops[i].count; k++) {
@@ -70,7 +51,7 @@ static void find_worst(const struct pdnn_instance_visits *of, struct pdnn_valida
     for (size_t i = 0; i < of->count; i++) {
         for (size_t k = 0; k < of->ops[i].count; k++) {
             const struct pdnn_measured_op *row = &of->ops[i].op[k];
-            double off_ns = time_of(of, METHOD_COMPOSED, row) - time_of(of, METHOD_DIRECT, row);
+            double off_ns = time_of(of, PDNN_VISITS_COMPOSED, row) - time_of(of, PDNN_VISITS_DIRECT, row);
             if (fabs(off_ns) > fabs(model->worst_ns)) {
                 model->worst_ns = off_ns;
                 model->worst_op = row->key;
@@ -81,18 +62,19 @@ static void find_worst(const struct pdnn_instance_visits *of, struct pdnn_valida
 
 static bool validate_one(const struct pdnn_instance_visits *of, double *scratch,
                          struct pdnn_validated *model) {
+    const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
     double ignored, rounds_ns;
     *model = (struct pdnn_validated){.worst_op = "", .low_ns = NAN, .high_ns = NAN};
-    if (!summarize(of, METHOD_COMPOSED, scratch, &model->composed_ns, &ignored) ||
-        !summarize(of, METHOD_DIRECT, scratch, &model->direct_ns, &model->repeat))
+    if (!summarize(of, PDNN_VISITS_COMPOSED, scratch, &model->composed_ns, &ignored) ||
+        !summarize(of, PDNN_VISITS_DIRECT, scratch, &model->direct_ns, &model->repeat))
         return false;
-    summarize(of, METHOD_ROUNDS, scratch, &rounds_ns, &ignored);
+    summarize(of, PDNN_VISITS_ROUNDS, scratch, &rounds_ns, &ignored);
     model->error = model->composed_ns / model->direct_ns - 1;
     model->outside = find_outside(of, scratch);
     model->uncorrected = rounds_ns / model->direct_ns - 1;
     for (size_t i = 0; i < of->count; i++) {
         const struct pdnn_visit *visit = &of->visit[i];
-        if (!is_of(of, i, METHOD_COMPOSED) || !(visit->p10_ns < visit->p90_ns))
+        if (!pdnn_visit_is(visit, PDNN_VISITS_COMPOSED, &standing) || !(visit->p10_ns < visit->p90_ns))
             continue;
         model->low_ns = visit->p10_ns;
         model->high_ns = visit->p90_ns;
@@ -106,10 +88,7 @@ void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool 
                            struct pdnn_validation *validation) {
     const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
     const struct pdnn_session *session = sweep->session;
-    size_t most = 1;
-    for (size_t i = 0; i < visits->ids.count; i++)
-        most = visits->of[i].count > most ? visits->of[i].count : most;
-    double *scratch = pdnn_alloc(most, sizeof *scratch);
+    double *scratch = pdnn_alloc(pdnn_visits_most(visits), sizeof *scratch);
     validation->count = 0;
     validation->model = pdnn_alloc(session->n_tasks + 1, sizeof *validation->model);
     for (size_t i = 0; i < session->n_tasks; i++) {

@@ -389,8 +389,7 @@ static enum pdnn_status write_instance(struct rows *rows, size_t number, struct 
     for (size_t i = kept.from; i < kept.end && status == PDNN_OK; i++) {
         if (rows->row[i].is_copy)
             continue;
-        if (rows->row[i].visit.outcome == PDNN_OUTCOME_OK &&
-            pdnn_visit_counts(&rows->row[i].visit, &kept.standing))
+        if (pdnn_visit_is(&rows->row[i].visit, PDNN_VISITS_ROW, &kept.standing))
             rows->medians[n_medians++] = rows->row[i].visit.median_ns;
         status = write_row(rows, &rows->row[i], ++of->kept, err);
     }

@@ -31,7 +31,7 @@ static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
     ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
     const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
     for (size_t i = 0; i < input->n_visits; i++) {
-        if (input->visits[i].outcome != PDNN_OUTCOME_OK || !pdnn_visit_counts(&input->visits[i], &standing))
+        if (!pdnn_visit_is(&input->visits[i], PDNN_VISITS_ROW, &standing))
             continue;
         if (input->ops)
             ok->ops[ok->count] = input->ops[i];
@@ -51,23 +51,14 @@ static double median_of(const struct ok_visits *ok, size_t offset) {
 
 #define MEDIAN(ok, field) median_of(ok, offsetof(struct pdnn_visit, field))
 
-static struct pdnn_scatter scatter_of(const struct pdnn_visit *visits, size_t n, double *scratch) {
-    const struct pdnn_standing standing = pdnn_standing_of(visits, n);
-    size_t n_ok = 0;
-    for (size_t i = 0; i < n; i++)
-        if (visits[i].outcome == PDNN_OUTCOME_OK && pdnn_visit_counts(&visits[i], &standing))
-            scratch[n_ok++] = visits[i].median_ns;
-    return pdnn_visits_scatter(scratch, n_ok);
-}
-
 void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool) {
-    size_t count = visits->ids.count, most = 1;
-    for (size_t i = 0; i < count; i++)
-        most = visits->of[i].count > most ? visits->of[i].count : most;
+    size_t count = visits->ids.count;
     struct pdnn_scatter *scatters = pdnn_alloc(count + 1, sizeof *scatters);
-    double *medians = pdnn_alloc(most, sizeof *medians);
-    for (size_t i = 0; i < count; i++)
-        scatters[i] = scatter_of(visits->of[i].visit, visits->of[i].count, medians);
+    double *medians = pdnn_alloc(pdnn_visits_most(visits), sizeof *medians);
+    for (size_t i = 0; i < count; i++) {
+        size_t n = pdnn_visits_medians(visits->of[i].visit, visits->of[i].count, PDNN_VISITS_ROW, medians);
+        scatters[i] = pdnn_visits_scatter(medians, n);
+    }
     *pool = pdnn_scatter_pool(scatters, count);
     free(medians);
     free(scatters);

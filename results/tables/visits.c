@@ -74,6 +74,13 @@ struct pdnn_instance_visits pdnn_visits_of(const struct pdnn_visits *visits, con
     return number == SIZE_MAX ? (struct pdnn_instance_visits){0} : visits->of[number];
 }
 
+size_t pdnn_visits_most(const struct pdnn_visits *visits) {
+    size_t most = 1;
+    for (size_t i = 0; i < visits->ids.count; i++)
+        most = visits->of[i].count > most ? visits->of[i].count : most;
+    return most;
+}
+
 void pdnn_visits_finish(struct pdnn_visits *visits) {
     for (size_t i = 0; i < visits->ids.count; i++) {
         free(visits->of[i].visit);

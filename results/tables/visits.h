@@ -46,6 +46,9 @@ void pdnn_visits_drop_last(struct pdnn_visits *visits, const char *id);
 /* The instance's visits, borrowed until the next change; all zero if there are none. */
 struct pdnn_instance_visits pdnn_visits_of(const struct pdnn_visits *visits, const char *id);
 
+/* How many visits the instance with the most of them has; 1 if there are none. */
+size_t pdnn_visits_most(const struct pdnn_visits *visits);
+
 void pdnn_visits_finish(struct pdnn_visits *visits);
 
 #endif

@@ -1,5 +1,9 @@
 #include "runtime/facts/standing.h"
 
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+
 enum pdnn_method pdnn_method_of(unsigned flags) {
     return flags & PDNN_FLAG_PREDICTED  ? PDNN_METHOD_PREDICTED
            : flags & PDNN_FLAG_COMPOSED ? PDNN_METHOD_COMPOSED
@@ -45,8 +49,7 @@ struct pdnn_standing pdnn_standing_of(const struct pdnn_visit *visits, size_t n)
     return standing;
 }
 
-/* The most trusted method that has ok visits which nothing replaces; PDNN_METHOD_COUNT: none has. */
-static enum pdnn_method composed_method(const struct pdnn_standing *standing) {
+enum pdnn_method pdnn_standing_composed(const struct pdnn_standing *standing) {
     if (standing->settled)
         return standing->settled_method;
     return standing->rounds[PDNN_METHOD_COMPOSED]    ? PDNN_METHOD_COMPOSED
@@ -55,7 +58,7 @@ static enum pdnn_method composed_method(const struct pdnn_standing *standing) {
 }
 
 static enum pdnn_method row_method(const struct pdnn_standing *standing) {
-    return standing->rounds[PDNN_METHOD_DIRECT] ? PDNN_METHOD_DIRECT : composed_method(standing);
+    return standing->rounds[PDNN_METHOD_DIRECT] ? PDNN_METHOD_DIRECT : pdnn_standing_composed(standing);
 }
 
 static bool is_replaced(const struct pdnn_visit *visit, const struct pdnn_standing *standing) {
@@ -65,12 +68,6 @@ static bool is_replaced(const struct pdnn_visit *visit, const struct pdnn_standi
 
 bool pdnn_visit_counts(const struct pdnn_visit *visit, const struct pdnn_standing *standing) {
     return pdnn_method_of(visit->flags) <= row_method(standing) && !is_replaced(visit, standing);
-}
-
-bool pdnn_visit_counts_composed(const struct pdnn_visit *visit, const struct pdnn_standing *standing) {
-    enum pdnn_method method = pdnn_method_of(visit->flags);
-    return visit->outcome == PDNN_OUTCOME_OK && method != PDNN_METHOD_DIRECT &&
-           method <= composed_method(standing) && !is_replaced(visit, standing);
 }
 
 static bool is_final(enum pdnn_outcome outcome, size_t crashes) {
@@ -104,4 +101,37 @@ int pdnn_standing_compare(const struct pdnn_standing *one, const struct pdnn_sta
         return a < b ? 1 : -1;
     size_t n = pdnn_standing_rounds(one), m = pdnn_standing_rounds(other);
     return (n > m) - (n < m);
+}
+
+bool pdnn_visit_is(const struct pdnn_visit *visit, enum pdnn_visits_of which,
+                   const struct pdnn_standing *standing) {
+    enum pdnn_method method = pdnn_method_of(visit->flags);
+    bool is_ok = visit->outcome == PDNN_OUTCOME_OK;
+    switch (which) {
+    case PDNN_VISITS_ROW:
+        return is_ok && pdnn_visit_counts(visit, standing);
+    case PDNN_VISITS_DIRECT:
+        return pdnn_visit_is_direct(visit);
+    case PDNN_VISITS_COMPOSED:
+        return is_ok && method != PDNN_METHOD_DIRECT && method <= pdnn_standing_composed(standing) &&
+               !is_replaced(visit, standing);
+    default:
+        return pdnn_visit_is_round(visit);
+    }
+}
+
+size_t pdnn_visits_medians(const struct pdnn_visit *visits, size_t n, enum pdnn_visits_of which,
+                           double *medians) {
+    const struct pdnn_standing standing = pdnn_standing_of(visits, n);
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++)
+        if (pdnn_visit_is(&visits[i], which, &standing))
+            medians[count++] = visits[i].median_ns;
+    return count;
+}
+
+double pdnn_visits_median_ns(const struct pdnn_visit *visits, size_t n, enum pdnn_visits_of which,
+                             double *scratch) {
+    size_t count = pdnn_visits_medians(visits, n, which, scratch);
+    return count ? pdnn_median(scratch, count) : NAN;
 }

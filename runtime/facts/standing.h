@@ -48,6 +48,9 @@ bool pdnn_standing_is_final(const struct pdnn_standing *standing);
 size_t pdnn_standing_rounds(const struct pdnn_standing *standing);
 bool pdnn_standing_is_done(const struct pdnn_standing *standing, size_t rounds);
 
+/* The method of a row of composed visits, as if the model had never run; PDNN_METHOD_COUNT: there is none. */
+enum pdnn_method pdnn_standing_composed(const struct pdnn_standing *standing);
+
 /* The status of the row; there must be a visit. */
 enum pdnn_outcome pdnn_standing_outcome(const struct pdnn_standing *standing);
 
@@ -58,13 +61,24 @@ int pdnn_standing_compare(const struct pdnn_standing *one, const struct pdnn_sta
 /* Whether a visit counts in its instance's row, also if it failed. */
 bool pdnn_visit_counts(const struct pdnn_visit *visit, const struct pdnn_standing *standing);
 
-/* Whether it is an ok composed one that would count if the model had never run. */
-bool pdnn_visit_counts_composed(const struct pdnn_visit *visit, const struct pdnn_standing *standing);
-
 /* Whether it is an ok one of the model itself. */
 bool pdnn_visit_is_direct(const struct pdnn_visit *visit);
 
 /* Whether it is an ok round of composed operators, which settled ones are not. */
 bool pdnn_visit_is_round(const struct pdnn_visit *visit);
+
+/* Which ok visits: those that make the row; the model's own; the composed ones that would make the row if the
+ * model had never run; or rounds. */
+enum pdnn_visits_of { PDNN_VISITS_ROW, PDNN_VISITS_DIRECT, PDNN_VISITS_COMPOSED, PDNN_VISITS_ROUNDS };
+bool pdnn_visit_is(const struct pdnn_visit *visit, enum pdnn_visits_of which,
+                   const struct pdnn_standing *standing);
+
+/* Their medians, in order; returns how many. medians has room for n. */
+size_t pdnn_visits_medians(const struct pdnn_visit *visits, size_t n, enum pdnn_visits_of which,
+                           double *medians);
+
+/* Their median, NaN without any. scratch has room for n. */
+double pdnn_visits_median_ns(const struct pdnn_visit *visits, size_t n, enum pdnn_visits_of which,
+                             double *scratch);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "cmocka_all.h"
 
+#include <math.h>
+
 enum { DIRECT = 0, COMPOSED = PDNN_FLAG_COMPOSED, PREDICTED = COMPOSED | PDNN_FLAG_PREDICTED };
 
 static bool counts(const struct pdnn_visit *visits, size_t n, size_t i) {
@@ -11,7 +13,7 @@ static bool counts(const struct pdnn_visit *visits, size_t n, size_t i) {
 
 static bool counts_composed(const struct pdnn_visit *visits, size_t n, size_t i) {
     const struct pdnn_standing standing = pdnn_standing_of(visits, n);
-    return pdnn_visit_counts_composed(&visits[i], &standing);
+    return pdnn_visit_is(&visits[i], PDNN_VISITS_COMPOSED, &standing);
 }
 
 static void test_visit_counts_last_settled(void **state) {
@@ -44,6 +46,29 @@ static void test_visit_counts_composed_beside_direct(void **state) {
         assert_int_equal(counts_composed(both, 5, i), i == 2);
         assert_int_equal(pdnn_visit_is_direct(&both[i]), i == 0);
         assert_int_equal(pdnn_visit_is_round(&both[i]), i == 1 || i == 2);
+    }
+}
+
+static void test_visits_median_of_each_kind(void **state) {
+    (void)state;
+    const unsigned settled = COMPOSED | PDNN_FLAG_SETTLED;
+    const struct pdnn_visit visits[] = {{.flags = COMPOSED, .median_ns = 1},
+                                        {.flags = COMPOSED, .median_ns = 5},
+                                        {.flags = settled, .median_ns = 2, .started_unix_ms = 1},
+                                        {.flags = settled, .median_ns = 8, .started_unix_ms = 1},
+                                        {.flags = DIRECT, .median_ns = 7},
+                                        {.flags = DIRECT, .outcome = PDNN_OUTCOME_CRASH, .median_ns = 9}};
+    const struct {
+        size_t n;
+        double row, direct, composed, rounds;
+    } cases[] = {{2, 3, NAN, 3, 3}, {4, 5, NAN, 5, 3}, {6, 7, 7, 5, 3}, {0, NAN, NAN, NAN, NAN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const double expected[] = {cases[i].row, cases[i].direct, cases[i].composed, cases[i].rounds};
+        double scratch[6];
+        for (int which = PDNN_VISITS_ROW; which <= PDNN_VISITS_ROUNDS; which++) {
+            double found = pdnn_visits_median_ns(visits, cases[i].n, (enum pdnn_visits_of)which, scratch);
+            assert_true(isnan(expected[which]) ? isnan(found) : found == expected[which]);
+        }
     }
 }
 
@@ -127,6 +152,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_visit_counts_last_settled),
         cmocka_unit_test(test_visit_counts_composed_beside_direct),
+        cmocka_unit_test(test_visits_median_of_each_kind),
         cmocka_unit_test(test_standing_of_two_rounds),
         cmocka_unit_test(test_standing_compare),
     };
