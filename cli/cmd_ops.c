@@ -246,9 +246,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
     pdnn_table_print(&table, NULL, arguments);
-    enum pdnn_status status = PDNN_OK;
     pdnn_table_finish(&table);
-    return status;
+    return PDNN_OK;
 }
 
 const struct pdnn_command_def pdnn_command_ops = {

@@ -47,7 +47,7 @@ struct pdnn_report_question {
 struct pdnn_report_claim {
     int number; /* 0: not in table 1 */
     const char *text;
-    /* Calls pdnn_report_say once. Fails only for lack of memory or a table that cannot be read. */
+    /* Calls pdnn_report_say once. Fails only where a table cannot be read. */
     enum pdnn_status (*check)(struct pdnn_report_question *question, struct pdnn_err *err);
     const char *tells; /* the data that would decide it, where it cannot be told */
 };
