@@ -33,27 +33,11 @@ static const struct pdnn_option_def options[] = {
     {"output", 'o', "FILE", NULL, false,
      "also write the rows to FILE, as CSV; a device or a pipe is written to as it is"},
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
     {"paradnn ceilings -o roofs.csv", "the roofs at 1 and all threads, kept for later sweeps"},
-};
-
-static const struct pdnn_sheet_column columns[] = {
-    {"threads", PDNN_ALIGN_RIGHT},  {"kind", PDNN_ALIGN_LEFT},   {"pattern", PDNN_ALIGN_LEFT},
-    {"dtype", PDNN_ALIGN_LEFT},     {"level", PDNN_ALIGN_LEFT},  {"found", PDNN_ALIGN_RIGHT},
-    {"reported", PDNN_ALIGN_RIGHT}, {"value", PDNN_ALIGN_RIGHT}, {"unit", PDNN_ALIGN_LEFT},
-    {"median", PDNN_ALIGN_RIGHT},   {"low", PDNN_ALIGN_RIGHT},
-};
-
-/* The ladder: one row per working set, with the patterns side by side. */
-static const struct pdnn_sheet_column ladder_columns[] = {
-    {"threads", PDNN_ALIGN_RIGHT}, {"working set", PDNN_ALIGN_RIGHT},
-    {"level", PDNN_ALIGN_LEFT},    {"read", PDNN_ALIGN_RIGHT},
-    {"copy", PDNN_ALIGN_RIGHT},    {"copy-streaming", PDNN_ALIGN_RIGHT},
-    {"triad", PDNN_ALIGN_RIGHT},   {"triad-streaming", PDNN_ALIGN_RIGHT},
-    {"update", PDNN_ALIGN_RIGHT},
 };
 
 static const char *unit_of(const struct pdnn_ceiling *row) {
@@ -63,81 +47,66 @@ static const char *unit_of(const struct pdnn_ceiling *row) {
     return is_bandwidth ? "GB/s" : "GFLOP/s";
 }
 
-static void add_row(struct pdnn_sheet *table, const struct pdnn_ceiling *row) {
-    char found[PDNN_UNIT_TEXT], reported[PDNN_UNIT_TEXT];
-    pdnn_sheet_cell(table, "%" PRId64, row->threads);
-    pdnn_sheet_cell(table, "%s", row->kind);
-    pdnn_sheet_cell(table, "%s", row->pattern);
-    pdnn_sheet_cell(table, "%s", row->dtype);
-    pdnn_sheet_cell(table, "%s", row->level);
-    pdnn_sheet_cell(table, "%s",
-                    row->capacity_bytes ? pdnn_format_bytes(found, (double)row->capacity_bytes) : "");
-    pdnn_sheet_cell(table, "%s",
-                    row->reported_bytes ? pdnn_format_bytes(reported, (double)row->reported_bytes) : "");
-    pdnn_sheet_cell(table, "%.1f", row->value);
-    pdnn_sheet_cell(table, "%s", unit_of(row));
-    pdnn_sheet_cell(table, "%.1f", row->median);
-    pdnn_sheet_cell(table, "%.1f", row->low);
-}
+static const struct pdnn_column_def unit_column = {.name = "unit", .help = "of the value"};
 
-static bool is_ladder(const struct pdnn_ceiling *row) {
-    return strcmp(row->kind, "ladder") == 0;
-}
-
-static void add_rung(struct pdnn_sheet *table, const struct pdnn_ceilings *ceilings,
-                     const struct pdnn_ceiling *rung) {
-    char bytes[PDNN_UNIT_TEXT];
-    pdnn_sheet_cell(table, "%" PRId64, rung->threads);
-    pdnn_sheet_cell(table, "%s", pdnn_format_bytes(bytes, (double)rung->capacity_bytes));
-    pdnn_sheet_cell(table, "%s", rung->level);
-    for (size_t column = 3; column < sizeof ladder_columns / sizeof ladder_columns[0]; column++) {
-        const struct pdnn_ceiling *row = rung;
-        while (row < ceilings->row + ceilings->count &&
-               (row->capacity_bytes != rung->capacity_bytes || row->threads != rung->threads ||
-                strcmp(row->pattern, ladder_columns[column].title) != 0))
-            row++;
-        if (row < ceilings->row + ceilings->count)
-            pdnn_sheet_cell(table, "%.1f", row->value);
-        else
-            pdnn_sheet_cell(table, "%s", "");
-    }
-}
-
-/* The roofs, then the ladder from which the bandwidth of each level is derived, in GB/s. */
-static void print_table(const struct pdnn_ceilings *ceilings) {
-    struct pdnn_sheet roofs, ladder;
-    pdnn_sheet_init(&roofs, columns, sizeof columns / sizeof columns[0]);
-    pdnn_sheet_init(&ladder, ladder_columns, sizeof ladder_columns / sizeof ladder_columns[0]);
+/* The roofs for people, with their units and no capacity where it is 0, and the ladder from which the
+ * bandwidth of each level is derived: one row per working set, with the patterns side by side. */
+static void print_for_people(const struct pdnn_ceilings *ceilings) {
+    static const size_t shown[] = {PDNN_CEILING_THREADS,  PDNN_CEILING_KIND,  PDNN_CEILING_PATTERN,
+                                   PDNN_CEILING_DTYPE,    PDNN_CEILING_LEVEL, PDNN_CEILING_CAPACITY,
+                                   PDNN_CEILING_REPORTED, PDNN_CEILING_VALUE, PDNN_CEILINGS_COLUMNS,
+                                   PDNN_CEILING_MEDIAN,   PDNN_CEILING_LOW};
+    static const size_t rung[] = {PDNN_CEILING_THREADS, PDNN_CEILING_CAPACITY, PDNN_CEILING_LEVEL};
+    const struct pdnn_pivot pivot = {rung, sizeof rung / sizeof *rung, PDNN_CEILING_PATTERN,
+                                     PDNN_CEILING_VALUE};
+    struct pdnn_str out = {0};
+    struct pdnn_table roofs, rungs, ladder;
+    pdnn_table_init(&roofs, &pdnn_ceilings_def);
+    pdnn_table_init(&rungs, &pdnn_ceilings_def);
+    size_t unit = pdnn_table_add_column(&roofs, &unit_column);
     for (size_t i = 0; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
-        if (!is_ladder(row))
-            add_row(&roofs, row);
-        else if (strcmp(row->pattern, "read") == 0)
-            add_rung(&ladder, ceilings, row);
+        bool is_rung = strcmp(row->kind, "ladder") == 0;
+        pdnn_ceilings_add(row, is_rung ? &rungs : &roofs);
+        if (is_rung)
+            continue;
+        size_t at = roofs.n_rows - 1;
+        pdnn_table_set_text(&roofs, at, unit, unit_of(row));
+        if (!row->capacity_bytes)
+            pdnn_table_set_empty(&roofs, at, PDNN_CEILING_CAPACITY);
+        if (!row->reported_bytes)
+            pdnn_table_set_empty(&roofs, at, PDNN_CEILING_REPORTED);
     }
-    pdnn_sheet_print(&roofs, false);
-    printf("\nbandwidth by working set, GB/s:\n");
-    pdnn_sheet_print(&ladder, false);
-    pdnn_sheet_finish(&roofs);
-    pdnn_sheet_finish(&ladder);
+    pdnn_table_pivot(&rungs, &pivot, &ladder);
+    ladder.column[1].def.title = "working set";
+    pdnn_table_show(&out, &roofs, NULL, shown, sizeof shown / sizeof *shown);
+    pdnn_str_printf(&out, "\nbandwidth by working set, GB/s:\n");
+    pdnn_table_show(&out, &ladder, NULL, NULL, 0);
+    pdnn_text_print(&out, false);
+    pdnn_table_finish(&roofs);
+    pdnn_table_finish(&rungs);
+    pdnn_table_finish(&ladder);
 }
 
 /* Writes the rows to the file that the user named, if any, and prints them. */
 static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struct pdnn_target *target,
-                               bool csv, struct pdnn_err *err) {
+                               const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_str text = {0};
+    struct pdnn_table table;
     pdnn_ceilings_format(ceilings, &text);
-    enum pdnn_status status = PDNN_OK;
-    if (target)
-        status = pdnn_target_write(target, pdnn_str_text(&text), text.length, err);
-    if (status == PDNN_OK && csv) {
-        pdnn_text_print(&text, true);
-        return PDNN_OK;
-    }
+    enum pdnn_status status =
+        target ? pdnn_target_write(target, pdnn_str_text(&text), text.length, err) : PDNN_OK;
     pdnn_str_finish(&text);
-    if (status == PDNN_OK)
-        print_table(ceilings);
-    return status;
+    if (status == PDNN_OK && pdnn_wants_text(arguments))
+        print_for_people(ceilings);
+    if (status != PDNN_OK || pdnn_wants_text(arguments))
+        return status;
+    pdnn_table_init(&table, &pdnn_ceilings_def);
+    for (size_t i = 0; i < ceilings->count; i++)
+        pdnn_ceilings_add(&ceilings->row[i], &table);
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+    return PDNN_OK;
 }
 
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
@@ -220,7 +189,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
     enum pdnn_status status = pdnn_measure_ceilings(&request, &hooks, ceilings, err);
     if (status == PDNN_OK)
-        status = report(ceilings, path ? &target : NULL, pdnn_wants_csv(arguments), err);
+        status = report(ceilings, path ? &target : NULL, arguments, err);
     pdnn_target_close(&target);
     free(ceilings);
     return status;

@@ -3,6 +3,7 @@
 #include "base/visible.h"
 #include "results/import/paradnn_json.h"
 #include "results/tables/columns.h"
+#include "results/tables/tables.h"
 #include "results/tables/seqpoint_table.h"
 #include "results/tables/library.h"
 #include "results/tables/results_reader.h"
@@ -72,7 +73,7 @@ static const struct {
     const struct pdnn_table_def *def;
 } tables[] = {{"results", NULL, NULL},
               {"ops", &pdnn_ops_columns, NULL},
-              {"ceilings", &pdnn_ceilings_columns, NULL},
+              {"ceilings", NULL, &pdnn_ceilings_def},
               {"journal", &pdnn_journal_columns, NULL},
               {"journal-ops", &pdnn_journal_ops_columns, NULL},
               {"operators", &pdnn_library_columns, NULL},

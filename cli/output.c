@@ -4,7 +4,6 @@
 #include "cli/terminal.h"
 #include "gen/spec.h"
 #include "results/table/csv.h"
-#include "results/table/write.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -56,14 +55,31 @@ bool pdnn_wants_text(const struct pdnn_arguments *arguments) {
     return format_of(arguments) == PDNN_FORMAT_TEXT;
 }
 
+struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *arguments) {
+    return (struct pdnn_table_writer){.format = format_of(arguments),
+                                      .width = pdnn_terminal_width(STDOUT_FILENO)};
+}
+
+void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                           const struct pdnn_row_list *rows) {
+    struct pdnn_str out = {0};
+    printer->out = &out;
+    pdnn_table_write(printer, table, rows);
+    pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
+}
+
+void pdnn_table_print_end(struct pdnn_table_writer *printer) {
+    struct pdnn_str out = {0};
+    printer->out = &out;
+    pdnn_table_write_end(printer);
+    pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
+}
+
 void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
                       const struct pdnn_arguments *arguments) {
-    struct pdnn_str out = {0};
-    struct pdnn_table_writer writer = {
-        .out = &out, .format = format_of(arguments), .width = pdnn_terminal_width(STDOUT_FILENO)};
-    pdnn_table_write(&writer, table, rows);
-    pdnn_table_write_end(&writer);
-    pdnn_text_print(&out, writer.format != PDNN_FORMAT_TEXT);
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    pdnn_table_print_rows(&printer, table, rows);
+    pdnn_table_print_end(&printer);
 }
 
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "results/table/rows.h"
 #include "results/table/sheet.h"
+#include "results/table/write.h"
 
 #include <stdio.h>
 
@@ -27,6 +28,12 @@ void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list
 /* Appends the table as people see it on stdout, or these of its rows and columns (NULL: all). */
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
                      const size_t *columns, size_t n_columns);
+
+/* The same chunk by chunk. */
+struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *arguments);
+void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                           const struct pdnn_row_list *rows);
+void pdnn_table_print_end(struct pdnn_table_writer *printer);
 
 /* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
 void pdnn_sheet_print(const struct pdnn_sheet *table, bool csv);

@@ -88,6 +88,7 @@ static bool read_table(const struct search *search, const char *table) {
     bool is_good = pdnn_ceilings_parse("kept", text, length, NULL, entry, NULL) == PDNN_OK && entry->count;
     for (size_t i = 0; is_good && i < entry->count; i++)
         is_good = entry->row[i].threads == search->job->context.threads;
+    free(text);
     return is_good;
 }
 

@@ -1,8 +1,8 @@
 #define _DEFAULT_SOURCE /* getentropy */
 /* The merged directory: built under a temporary name beside its own, or inside a joined directory. */
 #include "base/memory.h"
-#include "results/tables/columns.h"
 #include "results/table/csv.h"
+#include "results/table/write.h"
 #include "results/tables/tables.h"
 #include "session/merge_job.h"
 
@@ -95,20 +95,26 @@ static size_t next_host(const struct pdnn_merge_job *job, const size_t *rank, si
 
 static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0};
-    size_t rows = 0, *rank = pdnn_alloc(job->hosts.count + 1, sizeof *rank);
+    struct pdnn_table_writer writer = {.out = &text, .format = PDNN_FORMAT_CSV};
+    struct pdnn_table table;
+    size_t *rank = pdnn_alloc(job->hosts.count + 1, sizeof *rank);
     for (size_t i = 0; i < job->ids.count; i++)
         rank[job->of[i].host]++;
-    pdnn_columns_header(&pdnn_ceilings_columns, &text);
+    pdnn_table_init(&table, &pdnn_ceilings_def);
     for (size_t host = next_host(job, rank, SIZE_MAX); host != SIZE_MAX; host = next_host(job, rank, host)) {
-        for (size_t i = 0; i < job->roofs[host].count; i++, rows++) {
+        for (size_t i = 0; i < job->roofs[host].count; i++) {
             struct pdnn_ceiling row = job->roofs[host].row[i];
             if (job->hosts.count == 1)
                 *row.host = 0;
-            pdnn_columns_row(&pdnn_ceilings_columns, &row, &text);
+            pdnn_ceilings_add(&row, &table);
         }
     }
     free(rank);
-    if (rows)
+    bool has_rows = table.n_rows;
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_table_write_end(&writer);
+    pdnn_table_finish(&table);
+    if (has_rows)
         return replace(job, "ceilings.csv", &text, err);
     pdnn_str_finish(&text);
     return PDNN_OK;

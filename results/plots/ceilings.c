@@ -11,6 +11,7 @@
 #include "results/plots/ladder.h"
 #include "results/table/csv.h"
 #include "results/tables/tables.h"
+#include "results/table/write.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -202,26 +203,31 @@ static void put_rows(struct picture *p) {
 /* The rows that are drawn, as ceilings.csv has them; the column `results` comes first where there are several
  * directories. */
 static void put_data(struct picture *p) {
+    struct pdnn_table_writer writer = {.out = &p->data, .format = PDNN_FORMAT_CSV};
+    struct pdnn_table table;
+    size_t columns[PDNN_CEILINGS_COLUMNS + 1] = {PDNN_CEILINGS_COLUMNS};
+    for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
+        columns[i + 1] = i;
     bool several = p->request->n_directories > 1;
-    if (several)
-        pdnn_str_printf(&p->data, "%s,", PDNN_SEVERAL_RESULTS);
-    pdnn_columns_header(&pdnn_ceilings_columns, &p->data);
+    writer.columns = several ? columns : columns + 1;
+    writer.n_columns = PDNN_CEILINGS_COLUMNS + several;
+    pdnn_table_init(&table, &pdnn_ceilings_def);
+    pdnn_table_add_column(&table, &(struct pdnn_column_def){.name = PDNN_SEVERAL_RESULTS});
     for (size_t i = 0; i < p->ceilings->count; i++) {
-        struct pdnn_ceiling row = p->ceilings->row[i];
-        if (!is_drawn(&row))
+        struct pdnn_ceiling roof = p->ceilings->row[i];
+        char name[PATH_MAX];
+        int length;
+        if (!is_drawn(&roof))
             continue;
-        if (several) {
-            struct pdnn_csv_writer writer = {&p->data, false};
-            char name[PATH_MAX];
-            int length;
-            const char *directory = directory_of(p, row.threads, &length);
-            snprintf(name, sizeof name, "%.*s", length, directory);
-            pdnn_csv_put_text(&writer, name);
-            pdnn_str_append(&p->data, ",", 1);
-        }
-        row.threads %= directory_step;
-        pdnn_columns_row(&pdnn_ceilings_columns, &row, &p->data);
+        const char *directory = directory_of(p, roof.threads, &length);
+        snprintf(name, sizeof name, "%.*s", length, directory);
+        roof.threads %= directory_step;
+        pdnn_ceilings_add(&roof, &table);
+        pdnn_table_set_text(&table, table.n_rows - 1, PDNN_CEILINGS_COLUMNS, name);
     }
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_table_write_end(&writer);
+    pdnn_table_finish(&table);
 }
 
 /* "Roofs of new.results: the processor"; of several directories without it. */

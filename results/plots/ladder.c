@@ -126,7 +126,9 @@ static size_t collect_levels(const struct ladder *ladder, int64_t threads, struc
             double capacity = row->capacity_bytes ? (double)row->capacity_bytes : INFINITY;
             for (at = count++; at > 0 && levels[at - 1].capacity_bytes > capacity; at--)
                 levels[at] = levels[at - 1];
-            levels[at] = (struct level){row->level, capacity, (double)row->reported_bytes, 0};
+            levels[at] =
+                (struct level){row->level, capacity,
+                               row->reported_bytes == PDNN_ABSENT ? 0 : (double)row->reported_bytes, 0};
         }
         if (at < count)
             levels[at].gbs = fmax(levels[at].gbs, row->value);

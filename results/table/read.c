@@ -33,8 +33,8 @@ static enum pdnn_status check_columns(const struct pdnn_csv_scan *scan, const st
     return PDNN_OK;
 }
 
-static enum pdnn_status read_rows(struct pdnn_csv_scan *scan, const size_t *columns, struct pdnn_table *table,
-                                  struct pdnn_err *err) {
+static enum pdnn_status read_rows(const struct pdnn_table_file *file, struct pdnn_csv_scan *scan,
+                                  const size_t *columns, struct pdnn_table *table, struct pdnn_err *err) {
     const char *fields[PDNN_CSV_COLUMNS_MAX];
     for (;;) {
         bool found;
@@ -51,6 +51,8 @@ static enum pdnn_status read_rows(struct pdnn_csv_scan *scan, const size_t *colu
                              scan->row_line, def->name, pdnn_visible(shown, fields[i]),
                              def->kind == PDNN_KIND_WHOLE ? "an" : "a", pdnn_kind_name(def->kind));
         }
+        if (file->check && file->check(table, row, err) != PDNN_OK)
+            return pdnn_wrap(err, "%s:%zu", scan->path, scan->row_line);
     }
 }
 
@@ -67,7 +69,7 @@ enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, 
         return status;
     pdnn_table_init(&made, def);
     add_unknown(&scan, &made, columns);
-    status = read_rows(&scan, columns, &made, err);
+    status = read_rows(file, &scan, columns, &made, err);
     if (status != PDNN_OK) {
         pdnn_table_finish(&made);
         return status;

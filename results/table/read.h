@@ -10,6 +10,9 @@ struct pdnn_table_file {
     const char *path; /* also in messages */
     enum pdnn_csv_mode mode;
     size_t limit_bytes;
+    /* What else must hold of a row than its cells' kinds, or NULL: PDNN_INVALID with what is wrong, and
+     * "path:line: " is put in front of it. */
+    enum pdnn_status (*check)(const struct pdnn_table *table, size_t row, struct pdnn_err *err);
     bool torn;             /* out: a journal's last line was incomplete and was left out */
     size_t complete_bytes; /* out: the length of the file without it */
 };

@@ -50,8 +50,7 @@ struct pdnn_columns {
     size_t count;
 };
 
-extern const struct pdnn_columns pdnn_ops_columns;      /* rows: struct pdnn_op_record; also read back */
-extern const struct pdnn_columns pdnn_ceilings_columns; /* rows: struct pdnn_ceiling */
+extern const struct pdnn_columns pdnn_ops_columns; /* rows: struct pdnn_op_record; also read back */
 /* Rows: struct pdnn_journal_row and struct pdnn_journal_op_row of results/tables/journal.h. */
 extern const struct pdnn_columns pdnn_journal_columns, pdnn_journal_ops_columns;
 

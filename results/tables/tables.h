@@ -27,12 +27,39 @@ enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const struc
                                    struct pdnn_err *err);
 void pdnn_tables_finish(struct pdnn_tables *tables);
 
+/* The columns of ceilings.csv. */
+enum pdnn_ceiling_column {
+    PDNN_CEILING_KIND,
+    PDNN_CEILING_PATTERN,
+    PDNN_CEILING_DTYPE,
+    PDNN_CEILING_LEVEL,
+    PDNN_CEILING_THREADS,
+    PDNN_CEILING_CAPACITY,
+    PDNN_CEILING_VALUE,
+    PDNN_CEILING_LOW,
+    PDNN_CEILING_HIGH,
+    PDNN_CEILING_REPETITIONS,
+    PDNN_CEILING_MEDIAN,
+    PDNN_CEILING_REPORTED,
+    PDNN_CEILING_HOST,
+    PDNN_CEILING_MEASURED,
+    PDNN_CEILING_CHECKED,
+    PDNN_CEILING_RANKS,
+    PDNN_CEILINGS_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_ceilings_def;
+
+/* Adds a row to a table of these columns. */
+void pdnn_ceilings_add(const struct pdnn_ceiling *roof, struct pdnn_table *table);
+
 /* Appends the text of a ceilings.csv; reads such a file. If it has rows of several hosts, those of the given
  * one are read, of the first one in the file if host is NULL; rows that name no host belong to all. */
 void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out);
 enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
                                     struct pdnn_err *err);
-/* The same from heap text of the given length plus a NUL, which is freed; path is for messages. */
+/* The same from text of the given length plus a NUL, which is the caller's, and changed; path is for
+ * messages.
+ */
 enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 

@@ -29,7 +29,7 @@ struct pdnn_ceiling {
     double low, high; /* smallest and largest repetition */
     int64_t repetitions;
     double median;
-    /* bandwidth: the capacity that the host reports for these threads; 0: unknown */
+    /* bandwidth: the capacity that the host reports for these threads; 0, and absent in files: unknown */
     uint64_t reported_bytes;
     char host[PDNN_CEILING_HOST_TEXT]; /* "": the only host there is */
     int64_t measured_unix_ms;          /* 0: not known */

@@ -6,7 +6,7 @@
 #include "results/table/csv.h"
 #include "results/tables/record.h"
 #include "results/analysis/shares.h"
-#include "runtime/facts/ceilings.h"
+#include "results/tables/journal.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,6 @@ static void test_columns_names_are_unique(void **state) {
     pdnn_results_columns(pdnn_families, count_families(), false, &arena, &results);
     check_columns(&results);
     check_columns(&pdnn_ops_columns);
-    check_columns(&pdnn_ceilings_columns);
     check_columns(&pdnn_journal_columns);
     check_columns(&pdnn_shares_columns);
     pdnn_arena_finish(&arena);
@@ -185,50 +184,24 @@ static void test_columns_row_of_a_record(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-static void test_column_parse_reads_back(void **state) {
-    (void)state;
-    const struct pdnn_ceiling ceiling = {"bandwidth", "triad",       "", "L2", -3, 1234567890123456789u,
-                                         1.0 / 3,     NAN,           7,  9,    2,  4096,
-                                         "",          1777636800123, 0,  2};
-    struct pdnn_ceiling back = {.kind = ""};
-    struct pdnn_str cell = {0};
-    for (size_t i = 0; i < pdnn_ceilings_columns.count; i++) {
-        pdnn_str_clear(&cell);
-        pdnn_column_text(&pdnn_ceilings_columns.column[i], &ceiling, &cell);
-        assert_true(pdnn_column_parse(&pdnn_ceilings_columns.column[i], &back, pdnn_str_text(&cell)));
-    }
-    assert_string_equal(back.kind, "bandwidth");
-    assert_string_equal(back.level, "L2");
-    assert_true(back.threads == -3 && back.capacity_bytes == 1234567890123456789u && back.value == 1.0 / 3);
-    assert_true(isnan(back.low) && back.high == 7 && back.repetitions == 9);
-    assert_true(back.measured_unix_ms == 1777636800123 && back.checked_unix_ms == 0);
-    pdnn_str_finish(&cell);
-}
-
 static void test_column_parse_refuses(void **state) {
     (void)state;
     static const struct {
         const char *column, *text;
     } rows[] = {
-        {"kind", "123456789012345678901234"}, /* one too long */
-        {"threads", ""},
-        {"threads", "1.5"},
-        {"threads", "9223372036854775808"},
-        {"capacity_bytes", "-1"},
-        {"capacity_bytes", " 1"},
-        {"capacity_bytes", "18446744073709551616"},
-        {"value", "inf"},
-        {"value", "0x10"},
-        {"value", "1,5"},
-        {"measured_utc", "yesterday"},
-        {"checked_utc", "0"},
+        {"status", "done"},      {"visit", "-1"},
+        {"visit", " 1"},         {"visit", "18446744073709551616"},
+        {"time_ns_mean", "inf"}, {"time_ns_mean", "0x10"},
+        {"time_ns_mean", "1,5"}, {"started_utc", "yesterday"},
     };
-    struct pdnn_ceiling ceiling;
+    struct pdnn_journal_row *row = calloc(1, sizeof *row);
+    assert_non_null(row);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int at = pdnn_columns_find(&pdnn_ceilings_columns, rows[i].column);
-        if (pdnn_column_parse(&pdnn_ceilings_columns.column[at], &ceiling, rows[i].text))
+        int at = pdnn_columns_find(&pdnn_journal_columns, rows[i].column);
+        if (pdnn_column_parse(&pdnn_journal_columns.column[at], row, rows[i].text))
             fail_msg("%s took '%s'", rows[i].column, rows[i].text);
     }
+    free(row);
 }
 
 static void test_utc_format_and_parse(void **state) {
@@ -266,8 +239,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_columns_names_are_unique),  cmocka_unit_test(test_results_columns_order),
         cmocka_unit_test(test_columns_warmups_are_steps), cmocka_unit_test(test_results_columns_types),
-        cmocka_unit_test(test_columns_row_of_a_record),   cmocka_unit_test(test_column_parse_reads_back),
-        cmocka_unit_test(test_column_parse_refuses),      cmocka_unit_test(test_utc_format_and_parse),
+        cmocka_unit_test(test_columns_row_of_a_record),   cmocka_unit_test(test_column_parse_refuses),
+        cmocka_unit_test(test_utc_format_and_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

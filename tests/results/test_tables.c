@@ -7,6 +7,7 @@
 #include "results/table/csv.h"
 #include "results/tables/tables.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,9 +116,10 @@ static void test_ceilings_read_names_file_and_line(void **state) {
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"a,b\n1,2\n", "ceilings.csv:1: column 'kind' is missing; expected a ceilings.csv"},
-        {CEILINGS_HEADER "compute,fma,f32,,x,0,1,1,1,1\n",
-         "ceilings.csv:2: 'x' is not a value for column 'threads'"},
+        {"a,b\n1,2\n", "ceilings.csv:1: there is no column 'kind'"},
+        {CEILINGS_HEADER "compute,fma,f32,,x,0,1,1,1,1\n", "ceilings.csv:2: threads: 'x' is not an integer"},
+        {CEILINGS_HEADER "compute,fma,f32,,,0,1,1,1,1\n",
+         "ceilings.csv:2: '' is not a value for column 'threads'"},
         {CEILINGS_HEADER "computed,fma,f32,,1,0,1,1,1,1\n",
          "ceilings.csv:2: 'computed' is not a value for column 'kind'"},
         {CEILINGS_HEADER "compute,\"fma`id`\",f32,,1,0,1,1,1,1\n",
@@ -128,6 +130,10 @@ static void test_ceilings_read_names_file_and_line(void **state) {
          "ceilings.csv:2: 'f33' is not a value for column 'dtype'"},
         {CEILINGS_HEADER "bandwidth,read,,\"\nEND\n!id>x #\",1,0,1,1,1,1\n",
          "ceilings.csv:2: '\nEND\n!id>x #' is not a value for column 'level'"},
+        {CEILINGS_HEADER "compute,a-name-of-24-characters.,f32,,1,0,1,1,1,1\n",
+         "ceilings.csv:2: 'a-name-of-24-characters.' is not a value for column 'pattern'"},
+        {"measured_utc," CEILINGS_HEADER "yesterday,compute,fma,f32,,1,0,1,1,1,1\n",
+         "ceilings.csv:2: 'yesterday' is not a value for column 'measured_utc'"},
         {CEILINGS_HEADER "compute,fma,f32,,1,0,0,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
         {CEILINGS_HEADER "compute,fma,f32,,1,0,,1,1,1\n", "ceilings.csv:2: value must be greater than 0"},
         {CEILINGS_HEADER "compute,fma,f32,,1,0,1,1,1,1\ncompute",
@@ -147,6 +153,43 @@ static void test_ceilings_read_names_file_and_line(void **state) {
     free(ceilings);
 }
 
+/* Columns in another order, some that are not known, and rows of two hosts: those of the first, and of both.
+ */
+static void test_ceilings_read_by_name(void **state) {
+    (void)state;
+    static const struct pdnn_ceiling expected = {
+        "bandwidth", "triad", "",  "L2", -3,  1234567890123456789u, 1.0 / 3, NAN,
+        7,           9,       NAN, 0,    "a", 1777636800123,        0,       2};
+    struct pdnn_ceilings *ceilings = calloc(1, sizeof *ceilings);
+    struct pdnn_err err = {0};
+    char path[PATH_ROOM];
+    assert_non_null(ceilings);
+    write_text(
+        "ceilings.csv",
+        "note,ranks,host,measured_utc,repetitions,high,low,value,capacity_bytes,threads,level,dtype,pattern,kind\n"
+        "\"x\ny\",2,a,2026-05-01T12:00:00.123Z,9,7,,0.33333333333333331,1234567890123456789,-3,L2,,triad,bandwidth\n"
+        ",,b,,1,1,1,1,0,1,,f32,fma,compute\n"
+        ",,,,1,1,1,1,,1,,f32,fma,compute\n");
+    assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), NULL, ceilings, &err), PDNN_OK);
+    assert_int_equal(ceilings->count, 2);
+    const struct pdnn_ceiling *row = &ceilings->row[0];
+    assert_string_equal(row->kind, expected.kind);
+    assert_string_equal(row->pattern, expected.pattern);
+    assert_string_equal(row->level, expected.level);
+    assert_string_equal(row->host, expected.host);
+    assert_true(row->threads == expected.threads && row->capacity_bytes == expected.capacity_bytes);
+    assert_true(row->value == expected.value && isnan(row->low) && row->high == expected.high);
+    assert_true(row->repetitions == expected.repetitions && isnan(row->median) &&
+                row->ranks == expected.ranks);
+    assert_true(row->measured_unix_ms == expected.measured_unix_ms && row->checked_unix_ms == 0);
+    assert_true(ceilings->row[1].capacity_bytes == PDNN_ABSENT &&
+                ceilings->row[1].reported_bytes == PDNN_ABSENT);
+    assert_int_equal(pdnn_ceilings_read(path, "b", ceilings, &err), PDNN_OK);
+    assert_int_equal(ceilings->count, 2);
+    assert_string_equal(ceilings->row[0].pattern, "fma");
+    free(ceilings);
+}
+
 /* One row more than there is room for. */
 static void test_ceilings_read_limit(void **state) {
     (void)state;
@@ -161,8 +204,7 @@ static void test_ceilings_read_limit(void **state) {
     write_text("ceilings.csv", text.text);
     assert_int_equal(pdnn_ceilings_read(path_of("ceilings.csv", path), NULL, ceilings, &err), PDNN_INVALID);
     char message[64];
-    snprintf(message, sizeof message, "ceilings.csv:%d: more than %d rows", PDNN_CEILINGS_MAX + 2,
-             PDNN_CEILINGS_MAX);
+    snprintf(message, sizeof message, "ceilings.csv: more than %d rows of one host", PDNN_CEILINGS_MAX);
     assert_non_null(strstr(err.text, message));
     pdnn_str_finish(&text);
     free(ceilings);
@@ -257,6 +299,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_tables_write_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ceilings_write_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ceilings_read_names_file_and_line, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ceilings_read_by_name, setup, teardown),
         cmocka_unit_test_setup_teardown(test_ceilings_read_limit, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_write_reads_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_environment_check_names_what_differs, setup, teardown),
