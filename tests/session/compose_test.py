@@ -228,7 +228,6 @@ class Compose(Case):
         write(MANY, self.directory, "many.yaml")
         self.compose("many.yaml", "-o", "a")
         clock, said = Clock(MOVED_CLOCK, self.path("clock")), ""
-        clock.each_look_takes(60)  # every visit is seen: a line of progress is written once a minute at most
         command = [PARADNN, "compose", "many.yaml", "-o", "b", "-l", "a", "--correct", "20", "--budget", "1000h", "--ceilings", self.roofs,
                    "--set", "measure.max_time=1h", "--set", "measure.min_samples=500", "--set", "limits.time=10h"]
         with subprocess.Popen(command, cwd=self.directory, env={**ENVIRONMENT, **clock.variables}, stdout=subprocess.DEVNULL,
@@ -237,6 +236,8 @@ class Compose(Case):
                 line = process.stderr.readline()
                 self.assertTrue(line, said)
                 said += line
+                if "of 20 visits" in line:  # the worker is there
+                    clock.each_look_takes(60)  # every visit is seen: a line of progress is written once a minute at most
             clock.move(2000 * 3600)
             said += process.stderr.read()
         self.assertEqual(process.returncode, 0, said)

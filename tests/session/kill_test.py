@@ -23,11 +23,11 @@ import tempfile
 import time
 
 from files import exact, expect, ROOFS, rows, write, Wrong
-from processes import Clock, is_running, journal_lines, preload, stop, wait_until, worker_of
+from processes import Clock, is_running, journal_lines, preload, stop, wait_for_poll, wait_for_turns, wait_until, worker_of
 
 ROUNDS = 3
 ENDLESS = 10000  # 160,000 visits
-LIMIT_S = 300
+LIMIT_S = 100
 SPEC = f"""\
 sweep: kill
 run: {{mode: [infer, train], threads: 1}}
@@ -153,14 +153,19 @@ def kill_driver(sweep):
 
 
 def stop_driver(sweep):
-    """As by ^Z: both stop, for longer than the time limit, which does not count."""
-    before = sweep.has(b"timeout")
-    processes = [pid for pid in (sweep.driver.pid, worker_of(sweep.driver.pid)) if pid is not None and stop(pid)]
+    """As by ^Z: both stop during a visit, for longer than the time limit, which does not count."""
+    sweep.wait_for_visits(1)
+    before, worker = sweep.has(b"timeout"), worker_of(sweep.driver.pid)
+    stop(worker)
+    wait_for_poll(sweep.driver.pid, worker)
+    stop(sweep.driver.pid)
     sweep.clock.move(2 * LIMIT_S)
-    for pid in processes:
-        os.kill(pid, signal.SIGCONT)
+    os.kill(sweep.driver.pid, signal.SIGCONT)
+    wait_for_turns(sweep.driver.pid, 3)
+    expect(is_running(worker), "time in which the driver was stopped counts for the limit")
+    os.kill(worker, signal.SIGCONT)
     sweep.wait_for_visits(len(journal_lines(sweep.directory)) - sweep.begun + 2)
-    expect(sweep.has(b"timeout") == before, "time in which the driver was stopped counts for the limit")
+    expect(sweep.has(b"timeout") == before, "a visit that was stopped ends as a timeout")
 
 
 def send(name):

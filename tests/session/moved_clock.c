@@ -23,7 +23,7 @@ struct moved {
     _Atomic int64_t monotonic_ns, look_ns, unix_ns;
 };
 
-enum { PAUSE_NS = 10000000, LOOK_MS = 1 };
+enum { PAUSE_NS = 10000000, LOOK_MS = 10 };
 
 static const struct moved *moved;
 static _Atomic int64_t looked_ns; /* by all looks so far */

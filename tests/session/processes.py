@@ -63,6 +63,24 @@ def stop(pid):
     return state(pid) == "T"
 
 
+def wait_for_poll(pid, stopped):
+    """Until it waits for what a stopped process would say; at once where the kernel does not tell what a process waits for."""
+    def place(of):
+        with open(f"/proc/{of}/wchan", encoding="utf-8") as file:
+            return file.read()
+    if place(stopped) != "0":
+        wait_until(lambda: "poll" in place(pid))
+
+
+def wait_for_turns(pid, count):
+    """Until it has waited and gone on that often."""
+    def turns():
+        with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("voluntary_ctxt_switches"))
+    most = turns() + count
+    wait_until(lambda: turns() >= most)
+
+
 def preload(*modules):
     """Variables of a program; sanitizers want to be first and need not be."""
     return {"LD_PRELOAD": " ".join(modules), "ASAN_OPTIONS": "verify_asan_link_order=0"}
@@ -84,6 +102,12 @@ class Clock:
         """At once."""
         self.numbers[0] += int(seconds * 1e9)
         self.write()
+
+    def jump_until(self, condition, seconds):
+        """A jump now and then: the driver counts each for a second at most of the limits of its worker, and in full for all others."""
+        while not condition():
+            self.move(seconds)
+            time.sleep(0.3)
 
     def each_look_takes(self, seconds):
         """From now on, as long as that is not 0."""
