@@ -106,13 +106,12 @@ static enum pdnn_status take_over(struct pdnn_join_job *job, size_t lease, struc
     struct pdnn_visits visits = {0};
     uint32_t *done = pdnn_alloc(held->count + 1, sizeof *done);
     size_t n_done = 0;
-    enum pdnn_status status = PDNN_OK;
     pdnn_join_read_part(job, held, &visits);
     for (size_t i = 0; i < held->count; i++) {
-        pdnn_join_is_done(job, held->instance[i], &visits);
-        done[n_done++] = held->instance[i];
+        if (pdnn_join_is_done(job, held->instance[i], &visits))
+            done[n_done++] = held->instance[i];
     }
-    status = pdnn_leases_end(&job->leases, lease, done, n_done, err);
+    enum pdnn_status status = pdnn_leases_end(&job->leases, lease, done, n_done, err);
     pdnn_visits_finish(&visits);
     free(done);
     return status;

@@ -8,10 +8,10 @@
 #include <string.h>
 
 /* All who join have the same --allow-slow: what one of them finds is final for all. */
-void pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits) {
+bool pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits) {
     const struct pdnn_instance_visits of = pdnn_visits_of(visits, job->session->tasks[task].id);
     const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
-    pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
+    return pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
 }
 
 static bool intersects(const struct pdnn_lease *one, const struct pdnn_lease *other) {
@@ -110,20 +110,21 @@ static enum pdnn_status end_lease(struct pdnn_join_job *job, struct pdnn_err *er
     const struct pdnn_lease *lease = &job->leases.lease[job->lease];
     uint32_t *done = pdnn_alloc(lease->count + 1, sizeof *done);
     size_t n_done = 0;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < lease->count && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < lease->count; i++) {
         const struct pdnn_instance_visits of =
             pdnn_visits_of(&job->known, job->session->tasks[lease->instance[i]].id);
         struct pdnn_task *task = &job->session->tasks[lease->instance[i]];
         /* Its visits say how much visits scatter. */
         if (of.count)
             pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
-        pdnn_join_is_done(job, lease->instance[i], &job->known);
+        if (!pdnn_join_is_done(job, lease->instance[i], &job->known)) {
+            task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
+            continue;
+        }
         done[n_done++] = lease->instance[i];
         job->result.counts[of.visit[of.count - 1].outcome]++;
     }
-    if (status == PDNN_OK)
-        status = pdnn_leases_end(&job->leases, job->lease, done, n_done, err);
+    enum pdnn_status status = pdnn_leases_end(&job->leases, job->lease, done, n_done, err);
     free(done);
     return status;
 }
@@ -132,10 +133,17 @@ enum pdnn_status pdnn_join_run_batch(struct pdnn_join_job *job, struct pdnn_err 
     struct pdnn_err ending = {0};
     job->is_lost = false;
     adopt(job);
-    enum pdnn_status status = PDNN_OK;
     open_tasks(job);
-    status = visit_all(job, err);
+    enum pdnn_status status = visit_all(job, err);
     job->result.leases++;
+    if (job->is_lost) {
+        job->result.lost++;
+        pdnn_session_warn(job->session,
+                          "lease %08llu: taken over by another process, which saw no sign of "
+                          "life of this one; its visits so far are kept",
+                          (unsigned long long)job->leases.lease[job->lease].number);
+        return PDNN_OK;
+    }
     if (end_lease(job, &ending) != PDNN_OK && (status == PDNN_OK || status == PDNN_INTERRUPTED))
         status = pdnn_fail(err, ending.status, "%s", ending.text);
     return status;

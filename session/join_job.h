@@ -55,7 +55,7 @@ enum pdnn_status pdnn_join_void_damaged(struct pdnn_join_job *job, bool *has_fre
 bool pdnn_join_is_here(const struct pdnn_join_job *job, const char *part);
 
 /* Whether these visits are all that the task gets. */
-void pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits);
+bool pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struct pdnn_visits *visits);
 
 /* Visits the instances of job->lease, and ends it. */
 enum pdnn_status pdnn_join_run_batch(struct pdnn_join_job *job, struct pdnn_err *err);
