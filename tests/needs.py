@@ -2,7 +2,9 @@
 
     skipped: needs PROGRAM: apt-get install PACKAGE"""
 
+import csv
 import shutil
+import subprocess
 
 # Of Debian, where they are not called like the program.
 PACKAGES = {"Rscript": "r-base-core", "chromedriver": "chromium-driver", "gnuplot": "gnuplot-nox", "ldd": "libc-bin", "numpy": "python3-numpy",
@@ -22,3 +24,9 @@ def missing(*programs):
     """A reason to skip if any of the programs is not installed, each of which gets its line; else None."""
     reasons = [say(program) for program in programs if not shutil.which(program)]
     return reasons[0] if reasons else None
+
+
+def cores(paradnn):
+    """How many cores the program may use here, which a control group's quota limits as well as the mask."""
+    text = subprocess.run([paradnn, "list", "fc/layers=1,nodes=8,mode=infer", "--format", "csv"], capture_output=True, text=True, check=True).stdout
+    return int(next(csv.DictReader(text.splitlines()))["threads"])

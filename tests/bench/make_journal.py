@@ -44,8 +44,8 @@ def started(ms):
     return f"2026-{1 + days // 28 % 12:02d}-{1 + days % 28:02d}T{hours:02d}:{minutes:02d}:{seconds:02d}.{ms:03d}Z"
 
 
-def ids_of(paradnn, spec):
-    text = subprocess.run([paradnn, "list", spec, "--format", "csv", "--set", "run.threads=2"], check=True,
+def ids_of(paradnn, spec, threads=2):
+    text = subprocess.run([paradnn, "list", spec, "--format", "csv", "--set", f"run.threads={threads}"], check=True,
                           capture_output=True, text=True).stdout
     return [row["id"] for row in csv.DictReader(io.StringIO(text))]
 

@@ -14,6 +14,9 @@ import unittest
 
 from processes import Clock, journal_lines, stop, wait_until
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # noqa: E402
+
 PROGRAM, MOVED_CLOCK = (os.path.abspath(path) for path in sys.argv[1:3])
 # Of another machine: no roof matters here.
 CEILINGS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../results/examples/zen5-2-cores/ceilings.csv")
@@ -176,4 +179,7 @@ class Ranks(unittest.TestCase):
 
 
 if __name__ == "__main__":
+    if needs.cores(PROGRAM) < 2:
+        print("skipped: two ranks want two cores, and only one may be used here")
+        sys.exit(needs.SKIPPED)
     unittest.main(argv=sys.argv[:1])

@@ -15,7 +15,7 @@ import make_journal  # noqa: E402
 
 SPEC = """\
 sweep: status
-run: {threads: 2}
+run: {threads: 1}
 measure: {rounds: 2}
 models:
   - fc: {layers: [1, 2], nodes: [8, 16], input: 16, output: 8, batch: [1, 2]}
@@ -78,7 +78,7 @@ def main():
         os.chdir(folder)
         with open("spec.yaml", "w", encoding="utf-8") as file:
             file.write(SPEC)
-        ids = [name for name in make_journal.ids_of(PARADNN, "spec.yaml")
+        ids = [name for name in make_journal.ids_of(PARADNN, "spec.yaml", threads=1)
                if "batch=1," in name or "nodes=8," in name]
         assert len(ids) == 6, ids
 
