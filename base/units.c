@@ -72,6 +72,14 @@ bool pdnn_parse_double(const char *text, double *value) {
     return true;
 }
 
+int pdnn_compare_numbers_first(const char *one, const char *other) {
+    double x, y;
+    bool x_number = pdnn_parse_double(one, &x), y_number = pdnn_parse_double(other, &y);
+    if (x_number && y_number)
+        return (x > y) - (x < y);
+    return (int)y_number - (int)x_number;
+}
+
 static bool parse_with_unit(const char *text, const struct unit *units, double *value) {
     const char *rest;
     double number;

@@ -12,6 +12,9 @@ bool pdnn_parse_i64(const char *text, int64_t *value);
 /* A finite decimal number ('.' whatever the locale); false for anything else or trailing text. */
 bool pdnn_parse_double(const char *text, double *value);
 
+/* How two cells of a column are ordered: numbers by value and before words; 0 for two words. */
+int pdnn_compare_numbers_first(const char *one, const char *other);
+
 /* "4096", "64KiB", "12GiB", "1.5GB" -> bytes. 1 GB = 1e9, 1 GiB = 2^30. */
 bool pdnn_parse_bytes(const char *text, uint64_t *bytes);
 

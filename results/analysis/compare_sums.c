@@ -59,20 +59,15 @@ static bool is_in(const struct pdnn_pair *pair, const char *family) {
 
 struct value {
     const char *text;
-    double number; /* NaN: a word */
-    size_t rank;   /* order of appearance */
+    size_t rank; /* order of appearance */
     struct tally tally;
 };
 
 /* Numbers ascending, then words in order of appearance. */
 static int compare_values(const void *a, const void *b) {
     const struct value *x = a, *y = b;
-    bool x_word = isnan(x->number), y_word = isnan(y->number);
-    if (x_word != y_word)
-        return x_word - y_word;
-    if (!x_word && x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    int order = pdnn_compare_numbers_first(x->text, y->text);
+    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 /* Appended to the arrays in the arena, which double when they are full. */
@@ -135,8 +130,6 @@ static void put_key(struct work *work, const char *family, int key, const struct
         size_t number = *text ? pdnn_texts_add(&texts, text) : SIZE_MAX;
         if (number == SIZE_MAX)
             continue;
-        if (!values[number].text && !pdnn_parse_double(text, &values[number].number))
-            values[number].number = NAN;
         values[number].text = text;
         values[number].rank = number;
         tally_add(&values[number].tally, pairs[i]);

@@ -208,21 +208,13 @@ static bool belongs(const struct pdnn_selection *selection, const struct pdnn_ax
     return true;
 }
 
-/* Negative, 0 or positive, as strcmp; 0 for words, which keep the order of the file. */
-static int compare_fields(const char *a, const char *b) {
-    double x, y;
-    bool x_number = pdnn_parse_double(a, &x), y_number = pdnn_parse_double(b, &y);
-    if (x_number && y_number)
-        return (x > y) - (x < y);
-    return (int)y_number - (int)x_number;
-}
-
+/* Words keep the order of the file. */
 static int compare_members(const struct pdnn_selection *selection, const struct pdnn_axes *axes, size_t a,
                            size_t b) {
     int order = 0;
     for (size_t k = 0; k < axes->count && !order; k++)
-        order = compare_fields(pdnn_selection_get(selection, a, axes->column[k]),
-                               pdnn_selection_get(selection, b, axes->column[k]));
+        order = pdnn_compare_numbers_first(pdnn_selection_get(selection, a, axes->column[k]),
+                                           pdnn_selection_get(selection, b, axes->column[k]));
     return order;
 }
 

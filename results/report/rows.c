@@ -139,13 +139,8 @@ static void fill_rows(struct pdnn_report_rows *rows) {
 /* Numbers by value and before words; words by their letters. */
 static int compare_values(const void *a, const void *b) {
     const char *one = *(const char *const *)a, *other = *(const char *const *)b;
-    double x = 0, y = 0;
-    bool x_number = pdnn_parse_double(one, &x), y_number = pdnn_parse_double(other, &y);
-    if (x_number && y_number)
-        return (x > y) - (x < y);
-    if (x_number != y_number)
-        return y_number ? 1 : -1;
-    return strcmp(one, other);
+    int order = pdnn_compare_numbers_first(one, other);
+    return order ? order : strcmp(one, other);
 }
 
 /* Finishes an axis from the text of each row, numbered in the order of appearance. */
