@@ -9,13 +9,11 @@
 #include "models/varying.h"
 #include "session/shard.h"
 #include "results/tables/columns.h"
-#include "results/table/csv.h"
 #include "results/tables/record.h"
 #include "runtime/facts/host.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,7 +41,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SHARD_BASE,
     {"count", 0, NULL, NULL, false,
      "print only the number of instances and their totals, and how long a sweep takes here"},
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -72,46 +70,80 @@ static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool
     return status;
 }
 
-/* A column without content is left out on a terminal. */
-static const struct pdnn_sheet_column people_columns[] = {
-    {"params", PDNN_ALIGN_RIGHT | PDNN_SPARE(5)},    {"FLOP", PDNN_ALIGN_RIGHT},
-    {"in bounds", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)}, {"bytes", PDNN_ALIGN_RIGHT},
-    {"FLOP/byte", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)}, {"memory", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
-    {"status", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},     {"id", PDNN_ALIGN_WRAP},
+/* Rows are printed as they come, chunk by chunk. */
+enum { CHUNK_ROWS = 1000 };
+
+struct list_rows {
+    struct pdnn_table table;
+    void (*add)(struct list_rows *rows, const struct pdnn_expanded *item);
+    struct pdnn_varying varying;  /* for people */
+    struct pdnn_columns analytic; /* for programs: the columns of results.csv that are known by now */
+    struct pdnn_record record;
 };
 
-enum { N_PEOPLE_COLUMNS = sizeof people_columns / sizeof people_columns[0], CHUNK_ROWS = 1000 };
-
-/* A count that does not fit in 64 bits is an empty cell. FLOP in bounds is empty if it is so for all. */
-static void add_row(struct pdnn_sheet *table, const struct pdnn_expanded *item,
-                    const struct pdnn_varying *varying) {
-    char id[PDNN_ID_TEXT], params[PDNN_UNIT_TEXT] = "", flop[PDNN_UNIT_TEXT] = "",
-                           in_bounds[PDNN_UNIT_TEXT] = "", bytes[PDNN_UNIT_TEXT] = "",
-                           intensity[PDNN_UNIT_TEXT] = "", memory[PDNN_UNIT_TEXT] = "";
-    const struct pdnn_cost *cost = &item->totals.cost;
-    if (item->has_totals) {
-        pdnn_format_si(params, (double)item->totals.params, "");
-        pdnn_format_si(flop, (double)cost->flop_count, "FLOP");
-        if (cost->in_bounds_flop_count != cost->flop_count)
-            pdnn_format_si(in_bounds, (double)cost->in_bounds_flop_count, "FLOP");
-        pdnn_format_si(bytes, (double)cost->byte_count, "B");
-        snprintf(intensity, sizeof intensity, "%.3g",
-                 cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : 0.0);
-        pdnn_format_bytes(memory, (double)item->totals.memory_bytes);
+/* The titles wait for the first row, which may turn out to be an error in the spec. */
+static enum pdnn_status print_rows(struct list *list, struct list_rows *rows,
+                                   const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    enum pdnn_status status = PDNN_OK;
+    bool done = false;
+    while (status == PDNN_OK && !done && !ferror(stdout)) {
+        struct pdnn_expanded item;
+        status = next(list, &item, &done, err);
+        if (status == PDNN_OK && !done)
+            rows->add(rows, &item);
+        bool is_first = !printer.is_started, is_last = done || status != PDNN_OK;
+        size_t count = rows->table.n_rows;
+        if (count == CHUNK_ROWS || (count && is_last) || (is_first && done)) {
+            pdnn_table_print_rows(&printer, &rows->table, NULL);
+            pdnn_table_clear(&rows->table);
+        }
     }
-    const char *const cells[N_PEOPLE_COLUMNS] = {params,
-                                                 flop,
-                                                 in_bounds,
-                                                 bytes,
-                                                 intensity,
-                                                 memory,
-                                                 item->filtered     ? "filtered"
-                                                 : item->invalid    ? "invalid"
-                                                 : item->has_totals ? ""
-                                                                    : "too big",
-                                                 pdnn_varying_label(varying, &item->instance, id)};
-    for (size_t c = 0; c < N_PEOPLE_COLUMNS; c++)
-        pdnn_sheet_cell(table, "%s", cells[c]);
+    pdnn_table_print_end(&printer);
+    return status;
+}
+
+static double intensity_of(const struct pdnn_cost *cost) {
+    return cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : NAN;
+}
+
+enum { PARAMS, FLOP, IN_BOUNDS, BYTES, INTENSITY, MEMORY, STATUS, ID, N_PEOPLE_COLUMNS };
+
+static const struct pdnn_column_def people_columns[N_PEOPLE_COLUMNS] = {
+    {"params", NULL, "", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 5, .help = "parameters"},
+    {"FLOP", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "of one step"},
+    {"in bounds", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 4,
+     .help = "FLOP without taps on padding"},
+    {"bytes", NULL, "B", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "compulsory traffic of one step"},
+    {"FLOP/byte", NULL, NULL, PDNN_KIND_NUMBER, PDNN_SHOW_FACTOR, .rank = 3,
+     .help = "FLOP in bounds over bytes"},
+    {"memory", NULL, NULL, PDNN_KIND_COUNT, PDNN_SHOW_BYTES, .rank = 2, .help = "peak memory"},
+    {"status", .rank = 1, .help = "why it would not run"},
+    {"id", .align = PDNN_ALIGN_WRAP, .help = "model and settings"},
+};
+static const struct pdnn_table_def people_def = {"list", "instances", people_columns, N_PEOPLE_COLUMNS};
+
+/* A count that does not fit in 64 bits is an empty cell, and FLOP in bounds is one if it is all. */
+static void add_for_people(struct list_rows *rows, const struct pdnn_expanded *item) {
+    const struct pdnn_cost *cost = &item->totals.cost;
+    struct pdnn_table *table = &rows->table;
+    size_t row = pdnn_table_add_row(table);
+    char id[PDNN_ID_TEXT];
+    pdnn_table_set_text(table, row, ID, pdnn_varying_label(&rows->varying, &item->instance, id));
+    pdnn_table_set_text(table, row, STATUS,
+                        item->filtered     ? "filtered"
+                        : item->invalid    ? "invalid"
+                        : item->has_totals ? ""
+                                           : "too big");
+    if (!item->has_totals)
+        return;
+    pdnn_table_set_count(table, row, PARAMS, item->totals.params);
+    pdnn_table_set_count(table, row, FLOP, cost->flop_count);
+    if (cost->in_bounds_flop_count != cost->flop_count)
+        pdnn_table_set_count(table, row, IN_BOUNDS, cost->in_bounds_flop_count);
+    pdnn_table_set_count(table, row, BYTES, cost->byte_count);
+    pdnn_table_set_number(table, row, INTENSITY, intensity_of(cost));
+    pdnn_table_set_count(table, row, MEMORY, item->totals.memory_bytes);
 }
 
 /* On a terminal, instances are shown by what varies among them, which a first walk finds; the rest stands
@@ -146,54 +178,15 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     return status;
 }
 
-/* Prints the rows so far; their titles only where the columns are not those of the rows before. In a pipe
- * all rows have the columns of the first ones. *note becomes the one of these rows, if they have any. */
-static void print_chunk(struct pdnn_sheet *table, size_t width, bool first, struct pdnn_sheet_layout *layout,
-                        struct pdnn_str *note) {
-    struct pdnn_str out = {0}, own = {0};
-    struct pdnn_sheet_layout next = first || width ? pdnn_sheet_arrange(table, width) : *layout;
-    bool same = !first && memcmp(&next, layout, sizeof next) == 0;
-    *layout = next;
-    if (!same)
-        pdnn_sheet_titles(table, layout, &out);
-    pdnn_sheet_rows(table, layout, &out);
-    pdnn_sheet_note(table, layout, width, &own);
-    if (own.length > note->length) {
-        pdnn_str_clear(note);
-        pdnn_str_append(note, pdnn_str_text(&own), own.length);
-    }
-    pdnn_str_finish(&own);
-    pdnn_sheet_clear(table);
-    pdnn_text_print(&out, false);
-}
-
-/* Rows are printed as they come. The titles wait for the first row, which may turn out to be an error in the
- * spec. */
-static enum pdnn_status list_for_people(struct list *list, struct pdnn_err *err) {
-    const size_t width = pdnn_terminal_width(STDOUT_FILENO);
-    struct pdnn_varying varying = {.count = 0};
-    struct pdnn_str note = {0};
-    struct pdnn_sheet table;
-    struct pdnn_sheet_layout layout;
-    pdnn_sheet_init(&table, people_columns, N_PEOPLE_COLUMNS);
-    enum pdnn_status status = find_varying(list, width, &varying, err);
-    for (bool done = false, first = true; status == PDNN_OK && !done && !ferror(stdout);) {
-        struct pdnn_expanded item;
-        status = next(list, &item, &done, err);
-        if (status == PDNN_OK && !done)
-            add_row(&table, &item, &varying);
-        if (status != PDNN_OK || (!done && table.n_cells < CHUNK_ROWS * N_PEOPLE_COLUMNS))
-            continue;
-        if (first || table.n_cells)
-            print_chunk(&table, width, first, &layout, &note);
-        first = false;
-    }
+static enum pdnn_status list_for_people(struct list *list, const struct pdnn_arguments *arguments,
+                                        struct pdnn_err *err) {
+    struct list_rows rows = {.add = add_for_people};
+    pdnn_table_init(&rows.table, &people_def);
+    enum pdnn_status status = find_varying(list, pdnn_terminal_width(STDOUT_FILENO), &rows.varying, err);
     if (status == PDNN_OK)
-        pdnn_text_print(&note, false);
-    else
-        pdnn_str_finish(&note);
-    pdnn_sheet_finish(&table);
-    pdnn_varying_finish(&varying);
+        status = print_rows(list, &rows, arguments, err);
+    pdnn_table_finish(&rows.table);
+    pdnn_varying_finish(&rows.varying);
     return status;
 }
 
@@ -222,7 +215,6 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
 
 /* Overwrites what differs from row to row: the record is cleared once for all of them. */
 static void describe(const struct pdnn_expanded *item, struct pdnn_record *record) {
-    const struct pdnn_cost *cost = &item->totals.cost;
     const char *reason = item->filtered || item->invalid ? item->reason
                          : item->has_totals              ? ""
                                                          : "its counts do not fit in 64 bits";
@@ -234,71 +226,43 @@ static void describe(const struct pdnn_expanded *item, struct pdnn_record *recor
     record->reason[0] = 0;
     if (*reason)
         snprintf(record->reason, sizeof record->reason, "%s", reason);
-    record->place.intensity_flop_per_byte =
-        cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : NAN;
 }
 
-/* Columns that a list has besides the analytic columns of results.csv; `reason` says
- * why an instance would not run. */
-static const struct pdnn_column list_columns[] = {
-    {.name = "intensity_flop_per_byte",
-     .unit = "FLOP/byte",
-     .type = PDNN_COLUMN_NUMBER,
-     .offset = offsetof(struct pdnn_record, place.intensity_flop_per_byte),
-     .digits = PDNN_DIGITS_TABLE},
-    {.name = "reason",
-     .unit = "",
-     .type = PDNN_COLUMN_TEXT,
-     .offset = offsetof(struct pdnn_record, reason),
-     .size = sizeof((struct pdnn_record *)0)->reason},
+/* Columns that a list has besides the analytic columns of results.csv. */
+static const struct pdnn_column_def more_columns[] = {
+    {"intensity_flop_per_byte", NULL, "FLOP/byte", PDNN_KIND_NUMBER,
+     .help = "in_bounds_flop_count over byte_count"},
+    {"reason", .help = "why it would not run"},
 };
 
-enum { N_LIST_COLUMNS = sizeof list_columns / sizeof list_columns[0] };
-
-static void get_columns(const struct pdnn_family_def *const *families, size_t n_families,
-                        struct pdnn_arena *arena, struct pdnn_columns *columns) {
-    struct pdnn_columns analytic;
-    pdnn_results_columns(families, n_families, true, arena, &analytic);
-    struct pdnn_column *all = pdnn_arena_alloc(arena, analytic.count + N_LIST_COLUMNS, sizeof *all);
-    memcpy(all, analytic.column, analytic.count * sizeof *all);
-    memcpy(all + analytic.count, list_columns, sizeof list_columns);
-    *columns = (struct pdnn_columns){analytic.table, all, analytic.count + N_LIST_COLUMNS};
+static void add_for_programs(struct list_rows *rows, const struct pdnn_expanded *item) {
+    struct pdnn_table *table = &rows->table;
+    describe(item, &rows->record);
+    pdnn_columns_add(&rows->analytic, &rows->record, table);
+    pdnn_table_set_number(table, table->n_rows - 1, rows->analytic.count, intensity_of(&item->totals.cost));
+    pdnn_table_set_text(table, table->n_rows - 1, rows->analytic.count + 1, rows->record.reason);
 }
 
-static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_columns *columns,
+static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_arguments *arguments,
                                           struct pdnn_err *err) {
-    struct pdnn_str line = {0};
-    struct pdnn_record record;
-    enum pdnn_status status = PDNN_OK;
-    pdnn_record_init(&record, "");
-    record.parsed = true;
-    pdnn_columns_header(columns, &line);
-    for (bool done = false; !done && status == PDNN_OK && !ferror(stdout);) {
-        fwrite(pdnn_str_text(&line), 1, line.length, stdout);
-        pdnn_str_clear(&line);
-        struct pdnn_expanded item;
-        status = next(list, &item, &done, err);
-        if (status != PDNN_OK || done)
-            continue;
-        describe(&item, &record);
-        pdnn_columns_row(columns, &record, &line);
-    }
-    pdnn_str_finish(&line);
-    return status;
-}
-
-static enum pdnn_status list_csv(struct list *list, struct pdnn_err *err) {
     size_t n_families = 0, all = 0;
     while (pdnn_families[all])
         all++;
     struct pdnn_arena arena = {0};
-    struct pdnn_columns columns;
+    struct list_rows rows = {.add = add_for_programs};
     const struct pdnn_family_def **families = pdnn_alloc(all, sizeof *families);
     enum pdnn_status status = collect_families(list, families, &n_families, all, err);
-    if (status == PDNN_OK)
-        get_columns(families, n_families, &arena, &columns);
-    if (status == PDNN_OK)
-        status = list_for_programs(list, &columns, err);
+    if (status == PDNN_OK) {
+        pdnn_results_columns(families, n_families, true, &arena, &rows.analytic);
+        const struct pdnn_table_def def = pdnn_columns_def(&rows.analytic, &arena);
+        pdnn_record_init(&rows.record, "");
+        rows.record.parsed = true;
+        pdnn_table_init(&rows.table, &def);
+        for (size_t i = 0; i < sizeof more_columns / sizeof *more_columns; i++)
+            pdnn_table_add_column(&rows.table, &more_columns[i]);
+        status = print_rows(list, &rows, arguments, err);
+        pdnn_table_finish(&rows.table);
+    }
     free(families);
     pdnn_arena_finish(&arena);
     return status;
@@ -311,7 +275,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_shard shard;
     const char **sets = NULL;
     size_t n_sets;
-    bool csv = pdnn_wants_csv(arguments), only_count = pdnn_argument(arguments, "count");
+    bool only_count = pdnn_argument(arguments, "count");
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
                          &shard, err) != PDNN_OK)
@@ -329,9 +293,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status =
             pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
     if (status == PDNN_OK && only_count)
-        status = pdnn_list_totals(&list.spec, &host, &list.deal, &list.walk, csv, err);
+        status = pdnn_list_totals(&list.spec, &host, &list.deal, &list.walk, arguments, err);
     else if (status == PDNN_OK)
-        status = csv ? list_csv(&list, err) : list_for_people(&list, err);
+        status = pdnn_wants_text(arguments) ? list_for_people(&list, arguments, err)
+                                            : list_for_programs(&list, arguments, err);
     if (status == PDNN_OK && list.too_wide)
         fprintf(stderr,
                 "paradnn: %zu of these instances need more than the %" PRId64 " threads there are %s\n",

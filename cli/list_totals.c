@@ -4,7 +4,6 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "results/table/csv.h"
 #include "session/estimate.h"
 #include "session/session.h"
 #include "base/clock.h"
@@ -41,31 +40,39 @@ static const char *format_u128(char buffer[U128_TEXT], pdnn_u128 value) {
     return at;
 }
 
-static void print_totals_csv(const struct totals *totals) {
+enum { INSTANCES, FILTERED, FLOP, IN_BOUNDS, BYTES, PARAMS_MIN, PARAMS_MAX, N_COLUMNS };
+
+/* Sums are text because they may need more than 64 bits. */
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    {"instances", NULL, NULL, PDNN_KIND_COUNT, .help = "that a sweep would run"},
+    {"filtered", NULL, NULL, PDNN_KIND_COUNT, .help = "instances that a where-expression leaves out"},
+    {"flop_count", NULL, "FLOP", .help = "of one step of each, exact"},
+    {"in_bounds_flop_count", NULL, "FLOP", .help = "the same without taps on padding"},
+    {"byte_count", NULL, "bytes", .help = "compulsory traffic of one step of each"},
+    {"params_min", NULL, NULL, PDNN_KIND_COUNT, .help = "parameters of the smallest model"},
+    {"params_max", NULL, NULL, PDNN_KIND_COUNT, .help = "parameters of the largest model"},
+};
+static const struct pdnn_table_def def = {"list --count", "what a sweep amounts to", columns, N_COLUMNS};
+
+static void print_for_programs(const struct totals *totals, const struct pdnn_arguments *arguments) {
     char buffer[U128_TEXT];
-    struct pdnn_str out = {0};
-    struct pdnn_csv_writer writer = {.out = &out};
-    pdnn_str_printf(&out,
-                    "instances,filtered,flop_count,in_bounds_flop_count,byte_count,params_min,params_max");
-    writer.started = true;
-    pdnn_csv_end_row(&writer);
-    pdnn_csv_put_u64(&writer, totals->instances);
-    pdnn_csv_put_u64(&writer, totals->filtered);
-    pdnn_csv_put_text(&writer, format_u128(buffer, totals->flop_count));
-    pdnn_csv_put_text(&writer, format_u128(buffer, totals->in_bounds_flop_count));
-    pdnn_csv_put_text(&writer, format_u128(buffer, totals->byte_count));
+    struct pdnn_table table;
+    pdnn_table_init(&table, &def);
+    pdnn_table_add_row(&table);
+    pdnn_table_set_count(&table, 0, INSTANCES, totals->instances);
+    pdnn_table_set_count(&table, 0, FILTERED, totals->filtered);
+    pdnn_table_set_text(&table, 0, FLOP, format_u128(buffer, totals->flop_count));
+    pdnn_table_set_text(&table, 0, IN_BOUNDS, format_u128(buffer, totals->in_bounds_flop_count));
+    pdnn_table_set_text(&table, 0, BYTES, format_u128(buffer, totals->byte_count));
     if (totals->instances > totals->uncounted) {
-        pdnn_csv_put_u64(&writer, totals->params.min);
-        pdnn_csv_put_u64(&writer, totals->params.max);
-    } else {
-        pdnn_csv_put_empty(&writer);
-        pdnn_csv_put_empty(&writer);
+        pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params.min);
+        pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params.max);
     }
-    pdnn_csv_end_row(&writer);
-    pdnn_text_print(&out, true);
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
 }
 
-static void print_totals(const struct totals *totals, const struct pdnn_shard_deal *deal) {
+static void print_for_people(const struct totals *totals, const struct pdnn_shard_deal *deal) {
     char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
     char exact[U128_TEXT], rounded[PDNN_UNIT_TEXT];
     struct pdnn_str out = {0};
@@ -142,8 +149,8 @@ static enum pdnn_status sum_up(struct totals *totals, struct pdnn_estimate *esti
 }
 
 enum pdnn_status pdnn_list_totals(const struct pdnn_spec *spec, const struct pdnn_host *host,
-                                  struct pdnn_shard_deal *deal, struct pdnn_walk *walk, bool csv,
-                                  struct pdnn_err *err) {
+                                  struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
+                                  const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct totals totals = {.params = {UINT64_MAX, 0}};
     struct pdnn_estimate *estimate;
     char cache[PDNN_KEPT_PATH];
@@ -167,9 +174,9 @@ enum pdnn_status pdnn_list_totals(const struct pdnn_spec *spec, const struct pdn
     pdnn_estimate_destroy(estimate);
     if (status != PDNN_OK)
         return status;
-    if (csv)
-        print_totals_csv(&totals);
+    if (pdnn_wants_text(arguments))
+        print_for_people(&totals, deal);
     else
-        print_totals(&totals, deal);
+        print_for_programs(&totals, arguments);
     return PDNN_OK;
 }

@@ -203,7 +203,7 @@ void pdnn_table_write(struct pdnn_table_writer *writer, const struct pdnn_table 
 }
 
 void pdnn_table_write_end(struct pdnn_table_writer *writer) {
-    if (formats[writer->format].end)
+    if (writer->is_started && formats[writer->format].end)
         formats[writer->format].end(writer);
     put(writer, pdnn_str_text(&writer->note));
     if (writer->sheet_columns)

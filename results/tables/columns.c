@@ -161,7 +161,7 @@ void pdnn_columns_add(const struct pdnn_columns *columns, const void *row, struc
     for (size_t i = 0; i < columns->count; i++) {
         pdnn_str_clear(&cell);
         pdnn_column_text(&columns->column[i], row, &cell);
-        bool good = pdnn_table_parse(table, to, i, pdnn_str_text(&cell));
+        bool good = !cell.length || pdnn_table_parse(table, to, i, pdnn_str_text(&cell));
         assert(good);
         (void)good;
     }

@@ -289,12 +289,14 @@ static void append_hypers(struct list *list, const struct pdnn_family_def *famil
     }
 }
 
+/* layers_run is `all` where nothing is left out; other words are replaced by numbers. */
 static void append_setting(struct list *list, size_t setting) {
     const struct pdnn_param_def *param = &pdnn_settings[setting];
+    bool is_whole = param->type == PDNN_PARAM_INT && setting != PDNN_SETTING_LAYERS_RUN;
     append(list, &(struct pdnn_column){
                      .name = pdnn_param_column(param),
                      .unit = pdnn_param_unit(param),
-                     .type = param->type == PDNN_PARAM_INT ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
+                     .type = is_whole ? PDNN_COLUMN_WHOLE : PDNN_COLUMN_WORD,
                      .help = param->help,
                      .analytic = true,
                      .get = get_setting,
