@@ -193,7 +193,7 @@ enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_
     while (status == PDNN_OK && !is_mine) {
         status = pdnn_walk_next(walk, item, done, err);
         if (status == PDNN_OK)
-            is_mine = !deal->mine || deal->mine[deal->next++];
+            is_mine = *done || !deal->mine || deal->mine[deal->next++];
     }
     return status;
 }
