@@ -259,9 +259,9 @@ static void append_plain(const struct pdnn_table *table, size_t row, size_t colu
         pdnn_table_append(table, row, column, out);
 }
 
-void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t column,
-                             struct pdnn_str *out) {
-    const struct pdnn_column_def *def = &table->column[column].def;
+/* As the definition says, which may be that of another column of the same kind. */
+static void append_shown(const struct pdnn_table *table, size_t row, size_t column,
+                         const struct pdnn_column_def *def, struct pdnn_str *out) {
     char buffer[PDNN_UNIT_TEXT];
     double value = def->kind == PDNN_KIND_TEXT ? NAN : pdnn_table_number(table, row, column);
     if (!isfinite(value)) {
@@ -302,6 +302,20 @@ void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t 
     default:
         append_plain(table, row, column, out);
     }
+}
+
+void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t column,
+                             struct pdnn_str *out) {
+    const struct pdnn_column_def *def = &table->column[column].def;
+    size_t start = out->length;
+    append_shown(table, row, column, def, out);
+    if (!def->then)
+        return;
+    struct pdnn_str then = {0};
+    append_shown(table, row, column + (size_t)def->then, def, &then);
+    if (strcmp(pdnn_str_text(out) + start, pdnn_str_text(&then)) != 0)
+        pdnn_str_printf(out, " -> %s", pdnn_str_text(&then));
+    pdnn_str_finish(&then);
 }
 
 int pdnn_table_compare(const struct pdnn_table *table, size_t column, size_t a, size_t b) {

@@ -53,6 +53,7 @@ struct pdnn_column_def {
     enum pdnn_align align; /* of TEXT; numbers go to the right */
     int decimals;          /* FIXED, PERCENT, SHARE, RATIO */
     int digits;            /* NUMBER: significant digits in files; 0: PDNN_DIGITS_TABLE */
+    int then;              /* how many columns further is what this becomes: "80 -> 61", "80" where alike */
     int rank;              /* where the terminal is narrow, the highest goes first; 0 stays */
     bool is_optional;      /* files may lack it; it is empty then */
     const char *blank;     /* what people see where it is empty, "all"; NULL: nothing */

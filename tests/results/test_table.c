@@ -423,6 +423,28 @@ static void test_table_append_shown_interval(void **state) {
     pdnn_table_finish(&table);
 }
 
+static void test_table_append_shown_then(void **state) {
+    (void)state;
+    static const struct pdnn_column_def both[] = {
+        {"before", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED, .then = 2},
+        {"bound", .then = 2},
+        {"after", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_NEVER},
+        {"bound_after", .show = PDNN_SHOW_NEVER}};
+    struct pdnn_table table;
+    struct pdnn_str out = {0};
+    pdnn_table_init(&table, &(struct pdnn_table_def){"changes", "", both, 4});
+    size_t row = pdnn_table_add_row(&table);
+    pdnn_table_set_number(&table, row, 0, 79.9);
+    pdnn_table_set_number(&table, row, 2, 61.2);
+    pdnn_table_set_text(&table, row, 1, "memory");
+    pdnn_table_set_text(&table, row, 3, "memory");
+    for (size_t column = 0; column < 2; column++)
+        pdnn_table_append_shown(&table, row, column, &out);
+    assert_string_equal(pdnn_str_text(&out), "80 -> 61memory");
+    pdnn_str_finish(&out);
+    pdnn_table_finish(&table);
+}
+
 static void test_table_write_in_chunks(void **state) {
     (void)state;
     static const size_t chosen[] = {TIME, NAME};
@@ -476,6 +498,7 @@ int main(void) {
         cmocka_unit_test(test_table_write_text_by_width),
         cmocka_unit_test(test_table_append_shown_cases),
         cmocka_unit_test(test_table_append_shown_interval),
+        cmocka_unit_test(test_table_append_shown_then),
         cmocka_unit_test(test_table_write_in_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
