@@ -21,7 +21,8 @@
 static const char *const paragraphs[] = {
     "Lists the columns of the tables in a result directory, of what breakdown (breakdown, gemms, directions), "
     "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired), "
-    "project (projection, projection-ops, projection-moves, projection-limits), scale (scaling, scaling-parts) "
+    "project (projection, projection-ops, projection-moves, projection-limits, "
+    "projection-families), scale (scaling, scaling-parts) "
     "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
     "in order: unit, type (text, count, integer, number) and meaning. "
     "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal, "
@@ -85,10 +86,11 @@ static const struct {
               {"compare-axes", &pdnn_compare_axes_columns, NULL},
               {"compare-ops", &pdnn_compare_ops_columns, NULL},
               {"compare-unpaired", &pdnn_unpaired_columns, NULL},
-              {"projection", &pdnn_projected_columns, NULL},
-              {"projection-ops", &pdnn_projected_ops_columns, NULL},
-              {"projection-moves", &pdnn_projected_moves_columns, NULL},
-              {"projection-limits", &pdnn_projected_limits_columns, NULL},
+              {"projection", NULL, &pdnn_projected_def},
+              {"projection-ops", NULL, &pdnn_projected_ops_def},
+              {"projection-moves", NULL, &pdnn_projected_moves_def},
+              {"projection-limits", NULL, &pdnn_projected_limits_def},
+              {"projection-families", NULL, &pdnn_projected_families_def},
               {"scaling", &pdnn_scaled_columns, NULL},
               {"scaling-parts", &pdnn_scaled_parts_columns, NULL},
               {"imported", &pdnn_imported_columns, NULL},

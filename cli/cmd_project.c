@@ -1,10 +1,10 @@
 #include "base/memory.h"
 #include "cli/output.h"
-#include "cli/projection_text.h"
 #include "cli/registry.h"
-#include "results/tables/columns.h"
+#include "results/analysis/projection.h"
 #include "results/tables/tables.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +20,16 @@ static const char *const paragraphs[] = {
     "With --onto, factors apply to the other roofs. --threads takes the roofs for that many threads in place "
     "of those that a row ran on; alone, it asks what ran on one thread what it would take on several.",
     "The limit of a kind is Amdahl's: the step over the step without these ops, as if they took no time. "
-    "`paradnn columns` explains the columns of --format csv: projection, projection-ops, projection-moves and "
-    "projection-limits. How far projections are off, and why: doc/projection.md.",
+    "`paradnn columns` explains the columns of --format csv: projection, projection-ops, projection-moves, "
+    "projection-limits and projection-families. How far projections are off, and why: doc/projection.md.",
     NULL,
 };
 
-/* Indices of `views`, then NULL. */
-static const char *const tables[] = {"models", "ops", "moves", "limits", NULL};
+static const char *const tables[] = {"models", "ops", "moves", "limits", "families", NULL};
 
-enum { MODELS, OPS, MOVES, LIMITS, OVERVIEW };
+enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED, FOREMOST = 12 };
+
+#define LEAST_LIMIT 1.05
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_HARDWARE,
@@ -36,8 +37,8 @@ static const struct pdnn_option_def options[] = {
      "sum limits by category, group, pass, layer or op, or several joined by commas (default: group)"},
     PDNN_OPTION_ONLY,
     {"table", 0, "TABLE", tables, false,
-     "print one whole table: models (the default of --format csv), ops, moves or limits"},
-    PDNN_OPTION_FORMAT,
+     "print one whole table: models (the default of --format), ops, moves, limits or families"},
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -53,8 +54,6 @@ struct command {
     struct pdnn_ceilings *ceilings;
     struct pdnn_hardware hardware;
     struct pdnn_by_list by;
-    struct pdnn_arena arena;
-    struct pdnn_str out;
     struct pdnn_hardware_projection made;
 };
 
@@ -88,67 +87,71 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     return status == PDNN_OK ? pdnn_ceilings_read(path, NULL, c->ceilings, err) : status;
 }
 
-static void append_csv(struct command *c, int view) {
-    const struct pdnn_hardware_projection *p = &c->made;
-    const struct pdnn_columns *const columns[] = {
-        [MODELS] = &pdnn_projected_columns,
-        [OPS] = &pdnn_projected_ops_columns,
-        [MOVES] = &pdnn_projected_moves_columns,
-        [LIMITS] = &pdnn_projected_limits_columns,
-    };
-    pdnn_columns_header(columns[view], &c->out);
-    for (size_t i = 0; i < p->n_models && view == MODELS; i++)
-        pdnn_columns_row(columns[view], &p->model[i], &c->out);
-    for (size_t i = 0; i < p->n_models && view == OPS; i++)
-        for (size_t k = 0; k < p->model[i].n_ops; k++)
-            pdnn_columns_row(columns[view], &p->model[i].op[k], &c->out);
-    for (size_t i = 0; i < p->n_moves && view == MOVES; i++)
-        pdnn_columns_row(columns[view], &p->move[i], &c->out);
-    for (size_t i = 0; i < p->n_limits && view == LIMITS; i++)
-        pdnn_columns_row(columns[view], &p->limit[i], &c->out);
+static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {
+    (void)user;
+    double limit = fmax(pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT),
+                        pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT + 2));
+    return !(limit < LEAST_LIMIT); /* also if it is unknown */
 }
 
-static void append_text(struct command *c, int view) {
-    static void (*const views[])(struct pdnn_str *, const struct pdnn_hardware_projection *) = {
-        [MODELS] = pdnn_projection_models_text,
-        [OPS] = pdnn_projection_ops_text,
-        [MOVES] = pdnn_projection_moves_text,
-        [LIMITS] = pdnn_projection_limits_text,
-    };
-    if (view == OVERVIEW)
-        pdnn_projection_overview_text(&c->out, &c->hardware, &c->made);
+/* What changes, the ridge points, families, the foremost moves and limits. */
+static void print_overview(const struct command *c) {
+    const struct pdnn_hardware_projection *made = &c->made;
+    struct pdnn_str out = {0};
+    struct pdnn_row_list moves = pdnn_rows_all(&made->moves), limits = pdnn_rows_all(&made->limits);
+    pdnn_str_printf(&out, "projected: ");
+    pdnn_hardware_text(&c->hardware, &out);
+    if (made->ridge[BEFORE] > 0 && made->ridge[AFTER] > 0)
+        pdnn_str_printf(&out, "\nridge point in f32: %.3g -> %.3g FLOP/byte", made->ridge[BEFORE],
+                        made->ridge[AFTER]);
+    pdnn_str_printf(&out, "\n\n");
+    pdnn_table_show(&out, &made->families, NULL, NULL, 0);
+    pdnn_str_printf(&out, "\nops that get another bound%s\n",
+                    moves.count > FOREMOST ? ", those with the largest shares"
+                    : moves.count          ? ""
+                                           : ": none");
+    moves.count = moves.count < FOREMOST ? moves.count : FOREMOST;
+    if (moves.count)
+        pdnn_table_show(&out, &made->moves, &moves, NULL, 0);
+    pdnn_str_printf(&out, "\nlimit: how many times as fast a step could be if these ops took no time\n");
+    pdnn_rows_keep(&limits, &made->limits, is_limit, NULL);
+    pdnn_table_show(&out, &made->limits, &limits, NULL, 0);
+    pdnn_rows_finish(&moves);
+    pdnn_rows_finish(&limits);
+    pdnn_text_print(&out, false);
+}
+
+static void print(const struct command *c, const struct pdnn_arguments *arguments) {
+    const struct pdnn_hardware_projection *made = &c->made;
+    const struct pdnn_table *const of[] = {&made->models, &made->ops, &made->moves, &made->limits,
+                                           &made->families};
+    const char *table = pdnn_argument(arguments, "table");
+    size_t i = 0;
+    while (table && strcmp(tables[i], table) != 0)
+        i++;
+    if (!table && pdnn_wants_text(arguments))
+        print_overview(c);
     else
-        views[view](&c->out, &c->made);
+        pdnn_table_print(of[i], NULL, arguments);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
     struct command c = {.readers = NULL};
-    const char *table = pdnn_argument(arguments, "table");
-    bool csv = pdnn_wants_csv(arguments);
-    int view = csv ? MODELS : OVERVIEW;
-    for (int i = 0; table && tables[i]; i++)
-        view = strcmp(tables[i], table) == 0 ? i : view;
     enum pdnn_status status = open_tables(&c, arguments, err);
     const struct pdnn_projection_request request = {&c.selection, c.readers, c.ceilings, &c.hardware, &c.by};
     if (status == PDNN_OK)
-        status = pdnn_project(&request, &c.arena, &c.made, err);
-    if (status == PDNN_OK && csv)
-        append_csv(&c, view);
-    else if (status == PDNN_OK)
-        append_text(&c, view);
-    size_t left_out = c.selection.left_out + c.made.without_ops;
+        status = pdnn_project(&request, &c.made, err);
     if (status == PDNN_OK)
-        pdnn_text_print(&c.out, csv);
+        print(&c, arguments);
     if (status == PDNN_OK)
-        fprintf(stderr, "%zu instance%s projected, %zu left out\n", c.made.n_models,
-                c.made.n_models == 1 ? "" : "s", left_out);
-    pdnn_str_finish(&c.out);
+        fprintf(stderr, "%zu instance%s projected, %zu left out\n", c.made.models.n_rows,
+                c.made.models.n_rows == 1 ? "" : "s", c.selection.left_out + c.made.without_ops);
+    pdnn_hardware_projection_finish(&c.made);
     pdnn_hardware_finish(&c.hardware);
     pdnn_selection_ops_close(&c.selection, c.readers);
     pdnn_selection_close(&c.selection);
     free(c.ceilings);
-    pdnn_arena_finish(&c.arena);
     return status;
 }
 

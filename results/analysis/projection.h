@@ -21,17 +21,67 @@
 
 enum pdnn_hardware_side { PDNN_HARDWARE_MEASURED, PDNN_HARDWARE_PROJECTED, PDNN_HARDWARE_SIDES };
 
-/* One op under both roofs. Texts are in the arena. */
-struct pdnn_projected_op {
-    const char *id, *method; /* method: "projected" */
-    uint64_t op_index;
-    const char *layer, *op, *pass, *shape;
-    const char *kind; /* what limits are summed by */
-    uint64_t count;
-    double time_ns, projected_ns, speedup;
-    const char *bound[PDNN_HARDWARE_SIDES], *level[PDNN_HARDWARE_SIDES]; /* "" where roofs are unknown */
-    bool moves;                                                          /* to another bound */
+/* The columns of the tables below. */
+enum {
+    PDNN_PROJECTED_ID,
+    PDNN_PROJECTED_FAMILY,
+    PDNN_PROJECTED_METHOD,
+    PDNN_PROJECTED_TIME,
+    PDNN_PROJECTED_NS,
+    PDNN_PROJECTED_SPEEDUP,
+    PDNN_PROJECTED_BOUND_PCT, /* compute, memory, overhead; then the same as projected */
+    PDNN_PROJECTED_MOVED_PCT = PDNN_PROJECTED_BOUND_PCT + 6,
+    PDNN_PROJECTED_UNKNOWN_PCT,
+    PDNN_PROJECTED_COLUMNS
 };
+enum {
+    PDNN_PROJECTED_OP_ID,
+    PDNN_PROJECTED_OP_INDEX,
+    PDNN_PROJECTED_OP_LAYER,
+    PDNN_PROJECTED_OP_OP,
+    PDNN_PROJECTED_OP_PASS,
+    PDNN_PROJECTED_OP_SHAPE,
+    PDNN_PROJECTED_OP_KIND,
+    PDNN_PROJECTED_OP_METHOD,
+    PDNN_PROJECTED_OP_EXECUTIONS,
+    PDNN_PROJECTED_OP_TIME, /* measured, then projected */
+    PDNN_PROJECTED_OP_SPEEDUP = PDNN_PROJECTED_OP_TIME + 2,
+    PDNN_PROJECTED_OP_BOUND, /* as projected: the next column; empty where roofs are unknown */
+    PDNN_PROJECTED_OP_LEVEL = PDNN_PROJECTED_OP_BOUND + 2,
+    PDNN_PROJECTED_OP_MOVES = PDNN_PROJECTED_OP_LEVEL + 2,
+    PDNN_PROJECTED_OP_COLUMNS
+};
+enum {
+    PDNN_PROJECTED_MOVE_FAMILY,
+    PDNN_PROJECTED_MOVE_OP,
+    PDNN_PROJECTED_MOVE_PASS,
+    PDNN_PROJECTED_MOVE_METHOD,
+    PDNN_PROJECTED_MOVE_BOUND,
+    PDNN_PROJECTED_MOVE_INSTANCES = PDNN_PROJECTED_MOVE_BOUND + 2,
+    PDNN_PROJECTED_MOVE_SHARE,
+    PDNN_PROJECTED_MOVE_SPEEDUP,
+    PDNN_PROJECTED_MOVE_COLUMNS
+};
+enum {
+    PDNN_PROJECTED_LIMIT_FAMILY,
+    PDNN_PROJECTED_LIMIT_KIND,
+    PDNN_PROJECTED_LIMIT_METHOD,
+    PDNN_PROJECTED_LIMIT_INSTANCES,
+    PDNN_PROJECTED_LIMIT_SHARE, /* of the measured step, and its limit; then the same as projected */
+    PDNN_PROJECTED_LIMIT_LIMIT,
+    PDNN_PROJECTED_LIMIT_COLUMNS = PDNN_PROJECTED_LIMIT_LIMIT + 3
+};
+enum {
+    PDNN_PROJECTED_FAMILY_FAMILY,
+    PDNN_PROJECTED_FAMILY_METHOD,
+    PDNN_PROJECTED_FAMILY_INSTANCES,
+    PDNN_PROJECTED_FAMILY_SPEEDUP,                                       /* geometric mean, least, most */
+    PDNN_PROJECTED_FAMILY_BOUND_PCT = PDNN_PROJECTED_FAMILY_SPEEDUP + 3, /* as of instances */
+    PDNN_PROJECTED_FAMILY_MOVED_PCT = PDNN_PROJECTED_FAMILY_BOUND_PCT + 6,
+    PDNN_PROJECTED_FAMILY_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_projected_def, pdnn_projected_ops_def, pdnn_projected_moves_def,
+    pdnn_projected_limits_def, pdnn_projected_families_def;
 
 /* What kind of op one is, as far as the roofs of its time differ. */
 struct pdnn_retimed_kind {
@@ -53,34 +103,6 @@ struct pdnn_retimed pdnn_retime(const struct pdnn_roofs *const roofs[PDNN_HARDWA
 /* The step from its time and the sums over its ops. */
 double pdnn_retime_step(double step_ns, const double ops_ns[PDNN_HARDWARE_SIDES], double overhead_ratio);
 
-/* One instance. */
-struct pdnn_projected {
-    const char *id, *family, *method;
-    double time_ns, projected_ns, speedup;
-    double bound_pct[PDNN_HARDWARE_SIDES][PDNN_BOUND_COUNT]; /* of the ops' time */
-    double moved_pct;   /* of the measured time of the ops: those with another bound */
-    double unknown_pct; /* of the measured time of the ops: without roofs, so unchanged */
-    struct pdnn_projected_op *op;
-    size_t n_ops;
-};
-
-/* What a kind of op would give if it took no time: over the instances of a family that have it. */
-struct pdnn_projected_limit {
-    const char *family, *kind, *method;
-    uint64_t instances;
-    double share_pct[PDNN_HARDWARE_SIDES]; /* of the steps, mean */
-    double limit[PDNN_HARDWARE_SIDES]; /* geometric mean of Amdahl's limits; NaN: such ops are all there is */
-};
-
-/* Ops of one kind and pass that change from one bound to another, over all instances. */
-struct pdnn_projected_move {
-    const char *family, *op, *pass, *bound[PDNN_HARDWARE_SIDES];
-    const char *method;
-    uint64_t instances;
-    double share_pct; /* of those steps, mean */
-    double speedup;   /* of these ops, geometric mean over their rows */
-};
-
 struct pdnn_projection_request {
     const struct pdnn_selection *selection;
     struct pdnn_ops_reader *readers; /* by directory of the selection */
@@ -90,24 +112,24 @@ struct pdnn_projection_request {
 };
 
 struct pdnn_hardware_projection {
-    struct pdnn_projected *model;
-    size_t n_models;
-    struct pdnn_projected_limit *limit; /* by family, largest share first */
-    size_t n_limits;
-    struct pdnn_projected_move *move; /* largest share first */
-    size_t n_moves;
+    struct pdnn_table models; /* one row per instance */
+    struct pdnn_table ops;    /* theirs, in the same order */
+    struct pdnn_table families, moves, limits;
     size_t without_ops;                /* chosen instances that cannot be projected */
     double ridge[PDNN_HARDWARE_SIDES]; /* FLOP/byte in f32 against the last level, of the first model */
 };
 
-extern const struct pdnn_columns pdnn_projected_columns, pdnn_projected_ops_columns,
-    pdnn_projected_moves_columns, pdnn_projected_limits_columns;
+/* Empty tables, and the end of them. */
+void pdnn_hardware_projection_init(struct pdnn_hardware_projection *projection);
+void pdnn_hardware_projection_finish(struct pdnn_hardware_projection *projection);
 
-/* Sums up ops that are projected already: limits and moves. */
-void pdnn_projection_sums(struct pdnn_hardware_projection *projection, struct pdnn_arena *arena);
+/* Sums up models and ops that are projected already: families; limits by kind of op, by family and largest
+ * share first; and moves, ops of one kind and pass that change from one bound to another, largest share
+ * first. */
+void pdnn_projection_sums(struct pdnn_hardware_projection *projection);
 
-/* In the arena. PDNN_INVALID if no instance can be projected. */
-enum pdnn_status pdnn_project(const struct pdnn_projection_request *request, struct pdnn_arena *arena,
+/* To be finished by the caller. PDNN_INVALID if no instance can be projected. */
+enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
                               struct pdnn_hardware_projection *projection, struct pdnn_err *err);
 
 #endif

@@ -28,7 +28,7 @@ struct picture {
     struct pdnn_hardware_projection made;
     struct pdnn_arena arena;
     struct pdnn_chart chart;
-    const struct pdnn_projected **of; /* by point */
+    size_t *of; /* rows of models, by point */
     const char *x;
     int x_column, color; /* columns */
     size_t left_out, n_moved;
@@ -59,32 +59,33 @@ static enum pdnn_status project(struct picture *p, const struct pdnn_plot_reques
         status = read_roofs(p, request->directory[0], err);
     const struct pdnn_projection_request wanted = {&p->selection, p->readers, p->ceilings, &p->hardware,
                                                    NULL};
-    return status == PDNN_OK ? pdnn_project(&wanted, &p->arena, &p->made, err) : status;
+    return status == PDNN_OK ? pdnn_project(&wanted, &p->made, err) : status;
 }
 
-static const struct pdnn_projected *find_model(const struct picture *p, const char *id) {
-    for (size_t i = 0; i < p->made.n_models; i++) {
-        if (strcmp(p->made.model[i].id, id) == 0)
-            return &p->made.model[i];
-    }
-    return NULL;
+/* Of the model of a point. */
+static double number_of(const struct picture *p, size_t point, size_t column) {
+    return pdnn_table_number(&p->made.models, p->of[point], column);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    p->of = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof(struct pdnn_projected *));
+    const struct pdnn_table *models = &p->made.models;
+    p->of = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->of);
     p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
-    for (size_t i = 0; i < p->selection.count; i++) {
-        const struct pdnn_projected *model =
-            find_model(p, pdnn_selection_get(&p->selection, i, p->selection.id));
+    for (size_t i = 0, row = 0; i < p->selection.count && row < models->n_rows; i++) {
+        const char *id = pdnn_selection_get(&p->selection, i, p->selection.id);
         double x;
-        if (!model || !pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->x_column), &x) || !(x > 0))
+        if (strcmp(pdnn_table_text(models, row, PDNN_PROJECTED_ID), id) != 0)
+            continue; /* could not be projected: models are in the selection's order */
+        size_t at = p->chart.n_points;
+        p->of[at] = row++;
+        if (!pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->x_column), &x) || !(x > 0))
             continue;
-        p->n_moved += model->moved_pct >= MOVED_PCT;
-        p->of[p->chart.n_points] = model;
+        bool moved = number_of(p, at, PDNN_PROJECTED_MOVED_PCT) >= MOVED_PCT;
+        p->n_moved += moved;
         p->chart.point[p->chart.n_points++] =
-            (struct pdnn_chart_point){{x, model->speedup},
+            (struct pdnn_chart_point){{x, number_of(p, at, PDNN_PROJECTED_SPEEDUP)},
                                       1,
-                                      model->moved_pct >= MOVED_PCT,
+                                      moved,
                                       pdnn_selection_get(&p->selection, i, p->color),
                                       0};
     }
@@ -114,8 +115,8 @@ static void put_notes(struct picture *p) {
     struct pdnn_mean speedup = {0};
     double moved = 0;
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_mean_add(&speedup, log(p->of[i]->speedup), 0);
-        moved += p->of[i]->moved_pct;
+        pdnn_mean_add(&speedup, log(p->chart.point[i].spot.y), 0);
+        moved += number_of(p, i, PDNN_PROJECTED_MOVED_PCT);
     }
     pdnn_chart_note(&p->chart, "geometric mean %.2f", pdnn_mean_geometric(&speedup));
     pdnn_chart_note(&p->chart, "in ops with another bound:");
@@ -127,11 +128,11 @@ static void put_data(struct picture *p) {
     struct pdnn_csv_writer writer = {&p->data, false};
     pdnn_csv_put_header(&writer, columns);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_csv_put_text(&writer, p->of[i]->id);
-        pdnn_csv_put_text(&writer, p->of[i]->method);
+        pdnn_csv_put_text(&writer, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_ID));
+        pdnn_csv_put_text(&writer, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_METHOD));
         pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
         pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->of[i]->moved_pct, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, number_of(p, i, PDNN_PROJECTED_MOVED_PCT), PDNN_DIGITS_TABLE);
         pdnn_csv_put_text(&writer, p->chart.point[i].color);
         pdnn_csv_end_row(&writer);
     }
@@ -179,6 +180,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
             &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
+    pdnn_hardware_projection_finish(&p.made);
     pdnn_hardware_finish(&p.hardware);
     pdnn_selection_ops_close(&p.selection, p.readers);
     pdnn_selection_close(&p.selection);

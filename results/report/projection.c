@@ -4,6 +4,7 @@
 #include "results/analysis/projection.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
+#include "results/table/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,76 +43,76 @@ static enum pdnn_status project(struct source *s, struct pdnn_err *err) {
         const struct pdnn_projection_request request = {&s->chosen, s->readers, s->of->ceilings, &hardware,
                                                         NULL};
         if (status == PDNN_OK)
-            status = pdnn_project(&request, &s->arena, &s->made[i], err);
+            status = pdnn_project(&request, &s->made[i], err);
         pdnn_hardware_finish(&hardware);
     }
     return status;
 }
 
-/* The geometric mean over a family's models. */
-static double mean_of(const struct pdnn_hardware_projection *made, const char *family, size_t *count) {
-    struct pdnn_mean mean = {0};
-    for (size_t i = 0; i < made->n_models; i++) {
-        if (strcmp(made->model[i].family, family) == 0)
-            pdnn_mean_add(&mean, log(made->model[i].speedup), 0);
-    }
-    *count = mean.n;
-    return pdnn_mean_geometric(&mean);
+/* writer: with a caption, and perhaps columns. */
+static void put_table(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                      struct pdnn_table_writer writer) {
+    writer.out = out;
+    writer.format = PDNN_FORMAT_HTML;
+    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\">");
+    pdnn_table_write(&writer, table, rows);
+    pdnn_table_write_end(&writer);
+    pdnn_str_printf(out, "</div>\n");
 }
 
+/* The changes have the same families, in the same order. */
 static void put_speedups(struct pdnn_str *out, const struct source *s) {
-    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table><caption>");
-    pdnn_html_text(out, s->of->name);
-    pdnn_str_printf(out,
-                    ": geometric mean of the projected speed-up if one thing changed.</caption><thead><tr>"
-                    "<th>family</th><th>models</th>");
-    for (size_t i = 0; i < N_CHANGES; i++)
-        pdnn_str_printf(out, "<th>%s</th>", changes[i].title);
-    pdnn_str_printf(out, "</tr></thead><tbody>\n");
-    const struct pdnn_hardware_projection *first = &s->made[0];
-    for (size_t i = 0; i < first->n_models; i++) {
-        const char *family = first->model[i].family;
-        size_t before = 0, count;
-        while (before < i && strcmp(first->model[before].family, family) != 0)
-            before++;
-        if (before < i)
-            continue;
-        mean_of(first, family, &count);
-        pdnn_str_printf(out, "<tr>");
-        pdnn_html_cell(out, family);
-        pdnn_str_printf(out, "<td>%zu</td>", count);
+    static const struct pdnn_column_def columns[] = {
+        {"family", NULL, NULL, .help = "model family"},
+        {"instances", "models", NULL, PDNN_KIND_COUNT, .help = "models that were projected"}};
+    static const struct pdnn_table_def def = {"changes", "families if one thing changed", columns, 2};
+    const struct pdnn_table *first = &s->made[0].families;
+    struct pdnn_str caption = {0};
+    struct pdnn_table table;
+    pdnn_table_init(&table, &def);
+    for (size_t k = 0; k < N_CHANGES; k++)
+        pdnn_table_add_column(&table, &(struct pdnn_column_def){.name = changes[k].title,
+                                                                .kind = PDNN_KIND_NUMBER,
+                                                                .show = PDNN_SHOW_FIXED,
+                                                                .decimals = 2,
+                                                                .help = "geometric mean of speed-ups"});
+    for (size_t i = 0; i < first->n_rows; i++) {
+        size_t row = pdnn_table_copy_row(&table, first, i);
         for (size_t k = 0; k < N_CHANGES; k++)
-            pdnn_str_printf(out, "<td>%.2f</td>", mean_of(&s->made[k], family, &count));
-        pdnn_str_printf(out, "</tr>\n");
+            pdnn_table_set_number(&table, row, 2 + k,
+                                  pdnn_table_number(&s->made[k].families, i, PDNN_PROJECTED_FAMILY_SPEEDUP));
     }
-    pdnn_str_printf(out, "</tbody></table></div>\n");
+    pdnn_str_printf(&caption, "%s: geometric mean of the projected speed-up if one thing changed.",
+                    s->of->name);
+    put_table(out, &table, NULL, (struct pdnn_table_writer){.caption = pdnn_str_text(&caption)});
+    pdnn_str_finish(&caption);
+    pdnn_table_finish(&table);
+}
+
+static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {
+    (void)user;
+    return pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT) >= LEAST_LIMIT;
 }
 
 static void put_limits(struct pdnn_str *out, const struct source *s) {
-    const struct pdnn_hardware_projection *made = &s->made[0];
-    bool any = false;
-    for (size_t i = 0; i < made->n_limits; i++) {
-        const struct pdnn_projected_limit *limit = &made->limit[i];
-        if (!(limit->limit[PDNN_HARDWARE_MEASURED] >= LEAST_LIMIT))
-            continue;
-        if (!any) {
-            pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\"><table><caption>");
-            pdnn_html_text(out, s->of->name);
-            pdnn_str_printf(out,
-                            ": how many times as fast a measured step could be if a part took no time, "
-                            "from %.1f on.</caption><thead><tr><th>family</th><th>part</th>"
-                            "<th>models</th><th>%% of the step</th><th>limit</th></tr></thead><tbody>\n",
-                            LEAST_LIMIT);
-        }
-        any = true;
-        pdnn_str_printf(out, "<tr>");
-        pdnn_html_cell(out, limit->family);
-        pdnn_html_cell(out, limit->kind);
-        pdnn_str_printf(out, "<td>%zu</td><td>%.1f</td><td>%.2f</td></tr>\n", (size_t)limit->instances,
-                        limit->share_pct[PDNN_HARDWARE_MEASURED], limit->limit[PDNN_HARDWARE_MEASURED]);
-    }
-    if (any)
-        pdnn_str_printf(out, "</tbody></table></div>\n");
+    static const size_t columns[] = {PDNN_PROJECTED_LIMIT_FAMILY, PDNN_PROJECTED_LIMIT_KIND,
+                                     PDNN_PROJECTED_LIMIT_INSTANCES, PDNN_PROJECTED_LIMIT_SHARE,
+                                     PDNN_PROJECTED_LIMIT_LIMIT};
+    const struct pdnn_table *limits = &s->made[0].limits;
+    struct pdnn_row_list rows = pdnn_rows_all(limits);
+    struct pdnn_str caption = {0};
+    pdnn_rows_keep(&rows, limits, is_limit, NULL);
+    pdnn_str_printf(&caption,
+                    "%s: how many times as fast a measured step could be if a part took no time, "
+                    "from %.1f on.",
+                    s->of->name, LEAST_LIMIT);
+    if (rows.count)
+        put_table(out, limits, &rows,
+                  (struct pdnn_table_writer){.caption = pdnn_str_text(&caption),
+                                             .columns = columns,
+                                             .n_columns = sizeof columns / sizeof *columns});
+    pdnn_str_finish(&caption);
+    pdnn_rows_finish(&rows);
 }
 
 /* At most MODELS_MAX of the rows, evenly spread. */
@@ -145,6 +146,8 @@ enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page
         } else if (made != PDNN_INVALID && made != PDNN_IO) {
             status = pdnn_fail(err, made, "%s", why.text);
         }
+        for (size_t k = 0; k < N_CHANGES; k++)
+            pdnn_hardware_projection_finish(&s.made[k]);
         pdnn_selection_ops_close(&s.chosen, s.readers);
         pdnn_arena_finish(&s.arena);
     }

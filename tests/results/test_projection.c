@@ -224,47 +224,67 @@ static void test_retime_step(void **state) {
     assert_near(pdnn_retime_step(60, ops, 0.5), 30, 1e-9); /* the stamps took 20 */
 }
 
-static struct pdnn_projected_op op(const char *name, const char *kind, double ns, double projected_ns,
-                                   const char *before, const char *after) {
-    return (struct pdnn_projected_op){.op = name,
-                                      .pass = "forward",
-                                      .kind = kind,
-                                      .time_ns = ns,
-                                      .projected_ns = projected_ns,
-                                      .speedup = ns / projected_ns,
-                                      .bound = {before, after},
-                                      .moves = strcmp(before, after) != 0};
+static void add_op(struct pdnn_table *ops, const char *id, const char *name, const char *kind, double ns,
+                   double projected_ns, const char *after) {
+    const char *before = strcmp(kind, "ffn") == 0 ? "compute" : "memory";
+    size_t row = pdnn_table_add_row(ops);
+    pdnn_table_set_text(ops, row, PDNN_PROJECTED_OP_ID, id);
+    pdnn_table_set_text(ops, row, PDNN_PROJECTED_OP_OP, name);
+    pdnn_table_set_text(ops, row, PDNN_PROJECTED_OP_PASS, "forward");
+    pdnn_table_set_text(ops, row, PDNN_PROJECTED_OP_KIND, kind);
+    pdnn_table_set_number(ops, row, PDNN_PROJECTED_OP_TIME, ns);
+    pdnn_table_set_number(ops, row, PDNN_PROJECTED_OP_TIME + 1, projected_ns);
+    pdnn_table_set_number(ops, row, PDNN_PROJECTED_OP_SPEEDUP, ns / projected_ns);
+    pdnn_table_set_text(ops, row, PDNN_PROJECTED_OP_BOUND, before);
+    pdnn_table_set_text(ops, row, PDNN_PROJECTED_OP_BOUND + 1, after);
+    pdnn_table_set_whole(ops, row, PDNN_PROJECTED_OP_MOVES, strcmp(before, after) != 0);
+}
+
+static void add_model(struct pdnn_table *models, const char *id, double ns, double projected_ns) {
+    size_t row = pdnn_table_add_row(models);
+    pdnn_table_set_text(models, row, PDNN_PROJECTED_ID, id);
+    pdnn_table_set_text(models, row, PDNN_PROJECTED_FAMILY, "fc");
+    pdnn_table_set_number(models, row, PDNN_PROJECTED_TIME, ns);
+    pdnn_table_set_number(models, row, PDNN_PROJECTED_NS, projected_ns);
+    pdnn_table_set_number(models, row, PDNN_PROJECTED_SPEEDUP, ns / projected_ns);
 }
 
 /* The update takes 50 of 100 ns, then 50 of 80; and 20 of 80, then 20 of 50. */
 static void test_projection_sums(void **state) {
     (void)state;
-    struct pdnn_projected_op first[] = {op("dense", "ffn", 40, 20, "compute", "memory"),
-                                        op("rmsprop", "update", 30, 30, "memory", "memory"),
-                                        op("rmsprop", "update", 20, 20, "memory", "memory")};
-    struct pdnn_projected_op second[] = {op("dense", "ffn", 60, 30, "compute", "memory"),
-                                         op("rmsprop", "update", 20, 20, "memory", "memory")};
-    struct pdnn_projected models[] = {
-        {.id = "a", .family = "fc", .time_ns = 100, .projected_ns = 80, .op = first, .n_ops = 3},
-        {.id = "b", .family = "fc", .time_ns = 70, .projected_ns = 45, .op = second, .n_ops = 2}};
-    struct pdnn_hardware_projection made = {.model = models, .n_models = 2};
-    struct pdnn_arena arena = {0};
-    pdnn_projection_sums(&made, &arena);
-    assert_int_equal(made.n_limits, 2);
-    assert_string_equal(made.limit[0].kind, "ffn");
-    assert_int_equal(made.limit[0].instances, 2);
-    assert_near(made.limit[0].limit[0], sqrt(100 / 60.0 * 80 / 20.0), 1e-9);
-    assert_string_equal(made.limit[1].kind, "update");
-    assert_near(made.limit[1].limit[0], sqrt(100 / 50.0 * 80 / 60.0), 1e-9);
-    assert_near(made.limit[1].limit[1], sqrt(80 / 30.0 * 50 / 30.0), 1e-9);
-    assert_near(made.limit[1].share_pct[0], (50 + 25) / 2.0, 1e-9);
-    assert_near(made.limit[1].share_pct[1], (62.5 + 40) / 2.0, 1e-9);
-    assert_int_equal(made.n_moves, 1);
-    assert_string_equal(made.move[0].op, "dense");
-    assert_int_equal(made.move[0].instances, 2);
-    assert_near(made.move[0].share_pct, (40 + 75) / 2.0, 1e-9);
-    assert_near(made.move[0].speedup, 2, 1e-9);
-    pdnn_arena_finish(&arena);
+    struct pdnn_hardware_projection made;
+    pdnn_hardware_projection_init(&made);
+    add_model(&made.models, "a", 100, 80);
+    add_op(&made.ops, "a", "dense", "ffn", 40, 20, "memory");
+    add_op(&made.ops, "a", "rmsprop", "update", 30, 30, "memory");
+    add_op(&made.ops, "a", "rmsprop", "update", 20, 20, "memory");
+    add_model(&made.models, "b", 70, 45);
+    add_op(&made.ops, "b", "dense", "ffn", 60, 30, "memory");
+    add_op(&made.ops, "b", "rmsprop", "update", 20, 20, "memory");
+    pdnn_projection_sums(&made);
+    const struct pdnn_table *limits = &made.limits, *moves = &made.moves, *families = &made.families;
+    assert_int_equal(limits->n_rows, 2);
+    assert_string_equal(pdnn_table_text(limits, 0, PDNN_PROJECTED_LIMIT_KIND), "ffn");
+    assert_int_equal(pdnn_table_count(limits, 0, PDNN_PROJECTED_LIMIT_INSTANCES), 2);
+    assert_near(pdnn_table_number(limits, 0, PDNN_PROJECTED_LIMIT_LIMIT), sqrt(100 / 60.0 * 80 / 20.0), 1e-9);
+    assert_string_equal(pdnn_table_text(limits, 1, PDNN_PROJECTED_LIMIT_KIND), "update");
+    assert_near(pdnn_table_number(limits, 1, PDNN_PROJECTED_LIMIT_LIMIT), sqrt(100 / 50.0 * 80 / 60.0), 1e-9);
+    assert_near(pdnn_table_number(limits, 1, PDNN_PROJECTED_LIMIT_LIMIT + 2), sqrt(80 / 30.0 * 50 / 30.0),
+                1e-9);
+    assert_near(pdnn_table_number(limits, 1, PDNN_PROJECTED_LIMIT_SHARE), (50 + 25) / 2.0, 1e-9);
+    assert_near(pdnn_table_number(limits, 1, PDNN_PROJECTED_LIMIT_SHARE + 2), (62.5 + 40) / 2.0, 1e-9);
+    assert_int_equal(moves->n_rows, 1);
+    assert_string_equal(pdnn_table_text(moves, 0, PDNN_PROJECTED_MOVE_OP), "dense");
+    assert_int_equal(pdnn_table_count(moves, 0, PDNN_PROJECTED_MOVE_INSTANCES), 2);
+    assert_near(pdnn_table_number(moves, 0, PDNN_PROJECTED_MOVE_SHARE), (40 + 75) / 2.0, 1e-9);
+    assert_near(pdnn_table_number(moves, 0, PDNN_PROJECTED_MOVE_SPEEDUP), 2, 1e-9);
+    assert_int_equal(families->n_rows, 1);
+    assert_int_equal(pdnn_table_count(families, 0, PDNN_PROJECTED_FAMILY_INSTANCES), 2);
+    assert_near(pdnn_table_number(families, 0, PDNN_PROJECTED_FAMILY_SPEEDUP), sqrt(100 / 80.0 * 70 / 45.0),
+                1e-9);
+    assert_near(pdnn_table_number(families, 0, PDNN_PROJECTED_FAMILY_SPEEDUP + 1), 100 / 80.0, 1e-9);
+    assert_near(pdnn_table_number(families, 0, PDNN_PROJECTED_FAMILY_SPEEDUP + 2), 70 / 45.0, 1e-9);
+    pdnn_hardware_projection_finish(&made);
 }
 
 int main(void) {
