@@ -2,10 +2,10 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "cli/scaling_text.h"
-#include "results/tables/columns.h"
+#include "results/analysis/distribution.h"
 #include "results/tables/tables.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static const struct pdnn_option_def options[] = {
     {"memory", 0, "BYTES", NULL, false, "memory of a device, for the largest minibatch that fits"},
     PDNN_OPTION_ONLY,
     {"table", 0, "TABLE", tables, false, "devices (the default), or parts: where the step of a device goes"},
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -55,9 +55,7 @@ struct command {
     struct pdnn_ops_reader *readers;
     struct pdnn_ceilings *ceilings;
     struct pdnn_scale_request request;
-    struct pdnn_arena arena;
     struct pdnn_scaling made;
-    struct pdnn_str out;
 };
 
 /* "2,8,64"; 1 where the option is not given. */
@@ -136,48 +134,69 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     return status;
 }
 
-static void append_csv(struct command *c, bool parts) {
-    const struct pdnn_columns *columns = parts ? &pdnn_scaled_parts_columns : &pdnn_scaled_columns;
-    pdnn_columns_header(columns, &c->out);
-    for (size_t i = 0; i < c->made.count; i++) {
-        const struct pdnn_scaled *row = &c->made.row[i];
-        for (size_t k = 0; k < row->n_parts && parts; k++)
-            pdnn_columns_row(columns, &row->part[k], &c->out);
-        if (!parts)
-            pdnn_columns_row(columns, row, &c->out);
+/* The largest batch only where it was asked for. */
+static void show_devices(const struct command *c, struct pdnn_str *out) {
+    size_t columns[PDNN_SCALED_COLUMNS];
+    for (size_t i = 0; i < PDNN_SCALED_COLUMNS; i++)
+        columns[i] = i;
+    pdnn_table_show(out, &c->made.devices, NULL, columns,
+                    c->request.memory_bytes ? PDNN_SCALED_COLUMNS : PDNN_SCALED_LARGEST_BATCH);
+}
+
+/* Parts of the step side by side: a column per nodes and slices, "2 x 4". */
+static void show_parts(struct command *c, struct pdnn_str *out) {
+    static const struct pdnn_column_def both = {.name = "nodes x slices"};
+    static const size_t keys[] = {PDNN_SCALED_PART_ID, PDNN_SCALED_PART_PART};
+    struct pdnn_table *parts = &c->made.parts, wide;
+    size_t across = pdnn_table_add_column(parts, &both);
+    for (size_t row = 0; row < parts->n_rows; row++) {
+        char text[64];
+        snprintf(text, sizeof text, "%" PRId64 " x %" PRId64,
+                 pdnn_table_whole(parts, row, PDNN_SCALED_PART_NODES),
+                 pdnn_table_whole(parts, row, PDNN_SCALED_PART_SLICE));
+        pdnn_table_set_text(parts, row, across, text);
     }
+    pdnn_table_pivot(parts, &(struct pdnn_pivot){keys, 2, across, PDNN_SCALED_PART_SHARE}, &wide);
+    pdnn_table_show(out, &wide, NULL, NULL, 0);
+    pdnn_table_finish(&wide);
+}
+
+static void print(struct command *c, const struct pdnn_arguments *arguments) {
+    const char *table = pdnn_argument(arguments, "table");
+    bool parts = table && strcmp(table, tables[1]) == 0;
+    struct pdnn_str out = {0};
+    if (!pdnn_wants_text(arguments)) {
+        pdnn_table_print(parts ? &c->made.parts : &c->made.devices, NULL, arguments);
+        return;
+    }
+    if (parts)
+        show_parts(c, &out);
+    else
+        show_devices(c, &out);
+    pdnn_text_print(&out, false);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
     struct command c = {.readers = NULL};
-    const char *table = pdnn_argument(arguments, "table");
-    bool csv = pdnn_wants_csv(arguments), parts = table && strcmp(table, tables[1]) == 0;
     enum pdnn_status status = parse(&c, arguments, err);
     if (status == PDNN_OK)
         status = open_tables(&c, arguments, err);
     if (status == PDNN_OK)
-        status = pdnn_scale(&c.request, &c.arena, &c.made, err);
-    if (status == PDNN_OK && csv)
-        append_csv(&c, parts);
-    else if (status == PDNN_OK && parts)
-        pdnn_scaling_parts_text(&c.out, &c.made);
-    else if (status == PDNN_OK)
-        pdnn_scaling_text(&c.out, &c.made, c.request.memory_bytes > 0);
+        status = pdnn_scale(&c.request, &c.made, err);
     if (status == PDNN_OK)
-        pdnn_text_print(&c.out, csv);
+        print(&c, arguments);
+    size_t rows = c.made.devices.n_rows, left_out = c.selection.left_out + c.made.without_ops;
     if (status == PDNN_OK)
         fprintf(
             stderr,
             "%zu row%s modelled; left out: %zu instance%s not trained or without ops, %zu row%s that cannot be sliced so\n",
-            c.made.count, c.made.count == 1 ? "" : "s", c.selection.left_out + c.made.without_ops,
-            c.selection.left_out + c.made.without_ops == 1 ? "" : "s", c.made.not_sliced,
+            rows, rows == 1 ? "" : "s", left_out, left_out == 1 ? "" : "s", c.made.not_sliced,
             c.made.not_sliced == 1 ? "" : "s");
-    pdnn_str_finish(&c.out);
+    pdnn_scaling_finish(&c.made);
     pdnn_selection_ops_close(&c.selection, c.readers);
     pdnn_selection_close(&c.selection);
     free(c.ceilings);
-    pdnn_arena_finish(&c.arena);
     return status;
 }
 

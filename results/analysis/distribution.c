@@ -1,4 +1,5 @@
 #include "results/analysis/distribution.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "models/build.h"
 #include "models/group.h"
@@ -10,7 +11,71 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { ID, FAMILY, METHOD, NODES, SLICE, DEVICES, OVERLAP, TIMES };
+enum { N_TIMES = 10, PARAMS = TIMES + N_TIMES, GRADIENT_BYTES, BUCKETS, MEMORY, BATCH };
+_Static_assert((int)BATCH == (int)PDNN_SCALED_LARGEST_BATCH, "one column");
+
+#define AS(k, s) PDNN_KIND_##k, PDNN_SHOW_##s
+#define ID_COLUMN                                                                                            \
+    { "id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "the instance" }
+#define METHOD_COLUMN                                                                                        \
+    { "method", NULL, NULL, AS(TEXT, NEVER), .help = "modelled: no row of this table was measured" }
+#define NODES_COLUMN(show)                                                                                   \
+    {                                                                                                        \
+        "nodes", NULL, NULL, AS(WHOLE, show),                                                                \
+            .help = "data parallel: groups of devices, each with a minibatch of its own"                     \
+    }
+#define SLICE_COLUMN(show)                                                                                   \
+    {                                                                                                        \
+        "slice_ways", "slices", NULL, AS(WHOLE, show),                                                       \
+            .help = "devices that a model is sliced over; 1: not at all"                                     \
+    }
+
+static const struct pdnn_column_def device_columns[PDNN_SCALED_COLUMNS] = {
+    ID_COLUMN,
+    {"family", NULL, NULL, AS(TEXT, NEVER), .help = "model family"},
+    METHOD_COLUMN,
+    NODES_COLUMN(PLAIN),
+    SLICE_COLUMN(PLAIN),
+    {"devices", NULL, NULL, AS(WHOLE, NEVER), .help = "nodes times slice_ways"},
+    {"overlap", NULL, NULL, AS(TEXT, NEVER), .help = "yes: gradients are reduced during the backward pass"},
+    {"one_device_ns", NULL, "ns", AS(NUMBER, NEVER), .help = "the step measured on one device"},
+    {"step_ns", "step", "ns", AS(NUMBER, TIME), .help = "the modelled step: compute_ns and exposed_ns"},
+    {"compute_ns", "compute", "ns", AS(NUMBER, TIME), .help = "of a device, without communication"},
+    {"gradients_ns", "gradients", "ns", AS(NUMBER, TIME),
+     .help = "all reductions of gradients, one after another"},
+    {"slices_ns", "slicing", "ns", AS(NUMBER, TIME), .help = "all reductions of activations between slices"},
+    {"exposed_ns", "exposed", "ns", AS(NUMBER, TIME), .help = "communication that nothing hides"},
+    {"exposed_pct", "% of step", "%", AS(NUMBER, FIXED), .decimals = 1, .help = "of the step"},
+    {"hidden_pct", "hidden %", "%", AS(NUMBER, FIXED),
+     .help = "of the communication: what the backward pass hides"},
+    {"examples_per_s", "examples/s", "1/s", AS(NUMBER, PLAIN), .help = "of all devices together"},
+    {"efficiency_pct", "efficiency %", "%", AS(NUMBER, FIXED),
+     .help = "throughput over that of as many single devices"},
+    {"params_per_device", "parameters", NULL, AS(COUNT, SI), .help = "elements of the weights on a device"},
+    {"gradient_bytes", NULL, "bytes", AS(COUNT, NEVER), .help = "what a device reduces in a step"},
+    {"buckets", NULL, NULL, AS(COUNT, NEVER), .help = "reductions of gradients in a step"},
+    {"memory_bytes", "memory", "bytes", AS(COUNT, BYTES), .help = "peak of a device's tensors, packed"},
+    {"largest_batch", "largest batch", NULL, AS(COUNT, PLAIN), .blank = "none",
+     .help = "the largest minibatch of a node that fits --memory"},
+};
+const struct pdnn_table_def pdnn_scaled_def = {"scaling", "steps on several devices", device_columns,
+                                               PDNN_SCALED_COLUMNS};
+
+static const struct pdnn_column_def part_columns[PDNN_SCALED_PART_COLUMNS] = {
+    ID_COLUMN,
+    METHOD_COLUMN,
+    NODES_COLUMN(NEVER),
+    SLICE_COLUMN(NEVER),
+    {"part", NULL, NULL, .help = "a group of ops as in breakdown, or exposed communication"},
+    {"time_ns", NULL, "ns", AS(NUMBER, NEVER), .help = "on a device"},
+    {"share_pct", NULL, "%", AS(NUMBER, PERCENT), .decimals = 1, .help = "of the modelled step"},
+};
+const struct pdnn_table_def pdnn_scaled_parts_def = {"scaling-parts", "where steps on several devices go",
+                                                     part_columns, PDNN_SCALED_PART_COLUMNS};
 
 static const char modelled[] = "modelled";
 
@@ -83,7 +148,10 @@ struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *nod
 /* An instance while it is scaled. */
 struct work {
     const struct pdnn_scale_request *request;
-    struct pdnn_arena *arena, scratch; /* scratch: its graph */
+    struct pdnn_scaling *made;
+    struct pdnn_arena scratch; /* its graph */
+    const char *id;
+    int64_t nodes, slice;
     struct pdnn_instance instance;
     struct pdnn_graph graph;
     struct pdnn_group *groups;
@@ -303,74 +371,89 @@ static void find_batch(const struct work *w, int64_t slice, uint64_t *batch) {
     *batch = low ? (uint64_t)low : PDNN_ABSENT;
 }
 
-static void add_part(struct pdnn_scaled *row, const char *part, double ns) {
-    size_t i = 0;
-    while (i < row->n_parts && strcmp(row->part[i].part, part) != 0)
-        i++;
-    if (i == row->n_parts)
-        row->part[row->n_parts++] = (struct pdnn_scaled_part){
-            .id = row->id, .method = modelled, .part = part, .nodes = row->nodes, .slice = row->slice};
-    row->part[i].time_ns += ns;
-    row->part[i].share_pct = row->part[i].time_ns / row->time_ns * 100;
+/* Where the step of the last row goes. */
+static void add_part(struct work *w, const char *part, double ns, double step_ns) {
+    struct pdnn_table *table = &w->made->parts;
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_SCALED_PART_ID, w->id);
+    pdnn_table_set_text(table, row, PDNN_SCALED_PART_METHOD, modelled);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_PART_NODES, w->nodes);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_PART_SLICE, w->slice);
+    pdnn_table_set_text(table, row, PDNN_SCALED_PART_PART, part);
+    pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE - 1, ns);
+    pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE, ns / step_ns * 100);
 }
 
-static void add_parts(struct work *w, struct pdnn_scaled *row) {
-    row->part = pdnn_arena_alloc(w->arena, PDNN_OP_GROUP_COUNT + 2, sizeof *row->part);
+static void add_parts(struct work *w, double gradients_ns, double slicing_ns, double step_ns) {
     for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
         double sum = 0;
         for (size_t i = 0; i < w->graph.n_nodes; i++) {
             const struct pdnn_op_record *op = w->row[w->group_of[i]];
             if (op && pdnn_op_group_of(w->instance.family, op) == (enum pdnn_op_group)g)
-                sum += node_ns(w, i, row->slice);
+                sum += node_ns(w, i, w->slice);
         }
         if (sum > 0)
-            add_part(row, pdnn_op_groups[g].name, sum);
+            add_part(w, pdnn_op_groups[g].name, sum, step_ns);
     }
-    if (row->nodes > 1)
-        add_part(row, "exposed: gradients", row->exposed_ns - row->slices_ns);
-    if (row->slice > 1)
-        add_part(row, "exposed: slices", row->slices_ns);
+    if (w->nodes > 1)
+        add_part(w, "exposed: gradients", gradients_ns, step_ns);
+    if (w->slice > 1)
+        add_part(w, "exposed: slices", slicing_ns, step_ns);
 }
 
-static enum pdnn_status scale_to(struct work *w, int64_t nodes, int64_t slice, struct pdnn_scaled *row,
-                                 struct pdnn_err *err) {
+/* Adds the columns of times, and parts. */
+static void put_times(struct work *w, size_t row, const struct pdnn_reduced_step *step) {
+    int64_t batch = w->instance.hyper[w->instance.family->minibatch_param].number;
+    double slicing = slices_ns(w, w->slice), exposed = step->exposed_ns + slicing;
+    double step_ns = step->compute_ns + exposed, comm = step->comm_ns + slicing;
+    double examples = (double)batch * (double)w->instance.setting[PDNN_SETTING_ACCUMULATE] * (double)w->nodes;
+    const double times[N_TIMES] = {w->step_ns,
+                                   step_ns,
+                                   step->compute_ns,
+                                   step->comm_ns,
+                                   slicing,
+                                   exposed,
+                                   exposed / step_ns * 100,
+                                   comm > 0 ? (1 - exposed / comm) * 100 : NAN,
+                                   examples * 1e9 / step_ns,
+                                   w->step_ns / (step_ns * (double)w->slice) * 100};
+    for (size_t i = 0; i < N_TIMES; i++)
+        pdnn_table_set_number(&w->made->devices, row, TIMES + i, times[i]);
+    add_parts(w, step->exposed_ns, slicing, step_ns);
+}
+
+static enum pdnn_status add_row(struct work *w, struct pdnn_err *err) {
     const struct pdnn_scale_request *request = w->request;
-    const struct pdnn_reduction_plan plan = {request->link, nodes, request->bucket_bytes, request->overlap};
-    struct pdnn_arena arena = {0};
-    struct pdnn_timed_node *timed = time_nodes(w, slice);
+    const struct pdnn_reduction_plan plan = {request->link, w->nodes, request->bucket_bytes,
+                                             request->overlap};
+    struct pdnn_table *table = &w->made->devices;
+    struct pdnn_timed_node *timed = time_nodes(w, w->slice);
     struct pdnn_reduced_step step = pdnn_reduce_gradients(timed, w->graph.n_nodes, &plan);
-    row->method = modelled;
-    row->nodes = nodes;
-    row->slice = slice;
-    row->devices = nodes * slice;
-    row->overlap = request->overlap ? "yes" : "no";
-    row->one_ns = w->step_ns;
-    row->compute_ns = step.compute_ns;
-    row->gradients_ns = step.comm_ns;
-    row->slices_ns = slices_ns(w, slice);
-    row->exposed_ns = step.exposed_ns + row->slices_ns;
-    row->time_ns = row->compute_ns + row->exposed_ns;
-    row->exposed_pct = row->exposed_ns / row->time_ns * 100;
-    double comm = row->gradients_ns + row->slices_ns;
-    row->hidden_pct = comm > 0 ? (1 - row->exposed_ns / comm) * 100 : NAN;
-    row->efficiency_pct = w->step_ns / (row->time_ns * (double)slice) * 100;
-    const struct pdnn_family_def *family = w->instance.family;
-    row->examples_per_s = (double)w->instance.hyper[family->minibatch_param].number *
-                          (double)w->instance.setting[PDNN_SETTING_ACCUMULATE] * (double)nodes * 1e9 /
-                          row->time_ns;
-    row->buckets = step.buckets;
+    struct pdnn_arena arena = {0};
     double gradients = 0;
+    uint64_t memory = 0, batch = PDNN_ABSENT;
     for (size_t i = 0; i < w->graph.n_nodes; i++)
         gradients += timed[i].gradient_bytes;
-    row->params = (uint64_t)(params_of(&w->graph, w->sliced, slice) + 0.5);
-    row->gradient_bytes = (uint64_t)(gradients + 0.5);
-    enum pdnn_status status = memory_of(&w->instance, slice, &arena, &row->memory_bytes, err);
+    enum pdnn_status status = memory_of(&w->instance, w->slice, &arena, &memory, err);
     pdnn_arena_finish(&arena);
-    if (status == PDNN_OK)
-        find_batch(w, slice, &row->largest_batch);
-    if (status == PDNN_OK)
-        add_parts(w, row);
-    return status;
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", w->id);
+    find_batch(w, w->slice, &batch);
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, ID, w->id);
+    pdnn_table_set_text(table, row, FAMILY, w->rows.family);
+    pdnn_table_set_text(table, row, METHOD, modelled);
+    pdnn_table_set_whole(table, row, NODES, w->nodes);
+    pdnn_table_set_whole(table, row, SLICE, w->slice);
+    pdnn_table_set_whole(table, row, DEVICES, w->nodes * w->slice);
+    pdnn_table_set_text(table, row, OVERLAP, request->overlap ? "yes" : "no");
+    pdnn_table_set_count(table, row, PARAMS, (uint64_t)(params_of(&w->graph, w->sliced, w->slice) + 0.5));
+    pdnn_table_set_count(table, row, GRADIENT_BYTES, (uint64_t)(gradients + 0.5));
+    pdnn_table_set_count(table, row, BUCKETS, step.buckets);
+    pdnn_table_set_count(table, row, MEMORY, memory);
+    pdnn_table_set_count(table, row, BATCH, batch);
+    put_times(w, row, &step);
+    return PDNN_OK;
 }
 
 /* Whether a model can be sliced so; heads are divided. */
@@ -386,19 +469,18 @@ static bool can_slice(const struct work *w, int64_t slice) {
     return slice == 1 || any;
 }
 
-static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_scaling *made,
-                                       struct pdnn_err *err) {
+static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_err *err) {
     const struct pdnn_scale_request *request = w->request;
     const struct pdnn_selection *selection = request->selection;
-    const char *id = pdnn_selection_get(selection, at, selection->id);
     struct pdnn_roofs roofs;
+    w->id = pdnn_selection_get(selection, at, selection->id);
     if (pdnn_selection_rows(selection, at, request->readers, &w->rows, err) != PDNN_OK)
         return err->status;
     w->step_ns = w->rows.step_ns;
-    bool known = pdnn_instance_parse(id, &w->instance, NULL) == PDNN_OK;
+    bool known = pdnn_instance_parse(w->id, &w->instance, NULL) == PDNN_OK;
     if (!known || w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN ||
         w->instance.setting[PDNN_SETTING_RANKS] > 1 || !w->rows.count) {
-        made->without_ops++;
+        w->made->without_ops++;
         return PDNN_OK;
     }
     pdnn_instance_resolve(&w->instance, 1); /* the id of an instance that ran names its threads */
@@ -406,48 +488,55 @@ static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_sc
     w->call_ns = roofs.overhead_ns;
     pdnn_arena_reset(&w->scratch);
     if (open_graph(w, err) != PDNN_OK)
-        return pdnn_wrap(err, "%s", id);
+        return pdnn_wrap(err, "%s", w->id);
     if (!(w->factor > 0)) {
-        made->without_ops++;
+        w->made->without_ops++;
         return PDNN_OK;
     }
     for (size_t s = 0; s < request->n_slices; s++) {
         for (size_t n = 0; n < request->n_nodes; n++) {
             if (!can_slice(w, request->slice[s])) {
-                made->not_sliced++;
+                w->made->not_sliced++;
                 continue;
             }
-            struct pdnn_scaled *row = &made->row[made->count++];
-            row->id = id;
-            row->family = w->rows.family;
-            if (scale_to(w, request->nodes[n], request->slice[s], row, err) != PDNN_OK)
-                return pdnn_wrap(err, "%s", id);
+            w->nodes = request->nodes[n];
+            w->slice = request->slice[s];
+            if (add_row(w, err) != PDNN_OK)
+                return err->status;
         }
     }
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_arena *arena,
-                            struct pdnn_scaling *scaling, struct pdnn_err *err) {
-    struct pdnn_scaling made = {.count = 0};
-    struct work *w = pdnn_arena_alloc(arena, 1, sizeof *w);
-    made.row = pdnn_arena_alloc(arena, request->selection->count * request->n_nodes * request->n_slices + 1,
-                                sizeof *made.row);
-    w->request = request;
-    w->arena = arena;
+void pdnn_scaling_finish(struct pdnn_scaling *scaling) {
+    pdnn_table_finish(&scaling->devices);
+    pdnn_table_finish(&scaling->parts);
+}
+
+enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_scaling *scaling,
+                            struct pdnn_err *err) {
+    struct pdnn_scaling made = {.without_ops = 0};
+    struct work *w = pdnn_alloc(1, sizeof *w);
     enum pdnn_status status = PDNN_OK;
+    pdnn_table_init(&made.devices, &pdnn_scaled_def);
+    pdnn_table_init(&made.parts, &pdnn_scaled_parts_def);
+    w->request = request;
+    w->made = &made;
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
-        status = scale_instance(w, at, &made, err);
+        status = scale_instance(w, at, err);
     pdnn_arena_finish(&w->scratch);
-    if (status == PDNN_OK && !made.count && made.not_sliced)
+    free(w);
+    if (status == PDNN_OK && !made.devices.n_rows && made.not_sliced)
         status =
             pdnn_fail(err, PDNN_INVALID,
                       "no chosen instance can be sliced so: only transformers are, by a divisor of their "
                       "heads");
-    else if (status == PDNN_OK && !made.count)
+    else if (status == PDNN_OK && !made.devices.n_rows)
         status = pdnn_fail(err, PDNN_INVALID,
                            "no chosen instance is trained by one rank and has times in ops.csv");
     if (status == PDNN_OK)
         *scaling = made;
+    else
+        pdnn_scaling_finish(&made);
     return status;
 }

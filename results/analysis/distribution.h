@@ -75,40 +75,23 @@ struct pdnn_scale_request {
     uint64_t memory_bytes; /* of a device; 0: not given, so no largest batch */
 };
 
-/* What a part of the step takes on a device. */
-struct pdnn_scaled_part {
-    const char *id, *method; /* "modelled" */
-    const char *part;        /* a group of ops, or the communication of either kind that is exposed */
-    int64_t nodes, slice;
-    double time_ns, share_pct;
-};
-
-struct pdnn_scaled {
-    const char *id, *family, *method;
-    int64_t nodes, slice, devices;
-    const char *overlap; /* "yes", "no" */
-    double one_ns;       /* measured, on one device */
-    double time_ns, compute_ns;
-    double gradients_ns, slices_ns; /* communication: of gradients, of slices */
-    double exposed_ns, exposed_pct, hidden_pct;
-    double examples_per_s, efficiency_pct;                  /* of all devices; of as many single ones */
-    uint64_t params, gradient_bytes, memory_bytes, buckets; /* of a device */
-    uint64_t largest_batch;                                 /* PDNN_ABSENT: not asked for, or none fits */
-    struct pdnn_scaled_part *part;
-    size_t n_parts;
-};
+/* The columns of the tables below that others use. The last of devices is empty where no batch was asked for
+ * and where none fits. */
+enum { PDNN_SCALED_LARGEST_BATCH = 21, PDNN_SCALED_COLUMNS };
+enum { PDNN_SCALED_PART_ID, PDNN_SCALED_PART_METHOD, PDNN_SCALED_PART_NODES, PDNN_SCALED_PART_SLICE };
+enum { PDNN_SCALED_PART_PART = 4, PDNN_SCALED_PART_SHARE = 6, PDNN_SCALED_PART_COLUMNS };
+extern const struct pdnn_table_def pdnn_scaled_def, pdnn_scaled_parts_def;
 
 struct pdnn_scaling {
-    struct pdnn_scaled *row;
-    size_t count;
+    struct pdnn_table devices; /* one row per instance, nodes and slices */
+    struct pdnn_table parts;   /* where the steps of these go: groups of ops, and exposed communication */
     size_t without_ops; /* chosen instances that do not train, or on several ranks, or without times of ops */
     size_t not_sliced;  /* rows left out: the family is not sliced, or its heads cannot be divided so */
 };
 
-extern const struct pdnn_columns pdnn_scaled_columns, pdnn_scaled_parts_columns;
-
-/* In the arena. PDNN_INVALID if there is no row. */
-enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_arena *arena,
-                            struct pdnn_scaling *scaling, struct pdnn_err *err);
+/* To be finished by the caller. PDNN_INVALID if there is no row. */
+enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_scaling *scaling,
+                            struct pdnn_err *err);
+void pdnn_scaling_finish(struct pdnn_scaling *scaling);
 
 #endif

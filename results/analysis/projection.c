@@ -299,7 +299,7 @@ static void project_ops(struct work *w, const char *id, double step_ns) {
     pdnn_table_set_text(table, row, PDNN_PROJECTED_FAMILY, w->rows.family);
     pdnn_table_set_text(table, row, PDNN_PROJECTED_METHOD, projected_word);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME, step_ns);
-    pdnn_table_set_number(table, row, PDNN_PROJECTED_NS, projected_ns);
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME + AFTER, projected_ns);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_SPEEDUP, step_ns / projected_ns);
     for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
         for (size_t b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)

@@ -245,7 +245,7 @@ static void add_model(struct pdnn_table *models, const char *id, double ns, doub
     pdnn_table_set_text(models, row, PDNN_PROJECTED_ID, id);
     pdnn_table_set_text(models, row, PDNN_PROJECTED_FAMILY, "fc");
     pdnn_table_set_number(models, row, PDNN_PROJECTED_TIME, ns);
-    pdnn_table_set_number(models, row, PDNN_PROJECTED_NS, projected_ns);
+    pdnn_table_set_number(models, row, PDNN_PROJECTED_TIME + 1, projected_ns);
     pdnn_table_set_number(models, row, PDNN_PROJECTED_SPEEDUP, ns / projected_ns);
 }
 
