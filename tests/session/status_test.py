@@ -5,6 +5,7 @@ Usage: status_test.py PARADNN"""
 
 import csv
 import fcntl
+import json
 import os
 import subprocess
 import sys
@@ -58,6 +59,9 @@ def check_leases():
     os.utime("joined/leases/beat-node2-1-x", (1, 1))
     expect("joined", 1, working="1", leases_held="1", leases_stale="1", leases_ended="1", leases_lost="0", instances_held="3",
            **{"held_by node1-1-x": "1", "stale node2-1-x": "2"})
+    run = subprocess.run([PARADNN, "status", "joined", "--format", "json"], capture_output=True, text=True, check=False)
+    (row,) = json.loads(run.stdout)
+    assert [row[name] for name in ("directory", "leases_held", "stale node2-1-x", "crash")] == ["joined", 1, 2, 0], row
     record(5, "claim", cost_us=1, list="1")
     run = subprocess.run([PARADNN, "status", "joined"], capture_output=True, text=True, check=False)
     assert run.returncode == 2 and "joined/leases/00000005: claims instance 1, which was not free" in run.stderr, run
