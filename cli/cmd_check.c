@@ -5,7 +5,6 @@
 #include "cli/output.h"
 #include "cli/registry.h"
 #include "session/session.h"
-#include "results/table/csv.h"
 #include "runtime/driver/worker.h"
 
 #include <inttypes.h>
@@ -34,7 +33,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     PDNN_OPTION_SET,
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -51,14 +50,25 @@ struct check {
     const volatile int *stop;
     double max_flop;
     uint64_t time_limit_ns; /* for one instance */
-    bool csv, allow_slow;
+    bool for_people, allow_slow;
     size_t passed, failed, skipped;
+    struct pdnn_table table; /* of one instance */
+    struct pdnn_table_writer printer;
 };
 
-static const struct pdnn_sheet_column columns[] = {
-    {"op", PDNN_ALIGN_CUT},          {"tensor", PDNN_ALIGN_CUT}, {"error", PDNN_ALIGN_RIGHT},
-    {"tolerance", PDNN_ALIGN_RIGHT}, {"", PDNN_ALIGN_LEFT},
+enum { ID, OP, TENSOR, ERROR, TOLERANCE, STATUS, REASON, N_COLUMNS };
+
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    {"id", .help = "the instance"},
+    {"op", .align = PDNN_ALIGN_CUT, .help = "op and pass, and the layer after a space"},
+    {"tensor", .align = PDNN_ALIGN_CUT, .help = "what was compared"},
+    {"error", NULL, NULL, PDNN_KIND_NUMBER, PDNN_SHOW_FACTOR, .blank = "NaN",
+     .help = "the largest difference, relative"},
+    {"tolerance", NULL, NULL, PDNN_KIND_NUMBER, PDNN_SHOW_FACTOR, .help = "what the error may be"},
+    {"status", .help = "pass, fail or skip"},
+    {"reason", .help = "why nothing was compared"},
 };
+static const struct pdnn_table_def def = {"check", "backends against the reference", columns, N_COLUMNS};
 
 static bool row_passes(const struct pdnn_check_row *row) {
     return row->error <= row->tolerance; /* false for NaN */
@@ -68,20 +78,19 @@ static double severity(const struct pdnn_check_row *row) {
     return isnan(row->error) ? INFINITY : row->error / row->tolerance;
 }
 
-static void print_csv_row(const char *id, const struct pdnn_check_row *row, const char *status,
-                          const char *reason) {
-    struct pdnn_str line = {0};
-    struct pdnn_csv_writer writer = {.out = &line};
-    pdnn_csv_put_text(&writer, id);
-    pdnn_csv_put_text(&writer, row ? row->op : "");
-    pdnn_csv_put_text(&writer, row ? row->tensor : "");
-    pdnn_csv_put_number(&writer, row ? row->error : NAN, PDNN_DIGITS_TABLE);
-    pdnn_csv_put_number(&writer, row ? row->tolerance : NAN, PDNN_DIGITS_TABLE);
-    pdnn_csv_put_text(&writer, status);
-    pdnn_csv_put_text(&writer, reason);
-    pdnn_csv_end_row(&writer);
-    fputs(pdnn_str_text(&line), stdout);
-    pdnn_str_finish(&line);
+/* tensor: NULL if nothing was compared. */
+static void add_row(struct pdnn_table *table, const char *id, const struct pdnn_check_row *tensor,
+                    const char *status, const char *reason) {
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, ID, id);
+    pdnn_table_set_text(table, row, STATUS, status);
+    pdnn_table_set_text(table, row, REASON, reason);
+    if (!tensor)
+        return;
+    pdnn_table_set_text(table, row, OP, tensor->op);
+    pdnn_table_set_text(table, row, TENSOR, tensor->tensor);
+    pdnn_table_set_number(table, row, ERROR, tensor->error);
+    pdnn_table_set_number(table, row, TOLERANCE, tensor->tolerance);
 }
 
 /* The layer comes after a space, so all layers of one op and pass count as the same
@@ -103,45 +112,40 @@ static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t 
     return false;
 }
 
-static void print_rows(const struct pdnn_check_row *rows, size_t n_rows) {
-    struct pdnn_sheet table;
-    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < n_rows; i++) {
-        if (is_outdone(rows, n_rows, i))
-            continue;
-        pdnn_sheet_cell(&table, "%s", rows[i].op);
-        pdnn_sheet_cell(&table, "%s", rows[i].tensor);
-        pdnn_sheet_cell(&table, "%.2e", rows[i].error);
-        pdnn_sheet_cell(&table, "%.2e", rows[i].tolerance);
-        pdnn_sheet_cell(&table, "%s", row_passes(&rows[i]) ? "ok" : "FAIL");
-    }
-    pdnn_sheet_print(&table, false);
-    pdnn_sheet_finish(&table);
-}
-
 static void report(struct check *check, const char *id, const struct pdnn_check_row *rows, size_t n_rows) {
+    static const size_t shown[] = {OP, TENSOR, ERROR, TOLERANCE, STATUS};
+    struct pdnn_row_list worst = {0};
+    struct pdnn_str out = {0};
     bool passes = n_rows > 0;
-    for (size_t i = 0; i < n_rows; i++)
+    for (size_t i = 0; i < n_rows; i++) {
         passes = passes && row_passes(&rows[i]);
+        add_row(&check->table, id, &rows[i], row_passes(&rows[i]) ? "pass" : "fail", "");
+        if (!is_outdone(rows, n_rows, i))
+            pdnn_rows_add(&worst, i);
+    }
     check->passed += passes;
     check->failed += !passes;
-    if (!check->csv) {
-        printf("%s  %s\n", passes ? "PASS" : "FAIL", id);
-        print_rows(rows, n_rows);
-        return;
+    if (check->for_people) {
+        pdnn_str_printf(&out, "%s  %s\n", passes ? "PASS" : "FAIL", id);
+        pdnn_table_show(&out, &check->table, &worst, shown, sizeof shown / sizeof *shown);
+        pdnn_text_print(&out, false);
+    } else {
+        pdnn_table_print_rows(&check->printer, &check->table, NULL);
     }
-    for (size_t i = 0; i < n_rows; i++)
-        print_csv_row(id, &rows[i], row_passes(&rows[i]) ? "pass" : "fail", "");
+    pdnn_table_clear(&check->table);
+    pdnn_rows_finish(&worst);
 }
 
-static void report_without_rows(const struct check *check, const char *id, const char *status,
-                                const char *reason) {
+static void report_without_rows(struct check *check, const char *id, const char *status, const char *reason) {
     char shown[PDNN_VISIBLE_TEXT];
-    if (check->csv)
-        print_csv_row(id, NULL, status, reason);
-    else
+    if (check->for_people) {
         printf("%s  %s: %s\n", strcmp(status, "skip") == 0 ? "SKIP" : "FAIL", id,
                pdnn_visible(shown, reason));
+        return;
+    }
+    add_row(&check->table, id, NULL, status, reason);
+    pdnn_table_print_rows(&check->printer, &check->table, NULL);
+    pdnn_table_clear(&check->table);
 }
 
 static void skip(struct check *check, const char *id, const char *reason) {
@@ -234,7 +238,7 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
     const char *max_flop = pdnn_argument(arguments, "max-flop"),
                *backend = pdnn_argument(arguments, "backend");
     check->max_flop = 2e10;
-    check->csv = pdnn_wants_csv(arguments);
+    check->for_people = pdnn_wants_text(arguments);
     check->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (max_flop && (!pdnn_parse_double(max_flop, &check->max_flop) || check->max_flop < 0))
         return pdnn_fail(err, PDNN_INVALID, "--max-flop is '%s', expected a number", max_flop);
@@ -255,13 +259,17 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     check.session.no_cache = pdnn_argument(arguments, "no-cache");
     enum pdnn_status status = prepare(&check, arguments, err);
     check.stop = pdnn_interrupt_watch();
-    if (status == PDNN_OK && check.csv)
-        printf("id,op,tensor,error,tolerance,status,reason\n");
+    check.printer = pdnn_table_printer(arguments);
+    pdnn_table_init(&check.table, &def);
+    if (status == PDNN_OK && !check.for_people)
+        pdnn_table_print_rows(&check.printer, &check.table, NULL);
     for (size_t i = 0; i < check.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++) {
         status = check_one(&check, i, err);
         fflush(stdout);
     }
     pdnn_worker_stop(&check.worker);
+    pdnn_table_print_end(&check.printer);
+    pdnn_table_finish(&check.table);
     if (status == PDNN_OK)
         fprintf(stderr, "%zu passed, %zu failed, %zu skipped\n", check.passed, check.failed, check.skipped);
     /* If nothing was compared, that is not a success. */
