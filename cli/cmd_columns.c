@@ -8,7 +8,8 @@
 #include "results/tables/library.h"
 #include "results/tables/results_reader.h"
 #include "results/studies/study.h"
-#include "results/analysis/compare_columns.h"
+#include "results/analysis/compare_ops.h"
+#include "results/analysis/compare_sums.h"
 #include "results/analysis/fit.h"
 #include "results/analysis/distribution.h"
 #include "results/analysis/gemms.h"
@@ -81,11 +82,11 @@ static const struct {
               {"seqpoint", &pdnn_seqpoint_columns, NULL},
               {"breakdown", &pdnn_shares_columns, NULL},
               {"gemms", &pdnn_gemms_columns, NULL},
-              {"compare-pairs", &pdnn_pairs_columns, NULL},
-              {"compare-groups", &pdnn_compare_groups_columns, NULL},
-              {"compare-axes", &pdnn_compare_axes_columns, NULL},
-              {"compare-ops", &pdnn_compare_ops_columns, NULL},
-              {"compare-unpaired", &pdnn_unpaired_columns, NULL},
+              {"compare-pairs", NULL, &pdnn_pairs_def},
+              {"compare-groups", NULL, &pdnn_groups_def},
+              {"compare-axes", NULL, &pdnn_axes_def},
+              {"compare-ops", NULL, &pdnn_compare_ops_def},
+              {"compare-unpaired", NULL, &pdnn_unpaired_def},
               {"projection", NULL, &pdnn_projected_def},
               {"projection-ops", NULL, &pdnn_projected_ops_def},
               {"projection-moves", NULL, &pdnn_projected_moves_def},

@@ -221,8 +221,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK && c.ratios)
         fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
                 pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
-                pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.n_pairs,
-                c.comparison.n_unpaired);
+                pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.pairs.n_rows,
+                c.comparison.unpaired.n_rows);
     else if (status == PDNN_OK && c.own.left_out)
         fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", c.own.count, c.own.left_out);
     pdnn_str_finish(&c.out);

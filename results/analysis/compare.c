@@ -4,24 +4,109 @@
 #include "results/analysis/compare_across.h"
 #include "results/analysis/means.h"
 #include "results/analysis/several.h"
+#include "results/tables/results_reader.h"
+#include "runtime/facts/visit.h"
 
+#include <inttypes.h>
 #include <math.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
-const char *pdnn_decision_name(enum pdnn_decision decision) {
-    static const char *const names[PDNN_DECISION_COUNT] = {"undecided", "faster", "slower"};
-    return names[decision];
-}
+const char pdnn_faster[] = "faster", pdnn_slower[] = "slower", pdnn_undecided[] = "undecided";
+
+#define NUMBER .kind = PDNN_KIND_NUMBER
+#define FACTOR NUMBER, .show = PDNN_SHOW_FACTOR
+#define TIME   .unit = "ns", NUMBER, .show = PDNN_SHOW_TIME
+static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
+    [PDNN_PAIR_ID] = {.name = "id",
+                      .title = "instance",
+                      .align = PDNN_ALIGN_WRAP,
+                      .help = "the instance, without the keys that differ"},
+    [PDNN_PAIR_A_ID] = {.name = "a_id", .help = "its id in A's results.csv"},
+    [PDNN_PAIR_B_ID] = {.name = "b_id", .help = "its id in B's results.csv"},
+    [PDNN_PAIR_FAMILY] = {.name = "family", .help = "model family"},
+    [PDNN_PAIR_A_NS] = {.name = "a_ns", .title = "A", TIME, .help = "A's time_ns_median"},
+    [PDNN_PAIR_B_NS] = {.name = "b_ns", .title = "B", TIME, .help = "B's time_ns_median"},
+    [PDNN_PAIR_RATIO] = {.name = "ratio", FACTOR, .help = "a_ns over b_ns: above 1, B is faster"},
+    [PDNN_PAIR_LOW] =
+        {.name = "ratio_low",
+         .title = "95 % interval",
+         NUMBER,
+         .show = PDNN_SHOW_INTERVAL,
+         .rank = 2,
+         .help =
+             "lower end of the ratio's 95 % interval: with h = ln(ci_high_ns / ci_low_ns) / 2 of either side, "
+             "ratio * exp(-sqrt((h_a^2 + h_b^2) / 2)); empty if a side has no interval"},
+    [PDNN_PAIR_HIGH] = {.name = "ratio_high", NUMBER, .help = "upper end of that interval"},
+    [PDNN_PAIR_CLEAR] = {.name = "clear",
+                         .kind = PDNN_KIND_COUNT,
+                         .help = "1: the interval excludes 1; 0: it does not; empty without an interval"},
+    [PDNN_PAIR_DECISION] = {.name = "decision",
+                            .rank = 1,
+                            .help = "faster or slower: what B clearly is; otherwise undecided"},
+    [PDNN_PAIR_PROBE_RATIO] =
+        {.name = "probe_ratio",
+         NUMBER,
+         .help =
+             "A's probe_gbs over B's: on one machine with the same threads, a sign of another state beyond "
+             "15 %, for which intervals are not made. "
+             "Columns for the hyper-parameters and run settings that both sides share follow"},
+};
+const struct pdnn_table_def pdnn_pairs_def = {"compare-pairs", "instances that ended ok on both sides",
+                                              pair_columns, PDNN_PAIR_KEYS};
+
+static const struct pdnn_column_def unpaired_columns[PDNN_UNPAIRED_COLUMNS] = {
+    [PDNN_UNPAIRED_ID] = {.name = "id",
+                          .title = "instance",
+                          .align = PDNN_ALIGN_WRAP,
+                          .help = "the instance, without the keys that differ"},
+    [PDNN_UNPAIRED_A_ID] = {.name = "a_id", .help = "its id in A's results.csv; empty: A does not have it"},
+    [PDNN_UNPAIRED_B_ID] = {.name = "b_id", .help = "its id in B's results.csv; empty: B does not have it"},
+    [PDNN_UNPAIRED_A_STATUS] = {.name = "a_status",
+                                .title = "A",
+                                .blank = "absent",
+                                .words = pdnn_outcome_words,
+                                .help = "its status in A"},
+    [PDNN_UNPAIRED_B_STATUS] = {.name = "b_status",
+                                .title = "B",
+                                .blank = "absent",
+                                .words = pdnn_outcome_words,
+                                .help = "its status in B"},
+    [PDNN_UNPAIRED_A_REASON] = {.name = "a_reason",
+                                .title = "A's reason",
+                                .align = PDNN_ALIGN_WRAP,
+                                .rank = 1,
+                                .help = "why A has no time for it"},
+    [PDNN_UNPAIRED_B_REASON] = {.name = "b_reason",
+                                .title = "B's reason",
+                                .align = PDNN_ALIGN_WRAP,
+                                .rank = 1,
+                                .help = "why B has no time for it"},
+};
+const struct pdnn_table_def pdnn_unpaired_def = {"compare-unpaired", "instances without a ratio",
+                                                 unpaired_columns, PDNN_UNPAIRED_COLUMNS};
 
 const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison, int side) {
     return &comparison->table[comparison->n_directories > 1 ? side : 0];
 }
 
-const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,
-                                int side, const char *column) {
+const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
+                                const char *column) {
     const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-    return pdnn_selection_get(table, pair->at[side], pdnn_csv_find(&table->results, column));
+    return pdnn_selection_get(table, comparison->at[pair][side], pdnn_csv_find(&table->results, column));
+}
+
+double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
+    return pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_RATIO);
+}
+
+double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side) {
+    return pdnn_table_number(&comparison->pairs, pair, side == PDNN_SIDE_A ? PDNN_PAIR_A_NS : PDNN_PAIR_B_NS);
+}
+
+double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
+    return pdnn_log_half(pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_LOW),
+                         pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_HIGH));
 }
 
 /* The keys of A's table in its order, then those that only B's has. */
@@ -32,52 +117,61 @@ static void find_keys(struct pdnn_comparison *comparison) {
         for (int column = table->first_key; column < table->end_key; column++)
             pdnn_texts_add(&names, table->results.header[column]);
     }
-    comparison->key = pdnn_arena_alloc(&comparison->arena, names.count + 1, sizeof *comparison->key);
-    for (size_t k = 0; k < names.count; k++) {
-        comparison->key[k] = pdnn_arena_strdup(&comparison->arena, names.text[k]);
-        comparison->n_keys++;
-    }
+    comparison->key = pdnn_arena_alloc(&comparison->arena, names.count, sizeof *comparison->key);
+    for (; comparison->n_keys < names.count; comparison->n_keys++)
+        comparison->key[comparison->n_keys] =
+            pdnn_arena_strdup(&comparison->arena, names.text[comparison->n_keys]);
     pdnn_texts_finish(&names);
 }
 
-/* What differs is no longer common. */
-static void drop_across(struct pdnn_comparison *comparison) {
-    size_t kept = 0;
-    for (size_t k = 0; k < comparison->n_keys; k++) {
-        size_t a = 0;
-        while (a < comparison->n_across && strcmp(comparison->across[a].name, comparison->key[k]) != 0)
-            a++;
-        if (a == comparison->n_across)
-            comparison->key[kept++] = comparison->key[k];
-    }
-    comparison->n_keys = kept;
+static bool is_across(const struct pdnn_comparison *comparison, const char *key) {
+    for (size_t k = 0; k < comparison->n_across; k++)
+        if (strcmp(comparison->across[k].name, key) == 0)
+            return true;
+    return false;
 }
 
-/* The value of a key is A's, or B's if A's table lacks it. */
-static void fill_values(struct pdnn_comparison *comparison) {
-    size_t n_keys = comparison->n_keys, n_pairs = comparison->n_pairs;
-    const char **values = pdnn_arena_alloc(&comparison->arena, n_pairs + 1, n_keys * sizeof *values);
-    for (size_t i = 0; i < n_pairs; i++)
-        comparison->pair[i].value = values + i * n_keys;
-    for (size_t k = 0; k < n_keys; k++) {
-        for (size_t i = 0; i < n_pairs; i++)
-            values[i * n_keys + k] = "";
-        for (int side = 0; side < PDNN_SIDES; side++) {
-            const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-            int column = pdnn_csv_find(&table->results, comparison->key[k]);
-            for (size_t i = 0; i < n_pairs; i++) {
-                const char **value = &values[i * n_keys + k];
-                if (!**value)
-                    *value = pdnn_selection_get(table, comparison->pair[i].at[side], column);
-            }
-        }
+/* A pair's value of a key is A's, or B's if A's table lacks it. */
+static const char *value_of(const struct pdnn_comparison *comparison, size_t pair, const char *key) {
+    const char *value = pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, key);
+    return *value ? value : pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, key);
+}
+
+/* Whether all values are whole numbers as files have them. */
+static bool is_whole(const struct pdnn_comparison *comparison, const char *key) {
+    char text[32];
+    int64_t number;
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
+        const char *value = value_of(comparison, pair, key);
+        if (!*value)
+            continue;
+        if (!pdnn_parse_i64(value, &number) || number == INT64_MIN)
+            return false;
+        snprintf(text, sizeof text, "%" PRId64, number);
+        if (strcmp(text, value) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A column for each key that does not differ, unless the file calls it as another column is called. */
+static void add_keys(struct pdnn_comparison *comparison) {
+    struct pdnn_table *pairs = &comparison->pairs;
+    for (size_t k = 0; k < comparison->n_keys && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX; k++) {
+        const char *key = comparison->key[k];
+        struct pdnn_column_def def = {.name = pdnn_key_column(key), .title = key};
+        if (is_across(comparison, key) || pdnn_table_find(pairs, def.name) != SIZE_MAX)
+            continue;
+        def.kind = is_whole(comparison, key) ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT;
+        size_t column = pdnn_table_add_column(pairs, &def);
+        for (size_t pair = 0; pair < pairs->n_rows; pair++)
+            pdnn_table_parse(pairs, pair, column, value_of(comparison, pair, key));
     }
 }
 
 /* One instance without the keys that differ. A row that does not end ok has no place among the chosen ones.
  */
 struct entry {
-    const char *id;
     bool has[PDNN_SIDES];
     size_t row[PDNN_SIDES], at[PDNN_SIDES];
 };
@@ -85,7 +179,6 @@ struct entry {
 struct join {
     struct pdnn_texts ids;
     struct entry *entry; /* by number of the id */
-    size_t room;
 };
 
 static enum pdnn_status add_row(struct pdnn_comparison *comparison, struct join *join, int side, size_t row,
@@ -93,10 +186,8 @@ static enum pdnn_status add_row(struct pdnn_comparison *comparison, struct join 
     const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
     struct pdnn_str id = {0};
     pdnn_compare_strip(comparison, table, row, &id);
-    size_t number = pdnn_texts_add(&join->ids, pdnn_str_text(&id));
+    struct entry *entry = &join->entry[pdnn_texts_add(&join->ids, pdnn_str_text(&id))];
     pdnn_str_finish(&id);
-    struct entry *entry = &join->entry[number];
-    entry->id = join->ids.text[number];
     if (entry->has[side])
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
@@ -125,125 +216,124 @@ static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join
     return status;
 }
 
-static double number_of(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair, int side,
-                        const char *column) {
+static double number_of(const struct pdnn_comparison *comparison, size_t pair, int side, const char *column) {
     double value;
     return pdnn_parse_double(pdnn_comparison_get(comparison, pair, side, column), &value) ? value : NAN;
 }
 
-/* ln(high / low) / 2; NaN without an interval. */
-static double half_of(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair, int side) {
-    double low = number_of(comparison, pair, side, "ci_low_ns");
-    double high = number_of(comparison, pair, side, "ci_high_ns");
-    return pdnn_log_half(low, high);
-}
-
-static void measure(const struct pdnn_comparison *comparison, struct pdnn_pair *pair) {
+static void measure(struct pdnn_comparison *comparison, size_t pair) {
+    struct pdnn_table *pairs = &comparison->pairs;
     double half[PDNN_SIDES];
     for (int side = 0; side < PDNN_SIDES; side++)
-        half[side] = half_of(comparison, pair, side);
-    pair->ratio = pair->ns[PDNN_SIDE_A] / pair->ns[PDNN_SIDE_B];
-    pair->half = sqrt((half[0] * half[0] + half[1] * half[1]) / 2);
-    pair->low = pair->ratio * exp(-pair->half);
-    pair->high = pair->ratio * exp(pair->half);
-    pair->probe_ratio = number_of(comparison, pair, PDNN_SIDE_A, "probe_gbs") /
-                        number_of(comparison, pair, PDNN_SIDE_B, "probe_gbs");
-    pair->decision = pair->low > 1 ? PDNN_FASTER : pair->high < 1 ? PDNN_SLOWER : PDNN_UNDECIDED;
+        half[side] = pdnn_log_half(number_of(comparison, pair, side, "ci_low_ns"),
+                                   number_of(comparison, pair, side, "ci_high_ns"));
+    double ratio = pdnn_pair_ns(comparison, pair, PDNN_SIDE_A) / pdnn_pair_ns(comparison, pair, PDNN_SIDE_B);
+    double both = sqrt((half[0] * half[0] + half[1] * half[1]) / 2);
+    double low = ratio * exp(-both), high = ratio * exp(both);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_RATIO, ratio);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_LOW, low);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_HIGH, high);
+    if (!isnan(both))
+        pdnn_table_set_count(pairs, pair, PDNN_PAIR_CLEAR, low > 1 || high < 1);
+    pdnn_table_set_text(pairs, pair, PDNN_PAIR_DECISION,
+                        low > 1    ? pdnn_faster
+                        : high < 1 ? pdnn_slower
+                                   : pdnn_undecided);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_PROBE_RATIO,
+                          number_of(comparison, pair, PDNN_SIDE_A, "probe_gbs") /
+                              number_of(comparison, pair, PDNN_SIDE_B, "probe_gbs"));
+}
+
+static double entry_ns(const struct pdnn_comparison *comparison, const struct entry *entry, int side) {
+    return pdnn_selection_step_ns(pdnn_comparison_side(comparison, side), entry->at[side]);
 }
 
 /* True if the instance ended ok on both sides with a time that has a ratio. */
-static bool make_pair(const struct pdnn_comparison *comparison, const struct entry *entry,
-                      struct pdnn_pair *pair) {
-    *pair = (struct pdnn_pair){.id = entry->id};
+static bool has_ratio(const struct pdnn_comparison *comparison, const struct entry *entry) {
+    double ns[PDNN_SIDES];
     for (int side = 0; side < PDNN_SIDES; side++) {
         if (!entry->has[side] || entry->at[side] == SIZE_MAX)
             return false;
-        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-        pair->at[side] = entry->at[side];
-        pair->row_id[side] = pdnn_selection_get(table, pair->at[side], table->id);
-        pair->family = pdnn_selection_get(table, pair->at[side], table->family);
-        pair->ns[side] = pdnn_selection_step_ns(table, pair->at[side]);
-        if (!(pair->ns[side] > 0))
+        ns[side] = entry_ns(comparison, entry, side);
+        if (!(ns[side] > 0))
             return false;
     }
-    measure(comparison, pair);
-    return isfinite(pair->ratio) && pair->ratio > 0;
+    return isfinite(ns[0] / ns[1]) && ns[0] / ns[1] > 0;
 }
 
-static void put_unpaired(const struct pdnn_comparison *comparison, const struct entry *entry,
-                         struct pdnn_unpaired *unpaired) {
-    unpaired->id = entry->id;
+static void add_pair(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
+    struct pdnn_table *pairs = &comparison->pairs;
+    size_t pair = pdnn_table_add_row(pairs);
+    pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, id);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+        size_t at = comparison->at[pair][side] = entry->at[side];
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_A_ID + (size_t)side,
+                            pdnn_selection_get(table, at, table->id));
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_FAMILY, pdnn_selection_get(table, at, table->family));
+        pdnn_table_set_number(pairs, pair, PDNN_PAIR_A_NS + (size_t)side, entry_ns(comparison, entry, side));
+    }
+    measure(comparison, pair);
+}
+
+static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
+    struct pdnn_table *unpaired = &comparison->unpaired;
+    size_t to = pdnn_table_add_row(unpaired);
+    pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_ID, id);
     for (int side = 0; side < PDNN_SIDES; side++) {
         const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
         const struct pdnn_csv *results = &table->results;
-        size_t row = entry->row[side];
-        bool has = entry->has[side];
-        unpaired->status[side] = has ? pdnn_csv_get(results, row, table->status) : "";
-        unpaired->reason[side] = has ? pdnn_csv_get(results, row, pdnn_csv_find(results, "reason")) : "";
-        unpaired->row_id[side] = has ? pdnn_csv_get(results, row, table->id) : "";
-        if (has && entry->at[side] != SIZE_MAX && !*unpaired->reason[side] &&
-            !(pdnn_selection_step_ns(table, entry->at[side]) > 0))
-            unpaired->reason[side] = "its time is not above zero";
+        size_t row = entry->row[side], s = (size_t)side;
+        if (!entry->has[side])
+            continue;
+        const char *reason = pdnn_csv_get(results, row, pdnn_csv_find(results, "reason"));
+        if (!*reason && entry->at[side] != SIZE_MAX && !(entry_ns(comparison, entry, side) > 0))
+            reason = "its time is not above zero";
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + s, pdnn_csv_get(results, row, table->id));
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_STATUS + s,
+                            pdnn_csv_get(results, row, table->status));
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_REASON + s, reason);
     }
-}
-
-static enum pdnn_status split(struct pdnn_comparison *comparison, const struct join *join,
-                              struct pdnn_err *err) {
-    size_t count = join->ids.count;
-    comparison->pair = pdnn_arena_alloc(&comparison->arena, count + 1, sizeof *comparison->pair);
-    comparison->unpaired = pdnn_arena_alloc(&comparison->arena, count + 1, sizeof *comparison->unpaired);
-    for (size_t i = 0; i < count; i++) {
-        struct entry entry = join->entry[i];
-        entry.id = pdnn_arena_strdup(&comparison->arena, entry.id);
-        if (make_pair(comparison, &entry, &comparison->pair[comparison->n_pairs]))
-            comparison->n_pairs++;
-        else
-            put_unpaired(comparison, &entry, &comparison->unpaired[comparison->n_unpaired++]);
-    }
-    size_t rows = 0, used = 0;
-    for (size_t t = 0; t < comparison->n_directories; t++)
-        rows += comparison->table[t].count + comparison->table[t].left_out;
-    for (size_t i = 0; i < count; i++)
-        used += (size_t)join->entry[i].has[PDNN_SIDE_A] + join->entry[i].has[PDNN_SIDE_B];
-    comparison->n_beside = rows - used;
-    return comparison->n_pairs
-               ? PDNN_OK
-               : pdnn_fail(err, PDNN_INVALID,
-                           "no instance ended ok on both sides, %s and %s (%zu on one or none)",
-                           comparison->label[0], comparison->label[1], comparison->n_unpaired);
 }
 
 static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    struct join join = {.room = 0};
-    for (size_t t = 0; t < comparison->n_directories; t++)
-        join.room += comparison->table[t].count + comparison->table[t].left_out;
-    join.entry = pdnn_arena_alloc(&comparison->arena, join.room + 1, sizeof *join.entry);
+    struct join join = {.entry = NULL};
     enum pdnn_status status = PDNN_OK;
+    size_t rows = 0, used = 0;
+    for (size_t t = 0; t < comparison->n_directories; t++)
+        rows += comparison->table[t].count + comparison->table[t].left_out;
+    join.entry = pdnn_arena_alloc(&comparison->arena, rows, sizeof *join.entry);
     for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
         status = add_side(comparison, &join, side, err);
-    if (status == PDNN_OK)
-        status = split(comparison, &join, err);
+    comparison->at = pdnn_arena_alloc(&comparison->arena, join.ids.count, sizeof *comparison->at);
+    for (size_t i = 0; status == PDNN_OK && i < join.ids.count; i++) {
+        const struct entry *entry = &join.entry[i];
+        (has_ratio(comparison, entry) ? add_pair : add_unpaired)(comparison, join.ids.text[i], entry);
+        used += (size_t)entry->has[PDNN_SIDE_A] + entry->has[PDNN_SIDE_B];
+    }
+    comparison->n_beside = rows - used;
+    if (status == PDNN_OK && !comparison->pairs.n_rows)
+        status =
+            pdnn_fail(err, PDNN_INVALID, "no instance ended ok on both sides, %s and %s (%zu on one or none)",
+                      comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
     pdnn_texts_finish(&join.ids);
     return status;
 }
 
 bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison) {
     static const char *const columns[] = {"host", "threads", "isa"};
-    for (size_t i = 0; i < comparison->n_pairs; i++) {
-        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
-            const struct pdnn_pair *pair = &comparison->pair[i];
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
             if (strcmp(pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, columns[k]),
                        pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, columns[k])) != 0)
                 return false;
-        }
-    }
     return true;
 }
 
 size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison) {
     size_t count = 0;
-    for (size_t i = 0; i < comparison->n_pairs; i++) {
-        double ratio = comparison->pair[i].probe_ratio;
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
+        double ratio = pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_PROBE_RATIO);
         count += ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE;
     }
     return count;
@@ -272,16 +362,17 @@ static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
 enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
                                       const struct pdnn_compare_request *request, struct pdnn_err *err) {
     struct pdnn_comparison made = {.n_directories = 0};
+    pdnn_table_init(&made.pairs, &pdnn_pairs_def);
+    pdnn_table_init(&made.unpaired, &pdnn_unpaired_def);
     enum pdnn_status status = read_tables(&made, request, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
         find_keys(&made);
-    if (status == PDNN_OK)
         status = pdnn_compare_across(&made, request->across, err);
+    }
     if (status == PDNN_OK)
         status = join_sides(&made, err);
-    drop_across(&made);
     if (status == PDNN_OK)
-        fill_values(&made);
+        add_keys(&made);
     if (status == PDNN_OK)
         *comparison = made;
     else
@@ -292,6 +383,8 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
 void pdnn_comparison_close(struct pdnn_comparison *comparison) {
     for (int side = 0; side < PDNN_SIDES; side++)
         pdnn_selection_close(&comparison->table[side]);
+    pdnn_table_finish(&comparison->pairs);
+    pdnn_table_finish(&comparison->unpaired);
     pdnn_arena_finish(&comparison->arena);
     *comparison = (struct pdnn_comparison){.n_directories = 0};
 }

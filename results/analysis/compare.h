@@ -20,7 +20,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "results/analysis/selection.h"
-#include "results/tables/columns.h"
+#include "results/table/table.h"
 
 enum { PDNN_SIDE_A, PDNN_SIDE_B, PDNN_SIDES };
 
@@ -40,36 +40,45 @@ struct pdnn_across_key {
     const char *value[PDNN_SIDES]; /* NULL: any, between two directories */
 };
 
-/* Whether B is clearly faster or slower than A. */
-enum pdnn_decision { PDNN_UNDECIDED, PDNN_FASTER, PDNN_SLOWER, PDNN_DECISION_COUNT };
-
-/* "undecided", "faster", "slower". */
-const char *pdnn_decision_name(enum pdnn_decision decision);
-
-/* One instance that ended ok on both sides. */
-struct pdnn_pair {
-    const char *id; /* without the keys that differ */
-    const char *row_id[PDNN_SIDES];
-    const char *family;
-    const char *const *value; /* of the common keys; "" where one does not apply */
-    size_t at[PDNN_SIDES];    /* its place among the chosen rows of either selection */
-    double ns[PDNN_SIDES];    /* step times */
-    double ratio;             /* ns of A over ns of B */
-    double low, high;         /* its interval; NaN: unknown */
-    double half;              /* ln(high / low) / 2; NaN: unknown */
-    enum pdnn_decision decision;
-    double probe_ratio; /* bandwidth of A's read probes over that of B's; NaN: unknown */
+/* One row for each instance that ended ok on both sides, in the order of A's rows; from PDNN_PAIR_KEYS on,
+ * its hyper-parameters and run settings that both sides have in common, with their names as titles, empty
+ * where one does not apply. */
+enum {
+    PDNN_PAIR_ID, /* without the keys that differ */
+    PDNN_PAIR_A_ID,
+    PDNN_PAIR_B_ID,
+    PDNN_PAIR_FAMILY,
+    PDNN_PAIR_A_NS,
+    PDNN_PAIR_B_NS,
+    PDNN_PAIR_RATIO,
+    PDNN_PAIR_LOW,
+    PDNN_PAIR_HIGH,
+    PDNN_PAIR_CLEAR,
+    PDNN_PAIR_DECISION,
+    PDNN_PAIR_PROBE_RATIO,
+    PDNN_PAIR_KEYS
 };
+extern const struct pdnn_table_def pdnn_pairs_def;
+
+/* Whether B is clearly faster or slower than A. */
+extern const char pdnn_faster[], pdnn_slower[], pdnn_undecided[];
+
+/* One row for each instance without a ratio: a side lacks it, or it did not end ok there. In the order of A's
+ * rows, then those that only B has. */
+enum {
+    PDNN_UNPAIRED_ID,
+    PDNN_UNPAIRED_A_ID,
+    PDNN_UNPAIRED_B_ID,
+    PDNN_UNPAIRED_A_STATUS,
+    PDNN_UNPAIRED_B_STATUS,
+    PDNN_UNPAIRED_A_REASON,
+    PDNN_UNPAIRED_B_REASON,
+    PDNN_UNPAIRED_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_unpaired_def;
 
 /* How far probe_ratio may be from 1, as a factor, in the same state of one machine. */
 #define PDNN_SAME_STATE 1.15
-
-/* One instance without a ratio: a side lacks it, or it did not end ok there. */
-struct pdnn_unpaired {
-    const char *id;                                      /* without the keys that differ */
-    const char *status[PDNN_SIDES], *reason[PDNN_SIDES]; /* status "": no such row */
-    const char *row_id[PDNN_SIDES];                      /* its own id on either side, or "" */
-};
 
 struct pdnn_comparison {
     struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
@@ -78,13 +87,11 @@ struct pdnn_comparison {
     struct pdnn_across_key *across;
     size_t n_across;               /* 0: only the directories differ */
     const char *label[PDNN_SIDES]; /* "backend=onednn", or the directory where no key differs */
-    const char **key; /* hyper-parameters and run settings that both sides of a pair have in common */
+    const char **key;              /* hyper-parameters and run settings of either side */
     size_t n_keys;
-    struct pdnn_pair *pair; /* in the order of A's rows */
-    size_t n_pairs;
-    struct pdnn_unpaired *unpaired; /* in the order of A's rows, then those that only B has */
-    size_t n_unpaired;
-    size_t n_beside; /* rows that belong to neither side: other values of the keys that differ */
+    struct pdnn_table pairs, unpaired;
+    size_t (*at)[PDNN_SIDES]; /* of each pair: its place among the chosen rows of either selection */
+    size_t n_beside;          /* rows that belong to neither side: other values of the keys that differ */
     struct pdnn_arena arena;
 };
 
@@ -104,8 +111,14 @@ bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison);
 /* The number of pairs whose probes differ by more than PDNN_SAME_STATE. */
 size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison);
 
+/* Of a pair: the ratio, the time of one side, and half of the logarithm of the ratio's interval, NaN if there
+ * is none. */
+double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair);
+double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side);
+double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair);
+
 /* The field of a pair's row in results.csv on one side; "" if it has no such column. */
-const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, const struct pdnn_pair *pair,
-                                int side, const char *column);
+const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
+                                const char *column);
 
 #endif

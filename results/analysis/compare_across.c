@@ -170,12 +170,13 @@ static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *te
     return PDNN_OK;
 }
 
-/* The number of rows of the last table that another row is like, without the keys that differ: a row of A's
- * table, or in one directory any other. Stops at the first. */
-static size_t count_alike(const struct pdnn_comparison *comparison) {
+/* Whether another row is like some row of the last table, without the keys that differ: a row of A's
+ * table, or in one directory any other. */
+static bool has_alike(const struct pdnn_comparison *comparison) {
     struct pdnn_texts texts = {0};
     struct pdnn_str id = {0};
-    size_t alike = 0, last = comparison->n_directories - 1;
+    size_t last = comparison->n_directories - 1;
+    bool alike = false;
     for (size_t t = 0; t <= last && !alike; t++) {
         const struct pdnn_selection *table = &comparison->table[t];
         for (size_t i = 0; i < table->count + table->left_out && !alike; i++) {
@@ -246,13 +247,12 @@ static void try_key(struct pdnn_comparison *comparison, const char *name, struct
         return;
     comparison->across = &key;
     comparison->n_across = 1;
-    size_t alike = count_alike(comparison);
-    comparison->n_across = 0;
-    if (alike) {
+    if (has_alike(comparison)) {
         search->found = key;
         search->n_found++;
         describe(comparison, name, &search->candidates);
     }
+    comparison->n_across = 0;
     if (variation == DISJOINT)
         describe(comparison, name, &search->disjoint);
 }
@@ -279,23 +279,19 @@ static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const 
 static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err *err) {
     struct search search = {.n_found = 0};
     enum pdnn_status status = PDNN_OK;
-    if (comparison->n_directories > 1) {
-        size_t alike = count_alike(comparison);
-        if (alike)
-            return PDNN_OK;
-    }
+    if (comparison->n_directories > 1 && has_alike(comparison))
+        return PDNN_OK;
     for (size_t k = 0; k < comparison->n_keys; k++)
         try_key(comparison, comparison->key[k], &search);
     comparison->across = NULL;
-    if (search.n_found != 1)
-        status = not_one(comparison, &search, err);
-    if (status == PDNN_OK)
+    if (search.n_found == 1) {
         comparison->across = pdnn_arena_alloc(&comparison->arena, 1, sizeof *comparison->across);
-    if (status == PDNN_OK) {
         *comparison->across = search.found;
         comparison->n_across = 1;
         if (comparison->n_directories == 1)
             status = take_values(comparison, comparison->across, err);
+    } else {
+        status = not_one(comparison, &search, err);
     }
     pdnn_str_finish(&search.candidates);
     pdnn_str_finish(&search.disjoint);
@@ -311,7 +307,7 @@ static void put_label(struct pdnn_comparison *comparison, int side) {
         struct pdnn_texts values = {0};
         if (!key->value[side])
             add_values(pdnn_comparison_side(comparison, side), key->name, &values);
-        if (!key->value[side] && values.count == 1)
+        if (values.count == 1)
             key->value[side] = pdnn_arena_strdup(&comparison->arena, values.text[0]);
         pdnn_texts_finish(&values);
         if (key->value[side])
@@ -325,9 +321,9 @@ static void put_label(struct pdnn_comparison *comparison, int side) {
 enum pdnn_status pdnn_compare_across(struct pdnn_comparison *comparison, const char *text,
                                      struct pdnn_err *err) {
     enum pdnn_status status = text ? parse(comparison, text, err) : find(comparison, err);
-    for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
-        put_label(comparison, side);
     if (status == PDNN_OK && comparison->n_directories == 1 && !comparison->n_across)
         status = pdnn_fail(err, PDNN_INVALID, "--across names nothing that differs within one directory");
+    for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
+        put_label(comparison, side);
     return status;
 }

@@ -12,30 +12,29 @@
 #include "results/analysis/compare.h"
 #include "results/analysis/shares.h"
 
-struct pdnn_compare_op {
-    const char *family;             /* "": all */
-    const char *key[PDNN_BY_COUNT]; /* "" if ops are not summed by it */
-    bool is_residual;               /* time in no op */
-    size_t count;                   /* pairs that have it on either side */
-    double time_ns[PDNN_SIDES];     /* sum over the pairs */
-    double share_pct[PDNN_SIDES];   /* of the sum of the step times */
-    double gain_ns;                 /* time of A less that of B */
-    double gain_pct;                /* of the gain of all; NaN if that is 0 */
-    double effect;
+/* All, then each family if there are several; most influential first, the residual, which is time in no op,
+ * last. */
+enum {
+    PDNN_COMPARE_OPS_FAMILY, /* empty: all */
+    PDNN_COMPARE_OPS_KEYS,   /* in the order of enum pdnn_by; empty where ops are not summed by it */
+    PDNN_COMPARE_OPS_INSTANCES = PDNN_COMPARE_OPS_KEYS + PDNN_BY_COUNT,
+    PDNN_COMPARE_OPS_A_NS,
+    PDNN_COMPARE_OPS_B_NS,
+    PDNN_COMPARE_OPS_A_SHARE,
+    PDNN_COMPARE_OPS_B_SHARE,
+    PDNN_COMPARE_OPS_GAIN,
+    PDNN_COMPARE_OPS_GAIN_PCT, /* empty if the gain of all is 0 */
+    PDNN_COMPARE_OPS_EFFECT,
+    PDNN_COMPARE_OPS_COLUMNS
 };
-
-struct pdnn_compare_ops {
-    struct pdnn_compare_op *op; /* all, then each family if there are several; most influential first */
-    size_t count;
-    size_t n_pairs; /* pairs with rows in ops.csv on both sides; only these count */
-};
+extern const struct pdnn_table_def pdnn_compare_ops_def;
 
 /* Whether both sides have an ops.csv; that of imported results has no rows. */
 bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison);
 
-/* Reads ops.csv of both sides. by may be NULL: by op. In the arena. */
+/* Reads ops.csv of both sides. by may be NULL: by op. *n_pairs: those with rows in ops.csv on both sides;
+ * only these count. The table is the caller's in any case. */
 enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, const struct pdnn_by_list *by,
-                                  struct pdnn_arena *arena, struct pdnn_compare_ops *ops,
-                                  struct pdnn_err *err);
+                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_err *err);
 
 #endif

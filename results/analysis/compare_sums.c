@@ -1,8 +1,7 @@
 #include "results/analysis/compare_sums.h"
 #include "base/memory.h"
-#include "base/texts.h"
-#include "base/units.h"
 #include "results/analysis/means.h"
+#include "results/table/rows.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>
@@ -10,209 +9,257 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sum in the making. */
-struct tally {
-    struct pdnn_mean log;
-    struct pdnn_ratio_sum sum;
+#define COUNT  .kind = PDNN_KIND_COUNT
+#define NUMBER .kind = PDNN_KIND_NUMBER
+#define FACTOR NUMBER, .show = PDNN_SHOW_FACTOR
+static const struct pdnn_column_def group_columns[PDNN_GROUP_COLUMNS] = {
+    [PDNN_GROUP_FAMILY] = {.name = "family",
+                           .title = "among",
+                           .align = PDNN_ALIGN_GROUP,
+                           .blank = "all",
+                           .help = "only pairs of this family; empty: all"},
+    [PDNN_GROUP_KEY] = {.name = "key",
+                        .align = PDNN_ALIGN_WRAP,
+                        .help =
+                            "only pairs with one value of this hyper-parameter or run setting, or family; "
+                            "empty: whatever their keys"},
+    [PDNN_GROUP_VALUE] = {.name = "value", .align = PDNN_ALIGN_WRAP, .help = "that value"},
+    [PDNN_GROUP_INSTANCES] = {.name = "instances", COUNT, .rank = 1, .help = "number of pairs"},
+    [PDNN_GROUP_MEAN] = {.name = "geo_mean",
+                         .title = "mean",
+                         FACTOR,
+                         .help = "geometric mean of the ratios: above 1, B is faster"},
+    [PDNN_GROUP_LOW] =
+        {.name = "geo_mean_low",
+         .title = "95 % interval",
+         NUMBER,
+         .show = PDNN_SHOW_INTERVAL,
+         .help =
+             "lower end of its 95 % interval: the wider of Student's t over the ratios' logarithms and the "
+             "error of measurement alone"},
+    [PDNN_GROUP_HIGH] = {.name = "geo_mean_high",
+                         NUMBER,
+                         .show = PDNN_SHOW_NEVER,
+                         .help = "upper end of that interval"},
+    [PDNN_GROUP_LEAST] = {.name = "least", FACTOR, .rank = 2, .help = "least ratio"},
+    [PDNN_GROUP_GREATEST] = {.name = "greatest", FACTOR, .rank = 3, .help = "greatest ratio"},
+    [PDNN_GROUP_FASTER] = {.name = "faster",
+                           .unit = "instances",
+                           COUNT,
+                           .help = "pairs in which B is clearly faster"},
+    [PDNN_GROUP_SLOWER] = {.name = "slower",
+                           .unit = "instances",
+                           COUNT,
+                           .help = "pairs in which B is clearly slower"},
+    [PDNN_GROUP_UNDECIDED] = {.name = "undecided",
+                              .unit = "instances",
+                              COUNT,
+                              .rank = 4,
+                              .help = "pairs whose interval has 1 in it, or that have none"},
+    [PDNN_GROUP_ABOVE_1] = {.name = "above_1",
+                            .unit = "instances",
+                            COUNT,
+                            .show = PDNN_SHOW_NEVER,
+                            .help = "pairs with a ratio above 1, clear or not"},
 };
+const struct pdnn_table_def pdnn_groups_def = {"compare-groups", "what ratios amount to", group_columns,
+                                               PDNN_GROUP_COLUMNS};
 
-static void tally_add(struct tally *tally, const struct pdnn_pair *pair) {
-    struct pdnn_ratio_sum *sum = &tally->sum;
-    pdnn_mean_add(&tally->log, log(pair->ratio), pair->half);
-    sum->least = sum->count ? fmin(sum->least, pair->ratio) : pair->ratio;
-    sum->greatest = sum->count ? fmax(sum->greatest, pair->ratio) : pair->ratio;
-    sum->n_above += pair->ratio > 1;
-    sum->n_decided[pair->decision]++;
-    sum->count++;
-}
+static const struct pdnn_column_def axis_columns[PDNN_COMPARE_AXIS_COLUMNS] = {
+    [PDNN_COMPARE_AXIS_FAMILY] = {.name = "family",
+                                  .title = "among",
+                                  .align = PDNN_ALIGN_GROUP,
+                                  .blank = "all",
+                                  .help = "among the pairs of this family; empty: among all"},
+    [PDNN_COMPARE_AXIS_KEY] = {.name = "key",
+                               .align = PDNN_ALIGN_WRAP,
+                               .help = "hyper-parameter or run setting with several values"},
+    [PDNN_COMPARE_AXIS_INSTANCES] = {.name = "instances",
+                                     COUNT,
+                                     .rank = 1,
+                                     .help = "pairs that have this key"},
+    [PDNN_COMPARE_AXIS_COMPLETE] = {.name = "complete",
+                                    COUNT,
+                                    .show = PDNN_SHOW_NEVER,
+                                    .help = "1: every pair has it"},
+    [PDNN_COMPARE_AXIS_VALUES] =
+        {.name = "n_values", .title = "values", COUNT, .rank = 2, .help = "number of its values"},
+    [PDNN_COMPARE_AXIS_EXPLAINED] =
+        {.name = "explained",
+         .title = "explains",
+         NUMBER,
+         .show = PDNN_SHOW_SHARE,
+         .decimals = 1,
+         .help = "share of the variance of the ratios' logarithm that lies between its values"},
+    [PDNN_COMPARE_AXIS_ADJUSTED] =
+        {.name = "adjusted",
+         NUMBER,
+         .show = PDNN_SHOW_SHARE,
+         .decimals = 1,
+         .help = "the same without what as many values explain by chance: 0 on average for a key without "
+                 "influence, perhaps below 0; rows are sorted by it"},
+    [PDNN_COMPARE_AXIS_P_VALUE] = {.name = "p_value",
+                                   .title = "p value",
+                                   FACTOR,
+                                   .help =
+                                       "probability that a key without influence explains as much (F test)"},
+};
+const struct pdnn_table_def pdnn_axes_def = {"compare-axes", "what explains ratios", axis_columns,
+                                             PDNN_COMPARE_AXIS_COLUMNS};
 
-static struct pdnn_ratio_sum tally_finish(const struct tally *tally) {
-    struct pdnn_ratio_sum sum = tally->sum;
-    double half = pdnn_mean_half(&tally->log);
-    sum.mean = exp(tally->log.mean);
-    sum.low = sum.mean * exp(-half);
-    sum.high = sum.mean * exp(half);
-    return sum;
-}
-
-/* Where the groups and axes of a comparison are collected. */
 struct work {
+    const struct pdnn_table *pairs;
     const struct pdnn_comparison *comparison;
-    struct pdnn_arena *arena;
-    struct pdnn_compare_sums sums;
-    size_t room_groups, room_axes;
+    struct pdnn_table *groups;
+    struct pdnn_table found; /* the axes of one scope */
 };
 
-enum { KEY_FAMILY = -1 };
-
-static const char *key_name(const struct work *work, int key) {
-    return key == KEY_FAMILY ? "family" : work->comparison->key[key];
+static size_t count_decided(const struct work *work, const struct pdnn_row_list *rows, const char *decision) {
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++)
+        count += strcmp(pdnn_table_text(work->pairs, rows->at[i], PDNN_PAIR_DECISION), decision) == 0;
+    return count;
 }
 
-static const char *value_of(const struct pdnn_pair *pair, int key) {
-    return key == KEY_FAMILY ? pair->family : pair->value[key];
-}
-
-static bool is_in(const struct pdnn_pair *pair, const char *family) {
-    return !*family || strcmp(pair->family, family) == 0;
-}
-
-struct value {
-    const char *text;
-    size_t rank; /* order of appearance */
-    struct tally tally;
-};
-
-/* Numbers ascending, then words in order of appearance. */
-static int compare_values(const void *a, const void *b) {
-    const struct value *x = a, *y = b;
-    int order = pdnn_compare_numbers_first(x->text, y->text);
-    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
-}
-
-/* Appended to the arrays in the arena, which double when they are full. */
-static void *grown(struct pdnn_arena *arena, void *array, size_t count, size_t *room, size_t size) {
-    if (count < *room)
-        return array;
-    size_t more = *room ? 2 * *room : 32;
-    void *larger = pdnn_arena_alloc(arena, more, size);
-    if (count)
-        memcpy(larger, array, count * size);
-    *room = more;
-    return larger;
-}
-
-static void put_group(struct work *work, struct pdnn_compare_group group) {
-    struct pdnn_compare_sums *sums = &work->sums;
-    struct pdnn_compare_group *groups =
-        grown(work->arena, sums->group, sums->n_groups, &work->room_groups, sizeof *groups);
-    sums->group = groups;
-    sums->group[sums->n_groups++] = group;
-}
-
-static void put_axis(struct work *work, struct pdnn_compare_axis axis) {
-    struct pdnn_compare_sums *sums = &work->sums;
-    struct pdnn_compare_axis *axes =
-        grown(work->arena, sums->axis, sums->n_axes, &work->room_axes, sizeof *axes);
-    sums->axis = axes;
-    sums->axis[sums->n_axes++] = axis;
+/* Adds a row for these pairs, which have the value of the key; returns the mean of their logarithms. */
+static struct pdnn_mean add_group(struct work *work, const char *family, const char *key, const char *value,
+                                  const struct pdnn_row_list *rows) {
+    struct pdnn_table *groups = work->groups;
+    struct pdnn_mean logs = {.n = 0};
+    double least = INFINITY, greatest = 0;
+    size_t n_above = 0, row = pdnn_table_add_row(groups);
+    for (size_t i = 0; i < rows->count; i++) {
+        double ratio = pdnn_pair_ratio(work->comparison, rows->at[i]);
+        pdnn_mean_add(&logs, log(ratio), pdnn_pair_half(work->comparison, rows->at[i]));
+        least = fmin(least, ratio);
+        greatest = fmax(greatest, ratio);
+        n_above += ratio > 1;
+    }
+    double mean = pdnn_mean_geometric(&logs), half = pdnn_mean_half(&logs);
+    pdnn_table_set_text(groups, row, PDNN_GROUP_FAMILY, family);
+    pdnn_table_set_text(groups, row, PDNN_GROUP_KEY, key);
+    pdnn_table_set_text(groups, row, PDNN_GROUP_VALUE, value);
+    pdnn_table_set_count(groups, row, PDNN_GROUP_INSTANCES, rows->count);
+    pdnn_table_set_number(groups, row, PDNN_GROUP_MEAN, mean);
+    pdnn_table_set_number(groups, row, PDNN_GROUP_LOW, mean * exp(-half));
+    pdnn_table_set_number(groups, row, PDNN_GROUP_HIGH, mean * exp(half));
+    pdnn_table_set_number(groups, row, PDNN_GROUP_LEAST, least);
+    pdnn_table_set_number(groups, row, PDNN_GROUP_GREATEST, greatest);
+    pdnn_table_set_count(groups, row, PDNN_GROUP_FASTER, count_decided(work, rows, pdnn_faster));
+    pdnn_table_set_count(groups, row, PDNN_GROUP_SLOWER, count_decided(work, rows, pdnn_slower));
+    pdnn_table_set_count(groups, row, PDNN_GROUP_UNDECIDED, count_decided(work, rows, pdnn_undecided));
+    pdnn_table_set_count(groups, row, PDNN_GROUP_ABOVE_1, n_above);
+    return logs;
 }
 
 /* The variance within the values and around their common mean. */
-static void explain(const struct value *values, size_t n_values, struct pdnn_compare_axis *axis) {
-    double sum = 0, within = 0, between = 0;
+static void explain(const struct pdnn_mean *values, size_t n_values, struct pdnn_table *axes, size_t axis) {
+    double n = 0, k = (double)n_values, sum = 0, within = 0, between = 0;
     for (size_t v = 0; v < n_values; v++) {
-        const struct pdnn_mean *log = &values[v].tally.log;
-        axis->count += log->n;
-        sum += (double)log->n * log->mean;
-        within += log->squares;
+        n += (double)values[v].n;
+        sum += (double)values[v].n * values[v].mean;
+        within += values[v].squares;
     }
-    double n = (double)axis->count, k = (double)n_values;
-    for (size_t v = 0; v < n_values; v++) {
-        const struct pdnn_mean *log = &values[v].tally.log;
-        between += (double)log->n * (log->mean - sum / n) * (log->mean - sum / n);
-    }
+    for (size_t v = 0; v < n_values; v++)
+        between += (double)values[v].n * (values[v].mean - sum / n) * (values[v].mean - sum / n);
     double total = within + between;
-    bool differ = total > n * 1e-24; /* equal ratios differ by rounding */
-    axis->n_values = n_values;
-    axis->explained = differ ? between / total : NAN;
-    axis->adjusted = differ && n > k ? 1 - within / (n - k) / (total / (n - 1)) : NAN;
-    axis->p_value = differ && n > k ? pdnn_f_tail(between / (k - 1) / (within / (n - k)), k - 1, n - k) : NAN;
+    if (!(total > n * 1e-24)) /* equal ratios differ by rounding */
+        return;
+    pdnn_table_set_number(axes, axis, PDNN_COMPARE_AXIS_EXPLAINED, between / total);
+    if (!(n > k))
+        return;
+    pdnn_table_set_number(axes, axis, PDNN_COMPARE_AXIS_ADJUSTED, 1 - within / (n - k) / (total / (n - 1)));
+    pdnn_table_set_number(axes, axis, PDNN_COMPARE_AXIS_P_VALUE,
+                          pdnn_f_tail(between / (k - 1) / (within / (n - k)), k - 1, n - k));
 }
 
-/* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. */
-static void put_key(struct work *work, const char *family, int key, const struct pdnn_pair *const *pairs,
-                    size_t n_pairs) {
-    struct pdnn_texts texts = {0};
-    struct value *values = pdnn_alloc(n_pairs + 1, sizeof *values);
-    for (size_t i = 0; i < n_pairs; i++) {
-        const char *text = value_of(pairs[i], key);
-        size_t number = *text ? pdnn_texts_add(&texts, text) : SIZE_MAX;
-        if (number == SIZE_MAX)
-            continue;
-        values[number].text = text;
-        values[number].rank = number;
-        tally_add(&values[number].tally, pairs[i]);
+static bool has_key(const struct pdnn_table *pairs, size_t row, const void *user) {
+    const size_t *column = user;
+    return !pdnn_table_is_empty(pairs, row, *column);
+}
+
+/* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. Numbers ascend,
+ * words are in the order of their first rows. */
+static void add_key(struct work *work, const char *family, size_t column, const struct pdnn_row_list *scope) {
+    const struct pdnn_column_def *def = &work->pairs->column[column].def;
+    const char *name = pdnn_column_title(def);
+    struct pdnn_row_list rows = {0};
+    for (size_t i = 0; i < scope->count; i++)
+        pdnn_rows_add(&rows, scope->at[i]);
+    pdnn_rows_keep(&rows, work->pairs, has_key, &column);
+    if (def->kind != PDNN_KIND_TEXT)
+        pdnn_rows_sort(&rows, work->pairs, &(struct pdnn_sort_key){column, false}, 1);
+    struct pdnn_groups values = pdnn_groups_make(work->pairs, &rows, &column, 1);
+    struct pdnn_mean *logs = pdnn_alloc(values.count, sizeof *logs);
+    struct pdnn_str value = {0};
+    for (size_t v = 0; v < values.count && values.count > 1; v++) {
+        pdnn_str_clear(&value);
+        pdnn_table_append(work->pairs, values.group[v].at[0], column, &value);
+        logs[v] = add_group(work, family, name, pdnn_str_text(&value), &values.group[v]);
     }
-    size_t n_values = texts.count;
-    pdnn_texts_finish(&texts);
-    struct pdnn_compare_axis axis = {.family = family, .key = key_name(work, key)};
-    if (n_values > 1) {
-        qsort(values, n_values, sizeof *values, compare_values);
-        explain(values, n_values, &axis);
-        axis.is_complete = axis.count == n_pairs;
-        put_axis(work, axis);
+    if (values.count > 1) {
+        size_t axis = pdnn_table_add_row(&work->found);
+        pdnn_table_set_text(&work->found, axis, PDNN_COMPARE_AXIS_FAMILY, family);
+        pdnn_table_set_text(&work->found, axis, PDNN_COMPARE_AXIS_KEY, name);
+        pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_INSTANCES, rows.count);
+        pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_COMPLETE, rows.count == scope->count);
+        pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_VALUES, values.count);
+        explain(logs, values.count, &work->found, axis);
     }
-    for (size_t v = 0; v < n_values && n_values > 1; v++)
-        put_group(work, (struct pdnn_compare_group){family, axis.key, values[v].text,
-                                                    tally_finish(&values[v].tally)});
-    free(values);
+    pdnn_str_finish(&value);
+    free(logs);
+    pdnn_groups_finish(&values);
+    pdnn_rows_finish(&rows);
 }
 
-/* Complete axes first, then by descending share; the order of the keys if equal. */
-static bool comes_before(const struct pdnn_compare_axis *a, const struct pdnn_compare_axis *b) {
-    if (a->is_complete != b->is_complete)
-        return a->is_complete;
-    return a->adjusted > b->adjusted || (isnan(b->adjusted) && !isnan(a->adjusted));
+static void add_scope(struct work *work, const char *family, const struct pdnn_row_list *scope,
+                      struct pdnn_table *axes) {
+    static const struct pdnn_sort_key order[] = {{PDNN_COMPARE_AXIS_COMPLETE, true},
+                                                 {PDNN_COMPARE_AXIS_ADJUSTED, true}};
+    pdnn_table_clear(&work->found);
+    add_group(work, family, "", "", scope);
+    if (!*family)
+        add_key(work, family, PDNN_PAIR_FAMILY, scope);
+    for (size_t key = PDNN_PAIR_KEYS; key < work->pairs->n_columns; key++)
+        add_key(work, family, key, scope);
+    struct pdnn_row_list sorted = pdnn_rows_all(&work->found);
+    pdnn_rows_sort(&sorted, &work->found, order, sizeof order / sizeof *order);
+    for (size_t i = 0; i < sorted.count; i++)
+        pdnn_table_copy_row(axes, &work->found, sorted.at[i]);
+    pdnn_rows_finish(&sorted);
 }
 
-static void sort_axes(struct pdnn_compare_axis *axes, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        const struct pdnn_compare_axis axis = axes[i];
-        size_t k = i;
-        for (; k > 0 && comes_before(&axis, &axes[k - 1]); k--)
-            axes[k] = axes[k - 1];
-        axes[k] = axis;
-    }
+void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_table *groups,
+                       struct pdnn_table *axes) {
+    static const size_t family = PDNN_PAIR_FAMILY;
+    struct work work = {.pairs = &comparison->pairs, .comparison = comparison, .groups = groups};
+    struct pdnn_row_list all = pdnn_rows_all(work.pairs);
+    struct pdnn_groups families = pdnn_groups_make(work.pairs, NULL, &family, 1);
+    pdnn_table_init(groups, &pdnn_groups_def);
+    pdnn_table_init(axes, &pdnn_axes_def);
+    pdnn_table_init(&work.found, &pdnn_axes_def);
+    add_scope(&work, "", &all, axes);
+    for (size_t f = 0; f < families.count && families.count > 1; f++)
+        add_scope(&work, pdnn_table_text(work.pairs, families.group[f].at[0], family), &families.group[f],
+                  axes);
+    pdnn_table_finish(&work.found);
+    pdnn_groups_finish(&families);
+    pdnn_rows_finish(&all);
 }
 
-static void put_scope(struct work *work, const char *family, const struct pdnn_pair **pairs) {
-    const struct pdnn_comparison *comparison = work->comparison;
-    struct tally whole = {.sum = {0}};
-    size_t n_pairs = 0, first_axis = work->sums.n_axes;
-    for (size_t i = 0; i < comparison->n_pairs; i++) {
-        if (!is_in(&comparison->pair[i], family))
-            continue;
-        pairs[n_pairs++] = &comparison->pair[i];
-        tally_add(&whole, &comparison->pair[i]);
-    }
-    put_group(work, (struct pdnn_compare_group){family, "", "", tally_finish(&whole)});
-    for (int key = *family ? 0 : KEY_FAMILY; key < (int)comparison->n_keys; key++)
-        put_key(work, family, key, pairs, n_pairs);
-    if (work->sums.n_axes > first_axis)
-        sort_axes(work->sums.axis + first_axis, work->sums.n_axes - first_axis);
-}
-
-void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                       struct pdnn_compare_sums *sums) {
-    struct work work = {.comparison = comparison, .arena = arena};
-    struct pdnn_texts families = {0};
-    const struct pdnn_pair **pairs = pdnn_alloc(comparison->n_pairs + 1, sizeof *pairs);
-    const char **name = pdnn_arena_alloc(arena, comparison->n_pairs + 1, sizeof *name);
-    put_scope(&work, "", pairs);
-    for (size_t i = 0; i < comparison->n_pairs; i++) {
-        size_t number = pdnn_texts_add(&families, comparison->pair[i].family);
-        name[number] = comparison->pair[i].family;
-    }
-    for (size_t i = 0; i < families.count && families.count > 1; i++)
-        put_scope(&work, name[i], pairs);
-    pdnn_texts_finish(&families);
-    free(pairs);
-    *sums = work.sums;
-}
-
-bool pdnn_compare_axis_explains(const struct pdnn_compare_sums *sums, const struct pdnn_compare_axis *axis) {
+bool pdnn_compare_axis_explains(const struct pdnn_table *axes, size_t axis) {
     size_t count = 0;
-    for (size_t i = 0; i < sums->n_axes; i++)
-        count += strcmp(sums->axis[i].family, axis->family) == 0;
-    return axis->is_complete && axis->p_value * (double)count < 0.05;
+    for (size_t i = 0; i < axes->n_rows; i++)
+        count += strcmp(pdnn_table_text(axes, i, PDNN_COMPARE_AXIS_FAMILY),
+                        pdnn_table_text(axes, axis, PDNN_COMPARE_AXIS_FAMILY)) == 0;
+    return pdnn_table_count(axes, axis, PDNN_COMPARE_AXIS_COMPLETE) &&
+           pdnn_table_number(axes, axis, PDNN_COMPARE_AXIS_P_VALUE) * (double)count < 0.05;
 }
 
-const struct pdnn_compare_axis *pdnn_compare_best_axis(const struct pdnn_compare_sums *sums,
-                                                       const char *family) {
-    for (size_t i = 0; i < sums->n_axes; i++) {
-        if (strcmp(sums->axis[i].family, family) == 0 && pdnn_compare_axis_explains(sums, &sums->axis[i]))
-            return &sums->axis[i];
-    }
-    return NULL;
+size_t pdnn_compare_best_axis(const struct pdnn_table *axes, const char *family) {
+    for (size_t i = 0; i < axes->n_rows; i++)
+        if (strcmp(pdnn_table_text(axes, i, PDNN_COMPARE_AXIS_FAMILY), family) == 0 &&
+            pdnn_compare_axis_explains(axes, i))
+            return i;
+    return SIZE_MAX;
 }

@@ -152,10 +152,10 @@ void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena
     size_t count = pdnn_comparison_side(comparison, PDNN_SIDE_A)->count;
     double *values = pdnn_arena_alloc(arena, count + 1, sizeof *values);
     bool *has = pdnn_arena_alloc(arena, count + 1, sizeof *has);
-    for (size_t i = 0; i < comparison->n_pairs; i++) {
-        const struct pdnn_pair *pair = &comparison->pair[i];
-        values[pair->at[PDNN_SIDE_A]] = pair->ratio;
-        has[pair->at[PDNN_SIDE_A]] = true;
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
+        size_t at = comparison->at[pair][PDNN_SIDE_A];
+        values[at] = pdnn_pair_ratio(comparison, pair);
+        has[at] = true;
     }
     *ratios = values;
     *chosen = has;

@@ -90,9 +90,9 @@ static enum pdnn_status add_ratios(struct picture *p, const struct pdnn_plot_req
     if (pdnn_comparison_open(&comparison, &compared, err) != PDNN_OK)
         return err->status;
     int side = other ? PDNN_SIDE_B : PDNN_SIDE_A;
-    for (size_t i = 0; i < comparison.n_pairs; i++)
-        add_value(p, first + comparison.pair[i].at[side], comparison.pair[i].ratio);
-    p->box.left_out += comparison.n_unpaired;
+    for (size_t pair = 0; pair < comparison.pairs.n_rows; pair++)
+        add_value(p, first + comparison.at[pair][side], pdnn_pair_ratio(&comparison, pair));
+    p->box.left_out += comparison.unpaired.n_rows;
     name_ratios(p, &comparison, request->n_directories);
     pdnn_comparison_close(&comparison);
     return PDNN_OK;

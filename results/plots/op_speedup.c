@@ -41,9 +41,9 @@ static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, 
 
 static enum pdnn_status add_op(struct picture *p, size_t number, const struct pdnn_op_record *a,
                                const struct pdnn_op_record *b, struct pdnn_err *err) {
-    const struct pdnn_pair *pair = &p->comparison.pair[number];
-    double share[PDNN_SIDES] = {a->time_ns_median / pair->ns[PDNN_SIDE_A] * 100,
-                                b ? b->time_ns_median / pair->ns[PDNN_SIDE_B] * 100 : 0};
+    const struct pdnn_comparison *c = &p->comparison;
+    double share[PDNN_SIDES] = {a->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_A) * 100,
+                                b ? b->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_B) * 100 : 0};
     double x = a->place.intensity_flop_per_byte;
     size_t kind;
     if (!b || !(a->time_ns_median > 0) || !(b->time_ns_median > 0) || !(x > 0) ||
@@ -51,7 +51,8 @@ static enum pdnn_status add_op(struct picture *p, size_t number, const struct pd
         p->left_out++;
         return PDNN_OK;
     }
-    if (pdnn_op_kinds_find(&p->kinds, pdnn_family_find(pair->family), a, &p->arena, &kind, err) != PDNN_OK)
+    if (pdnn_op_kinds_find(&p->kinds, pdnn_family_find(pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY)),
+                           a, &p->arena, &kind, err) != PDNN_OK)
         return err->status;
     double ratio = a->time_ns_median / b->time_ns_median;
     pdnn_mean_add(&p->kinds.kind[kind].mean, log(ratio), 0);
@@ -72,16 +73,15 @@ static void keep_first(struct picture *p, const struct pdnn_op_rows *rows) {
 }
 
 static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_err *err) {
-    const struct pdnn_pair *pair = &p->comparison.pair[number];
     struct pdnn_op_rows a, b;
     const struct pdnn_comparison *c = &p->comparison;
     int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
-    enum pdnn_status status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_A), pair->at[PDNN_SIDE_A],
-                                                  p->reader[PDNN_SIDE_A], &a, err);
+    enum pdnn_status status = pdnn_selection_rows(
+        pdnn_comparison_side(c, PDNN_SIDE_A), c->at[number][PDNN_SIDE_A], p->reader[PDNN_SIDE_A], &a, err);
     if (status == PDNN_OK)
         keep_first(p, &a);
     if (status == PDNN_OK)
-        status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B), pair->at[PDNN_SIDE_B],
+        status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B), c->at[number][PDNN_SIDE_B],
                                      p->reader[other], &b, err);
     for (size_t i = 0; status == PDNN_OK && i < a.count; i++)
         status = add_op(p, number, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL, err);
@@ -92,7 +92,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     enum pdnn_status status = PDNN_OK;
     for (size_t side = 0; side < p->comparison.n_directories && status == PDNN_OK; side++)
         status = pdnn_selection_ops_open(&p->comparison.table[side], &p->reader[side], err);
-    for (size_t i = 0; i < p->comparison.n_pairs && status == PDNN_OK; i++)
+    for (size_t i = 0; i < p->comparison.pairs.n_rows && status == PDNN_OK; i++)
         status = add_pair(p, i, err);
     if (status == PDNN_OK && !p->chart.n_points)
         status = pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");
@@ -118,9 +118,9 @@ static void put_data(struct picture *p) {
     pdnn_csv_put_header(&writer, columns);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct pdnn_op_point *shown = &p->points.point[i];
-        const struct pdnn_pair *pair = &p->comparison.pair[shown->of];
-        pdnn_csv_put_text(&writer, pair->id);
-        pdnn_csv_put_text(&writer, pair->family);
+        const struct pdnn_table *pairs = &p->comparison.pairs;
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, shown->of, PDNN_PAIR_ID));
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, shown->of, PDNN_PAIR_FAMILY));
         pdnn_csv_put_text(&writer, shown->op);
         pdnn_csv_put_text(&writer, shown->layer);
         pdnn_csv_put_text(&writer, shown->pass);

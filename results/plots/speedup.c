@@ -13,12 +13,12 @@
 
 struct picture {
     struct pdnn_comparison comparison;
-    struct pdnn_compare_sums sums;
+    struct pdnn_table groups, axes;
     struct pdnn_arena arena;
     struct pdnn_chart chart;
-    const char *x, *color;         /* columns */
-    int x_side, color_side;        /* which table has them: A's, or B's if only that has */
-    const struct pdnn_pair **pair; /* by point */
+    const char *x, *color;  /* columns */
+    int x_side, color_side; /* which table has them: A's, or B's if only that has */
+    size_t *pair;           /* by point */
     size_t left_out;
     struct pdnn_str script, data;
 };
@@ -35,36 +35,38 @@ static enum pdnn_status find_side(const struct picture *p, const char *name, int
 
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
                                      struct pdnn_err *err) {
-    const struct pdnn_compare_axis *best = pdnn_compare_best_axis(&p->sums, "");
+    size_t best = pdnn_compare_best_axis(&p->axes, "");
     p->x = request->x ? request->x : "params";
-    p->color = request->color ? request->color : best ? best->key : "family";
+    p->color = request->color     ? request->color
+               : best != SIZE_MAX ? pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY)
+                                  : "family";
     if (find_side(p, p->x, &p->x_side, err) != PDNN_OK)
         return err->status;
     return find_side(p, p->color, &p->color_side, err);
 }
 
-static const char *x_of(const struct picture *p, const struct pdnn_pair *pair) {
+static const char *x_of(const struct picture *p, size_t pair) {
     return pdnn_comparison_get(&p->comparison, pair, p->x_side, p->x);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     struct pdnn_chart *chart = &p->chart;
     bool any[2] = {false};
-    p->left_out = p->comparison.n_unpaired;
-    p->pair = pdnn_arena_alloc(&p->arena, p->comparison.n_pairs + 1, sizeof *p->pair);
-    chart->point = pdnn_arena_alloc(&p->arena, p->comparison.n_pairs + 1, sizeof *chart->point);
-    for (size_t i = 0; i < p->comparison.n_pairs; i++) {
-        const struct pdnn_pair *pair = &p->comparison.pair[i];
+    const struct pdnn_table *pairs = &p->comparison.pairs;
+    p->left_out = p->comparison.unpaired.n_rows;
+    p->pair = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *p->pair);
+    chart->point = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *chart->point);
+    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
         double x;
         if (!pdnn_parse_double(x_of(p, pair), &x) || !(x > 0)) {
             p->left_out++;
             continue;
         }
-        bool undecided = pair->decision == PDNN_UNDECIDED;
+        bool undecided = strcmp(pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION), pdnn_undecided) == 0;
         any[undecided] = true;
         p->pair[chart->n_points] = pair;
         chart->point[chart->n_points++] =
-            (struct pdnn_chart_point){{x, pair->ratio},
+            (struct pdnn_chart_point){{x, pdnn_pair_ratio(&p->comparison, pair)},
                                       1,
                                       undecided,
                                       pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color),
@@ -78,18 +80,20 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 }
 
 static void put_notes(struct picture *p) {
-    const struct pdnn_ratio_sum *sum = &p->sums.group[0].sum;
+    const struct pdnn_table *groups = &p->groups; /* all pairs in its first row */
+    double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES);
     struct pdnn_str mean = {0}, low = {0}, high = {0};
-    pdnn_number_format(&mean, sum->mean, 3);
-    pdnn_number_format(&low, sum->low, 3);
-    pdnn_number_format(&high, sum->high, 3);
+    pdnn_number_format(&mean, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN), 3);
+    pdnn_number_format(&low, pdnn_table_number(groups, 0, PDNN_GROUP_LOW), 3);
+    pdnn_number_format(&high, pdnn_table_number(groups, 0, PDNN_GROUP_HIGH), 3);
     pdnn_chart_note(&p->chart, "geometric mean %s", pdnn_str_text(&mean));
     if (low.length && high.length)
         pdnn_chart_note(&p->chart, "   95 %%: %s to %s", pdnn_str_text(&low), pdnn_str_text(&high));
-    pdnn_chart_note(&p->chart, "%.0f %% of %zu above 1", 100.0 * (double)sum->n_above / (double)sum->count,
-                    sum->count);
-    pdnn_chart_note(&p->chart, "clearly: %zu faster, %zu slower", sum->n_decided[PDNN_FASTER],
-                    sum->n_decided[PDNN_SLOWER]);
+    pdnn_chart_note(&p->chart, "%.0f %% of %.0f above 1",
+                    100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
+    pdnn_chart_note(&p->chart, "clearly: %.0f faster, %.0f slower",
+                    pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
+                    pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER));
     pdnn_str_finish(&mean);
     pdnn_str_finish(&low);
     pdnn_str_finish(&high);
@@ -101,14 +105,14 @@ static void put_data(struct picture *p) {
                                           "high", "decision", "color", NULL};
     pdnn_csv_put_header(&writer, columns);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        const struct pdnn_pair *pair = p->pair[i];
-        pdnn_csv_put_text(&writer, pair->id);
-        pdnn_csv_put_text(&writer, pair->family);
+        const struct pdnn_table *pairs = &p->comparison.pairs;
+        size_t pair = p->pair[i];
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
         pdnn_csv_put_text(&writer, x_of(p, pair));
-        pdnn_csv_put_number(&writer, pair->ratio, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, pair->low, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, pair->high, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, pdnn_decision_name(pair->decision));
+        for (size_t column = PDNN_PAIR_RATIO; column <= PDNN_PAIR_HIGH; column++)
+            pdnn_csv_put_number(&writer, pdnn_table_number(pairs, pair, column), PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
         pdnn_csv_put_text(&writer, p->chart.point[i].color);
         pdnn_csv_end_row(&writer);
     }
@@ -146,7 +150,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     pdnn_chart_init(&p.chart);
     if (pdnn_comparison_open(&p.comparison, &compared, err) != PDNN_OK)
         return err->status;
-    pdnn_compare_sums(&p.comparison, &p.arena, &p.sums);
+    pdnn_compare_sums(&p.comparison, &p.groups, &p.axes);
     enum pdnn_status status = find_columns(&p, request, err);
     if (status == PDNN_OK)
         status = collect_points(&p, err);
@@ -158,6 +162,8 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
             err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
+    pdnn_table_finish(&p.groups);
+    pdnn_table_finish(&p.axes);
     pdnn_comparison_close(&p.comparison);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);

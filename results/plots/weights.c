@@ -266,7 +266,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
             &drawn, err);
     }
     drawn.drawn = p.drawn;
-    drawn.left_out = p.left_out + (int)(is_ratio ? p.comparison.n_unpaired : p.own.left_out);
+    drawn.left_out = p.left_out + (int)(is_ratio ? p.comparison.unpaired.n_rows : p.own.left_out);
     pdnn_str_finish(&p.script);
     pdnn_str_finish(&p.data);
     pdnn_selection_close(&p.own);

@@ -189,17 +189,16 @@ static void add_dtypes(void *context, const size_t *member, size_t count) {
 
 /* Two platforms that differ in the type, one of them f32. */
 static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct pdnn_report_changes *changes) {
-    for (size_t i = 0; i < pairs->n_pairs; i++) {
-        const struct pdnn_pair *pair = &pairs->pair[i];
+    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
         const char *a = pdnn_comparison_get(pairs, pair, PDNN_SIDE_A, "dtype");
         const char *b = pdnn_comparison_get(pairs, pair, PDNN_SIDE_B, "dtype");
         bool forward = strcmp(a, "f32") == 0 && is_16_bits(b),
              backward = is_16_bits(a) && strcmp(b, "f32") == 0;
-        double gain = forward ? log(pair->ratio) : -log(pair->ratio);
+        double gain = (forward ? 1 : -1) * log(pdnn_pair_ratio(pairs, pair));
         if (!forward && !backward)
             continue;
         changes->n_up += gain > 0;
-        pdnn_mean_add(&changes->log, gain, pair->half);
+        pdnn_mean_add(&changes->log, gain, pdnn_pair_half(pairs, pair));
     }
 }
 
@@ -250,8 +249,7 @@ static void add_scaling(void *context, const size_t *member, size_t count) {
 
 /* Two platforms that differ in the number of threads, one of them 1. */
 static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdnn_mean *fractions) {
-    for (size_t i = 0; i < pairs->n_pairs; i++) {
-        const struct pdnn_pair *pair = &pairs->pair[i];
+    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
         double threads[PDNN_SIDES];
         bool known = true;
         for (int side = 0; side < PDNN_SIDES; side++)
@@ -260,7 +258,10 @@ static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdn
         int one = known && threads[PDNN_SIDE_A] == 1 ? PDNN_SIDE_A : PDNN_SIDE_B;
         double n = threads[1 - one];
         if (known && threads[one] == 1 && n > 1)
-            pdnn_mean_add(fractions, pdnn_amdahl_fraction(pair->ns[one] / pair->ns[1 - one] / n, n), 0);
+            pdnn_mean_add(fractions,
+                          pdnn_amdahl_fraction(
+                              pdnn_pair_ns(pairs, pair, one) / pdnn_pair_ns(pairs, pair, 1 - one) / n, n),
+                          0);
     }
 }
 

@@ -4,6 +4,7 @@
 #include "results/analysis/compare_ops.h"
 #include "results/analysis/compare_sums.h"
 #include "base/units.h"
+#include "results/table/write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,42 +13,39 @@
 struct comparison {
     const struct pdnn_comparison *of;
     const char *const *label; /* of the sides */
-    struct pdnn_compare_sums sums;
+    struct pdnn_table groups, axes;
 };
 
-static double share(size_t part, size_t whole) {
-    return whole ? 100 * (double)part / (double)whole : 0;
-}
-
-static void put_ratio(struct pdnn_str *out, const struct pdnn_ratio_sum *sum) {
-    pdnn_html_number(out, sum->mean, 3, "unknown");
-    pdnn_str_printf(out, " (");
-    pdnn_html_number(out, sum->low, 3, "?");
-    pdnn_str_printf(out, " to ");
-    pdnn_html_number(out, sum->high, 3, "?");
-    pdnn_str_printf(out, ")");
+static void put_count(struct pdnn_str *out, const struct comparison *c, size_t column) {
+    double count = pdnn_table_number(&c->groups, 0, column);
+    pdnn_str_printf(out, "%.0f (%.0f %%)", count,
+                    100 * count / pdnn_table_number(&c->groups, 0, PDNN_GROUP_INSTANCES));
 }
 
 static void put_headline(struct pdnn_str *out, const struct comparison *c) {
-    const struct pdnn_ratio_sum *all = &c->sums.group[0].sum;
-    const struct pdnn_compare_axis *axis = pdnn_compare_best_axis(&c->sums, "");
-    pdnn_str_printf(out, "<p>Of %zu models that ran on both sides, <b>", all->count);
+    const struct pdnn_table *all = &c->groups; /* in its first row */
+    size_t axis = pdnn_compare_best_axis(&c->axes, "");
+    pdnn_str_printf(out, "<p>Of %zu models that ran on both sides, <b>", c->of->pairs.n_rows);
     pdnn_html_text(out, c->label[PDNN_SIDE_B]);
     pdnn_str_printf(out, "</b> is clearly faster than <b>");
     pdnn_html_text(out, c->label[PDNN_SIDE_A]);
-    pdnn_str_printf(
-        out,
-        "</b> in %zu (%.0f %%) and clearly slower in %zu (%.0f %%); %zu are undecided. Speed-up, geometric mean "
-        "with 95 %% interval: ",
-        all->n_decided[PDNN_FASTER], share(all->n_decided[PDNN_FASTER], all->count),
-        all->n_decided[PDNN_SLOWER], share(all->n_decided[PDNN_SLOWER], all->count),
-        all->n_decided[PDNN_UNDECIDED]);
-    put_ratio(out, all);
-    pdnn_str_printf(out, ".");
-    if (axis) {
+    pdnn_str_printf(out, "</b> in ");
+    put_count(out, c, PDNN_GROUP_FASTER);
+    pdnn_str_printf(out, " and clearly slower in ");
+    put_count(out, c, PDNN_GROUP_SLOWER);
+    pdnn_str_printf(out, "; %.0f are undecided. Speed-up, geometric mean with 95 %% interval: ",
+                    pdnn_table_number(all, 0, PDNN_GROUP_UNDECIDED));
+    pdnn_html_number(out, pdnn_table_number(all, 0, PDNN_GROUP_MEAN), 3, "unknown");
+    pdnn_str_printf(out, " (");
+    pdnn_html_number(out, pdnn_table_number(all, 0, PDNN_GROUP_LOW), 3, "?");
+    pdnn_str_printf(out, " to ");
+    pdnn_html_number(out, pdnn_table_number(all, 0, PDNN_GROUP_HIGH), 3, "?");
+    pdnn_str_printf(out, ").");
+    if (axis != SIZE_MAX) {
         pdnn_str_printf(out, " The key that explains most of the differences is <code>");
-        pdnn_html_text(out, axis->key);
-        pdnn_str_printf(out, "</code>, %.0f %% of their variance.", axis->adjusted * 100);
+        pdnn_html_text(out, pdnn_table_text(&c->axes, axis, PDNN_COMPARE_AXIS_KEY));
+        pdnn_str_printf(out, "</code>, %.0f %% of their variance.",
+                        pdnn_table_number(&c->axes, axis, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
     }
     size_t moved = pdnn_comparison_has_state(c->of) ? pdnn_comparison_other_state(c->of) : 0;
     if (moved)
@@ -59,124 +57,112 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
     pdnn_str_printf(out, "</p>\n");
 }
 
-static void put_cells(struct pdnn_str *out, const char *const *texts, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        pdnn_str_printf(out, "<td>");
-        pdnn_html_text(out, texts[i]);
-        pdnn_str_printf(out, "</td>");
-    }
-}
-
 enum { OPS_SHOWN = 12, UNPAIRED_SHOWN = 50 };
 
 /* Kinds of op that change the speed-up by less are left out, apart from the first. */
 static const double least_effect = 0.002;
 
-static void put_head_of_ops(struct pdnn_str *out, const struct comparison *c, size_t n_pairs) {
-    pdnn_str_printf(
-        out,
-        "<div class=\"scroll\" tabindex=\"0\"><table class=\"effects\"><caption>Where the difference comes "
-        "from: the effects of all kinds of op multiply to the geometric mean of %zu models; those below "
-        "0.2 %% are left out.</caption><thead><tr><th scope=\"col\">op</th><th scope=\"col\">effect on the "
-        "speed-up</th>",
-        n_pairs);
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        pdnn_str_printf(out, "<th scope=\"col\">%% of the time, ");
-        pdnn_html_text(out, c->label[side]);
-        pdnn_str_printf(out, "</th>");
-    }
-    pdnn_str_printf(out, "</tr></thead><tbody>\n");
+static void put_table(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                      const size_t *columns, size_t n_columns, const char *caption) {
+    struct pdnn_table_writer writer = {.out = out,
+                                       .format = PDNN_FORMAT_HTML,
+                                       .columns = columns,
+                                       .n_columns = n_columns,
+                                       .caption = caption};
+    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\">");
+    pdnn_table_write(&writer, table, rows);
+    pdnn_table_write_end(&writer);
+    pdnn_str_printf(out, "</div>\n");
 }
 
 /* The kinds of op that the difference comes from, of all families together. */
-static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c, struct pdnn_arena *arena,
-                                struct pdnn_err *err) {
-    struct pdnn_compare_ops ops;
-    size_t shown = 0;
+static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c, struct pdnn_err *err) {
+    static const size_t columns[] = {PDNN_COMPARE_OPS_KEYS + PDNN_BY_OP, PDNN_COMPARE_OPS_EFFECT,
+                                     PDNN_COMPARE_OPS_A_SHARE, PDNN_COMPARE_OPS_B_SHARE};
+    struct pdnn_table ops;
+    struct pdnn_row_list rows = {0};
+    struct pdnn_str caption = {0}, title[PDNN_SIDES] = {{0}};
+    size_t n_pairs;
     if (!pdnn_compare_has_ops(c->of))
         return PDNN_OK;
-    if (pdnn_compare_ops(c->of, NULL, arena, &ops, err) != PDNN_OK)
-        return err->status;
-    for (size_t i = 0; i < ops.count && shown < OPS_SHOWN; i++) {
-        const struct pdnn_compare_op *op = &ops.op[i];
-        if (*op->family || !ops.n_pairs || (shown && fabs(op->effect - 1) < least_effect))
-            continue;
-        if (!shown++)
-            put_head_of_ops(out, c, ops.n_pairs);
-        const char *const name = op->is_residual ? "in no op" : op->key[PDNN_BY_OP];
-        pdnn_str_printf(out, "<tr>");
-        put_cells(out, &name, 1);
-        const double numbers[] = {op->effect, op->share_pct[PDNN_SIDE_A], op->share_pct[PDNN_SIDE_B]};
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-            pdnn_str_printf(out, "<td class=\"number\">");
-            pdnn_html_number(out, numbers[k], 3, "");
-            pdnn_str_printf(out, "</td>");
-        }
-        pdnn_str_printf(out, "</tr>\n");
+    enum pdnn_status status = pdnn_compare_ops(c->of, NULL, &ops, &n_pairs, err);
+    for (size_t i = 0; i < ops.n_rows && n_pairs && rows.count < OPS_SHOWN; i++)
+        if (pdnn_table_is_empty(&ops, i, PDNN_COMPARE_OPS_FAMILY) &&
+            (!rows.count || !(fabs(pdnn_table_number(&ops, i, PDNN_COMPARE_OPS_EFFECT) - 1) < least_effect)))
+            pdnn_rows_add(&rows, i);
+    ops.column[PDNN_COMPARE_OPS_EFFECT].def.title = "effect on the speed-up";
+    for (size_t side = 0; side < PDNN_SIDES; side++) {
+        struct pdnn_column_def *def = &ops.column[PDNN_COMPARE_OPS_A_SHARE + side].def;
+        pdnn_str_printf(&title[side], "%% of the time, %s", c->label[side]);
+        def->title = pdnn_str_text(&title[side]);
+        def->show = PDNN_SHOW_FACTOR;
     }
-    pdnn_str_printf(out, shown ? "</tbody></table></div>\n" : "");
-    return PDNN_OK;
+    pdnn_str_printf(
+        &caption,
+        "Where the difference comes from: the effects of all kinds of op multiply to the geometric "
+        "mean of %zu models; those below 0.2 %% are left out.",
+        n_pairs);
+    if (rows.count)
+        put_table(out, &ops, &rows, columns, sizeof columns / sizeof *columns, pdnn_str_text(&caption));
+    pdnn_str_finish(&caption);
+    for (size_t side = 0; side < PDNN_SIDES; side++)
+        pdnn_str_finish(&title[side]);
+    pdnn_rows_finish(&rows);
+    pdnn_table_finish(&ops);
+    return status;
 }
 
 /* Rows that only one side has stay visible. */
 static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
-    const struct pdnn_comparison *of = c->of;
-    if (!of->n_unpaired)
+    static const size_t columns[] = {PDNN_UNPAIRED_ID, PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS};
+    const struct pdnn_table *unpaired = &c->of->unpaired;
+    struct pdnn_table shown;
+    if (!unpaired->n_rows)
         return;
-    pdnn_str_printf(
-        out,
-        "<details><summary>%zu models without a ratio</summary><div class=\"scroll\" tabindex=\"0\"><table>"
-        "<thead><tr><th scope=\"col\">model</th>",
-        of->n_unpaired);
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        pdnn_str_printf(out, "<th scope=\"col\">");
-        pdnn_html_text(out, c->label[side]);
-        pdnn_str_printf(out, "</th>");
+    pdnn_table_init(&shown, &pdnn_unpaired_def);
+    for (size_t i = 0; i < unpaired->n_rows && i < UNPAIRED_SHOWN; i++)
+        pdnn_table_copy_row(&shown, unpaired, i);
+    for (size_t side = 0; side < PDNN_SIDES; side++) {
+        shown.column[PDNN_UNPAIRED_A_STATUS + side].def.title = c->label[side];
+        shown.column[PDNN_UNPAIRED_A_STATUS + side].def.blank = "no such row";
     }
-    pdnn_str_printf(out, "</tr></thead><tbody>\n");
-    for (size_t i = 0; i < of->n_unpaired && i < UNPAIRED_SHOWN; i++) {
-        const struct pdnn_unpaired *row = &of->unpaired[i];
-        const char *const texts[] = {row->id,
-                                     *row->status[PDNN_SIDE_A] ? row->status[PDNN_SIDE_A] : "no such row",
-                                     *row->status[PDNN_SIDE_B] ? row->status[PDNN_SIDE_B] : "no such row"};
-        pdnn_str_printf(out, "<tr>");
-        put_cells(out, texts, sizeof texts / sizeof *texts);
-        pdnn_str_printf(out, "</tr>\n");
-    }
-    pdnn_str_printf(out, "</tbody></table></div>");
-    if (of->n_unpaired > UNPAIRED_SHOWN)
-        pdnn_str_printf(out, "<p>and %zu more</p>", of->n_unpaired - UNPAIRED_SHOWN);
+    pdnn_str_printf(out, "<details><summary>%zu models without a ratio</summary>", unpaired->n_rows);
+    put_table(out, &shown, NULL, columns, sizeof columns / sizeof *columns, NULL);
+    if (unpaired->n_rows > UNPAIRED_SHOWN)
+        pdnn_str_printf(out, "<p>and %zu more</p>", unpaired->n_rows - UNPAIRED_SHOWN);
     pdnn_str_printf(out, "</details>\n");
+    pdnn_table_finish(&shown);
 }
 
-static double params_of(const struct comparison *c, const struct pdnn_pair *pair) {
+static double params_of(const struct comparison *c, size_t pair) {
     double params;
     return pdnn_parse_double(pdnn_comparison_get(c->of, pair, PDNN_SIDE_A, "params"), &params) && params > 0
                ? params
                : NAN;
 }
 
+enum { SHAPES = 3 };
 static const struct shape {
-    const char *css, *dot, *name;
-} shapes[PDNN_DECISION_COUNT] = {
-    [PDNN_UNDECIDED] = {"points c7", "m-3-3l6 6m0-6l-6 6", "undecided"},
-    [PDNN_FASTER] = {"points round c0", "h0", "clearly faster"},
-    [PDNN_SLOWER] = {"points square c1", "h0", "clearly slower"},
+    const char *decision, *css, *dot, *name;
+} shapes[SHAPES] = {
+    {pdnn_undecided, "points c7", "m-3-3l6 6m0-6l-6 6", "undecided"},
+    {pdnn_faster, "points round c0", "h0", "clearly faster"},
+    {pdnn_slower, "points square c1", "h0", "clearly slower"},
 };
 
 static void put_points(struct pdnn_str *out, const struct comparison *c, const struct pdnn_html_scale *x,
-                       const struct pdnn_html_scale *y, enum pdnn_decision decision) {
-    pdnn_str_printf(out, "<path class=\"%s\" d=\"", shapes[decision].css);
-    for (size_t i = 0; i < c->of->n_pairs; i++) {
-        const struct pdnn_pair *pair = &c->of->pair[i];
+                       const struct pdnn_html_scale *y, const struct shape *shape) {
+    pdnn_str_printf(out, "<path class=\"%s\" d=\"", shape->css);
+    for (size_t pair = 0; pair < c->of->pairs.n_rows; pair++) {
         double params = params_of(c, pair);
-        if (pair->decision != decision || !isfinite(params))
+        if (strcmp(pdnn_table_text(&c->of->pairs, pair, PDNN_PAIR_DECISION), shape->decision) != 0 ||
+            !isfinite(params))
             continue;
         pdnn_str_printf(out, "M");
         pdnn_html_pixel(out, pdnn_html_scale_at(x, params));
         pdnn_str_printf(out, " ");
-        pdnn_html_pixel(out, pdnn_html_scale_at(y, pair->ratio));
-        pdnn_str_printf(out, "%s", shapes[decision].dot);
+        pdnn_html_pixel(out, pdnn_html_scale_at(y, pdnn_pair_ratio(c->of, pair)));
+        pdnn_str_printf(out, "%s", shape->dot);
     }
     pdnn_str_printf(out, "\"/>\n");
 }
@@ -185,12 +171,12 @@ static void put_picture(struct pdnn_str *out, const struct comparison *c) {
     struct pdnn_html_chart chart = {"speedup", "Speed-up against parameters", 860, 360, 64, 850, 44, 310};
     double xmin = INFINITY, xmax = 0, ymin = 1, ymax = 1;
     struct pdnn_str caption = {0};
-    for (size_t i = 0; i < c->of->n_pairs; i++) {
-        double params = params_of(c, &c->of->pair[i]);
+    for (size_t pair = 0; pair < c->of->pairs.n_rows; pair++) {
+        double params = params_of(c, pair), ratio = pdnn_pair_ratio(c->of, pair);
         xmin = fmin(xmin, params);
         xmax = fmax(xmax, params);
-        ymin = fmin(ymin, c->of->pair[i].ratio);
-        ymax = fmax(ymax, c->of->pair[i].ratio);
+        ymin = fmin(ymin, ratio);
+        ymax = fmax(ymax, ratio);
     }
     struct pdnn_html_scale x = pdnn_html_scale(xmin / 1.3, xmax * 1.3, true, chart.left, chart.right);
     struct pdnn_html_scale y = pdnn_html_scale(ymin / 1.15, ymax * 1.15, true, chart.bottom, chart.top);
@@ -204,9 +190,9 @@ static void put_picture(struct pdnn_str *out, const struct comparison *c) {
     pdnn_str_printf(out, "H");
     pdnn_html_pixel(out, chart.right);
     pdnn_str_printf(out, "\"/>\n");
-    for (enum pdnn_decision d = 0; d < PDNN_DECISION_COUNT; d++) {
+    for (size_t d = 0; d < SHAPES; d++) {
         double at = chart.left + 60 + 150 * (double)d;
-        put_points(out, c, &x, &y, d);
+        put_points(out, c, &x, &y, &shapes[d]);
         pdnn_str_printf(out, "<path class=\"%s\" d=\"M", shapes[d].css);
         pdnn_html_pixel(out, at);
         pdnn_str_printf(out, " 14%s\"/>", shapes[d].dot);
@@ -216,31 +202,18 @@ static void put_picture(struct pdnn_str *out, const struct comparison *c) {
                     "Speed-up of %s over %s, one point per model that ran on both; the line is equality.",
                     c->label[PDNN_SIDE_B], c->label[PDNN_SIDE_A]);
     pdnn_html_chart_end(out, pdnn_str_text(&caption));
+    out->failed = out->failed || caption.failed;
     pdnn_str_finish(&caption);
 }
 
 static void put_groups(struct pdnn_str *out, const struct comparison *c) {
-    pdnn_str_printf(
-        out,
-        "<details><summary>By family and by value of each key</summary><div class=\"scroll\" "
-        "tabindex=\"0\"><table class=\"groups\"><caption>Geometric means of the speed-up with 95 %% intervals.</caption>"
-        "<thead><tr><th scope=\"col\">family</th><th scope=\"col\">key</th><th scope=\"col\">value</th>"
-        "<th scope=\"col\">models</th><th scope=\"col\">speed-up</th><th scope=\"col\">faster</th>"
-        "<th scope=\"col\">slower</th><th scope=\"col\">undecided</th></tr></thead><tbody>\n");
-    for (size_t i = 0; i < c->sums.n_groups; i++) {
-        const struct pdnn_compare_group *group = &c->sums.group[i];
-        const char *const words[] = {*group->family ? group->family : "all", group->key, group->value};
-        pdnn_str_printf(out, "<tr>");
-        put_cells(out, words, sizeof words / sizeof *words);
-        pdnn_str_printf(out, "<td class=\"number\">%zu</td><td class=\"number\">", group->sum.count);
-        put_ratio(out, &group->sum);
-        pdnn_str_printf(
-            out,
-            "</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td><td class=\"number\">%zu</td></tr>\n",
-            group->sum.n_decided[PDNN_FASTER], group->sum.n_decided[PDNN_SLOWER],
-            group->sum.n_decided[PDNN_UNDECIDED]);
-    }
-    pdnn_str_printf(out, "</tbody></table></div></details>\n");
+    static const size_t columns[] = {PDNN_GROUP_FAMILY,    PDNN_GROUP_KEY,    PDNN_GROUP_VALUE,
+                                     PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,   PDNN_GROUP_LOW,
+                                     PDNN_GROUP_FASTER,    PDNN_GROUP_SLOWER, PDNN_GROUP_UNDECIDED};
+    pdnn_str_printf(out, "<details><summary>By family and by value of each key</summary>");
+    put_table(out, &c->groups, NULL, columns, sizeof columns / sizeof *columns,
+              "Geometric means of the speed-up with 95 % intervals.");
+    pdnn_str_printf(out, "</details>\n");
 }
 
 /* "threads=1:4" for the least and the greatest number, "backend=onednn:openblas" for the first two words;
@@ -303,25 +276,24 @@ void pdnn_report_comparison_close(struct pdnn_report_page *page) {
 enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page, struct pdnn_str *out,
                                             struct pdnn_err *err) {
     struct comparison c = {.of = page->sides.pairs, .label = page->sides.name};
-    struct pdnn_arena arena = {0};
+    enum pdnn_status status = PDNN_OK;
     if (!c.of && page->rows.n_sources < 2)
         return PDNN_OK;
     pdnn_html_section(out, "comparison", "Comparison");
-    if (c.of)
-        pdnn_compare_sums(c.of, &arena, &c.sums);
-    enum pdnn_status status = PDNN_OK;
     if (!c.of) {
         pdnn_str_printf(out, "<p>The two cannot be compared: ");
         pdnn_html_text(out, page->why_no_pairs);
         pdnn_str_printf(out, "</p>\n");
     } else {
+        pdnn_compare_sums(c.of, &c.groups, &c.axes);
         put_headline(out, &c);
         put_picture(out, &c);
-        status = put_ops(out, &c, &arena, err);
+        status = put_ops(out, &c, err);
         put_groups(out, &c);
         put_unpaired(out, &c);
     }
     pdnn_html_section_end(out);
-    pdnn_arena_finish(&arena);
+    pdnn_table_finish(&c.groups);
+    pdnn_table_finish(&c.axes);
     return status;
 }

@@ -2,26 +2,22 @@
 
 #include <math.h>
 
-static const struct pdnn_family_def *family_of(const struct pdnn_pair *pair) {
-    return pdnn_family_find(pair->family);
-}
-
 bool pdnn_report_any_network(const struct pdnn_family_def *family) {
     (void)family;
     return true;
 }
 
-bool pdnn_report_is_of(const struct pdnn_pair *pair, pdnn_report_network *network) {
-    const struct pdnn_family_def *family = family_of(pair);
+bool pdnn_report_is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_report_network *network) {
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY));
     return family && network(family);
 }
 
 struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network) {
     struct pdnn_mean mean = {.n = 0};
-    for (size_t i = 0; i < pairs->n_pairs; i++) {
-        if (pdnn_report_is_of(&pairs->pair[i], network))
-            pdnn_mean_add(&mean, log(pairs->pair[i].ratio), pairs->pair[i].half);
-    }
+    for (size_t i = 0; i < pairs->pairs.n_rows; i++)
+        if (pdnn_report_is_of(pairs, i, network))
+            pdnn_mean_add(&mean, log(pdnn_pair_ratio(pairs, i)), pdnn_pair_half(pairs, i));
     return mean;
 }
 

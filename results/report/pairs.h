@@ -8,7 +8,7 @@
 /* A kind of network (networks.h). */
 typedef bool pdnn_report_network(const struct pdnn_family_def *family);
 bool pdnn_report_any_network(const struct pdnn_family_def *family);
-bool pdnn_report_is_of(const struct pdnn_pair *pair, pdnn_report_network *network);
+bool pdnn_report_is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_report_network *network);
 
 /* Logarithms of the speed-ups of B over A. */
 struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network);

@@ -17,7 +17,7 @@ struct thirds {
 
 struct sized {
     double size;
-    const struct pdnn_pair *pair;
+    size_t pair;
 };
 
 static int compare_sizes(const void *a, const void *b) {
@@ -29,7 +29,8 @@ static int compare_sizes(const void *a, const void *b) {
 
 /* Equal sizes stay together, so both parts can be more than a third. Where they would overlap, there is
  * nothing to compare. */
-static void add_thirds(struct sized *sized, size_t n, struct thirds *thirds) {
+static void add_thirds(const struct pdnn_comparison *pairs, struct sized *sized, size_t n,
+                       struct thirds *thirds) {
     size_t third = n / 3 ? n / 3 : 1;
     if (!n)
         return;
@@ -40,7 +41,8 @@ static void add_thirds(struct sized *sized, size_t n, struct thirds *thirds) {
                                  : sized[i].size >= large ? &thirds->large
                                                           : NULL;
         if (part)
-            pdnn_mean_add(part, log(sized[i].pair->ratio), sized[i].pair->half);
+            pdnn_mean_add(part, log(pdnn_pair_ratio(pairs, sized[i].pair)),
+                          pdnn_pair_half(pairs, sized[i].pair));
     }
 }
 
@@ -62,19 +64,18 @@ static const char *embedding_column(const struct pdnn_family_def *family) {
 
 static void find_thirds(const struct pdnn_comparison *pairs, pdnn_report_network *network,
                         size_column *column, struct thirds *thirds) {
-    struct sized *sized = pdnn_alloc(pairs->n_pairs + 1, sizeof *sized);
+    struct sized *sized = pdnn_alloc(pairs->pairs.n_rows, sizeof *sized);
     *thirds = (struct thirds){.small = {.n = 0}};
     for (size_t k = 0; pdnn_families[k]; k++) {
         size_t n = 0;
-        for (size_t i = 0; i < pairs->n_pairs && network(pdnn_families[k]); i++) {
-            const struct pdnn_pair *pair = &pairs->pair[i];
+        for (size_t pair = 0; pair < pairs->pairs.n_rows && network(pdnn_families[k]); pair++) {
             double size;
-            if (strcmp(pair->family, pdnn_families[k]->name) == 0 &&
+            if (strcmp(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY), pdnn_families[k]->name) == 0 &&
                 pdnn_parse_double(pdnn_comparison_get(pairs, pair, PDNN_SIDE_A, column(pdnn_families[k])),
                                   &size))
                 sized[n++] = (struct sized){size, pair};
         }
-        add_thirds(sized, n, thirds);
+        add_thirds(pairs, sized, n, thirds);
     }
     free(sized);
 }
@@ -170,13 +171,13 @@ static void uses_more(struct pdnn_report_question *q, pdnn_report_network *netwo
     struct pdnn_mean mean = {.n = 0};
     if (!pdnn_report_has_pairs(q))
         return;
-    for (size_t i = 0; i < pairs->n_pairs; i++) {
+    for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
         double a, b;
-        if (pdnn_report_is_of(&pairs->pair[i], network) &&
-            pdnn_parse_double(pdnn_comparison_get(pairs, &pairs->pair[i], PDNN_SIDE_A, "pct_of_peak"), &a) &&
-            pdnn_parse_double(pdnn_comparison_get(pairs, &pairs->pair[i], PDNN_SIDE_B, "pct_of_peak"), &b) &&
-            a > 0 && b > 0)
-            pdnn_mean_add(&mean, log(b / a), pairs->pair[i].half);
+        if (pdnn_report_is_of(pairs, i, network) &&
+            pdnn_parse_double(pdnn_comparison_get(pairs, i, PDNN_SIDE_A, "pct_of_peak"), &a) &&
+            pdnn_parse_double(pdnn_comparison_get(pairs, i, PDNN_SIDE_B, "pct_of_peak"), &b) && a > 0 &&
+            b > 0)
+            pdnn_mean_add(&mean, log(b / a), pdnn_pair_half(pairs, i));
     }
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&mean));
     if (isnan(ratio.at)) {

@@ -54,12 +54,13 @@ static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs, struc
     enum pdnn_status status = PDNN_OK;
     for (; opened < PDNN_SIDES && status == PDNN_OK; opened += status == PDNN_OK)
         status = pdnn_ops_reader_open(&reader[opened], pairs->directory[opened], err);
-    for (size_t i = 0; i < pairs->n_pairs && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < pairs->pairs.n_rows && status == PDNN_OK; i++) {
         const struct pdnn_op_record *ops[PDNN_SIDES];
         size_t n_ops[PDNN_SIDES];
         for (int side = 0; side < PDNN_SIDES && status == PDNN_OK; side++)
-            status = pdnn_ops_reader_find(&reader[side], pairs->pair[i].row_id[side], &ops[side],
-                                          &n_ops[side], err);
+            status = pdnn_ops_reader_find(&reader[side],
+                                          pdnn_table_text(&pairs->pairs, i, PDNN_PAIR_A_ID + (size_t)side),
+                                          &ops[side], &n_ops[side], err);
         if (status == PDNN_OK)
             add_ops(ops, n_ops, kinds);
     }

@@ -12,10 +12,10 @@
  * several or none is known. */
 static void software_of(const struct pdnn_report_question *q, int side, struct pdnn_str *version) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
-    const char *backend = pdnn_comparison_get(pairs, &pairs->pair[0], side, "backend");
+    const char *backend = pdnn_comparison_get(pairs, 0, side, "backend");
     char key[64];
-    for (size_t i = 1; i < pairs->n_pairs; i++) {
-        if (strcmp(pdnn_comparison_get(pairs, &pairs->pair[i], side, "backend"), backend) != 0)
+    for (size_t i = 1; i < pairs->pairs.n_rows; i++) {
+        if (strcmp(pdnn_comparison_get(pairs, i, side, "backend"), backend) != 0)
             return;
     }
     snprintf(key, sizeof key, "backend_%.40s", backend);
@@ -85,8 +85,9 @@ enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q, str
     if (!newer)
         return PDNN_OK;
     struct pdnn_mean all = {.n = 0};
-    for (size_t i = 0; i < q->sides->pairs->n_pairs; i++)
-        pdnn_mean_add(&all, newer * log(q->sides->pairs->pair[i].ratio), q->sides->pairs->pair[i].half);
+    for (size_t i = 0; i < q->sides->pairs->pairs.n_rows; i++)
+        pdnn_mean_add(&all, newer * log(pdnn_pair_ratio(q->sides->pairs, i)),
+                      pdnn_pair_half(q->sides->pairs, i));
     struct pdnn_mean_interval gain = pdnn_mean_exp(pdnn_mean_interval(&all));
     if (isnan(gain.at))
         pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "%zu models ran on both; at least 3 are needed.",
@@ -100,12 +101,20 @@ enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q, str
     return PDNN_OK;
 }
 
+/* The newer version's gain on one pair, with its interval. */
+static struct pdnn_mean_interval gain_of(const struct pdnn_comparison *pairs, size_t pair, int newer) {
+    double ratio = pdnn_pair_ratio(pairs, pair);
+    double low = pdnn_table_number(&pairs->pairs, pair, PDNN_PAIR_LOW);
+    double high = pdnn_table_number(&pairs->pairs, pair, PDNN_PAIR_HIGH);
+    return newer > 0 ? (struct pdnn_mean_interval){ratio, low, high}
+                     : (struct pdnn_mean_interval){1 / ratio, 1 / high, 1 / low};
+}
+
 /* By what the gain is at least; a pair without an interval comes last, and among these the ratio counts. */
-static bool is_greater(const struct pdnn_pair *pair, const struct pdnn_pair *other, int newer) {
-    double low = newer > 0 ? pair->low : 1 / pair->high, than = newer > 0 ? other->low : 1 / other->high;
-    if (isnan(low) || isnan(than))
-        return isnan(low) == isnan(than) ? newer * log(pair->ratio) > newer * log(other->ratio) : isnan(than);
-    return low > than;
+static bool is_greater(struct pdnn_mean_interval gain, struct pdnn_mean_interval than) {
+    if (isnan(gain.low) || isnan(than.low))
+        return isnan(gain.low) == isnan(than.low) ? gain.at > than.at : isnan(than.low);
+    return gain.low > than.low;
 }
 
 /* Whether the greatest gain is clearly above 2; it is not if no model's can be. */
@@ -114,26 +123,25 @@ enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q, 
     char names[PDNN_SIDES][64];
     int newer = pdnn_report_has_pairs(q) ? newer_side(q, names) : 0;
     const struct pdnn_comparison *pairs = q->sides->pairs;
-    const struct pdnn_pair *best = NULL;
+    size_t best = 0;
     bool none = true, some = false;
     (void)err;
     if (!newer)
         return PDNN_OK;
-    for (size_t i = 0; i < pairs->n_pairs; i++) {
-        const struct pdnn_pair *pair = &pairs->pair[i];
-        double low = newer > 0 ? pair->low : 1 / pair->high, high = newer > 0 ? pair->high : 1 / pair->low;
-        some = some || low > factor;
-        none = none && high < factor; /* not without an interval */
-        if (!best || is_greater(pair, best, newer))
-            best = pair;
+    for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
+        struct pdnn_mean_interval gain = gain_of(pairs, i, newer);
+        some = some || gain.low > factor;
+        none = none && gain.high < factor; /* not without an interval */
+        if (is_greater(gain, gain_of(pairs, best, newer)))
+            best = i;
     }
-    double gain = newer > 0 ? best->ratio : 1 / best->ratio;
-    double low = newer > 0 ? best->low : 1 / best->high, high = newer > 0 ? best->high : 1 / best->low;
+    struct pdnn_mean_interval most = gain_of(pairs, best, newer);
     char interval[64] = "no interval";
-    if (!isnan(low))
-        snprintf(interval, sizeof interval, "95 %% interval %.3g to %.3g", low, high);
+    if (!isnan(most.low))
+        snprintf(interval, sizeof interval, "95 %% interval %.3g to %.3g", most.low, most.high);
     pdnn_report_say(q, pdnn_report_judge(q, some, none),
                     "Of %zu models, the greatest gain from %s to %s is %.3g times (%s): %.400s.",
-                    pairs->n_pairs, names[newer < 0], names[newer > 0], gain, interval, best->id);
+                    pairs->pairs.n_rows, names[newer < 0], names[newer > 0], most.at, interval,
+                    pdnn_table_text(&pairs->pairs, best, PDNN_PAIR_ID));
     return PDNN_OK;
 }

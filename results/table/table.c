@@ -238,7 +238,7 @@ void pdnn_table_append(const struct pdnn_table *table, size_t row, size_t column
 
 enum { SHOWN_DIGITS = 4 };
 
-static void append_factor(struct pdnn_str *out, double value) {
+void pdnn_factor_append(struct pdnn_str *out, double value) {
     double size = fabs(value);
     pdnn_str_printf(out, size >= 99.95 && size < 99999.5 ? "%.0f" : "%#.3g", value);
 }
@@ -247,9 +247,9 @@ static void append_interval(const struct pdnn_table *table, size_t row, size_t c
     double high = pdnn_table_number(table, row, column + 1);
     if (!isfinite(high))
         return;
-    append_factor(out, pdnn_table_number(table, row, column));
+    pdnn_factor_append(out, pdnn_table_number(table, row, column));
     pdnn_str_printf(out, " to ");
-    append_factor(out, high);
+    pdnn_factor_append(out, high);
 }
 
 static void append_plain(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
@@ -291,7 +291,7 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
         pdnn_str_printf(out, "%.*f %%", def->decimals, value * 100);
         break;
     case PDNN_SHOW_FACTOR:
-        append_factor(out, value);
+        pdnn_factor_append(out, value);
         break;
     case PDNN_SHOW_INTERVAL:
         append_interval(table, row, column, out);

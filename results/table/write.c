@@ -101,7 +101,7 @@ static void html_start(struct pdnn_table_writer *writer, const struct pdnn_table
         const struct pdnn_column_def *def = &table->column[column_at(writer, i)].def;
         if (!is_shown(table, column_at(writer, i)))
             continue;
-        put(writer, "<th scope=\"col\"");
+        put(writer, def->kind == PDNN_KIND_TEXT ? "<th scope=\"col\"" : "<th scope=\"col\" class=\"number\"");
         if (def->help) {
             put(writer, " title=\"");
             pdnn_html_text(writer->out, def->help);

@@ -41,18 +41,20 @@ static void check_selection(const char *const *only, size_t n_only) {
 static void check_comparison(const char *across) {
     const struct pdnn_compare_request request = {.directory = {fuzz_directory(), NULL}, .across = across};
     struct pdnn_comparison comparison;
-    struct pdnn_compare_sums sums;
-    struct pdnn_arena arena = {0};
+    struct pdnn_table groups, axes;
     struct pdnn_err err = {0};
     if (!fuzz_is_ok(pdnn_comparison_open(&comparison, &request, &err), &err))
         return;
-    pdnn_compare_sums(&comparison, &arena, &sums);
-    FUZZ_CHECK(comparison.n_pairs > 0 && sums.group[0].sum.count == comparison.n_pairs);
-    for (size_t i = 0; i < comparison.n_pairs; i++)
-        FUZZ_CHECK(comparison.pair[i].ratio > 0 && comparison.pair[i].id);
-    for (size_t i = 0; i < sums.n_axes; i++)
-        FUZZ_CHECK(sums.axis[i].n_values > 1 && sums.axis[i].count <= comparison.n_pairs);
-    pdnn_arena_finish(&arena);
+    pdnn_compare_sums(&comparison, &groups, &axes);
+    size_t n_pairs = comparison.pairs.n_rows;
+    FUZZ_CHECK(n_pairs > 0 && pdnn_table_count(&groups, 0, PDNN_GROUP_INSTANCES) == n_pairs);
+    for (size_t i = 0; i < n_pairs; i++)
+        FUZZ_CHECK(pdnn_pair_ratio(&comparison, i) > 0);
+    for (size_t i = 0; i < axes.n_rows; i++)
+        FUZZ_CHECK(pdnn_table_count(&axes, i, PDNN_COMPARE_AXIS_VALUES) > 1 &&
+                   pdnn_table_count(&axes, i, PDNN_COMPARE_AXIS_INSTANCES) <= n_pairs);
+    pdnn_table_finish(&groups);
+    pdnn_table_finish(&axes);
     pdnn_comparison_close(&comparison);
 }
 

@@ -87,30 +87,35 @@ static void test_comparison_open_joins_directories(void **state) {
     open_comparison(&c, 2, NULL);
     assert_int_equal(c.n_across, 0);
     assert_string_equal(c.label[PDNN_SIDE_A], directory[0]);
-    assert_int_equal(c.n_pairs, 2);
-    assert_true(fabs(c.pair[0].ratio - 1.1) < 1e-12);
+    assert_int_equal(c.pairs.n_rows, 2);
+    assert_true(fabs(pdnn_pair_ratio(&c, 0) - 1.1) < 1e-12);
     /* The half-widths are ln 1.1 and ln(11 / 9) / 2. */
     double half = sqrt((pow(log(1.21) / 2, 2) + pow(log(11. / 9) / 2, 2)) / 2);
-    assert_true(fabs(c.pair[0].half - half) < 1e-12);
-    assert_true(fabs(c.pair[0].low - 1.1 * exp(-half)) < 1e-12);
-    assert_true(fabs(c.pair[0].high - 1.1 * exp(half)) < 1e-12);
-    assert_int_equal(c.pair[0].decision, PDNN_UNDECIDED);
-    assert_true(c.pair[1].ratio == 4 && isnan(c.pair[1].low) && isnan(c.pair[1].half));
-    assert_int_equal(c.pair[1].decision, PDNN_UNDECIDED);
-    assert_string_equal(c.pair[1].id, "net/nodes=8,batch=16,threads=2");
-    assert_string_equal(pdnn_comparison_get(&c, &c.pair[1], PDNN_SIDE_B, "params"), "100");
-    assert_string_equal(pdnn_comparison_get(&c, &c.pair[1], PDNN_SIDE_B, "no such"), "");
-    assert_string_equal(c.pair[1].family, "net");
-    assert_int_equal(c.n_keys, 4);
-    assert_string_equal(c.key[1], "batch");
-    assert_string_equal(c.pair[1].value[1], "16");
-    assert_int_equal(c.n_unpaired, 4);
-    assert_string_equal(c.unpaired[0].status[PDNN_SIDE_A], "oom");
-    assert_string_equal(c.unpaired[0].reason[PDNN_SIDE_A], "too big");
-    assert_string_equal(c.unpaired[0].status[PDNN_SIDE_B], "ok");
-    assert_string_equal(c.unpaired[1].reason[PDNN_SIDE_A], "its time is not above zero");
-    assert_string_equal(c.unpaired[2].status[PDNN_SIDE_B], "");
-    assert_string_equal(c.unpaired[3].id, "net/nodes=64,batch=4,threads=2");
+    assert_true(fabs(pdnn_pair_half(&c, 0) - half) < 1e-12);
+    assert_true(fabs(pdnn_table_number(&c.pairs, 0, PDNN_PAIR_LOW) - 1.1 * exp(-half)) < 1e-12);
+    assert_true(fabs(pdnn_table_number(&c.pairs, 0, PDNN_PAIR_HIGH) - 1.1 * exp(half)) < 1e-12);
+    assert_string_equal(pdnn_table_text(&c.pairs, 0, PDNN_PAIR_DECISION), pdnn_undecided);
+    assert_int_equal(pdnn_table_count(&c.pairs, 0, PDNN_PAIR_CLEAR), 0);
+    assert_true(pdnn_pair_ratio(&c, 1) == 4 && isnan(pdnn_pair_half(&c, 1)));
+    assert_true(pdnn_table_is_empty(&c.pairs, 1, PDNN_PAIR_LOW));
+    assert_true(pdnn_table_is_empty(&c.pairs, 1, PDNN_PAIR_CLEAR));
+    assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_DECISION), pdnn_undecided);
+    assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_ID), "net/nodes=8,batch=16,threads=2");
+    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, "params"), "100");
+    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, "no such"), "");
+    assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_FAMILY), "net");
+    assert_int_equal(c.pairs.n_columns, PDNN_PAIR_KEYS + 4);
+    assert_string_equal(c.pairs.column[PDNN_PAIR_KEYS + 1].def.name, "batch");
+    assert_int_equal(pdnn_table_whole(&c.pairs, 1, PDNN_PAIR_KEYS + 1), 16);
+    assert_string_equal(pdnn_table_text(&c.pairs, 1, pdnn_table_find(&c.pairs, "backend")), "onednn");
+    assert_int_equal(c.unpaired.n_rows, 4);
+    assert_string_equal(pdnn_table_text(&c.unpaired, 0, PDNN_UNPAIRED_A_STATUS), "oom");
+    assert_string_equal(pdnn_table_text(&c.unpaired, 0, PDNN_UNPAIRED_A_REASON), "too big");
+    assert_string_equal(pdnn_table_text(&c.unpaired, 0, PDNN_UNPAIRED_B_STATUS), "ok");
+    assert_string_equal(pdnn_table_text(&c.unpaired, 1, PDNN_UNPAIRED_A_REASON),
+                        "its time is not above zero");
+    assert_string_equal(pdnn_table_text(&c.unpaired, 2, PDNN_UNPAIRED_B_STATUS), "");
+    assert_string_equal(pdnn_table_text(&c.unpaired, 3, PDNN_UNPAIRED_ID), "net/nodes=64,batch=4,threads=2");
     assert_int_equal(c.n_beside, 0);
     pdnn_comparison_close(&c);
 }
@@ -128,26 +133,26 @@ static void test_comparison_open_finds_what_differs(void **state) {
     assert_int_equal(c.n_across, 1);
     assert_string_equal(c.label[PDNN_SIDE_A], "threads=1"); /* numbers ascend, whatever comes first */
     assert_string_equal(c.label[PDNN_SIDE_B], "threads=2");
-    assert_int_equal(c.n_pairs, 2);
-    assert_true(c.pair[0].ratio == 2 && c.pair[1].ratio == 0.9);
-    assert_int_equal(c.pair[0].decision, PDNN_FASTER);
-    assert_int_equal(c.pair[1].decision, PDNN_SLOWER);
-    assert_string_equal(c.pair[0].id, "net/nodes=8,batch=4");
-    assert_int_equal(c.n_keys, 3);
+    assert_int_equal(c.pairs.n_rows, 2);
+    assert_true(pdnn_pair_ratio(&c, 0) == 2 && pdnn_pair_ratio(&c, 1) == 0.9);
+    assert_string_equal(pdnn_table_text(&c.pairs, 0, PDNN_PAIR_DECISION), pdnn_faster);
+    assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_DECISION), pdnn_slower);
+    assert_string_equal(pdnn_table_text(&c.pairs, 0, PDNN_PAIR_ID), "net/nodes=8,batch=4");
+    assert_int_equal(c.pairs.n_columns, PDNN_PAIR_KEYS + 3);
     pdnn_comparison_close(&c);
     open_comparison(&c, 1, "threads=2:1");
-    assert_true(c.pair[0].ratio == 0.5);
+    assert_true(pdnn_pair_ratio(&c, 0) == 0.5);
     pdnn_comparison_close(&c);
     open_comparison(&c, 1, "nodes"); /* a hyper-parameter only where it is named */
     assert_string_equal(c.label[PDNN_SIDE_B], "nodes=16");
-    assert_int_equal(c.n_pairs, 2);
+    assert_int_equal(c.pairs.n_rows, 2);
     pdnn_comparison_close(&c);
     write_side(0, HEADER NET("8", "4", "", "2", ",onednn,2,ok,,1,100,,"));
     write_side(1, HEADER NET("8", "4", ",backend=openblas", "2", ",openblas,2,ok,,1,300,,"));
     open_comparison(&c, 2, NULL);
     assert_string_equal(c.label[PDNN_SIDE_A], "backend=onednn");
     assert_string_equal(c.label[PDNN_SIDE_B], "backend=openblas");
-    assert_true(fabs(c.pair[0].ratio - 1. / 3) < 1e-15);
+    assert_true(fabs(pdnn_pair_ratio(&c, 0) - 1. / 3) < 1e-15);
     pdnn_comparison_close(&c);
 }
 
@@ -159,7 +164,7 @@ static void test_comparison_open_leaves_other_values_beside(void **state) {
                           NET("8", "4", "", "4", ",onednn,4,ok,,1,25,,"));
     assert_refuses(1, NULL, "threads has the values 1, 2, 4: name two of them, as in --across threads=1:2");
     open_comparison(&c, 1, "threads=1:4");
-    assert_true(c.n_pairs == 1 && c.pair[0].ratio == 4);
+    assert_true(c.pairs.n_rows == 1 && pdnn_pair_ratio(&c, 0) == 4);
     assert_int_equal(c.n_beside, 1);
     pdnn_comparison_close(&c);
 }
@@ -189,7 +194,7 @@ static void test_comparison_open_names_candidates(void **state) {
     struct pdnn_comparison c;
     open_comparison(&c, 2, "backend,threads");
     assert_string_equal(c.label[PDNN_SIDE_B], "backend=openblas,threads=2");
-    assert_true(c.n_pairs == 1 && c.pair[0].ratio == 4);
+    assert_true(c.pairs.n_rows == 1 && pdnn_pair_ratio(&c, 0) == 4);
     pdnn_comparison_close(&c);
     write_side(1, HEADER NET("8", "4", "", "1", ",onednn,1,crash,,1,,,"));
     assert_refuses(2, NULL, "no instance ended ok on both sides");
@@ -213,67 +218,77 @@ static void write_eights(void) {
                       ROW("net", "16", "16", "100") ROW("web", "", "4", "100") ROW("web", "", "16", "100"));
 }
 
-static const struct pdnn_compare_group *group_of(const struct pdnn_compare_sums *sums, const char *family,
-                                                 const char *key, const char *value) {
-    for (size_t i = 0; i < sums->n_groups; i++) {
-        const struct pdnn_compare_group *group = &sums->group[i];
-        if (strcmp(group->family, family) == 0 && strcmp(group->key, key) == 0 &&
-            strcmp(group->value, value) == 0)
-            return group;
-    }
+static size_t group_of(const struct pdnn_table *groups, const char *family, const char *key,
+                       const char *value) {
+    for (size_t i = 0; i < groups->n_rows; i++)
+        if (strcmp(pdnn_table_text(groups, i, PDNN_GROUP_FAMILY), family) == 0 &&
+            strcmp(pdnn_table_text(groups, i, PDNN_GROUP_KEY), key) == 0 &&
+            strcmp(pdnn_table_text(groups, i, PDNN_GROUP_VALUE), value) == 0)
+            return i;
     fail_msg("no group %s %s=%s", family, key, value);
-    return NULL;
+    return SIZE_MAX;
 }
 
-static const struct pdnn_compare_axis *axis_of(const struct pdnn_compare_sums *sums, const char *family,
-                                               const char *key) {
-    for (size_t i = 0; i < sums->n_axes; i++) {
-        if (strcmp(sums->axis[i].family, family) == 0 && strcmp(sums->axis[i].key, key) == 0)
-            return &sums->axis[i];
-    }
+static size_t axis_of(const struct pdnn_table *axes, const char *family, const char *key) {
+    for (size_t i = 0; i < axes->n_rows; i++)
+        if (strcmp(pdnn_table_text(axes, i, PDNN_COMPARE_AXIS_FAMILY), family) == 0 &&
+            strcmp(pdnn_table_text(axes, i, PDNN_COMPARE_AXIS_KEY), key) == 0)
+            return i;
     fail_msg("no axis %s %s", family, key);
-    return NULL;
+    return SIZE_MAX;
+}
+
+static void assert_near(const struct pdnn_table *table, size_t row, size_t column, double value,
+                        double tolerance) {
+    if (!(fabs(pdnn_table_number(table, row, column) - value) < tolerance))
+        fail_msg("%s is %g, not %g", table->column[column].def.name, pdnn_table_number(table, row, column),
+                 value);
 }
 
 static void test_compare_sums_known(void **state) {
     (void)state;
     struct pdnn_comparison c;
-    struct pdnn_compare_sums sums;
-    struct pdnn_arena arena = {0};
+    struct pdnn_table groups, axes;
     write_eights();
     open_comparison(&c, 2, NULL);
-    pdnn_compare_sums(&c, &arena, &sums);
-    const struct pdnn_ratio_sum *net = &group_of(&sums, "net", "", "")->sum;
-    assert_int_equal(net->count, 4);
-    assert_true(fabs(net->mean - 4) < 1e-12 && net->least == 2 && net->greatest == 8);
+    pdnn_compare_sums(&c, &groups, &axes);
+    size_t net = group_of(&groups, "net", "", "");
+    assert_int_equal(pdnn_table_count(&groups, net, PDNN_GROUP_INSTANCES), 4);
+    assert_near(&groups, net, PDNN_GROUP_MEAN, 4, 1e-12);
+    assert_true(pdnn_table_number(&groups, net, PDNN_GROUP_LEAST) == 2 &&
+                pdnn_table_number(&groups, net, PDNN_GROUP_GREATEST) == 8);
     /* The logarithms are ln 4 -+ ln 2, so their standard deviation is ln 2 sqrt(4 / 3); t is 3.182. */
-    assert_true(fabs(log(net->high / 4) - 3.182446 * log(2) / sqrt(3)) < 1e-3);
-    assert_true(fabs(net->low * net->high - 16) < 1e-9);
-    assert_int_equal(net->n_decided[PDNN_UNDECIDED], 4);
-    const struct pdnn_ratio_sum *all = &group_of(&sums, "", "", "")->sum;
-    assert_int_equal(all->count, 6);
-    assert_int_equal(all->n_above, 4);
-    assert_true(fabs(all->mean - pow(2, 7. / 6)) < 1e-12); /* 2 2 8 8 1/2 1: powers 1 1 3 3 -1 0 */
-    assert_true(fabs(group_of(&sums, "net", "nodes", "16")->sum.mean - 8) < 1e-12);
-    assert_true(fabs(group_of(&sums, "net", "batch", "4")->sum.mean - 4) < 1e-12);
-    assert_string_equal(sums.group[0].key, "");
-    assert_string_equal(sums.group[1].key, "family");
-    const struct pdnn_compare_axis *nodes = axis_of(&sums, "net", "nodes");
-    assert_true(fabs(nodes->explained - 1) < 1e-12 && fabs(nodes->adjusted - 1) < 1e-12);
-    const struct pdnn_compare_axis *batch = axis_of(&sums, "net", "batch");
-    assert_true(fabs(batch->explained) < 1e-12 && fabs(batch->adjusted - (1 - 3. / 2)) < 1e-12);
+    double high = pdnn_table_number(&groups, net, PDNN_GROUP_HIGH);
+    assert_true(fabs(log(high / 4) - 3.182446 * log(2) / sqrt(3)) < 1e-3);
+    assert_near(&groups, net, PDNN_GROUP_LOW, 16 / high, 1e-9);
+    assert_int_equal(pdnn_table_count(&groups, net, PDNN_GROUP_UNDECIDED), 4);
+    size_t all = group_of(&groups, "", "", "");
+    assert_int_equal(pdnn_table_count(&groups, all, PDNN_GROUP_INSTANCES), 6);
+    assert_int_equal(pdnn_table_count(&groups, all, PDNN_GROUP_ABOVE_1), 4);
+    /* 2 2 8 8 1/2 1: powers 1 1 3 3 -1 0 */
+    assert_near(&groups, all, PDNN_GROUP_MEAN, pow(2, 7. / 6), 1e-12);
+    assert_near(&groups, group_of(&groups, "net", "nodes", "16"), PDNN_GROUP_MEAN, 8, 1e-12);
+    assert_near(&groups, group_of(&groups, "net", "batch", "4"), PDNN_GROUP_MEAN, 4, 1e-12);
+    assert_true(group_of(&groups, "net", "batch", "4") < group_of(&groups, "net", "batch", "16"));
+    assert_true(all == 0 && strcmp(pdnn_table_text(&groups, 1, PDNN_GROUP_KEY), "family") == 0);
+    size_t nodes = axis_of(&axes, "net", "nodes"), batch = axis_of(&axes, "net", "batch");
+    assert_near(&axes, nodes, PDNN_COMPARE_AXIS_EXPLAINED, 1, 1e-12);
+    assert_near(&axes, nodes, PDNN_COMPARE_AXIS_ADJUSTED, 1, 1e-12);
+    assert_near(&axes, batch, PDNN_COMPARE_AXIS_EXPLAINED, 0, 1e-12);
+    assert_near(&axes, batch, PDNN_COMPARE_AXIS_ADJUSTED, 1 - 3. / 2, 1e-12);
     /* Powers 1 1 3 3 around 2 and -1 0 around -1/2: within 4 + 1/2, in all 21 - 49 / 6. */
-    const struct pdnn_compare_axis *family = axis_of(&sums, "", "family");
-    assert_true(fabs(family->explained - (1 - 4.5 / (21 - 49. / 6))) < 1e-12);
-    assert_true(fabs(family->adjusted - (1 - 4.5 / 4 / ((21 - 49. / 6) / 5))) < 1e-12);
+    size_t family = axis_of(&axes, "", "family");
+    assert_near(&axes, family, PDNN_COMPARE_AXIS_EXPLAINED, 1 - 4.5 / (21 - 49. / 6), 1e-12);
+    assert_near(&axes, family, PDNN_COMPARE_AXIS_ADJUSTED, 1 - 4.5 / 4 / ((21 - 49. / 6) / 5), 1e-12);
     /* F = (21 - 49 / 6 - 4.5) / (4.5 / 4) = 200 / 27 with 1 and 4 degrees; t = 2.7217. */
-    assert_true(fabs(family->p_value - 0.0529) < 2e-4);
-    assert_false(axis_of(&sums, "", "nodes")->is_complete);
-    assert_int_equal(axis_of(&sums, "", "nodes")->count, 4);
-    assert_string_equal(sums.axis[0].key, "family");
-    assert_string_equal(pdnn_compare_best_axis(&sums, "net")->key, "nodes");
-    assert_null(pdnn_compare_best_axis(&sums, "")); /* 0.053 for the best of two keys */
-    pdnn_arena_finish(&arena);
+    assert_near(&axes, family, PDNN_COMPARE_AXIS_P_VALUE, 0.0529, 2e-4);
+    assert_int_equal(pdnn_table_count(&axes, axis_of(&axes, "", "nodes"), PDNN_COMPARE_AXIS_COMPLETE), 0);
+    assert_int_equal(pdnn_table_count(&axes, axis_of(&axes, "", "nodes"), PDNN_COMPARE_AXIS_INSTANCES), 4);
+    assert_int_equal(family, 0);
+    assert_int_equal(pdnn_compare_best_axis(&axes, "net"), nodes);
+    assert_int_equal(pdnn_compare_best_axis(&axes, ""), SIZE_MAX); /* 0.053 for the best of two keys */
+    pdnn_table_finish(&groups);
+    pdnn_table_finish(&axes);
     pdnn_comparison_close(&c);
 }
 

@@ -331,8 +331,9 @@ static void test_table_write_formats(void **state) {
     pdnn_rows_add(&rows, 2);
     expect(
         &table, &rows, PDNN_FORMAT_HTML, 0,
-        "<table><thead><tr><th scope=\"col\" title=\"what it is called\">name</th><th scope=\"col\">flop</th>"
-        "<th scope=\"col\">shift</th><th scope=\"col\">time</th><th scope=\"col\">note</th></tr></thead><tbody>\n"
+        "<table><thead><tr><th scope=\"col\" title=\"what it is called\">name</th>"
+        "<th scope=\"col\" class=\"number\">flop</th><th scope=\"col\" class=\"number\">shift</th>"
+        "<th scope=\"col\" class=\"number\">time</th><th scope=\"col\">note</th></tr></thead><tbody>\n"
         "<tr><td></td><td class=\"number\">0 FLOP</td><td class=\"number\">0</td><td class=\"number\">0 ns</td>"
         "<td>x</td></tr>\n"
         "<tr><td>&lt;\\x01\\xff\\n\\xc2\\x85&quot;&gt;</td><td class=\"number\"></td><td class=\"number\"></td>"
