@@ -134,14 +134,12 @@ static enum pdnn_status take(struct pdnn_leases *leases, const char *text, struc
         pdnn_lease_record_parse(text, leases->next, leases->plan.instances, &record, err);
     if (status == PDNN_OK && record.event == PDNN_LEASE_PLAN)
         take_plan(leases, &record.plan);
-    else {
-        if (status == PDNN_OK && record.event == PDNN_LEASE_CLAIM)
-            status = take_claim(leases, &record, err);
-        else if (status == PDNN_OK && record.event == PDNN_LEASE_KEPT)
-            status = take_kept(leases, &record, err);
-        else if (status == PDNN_OK)
-            status = take_end(leases, &record, err);
-    }
+    else if (status == PDNN_OK && record.event == PDNN_LEASE_CLAIM)
+        status = take_claim(leases, &record, err);
+    else if (status == PDNN_OK && record.event == PDNN_LEASE_KEPT)
+        status = take_kept(leases, &record, err);
+    else if (status == PDNN_OK)
+        status = take_end(leases, &record, err);
     free(record.instance);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s/%s", leases->folder.path, name);
@@ -211,7 +209,9 @@ enum pdnn_status pdnn_leases_add(struct pdnn_leases *leases, struct pdnn_lease_r
     if (status == PDNN_OK)
         status = link_to(leases, name, pdnn_lease_name(leases->next, number), &text, added, err);
     unlinkat(leases->folder.fd, name, 0);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && *added)
+        status = take(leases, pdnn_str_text(&text), err);
+    else if (status == PDNN_OK)
         status = pdnn_leases_step(leases, &found, err);
     pdnn_str_finish(&text);
     return status;
