@@ -14,6 +14,7 @@
 #include "results/analysis/distribution.h"
 #include "results/analysis/gemms.h"
 #include "results/analysis/projection.h"
+#include "results/analysis/projections.h"
 #include "results/analysis/shares.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static const char *const paragraphs[] = {
     "Lists the columns of the tables in a result directory, of what breakdown (breakdown, gemms, directions), "
     "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired), "
     "project (projection, projection-ops, projection-moves, projection-limits, "
-    "projection-families), scale (scaling, scaling-parts) "
+    "projection-families), scale (scaling, scaling-parts), seqpoint (seqpoint-methods, seqpoint-speedups) "
     "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
     "in order: unit, type (text, count, integer, number) and meaning. "
     "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal, "
@@ -79,7 +80,9 @@ static const struct {
               {"journal", &pdnn_journal_columns, NULL},
               {"journal-ops", &pdnn_journal_ops_columns, NULL},
               {"operators", &pdnn_library_columns, NULL},
-              {"seqpoint", &pdnn_seqpoint_columns, NULL},
+              {"seqpoint", NULL, &pdnn_seqpoint_def},
+              {"seqpoint-methods", NULL, &pdnn_epoch_methods_def},
+              {"seqpoint-speedups", NULL, &pdnn_epoch_speedups_def},
               {"breakdown", &pdnn_shares_columns, NULL},
               {"gemms", &pdnn_gemms_columns, NULL},
               {"compare-pairs", NULL, &pdnn_pairs_def},

@@ -1,21 +1,17 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/console.h"
+#include "cli/epoch.h"
 #include "cli/output.h"
 #include "cli/registry.h"
-#include "cli/seqpoint_text.h"
-#include "cli/terminal.h"
-#include "results/table/sheet.h"
 #include "session/environment.h"
-#include "results/tables/record.h"
+#include "results/tables/seqpoint_table.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char *const paragraphs[] = {
     "Projects how long an epoch of a model with sequences takes from a handful of its iterations, since the "
@@ -62,7 +58,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     {"dry-run", 0, NULL, NULL, false, "choose and print, run and write nothing"},
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -135,12 +131,12 @@ static enum pdnn_status choose(struct job *job, struct pdnn_err *err) {
 }
 
 /* The same kinds, each as often. */
-static bool is_of_epoch(const struct pdnn_seqpoint_table *table, const struct pdnn_epoch *epoch) {
+static bool is_of_epoch(const struct pdnn_table *table, const struct pdnn_epoch *epoch) {
     bool is_same = table->n_rows == epoch->n_kinds;
     for (size_t k = 0; is_same && k < epoch->n_kinds; k++)
-        is_same = table->row[k].source_length == epoch->kind[k].length[0] &&
-                  table->row[k].target_length == epoch->kind[k].length[1] &&
-                  table->row[k].iterations == epoch->kind[k].count;
+        is_same = pdnn_table_whole(table, k, PDNN_SEQPOINT_SOURCE) == epoch->kind[k].length[0] &&
+                  pdnn_table_whole(table, k, PDNN_SEQPOINT_TARGET) == epoch->kind[k].length[1] &&
+                  pdnn_table_count(table, k, PDNN_SEQPOINT_ITERATIONS) == epoch->kind[k].count;
     return is_same;
 }
 
@@ -148,7 +144,7 @@ static bool is_of_epoch(const struct pdnn_seqpoint_table *table, const struct pd
 static enum pdnn_status take_points(struct job *job, const char *directory, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = &job->made.epoch;
     struct pdnn_points *points = &job->result.seqpoints.points;
-    struct pdnn_seqpoint_table table = {0};
+    struct pdnn_table table;
     const char *path = pdnn_arena_printf(&job->arena, "%s/seqpoint.csv", directory);
     points->point = pdnn_arena_alloc(&job->arena, epoch->n_kinds, sizeof *points->point);
     if (pdnn_seqpoint_table_read(path, &table, err) != PDNN_OK)
@@ -156,12 +152,13 @@ static enum pdnn_status take_points(struct job *job, const char *directory, stru
     double weights = 0;
     bool is_same = is_of_epoch(&table, epoch);
     for (size_t k = 0; is_same && k < table.n_rows; k++) {
-        if (isnan(table.row[k].seqpoint_weight))
+        double weight = pdnn_table_number(&table, k, PDNN_SEQPOINT_WEIGHT);
+        if (isnan(weight))
             continue;
-        points->point[points->count++] = (struct pdnn_point){k, table.row[k].seqpoint_weight, 1};
-        weights += table.row[k].seqpoint_weight;
+        points->point[points->count++] = (struct pdnn_point){k, weight, 1};
+        weights += weight;
     }
-    pdnn_seqpoint_table_finish(&table);
+    pdnn_table_finish(&table);
     if (!is_same || !(fabs(weights - (double)epoch->n_iterations) < 0.5))
         return pdnn_fail(err, PDNN_INVALID, "%s is of another epoch, or has no SeqPoints", path);
     job->result.points_from = directory;
@@ -261,47 +258,58 @@ static enum pdnn_status narrow(struct job *job, struct pdnn_err *err) {
     return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
 }
 
-static void fill_row(const struct job *job, size_t k, struct pdnn_seqpoint_row *row) {
-    static const unsigned bits[PDNN_PROJECTIONS] = {
-        PDNN_CHOSEN_SEQPOINT, PDNN_CHOSEN_SAMPLE, PDNN_CHOSEN_FREQUENT, PDNN_CHOSEN_MEDIAN,
-        PDNN_CHOSEN_WORST,    PDNN_CHOSEN_PRIOR,  PDNN_CHOSEN_RANDOM,   0};
+static const struct pdnn_point *find_point(const struct pdnn_points *points, size_t kind) {
+    size_t i = 0;
+    while (i < points->count && points->point[i].kind != kind)
+        i++;
+    return i < points->count ? &points->point[i] : NULL;
+}
+
+static void add_kind(const struct job *job, size_t k, struct pdnn_table *table) {
+    /* Of the words of chosen_by: what chose it. */
+    static const size_t methods[] = {0, 2, 3, 4, 5, 6, 1};
+    const struct pdnn_projections *projections = &job->result.projections;
     const struct pdnn_epoch_kind *kind = &job->made.epoch.kind[k];
-    pdnn_seqpoint_row_init(row);
-    row->id = job->session.tasks[k].id;
-    row->source_length = kind->length[0];
-    row->target_length = kind->length[1];
-    row->iterations = kind->count;
+    const struct pdnn_point *seqpoint = find_point(&projections->of[0].points, k);
+    const struct pdnn_point *draws = find_point(&projections->of[1].points, k);
+    struct pdnn_str chosen_by = {0};
+    for (size_t i = 0; pdnn_seqpoint_methods[i].name; i++)
+        if (find_point(&projections->of[methods[i]].points, k))
+            pdnn_str_printf(&chosen_by, "%s%s", chosen_by.length ? "|" : "", pdnn_seqpoint_methods[i].name);
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_SEQPOINT_ID, job->session.tasks[k].id);
+    pdnn_table_set_whole(table, row, PDNN_SEQPOINT_SOURCE, kind->length[0]);
+    pdnn_table_set_whole(table, row, PDNN_SEQPOINT_TARGET, kind->length[1]);
+    pdnn_table_set_count(table, row, PDNN_SEQPOINT_ITERATIONS, kind->count);
     if (!isnan(job->made.flop_count[k]))
-        row->flop_count = (uint64_t)job->made.flop_count[k];
-    row->time_ns = job->time_ns[k];
-    row->measured = job->measured[k];
-    for (int i = 0; i < PDNN_PROJECTIONS; i++) {
-        const struct pdnn_points *points = &job->result.projections.of[i].points;
-        for (size_t p = 0; p < points->count; p++) {
-            const struct pdnn_point *point = &points->point[p];
-            if (point->kind != k)
-                continue;
-            row->chosen_by |= bits[i];
-            if (i == 0)
-                row->seqpoint_weight = point->weight;
-            if (i == 1) {
-                row->draws = point->runs;
-                row->draws_weight = job->result.projections.has_estimate ? point->weight : NAN;
-            }
-        }
-    }
+        pdnn_table_set_count(table, row, PDNN_SEQPOINT_FLOP, (uint64_t)job->made.flop_count[k]);
+    pdnn_table_set_text(table, row, PDNN_SEQPOINT_CHOSEN_BY, pdnn_str_text(&chosen_by));
+    pdnn_table_set_number(table, row, PDNN_SEQPOINT_WEIGHT, seqpoint ? seqpoint->weight : NAN);
+    pdnn_table_set_count(table, row, PDNN_SEQPOINT_DRAWS, draws ? draws->runs : 0);
+    pdnn_table_set_number(table, row, PDNN_SEQPOINT_DRAWS_WEIGHT,
+                          draws && projections->has_estimate ? draws->weight : NAN);
+    pdnn_table_set_number(table, row, PDNN_SEQPOINT_TIME, job->result.time_ns ? job->result.time_ns[k] : NAN);
+    pdnn_table_set_count(table, row, PDNN_SEQPOINT_MEASURED, job->measured[k]);
+    pdnn_str_finish(&chosen_by);
+}
+
+static void make_table(const struct job *job, struct pdnn_table *table) {
+    pdnn_table_init(table, &pdnn_seqpoint_def);
+    for (size_t k = 0; k < job->made.epoch.n_kinds; k++)
+        add_kind(job, k, table);
 }
 
 static enum pdnn_status write_table(struct job *job, struct pdnn_err *err) {
-    size_t n_kinds = job->made.epoch.n_kinds;
-    struct pdnn_seqpoint_row *rows = pdnn_arena_alloc(&job->arena, n_kinds, sizeof *rows);
+    struct pdnn_table table;
     struct pdnn_str text = {0};
-    for (size_t k = 0; k < n_kinds; k++)
-        fill_row(job, k, &rows[k]);
-    pdnn_seqpoint_table_format(rows, n_kinds, &text);
+    struct pdnn_table_writer writer = {.out = &text, .format = PDNN_FORMAT_CSV};
+    make_table(job, &table);
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_table_write_end(&writer);
     enum pdnn_status status =
         pdnn_folder_replace(&job->directory.folder, "seqpoint.csv", pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
+    pdnn_table_finish(&table);
     return status;
 }
 
@@ -387,18 +395,19 @@ static enum pdnn_status prepare(struct job *job, struct pdnn_err *err) {
     return status == PDNN_OK ? project(job, false, err) : status;
 }
 
-static void print(struct job *job, bool ran) {
-    struct pdnn_str out = {0};
-    bool csv = pdnn_wants_csv(job->arguments);
+static void print(struct job *job) {
+    struct pdnn_table table;
     job->result.made = &job->made;
-    job->result.session = &job->session;
-    job->result.time_ns = ran ? job->time_ns : NULL;
-    job->result.measured = job->measured;
-    if (csv)
-        pdnn_seqpoint_csv(&out, &job->result);
-    else
-        pdnn_seqpoint_text(&out, &job->result, pdnn_terminal_width(STDOUT_FILENO));
-    pdnn_text_print(&out, csv);
+    if (pdnn_wants_text(job->arguments)) {
+        struct pdnn_str out = {0};
+        make_table(job, &table);
+        pdnn_epoch_text(&out, &job->result, &table);
+        pdnn_text_print(&out, false);
+    } else {
+        pdnn_projections_table(&job->result.projections, &table);
+        pdnn_table_print(&table, NULL, job->arguments);
+    }
+    pdnn_table_finish(&table);
 }
 
 static bool is_directory(const char *path) {
@@ -407,18 +416,34 @@ static bool is_directory(const char *path) {
 }
 
 static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_str out = {0};
-    for (size_t i = 0; i < arguments->n_operands; i++)
+    struct pdnn_table table[2] = {{0}}, made;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < 2; i++)
         if (!is_directory(arguments->operands[i]))
             return pdnn_fail(err, PDNN_INVALID,
                              "%s: expected one model, or two result directories to compare",
                              arguments->operands[i]);
-    enum pdnn_status status = pdnn_seqpoint_pair(arguments->operands, pdnn_wants_csv(arguments), &out, err);
-    if (status == PDNN_OK) {
-        pdnn_text_print(&out, pdnn_wants_csv(arguments));
-        return PDNN_OK;
+    for (size_t i = 0; i < 2 && status == PDNN_OK; i++) {
+        struct pdnn_str path = {0};
+        pdnn_str_printf(&path, "%s/seqpoint.csv", arguments->operands[i]);
+        status = pdnn_seqpoint_table_read(pdnn_str_text(&path), &table[i], err);
+        pdnn_str_finish(&path);
     }
-    pdnn_str_finish(&out);
+    if (status == PDNN_OK && !pdnn_epoch_speedups(table, &made)) {
+        status = pdnn_fail(err, PDNN_INVALID, "%s and %s are of different epochs", arguments->operands[0],
+                           arguments->operands[1]);
+    } else if (status == PDNN_OK) {
+        struct pdnn_str title = {0};
+        pdnn_str_printf(&title, "first    %s\nsecond   %s\n\n", arguments->operands[0],
+                        arguments->operands[1]);
+        if (pdnn_wants_text(arguments))
+            pdnn_text_print(&title, false);
+        pdnn_table_print(&made, NULL, arguments);
+        pdnn_str_finish(&title);
+        pdnn_table_finish(&made);
+    }
+    for (int i = 0; i < 2; i++)
+        pdnn_table_finish(&table[i]);
     return status;
 }
 
@@ -438,11 +463,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         pdnn_seqpoint_open(&job.made, &job.session, arguments->operands[0], sets, n_sets, err);
     if (status == PDNN_OK)
         status = prepare(&job, err);
-    if (status == PDNN_OK && runs)
+    if (status == PDNN_OK && runs) {
+        job.result.time_ns = job.time_ns;
         status = run_all(&job, some_failed, err);
-    if (status == PDNN_OK || (status == PDNN_INTERRUPTED && job.result.projections.of[0].method)) {
-        print(&job, runs);
     }
+    if (status == PDNN_OK || (status == PDNN_INTERRUPTED && job.result.projections.of[0].method))
+        print(&job);
     if (job.is_open)
         pdnn_sweep_directory_close(&job.directory);
     pdnn_seqpoint_close(&job.made);

@@ -1,4 +1,5 @@
 #include "results/analysis/projections.h"
+#include "results/tables/seqpoint_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,4 +102,104 @@ enum pdnn_status pdnn_projections_make(const struct pdnn_projections_request *re
     if (status == PDNN_OK)
         *projections = made;
     return status;
+}
+
+#define TEXT         PDNN_KIND_TEXT, PDNN_SHOW_PLAIN
+#define COUNT        PDNN_KIND_COUNT, PDNN_SHOW_PLAIN
+#define NUMBER(show) PDNN_KIND_NUMBER, PDNN_SHOW_##show, .digits = 9
+
+enum { LOW = PDNN_METHOD_EPOCH + 1, HIGH, TRUTH, ERROR, FEWER, SERIAL, PARALLEL, METHOD_COLUMNS };
+static const struct pdnn_column_def method_columns[METHOD_COLUMNS] = {
+    {"method", NULL, NULL, TEXT, .help = "what chose the iterations"},
+    {"iterations", NULL, NULL, COUNT, .help = "iterations that it runs"},
+    {"lengths", NULL, NULL, COUNT, .help = "distinct lengths, or pairs of lengths, among them"},
+    {"epoch_ns", "epoch", "ns", NUMBER(TIME), .help = "what the epoch takes, as it projects"},
+    {"low_ns", NULL, "ns", NUMBER(NEVER), .help = "of the 95 % interval; model-assisted only"},
+    {"high_ns", NULL, "ns", NUMBER(NEVER), .help = "of the 95 % interval; model-assisted only"},
+    {"truth_ns", NULL, "ns", NUMBER(NEVER), .help = "what the epoch takes; empty unless all lengths ran"},
+    {"error", NULL, NULL, NUMBER(CHANGE), .decimals = 2,
+     .help = "of the projection, as a fraction; random: the 95th percentile over seeds"},
+    {"fewer_iterations", "fewer", NULL, NUMBER(RATIO), .decimals = 1,
+     .help = "iterations of the epoch over those that it runs"},
+    {"serial_reduction", "serial", NULL, NUMBER(RATIO), .decimals = 1,
+     .help = "time of the epoch over that of these iterations, one after the other"},
+    {"parallel_reduction", "parallel", NULL, NUMBER(RATIO), .decimals = 1,
+     .help = "time of the epoch over that of the longest of these iterations"},
+};
+const struct pdnn_table_def pdnn_epoch_methods_def = {"seqpoint-methods", "what each method says of an epoch",
+                                                      method_columns, METHOD_COLUMNS};
+
+void pdnn_projections_table(const struct pdnn_projections *projections, struct pdnn_table *made) {
+    pdnn_table_init(made, &pdnn_epoch_methods_def);
+    for (int i = 0; i < PDNN_PROJECTIONS; i++) {
+        const struct pdnn_projection *of = &projections->of[i];
+        const double numbers[] = {
+            of->total_ns, of->low_ns,          of->high_ns,          projections->truth_ns,
+            of->error,    of->reduction.count, of->reduction.serial, of->reduction.parallel};
+        size_t row = pdnn_table_add_row(made);
+        pdnn_table_set_text(made, row, PDNN_METHOD_NAME, of->method);
+        pdnn_table_set_count(made, row, PDNN_METHOD_ITERATIONS, of->runs);
+        pdnn_table_set_count(made, row, PDNN_METHOD_LENGTHS, of->points.count);
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            pdnn_table_set_number(made, row, PDNN_METHOD_EPOCH + k, numbers[k]);
+    }
+}
+
+static const struct pdnn_column_def speedup_columns[] = {
+    {"method", NULL, NULL, TEXT, .help = "truth, or what chose the iterations in the first directory"},
+    {"first_ns", "first", "ns", NUMBER(TIME), .help = "the epoch in the first directory, by its iterations"},
+    {"second_ns", "second", "ns", NUMBER(TIME), .help = "the epoch in the second, by the same iterations"},
+    {"speedup", "speed-up", NULL, NUMBER(RATIO), .decimals = 4, .help = "first_ns over second_ns"},
+    {"error", NULL, NULL, NUMBER(CHANGE), .decimals = 2, .help = "of the speed-up, as a fraction"},
+};
+const struct pdnn_table_def pdnn_epoch_speedups_def = {
+    "seqpoint-speedups", "how much faster an epoch is in another directory", speedup_columns, 5};
+
+static bool is_same_epoch(const struct pdnn_table *a, const struct pdnn_table *b) {
+    static const size_t columns[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_TARGET, PDNN_SEQPOINT_ITERATIONS};
+    bool same = a->n_rows == b->n_rows;
+    for (size_t i = 0; same && i < a->n_rows; i++)
+        for (size_t c = 0; same && c < sizeof columns / sizeof *columns; c++)
+            same = pdnn_table_number(a, i, columns[c]) == pdnn_table_number(b, i, columns[c]);
+    return same;
+}
+
+/* The weight that the method gives to a row of an epoch with that many iterations; NaN: it chose none there.
+ */
+static double weight_of(const struct pdnn_table *table, size_t row, const char *method, double iterations) {
+    if (strcmp(method, "truth") == 0)
+        return pdnn_table_number(table, row, PDNN_SEQPOINT_ITERATIONS);
+    if (strcmp(method, "seqpoint") == 0)
+        return pdnn_table_number(table, row, PDNN_SEQPOINT_WEIGHT);
+    if (strcmp(method, "model-assisted") == 0)
+        return pdnn_table_number(table, row, PDNN_SEQPOINT_DRAWS_WEIGHT);
+    return pdnn_seqpoint_is_chosen(table, row, method) ? iterations : NAN;
+}
+
+bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made) {
+    static const char *const methods[] = {"truth",    "seqpoint", "model-assisted",
+                                          "frequent", "median",   "worst"};
+    double iterations = 0, truth = NAN;
+    if (!is_same_epoch(&of[0], &of[1]))
+        return false;
+    pdnn_table_init(made, &pdnn_epoch_speedups_def);
+    for (size_t i = 0; i < of[0].n_rows; i++)
+        iterations += pdnn_table_number(&of[0], i, PDNN_SEQPOINT_ITERATIONS);
+    for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+        double total[2] = {0, 0};
+        for (size_t i = 0; i < of[0].n_rows; i++) {
+            double weight = weight_of(&of[0], i, methods[m], iterations);
+            for (int k = 0; k < 2 && !isnan(weight) && weight != 0; k++)
+                total[k] += weight * pdnn_table_number(&of[k], i, PDNN_SEQPOINT_TIME);
+        }
+        double speedup = total[0] > 0 && total[1] > 0 ? total[0] / total[1] : NAN;
+        truth = m ? truth : speedup;
+        const double numbers[] = {total[0] > 0 ? total[0] : NAN, total[1] > 0 ? total[1] : NAN, speedup,
+                                  m ? speedup / truth - 1 : NAN};
+        size_t row = pdnn_table_add_row(made);
+        pdnn_table_set_text(made, row, 0, methods[m]);
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            pdnn_table_set_number(made, row, 1 + k, numbers[k]);
+    }
+    return true;
 }

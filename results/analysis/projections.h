@@ -5,6 +5,7 @@
 
 #include "results/analysis/assisted.h"
 #include "results/analysis/seqpoint.h"
+#include "results/table/table.h"
 
 enum { PDNN_PROJECTION_RANDOM_SEEDS = 200 };
 
@@ -40,9 +41,20 @@ struct pdnn_projections {
     struct pdnn_projection of[PDNN_PROJECTIONS]; /* seqpoint, model-assisted, then the baselines */
 };
 
+enum { PDNN_METHOD_NAME, PDNN_METHOD_ITERATIONS, PDNN_METHOD_LENGTHS, PDNN_METHOD_EPOCH };
+extern const struct pdnn_table_def pdnn_epoch_methods_def, pdnn_epoch_speedups_def;
+
 /* In the arena. */
 enum pdnn_status pdnn_projections_make(const struct pdnn_projections_request *request,
                                        struct pdnn_arena *arena, struct pdnn_projections *projections,
                                        struct pdnn_err *err);
+
+/* One row per method; made is to be finished by the caller. */
+void pdnn_projections_table(const struct pdnn_projections *projections, struct pdnn_table *made);
+
+/* How much faster the epoch is in the second table (results/tables/seqpoint_table.h) than in the first: in
+ * truth, where every kind was measured in both, and as each method projects it from what it chose in the
+ * first. False if they are of different epochs; otherwise made is to be finished by the caller. */
+bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made);
 
 #endif

@@ -4,16 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-static int64_t length_of(const struct pdnn_seqpoint_row *row) {
-    return row->source_length + row->target_length;
+static int64_t length_of(const struct pdnn_table *table, size_t row) {
+    return pdnn_table_whole(table, row, PDNN_SEQPOINT_SOURCE) +
+           pdnn_table_whole(table, row, PDNN_SEQPOINT_TARGET);
 }
 
 /* The greatest number of which all differences of lengths are multiples: lengths that were rounded up to
  * multiples make no comb of bars. */
-static int64_t find_grid(const struct pdnn_seqpoint_table *table) {
+static int64_t find_grid(const struct pdnn_table *table) {
     int64_t grid = 0;
     for (size_t i = 1; i < table->n_rows; i++) {
-        int64_t a = length_of(&table->row[i]) - length_of(&table->row[0]), b = grid;
+        int64_t a = length_of(table, i) - length_of(table, 0), b = grid;
         a = a < 0 ? -a : a;
         while (b) {
             int64_t rest = a % b;
@@ -25,7 +26,7 @@ static int64_t find_grid(const struct pdnn_seqpoint_table *table) {
     return grid ? grid : 1;
 }
 
-static void put_bars(const struct pdnn_seqpoint_table *table, struct pdnn_seqpoint_summary *summary) {
+static void put_bars(const struct pdnn_table *table, struct pdnn_seqpoint_summary *summary) {
     double grid = (double)find_grid(table), steps = (summary->longest - summary->shortest) / grid + 1;
     double width = grid * ceil(steps / PDNN_SEQPOINT_BARS_MAX), first = summary->shortest - grid / 2;
     summary->n_bars = (size_t)floor((summary->longest - first) / width) + 1;
@@ -34,7 +35,7 @@ static void put_bars(const struct pdnn_seqpoint_table *table, struct pdnn_seqpoi
             (struct pdnn_seqpoint_bar){first + width * (double)i, first + width * (double)(i + 1), 0};
     for (size_t i = 0; i < table->n_rows; i++) {
         struct pdnn_seqpoint_bar *bar = &summary->bar[(size_t)floor((summary->length[i] - first) / width)];
-        bar->iterations += (double)table->row[i].iterations;
+        bar->iterations += pdnn_table_number(table, i, PDNN_SEQPOINT_ITERATIONS);
         summary->most = fmax(summary->most, bar->iterations);
     }
 }
@@ -45,26 +46,27 @@ const struct pdnn_seqpoint_bar *pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_
     return &summary->bar[(size_t)floor((length - summary->bar[0].low) / width)];
 }
 
-void pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table, struct pdnn_arena *arena,
+void pdnn_seqpoint_summarize(const struct pdnn_table *table, struct pdnn_arena *arena,
                              struct pdnn_seqpoint_summary *summary) {
-    struct pdnn_seqpoint_summary made = {.two = table->row[0].target_length > 0,
+    struct pdnn_seqpoint_summary made = {.two = pdnn_table_whole(table, 0, PDNN_SEQPOINT_TARGET) > 0,
                                          .length =
                                              pdnn_arena_alloc(arena, table->n_rows, sizeof *made.length),
                                          .shortest = INFINITY,
                                          .longest_ns = NAN};
     for (size_t i = 0; i < table->n_rows; i++) {
-        const struct pdnn_seqpoint_row *row = &table->row[i];
-        double iterations = (double)row->iterations;
-        made.length[i] = (double)length_of(row);
+        double iterations = pdnn_table_number(table, i, PDNN_SEQPOINT_ITERATIONS);
+        double weight = pdnn_table_number(table, i, PDNN_SEQPOINT_WEIGHT);
+        double time_ns = pdnn_table_number(table, i, PDNN_SEQPOINT_TIME);
+        made.length[i] = (double)length_of(table, i);
         made.shortest = fmin(made.shortest, made.length[i]);
         made.longest = fmax(made.longest, made.length[i]);
         made.iterations += iterations;
-        made.timed += isnan(row->time_ns) ? 0 : 1;
-        made.longest_ns = fmax(made.longest_ns, row->time_ns);
-        made.total_ns += iterations * row->time_ns;
-        if (!isnan(row->seqpoint_weight)) {
+        made.timed += isnan(time_ns) ? 0 : 1;
+        made.longest_ns = fmax(made.longest_ns, time_ns);
+        made.total_ns += iterations * time_ns;
+        if (!isnan(weight)) {
             made.seqpoints++;
-            made.projected_ns += row->seqpoint_weight * row->time_ns;
+            made.projected_ns += weight * time_ns;
         }
     }
     if (!made.seqpoints)
@@ -73,8 +75,8 @@ void pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table, struct pdn
     *summary = made;
 }
 
-void pdnn_seqpoint_sentence(const struct pdnn_seqpoint_table *table,
-                            const struct pdnn_seqpoint_summary *summary, struct pdnn_str *out) {
+void pdnn_seqpoint_sentence(const struct pdnn_table *table, const struct pdnn_seqpoint_summary *summary,
+                            struct pdnn_str *out) {
     char projected[PDNN_UNIT_TEXT], total[PDNN_UNIT_TEXT];
     pdnn_str_printf(out, "%.0f iteration%s of %zu %s", summary->iterations,
                     summary->iterations == 1 ? "" : "s", table->n_rows,

@@ -29,7 +29,7 @@ struct pdnn_seqpoint_summary {
 };
 
 /* In the arena. */
-void pdnn_seqpoint_summarize(const struct pdnn_seqpoint_table *table, struct pdnn_arena *arena,
+void pdnn_seqpoint_summarize(const struct pdnn_table *table, struct pdnn_arena *arena,
                              struct pdnn_seqpoint_summary *summary);
 
 /* The bar that a length falls into. */
@@ -38,7 +38,7 @@ const struct pdnn_seqpoint_bar *pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_
 
 /* Appends "2083 iterations of 84 lengths; 7 SeqPoints project 41.2 s, all iterations take 41.3 s: -0.24 %" as
  * far as it is known. */
-void pdnn_seqpoint_sentence(const struct pdnn_seqpoint_table *table,
-                            const struct pdnn_seqpoint_summary *summary, struct pdnn_str *out);
+void pdnn_seqpoint_sentence(const struct pdnn_table *table, const struct pdnn_seqpoint_summary *summary,
+                            struct pdnn_str *out);
 
 #endif

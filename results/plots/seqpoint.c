@@ -8,7 +8,7 @@
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/names.h"
-#include "results/tables/tables.h"
+#include "results/table/write.h"
 
 #include <limits.h>
 #include <math.h>
@@ -23,22 +23,22 @@ enum { FIRST_LABEL = 10 };
 
 /* Marks from the lowest layer to the highest, so that one kind may have several. */
 static const struct mark {
-    unsigned chosen_by;
+    const char *chosen_by;
     const char *name;
     double size;
     int shape; /* gnuplot's, filled */
     unsigned rgb;
 } marks[] = {
-    {PDNN_CHOSEN_WORST, "worst single iteration", 2.3, 11, 0xcc79a7},
-    {PDNN_CHOSEN_FREQUENT, "commonest length", 2.1, 5, 0x009e73},
-    {PDNN_CHOSEN_MEDIAN, "median length", 2.1, 9, 0xf0e442},
-    {PDNN_CHOSEN_SEQPOINT, "SeqPoint", 1.5, 13, 0xd55e00},
-    {PDNN_CHOSEN_SAMPLE, "random sample", 0.8, 7, 0x0072b2},
+    {"worst", "worst single iteration", 2.3, 11, 0xcc79a7},
+    {"frequent", "commonest length", 2.1, 5, 0x009e73},
+    {"median", "median length", 2.1, 9, 0xf0e442},
+    {"seqpoint", "SeqPoint", 1.5, 13, 0xd55e00},
+    {"sample", "random sample", 0.8, 7, 0x0072b2},
 };
 enum { MARKS = sizeof marks / sizeof *marks };
 
 struct picture {
-    struct pdnn_seqpoint_table table;
+    struct pdnn_table table;
     struct pdnn_seqpoint_summary summary;
     struct pdnn_arena arena;
     double height, scale; /* of times: ns per unit of the axis */
@@ -59,20 +59,24 @@ static void choose_unit(struct picture *p) {
     p->unit = units[i].name;
 }
 
+static double time_of(const struct picture *p, size_t row) {
+    return pdnn_table_number(&p->table, row, PDNN_SEQPOINT_TIME);
+}
+
 static void put_points(struct picture *p) {
     const struct pdnn_seqpoint_summary *s = &p->summary;
     pdnn_str_printf(&p->script, "$kinds << END\nNaN NaN\n");
     for (size_t i = 0; i < p->table.n_rows; i++) {
         pdnn_plot_number(&p->script, s->length[i], " ");
-        pdnn_plot_number(&p->script, p->table.row[i].time_ns / p->scale, "\n");
+        pdnn_plot_number(&p->script, time_of(p, i) / p->scale, "\n");
     }
     pdnn_str_printf(&p->script, "END\n$marks << END\nNaN NaN 1 7 0\n");
     for (size_t m = 0; m < MARKS; m++) {
         for (size_t i = 0; i < p->table.n_rows; i++) {
-            if (!(p->table.row[i].chosen_by & marks[m].chosen_by) || isnan(p->table.row[i].time_ns))
+            if (!pdnn_seqpoint_is_chosen(&p->table, i, marks[m].chosen_by) || isnan(time_of(p, i)))
                 continue;
             pdnn_plot_number(&p->script, s->length[i], " ");
-            pdnn_plot_number(&p->script, p->table.row[i].time_ns / p->scale, " ");
+            pdnn_plot_number(&p->script, time_of(p, i) / p->scale, " ");
             pdnn_plot_number(&p->script, marks[m].size, " ");
             pdnn_str_printf(&p->script, "%d %u\n", marks[m].shape, marks[m].rgb);
         }
@@ -90,7 +94,7 @@ static void put_bars(struct picture *p) {
     }
     pdnn_str_printf(&p->script, "END\n$stems << END\nNaN NaN\n");
     for (size_t i = 0; i < p->table.n_rows; i++) {
-        if (isnan(p->table.row[i].seqpoint_weight))
+        if (pdnn_table_is_empty(&p->table, i, PDNN_SEQPOINT_WEIGHT))
             continue;
         pdnn_plot_number(&p->script, s->length[i], " ");
         pdnn_plot_number(&p->script, pdnn_seqpoint_bar_of(s, s->length[i])->iterations, "\n");
@@ -98,10 +102,10 @@ static void put_bars(struct picture *p) {
     pdnn_str_printf(&p->script, "END\n");
 }
 
-static size_t count_chosen(const struct pdnn_seqpoint_table *table, unsigned chosen_by) {
+static size_t count_chosen(const struct pdnn_table *table, const char *chosen_by) {
     size_t count = 0;
     for (size_t i = 0; i < table->n_rows; i++)
-        count += (table->row[i].chosen_by & chosen_by) != 0;
+        count += pdnn_seqpoint_is_chosen(table, i, chosen_by);
     return count;
 }
 
@@ -121,7 +125,7 @@ static void put_entry(struct picture *p, size_t *label, double y, const char *te
 
 /* What is drawn, from the top, or beside the histogram where there are no times. */
 static void put_legend(struct picture *p, size_t *label) {
-    static const struct mark other = {0, NULL, 0.55, 7, 0x9a9a9a}, stem = {0, NULL, 0.9, 7, 0xd55e00};
+    static const struct mark other = {NULL, NULL, 0.55, 7, 0x9a9a9a}, stem = {NULL, NULL, 0.9, 7, 0xd55e00};
     double y = (p->summary.timed ? p->height - above : lower_top) - 10;
     char text[96];
     for (size_t m = MARKS; m-- > 0 && p->summary.timed;) {
@@ -193,7 +197,9 @@ static void write_script(struct picture *p, const char *directory) {
                       left, caption_bottom, &sheet);
     put_points(p);
     put_bars(p);
-    pdnn_seqpoint_table_format(p->table.row, p->table.n_rows, &p->data);
+    struct pdnn_table_writer writer = {.out = &p->data, .format = PDNN_FORMAT_CSV};
+    pdnn_table_write(&writer, &p->table, NULL);
+    pdnn_table_write_end(&writer);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -216,7 +222,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     }
     pdnn_str_finish(&p.script);
     pdnn_str_finish(&p.data);
-    pdnn_seqpoint_table_finish(&p.table);
+    pdnn_table_finish(&p.table);
     pdnn_arena_finish(&p.arena);
     if (status == PDNN_OK)
         *result = drawn;

@@ -25,6 +25,16 @@ void pdnn_html_section_end(struct pdnn_str *out) {
     pdnn_str_printf(out, "</section>\n");
 }
 
+void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
+                         const struct pdnn_row_list *rows, struct pdnn_table_writer writer) {
+    writer.out = out;
+    writer.format = PDNN_FORMAT_HTML;
+    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\">");
+    pdnn_table_write(&writer, table, rows);
+    pdnn_table_write_end(&writer);
+    pdnn_str_printf(out, "</div>\n");
+}
+
 void pdnn_html_cell(struct pdnn_str *out, const char *text) {
     pdnn_str_printf(out, "<td>");
     pdnn_html_text(out, text);

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "results/table/escape.h"
+#include "results/table/write.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,6 +22,10 @@ void pdnn_html_section_end(struct pdnn_str *out);
 void pdnn_html_table(struct pdnn_str *out, const char *css, const char *caption, const char *const *titles);
 void pdnn_html_table_end(struct pdnn_str *out);
 void pdnn_html_cell(struct pdnn_str *out, const char *text);
+
+/* The same from a table, with the writer's caption and columns. */
+void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
+                         const struct pdnn_row_list *rows, struct pdnn_table_writer writer);
 
 /* From data to pixels. */
 struct pdnn_html_scale {

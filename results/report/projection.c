@@ -4,7 +4,6 @@
 #include "results/analysis/projection.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
-#include "results/table/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,17 +48,6 @@ static enum pdnn_status project(struct source *s, struct pdnn_err *err) {
     return status;
 }
 
-/* writer: with a caption, and perhaps columns. */
-static void put_table(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
-                      struct pdnn_table_writer writer) {
-    writer.out = out;
-    writer.format = PDNN_FORMAT_HTML;
-    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\">");
-    pdnn_table_write(&writer, table, rows);
-    pdnn_table_write_end(&writer);
-    pdnn_str_printf(out, "</div>\n");
-}
-
 /* The changes have the same families, in the same order. */
 static void put_speedups(struct pdnn_str *out, const struct source *s) {
     static const struct pdnn_column_def columns[] = {
@@ -84,7 +72,7 @@ static void put_speedups(struct pdnn_str *out, const struct source *s) {
     }
     pdnn_str_printf(&caption, "%s: geometric mean of the projected speed-up if one thing changed.",
                     s->of->name);
-    put_table(out, &table, NULL, (struct pdnn_table_writer){.caption = pdnn_str_text(&caption)});
+    pdnn_html_put_table(out, &table, NULL, (struct pdnn_table_writer){.caption = pdnn_str_text(&caption)});
     pdnn_str_finish(&caption);
     pdnn_table_finish(&table);
 }
@@ -107,10 +95,10 @@ static void put_limits(struct pdnn_str *out, const struct source *s) {
                     "from %.1f on.",
                     s->of->name, LEAST_LIMIT);
     if (rows.count)
-        put_table(out, limits, &rows,
-                  (struct pdnn_table_writer){.caption = pdnn_str_text(&caption),
-                                             .columns = columns,
-                                             .n_columns = sizeof columns / sizeof *columns});
+        pdnn_html_put_table(out, limits, &rows,
+                            (struct pdnn_table_writer){.caption = pdnn_str_text(&caption),
+                                                       .columns = columns,
+                                                       .n_columns = sizeof columns / sizeof *columns});
     pdnn_str_finish(&caption);
     pdnn_rows_finish(&rows);
 }

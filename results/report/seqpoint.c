@@ -1,12 +1,10 @@
 /* An epoch by its lengths, where a source has a seqpoint.csv: times with those that stand for others, a
  * histogram of all iterations, and the SeqPoints as a table. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
-#include "base/units.h"
 #include "results/analysis/seqpoint_summary.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +12,7 @@
 
 struct epoch {
     const struct pdnn_report_source *source;
-    struct pdnn_seqpoint_table table;
+    struct pdnn_table table;
     struct pdnn_seqpoint_summary summary;
     struct pdnn_html_scale x, y;
 };
@@ -28,15 +26,16 @@ static void put_spot(struct pdnn_str *out, const struct epoch *e, double length,
 }
 
 /* Which rows a layer of spots shows. */
-static bool is_shown(const struct pdnn_seqpoint_row *row, unsigned chosen_by) {
-    return !isnan(row->time_ns) && (!chosen_by || (row->chosen_by & chosen_by));
+static bool is_shown(const struct pdnn_table *table, size_t row, const char *chosen_by) {
+    return !pdnn_table_is_empty(table, row, PDNN_SEQPOINT_TIME) &&
+           (!chosen_by || pdnn_seqpoint_is_chosen(table, row, chosen_by));
 }
 
-static void put_layer(struct pdnn_str *out, const struct epoch *e, const char *css, unsigned chosen_by) {
+static void put_layer(struct pdnn_str *out, const struct epoch *e, const char *css, const char *chosen_by) {
     pdnn_str_printf(out, "<path class=\"points %s\" d=\"", css);
     for (size_t i = 0; i < e->table.n_rows; i++) {
-        if (is_shown(&e->table.row[i], chosen_by))
-            put_spot(out, e, e->summary.length[i], e->table.row[i].time_ns / 1e6);
+        if (is_shown(&e->table, i, chosen_by))
+            put_spot(out, e, e->summary.length[i], pdnn_table_number(&e->table, i, PDNN_SEQPOINT_TIME) / 1e6);
     }
     pdnn_str_printf(out, "\"/>\n");
 }
@@ -54,9 +53,9 @@ static void put_times(struct pdnn_str *out, struct epoch *e, size_t number) {
     pdnn_html_chart(out, &chart, "");
     pdnn_html_x_axis(out, &chart, &e->x, x_name(e));
     pdnn_html_y_axis(out, &chart, &e->y, "time of one iteration (ms)");
-    put_layer(out, e, "round c7", 0);
-    put_layer(out, e, "round c5", PDNN_CHOSEN_SAMPLE);
-    put_layer(out, e, "square c1", PDNN_CHOSEN_SEQPOINT);
+    put_layer(out, e, "round c7", NULL);
+    put_layer(out, e, "round c5", "sample");
+    put_layer(out, e, "square c1", "seqpoint");
     pdnn_str_printf(&caption,
                     "%s: times of %zu of %zu lengths. Squares are SeqPoints, blue dots the random "
                     "sample of the model-assisted estimate.",
@@ -94,7 +93,7 @@ static void put_histogram(struct pdnn_str *out, struct epoch *e, size_t number) 
             put_bar(out, e, "f7", s->bar[i].low, s->bar[i].high, s->bar[i].iterations);
     }
     for (size_t i = 0; i < e->table.n_rows; i++) {
-        if (!isnan(e->table.row[i].seqpoint_weight))
+        if (!pdnn_table_is_empty(&e->table, i, PDNN_SEQPOINT_WEIGHT))
             put_bar(out, e, "f1", s->length[i], s->length[i],
                     pdnn_seqpoint_bar_of(s, s->length[i])->iterations);
     }
@@ -105,27 +104,23 @@ static void put_histogram(struct pdnn_str *out, struct epoch *e, size_t number) 
     pdnn_str_finish(&caption);
 }
 
+static bool is_seqpoint(const struct pdnn_table *table, size_t row, const void *user) {
+    (void)user;
+    return !pdnn_table_is_empty(table, row, PDNN_SEQPOINT_WEIGHT);
+}
+
 static void put_seqpoints(struct pdnn_str *out, const struct epoch *e) {
-    static const char *const titles[] = {"Source", "Target", "Iterations of it", "Stands for", "Time", NULL};
-    char text[64], time[PDNN_UNIT_TEXT];
-    pdnn_html_table(out, "", "SeqPoints", titles);
-    for (size_t i = 0; i < e->table.n_rows; i++) {
-        const struct pdnn_seqpoint_row *row = &e->table.row[i];
-        if (isnan(row->seqpoint_weight))
-            continue;
-        pdnn_str_printf(out, "<tr>");
-        snprintf(text, sizeof text, "%" PRId64, row->source_length);
-        pdnn_html_cell(out, text);
-        snprintf(text, sizeof text, "%" PRId64, row->target_length);
-        pdnn_html_cell(out, e->summary.two ? text : "");
-        snprintf(text, sizeof text, "%" PRIu64, row->iterations);
-        pdnn_html_cell(out, text);
-        snprintf(text, sizeof text, "%.6g", row->seqpoint_weight);
-        pdnn_html_cell(out, text);
-        pdnn_html_cell(out, isnan(row->time_ns) ? "" : pdnn_format_ns(time, row->time_ns));
-        pdnn_str_printf(out, "</tr>\n");
-    }
-    pdnn_html_table_end(out);
+    static const size_t two[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_TARGET, PDNN_SEQPOINT_ITERATIONS,
+                                 PDNN_SEQPOINT_WEIGHT, PDNN_SEQPOINT_TIME};
+    static const size_t one[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_ITERATIONS, PDNN_SEQPOINT_WEIGHT,
+                                 PDNN_SEQPOINT_TIME};
+    struct pdnn_row_list rows = pdnn_rows_all(&e->table);
+    pdnn_rows_keep(&rows, &e->table, is_seqpoint, NULL);
+    pdnn_html_put_table(out, &e->table, &rows,
+                        (struct pdnn_table_writer){.caption = "SeqPoints",
+                                                   .columns = e->summary.two ? two : one,
+                                                   .n_columns = e->summary.two ? 5 : 4});
+    pdnn_rows_finish(&rows);
 }
 
 static void put_epoch(struct pdnn_str *out, struct epoch *e, size_t number) {
@@ -158,7 +153,7 @@ static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_repor
         pdnn_str_printf(out, "</p>\n");
         status = PDNN_OK;
     }
-    pdnn_seqpoint_table_finish(&e.table);
+    pdnn_table_finish(&e.table);
     pdnn_arena_finish(&arena);
     return status;
 }

@@ -290,6 +290,9 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
     case PDNN_SHOW_SHARE:
         pdnn_str_printf(out, "%.*f %%", def->decimals, value * 100);
         break;
+    case PDNN_SHOW_CHANGE:
+        pdnn_str_printf(out, "%+.*f %%", def->decimals, value * 100);
+        break;
     case PDNN_SHOW_FACTOR:
         pdnn_factor_append(out, value);
         break;

@@ -36,6 +36,7 @@ enum pdnn_show {
     PDNN_SHOW_BYTES,    /* "1.23 GiB" */
     PDNN_SHOW_PERCENT,  /* of per cent, "12.3 %" */
     PDNN_SHOW_SHARE,    /* of a fraction, "12.3 %" */
+    PDNN_SHOW_CHANGE,   /* of a fraction, "+12.3 %" */
     PDNN_SHOW_RATIO,    /* "1.23 x" */
     PDNN_SHOW_FACTOR,   /* three significant digits: "0.950", "1.32", "4213" */
     PDNN_SHOW_INTERVAL, /* "1.25 to 1.39", with the next column, which is in files only, as its upper end */
@@ -51,7 +52,7 @@ struct pdnn_column_def {
     enum pdnn_kind kind;
     enum pdnn_show show;
     enum pdnn_align align; /* of TEXT; numbers go to the right */
-    int decimals;          /* FIXED, PERCENT, SHARE, RATIO */
+    int decimals;          /* FIXED, PERCENT, SHARE, CHANGE, RATIO */
     int digits;            /* NUMBER: significant digits in files; 0: PDNN_DIGITS_TABLE */
     int then;              /* how many columns further is what this becomes: "80 -> 61", "80" where alike */
     int rank;              /* where the terminal is narrow, the highest goes first; 0 stays */

@@ -25,9 +25,8 @@ struct errors {
 };
 
 /* An epoch of n iterations drawn from the table's, and the time of each of its kinds. */
-static enum pdnn_status resample(const struct pdnn_seqpoint_table *table, uint64_t seed,
-                                 struct pdnn_arena *arena, struct pdnn_epoch *epoch, double **time_ns,
-                                 struct pdnn_err *err) {
+static enum pdnn_status resample(const struct pdnn_table *table, uint64_t seed, struct pdnn_arena *arena,
+                                 struct pdnn_epoch *epoch, double **time_ns, struct pdnn_err *err) {
     struct pdnn_epoch_kind *kind = pdnn_arena_alloc(arena, table->n_rows, sizeof *kind);
     uint64_t *count = pdnn_arena_alloc(arena, table->n_rows, sizeof *count), n = 0;
     *time_ns = pdnn_arena_alloc(arena, table->n_rows, sizeof **time_ns);
@@ -36,28 +35,30 @@ static enum pdnn_status resample(const struct pdnn_seqpoint_table *table, uint64
     struct pdnn_rng rng = {seed, 0};
     for (size_t i = 0; i < table->n_rows; i++) {
         count[i] = 0;
-        n += table->row[i].iterations;
+        n += pdnn_table_count(table, i, PDNN_SEQPOINT_ITERATIONS);
     }
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = pdnn_rng_below(&rng, n);
         size_t row = 0;
-        while (at >= table->row[row].iterations)
-            at -= table->row[row++].iterations;
+        while (at >= pdnn_table_count(table, row, PDNN_SEQPOINT_ITERATIONS))
+            at -= pdnn_table_count(table, row++, PDNN_SEQPOINT_ITERATIONS);
         count[row]++;
     }
     size_t n_kinds = 0;
     for (size_t i = 0; i < table->n_rows; i++) {
         if (!count[i])
             continue;
-        (*time_ns)[n_kinds] = table->row[i].time_ns;
-        kind[n_kinds++] = (struct pdnn_epoch_kind){
-            .length = {table->row[i].source_length, table->row[i].target_length}, .count = count[i]};
+        (*time_ns)[n_kinds] = pdnn_table_number(table, i, PDNN_SEQPOINT_TIME);
+        kind[n_kinds++] =
+            (struct pdnn_epoch_kind){.length = {pdnn_table_whole(table, i, PDNN_SEQPOINT_SOURCE),
+                                                pdnn_table_whole(table, i, PDNN_SEQPOINT_TARGET)},
+                                     .count = count[i]};
     }
     return pdnn_epoch_of_kinds(kind, n_kinds, arena, epoch, err);
 }
 
-static enum pdnn_status try_epoch(const struct pdnn_seqpoint_table *table, size_t number,
-                                  struct errors *errors, struct pdnn_err *err) {
+static enum pdnn_status try_epoch(const struct pdnn_table *table, size_t number, struct errors *errors,
+                                  struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
     struct pdnn_epoch epoch;
     struct pdnn_epoch_sample sample;
@@ -109,13 +110,13 @@ static void print_row(const char *directory, const char *method, double *size, s
 
 static enum pdnn_status check(const char *directory, size_t epochs, struct pdnn_err *err) {
     static const char *const methods[METHODS] = {"model-assisted 20", "model-assisted 40", "seqpoint"};
-    struct pdnn_seqpoint_table table = {0};
+    struct pdnn_table table = {0};
     struct errors errors = {0};
     char path[PATH_TEXT];
     snprintf(path, sizeof path, "%s/seqpoint.csv", directory);
     enum pdnn_status status = pdnn_seqpoint_table_read(path, &table, err);
     for (size_t i = 0; i < table.n_rows && status == PDNN_OK; i++)
-        if (isnan(table.row[i].time_ns))
+        if (pdnn_table_is_empty(&table, i, PDNN_SEQPOINT_TIME))
             status = pdnn_fail(err, PDNN_INVALID, "%s: not every length was measured", path);
     for (int m = 0; m < METHODS; m++)
         errors.size[m] = calloc(epochs, sizeof **errors.size);
@@ -125,7 +126,7 @@ static enum pdnn_status check(const char *directory, size_t epochs, struct pdnn_
         print_row(directory, methods[m], errors.size[m], epochs, m < SIZES ? (double)errors.covered[m] : NAN);
     for (int m = 0; m < METHODS; m++)
         free(errors.size[m]);
-    pdnn_seqpoint_table_finish(&table);
+    pdnn_table_finish(&table);
     return status;
 }
 

@@ -343,7 +343,7 @@ class Data(Case):
                 ("median|", "medium|", "seqpoint.csv:3: 'medium|sample' is not a value for column 'chosen_by'"),
                 ("a,10,12,40", "a,10,12,0", "seqpoint.csv:2: lengths, iterations, weights and times must be greater than 0"),
                 (",70000,", ",-1,", "seqpoint.csv:3: lengths, iterations, weights and times must be greater than 0"),
-                ("time_ns", "time", "seqpoint.csv:1: column 'time_ns' is missing; expected a seqpoint.csv")):
+                ("time_ns", "time", "seqpoint.csv:1: there is no column 'time_ns'")):
             self.write("bad/seqpoint.csv", SEQPOINT.replace(old, new))
             self.assertIn(message, self.plot("seqpoint", "bad", expect=2).stderr)
         self.write("bad/seqpoint.csv", SEQPOINT.splitlines()[0] + "\n")

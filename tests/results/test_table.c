@@ -375,6 +375,7 @@ static void test_table_append_shown_cases(void **state) {
         {{.show = PDNN_SHOW_BYTES}, 3 << 20, "3.00 MiB"},
         {{.show = PDNN_SHOW_PERCENT, .decimals = 1}, 12.34, "12.3 %"},
         {{.show = PDNN_SHOW_SHARE, .decimals = 1}, 0.1234, "12.3 %"},
+        {{.show = PDNN_SHOW_CHANGE, .decimals = 1}, 0.1234, "+12.3 %"},
         {{.show = PDNN_SHOW_RATIO, .decimals = 2}, 1.234, "1.23 x"},
         {{.show = PDNN_SHOW_RATIO}, NAN, ""},
         {{.show = PDNN_SHOW_RATIO, .blank = "all"}, NAN, "all"},
