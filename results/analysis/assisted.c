@@ -284,7 +284,7 @@ static double degrees_of(const struct pdnn_epoch_sample *sample, size_t draws) {
 enum pdnn_status pdnn_assisted_estimate(const struct pdnn_epoch_sample *sample, size_t draws,
                                         const double *value, struct pdnn_arena *arena,
                                         struct pdnn_epoch_estimate *estimate, struct pdnn_err *err) {
-    struct design d;
+    struct design d = {0};
     double b[P];
     if (make_design(sample, draws, arena, &d, err) != PDNN_OK)
         return err->status;
