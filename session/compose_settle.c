@@ -27,6 +27,8 @@ struct settle {
     size_t n_cases;
     double *scratch; /* as many as there are cases */
     int64_t started_unix_ms;
+    enum pdnn_status status; /* of the commits; nothing is done any more once it is not PDNN_OK */
+    struct pdnn_err *err;
 };
 
 /* The rounds of one model: visits with the same rows. */
@@ -141,14 +143,15 @@ static double total_of(struct settle *settle, const struct rounds *rounds) {
     return sum;
 }
 
-static void add_to_fit(struct settle *settle, const struct rounds *rounds) {
+static void add_to_fit(struct settle *settle, size_t task, const struct rounds *rounds) {
     size_t count = rounds->of.ops[rounds->visit[0]].count;
     double direct_ns = direct_of(rounds);
+    (void)task;
+    if (is_predicted(rounds))
+        return;
     if (settle->n_rows + count > settle->room) {
-        size_t room = 2 * (settle->n_rows + count);
-        struct pdnn_correction_row *rows = pdnn_resize(settle->rows, room, sizeof *rows);
-        settle->rows = rows;
-        settle->room = room;
+        settle->room = 2 * (settle->n_rows + count);
+        settle->rows = pdnn_resize(settle->rows, settle->room, sizeof *settle->rows);
     }
     for (size_t i = 0; i < count; i++) {
         size_t kind = kind_of(settle, row_of(rounds, i)->key);
@@ -177,17 +180,14 @@ static void find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
         stratum[i] = pdnn_texts_add(&settle->strata, text[i]);
 }
 
-static enum pdnn_status add_to_calibration(struct settle *settle, size_t task, const struct rounds *rounds,
-                                           struct pdnn_err *err) {
+static void add_to_calibration(struct settle *settle, size_t task, const struct rounds *rounds) {
     struct pdnn_conformal_case *one = &settle->cases[settle->n_cases];
-    (void)err;
     if (is_predicted(rounds))
-        return PDNN_OK;
+        return;
     uint64_t plan_bytes = rounds->of.visit[rounds->visit[0]].plan_bytes;
     find_strata(settle, task, plan_bytes, one->stratum);
     one->score = fabs(direct_of(rounds) / total_of(settle, rounds) - 1);
     settle->n_cases++;
-    return PDNN_OK;
 }
 
 /* A model that was to say something and did not run, such as in an interrupted composition, is one like the
@@ -198,37 +198,24 @@ static enum pdnn_settle_use use_of(enum pdnn_settle_use use, const struct rounds
 }
 
 /* Calls each for every task of this use that has rounds. */
-static enum pdnn_status for_each(struct settle *settle, enum pdnn_settle_use use,
-                                 enum pdnn_status (*each)(struct settle *settle, size_t task,
-                                                          const struct rounds *rounds, struct pdnn_err *err),
-                                 struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < settle->sweep->session->n_tasks && status == PDNN_OK; i++) {
+static void for_each(struct settle *settle, enum pdnn_settle_use use,
+                     void (*each)(struct settle *settle, size_t task, const struct rounds *rounds)) {
+    for (size_t i = 0; i < settle->sweep->session->n_tasks && settle->status == PDNN_OK; i++) {
         struct rounds rounds = {0};
         if (settle->use[i] == PDNN_SETTLE_NOTHING)
             continue;
         find_rounds(settle, i, &rounds);
         if (rounds.count && use_of(settle->use[i], &rounds) == use)
-            status = each(settle, i, &rounds, err);
+            each(settle, i, &rounds);
         rounds_finish(&rounds);
     }
-    return status;
 }
 
-static enum pdnn_status fit_one(struct settle *settle, size_t task, const struct rounds *rounds,
-                                struct pdnn_err *err) {
-    (void)err;
-    (void)task;
-    if (!is_predicted(rounds))
-        add_to_fit(settle, rounds);
-    return PDNN_OK;
-}
-
-static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *result, struct pdnn_err *err) {
-    enum pdnn_status status = for_each(settle, PDNN_SETTLE_FITS, fit_one, err);
+static void fit(struct settle *settle, struct pdnn_settle_result *result) {
+    for_each(settle, PDNN_SETTLE_FITS, add_to_fit);
     result->fitted = settle->n_models;
-    if (status != PDNN_OK || !settle->n_models)
-        return status;
+    if (!settle->n_models)
+        return;
     settle->n_factors = settle->kinds.count;
     settle->factor = pdnn_alloc(settle->n_factors + 1, sizeof *settle->factor);
     pdnn_correction_fit(settle->rows, settle->n_rows, settle->n_models, settle->n_factors + 1,
@@ -237,7 +224,6 @@ static enum pdnn_status fit(struct settle *settle, struct pdnn_settle_result *re
         result->least_factor = fmin(result->least_factor, settle->factor[i]);
         result->greatest_factor = fmax(result->greatest_factor, settle->factor[i]);
     }
-    return status;
 }
 
 /* What was predicted has the error of its rounds beside that of the method. */
@@ -289,8 +275,7 @@ static void copy_rows(struct settle *settle, const struct rounds *rounds, double
 }
 
 /* As many visits as rounds, whose sums scatter about the total as those did. */
-static enum pdnn_status settle_one(struct settle *settle, size_t task, const struct rounds *rounds,
-                                   struct pdnn_err *err) {
+static void settle_one(struct settle *settle, size_t task, const struct rounds *rounds) {
     size_t stratum[PDNN_CONFORMAL_STRATA];
     double total_ns = total_of(settle, rounds);
     struct pdnn_visit *visits = pdnn_alloc(rounds->count, sizeof *visits);
@@ -298,7 +283,6 @@ static enum pdnn_status settle_one(struct settle *settle, size_t task, const str
         rounds->scratch[i] = rounds->of.visit[rounds->visit[i]].median_ns;
     double middle_ns = pdnn_median(rounds->scratch, rounds->count);
     find_strata(settle, task, rounds->of.visit[rounds->visit[0]].plan_bytes, stratum);
-    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < rounds->count; i++) {
         struct pdnn_visit *visit = &visits[i];
         *visit = rounds->of.visit[rounds->visit[i]];
@@ -312,31 +296,28 @@ static enum pdnn_status settle_one(struct settle *settle, size_t task, const str
     }
     bool is_new = !is_known(rounds, visits);
     for (size_t i = 0; i < rounds->count; i++) {
-        if (is_new && status == PDNN_OK)
-            status = pdnn_sweep_directory_commit(settle->sweep, task, &visits[i], err);
+        if (is_new && settle->status == PDNN_OK)
+            settle->status = pdnn_sweep_directory_commit(settle->sweep, task, &visits[i], settle->err);
         pdnn_visit_finish(&visits[i]);
     }
     free(visits);
-    return status;
 }
 
 enum pdnn_status pdnn_compose_settle(struct pdnn_sweep_directory *sweep, const enum pdnn_settle_use *use,
                                      struct pdnn_settle_result *result, struct pdnn_err *err) {
-    struct settle settle = {.sweep = sweep, .use = use, .started_unix_ms = pdnn_clock_unix_ms()};
+    struct settle settle = {.sweep = sweep, .use = use, .started_unix_ms = pdnn_clock_unix_ms(), .err = err};
     *result = (struct pdnn_settle_result){.least_factor = NAN, .greatest_factor = NAN};
     settle.cases = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *settle.cases);
     settle.scratch = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *settle.scratch);
-    enum pdnn_status status = fit(&settle, result, err);
-    if (status == PDNN_OK)
-        status = for_each(&settle, PDNN_SETTLE_CALIBRATES, add_to_calibration, err);
+    fit(&settle, result);
+    for_each(&settle, PDNN_SETTLE_CALIBRATES, add_to_calibration);
     result->calibrated = settle.n_cases;
-    if (status == PDNN_OK)
-        status = for_each(&settle, PDNN_SETTLE_COMPOSED, settle_one, err);
+    for_each(&settle, PDNN_SETTLE_COMPOSED, settle_one);
     pdnn_texts_finish(&settle.kinds);
     pdnn_texts_finish(&settle.strata);
     free(settle.rows);
     free(settle.factor);
     free(settle.cases);
     free(settle.scratch);
-    return status;
+    return settle.status;
 }
