@@ -70,7 +70,7 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
     for (size_t i = 0; pdnn_openmp_setting(i, host, environ, &setting); i++) {
         size_t name = strcspn(pdnn_str_text(&setting), "=");
         char *key = pdnn_arena_printf(list->arena, "%.*s", (int)name, pdnn_str_text(&setting));
-        for (char *at = key; at && *at; at++)
+        for (char *at = key; *at; at++)
             if (*at >= 'A' && *at <= 'Z')
                 *at = (char)(*at - 'A' + 'a');
         bool is_count = strcmp(key, "omp_num_threads") == 0;

@@ -228,12 +228,11 @@ enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct p
     enum pdnn_status status = pdnn_join_make_directory(request->sweep.path, job.session->spec.text, err);
     if (status == PDNN_OK)
         status = pdnn_leases_open(&job.leases, request->sweep.path, &plan, &self, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
         rank_tasks(&job);
-    if (status == PDNN_OK)
         pdnn_session_predict(job.session);
-    if (status == PDNN_OK)
         status = work(&job, err);
+    }
     sum_up(&job);
     *result = job.result;
     finish(&job);

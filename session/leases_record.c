@@ -125,8 +125,7 @@ static enum pdnn_status parse_list(const char *list, uint64_t instances, struct 
         free(instance);
         return bad("list", err);
     }
-    uint32_t *smaller = pdnn_resize(instance, count + 1, sizeof *instance);
-    record->instance = smaller;
+    record->instance = pdnn_resize(instance, count + 1, sizeof *instance);
     record->count = count;
     return PDNN_OK;
 }

@@ -78,8 +78,7 @@ static enum pdnn_status new_spelling(struct rows *rows, const char *spelt, size_
     memcpy(plain, spelt + quoted, length);
     plain[length] = 0;
     size_t before = job->ids.count;
-    struct pdnn_merge_instance *of = pdnn_grow(job->of, &rows->instances_room, before, sizeof *of);
-    job->of = of;
+    job->of = pdnn_grow(job->of, &rows->instances_room, before, sizeof *job->of);
     *number = pdnn_texts_add(&job->ids, pdnn_instance_reprint(plain, today));
     if (*number == before)
         job->of[before] = (struct pdnn_merge_instance){0};
@@ -110,8 +109,7 @@ static void note_place(struct rows *rows, size_t source, size_t instance,
         rows->overflowed = true;
         return;
     }
-    struct place *places = pdnn_grow(rows->places, &rows->places_room, rows->n_places, sizeof *places);
-    rows->places = places;
+    rows->places = pdnn_grow(rows->places, &rows->places_room, rows->n_places, sizeof *rows->places);
     rows->places[rows->n_places++] =
         (struct place){visit->offset,    visit->ops_offset, visit->ops_length, (uint32_t)visit->line.length,
                        (uint32_t)source, instance};

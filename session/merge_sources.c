@@ -57,12 +57,10 @@ static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *path
         int written = snprintf(path, sizeof path, "%s/parts/%s", directory, entry->d_name);
         if (written < 0 || (size_t)written >= sizeof path)
             status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-        else {
-            if (has_file(path, "journal.csv"))
-                add_path(job, paths, path);
-            else if (strangers++ < PDNN_MERGE_NOTES)
-                pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
-        }
+        else if (has_file(path, "journal.csv"))
+            add_path(job, paths, path);
+        else if (strangers++ < PDNN_MERGE_NOTES)
+            pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
     }
     closedir(entries);
     if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)

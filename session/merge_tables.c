@@ -334,12 +334,11 @@ enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn
     enum pdnn_status status = PDNN_OK;
     if (writing.visits < 0 || writing.ops < 0)
         status = pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
         pool_hosts(&writing);
-    if (status == PDNN_OK)
         init_tables(&writing);
-    if (status == PDNN_OK)
         status = add_rows(&writing, err);
+    }
     if (status == PDNN_OK)
         status = pdnn_tables_write(&writing.tables, &job->output, err);
     pdnn_tables_finish(&writing.tables);

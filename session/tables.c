@@ -105,7 +105,6 @@ enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep,
     writing.is_listed =
         pdnn_alloc(pdnn_journal_visits(sweep->journal)->ids.count + 1, sizeof *writing.is_listed);
     writing.speeds = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *writing.speeds);
-
     pdnn_tables_init(tables, families, collect_families(sweep, families));
     pdnn_aggregate_pool(pdnn_journal_visits(sweep->journal), &writing.pool);
     enum pdnn_status status = add_rows(&writing, err);

@@ -11,7 +11,6 @@ struct list {
     struct pdnn_arena *arena;
     char **variables;
     size_t count;
-    bool failed;
 };
 
 /* Replaces the variable of that name, or appends it. */

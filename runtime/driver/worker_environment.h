@@ -6,7 +6,7 @@
 #include "runtime/facts/host.h"
 
 /* Our own environment, with OpenMP variables as runtime/facts/host_openmp.h has them, and with the
- * lines "NAME=value" of `more` replacing variables of the same name. NULL-terminated, in the arena; */
+ * lines "NAME=value" of `more` replacing variables of the same name. NULL-terminated, in the arena. */
 char **pdnn_worker_environment(struct pdnn_arena *arena, const struct pdnn_host *host, const char *more);
 
 #endif

@@ -136,12 +136,11 @@ static char **environment_of(struct pdnn_arena *arena, const struct pdnn_host *h
     pdnn_str_finish(&lines);
     bool has_outer = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_NAMESPACE") || getenv("PMI_RANK");
     size_t kept = 0;
-    for (size_t i = 0; all && all[i]; i++) {
+    for (size_t i = 0; all[i]; i++) {
         if (!has_outer || !is_of_outer_job(all[i]))
             all[kept++] = all[i];
     }
-    if (all)
-        all[kept] = NULL;
+    all[kept] = NULL;
     return all;
 }
 
