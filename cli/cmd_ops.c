@@ -142,7 +142,7 @@ static enum pdnn_status list_found(struct pdnn_session *session, const struct pd
     enum pdnn_status status = ceilings ? pdnn_ceilings_read(ceilings, NULL, session->ceilings, err)
                                        : pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
     if (status == PDNN_OK)
-        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers);
+        workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
     if (status == PDNN_OK) {
         struct pdnn_sweep_rules rules = pdnn_session_rules(session);
         rules.request.allow_slow = pdnn_argument(arguments, "allow-slow");

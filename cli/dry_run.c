@@ -37,14 +37,13 @@ static enum pdnn_status get_roofs(struct pdnn_session *session, const char *ceil
 /* The budget, or the time left, counts from here: the time that this command took does not count. */
 static void print_reach(struct pdnn_session *session, size_t n_open) {
     char duration[PDNN_DURATION_TEXT];
-    size_t reached;
     uint64_t now_ns = pdnn_clock_ns();
     session->started_ns = now_ns;
     const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     if (!rules.deadline_ns)
         return;
     uint64_t left_ns = rules.deadline_ns > now_ns ? rules.deadline_ns - now_ns : 0;
-    pdnn_sweep_reach(session->tasks, session->n_tasks, &rules, left_ns, &reached);
+    size_t reached = pdnn_sweep_reach(session->tasks, session->n_tasks, &rules, left_ns);
     fprintf(stderr, "within %s: all visits to about %zu of the %zu instances, %s\n",
             pdnn_duration_format(duration, (double)left_ns * 1e-9), reached, n_open,
             reached == n_open                    ? "which is all of them"
@@ -53,17 +52,16 @@ static void print_reach(struct pdnn_session *session, size_t n_open) {
 }
 
 enum pdnn_status pdnn_dry_run(struct pdnn_session *session, const char *ceilings_file, struct pdnn_err *err) {
-    struct pdnn_estimate *estimate;
     struct pdnn_str text = {0};
     size_t n_open = 0;
     for (size_t i = 0; i < session->n_tasks; i++)
         n_open += !session->tasks[i].closed;
     print_counts(session, n_open);
     enum pdnn_status status = get_roofs(session, ceilings_file, err);
-    if (status == PDNN_OK)
-        pdnn_estimate_create(&session->spec, &session->host, "", session->ceilings, &estimate);
     if (status != PDNN_OK)
         return status;
+    struct pdnn_estimate *estimate =
+        pdnn_estimate_create(&session->spec, &session->host, "", session->ceilings);
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (!session->tasks[i].closed)
             status = pdnn_estimate_add(estimate, &session->tasks[i].instance, &session->rows[i].totals, err);

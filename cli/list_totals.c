@@ -152,11 +152,10 @@ enum pdnn_status pdnn_list_totals(const struct pdnn_spec *spec, const struct pdn
                                   struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
                                   const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct totals totals = {.params = {UINT64_MAX, 0}};
-    struct pdnn_estimate *estimate;
     char cache[PDNN_KEPT_PATH];
     uint64_t start_ns = pdnn_clock_ns();
     pdnn_session_cache(false, cache);
-    pdnn_estimate_create(spec, host, cache, NULL, &estimate);
+    struct pdnn_estimate *estimate = pdnn_estimate_create(spec, host, cache, NULL);
     enum pdnn_status status =
         sum_up(&totals, estimate, pdnn_session_memory_limit(spec, host), deal, walk, err);
     if (status == PDNN_OK) {

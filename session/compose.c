@@ -57,8 +57,7 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
         if (known->backend == fresh.backend && known->threads == fresh.threads && known->isa == fresh.isa)
             return PDNN_OK;
     }
-    struct context *contexts = pdnn_resize(compose->contexts, compose->n_contexts + 1, sizeof *contexts);
-    compose->contexts = contexts;
+    compose->contexts = pdnn_resize(compose->contexts, compose->n_contexts + 1, sizeof *compose->contexts);
     if (find_software(compose, of, fresh.software, err) != PDNN_OK)
         return err->status;
     const struct pdnn_context context = {.host = &compose->session->host,
@@ -110,14 +109,15 @@ static bool is_chosen(const struct compose *compose, size_t number) {
     return compose->is_used[number] && compose->fates.choose.operators[number].fate == PDNN_FATE_MEASURED;
 }
 
-/* The operators to measure, those that one model measures together, models in random order. */
-static void order_operators(struct compose *compose, size_t *count) {
+/* The operators to measure, those that one model measures together, models in random order. Returns how many.
+ */
+static size_t order_operators(struct compose *compose) {
     const struct pdnn_operators *operators = &compose->operators;
     size_t n_tasks = compose->session->n_tasks;
     struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 2), 0};
     size_t *tasks = pdnn_alloc(n_tasks + 1, sizeof *tasks);
     bool *is_ordered = pdnn_alloc(operators->keys.count + 1, sizeof *is_ordered);
-    *count = 0;
+    size_t count = 0;
     for (size_t i = 0; i < n_tasks; i++)
         tasks[i] = i;
     pdnn_rng_shuffle(&rng, tasks, n_tasks, sizeof *tasks);
@@ -126,12 +126,13 @@ static void order_operators(struct compose *compose, size_t *count) {
             size_t number = operators->tasks[tasks[i]].use[k].number;
             if (is_chosen(compose, number) && operators->facts[number].task == tasks[i] &&
                 !is_ordered[number])
-                compose->order[(*count)++] = number;
+                compose->order[count++] = number;
             is_ordered[number] = is_ordered[number] || operators->facts[number].task == tasks[i];
         }
     }
     free(tasks);
     free(is_ordered);
+    return count;
 }
 
 /* Whether round `round` has its time of the operator, or will never have it. */
@@ -436,14 +437,14 @@ static enum pdnn_status settle(struct compose *compose, struct pdnn_err *err) {
 }
 
 enum pdnn_status pdnn_compose_rounds(struct compose *compose, bool is_first, struct pdnn_err *err) {
-    size_t count, rounds = (size_t)compose->rules.rounds;
     enum pdnn_status status = give_roles(compose, err);
     if (status == PDNN_OK && is_first)
         pdnn_compose_give_samples(compose);
     if (status == PDNN_OK)
         status = pdnn_compose_decide(compose, err);
-    if (status == PDNN_OK)
-        order_operators(compose, &count);
+    if (status != PDNN_OK)
+        return status;
+    size_t count = order_operators(compose), rounds = (size_t)compose->rules.rounds;
     for (size_t round = 0; round < rounds && status == PDNN_OK; round++) {
         status = measure_round(compose, count, round, err);
         if (status == PDNN_OK)
@@ -463,7 +464,7 @@ static enum pdnn_status run(struct compose *compose, struct pdnn_err *err) {
     compose->rules = pdnn_session_rules(session);
     compose->rules.request.allow_slow = compose->sweep->request.allow_slow;
     pdnn_session_predict(compose->sweep->session);
-    pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &compose->workers);
+    compose->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
     status = pdnn_compose_run_all(compose, err);
     pdnn_sweep_workers_destroy(compose->workers);
     return status;

@@ -219,12 +219,12 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
                                   struct pdnn_err *err) {
     struct pdnn_session *session = sweep->session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-    struct pdnn_sweep_workers *workers;
     pdnn_session_predict(session);
     rules.request.allow_slow = sweep->request.allow_slow;
     if (sweep->request.largest)
         snprintf(rules.request.largest, sizeof rules.request.largest, "%s", sweep->request.largest);
-    pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &workers);
+    struct pdnn_sweep_workers *workers =
+        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
     enum pdnn_status status = pdnn_sweep_directory_visit(sweep, workers, &rules, result, err);
     pdnn_sweep_workers_destroy(workers);
     return status;

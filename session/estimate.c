@@ -28,13 +28,13 @@ struct pdnn_estimate {
     struct pdnn_rates rates;
 };
 
-void pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host, const char *cache,
-                          const struct pdnn_ceilings *ceilings, struct pdnn_estimate **estimate) {
+struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
+                                           const char *cache, const struct pdnn_ceilings *ceilings) {
     struct pdnn_estimate *made = pdnn_alloc(1, sizeof *made);
     struct pdnn_ceilings *kept = pdnn_alloc(1, sizeof *kept);
     *made = (struct pdnn_estimate){
         .spec = spec, .host = host, .cache = cache, .given = ceilings, .kept = kept, .threads = -1};
-    *estimate = made;
+    return made;
 }
 
 void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {

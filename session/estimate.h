@@ -11,8 +11,8 @@ struct pdnn_estimate; /* opaque */
 /* All pointers are borrowed. cache: the directory of what is kept (pdnn_session_cache), from which the roofs
  * measured last are taken for each thread count; ceilings, if not NULL, are used instead. Without either, the
  * rates are nominal. */
-void pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host, const char *cache,
-                          const struct pdnn_ceilings *ceilings, struct pdnn_estimate **estimate);
+struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
+                                           const char *cache, const struct pdnn_ceilings *ceilings);
 void pdnn_estimate_destroy(struct pdnn_estimate *estimate);
 
 /* Adds an instance. Its memory may be unknown. */

@@ -94,11 +94,11 @@ static enum pdnn_status visit_all(struct pdnn_join_job *job, struct pdnn_err *er
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {job, visited, progress};
     struct pdnn_sweep_result result = {0};
-    enum pdnn_status status = PDNN_OK;
     rules.request.allow_slow = job->request->sweep.allow_slow;
     if (!job->workers)
-        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes, &job->workers);
-    status = pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+        job->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
+    enum pdnn_status status =
+        pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
     session->hooks->ended(session->hooks->user);
     job->time_is_up = !result.visits && result.out_of_time;
     pdnn_sweep_result_add(&job->result.sweep, &result);

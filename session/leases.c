@@ -103,19 +103,22 @@ static int compare_numbers(const void *left, const void *right) {
 }
 
 /* A copy in ascending order. */
-static void sort_list(const uint32_t *list, size_t count, uint32_t **sorted) {
-    *sorted = pdnn_alloc(count + 1, sizeof **sorted);
+static uint32_t *sort_list(const uint32_t *list, size_t count) {
+    uint32_t *sorted = pdnn_alloc(count + 1, sizeof *sorted);
     if (count)
-        memcpy(*sorted, list, count * sizeof *list);
-    qsort(*sorted, count, sizeof **sorted, compare_numbers);
+        memcpy(sorted, list, count * sizeof *list);
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+    return sorted;
 }
 
 enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *instances, size_t count,
                                    uint64_t cost_us, size_t *lease, struct pdnn_err *err) {
-    struct pdnn_lease_record record = {.event = PDNN_LEASE_CLAIM, .cost_us = cost_us, .count = count};
+    struct pdnn_lease_record record = {.event = PDNN_LEASE_CLAIM,
+                                       .cost_us = cost_us,
+                                       .instance = sort_list(instances, count),
+                                       .count = count};
     bool added = false;
     *lease = SIZE_MAX;
-    sort_list(instances, count, &record.instance);
     pdnn_leases_beat(leases);
     enum pdnn_status status = pdnn_leases_add(leases, &record, &added, err);
     if (status == PDNN_OK && added)
@@ -128,9 +131,11 @@ enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *i
  * lost it: what was found of it is out of date. */
 static enum pdnn_status add_about(struct pdnn_leases *leases, size_t lease, enum pdnn_lease_event event,
                                   const uint32_t *done, size_t n_done, struct pdnn_err *err) {
-    struct pdnn_lease_record record = {.event = event, .lease = leases->lease[lease].number, .count = n_done};
+    struct pdnn_lease_record record = {.event = event,
+                                       .lease = leases->lease[lease].number,
+                                       .instance = sort_list(done, n_done),
+                                       .count = n_done};
     const uint64_t kept = leases->lease[lease].kept;
-    sort_list(done, n_done, &record.instance);
     enum pdnn_status status = PDNN_OK;
     for (bool added = false; status == PDNN_OK && !added;) {
         const struct pdnn_lease *now = &leases->lease[lease];

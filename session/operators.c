@@ -42,28 +42,23 @@ static void note_stateless(struct pdnn_operators *operators, const char *key) {
 }
 
 /* The number of the operator, with facts. */
-static void enter(struct pdnn_operators *operators, const struct pdnn_operator *operator_, size_t *number) {
-    size_t before = operators->keys.count;
-    *number = pdnn_texts_add(&operators->keys, operator_->key);
+static size_t enter(struct pdnn_operators *operators, const struct pdnn_operator *operator_) {
+    size_t before = operators->keys.count, number = pdnn_texts_add(&operators->keys, operator_->key);
     if (operators->keys.count == before)
-        return;
-    if (operators->keys.count > operators->room) {
-        size_t room = operators->room ? 2 * operators->room : 1024;
-        struct pdnn_operator_facts *facts = pdnn_resize(operators->facts, room, sizeof *facts);
-        operators->facts = facts;
-        operators->room = room;
-    }
-    operators->facts[*number] =
+        return number;
+    operators->facts = pdnn_grow(operators->facts, &operators->room, number, sizeof *operators->facts);
+    operators->facts[number] =
         (struct pdnn_operator_facts){.bytes = operator_->bytes, .block_bytes = UINT64_MAX};
     note_stateless(operators, operator_->key);
+    return number;
 }
 
 static void add(struct pdnn_operators *operators, size_t task, const struct pdnn_visit *visit,
                 const struct pdnn_operator *list, size_t count) {
     struct pdnn_operator_use *use = pdnn_arena_alloc(&operators->arena, count + 1, sizeof *use);
     for (size_t i = 0; i < count; i++) {
-        use[i] = (struct pdnn_operator_use){.op = list[i].op, .runs = list[i].runs};
-        enter(operators, &list[i], &use[i].number);
+        use[i] = (struct pdnn_operator_use){
+            .op = list[i].op, .number = enter(operators, &list[i]), .runs = list[i].runs};
         struct pdnn_operator_facts *facts = &operators->facts[use[i].number];
         facts->runs += list[i].runs;
         facts->models++;
@@ -92,10 +87,10 @@ static enum pdnn_status list_one(struct pdnn_operators *operators, const struct 
                                         &worker, err);
     if (status == PDNN_OK)
         status = pdnn_worker_operators(worker, &request, &watch, &visit, &list, &count, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
         add(operators, task, &visit, list, count);
-    if (status == PDNN_OK)
         pdnn_visits_add(&operators->listed, of->id, &visit);
+    }
     free(list);
     pdnn_visit_finish(&visit);
     return status;

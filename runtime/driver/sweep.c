@@ -228,11 +228,12 @@ struct pdnn_sweep_workers {
     } several[SEVERAL_MAX]; /* workers of several ranks, by when they were started */
 };
 
-void pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
-                               struct pdnn_sweep_workers **workers) {
-    *workers = pdnn_alloc(1, sizeof **workers);
-    (*workers)->host = host;
-    (*workers)->memory_limit_bytes = memory_limit_bytes;
+struct pdnn_sweep_workers *pdnn_sweep_workers_create(const struct pdnn_host *host,
+                                                     uint64_t memory_limit_bytes) {
+    struct pdnn_sweep_workers *workers = pdnn_alloc(1, sizeof *workers);
+    workers->host = host;
+    workers->memory_limit_bytes = memory_limit_bytes;
+    return workers;
 }
 
 void pdnn_sweep_workers_destroy(struct pdnn_sweep_workers *workers) {
@@ -339,8 +340,7 @@ enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const str
 enum pdnn_status pdnn_sweep_run(const struct pdnn_host *host, const struct pdnn_task *tasks, size_t n_tasks,
                                 const struct pdnn_sweep_rules *rules, const struct pdnn_sweep_hooks *hooks,
                                 struct pdnn_sweep_result *result, struct pdnn_err *err) {
-    struct pdnn_sweep_workers *workers;
-    pdnn_sweep_workers_create(host, rules->request.memory_limit_bytes, &workers);
+    struct pdnn_sweep_workers *workers = pdnn_sweep_workers_create(host, rules->request.memory_limit_bytes);
     enum pdnn_status status = pdnn_sweep_run_on(workers, tasks, n_tasks, rules, hooks, result, err);
     pdnn_sweep_workers_destroy(workers);
     return status;

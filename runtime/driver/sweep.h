@@ -81,16 +81,16 @@ struct pdnn_sweep_result {
 };
 
 /* How many of the tasks would be begun if left_ns were left, as predicted. rules->deadline_ns is not 0. */
-void pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
-                      uint64_t left_ns, size_t *count);
+size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                        uint64_t left_ns);
 
 /* sum += result. */
 void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_sweep_result *result);
 
 /* Workers that outlive a run, since they remember what they measured about shapes. */
 struct pdnn_sweep_workers; /* opaque */
-void pdnn_sweep_workers_create(const struct pdnn_host *host, uint64_t memory_limit_bytes,
-                               struct pdnn_sweep_workers **workers);
+struct pdnn_sweep_workers *pdnn_sweep_workers_create(const struct pdnn_host *host,
+                                                     uint64_t memory_limit_bytes);
 /* The worker for the isa, started if there is none alive; the others are at rest. Borrowed until the next
  * call. */
 enum pdnn_status pdnn_sweep_workers_get(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,

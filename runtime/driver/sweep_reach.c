@@ -119,15 +119,16 @@ void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns) {
         admit_one(schedule, (double)left_ns);
 }
 
-void pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
-                      uint64_t left_ns, size_t *count) {
+size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                        uint64_t left_ns) {
     struct pdnn_schedule schedule;
+    size_t count = 0;
     pdnn_schedule_init(&schedule, tasks, n_tasks, rules);
-    *count = 0;
     pdnn_schedule_plan(&schedule, left_ns);
     for (size_t i = 0; i < n_tasks; i++)
-        *count += !schedule.state[i].closed && !schedule.state[i].waits;
+        count += !schedule.state[i].closed && !schedule.state[i].waits;
     pdnn_schedule_finish(&schedule);
+    return count;
 }
 
 bool pdnn_schedule_is_waiting(const struct pdnn_schedule *schedule) {
