@@ -274,7 +274,8 @@ enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct
     struct pdnn_lifetime *lifetimes;
     uint64_t total;
     enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
-    status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
     if (status != PDNN_OK)
         return status;
     struct walk walk = {.graph = graph, .roofs = roofs, .lifetimes = lifetimes};
