@@ -3,8 +3,6 @@
 #ifndef RESULTS_ANALYSIS_CORRECTION_H
 #define RESULTS_ANALYSIS_CORRECTION_H
 
-#include "base/err.h"
-
 #include <stddef.h>
 
 /* The operators of one kind in one model, as composed and as the model ran them. */

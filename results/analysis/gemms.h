@@ -6,7 +6,6 @@
 #define RESULTS_ANALYSIS_GEMMS_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "results/tables/columns.h"
 #include "results/tables/record.h"
 #include "results/analysis/work.h"

@@ -11,7 +11,6 @@
 #ifndef RESULTS_ANALYSIS_INTERPOLATE_H
 #define RESULTS_ANALYSIS_INTERPOLATE_H
 
-#include "base/err.h"
 #include "results/analysis/operator_kind.h"
 
 #include <stdint.h>

@@ -4,7 +4,6 @@
 #define RESULTS_ANALYSIS_SEQPOINT_SUMMARY_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "results/tables/seqpoint_table.h"
 
 /* Bars are at most this many. */

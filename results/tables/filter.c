@@ -5,7 +5,6 @@
 #include "models/instance.h"
 #include "results/tables/results_reader.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #define RESULTS_TABLES_IDS_H
 
 #include "base/arena.h"
-#include "base/err.h"
 #include "results/table/csv.h"
 
 /* Replaces the cells of the column `id` that differ from today's form by texts in the arena, which must live

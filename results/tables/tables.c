@@ -1,10 +1,8 @@
 #include "results/tables/tables.h"
-#include "base/memory.h"
 #include "results/table/csv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,

@@ -3,7 +3,6 @@
 #ifndef RESULTS_TABLES_VISITS_H
 #define RESULTS_TABLES_VISITS_H
 
-#include "base/err.h"
 #include "base/texts.h"
 #include "runtime/facts/visit.h"
 
