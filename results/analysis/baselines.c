@@ -3,6 +3,7 @@
 #include "results/analysis/seqpoint.h"
 #include "runtime/facts/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -118,6 +119,7 @@ enum pdnn_status pdnn_random_error(const struct pdnn_baseline_request *request, 
                                    struct pdnn_arena *arena, double *error, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = request->epoch;
     struct pdnn_length_groups groups;
+    assert(seeds);
     if (group(request, arena, &groups, err) != PDNN_OK)
         return err->status;
     uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);

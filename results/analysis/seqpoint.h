@@ -65,7 +65,7 @@ enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
                                       const struct pdnn_baseline_request *request, struct pdnn_arena *arena,
                                       struct pdnn_points *points, struct pdnn_err *err);
 
-/* The 95th percentile of the absolute error of `random` over seeds request->seed, + 1, ... */
+/* The 95th percentile of the absolute error of `random` over at least one seed: request->seed, + 1, ... */
 enum pdnn_status pdnn_random_error(const struct pdnn_baseline_request *request, size_t seeds,
                                    struct pdnn_arena *arena, double *error, struct pdnn_err *err);
 
