@@ -160,22 +160,18 @@ static enum pdnn_status add_source(struct builder *b, const struct source *sourc
     const char *key = b->request->selection->results.header[source->column];
     if (source->is_empty && !source->named)
         return PDNN_OK; /* another family's */
-    if (!source->varies) {
-        add_term(b, source, PDNN_TERM_CONSTANT, NULL);
-        return PDNN_OK;
-    }
-    if (source->is_number)
+    if (source->varies && source->is_number)
         return add_number(b, source, err);
-    if (source->words.count <= PDNN_DESIGN_WORDS_MAX) {
+    if (!source->varies)
+        add_term(b, source, PDNN_TERM_CONSTANT, NULL);
+    else if (source->words.count <= PDNN_DESIGN_WORDS_MAX)
         add_words(b, source);
-        return PDNN_OK;
-    }
-    if (!source->named) {
+    else if (!source->named)
         add_term(b, source, PDNN_TERM_WORDS, NULL);
-        return PDNN_OK;
-    }
-    return pdnn_fail(err, PDNN_INVALID, "'%.64s' has %zu different words; at most %d can be fitted", key,
-                     source->words.count, PDNN_DESIGN_WORDS_MAX);
+    else
+        return pdnn_fail(err, PDNN_INVALID, "'%.64s' has %zu different words; at most %d can be fitted", key,
+                         source->words.count, PDNN_DESIGN_WORDS_MAX);
+    return PDNN_OK;
 }
 
 static enum pdnn_status fill(struct builder *b, struct pdnn_err *err) {

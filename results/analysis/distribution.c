@@ -324,9 +324,8 @@ static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t 
                                   struct pdnn_arena *arena, uint64_t *bytes, struct pdnn_err *err) {
     struct pdnn_graph graph;
     struct pdnn_lifetime *lifetimes;
-    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
-        return err->status;
-    if (pdnn_memory_lifetimes(&graph, &lifetimes, err) != PDNN_OK)
+    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK ||
+        pdnn_memory_lifetimes(&graph, &lifetimes, err) != PDNN_OK)
         return err->status;
     bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
     if (slice > 1)
@@ -339,7 +338,7 @@ static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t 
 }
 
 /* Whether a minibatch fits; one whose counts overflow does not. */
-static void fits(const struct work *w, int64_t batch, int64_t slice, bool *does) {
+static bool fits(const struct work *w, int64_t batch, int64_t slice) {
     struct pdnn_arena arena = {0};
     struct pdnn_instance instance = w->instance;
     struct pdnn_err why = {0};
@@ -347,28 +346,27 @@ static void fits(const struct work *w, int64_t batch, int64_t slice, bool *does)
     instance.hyper[instance.family->minibatch_param].number = batch;
     enum pdnn_status status = memory_of(&instance, slice, &arena, &bytes, &why);
     pdnn_arena_finish(&arena);
-    *does = status == PDNN_OK && bytes <= w->request->memory_bytes;
+    return status == PDNN_OK && bytes <= w->request->memory_bytes;
 }
 
-static void find_batch(const struct work *w, int64_t slice, uint64_t *batch) {
+/* The largest that fits. */
+static uint64_t find_batch(const struct work *w, int64_t slice) {
     int64_t most = w->instance.family->params[w->instance.family->minibatch_param].max, low = 0, high = 1;
-    bool does = true;
-    *batch = PDNN_ABSENT;
     if (!w->request->memory_bytes)
-        return;
-    while (does && high <= most) {
-        fits(w, high, slice, &does);
-        low = does ? high : low;
-        high = does ? 2 * high : high;
+        return PDNN_ABSENT;
+    while (high <= most && fits(w, high, slice)) {
+        low = high;
+        high *= 2;
     }
     high = high > most ? most + 1 : high;
     while (high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        fits(w, middle, slice, &does);
-        low = does ? middle : low;
-        high = does ? high : middle;
+        if (fits(w, middle, slice))
+            low = middle;
+        else
+            high = middle;
     }
-    *batch = low ? (uint64_t)low : PDNN_ABSENT;
+    return low ? (uint64_t)low : PDNN_ABSENT;
 }
 
 /* Where the step of the last row goes. */
@@ -431,14 +429,14 @@ static enum pdnn_status add_row(struct work *w, struct pdnn_err *err) {
     struct pdnn_reduced_step step = pdnn_reduce_gradients(timed, w->graph.n_nodes, &plan);
     struct pdnn_arena arena = {0};
     double gradients = 0;
-    uint64_t memory = 0, batch = PDNN_ABSENT;
+    uint64_t memory = 0;
     for (size_t i = 0; i < w->graph.n_nodes; i++)
         gradients += timed[i].gradient_bytes;
     enum pdnn_status status = memory_of(&w->instance, w->slice, &arena, &memory, err);
     pdnn_arena_finish(&arena);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s", w->id);
-    find_batch(w, w->slice, &batch);
+    const uint64_t batch = find_batch(w, w->slice);
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, ID, w->id);
     pdnn_table_set_text(table, row, FAMILY, w->rows.family);

@@ -34,8 +34,7 @@ static void sort_places(struct place *place, size_t count) {
 }
 
 /* The order of the examples, in batches; whoever comes last, at random, is left over. */
-static void arrange(const struct pdnn_epoch_request *request, struct pdnn_arena *arena,
-                    struct place **order) {
+static struct place *arrange(const struct pdnn_epoch_request *request, struct pdnn_arena *arena) {
     const struct pdnn_lengths *lengths = request->lengths;
     struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "epoch"), 0};
     size_t batch = request->batch, batches = lengths->count / batch, columns = lengths->columns;
@@ -55,7 +54,7 @@ static void arrange(const struct pdnn_epoch_request *request, struct pdnn_arena 
             sort_places(place + at, batches * batch - at < shard ? batches * batch - at : shard);
         pdnn_rng_shuffle(&rng, place, batches, batch * sizeof *place);
     }
-    *order = place;
+    return place;
 }
 
 static int64_t round_up(int64_t length, int64_t multiple) {
@@ -112,11 +111,10 @@ static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, s
                                      struct pdnn_epoch *epoch, struct pdnn_err *err) {
     const struct pdnn_lengths *lengths = request->lengths;
     size_t columns = lengths->columns, batch = request->batch;
-    struct place *order = NULL;
     if (lengths->count < request->batch)
         return pdnn_fail(err, PDNN_INVALID, "%s: %zu example%s, fewer than the %" PRIu64 " of one batch",
                          lengths->source, lengths->count, lengths->count > 1 ? "s" : "", request->batch);
-    arrange(request, arena, &order);
+    const struct place *order = arrange(request, arena);
     epoch->n_iterations = lengths->count / batch;
     epoch->left_over = lengths->count % batch;
     epoch->example = pdnn_arena_alloc(arena, epoch->n_iterations * batch * columns, sizeof *epoch->example);

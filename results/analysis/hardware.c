@@ -222,14 +222,13 @@ static bool has_like(const struct pdnn_ceilings *ceilings, const struct pdnn_cei
     return false;
 }
 
-void pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with,
-                         struct pdnn_ceilings **alike) {
+struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with) {
     struct pdnn_ceilings *made = pdnn_alloc(1, sizeof *made);
     for (size_t i = 0; i < of->count; i++) {
         if (!is_bandwidth(&of->row[i]) || has_like(with, &of->row[i]))
             made->row[made->count++] = of->row[i];
     }
-    *alike = made;
+    return made;
 }
 
 static void put_factor(struct pdnn_str *out, const char *what, double factor) {

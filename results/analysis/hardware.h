@@ -45,8 +45,7 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
 /* On the heap: the rows of the one without bandwidths of patterns that the other lacks. A machine of which
  * more patterns were measured would seem the faster one. A ladder's patterns and streaming stores count as
  * those of the levels. */
-void pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with,
-                         struct pdnn_ceilings **alike);
+struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with);
 
 /* Appends "compute x 2, DRAM bandwidth x 1.5". */
 void pdnn_hardware_text(const struct pdnn_hardware *hardware, struct pdnn_str *out);

@@ -92,8 +92,7 @@ static size_t find_twin(const struct kind *kind, size_t size) {
 static void append(struct kind *kind, const struct pdnn_operator_kind *parsed, double log_use) {
     if (kind->count == kind->room) {
         size_t room = kind->room ? 2 * kind->room : 8;
-        struct member **members = pdnn_resize(kind->member, room, sizeof(struct member *));
-        kind->member = members;
+        kind->member = pdnn_resize(kind->member, room, sizeof *kind->member);
         kind->room = room;
     }
     struct member *made = pdnn_alloc(1, sizeof *made + parsed->n_sizes * sizeof *made->size);

@@ -157,7 +157,7 @@ enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
     if (request->examples)
         redraw(request, arena, &made);
     *lengths = made;
-    return status;
+    return PDNN_OK;
 }
 
 /* A word that is neither a distribution nor a file was one of them with an error. */

@@ -556,8 +556,8 @@ enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
     w->onto = *request->hardware;
     w->onto.onto = NULL;
     if (onto) {
-        pdnn_ceilings_alike(onto, from, &w->onto.onto);
-        pdnn_ceilings_alike(from, onto, &w->alike);
+        w->onto.onto = pdnn_ceilings_alike(onto, from);
+        w->alike = pdnn_ceilings_alike(from, onto);
     }
     enum pdnn_status status = PDNN_OK;
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)

@@ -180,18 +180,16 @@ enum pdnn_status pdnn_several_read(const char *const *directories, size_t n, str
     for (size_t part = 0; status == PDNN_OK && part < n; part++)
         status = read_part(m, part, err);
     if (status == PDNN_OK)
-        name_directories(m);
-    if (status == PDNN_OK)
         status = merge_headers(m, err);
-    if (status == PDNN_OK)
-        merge_rows(m);
-    free(m);
     if (status == PDNN_OK) {
+        name_directories(m);
+        merge_rows(m);
         *several = made;
     } else {
         pdnn_csv_finish(&made.table);
         pdnn_several_finish(&made);
     }
+    free(m);
     return status;
 }
 

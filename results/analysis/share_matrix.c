@@ -79,7 +79,7 @@ static const struct pdnn_share *find(const struct list *list, const struct pdnn_
 enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const struct pdnn_series *series,
                                    struct pdnn_share_matrix *matrix, struct pdnn_err *err) {
     struct pdnn_arena *arena = source->arena;
-    size_t n_columns = series->count, n_shares = 0, n_rows;
+    size_t n_columns = series->count, n_shares = 0;
     struct list *lists = pdnn_arena_alloc(arena, n_columns + 1, sizeof *lists);
     enum pdnn_status status = PDNN_OK;
     for (size_t c = 0; status == PDNN_OK && c < n_columns; c++) {
@@ -91,7 +91,7 @@ enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const
     if (status != PDNN_OK)
         return status;
     struct pdnn_share *rows = pdnn_arena_alloc(arena, n_shares + 1, sizeof *rows);
-    n_rows = collect_rows(lists, n_columns, rows);
+    size_t n_rows = collect_rows(lists, n_columns, rows);
     const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
     for (size_t r = 0; r < n_rows; r++) {
         for (size_t c = 0; c < n_columns; c++)

@@ -359,7 +359,6 @@ enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
                                      struct pdnn_import_result *result, struct pdnn_err *err) {
     struct pdnn_import_request named = *request;
     struct import im = {.request = &named};
-
     if (!named.host)
         named.host = name_of(named.path, &im.arena);
     enum pdnn_status status = read_json(&im, err);

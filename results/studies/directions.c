@@ -65,10 +65,6 @@ static const char *keep(struct check *check, struct pdnn_str *text) {
     return kept;
 }
 
-static void add_line(struct check *check, const struct pdnn_study_line *line) {
-    check->lines[check->n_lines++] = *line;
-}
-
 /* "length 128, 512; batch 32, 8": the axes that differ, and whether any of it is extrapolated. */
 static const char *compared_text(struct check *check, const struct pdnn_evidence *e,
                                  const struct pdnn_axes *axes) {
@@ -113,13 +109,12 @@ static void check_set(struct check *check, const struct pdnn_direction *directio
         pdnn_selection_where(check->selection, series->at[0], axes, &where);
         pdnn_selection_pattern(check->selection, series->at[0], axes, &id);
     }
-    const struct pdnn_study_line line = {.claim = direction->name,
-                                         .verdict = verdict,
-                                         .numbers = keep(check, &numbers),
-                                         .compared = compared_text(check, &e, axes),
-                                         .where = keep(check, &where),
-                                         .id = keep(check, &id)};
-    add_line(check, &line);
+    check->lines[check->n_lines++] = (struct pdnn_study_line){.claim = direction->name,
+                                                              .verdict = verdict,
+                                                              .numbers = keep(check, &numbers),
+                                                              .compared = compared_text(check, &e, axes),
+                                                              .where = keep(check, &where),
+                                                              .id = keep(check, &id)};
 }
 
 /* Leaves out instances without rows and, if there is an axis, those that do not train. */
@@ -176,13 +171,12 @@ static void check_direction(struct check *check, const struct pdnn_direction *di
     }
     if (covered)
         return;
-    const struct pdnn_study_line line = {.claim = direction->name,
-                                         .verdict = PDNN_VERDICT_NOT_COVERED,
-                                         .numbers = "",
-                                         .compared = direction->needs,
-                                         .where = "",
-                                         .id = ""};
-    add_line(check, &line);
+    check->lines[check->n_lines++] = (struct pdnn_study_line){.claim = direction->name,
+                                                              .verdict = PDNN_VERDICT_NOT_COVERED,
+                                                              .numbers = "",
+                                                              .compared = direction->needs,
+                                                              .where = "",
+                                                              .id = ""};
 }
 
 static enum pdnn_status check_all(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,

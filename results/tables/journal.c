@@ -78,22 +78,20 @@ static void make_room(struct loading *loading, size_t count) {
 
 /* Whether journal.csv no longer has the instance of this row of journal-ops.csv: `paradnn prune` was killed
  * between the two files. */
-static void is_pruned(struct loading *loading, size_t number, bool *pruned) {
+static bool is_pruned(struct loading *loading, size_t number) {
     for (size_t i = 0; i < loading->visits.n_rows && !loading->pruned; i++)
         pdnn_texts_add(&loading->visited, pdnn_csv_get(&loading->visits, i, ID_COLUMN));
     if (!loading->pruned)
         loading->pruned = pdnn_alloc(loading->ops.n_rows + 1, sizeof *loading->pruned);
     const char *id = pdnn_csv_get(&loading->ops, number, 0);
-    *pruned = loading->pruned[number] = pdnn_texts_find(&loading->visited, id) == SIZE_MAX;
+    return loading->pruned[number] = pdnn_texts_find(&loading->visited, id) == SIZE_MAX;
 }
 
 static void skip_pruned(struct loading *loading, const char *id) {
-    bool pruned = true;
-    while (pruned && loading->next_op < loading->ops.n_rows &&
-           strcmp(pdnn_csv_get(&loading->ops, loading->next_op, 0), id) != 0) {
-        is_pruned(loading, loading->next_op, &pruned);
-        loading->next_op += pruned;
-    }
+    while (loading->next_op < loading->ops.n_rows &&
+           strcmp(pdnn_csv_get(&loading->ops, loading->next_op, 0), id) != 0 &&
+           is_pruned(loading, loading->next_op))
+        loading->next_op++;
 }
 
 /* The next `count` rows of journal-ops.csv, which belong to this visit. */

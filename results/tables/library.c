@@ -92,8 +92,7 @@ static void remember(struct pdnn_library *library, const struct pdnn_library_row
     const char *reason = pdnn_arena_strdup(&library->arena, row->visit.reason);
     if (is_ok && entry->count == entry->room) {
         size_t room = entry->room ? 2 * entry->room : 4;
-        double *ns = pdnn_resize(entry->ns, room, sizeof *ns);
-        entry->ns = ns;
+        entry->ns = pdnn_resize(entry->ns, room, sizeof *entry->ns);
         entry->room = room;
     }
     struct last *last = last_of(entry, row->host);

@@ -52,15 +52,14 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
         return status;
     opened.path = pdnn_strdup(path);
     status = find_columns(&opened, err);
-    if (status == PDNN_OK)
-        pdnn_ids_reprint(&opened.csv, &opened.arena);
-    if (status == PDNN_OK)
-        index_rows(&opened);
-    if (status == PDNN_OK)
-        *reader = opened;
-    else
+    if (status != PDNN_OK) {
         pdnn_ops_reader_close(&opened);
-    return status;
+        return status;
+    }
+    pdnn_ids_reprint(&opened.csv, &opened.arena);
+    index_rows(&opened);
+    *reader = opened;
+    return PDNN_OK;
 }
 
 void pdnn_ops_reader_close(struct pdnn_ops_reader *reader) {

@@ -11,7 +11,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define RESULTS_LIMIT_BYTES ((size_t)1 << 32)
@@ -94,12 +93,11 @@ static enum pdnn_status take(const char *path, struct pdnn_csv *csv, struct pdnn
         if (pdnn_csv_find(csv, needed[i]) < 0)
             status = pdnn_fail(err, PDNN_INVALID, "%s:1: column '%s' is missing; expected a results.csv",
                                path, needed[i]);
-    if (status == PDNN_OK)
-        pdnn_ids_reprint(csv, arena);
     if (status != PDNN_OK) {
         pdnn_csv_finish(csv);
         return status;
     }
+    pdnn_ids_reprint(csv, arena);
     name_keys(csv);
     *results = *csv;
     return PDNN_OK;

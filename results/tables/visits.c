@@ -4,11 +4,6 @@
 
 #include <stdlib.h>
 
-/* Makes room for one more instance. */
-static void grow(struct pdnn_visits *visits) {
-    visits->of = pdnn_grow(visits->of, &visits->room, visits->ids.count, sizeof *visits->of);
-}
-
 /* Makes room for one more visit. */
 static void grow_instance(struct pdnn_instance_visits *of) {
     if (of->count < of->room)
@@ -20,7 +15,7 @@ static void grow_instance(struct pdnn_instance_visits *of) {
 }
 
 static const char *intern(struct pdnn_visits *visits, const char *text) {
-    size_t number = pdnn_texts_add(&visits->texts, text);
+    size_t number = pdnn_texts_add(&visits->texts, text); /* which may move the array */
     return visits->texts.text[number];
 }
 
@@ -44,7 +39,7 @@ static void copy_ops(struct pdnn_visits *visits, const struct pdnn_visit *visit,
 void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit) {
     struct pdnn_measured_ops ops;
     copy_ops(visits, visit, &ops);
-    grow(visits);
+    visits->of = pdnn_grow(visits->of, &visits->room, visits->ids.count, sizeof *visits->of);
     size_t before = visits->ids.count, number = pdnn_texts_add(&visits->ids, id);
     if (number == before)
         visits->of[number] = (struct pdnn_instance_visits){0};

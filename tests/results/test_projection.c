@@ -202,16 +202,15 @@ static void test_ceilings_alike(void **state) {
         .row = {{"bandwidth", "read", "", "L2", 2, 1, 5, 0, 0, 1},
                 {"bandwidth", "copy", "", "L2", 2, 1, 5, 0, 0, 1}},
     };
-    struct pdnn_ceilings *made;
-    pdnn_ceilings_alike(&more, &less, &made);
+    struct pdnn_ceilings *made = pdnn_ceilings_alike(&more, &less);
     assert_int_equal(made->count, 4);
     for (size_t i = 0; i < made->count; i++)
         assert_string_not_equal(made->row[i].pattern, "update");
     free(made);
-    pdnn_ceilings_alike(&less, &more, &made);
+    made = pdnn_ceilings_alike(&less, &more);
     assert_int_equal(made->count, 2);
     free(made);
-    pdnn_ceilings_alike(&more, &ceilings, &made); /* which only reads */
+    made = pdnn_ceilings_alike(&more, &ceilings); /* which only reads */
     assert_int_equal(made->count, 3);
     free(made);
 }
