@@ -244,7 +244,7 @@ static void test_plot_roofline_refuses(void **state) {
         {HEADER, ceilings_text, NULL, "results.csv: no row has a rate to draw"},
         {results_text, "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n", NULL,
          "ceilings.csv has no roofs for f32 on 2 threads"},
-        {results_text, "nothing", NULL, "ceilings.csv:1: column 'kind' is missing"},
+        {results_text, "nothing", NULL, "ceilings.csv:1: there is no column 'kind'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
