@@ -98,8 +98,8 @@ static const struct {
               {"scaling", NULL, &pdnn_scaled_def},
               {"scaling-parts", NULL, &pdnn_scaled_parts_def},
               {"imported", &pdnn_imported_columns, NULL},
-              {"fit", &pdnn_fit_columns, NULL},
-              {"residuals", &pdnn_residuals_columns, NULL},
+              {"fit", NULL, &pdnn_fit_def},
+              {"residuals", NULL, &pdnn_residuals_def},
               PDNN_STUDIES(STUDY_TABLE)};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 

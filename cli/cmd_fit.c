@@ -1,13 +1,17 @@
+#include "base/fill.h"
 #include "base/visible.h"
-#include "cli/fit_text.h"
 #include "cli/output.h"
 #include "cli/registry.h"
+#include "cli/terminal.h"
 #include "results/analysis/compare.h"
 #include "results/analysis/fit.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const paragraphs[] = {
     "Linear regression of a column of results.csv, or of a ratio, on hyper-parameters and run settings, one "
@@ -26,7 +30,7 @@ static const char *const paragraphs[] = {
     "computes it: the time of the first over that of the second, so above 1 the second is faster. Instances "
     "without a ratio are left out.",
     "RESULTS is the directory that a sweep wrote. Instances whose status is not ok are left out. `paradnn "
-    "columns fit` and `paradnn columns residuals` explain what --format csv prints.",
+    "columns fit` and `paradnn columns residuals` explain the columns.",
     NULL,
 };
 
@@ -43,7 +47,7 @@ static const struct pdnn_option_def options[] = {
     {"model", 'm', "MODEL", models, false, "linear, log or power (default: linear and log)"},
     PDNN_OPTION_ONLY,
     {"residuals", 0, NULL, NULL, false, "list every instance with its fitted value instead"},
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -63,14 +67,12 @@ struct command {
     const double *ratios;                   /* by position; NULL: a column is fitted */
     const bool *chosen;
     struct pdnn_arena arena;
-    struct pdnn_str out;
+    struct pdnn_table terms, residuals;
     const char *on[ON_MAX];
     char on_text[ON_TEXT];
     size_t n_on;
     const char *value; /* NULL: the model's own */
     const char *usual; /* that of the linear and the log model */
-    bool csv, residuals, started;
-    size_t fitted; /* number of fits shown */
 };
 
 /* "layers,nodes" into the command's own text. */
@@ -121,23 +123,6 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     return PDNN_OK;
 }
 
-static void show(struct command *c, const struct pdnn_fit *fit) {
-    const struct pdnn_columns *columns = c->residuals ? &pdnn_residuals_columns : &pdnn_fit_columns;
-    if (!c->csv && !c->residuals) {
-        pdnn_fit_text(&c->out, fit);
-        return;
-    }
-    if (!c->started)
-        pdnn_columns_header(columns, &c->out);
-    c->started = true;
-    for (size_t i = 0; c->residuals && i < fit->n_rows; i++)
-        pdnn_columns_row(columns, &(struct pdnn_fit_line){fit, NULL, &fit->row[i]}, &c->out);
-    for (size_t i = 0; !c->residuals && i < fit->n_terms; i++)
-        pdnn_columns_row(columns, &(struct pdnn_fit_line){fit, &fit->term[i], NULL}, &c->out);
-    if (!c->residuals && fit->model == PDNN_FIT_POWER)
-        pdnn_columns_row(columns, &(struct pdnn_fit_line){fit, NULL, NULL}, &c->out);
-}
-
 static enum pdnn_status fit_family(struct command *c, const char *family, enum pdnn_fit_model model,
                                    struct pdnn_err *err) {
     struct pdnn_fit_request request = {.selection = c->selection,
@@ -151,14 +136,9 @@ static enum pdnn_status fit_family(struct command *c, const char *family, enum p
                                        .on = c->on,
                                        .n_on = c->n_on,
                                        .model = model};
-    struct pdnn_fit fit;
-    if ((!c->ratios &&
-         pdnn_fit_values(c->selection, request.what, &c->arena, &request.values, err) != PDNN_OK) ||
-        pdnn_fit(&request, &c->arena, &fit, err) != PDNN_OK)
+    if (!c->ratios && pdnn_fit_values(c->selection, request.what, &c->arena, &request.values, err) != PDNN_OK)
         return err->status;
-    show(c, &fit);
-    c->fitted++;
-    return PDNN_OK;
+    return pdnn_fit(&request, &c->terms, &c->residuals, err);
 }
 
 /* One fit; why it cannot be made goes to `notes`, once. */
@@ -193,9 +173,9 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
     }
     const char *text = pdnn_str_text(&notes);
     bool is_usual = !c->ratios && !c->value && (!model || strcmp(model, models[PDNN_FIT_POWER]) != 0);
-    if (status == PDNN_OK && c->fitted && is_usual && strcmp(c->usual, "pct_of_peak") != 0)
+    if (status == PDNN_OK && c->terms.n_rows && is_usual && strcmp(c->usual, "pct_of_peak") != 0)
         fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", c->usual);
-    if (status == PDNN_OK && c->fitted)
+    if (status == PDNN_OK && c->terms.n_rows)
         fputs(text, stderr);
     else if (status == PDNN_OK && *text)
         status = pdnn_fail(err, PDNN_INVALID, "%.*s", (int)strcspn(text, "\n"), text);
@@ -205,19 +185,130 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
     return status;
 }
 
+/* A line of people's text, filled to the terminal; finishes it. */
+static void append_line(struct pdnn_str *out, struct pdnn_str *line) {
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    struct pdnn_str shown = {0};
+    pdnn_visible_append(&shown, pdnn_str_text(line), line->length, "");
+    pdnn_fill_text(out, pdnn_str_text(&shown), 2, width ? width : SIZE_MAX);
+    pdnn_str_finish(&shown);
+    pdnn_str_finish(line);
+}
+
+/* "fc: pct_of_peak of 16 instances, linear: R2 0.997, adjusted 0.996, leave-one-out 0.994", and what was left
+ * out. */
+static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, size_t row) {
+    static const char *const forms[PDNN_FIT_MODEL_COUNT] = {"linear, z-scores",
+                                                            "linear in logarithms, z-scores", "power law"};
+    const char *model = pdnn_table_text(terms, row, PDNN_FIT_MODEL), *form = model;
+    const char *value = pdnn_table_text(terms, row, PDNN_FIT_VALUE);
+    uint64_t no_value = pdnn_table_count(terms, row, PDNN_FIT_NO_VALUE);
+    uint64_t no_cell = pdnn_table_count(terms, row, PDNN_FIT_NO_CELL);
+    double left_out = pdnn_table_number(terms, row, PDNN_FIT_R2_LEAVE_ONE_OUT);
+    struct pdnn_str line = {0};
+    for (size_t m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
+        form = strcmp(model, models[m]) == 0 ? forms[m] : form;
+    pdnn_str_printf(&line, "%s: %s of %" PRIu64 " instances, %s: R2 %.3f, adjusted %.3f, ",
+                    pdnn_table_text(terms, row, PDNN_FIT_FAMILY), value,
+                    pdnn_table_count(terms, row, PDNN_FIT_ROWS), form,
+                    pdnn_table_number(terms, row, PDNN_FIT_R2),
+                    pdnn_table_number(terms, row, PDNN_FIT_R2_ADJUSTED));
+    if (isnan(left_out))
+        pdnn_str_printf(&line, "leave-one-out not available: some instance alone determines a weight");
+    else
+        pdnn_str_printf(&line, "leave-one-out %.3f", left_out);
+    if (no_value)
+        pdnn_str_printf(&line, "; left out: %" PRIu64 " without %s", no_value, value);
+    if (no_cell)
+        pdnn_str_printf(&line, "; left out: %" PRIu64 " without a number that varies among the others",
+                        no_cell);
+    append_line(out, &line);
+}
+
+/* Weights first, the heaviest before others, then the constant and terms without a weight. A factor weighs
+ * its logarithm. */
+static double heaviness(const struct pdnn_table *terms, size_t row) {
+    double weight = pdnn_table_number(terms, row, PDNN_FIT_WEIGHT);
+    bool is_factor = strcmp(pdnn_table_text(terms, row, PDNN_FIT_MODEL), models[PDNN_FIT_POWER]) == 0 &&
+                     !pdnn_table_is_empty(terms, row, PDNN_FIT_BASELINE);
+    if (isnan(weight))
+        return -2;
+    return pdnn_table_is_empty(terms, row, PDNN_FIT_VIF) ? -1 : fabs(is_factor ? log(weight) : weight);
+}
+
+static double distance(const struct pdnn_table *residuals, size_t row) {
+    return fabs(pdnn_table_number(residuals, row, PDNN_RESIDUALS_STUDENTIZED));
+}
+
+/* Descending; rows that are alike stay in their order. */
+static void sort_by(struct pdnn_row_list *rows, const struct pdnn_table *table,
+                    double (*key)(const struct pdnn_table *, size_t)) {
+    for (size_t i = 1; i < rows->count; i++) {
+        size_t row = rows->at[i], k = i;
+        for (; k && key(table, rows->at[k - 1]) < key(table, row); k--)
+            rows->at[k] = rows->at[k - 1];
+        rows->at[k] = row;
+    }
+}
+
+static void append_outliers(struct pdnn_str *out, const struct command *c, size_t term) {
+    enum { SHOWN = 10 };
+    static const size_t columns[] = {PDNN_RESIDUALS_ACTUAL, PDNN_RESIDUALS_FITTED, PDNN_RESIDUALS_STUDENTIZED,
+                                     PDNN_RESIDUALS_ID};
+    struct pdnn_row_list rows = {0};
+    for (size_t i = 0; i < c->residuals.n_rows; i++)
+        if (pdnn_table_count(&c->residuals, i, PDNN_RESIDUALS_OUTLIER) &&
+            strcmp(pdnn_table_text(&c->residuals, i, PDNN_RESIDUALS_FAMILY),
+                   pdnn_table_text(&c->terms, term, PDNN_FIT_FAMILY)) == 0 &&
+            strcmp(pdnn_table_text(&c->residuals, i, PDNN_RESIDUALS_MODEL),
+                   pdnn_table_text(&c->terms, term, PDNN_FIT_MODEL)) == 0)
+            pdnn_rows_add(&rows, i);
+    sort_by(&rows, &c->residuals, distance);
+    size_t count = rows.count;
+    rows.count = count < SHOWN ? count : SHOWN;
+    if (count) {
+        pdnn_str_printf(out, "Outliers:\n");
+        pdnn_table_show(out, &c->residuals, &rows, columns, sizeof columns / sizeof *columns);
+    }
+    if (count > SHOWN)
+        pdnn_str_printf(out, "and %zu more outliers: --residuals\n", count - SHOWN);
+    pdnn_rows_finish(&rows);
+}
+
+static void print_fits(const struct command *c) {
+    static const size_t keys[] = {PDNN_FIT_FAMILY, PDNN_FIT_MODEL};
+    static const size_t columns[] = {PDNN_FIT_TERM, PDNN_FIT_BASELINE, PDNN_FIT_WEIGHT, PDNN_FIT_CI_LOW,
+                                     PDNN_FIT_VIF,  PDNN_FIT_STATE,    PDNN_FIT_WITH};
+    struct pdnn_groups fits = pdnn_groups_make(&c->terms, NULL, keys, sizeof keys / sizeof *keys);
+    struct pdnn_str out = {0};
+    for (size_t i = 0; i < fits.count; i++) {
+        struct pdnn_row_list *terms = &fits.group[i];
+        pdnn_str_append(&out, "\n", i > 0);
+        append_head(&out, &c->terms, terms->at[0]);
+        sort_by(terms, &c->terms, heaviness);
+        pdnn_table_show(&out, &c->terms, terms, columns, sizeof columns / sizeof *columns);
+        append_outliers(&out, c, terms->at[0]);
+    }
+    pdnn_text_print(&out, false);
+    pdnn_groups_finish(&fits);
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
     char shown[PDNN_SIDES][PDNN_VISIBLE_TEXT];
-    struct command c = {.csv = pdnn_wants_csv(arguments),
-                        .residuals = pdnn_argument(arguments, "residuals") != NULL,
-                        .value = pdnn_argument(arguments, "value")};
+    struct command c = {.value = pdnn_argument(arguments, "value")};
+    bool residuals = pdnn_argument(arguments, "residuals");
+    pdnn_table_init(&c.terms, &pdnn_fit_def);
+    pdnn_table_init(&c.residuals, &pdnn_residuals_def);
     enum pdnn_status status = parse_on(&c, pdnn_argument(arguments, "on"), err);
     if (status == PDNN_OK)
         status = open_tables(&c, arguments, err);
     if (status == PDNN_OK)
         status = fit_all(&c, pdnn_argument(arguments, "model"), err);
-    if (status == PDNN_OK)
-        pdnn_text_print(&c.out, c.csv);
+    if (status == PDNN_OK && (residuals || !pdnn_wants_text(arguments)))
+        pdnn_table_print(residuals ? &c.residuals : &c.terms, NULL, arguments);
+    else if (status == PDNN_OK)
+        print_fits(&c);
     if (status == PDNN_OK && c.ratios)
         fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
                 pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
@@ -225,7 +316,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
                 c.comparison.unpaired.n_rows);
     else if (status == PDNN_OK && c.own.left_out)
         fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", c.own.count, c.own.left_out);
-    pdnn_str_finish(&c.out);
+    pdnn_table_finish(&c.terms);
+    pdnn_table_finish(&c.residuals);
     pdnn_selection_close(&c.own);
     if (c.comparison.n_directories)
         pdnn_comparison_close(&c.comparison);

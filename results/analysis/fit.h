@@ -8,7 +8,7 @@
 
 #include "results/analysis/compare.h"
 #include "results/analysis/design_matrix.h"
-#include "results/tables/columns.h"
+#include "results/table/table.h"
 
 enum pdnn_fit_model {
     PDNN_FIT_LINEAR, /* z-scores: weights are standard deviations of the value per standard deviation of the
@@ -21,35 +21,47 @@ enum pdnn_fit_model {
 /* "linear", "log", "power". */
 const char *pdnn_fit_model_name(enum pdnn_fit_model model);
 
-/* Has a weight if `state` is fitted; NaN otherwise. */
-struct pdnn_fit_term {
-    const char *name;     /* "nodes", or "cell=lstm" for a word */
-    const char *baseline; /* of a word: what it is set against; else "" */
-    enum pdnn_term_state state;
-    const char *with;         /* collinear: the terms it is a combination of, joined by ", "; else "" */
-    double weight, low, high; /* with its 95 % interval */
-    double std_error;         /* of the weight; in a power law, of a factor's logarithm */
-    double inflation;         /* of the variance, because terms are correlated */
+/* One row for each term of a fit, in the order of the table's columns, and behind them the constant of a
+ * power law; the columns from PDNN_FIT_ROWS on are those of the whole fit. Numbers of the term are empty
+ * unless it has a weight. */
+enum {
+    PDNN_FIT_FAMILY,
+    PDNN_FIT_VALUE, /* what is fitted */
+    PDNN_FIT_MODEL,
+    PDNN_FIT_TERM,     /* "nodes", or "cell=lstm" for a word */
+    PDNN_FIT_BASELINE, /* of a word: what it is set against */
+    PDNN_FIT_STATE,
+    PDNN_FIT_WITH,   /* collinear: the terms it is a combination of, joined by ", " */
+    PDNN_FIT_WEIGHT, /* with its 95 % interval */
+    PDNN_FIT_CI_LOW,
+    PDNN_FIT_CI_HIGH,
+    PDNN_FIT_STD_ERROR, /* of the weight; in a power law, of a factor's logarithm */
+    PDNN_FIT_VIF,       /* inflation of the variance, because terms are correlated */
+    PDNN_FIT_ROWS,
+    PDNN_FIT_NO_VALUE, /* rows left out, as the next ones */
+    PDNN_FIT_NO_CELL,
+    PDNN_FIT_OUTLIERS,
+    PDNN_FIT_R2, /* of logarithms, where those are fitted */
+    PDNN_FIT_R2_ADJUSTED,
+    PDNN_FIT_R2_LEAVE_ONE_OUT,
+    PDNN_FIT_COLUMNS
 };
+extern const struct pdnn_table_def pdnn_fit_def;
 
-struct pdnn_fit_row {
-    const char *id;               /* borrowed from the selection */
-    double value, fitted;         /* in the value's own unit */
-    double leverage, studentized; /* results/analysis/least_squares.h */
-    bool outlier;                 /* so far off that only 1 table in 20 has such a row by chance */
+/* One row for each row of a fit, in the order of the selection. */
+enum {
+    PDNN_RESIDUALS_FAMILY,
+    PDNN_RESIDUALS_VALUE,
+    PDNN_RESIDUALS_MODEL,
+    PDNN_RESIDUALS_ID,
+    PDNN_RESIDUALS_ACTUAL, /* in the value's own unit, as the next one */
+    PDNN_RESIDUALS_FITTED,
+    PDNN_RESIDUALS_LEVERAGE, /* results/analysis/least_squares.h, as the next one */
+    PDNN_RESIDUALS_STUDENTIZED,
+    PDNN_RESIDUALS_OUTLIER, /* 1: so far off that only 1 table in 20 has such a row by chance */
+    PDNN_RESIDUALS_COLUMNS
 };
-
-struct pdnn_fit {
-    const char *family, *what; /* borrowed from the request */
-    enum pdnn_fit_model model;
-    struct pdnn_fit_term *term; /* in the order of the table's columns */
-    size_t n_terms;
-    struct pdnn_fit_row *row; /* in the order of the selection */
-    size_t n_rows;
-    size_t no_value, no_cell, outliers;           /* numbers of rows; the first two are left out */
-    double constant, constant_low, constant_high; /* of a power law; else NaN */
-    double r2, r2_adjusted, r2_leave_one_out; /* of logarithms, where those are fitted; the last may be NaN */
-};
+extern const struct pdnn_table_def pdnn_residuals_def;
 
 struct pdnn_fit_request {
     const struct pdnn_selection *selection;
@@ -62,10 +74,10 @@ struct pdnn_fit_request {
     enum pdnn_fit_model model;
 };
 
-/* In the arena. PDNN_INVALID where nothing can be fitted: too few rows, all values equal, no term that
- * varies. */
-enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_arena *arena,
-                          struct pdnn_fit *fit, struct pdnn_err *err);
+/* Appends the rows of a fit to both tables. PDNN_INVALID where nothing can be fitted: too few rows, all
+ * values equal, no term that varies. */
+enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_table *terms,
+                          struct pdnn_table *residuals, struct pdnn_err *err);
 
 /* The numbers in a column of results.csv, by position in the selection; NaN for anything else. PDNN_INVALID
  * names the nearest column. */
@@ -79,15 +91,5 @@ void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena
 /* The families among the chosen rows, in the order of the table. */
 void pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
                        const char *const **families, size_t *n_families);
-
-/* One line of either table that `paradnn fit --format csv` prints. `term` NULL: the constant of a power law.
- */
-struct pdnn_fit_line {
-    const struct pdnn_fit *fit;
-    const struct pdnn_fit_term *term;
-    const struct pdnn_fit_row *row;
-};
-
-extern const struct pdnn_columns pdnn_fit_columns, pdnn_residuals_columns; /* rows: struct pdnn_fit_line */
 
 #endif

@@ -5,6 +5,7 @@
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 #include "results/plots/names.h"
+#include "results/table/write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,10 +17,10 @@ enum { MODELS = 2, FIRST_LABEL = 10 };
 static const double width = 1200, left = 330, right = 1150, below = 100, above = 120, head_pixels = 34,
                     term_pixels = 40, bar_pixels = 13, caption_bottom = 8;
 
-/* One family with both fits; one that could not be made has no terms. */
+/* One family with both fits, in rows of the table of terms; one that could not be made has no terms. */
 struct group {
     const char *family;
-    struct pdnn_fit fit[MODELS];
+    size_t first[MODELS], n_terms[MODELS];
 };
 
 struct picture {
@@ -30,6 +31,7 @@ struct picture {
     const char *value;     /* NULL: a ratio */
     const double *numbers; /* by position */
     const bool *chosen;    /* rows with a ratio; NULL: all */
+    struct pdnn_table terms, residuals;
     struct group *group;
     size_t n_groups;
     double height, low, high;
@@ -55,13 +57,15 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
                                                      .what = p->value ? p->value : "ratio",
                                                      .family = families[i],
                                                      .model = m ? PDNN_FIT_LOG : PDNN_FIT_LINEAR};
-            if (pdnn_fit(&request, &p->arena, &group.fit[m], &one) != PDNN_OK && one.status != PDNN_INVALID) {
+            group.first[m] = p->terms.n_rows;
+            if (pdnn_fit(&request, &p->terms, &p->residuals, &one) != PDNN_OK && one.status != PDNN_INVALID) {
                 *err = one;
                 return err->status;
             }
+            group.n_terms[m] = p->terms.n_rows - group.first[m];
             first = first.status ? first : one;
         }
-        if (group.fit[0].n_terms || group.fit[1].n_terms)
+        if (group.n_terms[0] || group.n_terms[1])
             p->group[p->n_groups++] = group;
     }
     if (p->n_groups)
@@ -71,16 +75,17 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
 }
 
 /* Both models have the same terms in the same order; one that could not be fitted has none. */
-static const struct pdnn_fit *terms_of(const struct group *group) {
-    return group->fit[0].n_terms ? &group->fit[0] : &group->fit[1];
+static int model_of(const struct group *group) {
+    return group->n_terms[0] ? 0 : 1;
 }
 
-static bool is_drawn(const struct group *group, size_t term) {
-    for (int m = 0; m < MODELS; m++) {
-        if (term < group->fit[m].n_terms && group->fit[m].term[term].state == PDNN_TERM_FITTED)
-            return true;
-    }
-    return false;
+static bool has_weight(const struct picture *p, const struct group *group, int model, size_t term) {
+    return term < group->n_terms[model] &&
+           !pdnn_table_is_empty(&p->terms, group->first[model] + term, PDNN_FIT_WEIGHT);
+}
+
+static bool is_drawn(const struct picture *p, const struct group *group, size_t term) {
+    return has_weight(p, group, 0, term) || has_weight(p, group, 1, term);
 }
 
 static void measure(struct picture *p) {
@@ -88,20 +93,19 @@ static void measure(struct picture *p) {
     for (size_t i = 0; i < p->n_groups; i++) {
         const struct group *group = &p->group[i];
         pixels += head_pixels;
-        for (size_t k = 0; k < terms_of(group)->n_terms; k++) {
-            if (!is_drawn(group, k))
-                continue;
-            pixels += term_pixels;
+        for (size_t k = 0; k < group->n_terms[model_of(group)]; k++) {
+            pixels += is_drawn(p, group, k) ? term_pixels : 0;
             for (int m = 0; m < MODELS; m++) {
-                if (k >= group->fit[m].n_terms || group->fit[m].term[k].state != PDNN_TERM_FITTED)
+                if (!has_weight(p, group, m, k))
                     continue;
-                const struct pdnn_fit_term *term = &group->fit[m].term[k];
-                p->low = fmin(p->low, term->low);
-                p->high = fmax(p->high, term->high);
+                p->low = fmin(p->low, pdnn_table_number(&p->terms, group->first[m] + k, PDNN_FIT_CI_LOW));
+                p->high = fmax(p->high, pdnn_table_number(&p->terms, group->first[m] + k, PDNN_FIT_CI_HIGH));
                 p->drawn++;
             }
         }
-        p->left_out += (int)(terms_of(group)->no_value + terms_of(group)->no_cell);
+        size_t first = group->first[model_of(group)];
+        p->left_out += (int)(pdnn_table_count(&p->terms, first, PDNN_FIT_NO_VALUE) +
+                             pdnn_table_count(&p->terms, first, PDNN_FIT_NO_CELL));
     }
     p->height = above + pixels + below;
     double margin = (p->high - p->low) * 0.04;
@@ -118,21 +122,22 @@ static void put_label(struct picture *p, const char *text, double x, double y, c
 /* "fc: 30 instances, R2 0.28 linear, 0.78 in logarithms" */
 static void put_head(struct picture *p, const struct group *group, double y) {
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%.60s: %zu instances, R2", group->family, terms_of(group)->n_rows);
-    for (int m = 0; m < MODELS; m++) {
-        if (group->fit[m].n_terms)
-            pdnn_str_printf(&text, "%s %.2f %s", m && group->fit[0].n_terms ? "," : "", group->fit[m].r2,
+    pdnn_str_printf(&text, "%.60s: %.0f instances, R2", group->family,
+                    pdnn_table_number(&p->terms, group->first[model_of(group)], PDNN_FIT_ROWS));
+    for (int m = 0; m < MODELS; m++)
+        if (group->n_terms[m])
+            pdnn_str_printf(&text, "%s %.2f %s", m && group->n_terms[0] ? "," : "",
+                            pdnn_table_number(&p->terms, group->first[m], PDNN_FIT_R2),
                             m ? "in logarithms" : "linear");
-    }
     put_label(p, pdnn_str_text(&text), left, y, "left font \"DejaVu Sans,12\"");
     pdnn_str_finish(&text);
 }
 
-static void put_name(struct picture *p, const struct pdnn_fit_term *term, double y) {
+static void put_name(struct picture *p, size_t row, double y) {
     char text[64];
-    const char *baseline = strchr(term->baseline, '=');
-    snprintf(text, sizeof text, "%.36s%s%.16s", term->name, baseline ? " against " : "",
-             baseline ? baseline + 1 : "");
+    const char *baseline = strchr(pdnn_table_text(&p->terms, row, PDNN_FIT_BASELINE), '=');
+    snprintf(text, sizeof text, "%.36s%s%.16s", pdnn_table_text(&p->terms, row, PDNN_FIT_TERM),
+             baseline ? " against " : "", baseline ? baseline + 1 : "");
     put_label(p, text, left - 10, y, "right font \"DejaVu Sans,11\"");
 }
 
@@ -144,18 +149,17 @@ static void put_groups(struct picture *p, int model) {
         if (model < 0)
             put_head(p, group, y - head_pixels / 2);
         y -= head_pixels;
-        for (size_t k = 0; k < terms_of(group)->n_terms; k++) {
-            if (!is_drawn(group, k))
+        for (size_t k = 0; k < group->n_terms[model_of(group)]; k++) {
+            if (!is_drawn(p, group, k))
                 continue;
-            const struct pdnn_fit *fit = model < 0 ? terms_of(group) : &group->fit[model];
+            size_t row = group->first[model < 0 ? model_of(group) : model] + k;
             double middle = y - term_pixels / 2;
             y -= term_pixels;
             if (model < 0) {
-                put_name(p, &fit->term[k], middle);
-            } else if (fit->n_terms && fit->term[k].state == PDNN_TERM_FITTED) {
-                pdnn_plot_number(&p->script, fit->term[k].weight, " ");
-                pdnn_plot_number(&p->script, fit->term[k].low, " ");
-                pdnn_plot_number(&p->script, fit->term[k].high, " ");
+                put_name(p, row, middle);
+            } else if (has_weight(p, group, model, k)) {
+                for (size_t column = PDNN_FIT_WEIGHT; column <= PDNN_FIT_CI_HIGH; column++)
+                    pdnn_plot_number(&p->script, pdnn_table_number(&p->terms, row, column), " ");
                 pdnn_plot_number(&p->script, middle + (model ? -1 : 1) * bar_pixels * 0.6 - below, "\n");
             }
         }
@@ -168,26 +172,14 @@ static void put_zeros(struct picture *p) {
     pdnn_str_printf(&p->script, "$zero << END\n");
     for (size_t i = 0; i < p->n_groups; i++) {
         double bars = 0;
-        for (size_t k = 0; k < terms_of(&p->group[i])->n_terms; k++)
-            bars += is_drawn(&p->group[i], k) ? term_pixels : 0;
+        for (size_t k = 0; k < p->group[i].n_terms[model_of(&p->group[i])]; k++)
+            bars += is_drawn(p, &p->group[i], k) ? term_pixels : 0;
         y -= head_pixels + bars;
         pdnn_plot_number(&p->script, 0, " ");
         pdnn_plot_number(&p->script, y, " 0 ");
         pdnn_plot_number(&p->script, bars, "\n");
     }
     pdnn_str_printf(&p->script, "END\n");
-}
-
-static void put_data(struct picture *p) {
-    pdnn_columns_header(&pdnn_fit_columns, &p->data);
-    for (size_t i = 0; i < p->n_groups; i++) {
-        for (int m = 0; m < MODELS; m++) {
-            const struct pdnn_fit *fit = &p->group[i].fit[m];
-            for (size_t k = 0; k < fit->n_terms; k++)
-                pdnn_columns_row(&pdnn_fit_columns, &(struct pdnn_fit_line){fit, &fit->term[k], NULL},
-                                 &p->data);
-        }
-    }
 }
 
 static void write_script(struct picture *p) {
@@ -219,7 +211,9 @@ static void write_script(struct picture *p) {
         pdnn_str_printf(&p->script, "END\n");
     }
     put_zeros(p);
-    put_data(p);
+    struct pdnn_table_writer writer = {.out = &p->data, .format = PDNN_FORMAT_CSV};
+    pdnn_table_write(&writer, &p->terms, NULL);
+    pdnn_table_write_end(&writer);
 }
 
 /* The ratio of two directories, or of both sides in one. */
@@ -254,6 +248,8 @@ static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_re
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
     struct picture p = {.value = request->value};
+    pdnn_table_init(&p.terms, &pdnn_fit_def);
+    pdnn_table_init(&p.residuals, &pdnn_residuals_def);
     struct pdnn_plot_result drawn = {.n_paths = 0};
     bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
     enum pdnn_status status = is_ratio ? take_ratios(&p, request, err) : take_column(&p, request, err);
@@ -267,6 +263,8 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     }
     drawn.drawn = p.drawn;
     drawn.left_out = p.left_out + (int)(is_ratio ? p.comparison.unpaired.n_rows : p.own.left_out);
+    pdnn_table_finish(&p.terms);
+    pdnn_table_finish(&p.residuals);
     pdnn_str_finish(&p.script);
     pdnn_str_finish(&p.data);
     pdnn_selection_close(&p.own);

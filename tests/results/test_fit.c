@@ -99,19 +99,48 @@ static struct pdnn_fit_request request_of(const struct pdnn_selection *selection
                                      .model = model};
 }
 
-static void fit(const struct pdnn_fit_request *request, struct pdnn_arena *arena, struct pdnn_fit *made) {
+/* The two tables of one fit. */
+struct made {
+    struct pdnn_table terms, residuals;
+};
+
+static void init(struct made *made) {
+    pdnn_table_init(&made->terms, &pdnn_fit_def);
+    pdnn_table_init(&made->residuals, &pdnn_residuals_def);
+}
+
+static void finish(struct made *made) {
+    pdnn_table_finish(&made->terms);
+    pdnn_table_finish(&made->residuals);
+}
+
+static void fit(const struct pdnn_fit_request *request, struct made *made) {
     struct pdnn_err err = {0};
-    if (pdnn_fit(request, arena, made, &err) != PDNN_OK)
+    init(made);
+    if (pdnn_fit(request, &made->terms, &made->residuals, &err) != PDNN_OK)
         fail_msg("%s", err.text);
 }
 
-static const struct pdnn_fit_term *term_of(const struct pdnn_fit *made, const char *name) {
-    for (size_t i = 0; i < made->n_terms; i++) {
-        if (strcmp(made->term[i].name, name) == 0)
-            return &made->term[i];
-    }
+static size_t term_of(const struct made *made, const char *name) {
+    for (size_t i = 0; i < made->terms.n_rows; i++)
+        if (strcmp(pdnn_table_text(&made->terms, i, PDNN_FIT_TERM), name) == 0)
+            return i;
     fail_msg("no term '%s'", name);
-    return NULL;
+    return SIZE_MAX;
+}
+
+/* A number of a term. */
+static double at(const struct made *made, const char *term, size_t column) {
+    return pdnn_table_number(&made->terms, term_of(made, term), column);
+}
+
+static uint64_t count(const struct made *made, size_t column) {
+    return pdnn_table_count(&made->terms, 0, column);
+}
+
+static void assert_state(const struct made *made, const char *term, enum pdnn_term_state state) {
+    assert_string_equal(pdnn_table_text(&made->terms, term_of(made, term), PDNN_FIT_STATE),
+                        pdnn_term_state_name(state));
 }
 
 static double power_law(const struct pdnn_selection *selection, size_t at) {
@@ -124,7 +153,7 @@ static void test_fit_power_exact(void **state) {
     (void)state;
     struct pdnn_selection selection;
     struct pdnn_arena arena = {0};
-    struct pdnn_fit made;
+    struct made made;
     static const struct {
         const char *name;
         enum pdnn_term_state state;
@@ -142,26 +171,31 @@ static void test_fit_power_exact(void **state) {
         values[at] = power_law(&selection, at);
     values[2] = NAN;
     const struct pdnn_fit_request request = request_of(&selection, values, PDNN_FIT_POWER);
-    fit(&request, &arena, &made);
-    assert_int_equal(made.n_terms, sizeof rows / sizeof *rows);
-    for (size_t i = 0; i < made.n_terms; i++) {
-        assert_string_equal(made.term[i].name, rows[i].name);
-        assert_int_equal(made.term[i].state, rows[i].state);
-        assert_string_equal(made.term[i].with, rows[i].with);
+    fit(&request, &made);
+    enum { N = sizeof rows / sizeof *rows };
+    assert_int_equal(made.terms.n_rows, N + 1);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(term_of(&made, rows[i].name), i);
+        assert_state(&made, rows[i].name, rows[i].state);
+        assert_string_equal(pdnn_table_text(&made.terms, i, PDNN_FIT_WITH), rows[i].with);
         if (isnan(rows[i].weight))
-            assert_true(isnan(made.term[i].weight));
+            assert_true(pdnn_table_is_empty(&made.terms, i, PDNN_FIT_WEIGHT));
         else
-            assert_near(made.term[i].weight, rows[i].weight, 1e-12);
+            assert_near(pdnn_table_number(&made.terms, i, PDNN_FIT_WEIGHT), rows[i].weight, 1e-12);
     }
-    assert_string_equal(made.term[5].baseline, "mode=infer");
-    assert_near(made.constant, 30, 1e-10);
-    assert_near(made.r2, 1, 1e-12);
+    assert_string_equal(pdnn_table_text(&made.terms, 5, PDNN_FIT_BASELINE), "mode=infer");
+    assert_near(at(&made, "constant", PDNN_FIT_WEIGHT), 30, 1e-10);
+    assert_near(at(&made, "nodes", PDNN_FIT_R2), 1, 1e-12);
     /* 96 rows: 19 failed, 14 lack the batch and 2 of them failed, 1 lacks the value. */
     assert_int_equal(selection.left_out, 19);
-    assert_int_equal(made.no_value, 1);
-    assert_int_equal(made.no_cell + made.n_rows + made.no_value + selection.left_out, 96);
-    assert_true(made.no_cell > 9 && made.outliers == 0);
-    assert_near(made.row[0].fitted, made.row[0].value, 1e-9);
+    assert_int_equal(count(&made, PDNN_FIT_NO_VALUE), 1);
+    uint64_t no_cell = count(&made, PDNN_FIT_NO_CELL);
+    assert_int_equal(no_cell + count(&made, PDNN_FIT_ROWS) + 1 + selection.left_out, 96);
+    assert_int_equal(made.residuals.n_rows, count(&made, PDNN_FIT_ROWS));
+    assert_true(no_cell > 9 && count(&made, PDNN_FIT_OUTLIERS) == 0);
+    assert_near(pdnn_table_number(&made.residuals, 0, PDNN_RESIDUALS_FITTED),
+                pdnn_table_number(&made.residuals, 0, PDNN_RESIDUALS_ACTUAL), 1e-9);
+    finish(&made);
     pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);
 }
@@ -171,7 +205,7 @@ static void test_fit_chosen_rows(void **state) {
     (void)state;
     struct pdnn_selection selection;
     struct pdnn_arena arena = {0};
-    struct pdnn_fit made;
+    struct made made;
     open_selection(&selection);
     double *values = pdnn_arena_alloc(&arena, selection.count, sizeof *values);
     bool *chosen = pdnn_arena_alloc(&arena, selection.count, sizeof *chosen);
@@ -181,11 +215,12 @@ static void test_fit_chosen_rows(void **state) {
     }
     struct pdnn_fit_request request = request_of(&selection, values, PDNN_FIT_POWER);
     request.chosen = chosen;
-    fit(&request, &arena, &made);
-    assert_int_equal(term_of(&made, "mode")->state, PDNN_TERM_CONSTANT);
-    assert_near(term_of(&made, "nodes")->weight, 1.5, 1e-12);
-    assert_near(made.constant, 75, 1e-10);
-    assert_int_equal(made.no_value, 0);
+    fit(&request, &made);
+    assert_state(&made, "mode", PDNN_TERM_CONSTANT);
+    assert_near(at(&made, "nodes", PDNN_FIT_WEIGHT), 1.5, 1e-12);
+    assert_near(at(&made, "constant", PDNN_FIT_WEIGHT), 75, 1e-10);
+    assert_int_equal(count(&made, PDNN_FIT_NO_VALUE), 0);
+    finish(&made);
     pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);
 }
@@ -195,7 +230,7 @@ static void test_fit_chosen_rows(void **state) {
 static void test_fit_power_coverage(void **state) {
     (void)state;
     enum { TIMES = 2000, COVERED = 5 };
-    static const char *const names[COVERED] = {"layers", "nodes", "batch", "mode=train", NULL};
+    static const char *const names[COVERED] = {"layers", "nodes", "batch", "mode=train", "constant"};
     static const double weights[COVERED] = {0.5, 1.5, 0.8, 2.5, 30};
     struct pdnn_selection selection;
     struct pdnn_rng rng = {31, 0};
@@ -203,18 +238,17 @@ static void test_fit_power_coverage(void **state) {
     open_selection(&selection);
     for (int time = 0; time < TIMES; time++) {
         struct pdnn_arena arena = {0};
-        struct pdnn_fit made;
+        struct made made;
         double *values = pdnn_arena_alloc(&arena, selection.count, sizeof *values);
         for (size_t at = 0; at < selection.count; at++)
             values[at] = power_law(&selection, at) * exp(0.3 * normal(&rng));
         const struct pdnn_fit_request request = request_of(&selection, values, PDNN_FIT_POWER);
-        fit(&request, &arena, &made);
-        for (size_t i = 0; i < COVERED; i++) {
-            const struct pdnn_fit_term *term = names[i] ? term_of(&made, names[i]) : NULL;
-            double low = term ? term->low : made.constant_low, high = term ? term->high : made.constant_high;
-            missed[i] += weights[i] < low || weights[i] > high;
-        }
-        alarms += made.outliers > 0;
+        fit(&request, &made);
+        for (size_t i = 0; i < COVERED; i++)
+            missed[i] += weights[i] < at(&made, names[i], PDNN_FIT_CI_LOW) ||
+                         weights[i] > at(&made, names[i], PDNN_FIT_CI_HIGH);
+        alarms += count(&made, PDNN_FIT_OUTLIERS) > 0;
+        finish(&made);
         pdnn_arena_finish(&arena);
     }
     for (size_t i = 0; i < COVERED; i++)
@@ -244,7 +278,7 @@ static void test_fit_linear_coverage(void **state) {
     open_selection(&selection);
     for (int time = 0; time < TIMES; time++) {
         struct pdnn_arena arena = {0};
-        struct pdnn_fit made;
+        struct made made;
         double *values = pdnn_arena_alloc(&arena, selection.count, sizeof *values);
         double *column = pdnn_arena_alloc(&arena, selection.count, sizeof *column), *y = column;
         for (size_t at = 0; at < selection.count; at++) {
@@ -253,19 +287,22 @@ static void test_fit_linear_coverage(void **state) {
                 values[at] += slopes[i] * number(&selection, at, names[i]);
         }
         const struct pdnn_fit_request request = request_of(&selection, values, PDNN_FIT_LINEAR);
-        fit(&request, &arena, &made);
-        for (size_t i = 0; i < made.n_rows; i++)
-            y[i] = made.row[i].value;
-        double whole = spread(y, made.n_rows);
+        fit(&request, &made);
+        size_t n_rows = made.residuals.n_rows;
+        for (size_t i = 0; i < n_rows; i++)
+            y[i] = pdnn_table_number(&made.residuals, i, PDNN_RESIDUALS_ACTUAL);
+        double whole = spread(y, n_rows);
         for (size_t i = 0; i < COVERED; i++) {
-            const struct pdnn_fit_term *term = term_of(&made, names[i]);
-            for (size_t at = 0, row = 0; row < made.n_rows; at++) {
-                if (strcmp(pdnn_selection_get(&selection, at, selection.id), made.row[row].id) == 0)
-                    column[row++] = number(&selection, at, names[i]);
+            for (size_t k = 0, row = 0; row < n_rows; k++) {
+                if (strcmp(pdnn_selection_get(&selection, k, selection.id),
+                           pdnn_table_text(&made.residuals, row, PDNN_RESIDUALS_ID)) == 0)
+                    column[row++] = number(&selection, k, names[i]);
             }
-            double weight = slopes[i] * spread(column, made.n_rows) / whole;
-            missed[i] += weight < term->low || weight > term->high;
+            double weight = slopes[i] * spread(column, n_rows) / whole;
+            missed[i] += weight < at(&made, names[i], PDNN_FIT_CI_LOW) ||
+                         weight > at(&made, names[i], PDNN_FIT_CI_HIGH);
         }
+        finish(&made);
         pdnn_arena_finish(&arena);
     }
     for (size_t i = 0; i < COVERED; i++)
@@ -280,22 +317,25 @@ static void test_fit_log_names_outliers(void **state) {
     struct pdnn_selection selection;
     struct pdnn_arena arena = {0};
     struct pdnn_rng rng = {33, 0};
-    struct pdnn_fit made, power;
+    struct made made, power;
     open_selection(&selection);
     double *values = pdnn_arena_alloc(&arena, selection.count, sizeof *values);
     for (size_t at = 0; at < selection.count; at++)
         values[at] = power_law(&selection, at) * exp(0.05 * normal(&rng)) * (at == 20 ? 2 : 1);
     struct pdnn_fit_request request = request_of(&selection, values, PDNN_FIT_LOG);
-    fit(&request, &arena, &made);
+    fit(&request, &made);
     request.model = PDNN_FIT_POWER;
-    fit(&request, &arena, &power);
-    assert_near(made.r2, power.r2, 1e-14);
-    assert_near(made.term[0].weight / made.term[0].std_error, power.term[0].weight / power.term[0].std_error,
-                1e-9);
-    assert_int_equal(made.outliers, 1);
-    for (size_t i = 0; i < made.n_rows; i++)
-        assert_int_equal(made.row[i].outlier,
-                         strcmp(made.row[i].id, pdnn_selection_get(&selection, 20, selection.id)) == 0);
+    fit(&request, &power);
+    assert_near(at(&made, "nodes", PDNN_FIT_R2), at(&power, "nodes", PDNN_FIT_R2), 1e-14);
+    assert_near(at(&made, "layers", PDNN_FIT_WEIGHT) / at(&made, "layers", PDNN_FIT_STD_ERROR),
+                at(&power, "layers", PDNN_FIT_WEIGHT) / at(&power, "layers", PDNN_FIT_STD_ERROR), 1e-9);
+    assert_int_equal(count(&made, PDNN_FIT_OUTLIERS), 1);
+    for (size_t i = 0; i < made.residuals.n_rows; i++)
+        assert_int_equal(pdnn_table_count(&made.residuals, i, PDNN_RESIDUALS_OUTLIER),
+                         strcmp(pdnn_table_text(&made.residuals, i, PDNN_RESIDUALS_ID),
+                                pdnn_selection_get(&selection, 20, selection.id)) == 0);
+    finish(&made);
+    finish(&power);
     pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);
 }
@@ -373,10 +413,13 @@ static void test_fit_refuses(void **state) {
                                            .n_on = rows[i].n_on,
                                            .model = rows[i].model};
         struct pdnn_err err = {0};
-        struct pdnn_fit made;
+        struct made made;
         assert_int_equal(pdnn_fit_values(&selection, rows[i].what, &arena, &request.values, &err), PDNN_OK);
-        assert_int_equal(pdnn_fit(&request, &arena, &made, &err), PDNN_INVALID);
+        init(&made);
+        assert_int_equal(pdnn_fit(&request, &made.terms, &made.residuals, &err), PDNN_INVALID);
         assert_string_equal(err.text, rows[i].message);
+        assert_int_equal(made.terms.n_rows + made.residuals.n_rows, 0);
+        finish(&made);
     }
     pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);
@@ -388,16 +431,18 @@ static void test_fit_leaves_out_keys(void **state) {
     struct pdnn_selection selection;
     struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
-    struct pdnn_fit made;
+    struct made made;
     open_selection(&selection);
     struct pdnn_fit_request request = {
         .selection = &selection, .what = "time_ns_median", .family = "fc", .model = PDNN_FIT_LOG};
     assert_int_equal(pdnn_fit_values(&selection, request.what, &arena, &request.values, &err), PDNN_OK);
-    fit(&request, &arena, &made);
-    assert_int_equal(term_of(&made, "pad")->state, PDNN_TERM_NO_LOGARITHM);
+    fit(&request, &made);
+    assert_state(&made, "pad", PDNN_TERM_NO_LOGARITHM);
+    finish(&made);
     request.model = PDNN_FIT_LINEAR;
-    fit(&request, &arena, &made);
-    assert_int_equal(term_of(&made, "pad")->state, PDNN_TERM_FITTED);
+    fit(&request, &made);
+    assert_state(&made, "pad", PDNN_TERM_FITTED);
+    finish(&made);
     pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);
 }
