@@ -16,6 +16,8 @@
 #include "results/analysis/projection.h"
 #include "results/analysis/projections.h"
 #include "results/analysis/shares.h"
+#include "session/compose.h"
+#include "session/compose_plan.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +25,9 @@
 static const char *const paragraphs[] = {
     "Lists the columns of the tables in a result directory, of what breakdown (breakdown, gemms, directions), "
     "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired), "
-    "project (projection, projection-ops, projection-moves, projection-limits, "
-    "projection-families), scale (scaling, scaling-parts), seqpoint (seqpoint-methods, seqpoint-speedups) "
+    "project (projection, projection-ops, projection-moves, projection-limits, projection-families), "
+    "scale (scaling, scaling-parts), seqpoint (seqpoint-methods, seqpoint-speedups), "
+    "compose (compose-plan, compose-validation) "
     "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
     "in order: unit, type (text, count, integer, number) and meaning. "
     "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal, "
@@ -81,6 +84,8 @@ static const struct {
               {"journal-ops", &pdnn_journal_ops_columns, NULL},
               {"operators", &pdnn_library_columns, NULL},
               {"seqpoint", NULL, &pdnn_seqpoint_def},
+              {"compose-validation", NULL, &pdnn_validation_def},
+              {"compose-plan", NULL, &pdnn_compose_plan_def},
               {"seqpoint-methods", NULL, &pdnn_epoch_methods_def},
               {"seqpoint-speedups", NULL, &pdnn_epoch_speedups_def},
               {"breakdown", &pdnn_shares_columns, NULL},

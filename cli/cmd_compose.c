@@ -2,8 +2,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "base/visible.h"
-#include "cli/compose_plan_text.h"
-#include "cli/compose_text.h"
+#include "cli/composition.h"
 #include "cli/console.h"
 #include "cli/output.h"
 #include "cli/registry.h"
@@ -67,7 +66,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_option_hint hints[] = {
@@ -249,13 +248,17 @@ static void print_summary(const struct job *job) {
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
 }
 
-static void print_validation(const struct job *job, bool csv) {
-    struct pdnn_validation validation = {0};
+static void print_validation(const struct pdnn_arguments *arguments, const struct job *job) {
+    struct pdnn_table models;
     struct pdnn_str text = {0};
-    pdnn_compose_validate(&job->sweep, job->result.corrects, &validation);
-    pdnn_validation_format(&validation, csv, &text);
-    pdnn_validation_finish(&validation);
-    pdnn_text_print(&text, csv);
+    pdnn_compose_validate(&job->sweep, job->result.corrects, &models);
+    if (pdnn_wants_text(arguments)) {
+        pdnn_validation_text(&text, &models);
+        pdnn_text_print(&text, false);
+    } else {
+        pdnn_table_print(&models, NULL, arguments);
+    }
+    pdnn_table_finish(&models);
 }
 
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job, bool *some_failed,
@@ -267,7 +270,7 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
         print_summary(job);
     *some_failed = pdnn_session_has_failed(job->sweep.counts);
     if (status == PDNN_OK && job->request.validate)
-        print_validation(job, pdnn_wants_csv(arguments));
+        print_validation(arguments, job);
     return status;
 }
 
@@ -277,26 +280,26 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     struct pdnn_session *session = &job->session;
     struct pdnn_compose_plan plan = {0};
     struct pdnn_compose_choice choice = {0};
-    struct pdnn_str text = {0};
-    bool csv = pdnn_wants_csv(arguments);
     uint64_t budget_ns = session->spec.limits.budget_ns;
     enum pdnn_status status = PDNN_OK;
     if (!pdnn_argument(arguments, "ceilings"))
         status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
     if (status == PDNN_OK)
         status = pdnn_compose_plan(&plan, session, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        struct pdnn_table operators;
+        struct pdnn_str text = {0};
         pdnn_compose_plan_choose(&plan, job->request.extrapolate,
                                  budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
-    if (status == PDNN_OK)
-        pdnn_compose_plan_format(&plan, &choice, csv, &text);
+        pdnn_compose_plan_table(&choice.choose, &operators);
+        if (pdnn_wants_text(arguments))
+            pdnn_compose_plan_text(&text, &plan, &choice, &operators);
+        pdnn_text_print(&text, false);
+        pdnn_table_print(&operators, NULL, arguments);
+        pdnn_table_finish(&operators);
+    }
     pdnn_compose_choice_finish(&choice);
     pdnn_compose_plan_finish(&plan);
-    if (status == PDNN_OK) {
-        pdnn_text_print(&text, csv);
-        return PDNN_OK;
-    }
-    pdnn_str_finish(&text);
     return status;
 }
 

@@ -39,28 +39,30 @@ struct pdnn_compose_result {
     bool out_of_time;                   /* for some measurement */
 };
 
-/* How far composed times are from direct ones. error: composed over direct, less 1, of each model that has
- * composed visits and direct ones, which those that correct lack; repeat: of its direct visits, the
- * last over the first, less 1, for the machine's own share. */
-struct pdnn_validation {
-    struct pdnn_validated {
-        const char *id; /* borrowed from the session */
-        uint64_t plan_bytes;
-        double composed_ns, direct_ns, error, repeat; /* repeat: NaN from one visit */
-        double uncorrected;                           /* the error of the rounds' own sums */
-        double outside; /* the share of a step of the direct visits that no op accounts for; may be below 0 */
-        double low_ns, high_ns; /* the interval; NaN: none */
-        const char *worst_op;   /* the row of ops.csv that is off by most, as a key; borrowed */
-        double worst_ns;        /* composed less direct */
-    } * model;
-    size_t count;
+/* How far composed times are from direct ones, a row for each model that has composed visits and direct ones,
+ * which those that correct lack. */
+enum {
+    PDNN_VALIDATED_ID,
+    PDNN_VALIDATED_STRATUM, /* family and mode */
+    PDNN_VALIDATED_PLAN_BYTES,
+    PDNN_VALIDATED_COMPOSED,
+    PDNN_VALIDATED_LOW, /* of the interval; empty: none */
+    PDNN_VALIDATED_HIGH,
+    PDNN_VALIDATED_DIRECT,
+    PDNN_VALIDATED_ERROR, /* composed over direct, less 1 */
+    PDNN_VALIDATED_UNCORRECTED,
+    PDNN_VALIDATED_REPEAT, /* for the machine's own share; empty from one visit */
+    PDNN_VALIDATED_OUTSIDE,
+    PDNN_VALIDATED_WORST_OP, /* the row of ops.csv that is off by most, as a key */
+    PDNN_VALIDATED_WORST_NS, /* composed less direct */
+    PDNN_VALIDATED_COLUMNS
 };
+extern const struct pdnn_table_def pdnn_validation_def;
 
 /* Of the session's models, from the journal of an open directory. corrects: by task, the models to leave out.
- * Heap: pdnn_validation_finish. */
+ * To be finished by the caller. */
 void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
-                           struct pdnn_validation *validation);
-void pdnn_validation_finish(struct pdnn_validation *validation);
+                           struct pdnn_table *made);
 
 /* Runs in an open directory whose request has the session; writes its tables, also after an interrupt. */
 enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,

@@ -289,3 +289,65 @@ void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice) {
     pdnn_arena_finish(&choice->arena);
     *choice = (struct pdnn_compose_choice){.task_of = NULL};
 }
+
+#define COUNT   PDNN_KIND_COUNT, PDNN_SHOW_PLAIN
+#define SECONDS "s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED
+
+static const struct pdnn_column_def columns[] = {
+    {"op", NULL, NULL, .help = "op and pass"},
+    {"operators", NULL, NULL, COUNT, .help = "distinct ones of all models"},
+    {"measured", NULL, NULL, COUNT, .help = "of these, what the budget measures"},
+    {"predicted", NULL, NULL, COUNT, .help = "what it interpolates from measured neighbours"},
+    {"left", NULL, NULL, COUNT, .help = "what it leaves for another run"},
+    {"too_large", "too large", NULL, COUNT, .help = "what cannot be measured within the limits"},
+    {"seconds", "takes s", SECONDS, .help = "to measure those that are measured"},
+    {"all_seconds", "all take s", SECONDS, .help = "to measure all that can be"},
+};
+const struct pdnn_table_def pdnn_compose_plan_def = {"compose-plan",
+                                                     "operators and what a budget buys of them", columns, 8};
+
+/* "dense/forward" */
+static const char *op_of(const char *key, char text[64]) {
+    const char *at = strstr(key, " isa=");
+    at = at ? strchr(at + 1, ' ') : NULL;
+    at = at ? at + 1 : key;
+    const char *pass = strchr(at, '/'), *end = pass ? strchr(pass + 1, '/') : NULL;
+    snprintf(text, 64, "%.*s", end ? (int)(end - at) : (int)strlen(at), at);
+    return text;
+}
+
+static void count(struct pdnn_table *table, size_t row, size_t column) {
+    pdnn_table_set_count(table, row, column, pdnn_table_count(table, row, column) + 1);
+}
+
+static void add_seconds(struct pdnn_table *table, size_t row, size_t column, double seconds) {
+    pdnn_table_set_number(table, row, column, pdnn_table_number(table, row, column) + seconds);
+}
+
+void pdnn_compose_plan_table(const struct pdnn_choose *choose, struct pdnn_table *made) {
+    static const size_t fates[] = {PDNN_PLANNED_LEFT, PDNN_PLANNED_MEASURED, PDNN_PLANNED_PREDICTED};
+    struct pdnn_texts ops = {0};
+    pdnn_table_init(made, &pdnn_compose_plan_def);
+    for (size_t i = 0; i < choose->n_operators; i++) {
+        const struct pdnn_choose_operator *one = &choose->operators[i];
+        char text[64];
+        size_t row = pdnn_texts_add(&ops, op_of(one->key, text));
+        if (row == made->n_rows) {
+            pdnn_table_add_row(made);
+            pdnn_table_set_text(made, row, PDNN_PLANNED_OP, text);
+            for (size_t c = PDNN_PLANNED_OPERATORS; c < PDNN_PLANNED_SECONDS; c++)
+                pdnn_table_set_count(made, row, c, 0);
+            pdnn_table_set_number(made, row, PDNN_PLANNED_SECONDS, 0);
+            pdnn_table_set_number(made, row, PDNN_PLANNED_ALL_SECONDS, 0);
+        }
+        bool too_large = isinf(one->seconds);
+        count(made, row, PDNN_PLANNED_OPERATORS);
+        count(made, row,
+              too_large && one->fate == PDNN_FATE_LEFT ? PDNN_PLANNED_TOO_LARGE : fates[one->fate]);
+        if (!too_large)
+            add_seconds(made, row, PDNN_PLANNED_ALL_SECONDS, one->seconds);
+        if (!too_large && one->fate == PDNN_FATE_MEASURED)
+            add_seconds(made, row, PDNN_PLANNED_SECONDS, one->seconds);
+    }
+    pdnn_texts_finish(&ops);
+}

@@ -11,6 +11,7 @@
 
 #include "base/texts.h"
 #include "results/analysis/operator_kind.h"
+#include "results/table/table.h"
 #include "session/compose_choose.h"
 #include "session/session.h"
 
@@ -67,6 +68,12 @@ struct pdnn_compose_choice {
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
                               struct pdnn_compose_choice *choice);
 void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice);
+
+/* What becomes of the operators, a row for each op and pass; to be finished by the caller. */
+enum { PDNN_PLANNED_OP, PDNN_PLANNED_OPERATORS, PDNN_PLANNED_MEASURED, PDNN_PLANNED_PREDICTED };
+enum { PDNN_PLANNED_LEFT = 4, PDNN_PLANNED_TOO_LARGE, PDNN_PLANNED_SECONDS, PDNN_PLANNED_ALL_SECONDS };
+extern const struct pdnn_table_def pdnn_compose_plan_def;
+void pdnn_compose_plan_table(const struct pdnn_choose *choose, struct pdnn_table *made);
 
 /* The floor of a compiled operator (runtime/facts/operator.h) with these operands; one that is in no graph,
  * such as a reorder, moves its bytes. */

@@ -6,8 +6,33 @@
 #include "runtime/facts/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#define PERCENT      PDNN_KIND_NUMBER, PDNN_SHOW_PERCENT, .decimals = 1
+#define TIME         PDNN_KIND_NUMBER, PDNN_SHOW_TIME
+#define HIDDEN(kind) PDNN_KIND_##kind, PDNN_SHOW_NEVER
+
+static const struct pdnn_column_def columns[PDNN_VALIDATED_COLUMNS] = {
+    {"id", "model", NULL, .help = "the model"},
+    {"stratum", NULL, NULL, HIDDEN(TEXT), .help = "its family and mode"},
+    {"plan_bytes", NULL, "bytes", HIDDEN(COUNT), .help = "memory that it needs"},
+    {"composed_ns", "composed", "ns", TIME, .help = "its step as the sum of its operators"},
+    {"low_ns", NULL, "ns", HIDDEN(NUMBER), .help = "of the interval of that; empty without one"},
+    {"high_ns", NULL, "ns", HIDDEN(NUMBER), .help = "of the interval of that; empty without one"},
+    {"direct_ns", "direct", "ns", TIME, .help = "its step as it ran"},
+    {"error_pct", "error", "%", PERCENT, .help = "composed_ns over direct_ns, less 1"},
+    {"uncorrected_pct", NULL, "%", HIDDEN(NUMBER), .help = "the same of the sums before their correction"},
+    {"repeat_pct", "repeat", "%", PERCENT,
+     .help = "the last direct visit over the first, less 1: the machine's own share; empty from one visit"},
+    {"outside_pct", NULL, "%", HIDDEN(NUMBER),
+     .help = "of a direct step, what is in none of its ops; may be below 0"},
+    {"worst_op", "in", NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_CUT, .rank = 1,
+     .help = "the row of ops.csv that is off by most"},
+    {"worst_ns", "off by", "ns", TIME, .help = "of that row: composed less direct"},
+};
+const struct pdnn_table_def pdnn_validation_def = {"compose-validation", "composed times against direct ones",
+                                                   columns, PDNN_VALIDATED_COLUMNS};
 
 /* The median over these visits, and the last of them over the first, less 1. 0 visits: false. */
 static bool summarize(const struct pdnn_instance_visits *of, enum pdnn_visits_of which, double *scratch,
@@ -47,62 +72,72 @@ static double time_of(const struct pdnn_instance_visits *of, enum pdnn_visits_of
 }
 
 /* Over the rows of all visits: a row that one method lacks is off by all of its time. */
-static void find_worst(const struct pdnn_instance_visits *of, struct pdnn_validated *model) {
+static const char *find_worst(const struct pdnn_instance_visits *of, double *worst_ns) {
+    const char *worst = "";
+    *worst_ns = 0;
     for (size_t i = 0; i < of->count; i++) {
         for (size_t k = 0; k < of->ops[i].count; k++) {
             const struct pdnn_measured_op *row = &of->ops[i].op[k];
             double off_ns = time_of(of, PDNN_VISITS_COMPOSED, row) - time_of(of, PDNN_VISITS_DIRECT, row);
-            if (fabs(off_ns) > fabs(model->worst_ns)) {
-                model->worst_ns = off_ns;
-                model->worst_op = row->key;
+            if (fabs(off_ns) > fabs(*worst_ns)) {
+                *worst_ns = off_ns;
+                worst = row->key;
             }
         }
     }
+    return worst;
 }
 
-static bool validate_one(const struct pdnn_instance_visits *of, double *scratch,
-                         struct pdnn_validated *model) {
+/* Family and mode of an id: "fc infer". */
+static void set_stratum(struct pdnn_table *table, size_t row, const char *id) {
+    struct pdnn_instance instance;
+    char text[64] = "?";
+    if (pdnn_instance_parse(id, &instance, NULL) == PDNN_OK)
+        snprintf(text, sizeof text, "%s %s", instance.family->name,
+                 instance.setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer");
+    pdnn_table_set_text(table, row, PDNN_VALIDATED_STRATUM, text);
+}
+
+/* Nothing if it has not both kinds of visits. */
+static void validate_one(const struct pdnn_instance_visits *of, const char *id, double *scratch,
+                         struct pdnn_table *table) {
     const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
-    double ignored, rounds_ns;
-    *model = (struct pdnn_validated){.worst_op = "", .low_ns = NAN, .high_ns = NAN};
-    if (!summarize(of, PDNN_VISITS_COMPOSED, scratch, &model->composed_ns, &ignored) ||
-        !summarize(of, PDNN_VISITS_DIRECT, scratch, &model->direct_ns, &model->repeat))
-        return false;
-    summarize(of, PDNN_VISITS_ROUNDS, scratch, &rounds_ns, &ignored);
-    model->error = model->composed_ns / model->direct_ns - 1;
-    model->outside = find_outside(of, scratch);
-    model->uncorrected = rounds_ns / model->direct_ns - 1;
+    double composed, direct, rounds, repeat, ignored, worst_ns;
+    if (!summarize(of, PDNN_VISITS_COMPOSED, scratch, &composed, &ignored) ||
+        !summarize(of, PDNN_VISITS_DIRECT, scratch, &direct, &repeat))
+        return;
+    summarize(of, PDNN_VISITS_ROUNDS, scratch, &rounds, &ignored);
+    size_t row = pdnn_table_add_row(table);
     for (size_t i = 0; i < of->count; i++) {
         const struct pdnn_visit *visit = &of->visit[i];
         if (!pdnn_visit_is(visit, PDNN_VISITS_COMPOSED, &standing) || !(visit->p10_ns < visit->p90_ns))
             continue;
-        model->low_ns = visit->p10_ns;
-        model->high_ns = visit->p90_ns;
+        pdnn_table_set_number(table, row, PDNN_VALIDATED_LOW, visit->p10_ns);
+        pdnn_table_set_number(table, row, PDNN_VALIDATED_HIGH, visit->p90_ns);
     }
-    model->plan_bytes = of->visit[of->count - 1].plan_bytes;
-    find_worst(of, model);
-    return true;
+    pdnn_table_set_text(table, row, PDNN_VALIDATED_ID, id);
+    set_stratum(table, row, id);
+    pdnn_table_set_count(table, row, PDNN_VALIDATED_PLAN_BYTES, of->visit[of->count - 1].plan_bytes);
+    pdnn_table_set_number(table, row, PDNN_VALIDATED_COMPOSED, composed);
+    pdnn_table_set_number(table, row, PDNN_VALIDATED_DIRECT, direct);
+    pdnn_table_set_number(table, row, PDNN_VALIDATED_ERROR, (composed / direct - 1) * 100);
+    pdnn_table_set_number(table, row, PDNN_VALIDATED_UNCORRECTED, (rounds / direct - 1) * 100);
+    pdnn_table_set_number(table, row, PDNN_VALIDATED_REPEAT, repeat * 100);
+    pdnn_table_set_number(table, row, PDNN_VALIDATED_OUTSIDE, find_outside(of, scratch) * 100);
+    pdnn_table_set_text(table, row, PDNN_VALIDATED_WORST_OP, find_worst(of, &worst_ns));
+    pdnn_table_set_number(table, row, PDNN_VALIDATED_WORST_NS, worst_ns);
 }
 
 void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
-                           struct pdnn_validation *validation) {
+                           struct pdnn_table *made) {
     const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
     const struct pdnn_session *session = sweep->session;
     double *scratch = pdnn_alloc(pdnn_visits_most(visits), sizeof *scratch);
-    validation->count = 0;
-    validation->model = pdnn_alloc(session->n_tasks + 1, sizeof *validation->model);
+    pdnn_table_init(made, &pdnn_validation_def);
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_instance_visits of = pdnn_visits_of(visits, session->tasks[i].id);
-        struct pdnn_validated *model = &validation->model[validation->count];
-        if ((corrects && corrects[i]) || !of.count || !validate_one(&of, scratch, model))
-            continue;
-        model->id = session->tasks[i].id;
-        validation->count++;
+        if (!(corrects && corrects[i]) && of.count)
+            validate_one(&of, session->tasks[i].id, scratch, made);
     }
     free(scratch);
-}
-
-void pdnn_validation_finish(struct pdnn_validation *validation) {
-    free(validation->model);
-    *validation = (struct pdnn_validation){0};
 }
