@@ -252,6 +252,10 @@ static void append_interval(const struct pdnn_table *table, size_t row, size_t c
     pdnn_factor_append(out, high);
 }
 
+static const char *si_unit(const char *unit) {
+    return !unit ? "" : strcmp(unit, "bytes") == 0 ? "B" : unit;
+}
+
 static void append_plain(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {
     if (table->column[column].def.kind == PDNN_KIND_NUMBER)
         pdnn_number_format(out, table->column[column].number[row], SHOWN_DIGITS);
@@ -273,13 +277,16 @@ static void append_shown(const struct pdnn_table *table, size_t row, size_t colu
     }
     switch (def->show) {
     case PDNN_SHOW_FIXED:
-        pdnn_str_printf(out, "%.*f", def->decimals, value);
+        if (def->above > 0 && value > def->above)
+            pdnn_str_printf(out, "above");
+        else
+            pdnn_str_printf(out, "%.*f", def->decimals, value);
         break;
     case PDNN_SHOW_TIME:
         pdnn_str_printf(out, "%s", pdnn_format_ns(buffer, value));
         break;
     case PDNN_SHOW_SI:
-        pdnn_str_printf(out, "%s", pdnn_format_si(buffer, value, def->unit ? def->unit : ""));
+        pdnn_str_printf(out, "%s", pdnn_format_si(buffer, value, si_unit(def->unit)));
         break;
     case PDNN_SHOW_BYTES:
         pdnn_str_printf(out, "%s", pdnn_format_bytes(buffer, value));

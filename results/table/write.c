@@ -202,10 +202,22 @@ void pdnn_table_write(struct pdnn_table_writer *writer, const struct pdnn_table 
         text_flush(writer);
 }
 
+bool pdnn_table_fits(const struct pdnn_table_writer *writer, const struct pdnn_table *table) {
+    struct pdnn_table_writer probe = {.columns = writer->columns, .n_columns = writer->n_columns};
+    text_start(&probe, table);
+    for (size_t row = 0; row < table->n_rows; row++)
+        text_row(&probe, table, row);
+    bool fits = pdnn_sheet_fits(&probe.sheet, writer->width);
+    pdnn_sheet_finish(&probe.sheet);
+    free(probe.sheet_columns);
+    return fits;
+}
+
 void pdnn_table_write_end(struct pdnn_table_writer *writer) {
     if (writer->is_started && formats[writer->format].end)
         formats[writer->format].end(writer);
-    put(writer, pdnn_str_text(&writer->note));
+    if (!writer->is_noteless)
+        put(writer, pdnn_str_text(&writer->note));
     if (writer->sheet_columns)
         pdnn_sheet_finish(&writer->sheet);
     free(writer->sheet_columns);

@@ -22,6 +22,7 @@ struct pdnn_table_writer {
     const size_t *columns; /* which, in this order; NULL: all */
     size_t n_columns;
     const char *caption; /* HTML; NULL: none */
+    bool is_noteless;    /* TEXT: columns without room are not named below */
     /* The writer's own. */
     bool is_started;
     size_t n_written;
@@ -35,6 +36,9 @@ struct pdnn_table_writer {
  * writer have the same columns. */
 void pdnn_table_write(struct pdnn_table_writer *writer, const struct pdnn_table *table,
                       const struct pdnn_row_list *rows);
+
+/* Whether the table as text, with its columns at their widths, is not wider than the writer's width. */
+bool pdnn_table_fits(const struct pdnn_table_writer *writer, const struct pdnn_table *table);
 
 /* Appends what comes after the last row, and releases what the writer holds. */
 void pdnn_table_write_end(struct pdnn_table_writer *writer);
