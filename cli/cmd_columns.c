@@ -70,7 +70,7 @@ static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
 static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
                                                  N_VALUE_COLUMNS};
 
-#define STUDY_TABLE(name) {#name, &pdnn_study_##name##_columns, NULL},
+#define STUDY_TABLE(name) {#name, NULL, &pdnn_study_##name##_table},
 
 /* A table has a definition, or columns over a struct. Those of results.csv depend on the families. */
 static const struct {
@@ -88,8 +88,8 @@ static const struct {
               {"compose-plan", NULL, &pdnn_compose_plan_def},
               {"seqpoint-methods", NULL, &pdnn_epoch_methods_def},
               {"seqpoint-speedups", NULL, &pdnn_epoch_speedups_def},
-              {"breakdown", &pdnn_shares_columns, NULL},
-              {"gemms", &pdnn_gemms_columns, NULL},
+              {"breakdown", NULL, &pdnn_shares_def},
+              {"gemms", NULL, &pdnn_gemms_def},
               {"compare-pairs", NULL, &pdnn_pairs_def},
               {"compare-groups", NULL, &pdnn_groups_def},
               {"compare-axes", NULL, &pdnn_axes_def},

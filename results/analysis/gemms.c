@@ -1,8 +1,8 @@
 #include "results/analysis/gemms.h"
 #include "base/checked.h"
 #include "models/graph.h"
-#include "results/table/csv.h"
 #include "results/analysis/op_groups.h"
+#include "results/analysis/roofline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,8 +114,18 @@ uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count) {
     return flop;
 }
 
+enum { WORDS_TEXT = 128 };
+
+/* All rows of one shape. */
+struct gemm {
+    const char *id; /* borrowed from the rows */
+    struct pdnn_gemm_shape shape;
+    char groups[WORDS_TEXT], passes[WORDS_TEXT]; /* joined by ", " */
+    struct pdnn_op_sum work;
+};
+
 /* Appends a word unless it is there already; a word that does not fit is left out. */
-static void note(char list[PDNN_GEMM_WORDS_TEXT], const char *word) {
+static void note(char list[WORDS_TEXT], const char *word) {
     size_t used = strlen(list), length = strlen(word);
     for (const char *at = list; *at; at += strcspn(at, ",") + 2) {
         if (strcspn(at, ",") == length && memcmp(at, word, length) == 0)
@@ -123,37 +133,88 @@ static void note(char list[PDNN_GEMM_WORDS_TEXT], const char *word) {
         if (!at[strcspn(at, ",")])
             break;
     }
-    if (used + length + sizeof ", " <= PDNN_GEMM_WORDS_TEXT)
-        snprintf(list + used, PDNN_GEMM_WORDS_TEXT - used, "%s%s", used ? ", " : "", word);
+    if (used + length + sizeof ", " <= WORDS_TEXT)
+        snprintf(list + used, WORDS_TEXT - used, "%s%s", used ? ", " : "", word);
 }
 
-static struct pdnn_gemm *find(struct pdnn_gemm *gemms, size_t *count, const struct pdnn_gemm_shape *shape) {
+static struct gemm *find(struct gemm *gemms, size_t *count, const struct pdnn_gemm_shape *shape) {
     for (size_t i = 0; i < *count; i++) {
         if (memcmp(&gemms[i].shape, shape, sizeof *shape) == 0)
             return &gemms[i];
     }
-    gemms[*count] = (struct pdnn_gemm){.shape = *shape};
+    gemms[*count] = (struct gemm){.shape = *shape};
     return &gemms[(*count)++];
 }
 
 static int compare(const void *a, const void *b) {
-    const struct pdnn_gemm *x = a, *y = b;
+    const struct gemm *x = a, *y = b;
     if (x->work.time_ns != y->work.time_ns)
         return x->work.time_ns < y->work.time_ns ? 1 : -1;
     return memcmp(&x->shape, &y->shape, sizeof x->shape);
 }
 
-void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_gemm **gemms,
-                size_t *n_gemms) {
+static const struct pdnn_column_def columns[PDNN_GEMM_COLUMNS] = {
+    {"id", .help = "the instance"},
+    {"m", "M", NULL, PDNN_KIND_WHOLE, .help = "output units; for gradients of weights, rows of the weights"},
+    {"n", "N", NULL, PDNN_KIND_WHOLE,
+     .help = "rows (tokens); for gradients of weights, columns of the weights"},
+    {"k", "K", NULL, PDNN_KIND_WHOLE, .help = "length of the sums"},
+    {"batch", NULL, NULL, PDNN_KIND_WHOLE, .rank = 5,
+     .help = "products of this shape in one call: sequences times heads"},
+    {"groups", "group", .align = PDNN_ALIGN_WRAP, .rank = 1,
+     .help = "groups they belong to, as in breakdown"},
+    {"passes", .align = PDNN_ALIGN_WRAP, .rank = 2, .help = "passes they belong to, as in ops.csv"},
+    {"executions", "count", NULL, PDNN_KIND_COUNT, .rank = 6, .help = "calls in one step"},
+    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI,
+     .help = "FLOP of all of them, with what is fused into them, as in ops.csv"},
+    {"byte_count", NULL, "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "compulsory traffic of all of them"},
+    {"intensity_flop_per_byte", "FLOP/byte", "FLOP/byte", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .rank = 4, .help = "flop_count over byte_count"},
+    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, .help = "time of all of them"},
+    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "share of the step's time_ns_median"},
+    {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "flop_count over time_ns"},
+    {"bw_gbs", "GB/s", "1e9 B/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 3,
+     .help = "byte_count over time_ns"},
+    {"pct_of_roof", "% of roof", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT,
+     .help = "time that their roofs allow over time they take"},
+};
+const struct pdnn_table_def pdnn_gemms_def = {"gemms", "the matrix products of instances", columns,
+                                              PDNN_GEMM_COLUMNS};
+
+static void add_row(const struct gemm *gemm, struct pdnn_table *table) {
+    const struct pdnn_op_sum *work = &gemm->work;
+    const int64_t shape[] = {gemm->shape.m, gemm->shape.n, gemm->shape.k, gemm->shape.batch};
+    const double numbers[] = {work->intensity_flop_per_byte,
+                              work->time_ns,
+                              work->share_pct,
+                              work->gflops,
+                              work->bw_gbs,
+                              work->pct_of_roof};
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_GEMM_ID, gemm->id);
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        pdnn_table_set_whole(table, row, PDNN_GEMM_M + i, shape[i]);
+    pdnn_table_set_text(table, row, PDNN_GEMM_GROUPS, gemm->groups);
+    pdnn_table_set_text(table, row, PDNN_GEMM_PASSES, gemm->passes);
+    pdnn_table_set_count(table, row, PDNN_GEMM_EXECUTIONS, work->count);
+    pdnn_table_set_count(table, row, PDNN_GEMM_FLOP, work->flop_count);
+    pdnn_table_set_count(table, row, PDNN_GEMM_BYTES, work->byte_count);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(table, row, PDNN_GEMM_INTENSITY + i, numbers[i]);
+}
+
+void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_table *table) {
     const struct pdnn_family_def *family = pdnn_family_find(rows->family);
-    struct pdnn_gemm *made = pdnn_arena_alloc(arena, rows->count + 1, sizeof *made);
+    struct gemm *made = pdnn_arena_alloc(arena, rows->count + 1, sizeof *made);
     size_t count = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const struct pdnn_op_record *op = &rows->op[i];
         struct pdnn_gemm_shape shape;
         if (isnan(op->time_ns_median) || !pdnn_gemm_parse(op, &shape))
             continue;
-        struct pdnn_gemm *gemm = find(made, &count, &shape);
+        struct gemm *gemm = find(made, &count, &shape);
         gemm->id = op->id;
         note(gemm->groups, family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category);
         note(gemm->passes, op->pass);
@@ -162,35 +223,6 @@ void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struc
     for (size_t i = 0; i < count; i++)
         pdnn_op_sum_finish(&made[i].work, rows->step_ns);
     qsort(made, count, sizeof *made, compare);
-    *gemms = made;
-    *n_gemms = count;
+    for (size_t i = 0; i < count; i++)
+        add_row(&made[i], table);
 }
-
-#define AT(field)     .offset = offsetof(struct pdnn_gemm, field)
-#define TEXT(field)   PDNN_COLUMN_TEXT, AT(field), sizeof((struct pdnn_gemm *)0)->field
-#define WHOLE(field)  PDNN_COLUMN_WHOLE, AT(field)
-#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_TABLE
-#define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
-
-static const struct pdnn_column columns[] = {
-    {"id", "", PDNN_COLUMN_WORD, AT(id), .help = "the instance"},
-    {"m", "", WHOLE(shape.m), .help = "output units; for gradients of weights, rows of the weights"},
-    {"n", "", WHOLE(shape.n), .help = "rows (tokens); for gradients of weights, columns of the weights"},
-    {"k", "", WHOLE(shape.k), .help = "length of the sums"},
-    {"batch", "", WHOLE(shape.batch), .help = "products of this shape in one call: sequences times heads"},
-    {"groups", "", TEXT(groups), .help = "groups they belong to, as in breakdown"},
-    {"passes", "", TEXT(passes), .help = "passes they belong to, as in ops.csv"},
-    {"executions", "", COUNT(work.count), .help = "calls in one step"},
-    {"flop_count", "FLOP", COUNT(work.flop_count),
-     .help = "FLOP of all of them, with what is fused into them, as in ops.csv"},
-    {"byte_count", "bytes", COUNT(work.byte_count), .help = "compulsory traffic of all of them"},
-    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(work.intensity_flop_per_byte),
-     .help = "flop_count over byte_count"},
-    {"time_ns", "ns", NUMBER(work.time_ns), .help = "time of all of them"},
-    {"share_pct", "%", NUMBER(work.share_pct), .help = "share of the step's time_ns_median"},
-    {"gflops", "1e9 FLOP/s", NUMBER(work.gflops), .help = "flop_count over time_ns"},
-    {"bw_gbs", "1e9 B/s", NUMBER(work.bw_gbs), .help = "byte_count over time_ns"},
-    {"pct_of_roof", "%", NUMBER(work.pct_of_roof), .help = "time that their roofs allow over time they take"},
-};
-
-const struct pdnn_columns pdnn_gemms_columns = {"gemms", columns, sizeof columns / sizeof columns[0]};

@@ -6,7 +6,7 @@
 #define RESULTS_ANALYSIS_GEMMS_H
 
 #include "base/arena.h"
-#include "results/tables/columns.h"
+#include "results/table/table.h"
 #include "results/tables/record.h"
 #include "results/analysis/work.h"
 
@@ -22,20 +22,30 @@ bool pdnn_gemm_parse(const struct pdnn_op_record *op, struct pdnn_gemm_shape *sh
  * PDNN_ABSENT if it does not fit. */
 uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count);
 
-enum { PDNN_GEMM_WORDS_TEXT = 128 };
-
-/* All rows of one shape. */
-struct pdnn_gemm {
-    const char *id; /* borrowed from the rows */
-    struct pdnn_gemm_shape shape;
-    char groups[PDNN_GEMM_WORDS_TEXT], passes[PDNN_GEMM_WORDS_TEXT]; /* joined by ", " */
-    struct pdnn_op_sum work;
+/* The columns of `breakdown --gemms`. */
+enum pdnn_gemm_column {
+    PDNN_GEMM_ID,
+    PDNN_GEMM_M,
+    PDNN_GEMM_N,
+    PDNN_GEMM_K,
+    PDNN_GEMM_BATCH,
+    PDNN_GEMM_GROUPS,
+    PDNN_GEMM_PASSES,
+    PDNN_GEMM_EXECUTIONS,
+    PDNN_GEMM_FLOP,
+    PDNN_GEMM_BYTES,
+    PDNN_GEMM_INTENSITY,
+    PDNN_GEMM_TIME,
+    PDNN_GEMM_PCT,
+    PDNN_GEMM_GFLOPS,
+    PDNN_GEMM_GBS,
+    PDNN_GEMM_ROOF,
+    PDNN_GEMM_COLUMNS
 };
+extern const struct pdnn_table_def pdnn_gemms_def;
 
-extern const struct pdnn_columns pdnn_gemms_columns; /* rows: struct pdnn_gemm */
-
-/* The shapes of a step, the slowest first, in the arena; empty if the step has no matrix product. */
-void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_gemm **gemms,
-                size_t *n_gemms);
+/* Adds a row for each shape of a step, the slowest first; none if the step has no matrix product. The arena
+ * is for what it needs. */
+void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_table *table);
 
 #endif

@@ -1,6 +1,6 @@
 #include "results/analysis/shares.h"
-#include "results/table/csv.h"
 #include "results/analysis/op_groups.h"
+#include "results/analysis/roofline.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -208,56 +208,74 @@ const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_
     return most;
 }
 
-/* The fields of the op that loses most are those of its row in ops.csv; `index` is the column there. */
-static void get_most(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
-    const struct pdnn_share *share = row;
-    int at = pdnn_columns_find(&pdnn_ops_columns, column->name + sizeof "most_" - 1);
-    if (share->most && at >= 0)
-        pdnn_column_text(&pdnn_ops_columns.column[at], share->most, cell);
-}
+#define PCT_OF_ROOF PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT
 
-#define AT(field)     .offset = offsetof(struct pdnn_share, field)
-#define WORD(field)   PDNN_COLUMN_WORD, AT(field)
-#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_TABLE
-#define COUNT(field)  PDNN_COLUMN_COUNT, AT(field)
-
-static const struct pdnn_column columns[] = {
-    {"id", "", WORD(id), .help = "the instance"},
-    {"category", "", WORD(key[PDNN_BY_CATEGORY]),
+static const struct pdnn_column_def columns[PDNN_SHARE_COLUMNS] = {
+    {"id", .help = "the instance"},
+    {"category", .align = PDNN_ALIGN_WRAP,
      .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "
              "This column and the next four are empty if rows are not summed by them"},
-    {"op_group", "", WORD(key[PDNN_BY_GROUP]),
+    {"op_group", "group", .align = PDNN_ALIGN_WRAP,
      .help = "part of the model: a product, what lies between two, a stage of the update"},
-    {"op_pass", "", WORD(key[PDNN_BY_PASS]), .help = "as in ops.csv"},
-    {"layer", "", WORD(key[PDNN_BY_LAYER]), .help = "as in ops.csv"},
-    {"op", "", WORD(key[PDNN_BY_OP]), .help = "as in ops.csv"},
-    {"executions", "", COUNT(work.count), .help = "executions in one step"},
-    {"flop_count", "FLOP", COUNT(work.flop_count), .help = "FLOP of all of them, as in ops.csv"},
-    {"in_bounds_flop_count", "FLOP", COUNT(work.in_bounds_flop_count),
+    {"op_pass", "pass", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {"layer", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {"op", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {"executions", "ops", NULL, PDNN_KIND_COUNT, .rank = 5, .help = "executions in one step"},
+    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "FLOP of all of them, as in ops.csv"},
+    {"in_bounds_flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 6,
      .help = "flop_count without the taps on padding; rates use this"},
-    {"byte_count", "bytes", COUNT(work.byte_count), .help = "compulsory traffic of all of them"},
-    {"time_ns", "ns", NUMBER(work.time_ns),
+    {"byte_count", "bytes", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 7,
+     .help = "compulsory traffic of all of them"},
+    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME,
      .help = "time of all of them; with the residual, they add up to the step's time_ns_median"},
-    {"share_pct", "%", NUMBER(work.share_pct),
+    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
      .help = "share of the step's time_ns_median; with the residual, they add up to 100"},
-    {"gflops", "1e9 FLOP/s", NUMBER(work.gflops), .help = "in_bounds_flop_count over time_ns"},
-    {"bw_gbs", "1e9 B/s", NUMBER(work.bw_gbs), .help = "byte_count over time_ns"},
-    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(work.intensity_flop_per_byte),
+    {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 3,
+     .help = "in_bounds_flop_count over time_ns"},
+    {"bw_gbs", "GB/s", "1e9 B/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 4,
+     .help = "byte_count over time_ns"},
+    {"intensity_flop_per_byte", "FLOP/byte", "FLOP/byte", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
      .help = "in_bounds_flop_count over byte_count"},
-    {"pct_of_roof", "%", NUMBER(work.pct_of_roof),
+    {"pct_of_roof", "% of roof", "%", PCT_OF_ROOF,
      .help = "time that the ops' roofs allow over time they take"},
-    {"lost_ns", "ns", NUMBER(lost_ns),
+    {"lost_ns", NULL, "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME,
      .help = "time beyond what the roofs allow, of the ops that stay below theirs"},
-    {"lost_pct", "%", NUMBER(lost_pct), .help = "the same, as a share of the step"},
-    {"most_layer", "", PDNN_COLUMN_TEXT, .get = get_most,
-     .help = "the op that loses most: where in the model"},
-    {"most_op", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "its name"},
-    {"most_op_pass", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "its pass"},
-    {"most_op_shape", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "its shape, as in ops.csv"},
-    {"most_implementation", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "what ran"},
-    {"most_pct_of_roof", "%", PDNN_COLUMN_NUMBER, .get = get_most, .help = "how close it comes to its roof"},
-    {"most_bound", "", PDNN_COLUMN_TEXT, .get = get_most, .help = "what bounds that roof"},
-    {"most_lost_pct", "%", NUMBER(most_lost_pct), .help = "the time it loses, as a share of the step"},
+    {"lost_pct", "would save at roof, % of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "the same, as a share of the step"},
+    {"most_layer", .help = "the op that loses most: where in the model"},
+    {"most_op", .help = "its name"},
+    {"most_op_pass", .help = "its pass"},
+    {"most_op_shape", .help = "its shape, as in ops.csv"},
+    {"most_implementation", .help = "what ran"},
+    {"most_pct_of_roof", NULL, "%", PCT_OF_ROOF, .help = "how close it comes to its roof"},
+    {"most_bound", .help = "what bounds that roof"},
+    {"most_lost_pct", NULL, "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "the time it loses, as a share of the step"},
 };
+const struct pdnn_table_def pdnn_shares_def = {"breakdown", "where the time of instances goes", columns,
+                                               PDNN_SHARE_COLUMNS};
 
-const struct pdnn_columns pdnn_shares_columns = {"breakdown", columns, sizeof columns / sizeof columns[0]};
+void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table) {
+    const struct pdnn_op_sum *work = &share->work;
+    const uint64_t counts[] = {work->count, work->flop_count, work->in_bounds_flop_count, work->byte_count};
+    const double numbers[] = {
+        work->time_ns,     work->share_pct, work->gflops,   work->bw_gbs, work->intensity_flop_per_byte,
+        work->pct_of_roof, share->lost_ns,  share->lost_pct};
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_SHARE_ID, share->id);
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        pdnn_table_set_text(table, row, PDNN_SHARE_KEY + by, share->key[by]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        pdnn_table_set_count(table, row, PDNN_SHARE_EXECUTIONS + i, counts[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(table, row, PDNN_SHARE_TIME + i, numbers[i]);
+    pdnn_table_set_number(table, row, PDNN_SHARE_MOST_LOST, share->most_lost_pct);
+    const struct pdnn_op_record *most = share->most;
+    if (!most)
+        return;
+    const char *const texts[] = {most->layer, most->op, most->pass, most->shape, most->implementation};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        pdnn_table_set_text(table, row, PDNN_SHARE_MOST_LAYER + i, texts[i]);
+    pdnn_table_set_number(table, row, PDNN_SHARE_MOST_ROOF, most->place.pct_of_roof);
+    pdnn_table_set_text(table, row, PDNN_SHARE_MOST_BOUND, pdnn_bound_name(most->place.bound));
+}

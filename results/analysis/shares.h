@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "results/tables/columns.h"
+#include "results/table/table.h"
 #include "results/tables/record.h"
 #include "results/analysis/work.h"
 
@@ -44,7 +44,36 @@ struct pdnn_share {
     double most_lost_ns, most_lost_pct;
 };
 
-extern const struct pdnn_columns pdnn_shares_columns; /* rows: struct pdnn_share */
+/* The columns of `breakdown`: the keys in the order of enum pdnn_by, one after the other. */
+enum pdnn_share_column {
+    PDNN_SHARE_ID,
+    PDNN_SHARE_KEY,
+    PDNN_SHARE_EXECUTIONS = PDNN_SHARE_KEY + PDNN_BY_COUNT,
+    PDNN_SHARE_FLOP,
+    PDNN_SHARE_IN_BOUNDS,
+    PDNN_SHARE_BYTES,
+    PDNN_SHARE_TIME,
+    PDNN_SHARE_PCT,
+    PDNN_SHARE_GFLOPS,
+    PDNN_SHARE_GBS,
+    PDNN_SHARE_INTENSITY,
+    PDNN_SHARE_ROOF,
+    PDNN_SHARE_LOST_NS,
+    PDNN_SHARE_LOST_PCT,
+    PDNN_SHARE_MOST_LAYER,
+    PDNN_SHARE_MOST_OP,
+    PDNN_SHARE_MOST_PASS,
+    PDNN_SHARE_MOST_SHAPE,
+    PDNN_SHARE_MOST_IMPLEMENTATION,
+    PDNN_SHARE_MOST_ROOF,
+    PDNN_SHARE_MOST_BOUND,
+    PDNN_SHARE_MOST_LOST,
+    PDNN_SHARE_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_shares_def;
+
+/* Adds a row to a table of these columns. */
+void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table);
 
 /* The shares of a step, in the arena: groups and passes in their fixed order, anything else by
  * descending time, the residual last. by may be NULL: by category. When summed by group, "other"

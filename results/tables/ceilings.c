@@ -6,7 +6,6 @@
 #include "results/tables/record.h"
 #include "results/tables/tables.h"
 
-#include <stddef.h>
 #include <string.h>
 
 enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many hosts, with all digits */
@@ -56,23 +55,10 @@ static const struct field {
     size_t offset, size;
     bool is_time;
 } fields[PDNN_CEILINGS_COLUMNS] = {
-    [PDNN_CEILING_KIND] = FIELD(kind),
-    [PDNN_CEILING_PATTERN] = FIELD(pattern),
-    [PDNN_CEILING_DTYPE] = FIELD(dtype),
-    [PDNN_CEILING_LEVEL] = FIELD(level),
-    [PDNN_CEILING_THREADS] = FIELD(threads),
-    [PDNN_CEILING_CAPACITY] = FIELD(capacity_bytes),
-    [PDNN_CEILING_VALUE] = FIELD(value),
-    [PDNN_CEILING_LOW] = FIELD(low),
-    [PDNN_CEILING_HIGH] = FIELD(high),
-    [PDNN_CEILING_REPETITIONS] = FIELD(repetitions),
-    [PDNN_CEILING_MEDIAN] = FIELD(median),
-    [PDNN_CEILING_REPORTED] = FIELD(reported_bytes),
-    [PDNN_CEILING_HOST] = FIELD(host),
-    [PDNN_CEILING_MEASURED] = TIME(measured_unix_ms),
-    [PDNN_CEILING_CHECKED] = TIME(checked_unix_ms),
-    [PDNN_CEILING_RANKS] = FIELD(ranks),
-};
+    FIELD(kind),    FIELD(pattern),         FIELD(dtype),          FIELD(level),
+    FIELD(threads), FIELD(capacity_bytes),  FIELD(value),          FIELD(low),
+    FIELD(high),    FIELD(repetitions),     FIELD(median),         FIELD(reported_bytes),
+    FIELD(host),    TIME(measured_unix_ms), TIME(checked_unix_ms), FIELD(ranks)};
 
 static void set_time(struct pdnn_table *table, size_t row, size_t column, int64_t unix_ms) {
     char text[PDNN_UTC_TEXT];
@@ -134,10 +120,10 @@ static bool is_one_of(const char *const *words, const char *text) {
 }
 
 static bool is_dtype(const char *text) {
-    bool known = !*text;
-    for (enum pdnn_dtype dtype = 0; dtype < PDNN_DTYPE_COUNT; dtype++)
-        known = known || strcmp(text, pdnn_dtype_name(dtype)) == 0;
-    return known;
+    enum pdnn_dtype dtype = 0;
+    while (dtype < PDNN_DTYPE_COUNT && strcmp(text, pdnn_dtype_name(dtype)) != 0)
+        dtype++;
+    return !*text || dtype < PDNN_DTYPE_COUNT;
 }
 
 /* Instructions and backends give their names to patterns, so these are known by their letters only. */
@@ -183,7 +169,6 @@ static enum pdnn_status check(const struct pdnn_table *table, size_t row, struct
 static enum pdnn_status take_all(struct pdnn_table *table, const char *path, const char *host,
                                  struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct pdnn_row_list rows = {0};
-    enum pdnn_status status = PDNN_OK;
     for (size_t row = 0; row < table->n_rows; row++) {
         const char *named = pdnn_table_text(table, row, PDNN_CEILING_HOST);
         if (*named && !host)
@@ -191,12 +176,12 @@ static enum pdnn_status take_all(struct pdnn_table *table, const char *path, con
         if (!*named || strcmp(named, host) == 0)
             pdnn_rows_add(&rows, row);
     }
+    enum pdnn_status status = PDNN_OK;
     if (rows.count > PDNN_CEILINGS_MAX)
         status = pdnn_fail(err, PDNN_INVALID, "%s: more than %d rows of one host", path, PDNN_CEILINGS_MAX);
-    for (size_t i = 0; i < rows.count && status == PDNN_OK; i++)
-        take(table, rows.at[i], &ceilings->row[i]);
-    if (status == PDNN_OK)
-        ceilings->count = rows.count;
+    else
+        for (ceilings->count = 0; ceilings->count < rows.count; ceilings->count++)
+            take(table, rows.at[ceilings->count], &ceilings->row[ceilings->count]);
     pdnn_rows_finish(&rows);
     pdnn_table_finish(table);
     return status;

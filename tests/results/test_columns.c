@@ -5,7 +5,6 @@
 #include "results/tables/columns.h"
 #include "results/table/csv.h"
 #include "results/tables/record.h"
-#include "results/analysis/shares.h"
 #include "results/tables/journal.h"
 
 #include <math.h>
@@ -38,7 +37,6 @@ static void test_columns_names_are_unique(void **state) {
     check_columns(&results);
     check_columns(&pdnn_ops_columns);
     check_columns(&pdnn_journal_columns);
-    check_columns(&pdnn_shares_columns);
     pdnn_arena_finish(&arena);
 }
 

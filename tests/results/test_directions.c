@@ -173,24 +173,27 @@ static void test_directions(void **state) {
         struct pdnn_selection selection;
         struct pdnn_ops_reader reader;
         struct pdnn_arena arena = {0};
-        struct pdnn_study_line *lines;
+        struct pdnn_table table;
         struct pdnn_err err = {0};
-        size_t n_lines, n_found = 0;
+        size_t n_found = 0;
         write_text("results.csv", results_header, cases[i].results);
         write_text("ops.csv", ops_header, cases[i].ops);
         assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
         assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-        assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &lines, &n_lines, &err),
-                         PDNN_OK);
-        for (size_t k = 0; k < n_lines; k++) {
-            if (strcmp(lines[k].claim, cases[i].direction) != 0)
+        pdnn_table_init(&table, pdnn_study_directions.table);
+        assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &table, &err), PDNN_OK);
+        for (size_t k = 0; k < table.n_rows; k++) {
+            const char *verdict = pdnn_table_text(&table, k, PDNN_STUDY_VERDICT);
+            const char *numbers = pdnn_table_text(&table, k, PDNN_STUDY_NUMBERS);
+            const char *compared = pdnn_table_text(&table, k, PDNN_STUDY_COMPARED);
+            if (strcmp(pdnn_table_text(&table, k, PDNN_STUDY_CLAIM), cases[i].direction) != 0)
                 continue;
             n_found++;
-            if (lines[k].verdict != cases[i].verdict || !strstr(lines[k].numbers, cases[i].numbers) ||
-                !strstr(lines[k].compared, cases[i].compared))
-                fail_msg("case %zu: %s: %s: %s (%s)", i, lines[k].claim, pdnn_verdict_name(lines[k].verdict),
-                         lines[k].numbers, lines[k].compared);
+            if (strcmp(verdict, pdnn_verdict_name(cases[i].verdict)) != 0 ||
+                !strstr(numbers, cases[i].numbers) || !strstr(compared, cases[i].compared))
+                fail_msg("case %zu: %s: %s: %s (%s)", i, cases[i].direction, verdict, numbers, compared);
         }
+        pdnn_table_finish(&table);
         assert_int_equal(n_found, 1);
         pdnn_ops_reader_close(&reader);
         pdnn_selection_close(&selection);
@@ -204,9 +207,8 @@ static void test_directions_of_several_sets(void **state) {
     struct pdnn_selection selection;
     struct pdnn_ops_reader reader;
     struct pdnn_arena arena = {0};
-    struct pdnn_study_line *lines;
+    struct pdnn_table table;
     struct pdnn_err err = {0};
-    size_t n_lines;
     write_text("results.csv", results_header,
                LENGTH("a", "128", "4") LENGTH("b", "512", "4") LENGTH("c", "128", "8")
                    LENGTH("d", "512", "8"));
@@ -214,13 +216,14 @@ static void test_directions_of_several_sets(void **state) {
                STAGE1("a", "7", "20") STAGE1("b", "7", "20") STAGE1("c", "7", "10") STAGE1("d", "7", "30"));
     assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-    assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &lines, &n_lines, &err),
-                     PDNN_OK);
-    assert_string_equal(lines[0].where, "length=128");
-    assert_int_equal(lines[0].verdict, PDNN_VERDICT_PASS);
-    assert_string_equal(lines[1].where, "length=512");
-    assert_int_equal(lines[1].verdict, PDNN_VERDICT_FAIL);
-    assert_string_equal(lines[1].numbers, "2.00 %, 3.00 %");
+    pdnn_table_init(&table, pdnn_study_directions.table);
+    assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &table, &err), PDNN_OK);
+    assert_string_equal(pdnn_table_text(&table, 0, PDNN_STUDY_WHERE), "length=128");
+    assert_string_equal(pdnn_table_text(&table, 0, PDNN_STUDY_VERDICT), "PASS");
+    assert_string_equal(pdnn_table_text(&table, 1, PDNN_STUDY_WHERE), "length=512");
+    assert_string_equal(pdnn_table_text(&table, 1, PDNN_STUDY_VERDICT), "FAIL");
+    assert_string_equal(pdnn_table_text(&table, 1, PDNN_STUDY_NUMBERS), "2.00 %, 3.00 %");
+    pdnn_table_finish(&table);
     pdnn_ops_reader_close(&reader);
     pdnn_selection_close(&selection);
     pdnn_arena_finish(&arena);

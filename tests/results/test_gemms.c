@@ -2,6 +2,7 @@
 #include "tests/cmocka_all.h"
 
 #include "results/analysis/gemms.h"
+#include "results/table/write.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,9 +79,7 @@ static void test_gemms(void **state) {
         row("dense", "backward-weights", "64x20:64x20:20x20"), row("relu", "forward", "64x20:64x20"),
         row("dense", "forward", "64x20:20x20:64x20")};
     struct pdnn_arena arena = {0};
-    struct pdnn_gemm *gemms;
     struct pdnn_str text = {0};
-    size_t count;
     for (size_t i = 0; i < 4; i++) {
         ops[i].flop_count = ops[i].in_bounds_flop_count = 1000;
         ops[i].byte_count = 100;
@@ -89,10 +88,15 @@ static void test_gemms(void **state) {
     }
     ops[4].time_ns_median = NAN;
     const struct pdnn_op_rows rows = {ops, 5, 100, "transformer"};
-    pdnn_gemms(&rows, &arena, &gemms, &count);
-    assert_int_equal(count, 2);
-    for (size_t i = 0; i < count; i++)
-        pdnn_columns_row(&pdnn_gemms_columns, &gemms[i], &text);
+    struct pdnn_table table;
+    struct pdnn_table_writer writer = {.out = &text, .format = PDNN_FORMAT_CSV};
+    pdnn_table_init(&table, &pdnn_gemms_def);
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_str_clear(&text);
+    pdnn_gemms(&rows, &arena, &table);
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_table_write_end(&writer);
+    pdnn_table_finish(&table);
     assert_string_equal(pdnn_str_text(&text),
                         "a,20,64,20,1,FC GEMM,\"forward, backward-data\",2,2000,200,10,20,20,100,10,50\n"
                         "a,20,20,64,1,FC GEMM,backward-weights,1,1000,100,10,10,10,100,10,50\n");

@@ -3,6 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "results/analysis/shares.h"
+#include "results/table/write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -232,8 +233,16 @@ static void test_shares_columns(void **state) {
     lossy.flop_count = lossy.in_bounds_flop_count = 400;
     lossy.byte_count = 200;
     shares_by("op,category", &(struct pdnn_op_rows){&lossy, 1, 200, "cnn"}, &arena, &shares, &count);
+    struct pdnn_table table;
+    struct pdnn_table_writer writer = {.out = &text, .format = PDNN_FORMAT_CSV};
+    pdnn_table_init(&table, &pdnn_shares_def);
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_str_clear(&text);
     for (size_t i = 0; i < count; i++)
-        pdnn_columns_row(&pdnn_shares_columns, &shares[i], &text);
+        pdnn_shares_add(&shares[i], &table);
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_table_write_end(&writer);
+    pdnn_table_finish(&table);
     assert_string_equal(
         pdnn_str_text(&text),
         "a,convolution,,,,conv2d,3,400,400,200,100,50,4,2,2,40,60,30,block1..block3,conv2d,forward,\"1x64x8x8:64x64x3x3:1x64x8x8,padding=1\",jit:avx2,40,compute,30\n"
