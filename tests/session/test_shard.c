@@ -119,6 +119,7 @@ static size_t list(const struct pdnn_spec *spec, const struct pdnn_shard *shard,
         pdnn_str_printf(ids, "[%s]", pdnn_instance_format(&item.instance, id));
         count++;
     }
+    assert_int_equal(deal.next, deal.count); /* no further than there are instances */
     memcpy(hash, deal.hash, sizeof deal.hash);
     pdnn_walk_finish(&walk);
     pdnn_shard_deal_finish(&deal);
