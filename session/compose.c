@@ -353,8 +353,8 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
                                     struct pdnn_err *err) {
     struct pdnn_visit visit = {0};
     bool complete;
-    copy_rows(compose, task, &visit);
     enum pdnn_status status = PDNN_OK;
+    copy_rows(compose, task, &visit);
     add_up(compose, task, round, &visit, &complete);
     visit.flags |= PDNN_FLAG_COMPOSED;
     visit.flags &= complete ? UINT_MAX : ~(unsigned)PDNN_FLAG_PREDICTED;

@@ -138,7 +138,6 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
     struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
     size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
     pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
-    enum pdnn_status status = PDNN_OK;
     for (int drawn = 1; drawn >= 0; drawn--) {
         for (size_t i = 0; i < choice.choose.n_models; i++) {
             uint32_t model = choice.choose.order[i];
@@ -148,7 +147,7 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
         }
     }
     order.tasks = tasks;
-    status =
+    enum pdnn_status status =
         pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules, &order, err);
     pdnn_compose_choice_finish(&choice);
     free(tasks);
@@ -165,14 +164,10 @@ static void *grow(void *array, size_t had, size_t count, size_t size) {
 /* Arrays by operator, of which `had` were there. */
 static void make_room(struct compose *compose, size_t had) {
     size_t count = compose->operators.keys.count;
-    size_t *context_of = grow(compose->context_of, had, count, sizeof *context_of);
-    compose->context_of = context_of;
-    size_t *order = grow(compose->order, had, count, sizeof *order);
-    compose->order = order;
-    bool *is_tried = grow(compose->is_tried, had, count, sizeof *is_tried);
-    compose->is_tried = is_tried;
-    bool *is_used = grow(compose->is_used, had, count, sizeof *is_used);
-    compose->is_used = is_used;
+    compose->context_of = grow(compose->context_of, had, count, sizeof *compose->context_of);
+    compose->order = grow(compose->order, had, count, sizeof *compose->order);
+    compose->is_tried = grow(compose->is_tried, had, count, sizeof *compose->is_tried);
+    compose->is_used = grow(compose->is_used, had, count, sizeof *compose->is_used);
 }
 
 /* Compiles all models, or with a budget some more of them; *guessed: seconds, added up over all calls. */

@@ -106,8 +106,7 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
                  pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], rates->threads,
                  pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]], node->op->name,
                  pdnn_node_pass_name(node), groups[i].shape);
-        size_t number = enter(plan, rates, graph, &groups[i], key);
-        numbers[i] = (uint32_t)number;
+        numbers[i] = (uint32_t)enter(plan, rates, graph, &groups[i], key);
     }
     qsort(numbers, count, sizeof *numbers, by_number);
     for (size_t i = 0; i < count; i++) {

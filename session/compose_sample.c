@@ -51,12 +51,11 @@ static size_t take(const struct compose *compose, struct candidate *candidates, 
 
 void pdnn_compose_draw_samples(struct compose *compose, double budget_seconds) {
     struct pdnn_compose_choice choice = {0};
-    struct candidate *candidates = NULL;
     size_t count = 0;
     if (!compose->request->validate && !compose->request->correct)
         return;
     pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
-    candidates = pdnn_alloc(choice.choose.n_models + 1, sizeof *candidates);
+    struct candidate *candidates = pdnn_alloc(choice.choose.n_models + 1, sizeof *candidates);
     for (size_t i = 0; i < choice.choose.n_models; i++) {
         size_t task = choice.task_of[i];
         if (choice.choose.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[task].is_small)
