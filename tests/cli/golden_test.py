@@ -5,6 +5,7 @@ Usage: golden_test.py PARADNN GOLDEN [--update] [TEST...]. The golden files hold
 
 import csv
 import io
+import json
 import os
 import re
 import shutil
@@ -258,6 +259,22 @@ class Words(Case):
         for name, arguments, status in GOLDEN_CASES:
             with self.subTest(name):
                 self.golden(name, arguments, status)
+
+    def test_csv_and_json_have_the_same_rows(self):
+        for command in (["list", "small.yaml", "nets.yaml"], ["list", "--count", "small.yaml"], ["families"], ["ops"], ["columns", "words"],
+                        ["breakdown", "bert.results"], ["breakdown", "bert.results", "a.results", "--by", "op"],
+                        ["breakdown", "bert.results", "--across", "batch"], ["breakdown", "bert.results", "--gemms"],
+                        ["breakdown", "bert.results", "--check-directions"], ["compare", "a.results", "b.results", "-t", "pairs"],
+                        ["fit", "fit.results"], ["list", "small.yaml", "--set", "run.mode=[]"]):
+            with self.subTest(command):
+                rows, as_json, lines = (self.paradnn(*command, "--format", name).stdout for name in ("csv", "json", "jsonl"))
+                rows, objects = table(rows), json.loads(as_json or "[]")
+                self.assertEqual(objects, [json.loads(line) for line in lines.splitlines()])
+                self.assertEqual([list(row) for row in objects], [list(row) for row in rows])
+                for row, values in zip(rows, objects):
+                    for name, value in values.items():
+                        is_number = isinstance(value, (int, float))
+                        self.assertEqual(float(row[name]) if is_number else row[name] or None, value, name)
 
     def settings(self):
         """The names of the settings in families-fc.txt."""
