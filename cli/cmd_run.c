@@ -41,7 +41,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -103,21 +103,28 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     return status;
 }
 
+/* What is printed of instances, unless they are one varied model: for people, or for programs. */
+struct reported {
+    bool for_people;
+    struct pdnn_str text;
+    struct pdnn_table ops;
+};
+
 static void report_ops(const struct pdnn_record *record, const struct pdnn_op_record *ops, size_t n_ops,
-                       bool csv, struct pdnn_str *out) {
+                       struct reported *reported) {
     char reason[PDNN_VISIBLE_TEXT];
-    for (size_t op = 0; csv && op < n_ops; op++)
-        pdnn_columns_row(&pdnn_ops_columns, &ops[op], out);
-    if (!csv)
-        pdnn_report_instance(out, record, ops, n_ops);
+    for (size_t op = 0; !reported->for_people && op < n_ops; op++)
+        pdnn_columns_add(&pdnn_ops_columns, &ops[op], &reported->ops);
+    if (reported->for_people)
+        pdnn_report_instance(&reported->text, record, ops, n_ops);
     else if (record->outcome != PDNN_OUTCOME_OK)
         fprintf(stderr, "paradnn: %s: %s: %s\n", record->id, pdnn_outcome_name(record->outcome),
                 pdnn_visible(reason, record->reason));
 }
 
-/* Fills one record per task; appends the op table of each, unless the instances are one varied model. */
-static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_record *records,
-                                  struct pdnn_str *out, struct pdnn_err *err) {
+/* Fills one record per task, and what is printed of it. */
+static enum pdnn_status aggregate(const struct run *run, struct pdnn_record *records,
+                                  struct reported *reported, struct pdnn_err *err) {
     const struct pdnn_session *session = &run->session;
     struct pdnn_arena arena = {0};
     struct pdnn_scatter pool = {0};
@@ -142,30 +149,34 @@ static enum pdnn_status aggregate(const struct run *run, bool csv, struct pdnn_r
         size_t n_ops;
         status = pdnn_aggregate(&input, &arena, &records[i], &ops, &n_ops, err);
         if (status == PDNN_OK && !run->varies)
-            report_ops(&records[i], ops, n_ops, csv, out);
+            report_ops(&records[i], ops, n_ops, reported);
     }
     pdnn_arena_finish(&arena);
     return status;
 }
 
-static enum pdnn_status report(const struct run *run, bool csv, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status report(const struct run *run, const struct pdnn_arguments *arguments,
+                               bool *some_failed, struct pdnn_err *err) {
     size_t n_tasks = run->session.n_tasks, counts[PDNN_OUTCOME_COUNT] = {0};
-    struct pdnn_str out = {0};
+    struct reported reported = {.for_people = pdnn_wants_text(arguments)};
     struct pdnn_record *records = pdnn_alloc(n_tasks + 1, sizeof *records);
-    if (csv && !run->varies)
-        pdnn_columns_header(&pdnn_ops_columns, &out);
-    enum pdnn_status status = aggregate(run, csv, records, &out, err);
+    struct pdnn_arena arena = {0};
+    const struct pdnn_table_def def = pdnn_columns_def(&pdnn_ops_columns, &arena);
+    pdnn_table_init(&reported.ops, &def);
+    enum pdnn_status status = aggregate(run, records, &reported, err);
     for (size_t i = 0; status == PDNN_OK && i < n_tasks; i++)
         counts[records[i].outcome]++;
-    if (status == PDNN_OK && run->varies)
-        pdnn_vary_report(&run->vary, records, n_tasks, &run->set, csv, &out);
     *some_failed = pdnn_session_has_failed(counts);
+    if (status == PDNN_OK && run->varies)
+        pdnn_vary_report(&run->vary, records, n_tasks, &run->set, arguments);
+    else if (status == PDNN_OK && reported.for_people)
+        pdnn_text_print(&reported.text, false);
+    else if (status == PDNN_OK)
+        pdnn_table_print(&reported.ops, NULL, arguments);
+    pdnn_str_finish(&reported.text);
+    pdnn_table_finish(&reported.ops);
+    pdnn_arena_finish(&arena);
     free(records);
-    if (status == PDNN_OK) {
-        pdnn_text_print(&out, csv);
-        return PDNN_OK;
-    }
-    pdnn_str_finish(&out);
     return status;
 }
 
@@ -235,7 +246,7 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
         status = visit_all(&run, err);
     /* After a signal, what was measured so far is still reported. */
     if (!is_left && (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits))) {
-        enum pdnn_status printed = report(&run, pdnn_wants_csv(arguments), some_failed, &cause);
+        enum pdnn_status printed = report(&run, arguments, some_failed, &cause);
         status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
     }
     finish(&run);

@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "base/fill.h"
+#include "cli/output.h"
 #include "cli/terminal.h"
 #include "results/analysis/roofline.h"
 
@@ -13,22 +14,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct pdnn_sheet_column columns[] = {
-    {"layer", PDNN_ALIGN_CUT},
-    {"op", PDNN_ALIGN_CUT},
-    {"pass", PDNN_ALIGN_LEFT},
-    {"count", PDNN_ALIGN_RIGHT | PDNN_SPARE(5)},
-    {"time", PDNN_ALIGN_RIGHT},
-    {"% of step", PDNN_ALIGN_RIGHT},
-    {"GFLOP/s", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
-    {"GB/s", PDNN_ALIGN_RIGHT | PDNN_SPARE(4)},
-    {"% of roof", PDNN_ALIGN_RIGHT},
-    {"bound by", PDNN_ALIGN_LEFT | PDNN_SPARE(1)},
-    {"implementation", PDNN_ALIGN_CUT | PDNN_SPARE(3)},
-    {"shape", PDNN_ALIGN_CUT | PDNN_SPARE(6)},
-};
-
 enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };
+
+#define NUMBER .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED
+
+enum { LAYER, OP, PASS, EXECUTIONS, NUMBERS, BOUND = NUMBERS + 5, IMPLEMENTATION, SHAPE, COLUMNS };
+static const struct pdnn_column_def columns[COLUMNS] = {
+    {"layer", .align = PDNN_ALIGN_CUT},
+    {"op", .align = PDNN_ALIGN_CUT},
+    {.name = "pass"},
+    {"count", .kind = PDNN_KIND_COUNT, .rank = 5},
+    {"time", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_TIME},
+    {"% of step", NUMBER, .decimals = 1},
+    {"GFLOP/s", NUMBER, .decimals = 1, .rank = 2},
+    {"GB/s", NUMBER, .decimals = 1, .rank = 4},
+    {"% of roof", NUMBER, .above = PDNN_ABOVE_ROOF_PCT},
+    {.name = "bound by", .rank = 1},
+    {"implementation", .align = PDNN_ALIGN_CUT, .rank = 3},
+    {"shape", .align = PDNN_ALIGN_CUT, .rank = 6},
+};
+static const struct pdnn_table_def ops_def = {"ops", "where the time of a step goes", columns, COLUMNS};
 
 /* "bwd-data" for "backward-data". */
 static const char *format_pass(char text[PASS_TEXT], const struct pdnn_op_record *op) {
@@ -49,30 +54,23 @@ static bool is_above_roof(double pct_of_roof) {
     return pct_of_roof > PDNN_ABOVE_ROOF_PCT;
 }
 
-void pdnn_report_pct_of_roof(struct pdnn_sheet *table, double pct_of_roof) {
-    if (is_above_roof(pct_of_roof))
-        pdnn_sheet_cell(table, "above");
-    else
-        pdnn_sheet_number(table, pct_of_roof, 0, "");
-}
-
 /* Shares are those of the step, as everywhere above the table; ops.csv has those of the ops' sum. */
-static void add_op(struct pdnn_sheet *table, const struct pdnn_op_record *op, double step_ns) {
-    char time[PDNN_UNIT_TEXT], pass[PASS_TEXT];
-    pdnn_sheet_cell(table, "%s", op->layer);
-    pdnn_sheet_cell(table, "%s", op->op);
-    pdnn_sheet_cell(table, "%s", format_pass(pass, op));
-    pdnn_sheet_cell(table, "%" PRIu64, op->count);
-    pdnn_sheet_cell(table, "%s", isnan(op->time_ns_median) ? "" : pdnn_format_ns(time, op->time_ns_median));
-    pdnn_sheet_number(table, op->time_ns_median / step_ns * 100, 1, "");
-    pdnn_sheet_number(table, op->place.gflops, 1, "");
-    pdnn_sheet_number(table, op->place.bw_gbs, 1, "");
-    pdnn_report_pct_of_roof(table, op->place.pct_of_roof);
-    pdnn_sheet_cell(table, "%s",
-                    op->place.bound == PDNN_BOUND_MEMORY ? op->place.roof_level
-                                                         : pdnn_bound_name(op->place.bound));
-    pdnn_sheet_cell(table, "%s", op->implementation);
-    pdnn_sheet_cell(table, "%s", op->shape);
+static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op, double step_ns) {
+    const double numbers[] = {op->time_ns_median, op->time_ns_median / step_ns * 100, op->place.gflops,
+                              op->place.bw_gbs, op->place.pct_of_roof};
+    const bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
+    char pass[PASS_TEXT];
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, LAYER, op->layer);
+    pdnn_table_set_text(table, row, OP, op->op);
+    pdnn_table_set_text(table, row, PASS, format_pass(pass, op));
+    pdnn_table_set_count(table, row, EXECUTIONS, op->count);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(table, row, NUMBERS + i, numbers[i]);
+    pdnn_table_set_text(table, row, BOUND,
+                        by_memory ? op->place.roof_level : pdnn_bound_name(op->place.bound));
+    pdnn_table_set_text(table, row, IMPLEMENTATION, op->implementation);
+    pdnn_table_set_text(table, row, SHAPE, op->shape);
 }
 
 /* A line of the head, filled to the terminal; may hold text from outside. Frees the text. */
@@ -266,11 +264,11 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record
     append_shares(out, record, ops, n_ops);
     append_above(out, ops, n_ops, record->time_ns_median);
     pdnn_str_append(out, "\n", 1);
-    struct pdnn_sheet table;
-    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
+    struct pdnn_table table;
+    pdnn_table_init(&table, &ops_def);
     for (size_t i = 0; i < n_ops; i++)
         add_op(&table, &ops[i], record->time_ns_median);
-    pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out);
-    pdnn_sheet_finish(&table);
+    pdnn_table_show(out, &table, NULL, NULL, 0);
+    pdnn_table_finish(&table);
     pdnn_str_append(out, "\n", 1);
 }

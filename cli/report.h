@@ -3,7 +3,6 @@
 #define CLI_REPORT_H
 
 #include "base/str.h"
-#include "results/table/sheet.h"
 #include "results/tables/record.h"
 #include "results/analysis/shares.h"
 
@@ -22,9 +21,5 @@ void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op);
 
 /* Appends a line with the id, or several on a terminal that is too narrow for it. */
 void pdnn_report_id(struct pdnn_str *out, const char *id);
-
-/* Fills the next cell with a percentage of the roof, or with "above" where that is so high that a count or a
- * roof must be wrong; empty for NaN. */
-void pdnn_report_pct_of_roof(struct pdnn_sheet *table, double pct_of_roof);
 
 #endif

@@ -2,18 +2,16 @@
 
 #include "base/units.h"
 #include "cli/report.h"
-#include "cli/terminal.h"
-#include "results/table/sheet.h"
 #include "gen/axis.h"
 #include "models/build.h"
 #include "models/sharing.h"
+#include "results/analysis/roofline.h"
 #include "results/tables/columns.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Splits KEY=LIST and finds the key's row. */
 static enum pdnn_status read_key(struct pdnn_vary *vary, const char *text,
@@ -143,77 +141,88 @@ static void append_set(const struct pdnn_record *records, size_t n_records, cons
                     set->prepared, set->kept, set->most);
 }
 
-static void add_time(struct pdnn_sheet *table, double ns) {
-    char text[PDNN_UNIT_TEXT];
-    pdnn_sheet_cell(table, "%s", isnan(ns) ? "" : pdnn_format_ns(text, ns));
+static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *record,
+                    struct pdnn_table *table) {
+    bool is_ok = record->outcome == PDNN_OUTCOME_OK;
+    const double numbers[] = {record->time_ns_median,
+                              record->ci_low_ns,
+                              record->ci_high_ns,
+                              record->examples_per_s,
+                              record->place.gflops,
+                              record->place.pct_of_roof,
+                              is_ok ? (double)record->prepare_ns : NAN};
+    char value[PDNN_PARAM_TEXT];
+    struct pdnn_str status = {0};
+    size_t row = pdnn_table_add_row(table);
+    pdnn_str_printf(&status, "%s%s%s", pdnn_outcome_name(record->outcome), is_ok ? "" : ": ", record->reason);
+    pdnn_table_set_text(table, row, 0, format_value(vary, &record->instance, value));
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(table, row, 1 + i, numbers[i]);
+    pdnn_table_set_text(table, row, table->n_columns - 1, pdnn_str_text(&status));
+    pdnn_str_finish(&status);
 }
 
-static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *record,
-                    struct pdnn_sheet *table) {
-    char value[PDNN_PARAM_TEXT];
-    bool is_ok = record->outcome == PDNN_OUTCOME_OK;
-    pdnn_sheet_cell(table, "%s", format_value(vary, &record->instance, value));
-    add_time(table, record->time_ns_median);
-    add_time(table, record->ci_low_ns);
-    add_time(table, record->ci_high_ns);
-    pdnn_sheet_number(table, record->examples_per_s, 1, "");
-    pdnn_sheet_number(table, record->place.gflops, 1, "");
-    pdnn_report_pct_of_roof(table, record->place.pct_of_roof);
-    add_time(table, is_ok ? (double)record->prepare_ns : NAN);
-    pdnn_sheet_cell(table, "%s%s%s", pdnn_outcome_name(record->outcome), is_ok ? "" : ": ", record->reason);
-}
+#define TIME   .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_TIME
+#define NUMBER .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED
 
 static void append_table(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
                          struct pdnn_str *out) {
-    const struct pdnn_sheet_column columns[] = {
-        {vary->def->name, PDNN_ALIGN_RIGHT},
-        {"time", PDNN_ALIGN_RIGHT},
-        {"95 % from", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
-        {"to", PDNN_ALIGN_RIGHT | PDNN_SPARE(2)},
-        {"examples/s", PDNN_ALIGN_RIGHT | PDNN_SPARE(3)},
-        {"GFLOP/s", PDNN_ALIGN_RIGHT},
-        {"% of roof", PDNN_ALIGN_RIGHT},
-        {"prepare", PDNN_ALIGN_RIGHT | PDNN_SPARE(1)},
-        {"status", PDNN_ALIGN_WRAP},
+    const struct pdnn_column_def columns[] = {
+        {vary->def->name, .align = PDNN_ALIGN_RIGHT},
+        {"time", TIME},
+        {"95 % from", TIME, .rank = 2},
+        {"to", TIME, .rank = 2},
+        {"examples/s", NUMBER, .decimals = 1, .rank = 3},
+        {"GFLOP/s", NUMBER, .decimals = 1},
+        {"% of roof", NUMBER, .above = PDNN_ABOVE_ROOF_PCT},
+        {"prepare", TIME, .rank = 1},
+        {"status", .align = PDNN_ALIGN_WRAP},
     };
-    struct pdnn_sheet table;
-    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
+    const struct pdnn_table_def def = {"vary", "one model at several values", columns,
+                                       sizeof columns / sizeof *columns};
+    struct pdnn_table table;
+    pdnn_table_init(&table, &def);
     for (size_t i = 0; i < n_records; i++)
         add_row(vary, &records[i], &table);
-    pdnn_sheet_format(&table, pdnn_terminal_width(STDOUT_FILENO), out);
-    pdnn_sheet_finish(&table);
+    pdnn_table_show(out, &table, NULL, NULL, 0);
+    pdnn_table_finish(&table);
 }
 
-static void append_csv(const struct pdnn_record *records, size_t n_records, struct pdnn_str *out) {
+/* As results.csv has them. */
+static void print_rows(const struct pdnn_record *records, size_t n_records,
+                       const struct pdnn_arguments *arguments) {
     struct pdnn_arena arena = {0};
     struct pdnn_columns columns;
+    struct pdnn_table table;
     pdnn_results_columns(&records[0].instance.family, 1, false, &arena, &columns);
-    pdnn_columns_header(&columns, out);
+    const struct pdnn_table_def def = pdnn_columns_def(&columns, &arena);
+    pdnn_table_init(&table, &def);
     for (size_t i = 0; i < n_records; i++)
-        pdnn_columns_row(&columns, &records[i], out);
+        pdnn_columns_add(&columns, &records[i], &table);
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
     pdnn_arena_finish(&arena);
 }
 
 void pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
-                      const struct pdnn_visit_set *set, bool csv, struct pdnn_str *out) {
-    struct pdnn_str summary = {0};
+                      const struct pdnn_visit_set *set, const struct pdnn_arguments *arguments) {
+    struct pdnn_str out = {0};
+    const bool for_people = pdnn_wants_text(arguments);
     const char *id = vary->largest ? vary->largest : records[0].id;
-    if (csv)
-        pdnn_str_printf(&summary, "%s\n", id);
+    if (for_people)
+        pdnn_report_id(&out, id);
     else
-        pdnn_report_id(&summary, id);
-    pdnn_str_printf(&summary, "  varied   %s, %zu values; the largest is above\n", vary->def->name,
-                    n_records);
+        pdnn_str_printf(&out, "%s\n", id);
+    pdnn_str_printf(&out, "  varied   %s, %zu values; the largest is above\n", vary->def->name, n_records);
     if (set->block_bytes)
-        append_set(records, n_records, set, &summary);
-    if (csv)
-        fputs(pdnn_str_text(&summary), stderr);
-    else
-        pdnn_str_printf(out, "%s\n", pdnn_str_text(&summary));
-    pdnn_str_finish(&summary);
-    if (csv) {
-        append_csv(records, n_records, out);
+        append_set(records, n_records, set, &out);
+    if (for_people) {
+        pdnn_str_append(&out, "\n", 1);
+        append_table(vary, records, n_records, &out);
+        pdnn_text_print(&out, false);
         return;
     }
-    append_table(vary, records, n_records, out);
+    fputs(pdnn_str_text(&out), stderr);
+    pdnn_str_finish(&out);
+    print_rows(records, n_records, arguments);
 }

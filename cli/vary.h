@@ -3,7 +3,7 @@
 #ifndef CLI_VARY_H
 #define CLI_VARY_H
 
-#include "base/str.h"
+#include "cli/output.h"
 #include "session/session.h"
 #include "results/tables/record.h"
 
@@ -28,9 +28,9 @@ void pdnn_vary_finish(struct pdnn_vary *vary);
 enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_session *session,
                                  struct pdnn_err *err);
 
-/* Appends what the values share and a table with one row per record. For CSV: appends the rows of
- * results.csv, and prints what they share on stderr. */
+/* Prints what the values share and a table with one row per record. For programs: the rows of results.csv,
+ * and what they share on stderr. */
 void pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
-                      const struct pdnn_visit_set *set, bool csv, struct pdnn_str *out);
+                      const struct pdnn_visit_set *set, const struct pdnn_arguments *arguments);
 
 #endif
