@@ -130,20 +130,28 @@ class Sweep:
 # Each disturbance finds a driver at work that has made some visits, or none, does its harm, and leaves the directory where it was and
 # usable again. It may leave the driver at work or ended.
 
+def find_worker(sweep):
+    """There is none for a moment where the last one was killed."""
+    found = []
+    sweep.wait(lambda: found.append(worker_of(sweep.driver.pid)) or found[-1])
+    return found[-1]
+
+
 def kill_worker(sweep):
-    sweep.wait(lambda: worker_of(sweep.driver.pid))
-    os.kill(worker_of(sweep.driver.pid), signal.SIGKILL)
+    os.kill(find_worker(sweep), signal.SIGKILL)
     sweep.wait_for_visits(len(journal_lines(sweep.directory)) - sweep.begun + 2)
 
 
 def stop_worker(sweep):
-    """The next visit, at the latest, ends as a timeout."""
+    """A visit ends as a timeout; a worker that has not begun one is only replaced, and the next one is stopped."""
     sweep.wait_for_visits(1)
     before = sweep.has(b"timeout")
-    stop(worker_of(sweep.driver.pid))
-    sweep.clock.each_look_takes(1)
-    sweep.wait(lambda: sweep.has(b"timeout") > before)
-    sweep.clock.each_look_takes(0)
+    while sweep.has(b"timeout") == before:
+        worker = find_worker(sweep)
+        stop(worker)
+        sweep.clock.each_look_takes(1)
+        sweep.wait(lambda: sweep.has(b"timeout") > before or not is_running(worker))
+        sweep.clock.each_look_takes(0)
 
 
 def kill_driver(sweep):
@@ -155,7 +163,7 @@ def kill_driver(sweep):
 def stop_driver(sweep):
     """As by ^Z: both stop during a visit, for longer than the time limit, which does not count."""
     sweep.wait_for_visits(1)
-    before, worker = sweep.has(b"timeout"), worker_of(sweep.driver.pid)
+    before, worker = sweep.has(b"timeout"), find_worker(sweep)
     stop(worker)
     wait_for_poll(sweep.driver.pid, worker)
     stop(sweep.driver.pid)
