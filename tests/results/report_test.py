@@ -184,7 +184,7 @@ class Report(unittest.TestCase):
         page = self.report(directory)
         for text in ('<a href="#epoch">', 'id="epoch-times0"', 'id="epoch-lengths0"',
                      "100 iterations of 2 lengths; 1 SeqPoint projects 4.50 ms, all iterations take 17.0 ms: -73.53 %",
-                     "<td>10</td><td></td><td>40</td><td>90</td><td>50.0 us</td>"):
+                     "<tr>" + "".join(f'<td class="number">{cell}</td>' for cell in ("10", "40", "90", "50.0 us")) + "</tr>"):
             self.assertIn(text, page)
         with open(path, "w", encoding="utf-8") as file:
             file.write(table.replace("b,30,0,60", "b,<30>,0,60"))
