@@ -188,7 +188,7 @@ class Report(unittest.TestCase):
             self.assertIn(text, page)
         with open(path, "w", encoding="utf-8") as file:
             file.write(table.replace("b,30,0,60", "b,<30>,0,60"))
-        self.assertIn("seqpoint.csv:3: &#39;&lt;30&gt;&#39; is not a value for column &#39;source_length&#39;", self.report(directory))
+        self.assertIn("seqpoint.csv:3: source_length: &#39;&lt;30&gt;&#39; is not an integer", self.report(directory))
 
     def test_default_file(self):
         directory = self.results(grid())
