@@ -85,10 +85,14 @@ const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *
     return &comparison->table[comparison->n_directories > 1 ? side : 0];
 }
 
+static int column_of(const struct pdnn_comparison *comparison, int side, const char *name) {
+    return pdnn_csv_find(&pdnn_comparison_side(comparison, side)->results, name);
+}
+
 const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
                                 const char *column) {
-    const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-    return pdnn_selection_get(table, comparison->at[pair][side], pdnn_csv_find(&table->results, column));
+    return pdnn_selection_get(pdnn_comparison_side(comparison, side), comparison->at[pair][side],
+                              column_of(comparison, side, column));
 }
 
 double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
@@ -119,31 +123,30 @@ static void find_keys(struct pdnn_comparison *comparison) {
     pdnn_texts_finish(&names);
 }
 
-static bool is_across(const struct pdnn_comparison *comparison, const char *key) {
-    for (size_t k = 0; k < comparison->n_across; k++)
-        if (strcmp(comparison->across[k].name, key) == 0)
-            return true;
-    return false;
+/* The values of a key by pair: A's, or B's if A's table lacks it. */
+static void find_values(const struct pdnn_comparison *comparison, const char *key, const char **values) {
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        values[pair] = "";
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+        int column = column_of(comparison, side, key);
+        for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+            if (!*values[pair])
+                values[pair] = pdnn_selection_get(table, comparison->at[pair][side], column);
+    }
 }
 
-/* A pair's value of a key is A's, or B's if A's table lacks it. */
-static const char *value_of(const struct pdnn_comparison *comparison, size_t pair, const char *key) {
-    const char *value = pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, key);
-    return *value ? value : pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, key);
-}
-
-/* Whether all values are whole numbers as files have them. */
-static bool is_whole(const struct pdnn_comparison *comparison, const char *key) {
+/* Whether all of them are whole numbers as files have them. */
+static bool are_whole(const char *const *values, size_t count) {
     char text[32];
-    int64_t number;
-    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
-        const char *value = value_of(comparison, pair, key);
-        if (!*value)
+    for (size_t i = 0; i < count; i++) {
+        int64_t number = 0;
+        if (!*values[i])
             continue;
-        if (!pdnn_parse_i64(value, &number) || number == INT64_MIN)
+        if (!pdnn_parse_i64(values[i], &number) || number == INT64_MIN)
             return false;
         snprintf(text, sizeof text, "%" PRId64, number);
-        if (strcmp(text, value) != 0)
+        if (strcmp(text, values[i]) != 0)
             return false;
     }
     return true;
@@ -152,15 +155,18 @@ static bool is_whole(const struct pdnn_comparison *comparison, const char *key) 
 /* A column for each key that does not differ, unless the file calls it as another column is called. */
 static void add_keys(struct pdnn_comparison *comparison) {
     struct pdnn_table *pairs = &comparison->pairs;
+    const char **values = pdnn_arena_alloc(&comparison->arena, pairs->n_rows, sizeof *values);
     for (size_t k = 0; k < comparison->n_keys && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX; k++) {
         const char *key = comparison->key[k];
         struct pdnn_column_def def = {.name = pdnn_key_column(key), .title = key};
-        if (is_across(comparison, key) || pdnn_table_find(pairs, def.name) != SIZE_MAX)
+        if (pdnn_compare_is_across(comparison, key, strlen(key)) ||
+            pdnn_table_find(pairs, def.name) != SIZE_MAX)
             continue;
-        def.kind = is_whole(comparison, key) ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT;
+        find_values(comparison, key, values);
+        def.kind = are_whole(values, pairs->n_rows) ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT;
         size_t column = pdnn_table_add_column(pairs, &def);
         for (size_t pair = 0; pair < pairs->n_rows; pair++)
-            pdnn_table_parse(pairs, pair, column, value_of(comparison, pair, key));
+            pdnn_table_parse(pairs, pair, column, values[pair]);
     }
 }
 
@@ -246,14 +252,9 @@ static double entry_ns(const struct pdnn_comparison *comparison, const struct en
 /* True if the instance ended ok on both sides with a time that has a ratio. */
 static bool has_ratio(const struct pdnn_comparison *comparison, const struct entry *entry) {
     double ns[PDNN_SIDES];
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        if (!entry->has[side] || entry->at[side] == SIZE_MAX)
-            return false;
-        ns[side] = entry_ns(comparison, entry, side);
-        if (!(ns[side] > 0))
-            return false;
-    }
-    return isfinite(ns[0] / ns[1]) && ns[0] / ns[1] > 0;
+    for (int side = 0; side < PDNN_SIDES; side++)
+        ns[side] = entry->has[side] && entry->at[side] != SIZE_MAX ? entry_ns(comparison, entry, side) : NAN;
+    return ns[0] > 0 && ns[1] > 0 && isfinite(ns[0] / ns[1]) && ns[0] / ns[1] > 0;
 }
 
 static void add_pair(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
@@ -281,7 +282,7 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
         size_t row = entry->row[side], s = (size_t)side;
         if (!entry->has[side])
             continue;
-        const char *reason = pdnn_csv_get(results, row, pdnn_csv_find(results, "reason"));
+        const char *reason = pdnn_csv_get(results, row, column_of(comparison, side, "reason"));
         if (!*reason && entry->at[side] != SIZE_MAX && !(entry_ns(comparison, entry, side) > 0))
             reason = "its time is not above zero";
         pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + s, pdnn_csv_get(results, row, table->id));

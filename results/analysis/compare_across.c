@@ -4,18 +4,16 @@
 #include "models/instance.h"
 
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 /* How many values a message lists. */
 enum { VALUES_SHOWN = 8 };
 
-static bool is_across(const struct pdnn_comparison *comparison, const char *name, size_t length) {
-    for (size_t k = 0; k < comparison->n_across; k++) {
+bool pdnn_compare_is_across(const struct pdnn_comparison *comparison, const char *name, size_t length) {
+    for (size_t k = 0; k < comparison->n_across; k++)
         if (strlen(comparison->across[k].name) == length &&
             memcmp(comparison->across[k].name, name, length) == 0)
             return true;
-    }
     return false;
 }
 
@@ -31,7 +29,7 @@ void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct p
     pdnn_str_append(id, text, length);
     for (text += length; *text; text += length + (text[length] ? 1 : 0)) {
         length = strcspn(text, ",");
-        if (is_across(comparison, text, strcspn(text, "=,")))
+        if (pdnn_compare_is_across(comparison, text, strcspn(text, "=,")))
             continue;
         pdnn_str_printf(id, "%s", between);
         pdnn_str_append(id, text, length);
@@ -140,7 +138,7 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
     const char *name;
     if (check_key(comparison, text, &name, err) != PDNN_OK)
         return err->status;
-    if (is_across(comparison, name, strlen(name)))
+    if (pdnn_compare_is_across(comparison, name, strlen(name)))
         return pdnn_fail(err, PDNN_INVALID, "--across names %.64s twice", name);
     *key = (struct pdnn_across_key){.name = name};
     comparison->n_across++;

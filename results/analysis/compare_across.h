@@ -9,6 +9,9 @@
 enum pdnn_status pdnn_compare_across(struct pdnn_comparison *comparison, const char *text,
                                      struct pdnn_err *err);
 
+/* Whether the key, a name of that length, is one that differs. */
+bool pdnn_compare_is_across(const struct pdnn_comparison *comparison, const char *name, size_t length);
+
 /* The id of a row of the table without the keys that differ; replaces the text of `id`. */
 void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct pdnn_selection *table,
                         size_t row, struct pdnn_str *id);

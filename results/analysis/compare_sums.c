@@ -100,6 +100,7 @@ static size_t count_decided(const struct work *work, const struct pdnn_row_list 
 /* Adds a row for these pairs, which have the value of the key; returns the mean of their logarithms. */
 static struct pdnn_mean add_group(struct work *work, const char *family, const char *key, const char *value,
                                   const struct pdnn_row_list *rows) {
+    static const char *const decisions[] = {pdnn_faster, pdnn_slower, pdnn_undecided};
     struct pdnn_table *groups = work->groups;
     struct pdnn_mean logs = {.n = 0};
     double least = INFINITY, greatest = 0;
@@ -121,9 +122,8 @@ static struct pdnn_mean add_group(struct work *work, const char *family, const c
     pdnn_table_set_number(groups, row, PDNN_GROUP_HIGH, mean * exp(half));
     pdnn_table_set_number(groups, row, PDNN_GROUP_LEAST, least);
     pdnn_table_set_number(groups, row, PDNN_GROUP_GREATEST, greatest);
-    pdnn_table_set_count(groups, row, PDNN_GROUP_FASTER, count_decided(work, rows, pdnn_faster));
-    pdnn_table_set_count(groups, row, PDNN_GROUP_SLOWER, count_decided(work, rows, pdnn_slower));
-    pdnn_table_set_count(groups, row, PDNN_GROUP_UNDECIDED, count_decided(work, rows, pdnn_undecided));
+    for (size_t d = 0; d < sizeof decisions / sizeof *decisions; d++)
+        pdnn_table_set_count(groups, row, PDNN_GROUP_FASTER + d, count_decided(work, rows, decisions[d]));
     pdnn_table_set_count(groups, row, PDNN_GROUP_ABOVE_1, n_above);
     return logs;
 }

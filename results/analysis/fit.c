@@ -6,7 +6,6 @@
 #include "runtime/facts/stats.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(what) .unit = what, .kind = PDNN_KIND_COUNT, .show = PDNN_SHOW_NEVER

@@ -7,7 +7,6 @@
 #include "results/plots/file.h"
 #include "results/plots/gnuplot.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
