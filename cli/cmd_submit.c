@@ -56,7 +56,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     {"dry-run", 0, NULL, NULL, false, "print the scripts and the commands, and write and submit nothing"},
-    PDNN_OPTION_FORMAT,
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -202,22 +202,29 @@ static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *j
     return PDNN_OK;
 }
 
-static void print_jobs(const struct pdnn_submission *submission, bool csv) {
-    static const struct pdnn_sheet_column columns[] = {{"job_id", PDNN_ALIGN_LEFT},
-                                                       {"cluster", PDNN_ALIGN_LEFT},
-                                                       {"tasks", PDNN_ALIGN_RIGHT},
-                                                       {"what", PDNN_ALIGN_LEFT}};
-    struct pdnn_sheet table;
-    pdnn_sheet_init(&table, columns, sizeof columns / sizeof columns[0]);
+enum { JOB, CLUSTER, TASKS, WHAT, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    {"job_id", .help = "the scheduler's id of the job"},
+    {"cluster", .help = "the cluster that it is on, where the scheduler has several"},
+    {"tasks", NULL, NULL, PDNN_KIND_COUNT, .help = "jobs in the array"},
+    {"what", .help = "what they do"},
+};
+static const struct pdnn_table_def def = {"submit", "jobs that were submitted", columns, N_COLUMNS};
+
+static void print_jobs(const struct pdnn_submission *submission, const struct pdnn_arguments *arguments) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, &def);
     for (size_t i = 0; i < submission->n_jobs; i++) {
-        const struct pdnn_submitted *row = &submission->jobs[i];
-        pdnn_sheet_cell(&table, "%s", row->job.id);
-        pdnn_sheet_cell(&table, "%s", row->job.cluster);
-        pdnn_sheet_cell(&table, "%zu", row->tasks ? row->tasks : 1);
-        pdnn_sheet_cell(&table, "%s", row->tasks ? "workers" : "merge, when all of them have ended");
+        const struct pdnn_submitted *submitted = &submission->jobs[i];
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, JOB, submitted->job.id);
+        pdnn_table_set_text(&table, row, CLUSTER, submitted->job.cluster);
+        pdnn_table_set_count(&table, row, TASKS, submitted->tasks ? submitted->tasks : 1);
+        pdnn_table_set_text(&table, row, WHAT,
+                            submitted->tasks ? "workers" : "merge, when all of them have ended");
     }
-    pdnn_sheet_print(&table, csv);
-    pdnn_sheet_finish(&table);
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
 }
 
 static enum pdnn_status submit(const struct pdnn_arguments *arguments,
@@ -225,7 +232,7 @@ static enum pdnn_status submit(const struct pdnn_arguments *arguments,
     struct pdnn_submission submission;
     enum pdnn_status status = pdnn_submit(request, &submission, err);
     if (!request->dry && submission.n_jobs)
-        print_jobs(&submission, pdnn_wants_csv(arguments));
+        print_jobs(&submission, arguments);
     if (status == PDNN_OK)
         pdnn_text_print(&submission.text, true);
     if (status == PDNN_OK && !request->dry)

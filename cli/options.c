@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pdnn_formats[] = {"table", "csv", NULL};
 const char *const pdnn_table_formats[] = {"table", "csv", "json", "jsonl", NULL};
 
 static size_t count_words(const char *const *words) {

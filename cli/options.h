@@ -100,11 +100,8 @@ void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *optio
 void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
 
 /* Options that several commands share. */
-extern const char *const pdnn_formats[];       /* table, csv */
 extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
 
-#define PDNN_OPTION_FORMAT                                                                                   \
-    { "format", 0, "FORMAT", pdnn_formats, false, "table for people (the default) or csv for programs" }
 /* Of what is printed with pdnn_table_print. */
 #define PDNN_OPTION_TABLE                                                                                    \
     {                                                                                                        \

@@ -3,7 +3,6 @@
 #include "base/visible.h"
 #include "cli/terminal.h"
 #include "gen/spec.h"
-#include "results/table/csv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,27 +17,6 @@ void pdnn_tell_spec(const struct pdnn_spec *spec) {
     char shown[PDNN_VISIBLE_TEXT];
     if (spec->installed)
         fprintf(stderr, "spec: %s\n", pdnn_visible(shown, spec->installed));
-}
-
-static void append_csv(const struct pdnn_sheet *table, struct pdnn_str *out) {
-    struct pdnn_csv_writer writer = {.out = out};
-    for (size_t c = 0; c < table->n_columns; c++)
-        pdnn_csv_put_text(&writer, table->columns[c].title);
-    for (size_t i = 0; i < table->n_cells; i++) {
-        if (i % table->n_columns == 0)
-            pdnn_csv_end_row(&writer);
-        pdnn_csv_put_text(&writer, table->cells[i]);
-    }
-    pdnn_csv_end_row(&writer);
-}
-
-void pdnn_sheet_print(const struct pdnn_sheet *table, bool csv) {
-    struct pdnn_str out = {0};
-    if (csv)
-        append_csv(table, &out);
-    else
-        pdnn_sheet_format(table, pdnn_terminal_width(STDOUT_FILENO), &out);
-    pdnn_text_print(&out, csv);
 }
 
 static enum pdnn_table_format format_of(const struct pdnn_arguments *arguments) {

@@ -1,10 +1,9 @@
-/* What commands share for printing: one table as text or CSV, and the --format option. */
+/* What commands share for printing: tables in the format that --format asks for, and text. */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
 #include "cli/options.h"
 #include "results/table/rows.h"
-#include "results/table/sheet.h"
 #include "results/table/write.h"
 
 #include <stdio.h>
@@ -34,9 +33,6 @@ struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *argumen
 void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
                            const struct pdnn_row_list *rows);
 void pdnn_table_print_end(struct pdnn_table_writer *printer);
-
-/* Prints the table to stdout: as CSV with the titles as column names, or aligned to the terminal's width. */
-void pdnn_sheet_print(const struct pdnn_sheet *table, bool csv);
 
 /* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
  * programs only on a terminal. */

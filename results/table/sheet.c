@@ -4,9 +4,6 @@
 #include "base/visible.h"
 #include "base/fill.h"
 
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,22 +26,9 @@ void pdnn_sheet_clear(struct pdnn_sheet *table) {
     table->n_cells = 0;
 }
 
-void pdnn_sheet_cell(struct pdnn_sheet *table, const char *format, ...) {
+void pdnn_sheet_cell(struct pdnn_sheet *table, const char *text) {
     table->cells = pdnn_grow(table->cells, &table->room, table->n_cells, sizeof *table->cells);
-    char text[1024];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    char *cell = pdnn_arena_strdup(&table->arena, text);
-    table->cells[table->n_cells++] = cell;
-}
-
-void pdnn_sheet_number(struct pdnn_sheet *table, double value, int decimals, const char *unit) {
-    if (isnan(value))
-        pdnn_sheet_cell(table, "%s", "");
-    else
-        pdnn_sheet_cell(table, "%.*f%s", decimals, value, unit);
+    table->cells[table->n_cells++] = pdnn_arena_strdup(&table->arena, text);
 }
 
 /* What a column asks for. */
@@ -336,11 +320,4 @@ void pdnn_sheet_note(const struct pdnn_sheet *table, const struct pdnn_sheet_lay
         pdnn_str_finish(&text);
     }
     pdnn_str_finish(&note);
-}
-
-void pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out) {
-    const struct pdnn_sheet_layout layout = pdnn_sheet_arrange(table, width);
-    pdnn_sheet_titles(table, &layout, out);
-    pdnn_sheet_rows(table, &layout, out);
-    pdnn_sheet_note(table, &layout, width, out);
 }

@@ -48,10 +48,7 @@ void pdnn_sheet_finish(struct pdnn_sheet *table);
 void pdnn_sheet_clear(struct pdnn_sheet *table);
 
 /* Fills the next cell, left to right and then in the next row. */
-void pdnn_sheet_cell(struct pdnn_sheet *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Fills the next cell with a number with this many decimals and a unit (" %"); empty for NaN. */
-void pdnn_sheet_number(struct pdnn_sheet *table, double value, int decimals, const char *unit);
+void pdnn_sheet_cell(struct pdnn_sheet *table, const char *text);
 
 /* How a table is set at some width. */
 struct pdnn_sheet_layout {
@@ -76,8 +73,5 @@ void pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_lay
 /* Appends a line that names the columns with content that the layout leaves out, if there are any. */
 void pdnn_sheet_note(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout, size_t width,
                      struct pdnn_str *out);
-
-/* Appends the whole table: titles, rows and note. */
-void pdnn_sheet_format(const struct pdnn_sheet *table, size_t width, struct pdnn_str *out);
 
 #endif

@@ -156,7 +156,7 @@ static void text_row(struct pdnn_table_writer *writer, const struct pdnn_table *
             continue;
         pdnn_str_clear(&cell);
         pdnn_table_append_shown(table, row, column_at(writer, i), &cell);
-        pdnn_sheet_cell(&writer->sheet, "%s", pdnn_str_text(&cell));
+        pdnn_sheet_cell(&writer->sheet, pdnn_str_text(&cell));
     }
     pdnn_str_finish(&cell);
 }

@@ -1,6 +1,7 @@
 #include "results/table/sheet.h"
 #include "tests/cmocka_all.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct pdnn_sheet_column plain_columns[] = {
@@ -12,14 +13,31 @@ static const struct pdnn_sheet_column wrapping_columns[] = {{"name", PDNN_ALIGN_
 
 static void expect(const struct pdnn_sheet *table, size_t width, const char *expected) {
     struct pdnn_str out = {0};
-    pdnn_sheet_format(table, width, &out);
+    const struct pdnn_sheet_layout layout = pdnn_sheet_arrange(table, width);
+    pdnn_sheet_titles(table, &layout, &out);
+    pdnn_sheet_rows(table, &layout, &out);
+    pdnn_sheet_note(table, &layout, width, &out);
     assert_string_equal(pdnn_str_text(&out), expected);
     pdnn_str_finish(&out);
 }
 
 static void add_cells(struct pdnn_sheet *table, const char *const *cells, size_t count) {
     for (size_t i = 0; i < count; i++)
-        pdnn_sheet_cell(table, "%s", cells[i]);
+        pdnn_sheet_cell(table, cells[i]);
+}
+
+/* A cell may be as long as it is: texts of several thousand bytes were cut once. */
+static void test_sheet_long_cell(void **state) {
+    (void)state;
+    char text[4096], line[sizeof text + 32];
+    struct pdnn_sheet table;
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    pdnn_sheet_init(&table, plain_columns + 2, 1);
+    pdnn_sheet_cell(&table, text);
+    snprintf(line, sizeof line, "what\n%s\n", text);
+    expect(&table, 0, line);
+    pdnn_sheet_finish(&table);
 }
 
 static void test_sheet_format_aligns(void **state) {
@@ -92,6 +110,7 @@ static void test_sheet_format_wraps_the_last_column(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sheet_format_aligns),
+        cmocka_unit_test(test_sheet_long_cell),
         cmocka_unit_test(test_sheet_format_cuts),
         cmocka_unit_test(test_sheet_format_squeezes_what_can_give),
         cmocka_unit_test(test_sheet_format_wraps_the_last_column),
