@@ -34,8 +34,6 @@ static const char *const paragraphs[] = {
     NULL,
 };
 
-static const char *const models[] = {"linear", "log", "power", NULL}; /* as in enum pdnn_fit_model */
-
 static const struct pdnn_option_def options[] = {
     {"value", 'v', "COLUMN", NULL, false,
      "fit this column of results.csv (default: pct_of_peak, the utilization, or gflops where no instance has "
@@ -44,7 +42,7 @@ static const struct pdnn_option_def options[] = {
      "fit it on these columns, joined by commas (default: every hyper-parameter and run setting)"},
     {"across", 'a', "KEYS", NULL, false,
      "fit the ratio across these settings, as in compare: backend, or threads=1:2"},
-    {"model", 'm', "MODEL", models, false, "linear, log or power (default: linear and log)"},
+    {"model", 'm', "MODEL", pdnn_fit_models, false, "linear, log or power (default: linear and log)"},
     PDNN_OPTION_ONLY,
     {"residuals", 0, NULL, NULL, false, "list every instance with its fitted value instead"},
     PDNN_OPTION_TABLE,
@@ -58,7 +56,7 @@ static const struct pdnn_example examples[] = {
     {"paradnn fit fc.results --across threads=1:2", "which models gain from a second thread"},
 };
 
-enum { ON_MAX = 64, ON_TEXT = 4096 };
+enum { ON_MAX = 64 };
 
 struct command {
     struct pdnn_selection own;
@@ -69,26 +67,20 @@ struct command {
     struct pdnn_arena arena;
     struct pdnn_table terms, residuals;
     const char *on[ON_MAX];
-    char on_text[ON_TEXT];
     size_t n_on;
     const char *value; /* NULL: the model's own */
     const char *usual; /* that of the linear and the log model */
 };
 
-/* "layers,nodes" into the command's own text. */
 static enum pdnn_status parse_on(struct command *c, const char *text, struct pdnn_err *err) {
-    if (!text)
-        return PDNN_OK;
-    if (snprintf(c->on_text, sizeof c->on_text, "%s", text) >= (int)sizeof c->on_text)
-        return pdnn_fail(err, PDNN_INVALID, "--on: the text is too long");
-    for (char *at = c->on_text; at;) {
-        char *comma = strchr(at, ',');
+    char *next;
+    for (char *at = text ? pdnn_arena_strdup(&c->arena, text) : NULL; at; at = next) {
+        next = strchr(at, ',');
+        if (next)
+            *next++ = 0;
         if (c->n_on == ON_MAX)
             return pdnn_fail(err, PDNN_INVALID, "--on names more than %d columns", ON_MAX);
         c->on[c->n_on++] = at;
-        if (comma)
-            *comma++ = 0;
-        at = comma;
     }
     return PDNN_OK;
 }
@@ -107,12 +99,10 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
         request.directory[PDNN_SIDE_B] = arguments->operands[1];
     if (is_ratio && c->value)
         status = pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    else {
-        if (is_ratio)
-            status = pdnn_comparison_open(&c->comparison, &request, err);
-        else
-            status = pdnn_selection_open(&c->own, arguments->operands[0], only, request.n_only, err);
-    }
+    else if (is_ratio)
+        status = pdnn_comparison_open(&c->comparison, &request, err);
+    else
+        status = pdnn_selection_open(&c->own, arguments->operands[0], only, request.n_only, err);
     free(only);
     if (status != PDNN_OK)
         return status;
@@ -167,12 +157,13 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; status == PDNN_OK && i < n_families; i++) {
         for (int m = 0; status == PDNN_OK && m < PDNN_FIT_MODEL_COUNT; m++) {
-            if (model ? strcmp(model, models[m]) == 0 : m != PDNN_FIT_POWER)
+            if (model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER)
                 status = try_family(c, families[i], (enum pdnn_fit_model)m, &notes, err);
         }
     }
     const char *text = pdnn_str_text(&notes);
-    bool is_usual = !c->ratios && !c->value && (!model || strcmp(model, models[PDNN_FIT_POWER]) != 0);
+    bool is_usual =
+        !c->ratios && !c->value && (!model || strcmp(model, pdnn_fit_models[PDNN_FIT_POWER]) != 0);
     if (status == PDNN_OK && c->terms.n_rows && is_usual && strcmp(c->usual, "pct_of_peak") != 0)
         fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", c->usual);
     if (status == PDNN_OK && c->terms.n_rows)
@@ -207,7 +198,7 @@ static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, si
     double left_out = pdnn_table_number(terms, row, PDNN_FIT_R2_LEAVE_ONE_OUT);
     struct pdnn_str line = {0};
     for (size_t m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
-        form = strcmp(model, models[m]) == 0 ? forms[m] : form;
+        form = strcmp(model, pdnn_fit_models[m]) == 0 ? forms[m] : form;
     pdnn_str_printf(&line, "%s: %s of %" PRIu64 " instances, %s: R2 %.3f, adjusted %.3f, ",
                     pdnn_table_text(terms, row, PDNN_FIT_FAMILY), value,
                     pdnn_table_count(terms, row, PDNN_FIT_ROWS), form,
@@ -229,8 +220,9 @@ static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, si
  * its logarithm. */
 static double heaviness(const struct pdnn_table *terms, size_t row) {
     double weight = pdnn_table_number(terms, row, PDNN_FIT_WEIGHT);
-    bool is_factor = strcmp(pdnn_table_text(terms, row, PDNN_FIT_MODEL), models[PDNN_FIT_POWER]) == 0 &&
-                     !pdnn_table_is_empty(terms, row, PDNN_FIT_BASELINE);
+    bool is_factor =
+        strcmp(pdnn_table_text(terms, row, PDNN_FIT_MODEL), pdnn_fit_models[PDNN_FIT_POWER]) == 0 &&
+        !pdnn_table_is_empty(terms, row, PDNN_FIT_BASELINE);
     if (isnan(weight))
         return -2;
     return pdnn_table_is_empty(terms, row, PDNN_FIT_VIF) ? -1 : fabs(is_factor ? log(weight) : weight);

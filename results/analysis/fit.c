@@ -96,10 +96,7 @@ static const struct pdnn_column_def residuals_columns[PDNN_RESIDUALS_COLUMNS] = 
 const struct pdnn_table_def pdnn_residuals_def = {"residuals", "instances with their fitted values",
                                                   residuals_columns, PDNN_RESIDUALS_COLUMNS};
 
-const char *pdnn_fit_model_name(enum pdnn_fit_model model) {
-    static const char *const names[PDNN_FIT_MODEL_COUNT] = {"linear", "log", "power"};
-    return names[model];
-}
+const char *const pdnn_fit_models[PDNN_FIT_MODEL_COUNT + 1] = {"linear", "log", "power", NULL};
 
 /* What a collinear column is a combination of; "" with no other column. */
 static const char *combination(const struct pdnn_design *design, const struct pdnn_least_squares *squares,
@@ -163,7 +160,7 @@ static size_t add_residuals(struct work *work, struct pdnn_table *residuals) {
             pdnn_student_tails(from->studentized, squares->degrees - 1) * (double)squares->n_rows < 0.05;
         pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_FAMILY, request->family);
         pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_VALUE, request->what);
-        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_MODEL, pdnn_fit_model_name(request->model));
+        pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_MODEL, pdnn_fit_models[request->model]);
         pdnn_table_set_text(residuals, row, PDNN_RESIDUALS_ID,
                             pdnn_selection_get(request->selection, at, request->selection->id));
         pdnn_table_set_number(residuals, row, PDNN_RESIDUALS_ACTUAL, request->values[at]);
@@ -183,7 +180,7 @@ static size_t add_term(const struct work *work, const char *name, const char *ba
     size_t row = pdnn_table_add_row(terms);
     pdnn_table_set_text(terms, row, PDNN_FIT_FAMILY, work->request->family);
     pdnn_table_set_text(terms, row, PDNN_FIT_VALUE, work->request->what);
-    pdnn_table_set_text(terms, row, PDNN_FIT_MODEL, pdnn_fit_model_name(work->request->model));
+    pdnn_table_set_text(terms, row, PDNN_FIT_MODEL, pdnn_fit_models[work->request->model]);
     pdnn_table_set_text(terms, row, PDNN_FIT_TERM, name);
     pdnn_table_set_text(terms, row, PDNN_FIT_BASELINE, baseline ? baseline : "");
     pdnn_table_set_text(terms, row, PDNN_FIT_STATE, pdnn_term_state_name(state));

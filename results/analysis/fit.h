@@ -18,8 +18,8 @@ enum pdnn_fit_model {
     PDNN_FIT_MODEL_COUNT
 };
 
-/* "linear", "log", "power". */
-const char *pdnn_fit_model_name(enum pdnn_fit_model model);
+/* "linear", "log", "power", then NULL. */
+extern const char *const pdnn_fit_models[PDNN_FIT_MODEL_COUNT + 1];
 
 /* One row for each term of a fit, in the order of the table's columns, and behind them the constant of a
  * power law; the columns from PDNN_FIT_ROWS on are those of the whole fit. Numbers of the term are empty
