@@ -4,7 +4,7 @@
 #ifndef RESULTS_ANALYSIS_LENGTHS_H
 #define RESULTS_ANALYSIS_LENGTHS_H
 
-#include "results/analysis/length_text.h"
+#include "results/analysis/length_source.h"
 
 enum { PDNN_EXAMPLES_DEFAULT = 20000 };
 

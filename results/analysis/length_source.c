@@ -1,4 +1,4 @@
-#include "results/analysis/length_text.h"
+#include "results/analysis/length_source.h"
 #include "base/str.h"
 #include "base/units.h"
 

@@ -1,6 +1,6 @@
 /* Sources of lengths as text: the words and numbers that name a distribution, and the lines of a file. */
-#ifndef RESULTS_ANALYSIS_LENGTH_TEXT_H
-#define RESULTS_ANALYSIS_LENGTH_TEXT_H
+#ifndef RESULTS_ANALYSIS_LENGTH_SOURCE_H
+#define RESULTS_ANALYSIS_LENGTH_SOURCE_H
 
 #include "base/arena.h"
 #include "base/err.h"
