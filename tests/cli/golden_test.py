@@ -192,9 +192,13 @@ GOLDEN_CASES = [
     ("breakdown-both", ["breakdown", "bert.results", "--gemms", "--by", "pass"], 2),
     ("fit", ["fit", "fit.results"], 0),
     ("project-nothing", ["project", "fit.results"], 2),
+    ("project", ["project", "roofed.results", "--compute", "4"], 0),
+    ("project-json", ["project", "roofed.results", "--compute", "2", "--format", "json"], 0),
     ("project-bad-factor", ["project", "fit.results", "--compute", "fast"], 2),
     ("project-bad-level", ["project", "fit.results", "--bandwidth", "L3=0"], 2),
     ("scale-nothing", ["scale", "fit.results"], 2),
+    ("scale-parts", ["scale", "roofed.results", "--slice", "1,2", "--link", "12.5GB/s,2us", "--table", "parts"], 0),
+    ("scale-jsonl", ["scale", "roofed.results", "--nodes", "2,4", "--link", "12.5GB/s,2us", "--format", "jsonl"], 0),
     ("scale-no-link", ["scale", "fit.results", "--nodes", "2"], 2),
     ("scale-bad-link", ["scale", "fit.results", "--nodes", "2", "--link", "fast"], 2),
     ("scale-bad-nodes", ["scale", "fit.results", "--nodes", "2,0", "--link", "1GB/s"], 2),
@@ -227,6 +231,15 @@ def without_settings(text, settings):
 
 
 
+ROOFS = """\
+kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
+compute,fma,f32,,1,0,100,90,110,5
+bandwidth,read,,L2,1,1048576,90,80,95,5
+bandwidth,read,,DRAM,1,0,18,17,19,5
+overhead,op,,,1,0,1,1,1,5
+"""
+
+
 class Words(Case):
     FILES = {"small.yaml": SMALL, "nets.yaml": NETS}
 
@@ -234,6 +247,8 @@ class Words(Case):
         super().setUp()
         for name, text in zip(("results.csv", "ops.csv"), bert_tables()):
             self.write(os.path.join("bert.results", name), text)
+            self.write(os.path.join("roofed.results", name), text.replace("hidden=8", "hidden=8,heads=2"))
+        self.write("roofed.results/ceilings.csv", ROOFS)
         for name, text in zip(("a.results", "b.results"), platforms()):
             self.write(os.path.join(name, "results.csv"), text)
         self.write("fit.results/results.csv", fit_table())
@@ -265,7 +280,9 @@ class Words(Case):
                         ["breakdown", "bert.results"], ["breakdown", "bert.results", "a.results", "--by", "op"],
                         ["breakdown", "bert.results", "--across", "batch"], ["breakdown", "bert.results", "--gemms"],
                         ["breakdown", "bert.results", "--check-directions"], ["compare", "a.results", "b.results", "-t", "pairs"],
-                        ["fit", "fit.results"], ["list", "small.yaml", "--set", "run.mode=[]"]):
+                        ["fit", "fit.results"], ["project", "roofed.results", "--compute", "2"],
+                        *(["project", "roofed.results", "--compute", "2", "--table", name] for name in ("ops", "moves", "limits", "families")),
+                        *(["scale", "roofed.results", "--nodes", "2", "--link", "1GB/s", "--table", name] for name in ("devices", "parts")), ["list", "small.yaml", "--set", "run.mode=[]"]):
             with self.subTest(command):
                 rows, as_json, lines = (self.paradnn(*command, "--format", name).stdout for name in ("csv", "json", "jsonl"))
                 rows, objects = table(rows), json.loads(as_json or "[]")
