@@ -234,8 +234,8 @@ def without_settings(text, settings):
 ROOFS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
 compute,fma,f32,,1,0,100,90,110,5
-bandwidth,read,,L2,1,1048576,90,80,95,5
-bandwidth,read,,DRAM,1,0,18,17,19,5
+bandwidth,read,,L2,1,1048576,400,380,420,5
+bandwidth,read,,DRAM,1,0,200,190,210,5
 overhead,op,,,1,0,1,1,1,5
 """
 
