@@ -1,5 +1,6 @@
 #include "base/units.h"
 #include "base/visible.h"
+#include "cli/console.h"
 #include "cli/registry.h"
 #include "results/import/paradnn_json.h"
 
@@ -44,18 +45,11 @@ static const struct pdnn_example examples[] = {
 
 static void print_summary(const struct pdnn_import_result *result, const char *output) {
     char shown[PDNN_VISIBLE_TEXT];
+    char outcomes[PDNN_OUTCOMES_TEXT];
     size_t count = 0;
-    const char *separator = " ";
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
         count += result->counts[outcome];
-    fprintf(stderr, "%zu instances:", count);
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
-        if (!result->counts[outcome])
-            continue;
-        fprintf(stderr, "%s%zu %s", separator, result->counts[outcome],
-                pdnn_outcome_name((enum pdnn_outcome)outcome));
-        separator = ", ";
-    }
+    fprintf(stderr, "%zu instances:%s", count, pdnn_outcomes_format(result->counts, outcomes));
     if (!isnan(result->flop_ratio))
         fprintf(stderr, "\nthe file's over the instances', median: parameters %.3g, FLOP of a step %.3g",
                 result->params_ratio, result->flop_ratio);

@@ -1,4 +1,5 @@
 #include "base/visible.h"
+#include "cli/console.h"
 #include "cli/interrupt.h"
 #include "cli/registry.h"
 #include "session/merge.h"
@@ -37,7 +38,7 @@ static void note(void *user, const char *text) {
 }
 
 static void print_summary(const struct pdnn_merge_result *result, const char *output) {
-    char shown[PDNN_VISIBLE_TEXT];
+    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
     fprintf(stderr, "%zu visits from %zu director%s", result->visits, result->directories,
             result->directories == 1 ? "y" : "ies");
     if (result->hosts > 1)
@@ -46,15 +47,7 @@ static void print_summary(const struct pdnn_merge_result *result, const char *ou
         fprintf(stderr, ", %zu copies dropped", result->copies);
     if (result->left_out)
         fprintf(stderr, ", %zu of other hosts left out", result->left_out);
-    fprintf(stderr, "\n%zu instances:", result->instances);
-    const char *separator = " ";
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
-        if (!result->counts[outcome])
-            continue;
-        fprintf(stderr, "%s%zu %s", separator, result->counts[outcome],
-                pdnn_outcome_name((enum pdnn_outcome)outcome));
-        separator = ", ";
-    }
+    fprintf(stderr, "\n%zu instances:%s", result->instances, pdnn_outcomes_format(result->counts, outcomes));
     if (result->missing)
         fprintf(stderr, "; %zu missing", result->missing);
     if (result->unfinished)

@@ -144,14 +144,9 @@ static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory 
 
 static void append_counts(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
                           const struct pdnn_sweep_result *result) {
-    const char *separator = " ";
-    pdnn_str_printf(out, "%zu instances:", sweep->session->n_tasks);
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
-        if (sweep->counts[outcome])
-            pdnn_str_printf(out, "%s%zu %s", separator, sweep->counts[outcome],
-                            pdnn_outcome_name((enum pdnn_outcome)outcome));
-        separator = sweep->counts[outcome] ? ", " : separator;
-    }
+    char outcomes[PDNN_OUTCOMES_TEXT];
+    pdnn_str_printf(out, "%zu instances:%s", sweep->session->n_tasks,
+                    pdnn_outcomes_format(sweep->counts, outcomes));
     if (result->unfinished)
         pdnn_str_printf(out, "; %zu with fewer visits than the %" PRId64 " asked for", result->unfinished,
                         sweep->session->spec.measure.rounds);

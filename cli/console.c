@@ -81,3 +81,14 @@ struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar) {
     pdnn_progress_init(bar, stderr);
     return (struct pdnn_session_hooks){bar, warn, note, show_roofs, show_visits, show_work, end_bar, watch};
 }
+
+const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]) {
+    size_t length = 0;
+    *text = 0;
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        if (counts[outcome])
+            length +=
+                (size_t)snprintf(text + length, PDNN_OUTCOMES_TEXT - length, "%s %zu %s", length ? "," : "",
+                                 counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
+    return text;
+}

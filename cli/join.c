@@ -2,23 +2,12 @@
 
 #include "base/clock.h"
 #include "base/visible.h"
+#include "cli/console.h"
 
 #include <stdio.h>
 
-/* "12 ok, 2 oom" */
-static void print_counts(const size_t counts[PDNN_OUTCOME_COUNT]) {
-    const char *separator = "";
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
-        if (!counts[outcome])
-            continue;
-        fprintf(stderr, "%s%zu %s", separator, counts[outcome],
-                pdnn_outcome_name((enum pdnn_outcome)outcome));
-        separator = ", ";
-    }
-}
-
 static void print_here(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
-    char shown[PDNN_VISIBLE_TEXT];
+    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
     const struct pdnn_visit_spent *spent = &result->sweep.spent;
     double wall = (double)(pdnn_clock_ns() - request->sweep.session->started_ns);
     double timed = (double)(spent->samples_ns + spent->stamped_ns);
@@ -26,9 +15,9 @@ static void print_here(const struct pdnn_join_request *request, const struct pdn
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
         n_instances += result->counts[outcome];
     fprintf(stderr, "part: %s/parts/%s\n", pdnn_visible(shown, request->sweep.path), result->part);
-    fprintf(stderr, "here: %zu visits in %zu lease%s; finished %zu instances%s", result->sweep.visits,
-            result->leases, result->leases == 1 ? "" : "s", n_instances, n_instances ? ": " : "");
-    print_counts(result->counts);
+    fprintf(stderr, "here: %zu visits in %zu lease%s; finished %zu instances%s%s", result->sweep.visits,
+            result->leases, result->leases == 1 ? "" : "s", n_instances, n_instances ? ":" : "",
+            pdnn_outcomes_format(result->counts, outcomes));
     if (result->lost)
         fprintf(stderr, "; %zu lease%s taken over by others", result->lost, result->lost == 1 ? "" : "s");
     if (result->sweep.workers_lost)
