@@ -360,6 +360,43 @@ static void test_table_write_text_by_width(void **state) {
     pdnn_table_finish(&table);
 }
 
+/* The first two columns need 16 characters, all of them 45. */
+static void test_table_fits_width(void **state) {
+    (void)state;
+    static const size_t first[] = {NAME, FLOP};
+    static const struct {
+        size_t width;
+        bool all, two;
+    } rows[] = {{0, true, true}, {45, true, true}, {44, false, true}, {16, false, true}, {15, false, false}};
+    struct pdnn_table table = table_of("name,flop,shift,time_ns,note\na,2000,1,1500,rather long\n");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_table_writer writer = {.width = rows[i].width};
+        bool all = pdnn_table_fits(&writer, &table);
+        writer.columns = first;
+        writer.n_columns = 2;
+        bool two = pdnn_table_fits(&writer, &table);
+        if (all != rows[i].all || two != rows[i].two)
+            fail_msg("width %zu: %d %d", rows[i].width, all, two);
+    }
+    pdnn_table_finish(&table);
+}
+
+/* What is checked of a row is said with its line, and the table is not written. */
+static enum pdnn_status refuse_long(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
+    return pdnn_table_count(table, row, FLOP) > 2 ? pdnn_fail(err, PDNN_INVALID, "too many") : PDNN_OK;
+}
+
+static void test_table_read_checks_rows(void **state) {
+    (void)state;
+    struct pdnn_table_file file = {.path = "t.csv", .check = refuse_long};
+    struct pdnn_table table = {.n_rows = 7};
+    struct pdnn_err err = {0};
+    char text[] = "name,flop,shift,time_ns,note\n\"a\nb\",2,1,1,\nc,3,1,1,\n";
+    assert_int_equal(pdnn_table_read_text(&file, text, sizeof text - 1, &def, &table, &err), PDNN_INVALID);
+    assert_string_equal(err.text, "t.csv:4: too many");
+    assert_int_equal(table.n_rows, 7);
+}
+
 static void test_table_append_shown_cases(void **state) {
     (void)state;
     static const struct {
@@ -501,6 +538,8 @@ int main(void) {
         cmocka_unit_test(test_table_copy_row_by_names),
         cmocka_unit_test(test_table_write_formats),
         cmocka_unit_test(test_table_write_text_by_width),
+        cmocka_unit_test(test_table_fits_width),
+        cmocka_unit_test(test_table_read_checks_rows),
         cmocka_unit_test(test_table_append_shown_cases),
         cmocka_unit_test(test_table_append_shown_interval),
         cmocka_unit_test(test_table_append_shown_then),
