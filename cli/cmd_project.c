@@ -60,7 +60,6 @@ struct command {
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     const char *by = pdnn_argument(arguments, "by"), **only = NULL;
-    char path[4096];
     size_t n_only = 0;
     const struct pdnn_hardware_request request = {
         .compute = pdnn_argument(arguments, "compute"),
@@ -80,11 +79,8 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     free(only);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
-    if (status == PDNN_OK &&
-        snprintf(path, sizeof path, "%s/ceilings.csv", arguments->operands[0]) >= (int)sizeof path)
-        status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", arguments->operands[0]);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
-    return status == PDNN_OK ? pdnn_ceilings_read(path, NULL, c->ceilings, err) : status;
+    return status == PDNN_OK ? pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err) : status;
 }
 
 static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {

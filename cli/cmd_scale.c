@@ -115,19 +115,15 @@ static enum pdnn_status parse(struct command *c, const struct pdnn_arguments *ar
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
     const char **only = NULL;
-    char path[4096];
     size_t n_only = 0;
     pdnn_argument_all(arguments, "only", &only, &n_only);
     enum pdnn_status status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
     free(only);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
-    if (status == PDNN_OK &&
-        snprintf(path, sizeof path, "%s/ceilings.csv", arguments->operands[0]) >= (int)sizeof path)
-        status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", arguments->operands[0]);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
     if (status == PDNN_OK)
-        status = pdnn_ceilings_read(path, NULL, c->ceilings, err);
+        status = pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
     c->request.selection = &c->selection;
     c->request.readers = c->readers;
     c->request.ceilings = c->ceilings;

@@ -35,12 +35,6 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
     return status;
 }
 
-static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
-    const char *path = pdnn_arena_printf(&p->arena, "%s/ceilings.csv", p->selection.directory[0]);
-    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
-    return pdnn_ceilings_read(path, NULL, p->ceilings, err);
-}
-
 static void add_point(struct picture *p, struct pdnn_spot spot, const char *id, const char *color) {
     p->id[p->chart.n_points] = id;
     p->chart.point[p->chart.n_points++] = (struct pdnn_chart_point){spot, 1, !*id, color ? color : "", 0};
@@ -123,10 +117,11 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     struct pdnn_plot_result drawn = {.n_paths = 0};
     pdnn_chart_init(&p.chart);
     enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
+    p.ceilings = pdnn_alloc(1, sizeof *p.ceilings);
     if (status == PDNN_OK)
         status = find_columns(&p, request, err);
     if (status == PDNN_OK)
-        status = read_ceilings(&p, err);
+        status = pdnn_ceilings_read_in(p.selection.directory[0], p.ceilings, err);
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)

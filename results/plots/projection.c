@@ -35,14 +35,6 @@ struct picture {
     struct pdnn_str script, data;
 };
 
-static enum pdnn_status read_roofs(struct picture *p, const char *directory, struct pdnn_err *err) {
-    char path[PDNN_PLOT_PATH];
-    if (snprintf(path, sizeof path, "%s/ceilings.csv", directory) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
-    return pdnn_ceilings_read(path, NULL, p->ceilings, err);
-}
-
 static enum pdnn_status project(struct picture *p, const struct pdnn_plot_request *request,
                                 struct pdnn_err *err) {
     enum pdnn_status status = pdnn_hardware_parse(&p->hardware, &request->hardware, err);
@@ -55,8 +47,9 @@ static enum pdnn_status project(struct picture *p, const struct pdnn_plot_reques
         status = pdnn_plot_column(&p->selection, request->color ? request->color : "family", &p->color, err);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&p->selection, &p->readers, err);
+    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
     if (status == PDNN_OK)
-        status = read_roofs(p, request->directory[0], err);
+        status = pdnn_ceilings_read_in(request->directory[0], p->ceilings, err);
     const struct pdnn_projection_request wanted = {&p->selection, p->readers, p->ceilings, &p->hardware,
                                                    NULL};
     return status == PDNN_OK ? pdnn_project(&wanted, &p->made, err) : status;

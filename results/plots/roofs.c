@@ -1,23 +1,12 @@
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/plots/roofs.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "results/tables/tables.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static enum pdnn_status read_ceilings(struct pdnn_roof_panels *panels, size_t source, struct pdnn_err *err) {
-    char path[PATH_MAX];
-    const char *directory = panels->selection->directory[source];
-    if (snprintf(path, sizeof path, "%s/ceilings.csv", directory) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    panels->ceilings[source] = pdnn_alloc(1, sizeof **panels->ceilings);
-    return pdnn_ceilings_read(path, NULL, panels->ceilings[source], err);
-}
 
 /* The instances of a picture: those of one directory with one thread count become a panel. */
 struct drawn {
@@ -159,8 +148,12 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const struc
     struct thread_counts counts;
     tally(drawn, source, &counts);
     size_t main_panel = 0, first = panels->count;
-    if (counts.count && read_ceilings(panels, source, err) != PDNN_OK)
-        return err->status;
+    if (counts.count) {
+        panels->ceilings[source] = pdnn_alloc(1, sizeof **panels->ceilings);
+        if (pdnn_ceilings_read_in(drawn->selection->directory[source], panels->ceilings[source], err) !=
+            PDNN_OK)
+            return err->status;
+    }
     for (size_t k = 0; k < counts.count; k++) {
         struct pdnn_err missing = {.status = PDNN_OK};
         struct pdnn_plot_roofs p = {.ceilings = panels->ceilings[source],

@@ -195,6 +195,15 @@ enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct p
     return status == PDNN_OK ? take_all(&table, path, host, ceilings, err) : status;
 }
 
+enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,
+                                       struct pdnn_err *err) {
+    struct pdnn_str path = {0};
+    pdnn_str_printf(&path, "%s/ceilings.csv", directory);
+    enum pdnn_status status = pdnn_ceilings_read(pdnn_str_text(&path), NULL, ceilings, err);
+    pdnn_str_finish(&path);
+    return status;
+}
+
 enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct pdnn_table_file file = {.path = path, .check = check};

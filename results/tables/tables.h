@@ -57,6 +57,9 @@ void pdnn_ceilings_add(const struct pdnn_ceiling *roof, struct pdnn_table *table
 void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out);
 enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
                                     struct pdnn_err *err);
+/* The same of DIR/ceilings.csv. */
+enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,
+                                       struct pdnn_err *err);
 /* The same from text of the given length plus a NUL, which is the caller's, and changed; path is for
  * messages.
  */
