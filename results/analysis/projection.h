@@ -21,8 +21,8 @@
 
 enum pdnn_hardware_side { PDNN_HARDWARE_MEASURED, PDNN_HARDWARE_PROJECTED, PDNN_HARDWARE_SIDES };
 
-/* The columns of the tables below; in front of its meaning as projected stands that as measured, next to it
- * or, of shares by bound, three columns before. */
+/* The columns of the tables below. Next to what is measured is the same as projected; shares by bound are
+ * three of either. A line inside a table begins with the number of its first column. */
 enum { PDNN_PROJECTED_ID, PDNN_PROJECTED_FAMILY, PDNN_PROJECTED_METHOD, PDNN_PROJECTED_TIME };
 enum { PDNN_PROJECTED_SPEEDUP = 5, PDNN_PROJECTED_BOUND_PCT, PDNN_PROJECTED_MOVED_PCT = 12 };
 enum { PDNN_PROJECTED_UNKNOWN_PCT = 13, PDNN_PROJECTED_COLUMNS };
