@@ -302,10 +302,8 @@ static void make_table(const struct job *job, struct pdnn_table *table) {
 static enum pdnn_status write_table(struct job *job, struct pdnn_err *err) {
     struct pdnn_table table;
     struct pdnn_str text = {0};
-    struct pdnn_table_writer writer = {.out = &text, .format = PDNN_FORMAT_CSV};
     make_table(job, &table);
-    pdnn_table_write(&writer, &table, NULL);
-    pdnn_table_write_end(&writer);
+    pdnn_table_csv(&text, &table);
     enum pdnn_status status =
         pdnn_folder_replace(&job->directory.folder, "seqpoint.csv", pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);

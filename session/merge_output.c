@@ -95,7 +95,6 @@ static size_t next_host(const struct pdnn_merge_job *job, const size_t *rank, si
 
 static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0};
-    struct pdnn_table_writer writer = {.out = &text, .format = PDNN_FORMAT_CSV};
     struct pdnn_table table;
     size_t *rank = pdnn_alloc(job->hosts.count + 1, sizeof *rank);
     for (size_t i = 0; i < job->ids.count; i++)
@@ -111,8 +110,7 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
     }
     free(rank);
     bool has_rows = table.n_rows;
-    pdnn_table_write(&writer, &table, NULL);
-    pdnn_table_write_end(&writer);
+    pdnn_table_csv(&text, &table);
     pdnn_table_finish(&table);
     if (has_rows)
         return replace(job, "ceilings.csv", &text, err);

@@ -197,9 +197,7 @@ static void write_script(struct picture *p, const char *directory) {
                       left, caption_bottom, &sheet);
     put_points(p);
     put_bars(p);
-    struct pdnn_table_writer writer = {.out = &p->data, .format = PDNN_FORMAT_CSV};
-    pdnn_table_write(&writer, &p->table, NULL);
-    pdnn_table_write_end(&writer);
+    pdnn_table_csv(&p->data, &p->table);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,

@@ -211,9 +211,7 @@ static void write_script(struct picture *p) {
         pdnn_str_printf(&p->script, "END\n");
     }
     put_zeros(p);
-    struct pdnn_table_writer writer = {.out = &p->data, .format = PDNN_FORMAT_CSV};
-    pdnn_table_write(&writer, &p->terms, NULL);
-    pdnn_table_write_end(&writer);
+    pdnn_table_csv(&p->data, &p->terms);
 }
 
 /* The ratio of two directories, or of both sides in one. */

@@ -226,3 +226,9 @@ void pdnn_table_write_end(struct pdnn_table_writer *writer) {
     writer->sheet_columns = NULL;
     writer->layout = NULL;
 }
+
+void pdnn_table_csv(struct pdnn_str *out, const struct pdnn_table *table) {
+    struct pdnn_table_writer writer = {.out = out, .format = PDNN_FORMAT_CSV};
+    pdnn_table_write(&writer, table, NULL);
+    pdnn_table_write_end(&writer);
+}

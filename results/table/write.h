@@ -43,4 +43,7 @@ bool pdnn_table_fits(const struct pdnn_table_writer *writer, const struct pdnn_t
 /* Appends what comes after the last row, and releases what the writer holds. */
 void pdnn_table_write_end(struct pdnn_table_writer *writer);
 
+/* Appends the whole table as CSV. */
+void pdnn_table_csv(struct pdnn_str *out, const struct pdnn_table *table);
+
 #endif

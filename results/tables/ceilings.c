@@ -103,13 +103,11 @@ static void take(const struct pdnn_table *table, size_t row, struct pdnn_ceiling
 }
 
 void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out) {
-    struct pdnn_table_writer writer = {.out = out, .format = PDNN_FORMAT_CSV};
     struct pdnn_table table;
     pdnn_table_init(&table, &pdnn_ceilings_def);
     for (size_t i = 0; i < ceilings->count; i++)
         pdnn_ceilings_add(&ceilings->row[i], &table);
-    pdnn_table_write(&writer, &table, NULL);
-    pdnn_table_write_end(&writer);
+    pdnn_table_csv(out, &table);
     pdnn_table_finish(&table);
 }
 
