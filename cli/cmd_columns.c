@@ -102,7 +102,7 @@ static const struct {
               {"projection-families", NULL, &pdnn_projected_families_def},
               {"scaling", NULL, &pdnn_scaled_def},
               {"scaling-parts", NULL, &pdnn_scaled_parts_def},
-              {"imported", &pdnn_imported_columns, NULL},
+              {"imported", NULL, &pdnn_imported_def},
               {"fit", NULL, &pdnn_fit_def},
               {"residuals", NULL, &pdnn_residuals_def},
               PDNN_STUDIES(STUDY_TABLE)};

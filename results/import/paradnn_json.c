@@ -3,7 +3,7 @@
 #include "base/file.h"
 #include "base/texts.h"
 #include "results/import/labels.h"
-#include "results/table/csv.h"
+#include "results/table/write.h"
 #include "results/tables/tables.h"
 #include "runtime/facts/stats.h"
 
@@ -15,29 +15,35 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define AT(field)     .offset = offsetof(struct pdnn_imported, field)
-#define NUMBER(field) PDNN_COLUMN_NUMBER, AT(field), .digits = PDNN_DIGITS_EXACT
-
 enum { PDNN_JSON_LIMIT_BYTES = 256 << 20 };
 
-static const struct pdnn_column columns[] = {
-    {"id", "", PDNN_COLUMN_WORD, AT(id), .help = "the instance, as in results.csv"},
-    {"label", "", PDNN_COLUMN_WORD, AT(label), .help = "what the file calls it"},
-    {"state", "", PDNN_COLUMN_WORD, AT(state), .help = "why it did not run, in the file's words"},
-    {"params", "elements", NUMBER(params), .help = "as in the file"},
-    {"step_flop_count", "FLOP", NUMBER(step_flop_count),
-     .help = "FLOP of one step as its profiler counted, of all shards; "
-             "it includes the first layer's gradient of the data"},
-    {"gflops", "1e9 FLOP/s", NUMBER(gflops), .help = "that count times steps_per_s"},
-    {"intensity_flop_per_byte", "FLOP/byte", NUMBER(intensity_flop_per_byte),
-     .help = "as in the file: FLOP of one step and shard over the bytes of the parameters; "
-             "not an operational intensity"},
-    {"steps_per_s", "1/s", NUMBER(steps_per_s),
-     .help = "as in the file: the fastest interval between two reports"},
-    {"examples_per_s", "1/s", NUMBER(examples_per_s), .help = "as in the file"},
+/* What the file says about an instance; NaN: nothing, because it did not run. */
+struct imported {
+    const char *label, *state;
+    double params, step_flop_count, gflops, intensity_flop_per_byte, steps_per_s, examples_per_s;
 };
 
-const struct pdnn_columns pdnn_imported_columns = {"imported.csv", columns, sizeof columns / sizeof *columns};
+#define EXACT PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
+
+enum { ID, LABEL, STATE, FIRST_NUMBER, N_COLUMNS = FIRST_NUMBER + 6 };
+
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    {"id", .help = "the instance, as in results.csv"},
+    {"label", .help = "what the file calls it"},
+    {"state", .help = "why it did not run, in the file's words"},
+    {"params", NULL, "elements", EXACT, .help = "as in the file"},
+    {"step_flop_count", NULL, "FLOP", EXACT,
+     .help = "FLOP of one step as its profiler counted, of all shards; "
+             "it includes the first layer's gradient of the data"},
+    {"gflops", NULL, "1e9 FLOP/s", EXACT, .help = "that count times steps_per_s"},
+    {"intensity_flop_per_byte", NULL, "FLOP/byte", EXACT,
+     .help = "as in the file: FLOP of one step and shard over the bytes of the parameters; "
+             "not an operational intensity"},
+    {"steps_per_s", NULL, "1/s", EXACT, .help = "as in the file: the fastest interval between two reports"},
+    {"examples_per_s", NULL, "1/s", EXACT, .help = "as in the file"},
+};
+const struct pdnn_table_def pdnn_imported_def = {"imported.csv", "what an imported file says of instances",
+                                                 columns, N_COLUMNS};
 
 /* The lists of the file, as rows. */
 enum list { LABELS, PARAMS, FL, FLOPS, INTENSITY, STEPS, EXAMPLES, ERR_JOBS, STATES, LISTS };
@@ -64,7 +70,7 @@ struct import {
     struct pdnn_tables tables;
     struct pdnn_arena arena, graph;
     struct pdnn_texts ids;
-    struct pdnn_str imported;
+    struct pdnn_table imported;
     double *params_ratio, *flop_ratio; /* of instances that ran */
     size_t n_ran;
     struct pdnn_import_result result;
@@ -170,16 +176,23 @@ static enum pdnn_status begin_row(struct import *im, const char *label, struct p
     return err->status;
 }
 
-static void end_row(struct import *im, const struct pdnn_record *record, struct pdnn_imported *imported) {
-    imported->id = record->id;
-    pdnn_columns_row(&pdnn_imported_columns, imported, &im->imported);
+static void end_row(struct import *im, const struct pdnn_record *record, const struct imported *imported) {
+    const double numbers[] = {imported->params,      imported->step_flop_count,
+                              imported->gflops,      imported->intensity_flop_per_byte,
+                              imported->steps_per_s, imported->examples_per_s};
+    size_t row = pdnn_table_add_row(&im->imported);
+    pdnn_table_set_text(&im->imported, row, ID, record->id);
+    pdnn_table_set_text(&im->imported, row, LABEL, imported->label);
+    pdnn_table_set_text(&im->imported, row, STATE, imported->state);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(&im->imported, row, FIRST_NUMBER + i, numbers[i]);
     pdnn_tables_add(&im->tables, record, NULL, 0);
     im->result.counts[record->outcome]++;
 }
 
 /* The file's numbers of one instance; those that follow from others must. */
 static enum pdnn_status read_numbers(const struct import *im, size_t at, int64_t batch,
-                                     struct pdnn_imported *imported, struct pdnn_err *err) {
+                                     struct imported *imported, struct pdnn_err *err) {
     const char *label = text_at(im, LABELS, at);
     const double near = 1e-3; /* relative: the files have rounded counts */
     double fl = number_at(im, FL, at), flops = number_at(im, FLOPS, at), shards = (double)im->request->shards;
@@ -188,14 +201,14 @@ static enum pdnn_status read_numbers(const struct import *im, size_t at, int64_t
             return pdnn_fail(err, PDNN_INVALID, "label '%.256s': %s is %g", label, lists[list].name,
                              number_at(im, list, at));
     }
-    *imported = (struct pdnn_imported){.label = label,
-                                       .state = "",
-                                       .params = number_at(im, PARAMS, at),
-                                       .step_flop_count = fl * shards * 1e9,
-                                       .gflops = flops * shards,
-                                       .intensity_flop_per_byte = number_at(im, INTENSITY, at),
-                                       .steps_per_s = number_at(im, STEPS, at),
-                                       .examples_per_s = number_at(im, EXAMPLES, at)};
+    *imported = (struct imported){.label = label,
+                                  .state = "",
+                                  .params = number_at(im, PARAMS, at),
+                                  .step_flop_count = fl * shards * 1e9,
+                                  .gflops = flops * shards,
+                                  .intensity_flop_per_byte = number_at(im, INTENSITY, at),
+                                  .steps_per_s = number_at(im, STEPS, at),
+                                  .examples_per_s = number_at(im, EXAMPLES, at)};
     double examples = imported->steps_per_s * (double)batch, rate = imported->steps_per_s * fl;
     if (fabs(examples - imported->examples_per_s) > near * examples)
         return pdnn_fail(err, PDNN_INVALID,
@@ -208,7 +221,7 @@ static enum pdnn_status read_numbers(const struct import *im, size_t at, int64_t
 }
 
 /* Rates of the instance's own costs at the file's step time. */
-static void set_times(struct pdnn_record *record, const struct pdnn_imported *imported) {
+static void set_times(struct pdnn_record *record, const struct imported *imported) {
     const struct pdnn_cost *cost = &record->totals.cost;
     record->time_ns_median = 1e9 / imported->steps_per_s;
     record->time_ns_min = record->time_ns_median;
@@ -220,7 +233,7 @@ static void set_times(struct pdnn_record *record, const struct pdnn_imported *im
 
 static enum pdnn_status add_ran(struct import *im, size_t at, struct pdnn_err *err) {
     struct pdnn_record record;
-    struct pdnn_imported imported;
+    struct imported imported;
     const char *label = text_at(im, LABELS, at);
     if (begin_row(im, label, &record, err) != PDNN_OK)
         return err->status;
@@ -245,7 +258,7 @@ static enum pdnn_status add_ran(struct import *im, size_t at, struct pdnn_err *e
 static enum pdnn_status add_failed(struct import *im, size_t at, struct pdnn_err *err) {
     struct pdnn_record record;
     const char *label = text_at(im, ERR_JOBS, at), *state = text_at(im, STATES, at);
-    struct pdnn_imported imported = {NULL, label, state, NAN, NAN, NAN, NAN, NAN, NAN};
+    struct imported imported = {label, state, NAN, NAN, NAN, NAN, NAN, NAN};
     char suggestion[PDNN_SUGGESTION_TEXT];
     if (begin_row(im, label, &record, err) != PDNN_OK)
         return err->status;
@@ -278,7 +291,7 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
         if (k == n_families)
             families[n_families++] = instance.family;
     }
-    pdnn_columns_header(&pdnn_imported_columns, &im->imported);
+    pdnn_table_init(&im->imported, &pdnn_imported_def);
     pdnn_tables_init(&im->tables, families, n_families);
     return PDNN_OK;
 }
@@ -330,20 +343,22 @@ static enum pdnn_status write_environment(const struct import *im, const struct 
 static enum pdnn_status write_directory(const struct import *im, struct pdnn_err *err) {
     static const char *const names[] = {"results.csv", "ops.csv", "imported.csv", "environment.yaml"};
     const char *output = im->request->output;
+    struct pdnn_str imported = {0};
     struct pdnn_folder folder;
     if (mkdir(output, 0777) != 0)
         return pdnn_fail(err, PDNN_INVALID, "%.512s: cannot be made: %s", output, strerror(errno));
+    pdnn_table_csv(&imported, &im->imported);
     enum pdnn_status status = pdnn_folder_open(&folder, output, err);
     if (status == PDNN_OK)
         status = pdnn_tables_write(&im->tables, &folder, err);
     if (status == PDNN_OK)
-        status = pdnn_folder_replace(&folder, "imported.csv", pdnn_str_text(&im->imported),
-                                     im->imported.length, err);
+        status = pdnn_folder_replace(&folder, "imported.csv", pdnn_str_text(&imported), imported.length, err);
     if (status == PDNN_OK)
         status = write_environment(im, &folder, err);
     for (size_t i = 0; status != PDNN_OK && folder.fd >= 0 && i < sizeof names / sizeof *names; i++)
         unlinkat(folder.fd, names[i], 0);
     pdnn_folder_close(&folder);
+    pdnn_str_finish(&imported);
     if (status != PDNN_OK)
         rmdir(output);
     return status;
@@ -373,7 +388,7 @@ enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
     json_decref(im.root);
     pdnn_tables_finish(&im.tables);
     pdnn_texts_finish(&im.ids);
-    pdnn_str_finish(&im.imported);
+    pdnn_table_finish(&im.imported);
     pdnn_arena_finish(&im.graph);
     pdnn_arena_finish(&im.arena);
     return status;

@@ -11,7 +11,7 @@
 #define RESULTS_IMPORT_PARADNN_JSON_H
 
 #include "base/err.h"
-#include "results/tables/columns.h"
+#include "results/table/table.h"
 #include "runtime/facts/visit.h"
 
 struct pdnn_import_request {
@@ -40,12 +40,6 @@ struct pdnn_import_result {
 enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
                                      struct pdnn_import_result *result, struct pdnn_err *err);
 
-/* What the file says about an instance; NaN: nothing, because it did not run. */
-struct pdnn_imported {
-    const char *id, *label, *state;
-    double params, step_flop_count, gflops, intensity_flop_per_byte, steps_per_s, examples_per_s;
-};
-
-extern const struct pdnn_columns pdnn_imported_columns; /* imported.csv; rows: struct pdnn_imported */
+extern const struct pdnn_table_def pdnn_imported_def; /* imported.csv */
 
 #endif
