@@ -171,7 +171,7 @@ static void find_grid(const struct pdnn_report_page *page, size_t source, struct
     request.x = pdnn_grid_choose_axis(&selection, -1);
     request.y = pdnn_grid_choose_axis(&selection, request.x);
     if (request.x >= 0 && request.y >= 0 && request.value >= 0 &&
-        pdnn_grid(&request, arena, &map->grid, NULL) == PDNN_OK)
+        pdnn_grid(&request, arena, &map->grid, &(struct pdnn_err){0}) == PDNN_OK)
         map->cell = map->grid.panel[0].cell;
 }
 
