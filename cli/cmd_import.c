@@ -75,7 +75,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return pdnn_fail(err, PDNN_INVALID, "--shards: '%.64s' is not a number from 1 to %d", shards,
                          1 << 20);
     pdnn_argument_all(arguments, "set", &set, &request.n_set);
-
     request.set = set;
     enum pdnn_status status = pdnn_import_paradnn(&request, &result, err);
     free(set);

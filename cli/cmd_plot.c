@@ -153,7 +153,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
                          plot->directories_max);
     pdnn_argument_all(arguments, "only", &only, &request.n_only);
-
     request.only = only;
     enum pdnn_status status = plot->draw(&request, &result, err);
     free(only);

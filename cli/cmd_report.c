@@ -46,7 +46,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     const char **only = NULL;
     (void)some_failed;
     pdnn_argument_all(arguments, "only", &only, &request.n_only);
-
     request.only = only;
     enum pdnn_status status = open_target(arguments, &target, err);
     if (status == PDNN_OK)

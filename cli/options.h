@@ -91,8 +91,8 @@ const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *op
 enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
                                     struct pdnn_err *err);
 
-/* All values of the option in the order given. *texts is heap, and the caller frees it;
- * NULL and 0 if there are none. */
+/* All values of the option in the order given. *texts is heap, and the caller frees it,
+ * also where there are none. */
 void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option, const char ***texts,
                        size_t *count);
 
