@@ -82,12 +82,16 @@ enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *e
     return status;
 }
 
+static struct pdnn_standing standing_of(const struct compose *compose, size_t task) {
+    const struct pdnn_instance_visits of =
+        pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
+    return pdnn_standing_of(of.visit, of.count);
+}
+
 /* Whether the journal has all rounds of the task, of its own or composed of measured operators: what is
  * predicted may be measured this time. */
 static bool is_complete(const struct compose *compose, size_t task) {
-    const struct pdnn_instance_visits of =
-        pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
-    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    const struct pdnn_standing standing = standing_of(compose, task);
     size_t rounds = (size_t)compose->rules.rounds;
     return standing.rounds[PDNN_METHOD_DIRECT] >= rounds || standing.rounds[PDNN_METHOD_COMPOSED] >= rounds;
 }
@@ -192,11 +196,18 @@ static enum pdnn_status list(struct compose *compose, double *guessed, struct pd
     return status;
 }
 
+static bool is_done(const struct compose *compose, size_t task) {
+    const struct pdnn_standing standing = standing_of(compose, task);
+    return pdnn_standing_is_done(&standing, (size_t)compose->rules.rounds);
+}
+
+/* Also what was planned, where the budget was spent before it was measured. */
 static bool is_anything_left(struct compose *compose) {
-    bool left = false;
+    bool left = false, is_spent = budget_of(compose) <= 0;
     for (size_t i = 0; i < compose->session->n_tasks; i++)
         left = left || compose->plan.models[i].is_open ||
-               (compose->role[i] != ROLE_NONE && compose->fates.of_task[i] == PDNN_FATE_LEFT);
+               (compose->role[i] != ROLE_NONE &&
+                (compose->fates.of_task[i] == PDNN_FATE_LEFT || (is_spent && !is_done(compose, i))));
     return left;
 }
 

@@ -58,6 +58,11 @@ class Ceilings(Case):
         rows = self.rows("out", "ceilings.csv")
         self.assertEqual({row["checked_utc"] != "" for row in rows}, {is_kept})
         self.assertEqual(rows[0]["measured_utc"] in before[1], is_kept)
+        model = "fc/layers=1,nodes=8,input=8,output=8,batch=1,threads=1"
+        done = self.paradnn("sweep", model, *SHORT, "-o", "none", "--dry-run", expect=0, env=self.environment)
+        self.assertIn("by the roofs measured 20", done.stdout + done.stderr)
+        done = self.paradnn("run", model, *SHORT, expect=0, env=self.environment)
+        self.assertIn("\n  roof ", done.stdout)
 
 
 if __name__ == "__main__":

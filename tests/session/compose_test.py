@@ -290,6 +290,9 @@ class Compose(Case):
             process.send_signal(signal.SIGCONT)
             said = process.stderr.read().decode()
         self.assertEqual(process.returncode, 0, said)
+        self.assertIn("; the time is up", said)
+        self.assertEqual({row["reason"] for row in self.table("a", "results.csv") if row["status"] == "interrupted"},
+                         {"the budget was spent before its first visit"})
         self.assertLessEqual({row["status"] for row in self.table("a", "results.csv")}, {"ok", "interrupted"})
         at_end = len(self.table("a", "operators.csv"))
         self.compose("small.yaml", "-o", "a", "--set", "measure.rounds=10")
