@@ -16,7 +16,7 @@ SKIPPED = 77  # the status of a test of which nothing could run
 
 def say(program):
     """Prints the line; returns what stands after "skipped: ", for unittest."""
-    text = f"needs {program}" + (", which Debian does not have" if program in NOT_IN_DEBIAN else f": apt-get install {PACKAGES.get(program, program)}")
+    text = f"needs {program}" + (" (not in Debian)" if program in NOT_IN_DEBIAN else f": apt-get install {PACKAGES.get(program, program)}")
     print(f"skipped: {text}", flush=True)
     return text
 
