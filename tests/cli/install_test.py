@@ -100,7 +100,7 @@ class Install(unittest.TestCase):
 
     def test_sweep_of_an_installed_spec(self):
         roofs = self.installed("datadir", "paradnn", "examples", "zen5-2-cores", "ceilings.csv")
-        quick = [word for text in ("run.threads=2", "measure.rounds=1", "measure.min_samples=3", "measure.max_time=1ms", "measure.probe=off")
+        quick = [word for text in ("run.threads=1", "measure.rounds=1", "measure.min_samples=3", "measure.max_time=1ms", "measure.probe=off")
                  for word in ("--set", text)]
         done = self.paradnn("sweep", "smoke.yaml", "--ceilings", roofs, *quick, "-o", "here")
         self.assertRegex(done.stderr, r"spec: \S+/smoke\.yaml\n")
