@@ -33,16 +33,12 @@ void pdnn_column_text(const struct pdnn_column *column, const void *row, struct 
             pdnn_str_append_u64(cell, *count);
         break;
     }
-    case PDNN_COLUMN_WHOLE: {
-        const int64_t *whole = field;
-        pdnn_str_append_i64(cell, *whole);
-        break;
-    }
     case PDNN_COLUMN_NUMBER: {
         const double *number = field;
         pdnn_number_format(cell, *number, column->digits);
         break;
     }
+    case PDNN_COLUMN_WHOLE:
     case PDNN_COLUMN_TYPE_COUNT:
         break;
     }
@@ -64,8 +60,6 @@ bool pdnn_column_parse(const struct pdnn_column *column, void *row, const char *
             return pdnn_count_parse(text, field);
         *(uint64_t *)field = PDNN_ABSENT;
         return true;
-    case PDNN_COLUMN_WHOLE:
-        return pdnn_parse_i64(text, field);
     case PDNN_COLUMN_NUMBER:
         if (*text)
             return pdnn_parse_double(text, field);

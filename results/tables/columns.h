@@ -20,7 +20,7 @@ enum pdnn_column_type {
     PDNN_COLUMN_TEXT,   /* field: char array */
     PDNN_COLUMN_WORD,   /* field: const char * to static or borrowed text */
     PDNN_COLUMN_COUNT,  /* field: uint64_t, PDNN_ABSENT is empty; exact */
-    PDNN_COLUMN_WHOLE,  /* field: int64_t; exact */
+    PDNN_COLUMN_WHOLE,  /* int64_t, exact; has a getter and no field */
     PDNN_COLUMN_NUMBER, /* field: double, NaN is empty */
     PDNN_COLUMN_TYPE_COUNT
 };
