@@ -4,12 +4,12 @@
 #define _GNU_SOURCE /* environ */
 #include "base/units.h"
 #include "base/visible.h"
-#include "cli/complete.h"
-#include "cli/help.h"
-#include "cli/man.h"
-#include "cli/operands.h"
-#include "cli/registry.h"
-#include "results/tables/results_reader.h"
+#include "cli/args/complete.h"
+#include "cli/args/help.h"
+#include "cli/args/man.h"
+#include "cli/args/operands.h"
+#include "cli/args/registry.h"
+#include "results/query/results_reader.h"
 #include "runtime/facts/host_openmp.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* The section `seqpoint` of a spec: the epoch that `paradnn seqpoint` projects, and how. Words are checked
- * here and mean the same as in results/analysis; other commands ignore the section. */
+ * here and mean the same as in results/epochs; other commands ignore the section. */
 #ifndef GEN_SEQPOINT_H
 #define GEN_SEQPOINT_H
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "runtime/driver/worker.h"
-#include "session/kept_roofs.h"
+#include "session/roof_cache.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "session/directory.h"
 
 #include "base/file.h"
-#include "results/analysis/aggregate.h"
-#include "results/tables/tables.h"
+#include "results/rows/aggregate.h"
+#include "results/store/tables.h"
 #include "base/clock.h"
 #include "runtime/facts/standing.h"
 

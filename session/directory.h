@@ -5,9 +5,9 @@
 
 #include "session/session.h"
 #include "base/folder.h"
-#include "results/analysis/summary.h"
-#include "results/tables/journal.h"
-#include "results/tables/tables.h"
+#include "results/rows/summary.h"
+#include "results/store/journal.h"
+#include "results/store/tables.h"
 
 /* What the caller wants from a directory; all pointers are borrowed. */
 struct pdnn_sweep_request {

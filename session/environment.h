@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "session/session.h"
-#include "results/tables/tables.h"
+#include "results/store/tables.h"
 
 /* Facts about host, software, effective settings and limits, in the arena. Starts a worker to get them: only
  * it links the libraries, and only it can see where threads really run. */

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/tables/record.h"
+#include "results/store/record.h"
 #include "runtime/driver/worker.h"
-#include "session/kept_roofs.h"
+#include "session/roof_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

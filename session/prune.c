@@ -4,9 +4,9 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/tables/filter.h"
-#include "results/tables/ids.h"
-#include "results/tables/results_reader.h"
+#include "results/query/filter.h"
+#include "results/store/ids.h"
+#include "results/query/results_reader.h"
 
 #include <stdint.h>
 #include <stdio.h>

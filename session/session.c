@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "gen/walk.h"
 #include "session/datasets.h"
-#include "session/deal.h"
+#include "session/join/deal.h"
 #include "session/predict.h"
 
 #include <inttypes.h>

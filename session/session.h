@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/kept.h"
 #include "session/hooks.h"
-#include "session/presence.h"
-#include "session/shard.h"
+#include "session/join/presence.h"
+#include "session/join/shard.h"
 #include "gen/spec.h"
 #include "models/cost.h"
 #include "models/varying.h"
@@ -102,7 +102,7 @@ void pdnn_session_predict(struct pdnn_session *session);
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* Roofs into session->ceilings, for the thread counts of open tasks that have no row there yet: kept ones if
- * they still hold (session/kept_roofs.h), or measured in a worker of its own. Takes about `seconds` in total,
+ * they still hold (session/roof_cache.h), or measured in a worker of its own. Takes about `seconds` in total,
  * two to five for each count; a tenth of the time left, where that is less, but two for each count. Where a
  * third of the time left is less than that, none, and a warning. A count that takes limits.time longer than
  * four times its part, or with all others a third of the time left, is an error.

@@ -2,10 +2,10 @@
 #include "session/status.h"
 
 #include "base/memory.h"
-#include "results/tables/record.h"
-#include "results/tables/tables.h"
-#include "session/leases.h"
-#include "session/merge_job.h"
+#include "results/store/record.h"
+#include "results/store/tables.h"
+#include "session/join/leases.h"
+#include "session/merge/merge_job.h"
 #include "session/predict.h"
 
 #include <math.h>

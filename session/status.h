@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "runtime/facts/visit.h"
 
-#include "session/holder.h"
+#include "session/join/lease_holder.h"
 
 #include <stdbool.h>
 #include <stddef.h>

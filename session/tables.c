@@ -1,8 +1,8 @@
 /* The part of a sweep's directory that writes its tables. */
 #include "base/memory.h"
 #include "session/directory.h"
-#include "results/analysis/aggregate.h"
-#include "results/tables/tables.h"
+#include "results/rows/aggregate.h"
+#include "results/store/tables.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>

@@ -12,7 +12,26 @@ import sys
 
 import needs
 
-# Each room and what it may include, as in the design; "own" is itself.
+# Each room and what it may include, as in the design; a folder within a room belongs to it unless it is a room of its own.
+OUTSIDE_FACTS = ["runtime/facts", "models", "base"]
+STORED = ["results/table", "results/store", "results/rows"]
+ANALYSES = [*STORED, "results/stats", "results/query", "results/compare", "results/fit", "results/whatif", "results/epochs"]
+RESULTS = {
+    "results/table": [],
+    "results/store": ["results/table"],
+    "results/rows": ["results/table", "results/store"],
+    "results/stats": [],
+    "results/query": [*STORED, "results/stats"],
+    "results/compare": [*STORED, "results/stats", "results/query"],
+    "results/fit": [*STORED, "results/stats", "results/query", "results/compare"],
+    "results/whatif": [*STORED, "results/stats", "results/query"],
+    "results/epochs": ["results/table", "results/store", "results/stats"],
+    "results/import": ["results/table", "results/store"],
+    "results/figures": ANALYSES,
+    "results/claims": ANALYSES,
+    "results/report": [*ANALYSES, "results/claims"],
+}
+SESSION = ["session"]
 MAY_INCLUDE = {
     "base": [],
     "models": ["base"],
@@ -28,16 +47,9 @@ MAY_INCLUDE = {
     "runtime/infeed": ["runtime/core", "runtime/data", "runtime/facts", "models", "base"],
     "runtime/worker": ["runtime/infeed", "runtime/data", "runtime/core", "runtime/facts", "models", "base"],
     "runtime/driver": ["runtime/facts", "models", "base"],
-    "results/table": ["runtime/facts", "models", "base"],
-    "results/tables": ["results/table", "runtime/facts", "models", "base"],
-    "results/analysis": ["results/table", "results/tables", "runtime/facts", "models", "base"],
-    "results/import": ["results/table", "results/tables", "runtime/facts", "models", "base"],
-    "results/plots": ["results/table", "results/analysis", "results/tables", "runtime/facts", "models", "base"],
-    "results/studies": ["results/table", "results/analysis", "results/tables", "runtime/facts", "models", "base"],
-    "results/report": ["results/table", "results/analysis", "results/tables", "runtime/facts", "models", "base"],
-    "session": ["gen", "runtime/driver", "results/analysis", "results/table", "results/tables", "runtime/data", "runtime/facts", "models", "base"],
-    "cli": ["session", "results/import", "results/plots", "results/report", "results/studies", "results/analysis", "results/table", "results/tables", "runtime/driver", "runtime/data", "runtime/facts",
-            "gen", "models", "base"],
+    **{room: [*below, *OUTSIDE_FACTS] for room, below in RESULTS.items()},
+    **{room: ["gen", "runtime/driver", *ANALYSES, "runtime/data", *OUTSIDE_FACTS] for room in SESSION},
+    "cli": [*SESSION, *RESULTS, "runtime/driver", "runtime/data", "gen", *OUTSIDE_FACTS],
 }
 SOFT_LINES, HARD_LINES = 300, 700
 MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
@@ -61,7 +73,7 @@ BUDGETED = ("base", "models", "gen", "runtime", "results", "session", "cli")
 BUDGETED_SOURCES = (".c", ".h", ".py", ".gp", ".css", ".js")
 RATCHET = "tests/ratchet.txt"
 OUTSIDE = ("results/", "session/", "cli/")  # of the worker, and of what it links
-TABLES = ("results/table/", "results/tables/")
+TABLES = ("results/table/", "results/store/", "results/query/filter", "results/query/results_reader", "results/query/ops_reader")
 # Old mechanisms that one table and one figure engine replace: where each is looked for, but not in which rooms, and what it looks like;
 # a pattern of None counts files.
 OLD_MECHANISMS = {

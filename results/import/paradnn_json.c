@@ -4,7 +4,7 @@
 #include "base/texts.h"
 #include "results/import/labels.h"
 #include "results/table/write.h"
-#include "results/tables/tables.h"
+#include "results/store/tables.h"
 #include "runtime/facts/stats.h"
 
 #include <errno.h>

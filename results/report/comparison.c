@@ -1,8 +1,8 @@
-/* Two result directories side by side: the ratio of their step times, by results/analysis/compare. */
+/* Two result directories side by side: the ratio of their step times, by results/compare/compare. */
 #include "results/report/html.h"
 #include "results/report/sections.h"
-#include "results/analysis/compare_ops.h"
-#include "results/analysis/compare_sums.h"
+#include "results/compare/compare_ops.h"
+#include "results/compare/compare_sums.h"
 #include "base/units.h"
 #include "results/table/write.h"
 

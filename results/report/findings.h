@@ -2,7 +2,7 @@
 #ifndef RESULTS_REPORT_FINDINGS_H
 #define RESULTS_REPORT_FINDINGS_H
 
-#include "results/report/claims.h"
+#include "results/claims/claims.h"
 
 /* "holds", "does not hold", "cannot be told". */
 const char *pdnn_report_verdict_name(enum pdnn_report_verdict verdict);

@@ -1,6 +1,6 @@
 /* Heat maps as in the papers: utilization over two keys, a map per source and family, from
- * results/analysis/grid. The script draws any other pair of axes with the same means and bins. */
-#include "results/analysis/grid.h"
+ * results/query/grid. The script draws any other pair of axes with the same means and bins. */
+#include "results/query/grid.h"
 #include "base/units.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"

@@ -260,7 +260,7 @@ const select = (values, value, then, attributes) => {
   return e;
 };
 
-// A heat map over any two axes of the selection, with the means and the bins of results/analysis/grid.c and the colors of heat.c.
+// A heat map over any two axes of the selection, with the means and the bins of results/query/grid.c and the colors of heat.c.
 const heat = document.getElementById("heat-any"), EXACT = 24;
 const measures = { "% of peak": row => D.peak[row], "% of roof": row => D.roof[row], "GFLOP/s": rate, "ms per step": row => D.time_ns[row] / 1e6 };
 const usable = D.axes.filter(a => a.v.length > 1 && (a.number || a.v.length <= EXACT)).map(a => a.name);

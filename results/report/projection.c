@@ -1,7 +1,7 @@
 /* What other hardware would bring: the models of every source projected onto roofs of which one is changed,
  * and Amdahl's limits of the parts that take the most time. */
-#include "results/analysis/means.h"
-#include "results/analysis/projection.h"
+#include "results/stats/means.h"
+#include "results/whatif/projection.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 

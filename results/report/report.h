@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "results/report/rows.h"
+#include "results/query/rows.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
 #include "results/report/html.h"
 #include "results/report/sections.h"
 #include "base/units.h"
-#include "results/analysis/roofline.h"
+#include "results/rows/roofline.h"
 
 #include <math.h>
 #include <stdio.h>

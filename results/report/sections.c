@@ -2,7 +2,7 @@
 #include "results/report/sections.h"
 #include "results/report/html.h"
 #include "base/units.h"
-#include "results/tables/tables.h"
+#include "results/store/tables.h"
 
 #include <math.h>
 #include <stdio.h>

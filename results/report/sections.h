@@ -2,11 +2,11 @@
 #ifndef RESULTS_REPORT_SECTIONS_H
 #define RESULTS_REPORT_SECTIONS_H
 
-#include "results/analysis/roofline.h"
-#include "results/analysis/selection.h"
+#include "results/rows/roofline.h"
+#include "results/query/selection.h"
 #include "results/report/findings.h"
-#include "results/report/op_times.h"
-#include "results/report/rows.h"
+#include "results/claims/op_times.h"
+#include "results/query/rows.h"
 
 struct pdnn_report_page {
     struct pdnn_report_rows rows;

@@ -1,7 +1,7 @@
 /* An epoch by its lengths, where a source has a seqpoint.csv: times with those that stand for others, a
  * histogram of all iterations, and the SeqPoints as a table. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
-#include "results/analysis/seqpoint_summary.h"
+#include "results/epochs/seqpoint_summary.h"
 #include "results/report/html.h"
 #include "results/report/sections.h"
 

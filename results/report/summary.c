@@ -4,7 +4,7 @@
 #include "results/report/html.h"
 #include "results/report/sections.h"
 #include "base/units.h"
-#include "results/tables/tables.h"
+#include "results/store/tables.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
-/* Which hyper-parameters decide utilization: the weights of results/analysis/fit, one chart per family and
+/* Which hyper-parameters decide utilization: the weights of results/fit/fit, one chart per family and
  * source. Bars are those of the fit on logarithms, which explains more; the caption has the R2 of both forms.
  */
 #include "results/report/html.h"
 #include "results/report/sections.h"
-#include "results/analysis/fit.h"
+#include "results/fit/fit.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -64,11 +64,11 @@ enum pdnn_flag {
     PDNN_FLAG_ODD_SPEED = 1 << 8,
     /* limits.memory left no room to try the implementations of some op: it runs the usual one */
     PDNN_FLAG_UNTRIED = 1 << 9,
-    /* the model did not run: its time is the sum of its operators' times (session/compose.h) */
+    /* the model did not run: its time is the sum of its operators' times (session/compose/compose.h) */
     PDNN_FLAG_COMPOSED = 1 << 10,
-    /* besides composed: some of these times were predicted (results/analysis/interpolate.h) */
+    /* besides composed: some of these times were predicted (results/fit/interpolate.h) */
     PDNN_FLAG_PREDICTED = 1 << 11,
-    /* besides composed: from all rounds of operators together (session/compose_settle.h) */
+    /* besides composed: from all rounds of operators together (session/compose/correct.h) */
     PDNN_FLAG_SETTLED = 1 << 12,
 };
 

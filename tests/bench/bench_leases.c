@@ -3,7 +3,7 @@
  *
  * bench_leases DIR [LEASES]; DIR must not exist. */
 #include "base/clock.h"
-#include "session/leases.h"
+#include "session/join/leases.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,9 +6,9 @@
  * Usage: bench_seqpoint EPOCHS DIRECTORY... */
 #include "base/rng.h"
 #include "base/units.h"
-#include "results/analysis/assisted.h"
-#include "results/analysis/seqpoint.h"
-#include "results/tables/seqpoint_table.h"
+#include "results/epochs/sample_estimate.h"
+#include "results/epochs/seqpoint.h"
+#include "results/store/seqpoint_table.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/fill.h"
-#include "cli/options.h"
+#include "cli/args/options.h"
 #include "tests/cmocka_all.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 #include "base/units.h"
-#include "cli/progress.h"
+#include "cli/print/progress.h"
 #include "tests/cmocka_all.h"
 
 static void test_progress_line_cases(void **state) {

@@ -1,7 +1,7 @@
 /* ceilings.csv: what is read is written as a table that reads as the same rows. */
 #include "tests/fuzz/common.h"
 
-#include "results/tables/tables.h"
+#include "results/store/tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "tests/fuzz/common.h"
 
 #include "base/file.h"
-#include "results/tables/tables.h"
+#include "results/store/tables.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * each model that ran; what is not leaves nothing behind. */
 #include "tests/fuzz/common.h"
 
-#include "results/analysis/selection.h"
+#include "results/query/selection.h"
 #include "results/import/paradnn_json.h"
 
 #include <stdio.h>

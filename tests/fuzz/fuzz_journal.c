@@ -3,7 +3,7 @@
 #include "tests/fuzz/common.h"
 
 #include "base/file.h"
-#include "results/tables/journal.h"
+#include "results/store/journal.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,8 +2,8 @@
  * two, whose SeqPoints stand for all iterations and whose sample is an order of them. */
 #include "tests/fuzz/common.h"
 
-#include "results/analysis/assisted.h"
-#include "results/analysis/seqpoint.h"
+#include "results/epochs/sample_estimate.h"
+#include "results/epochs/seqpoint.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/tables.h"
 
-#include "results/tables/columns.h"
-#include "results/tables/ops_reader.h"
+#include "results/store/columns.h"
+#include "results/query/ops_reader.h"
 
 #include <string.h>
 

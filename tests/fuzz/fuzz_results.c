@@ -2,7 +2,7 @@
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/tables.h"
 
-#include "results/analysis/compare_sums.h"
+#include "results/compare/compare_sums.h"
 
 #include <string.h>
 

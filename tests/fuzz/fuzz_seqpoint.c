@@ -1,7 +1,7 @@
 /* seqpoint.csv: what is read is written as a table that reads as the same rows, and can be summarized. */
 #include "tests/fuzz/common.h"
 
-#include "results/analysis/seqpoint_summary.h"
+#include "results/epochs/seqpoint_summary.h"
 #include "results/table/write.h"
 
 #include <string.h>

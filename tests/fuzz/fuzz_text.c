@@ -3,7 +3,7 @@
 #include "tests/fuzz/common.h"
 
 #include "base/visible.h"
-#include "results/plots/gnuplot.h"
+#include "results/figures/gnuplot.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "models/build.h"
 #include "models/group.h"
 #include "models/op.h"
-#include "results/analysis/aggregate.h"
+#include "results/rows/aggregate.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>

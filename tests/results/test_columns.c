@@ -2,10 +2,10 @@
  * empty, and columns that can be read back are. */
 #include "tests/cmocka_all.h"
 
-#include "results/tables/columns.h"
+#include "results/store/columns.h"
 #include "results/table/csv.h"
-#include "results/tables/record.h"
-#include "results/tables/journal.h"
+#include "results/store/record.h"
+#include "results/store/journal.h"
 
 #include <math.h>
 #include <stdlib.h>

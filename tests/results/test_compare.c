@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/analysis/compare_sums.h"
+#include "results/compare/compare_sums.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Correction: known factors come out of made-up models, shrunk where there are few. */
 #include "base/rng.h"
-#include "results/analysis/correction.h"
+#include "results/stats/correction.h"
 #include "tests/cmocka_all.h"
 
 #include <math.h>

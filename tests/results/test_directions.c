@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/studies/study.h"
+#include "results/claims/study.h"
 
 #include <stdlib.h>
 #include <string.h>

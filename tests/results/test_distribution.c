@@ -1,7 +1,7 @@
 /* Training on several devices: links, rings and buckets by hand, and the published figures of BERT-Large. */
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/distribution.h"
+#include "results/whatif/distribution.h"
 #include "tests/near.h"
 
 #include <string.h>

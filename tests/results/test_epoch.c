@@ -1,8 +1,8 @@
 /* Lengths from files and distributions, and the batches that samplers make of them. */
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/drawn_lengths.h"
-#include "results/analysis/epoch.h"
+#include "results/epochs/drawn_lengths.h"
+#include "results/epochs/epoch.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/rng.h"
 #include "base/str.h"
-#include "results/analysis/fit.h"
+#include "results/fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Shapes of matrix products read from rows of ops.csv, and rows of equal shape added up. */
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/gemms.h"
+#include "results/query/gemms.h"
 #include "results/table/write.h"
 
 #include <math.h>

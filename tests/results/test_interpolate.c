@@ -1,6 +1,6 @@
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/interpolate.h"
+#include "results/fit/interpolate.h"
 #include "tests/near.h"
 
 #include <math.h>

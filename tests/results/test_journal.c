@@ -6,9 +6,9 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/tables/columns.h"
-#include "results/tables/journal.h"
-#include "results/tables/journal_scan.h"
+#include "results/store/columns.h"
+#include "results/store/journal.h"
+#include "results/store/journal_scan.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
-#include "results/analysis/least_squares.h"
+#include "results/stats/least_squares.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The library of measured operators: what is added is found again, by context, also after the file was cut
  * short; a foreign file is refused. */
 #define _DEFAULT_SOURCE /* mkdtemp */
-#include "results/tables/library.h"
+#include "results/store/library.h"
 #include "tests/cmocka_all.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* What visits saw of their infeed, in rows, with values worked out by hand. */
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/aggregate.h"
+#include "results/rows/aggregate.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "results/analysis/means.h"
+#include "results/stats/means.h"
 
 #include "cmocka_all.h"
 #include "near.h"

@@ -1,7 +1,7 @@
 /* The group of every kind of row that a model has, and how layer names are read. */
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/op_groups.h"
+#include "results/query/op_groups.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/tables/ops_reader.h"
-#include "results/tables/tables.h"
+#include "results/query/ops_reader.h"
+#include "results/store/tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/plots/gnuplot.h"
-#include "results/plots/plot.h"
-#include "results/plots/frame.h"
-#include "results/plots/names.h"
+#include "results/figures/gnuplot.h"
+#include "results/figures/plot.h"
+#include "results/figures/frame.h"
+#include "results/figures/names.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Ops and steps on other hardware, by hand: roofs that change, times that follow, limits and moves. */
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/projection.h"
+#include "results/whatif/projection.h"
 #include "tests/near.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 #include "models/cost.h"
 #include "models/op.h"
 #include "models/forward.h"
-#include "results/analysis/roofline.h"
+#include "results/rows/roofline.h"
 
 #include <math.h>
 #include <string.h>

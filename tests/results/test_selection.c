@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/analysis/selection.h"
+#include "results/query/selection.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
-#include "results/analysis/seqpoint.h"
+#include "results/epochs/seqpoint.h"
 
 #include <math.h>
 #include <string.h>

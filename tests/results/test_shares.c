@@ -2,7 +2,7 @@
  * with values worked out by hand. */
 #include "tests/cmocka_all.h"
 
-#include "results/analysis/shares.h"
+#include "results/query/shares.h"
 #include "results/table/write.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* The rows that stand out, what bounds them and what is noisy, from made-up records. */
-#include "results/analysis/summary.h"
+#include "results/rows/summary.h"
 #include "tests/cmocka_all.h"
 
 #include <math.h>

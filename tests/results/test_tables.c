@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "results/table/csv.h"
-#include "results/tables/tables.h"
+#include "results/store/tables.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
-#include "results/analysis/roofline.h"
+#include "results/rows/roofline.h"
 #include "runtime/core/ladder_roofs.h"
 #include "tests/runtime/machines.h"
 

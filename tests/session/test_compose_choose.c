@@ -1,6 +1,6 @@
 #include "tests/cmocka_all.h"
 
-#include "session/compose_choose.h"
+#include "session/compose/choose.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "session/leases.h"
+#include "session/join/leases.h"
 
 #include <fcntl.h>
 #include <signal.h>

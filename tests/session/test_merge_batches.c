@@ -4,8 +4,8 @@
 
 #include "base/file.h"
 #include "models/instance.h"
-#include "results/tables/columns.h"
-#include "session/merge.h"
+#include "results/store/columns.h"
+#include "session/merge/merge.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #define _GNU_SOURCE /* mkdtemp, flock */
 /* Sweeps on one machine see each other, and nothing that others plant. */
-#include "session/presence.h"
+#include "session/join/presence.h"
 #include "tests/cmocka_all.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/str.h"
-#include "session/shard.h"
+#include "session/join/shard.h"
 
 #include <stdio.h>
 #include <stdlib.h>

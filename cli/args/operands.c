@@ -1,0 +1,108 @@
+#include "cli/args/operands.h"
+
+#include "base/nearby.h"
+#include "cli/args/registry.h"
+#include "models/instance.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *const result_endings[] = {".results", NULL};
+static const char *const spec_endings[] = {".yaml", ".yml", NULL};
+static const char *const table_endings[] = {".csv", ".html", NULL};
+
+static bool is_kind(const struct pdnn_command_def *command, const char *name) {
+    const char *kind, *help;
+    for (size_t i = 0; command->kind(i, &kind, &help); i++)
+        if (strcmp(kind, name) == 0)
+            return true;
+    return false;
+}
+
+/* "plot fc.results roofline". If no operand is a kind, the command itself says so. */
+static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, bool *is_right,
+                                   struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    const char *const *operands = arguments->operands;
+    *is_right = is_kind(command, operands[0]);
+    for (size_t i = 1; i < arguments->n_operands && !*is_right; i++)
+        if (is_kind(command, operands[i]))
+            return pdnn_fail(err, PDNN_INVALID, "%s: %s comes first: paradnn %s %s %s", command->name,
+                             operands[i], command->name, operands[i], operands[0]);
+    return PDNN_OK;
+}
+
+/* A path that is a file, or nothing, where a result directory should be. */
+static enum pdnn_status no_directory(const char *command, const char *path, bool exists,
+                                     struct pdnn_err *err) {
+    char nearby[PDNN_NEARBY_TEXT];
+    const char *slash = strrchr(path, '/');
+    pdnn_nearby(nearby, path, result_endings);
+    if (exists && pdnn_has_ending(path, spec_endings))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: %s is a spec, expected a directory such as 'paradnn sweep %s' writes%s",
+                         command, path, path, nearby);
+    if (exists && slash && pdnn_has_ending(path, table_endings))
+        return pdnn_fail(err, PDNN_INVALID, "%s: %s is a file, expected its directory: %.*s", command, path,
+                         (int)(slash - path), path);
+    if (exists)
+        return pdnn_fail(err, PDNN_INVALID, "%s: %s is a file, expected a result directory%s", command, path,
+                         nearby);
+    if (!*nearby && pdnn_instance_is_named(path))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: %s is a model, expected a directory such as 'paradnn sweep %s -o DIR' writes",
+                         command, path, path);
+    return pdnn_fail(err, PDNN_INVALID, "%s: %s%s", path, strerror(ENOENT), nearby);
+}
+
+enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    bool is_right = true;
+    if (!command->reads_directories)
+        return PDNN_OK;
+    if (command->kind && check_kind(arguments, &is_right, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = command->kind ? 1 : 0; i < arguments->n_operands && is_right; i++) {
+        struct stat info;
+        bool exists = stat(arguments->operands[i], &info) == 0;
+        if (!exists && errno != ENOENT && errno != ENOTDIR)
+            continue; /* opening it says why not */
+        if (!exists || !S_ISDIR(info.st_mode))
+            return no_directory(command->name, arguments->operands[i], exists, err);
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err) {
+    enum { NAMES_MAX = 64 };
+    static const char *const options[] = {"--help", "--version", "--man"};
+    const char *names[NAMES_MAX];
+    size_t count = 0;
+    char nearby[PDNN_NEARBY_TEXT], buffer[PDNN_SUGGESTION_TEXT];
+    struct stat info;
+    for (size_t i = 0; *name == '-' && i < sizeof options / sizeof *options; i++)
+        names[count++] = options[i];
+    for (size_t i = 0; *name != '-' && pdnn_commands[i] && count < NAMES_MAX; i++)
+        names[count++] = pdnn_commands[i]->name;
+    const char *hint = pdnn_suggest(buffer, name, names, count);
+    if (*hint || *name == '-' || !*name)
+        return pdnn_fail(err, PDNN_INVALID, "unknown %s '%s'%s", *name == '-' ? "option" : "command", name,
+                         *hint ? hint : ", see 'paradnn --help'");
+    bool exists = stat(name, &info) == 0;
+    if (exists && S_ISDIR(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s is a directory, not a command: try 'paradnn report %s'", name,
+                         name);
+    if (exists && pdnn_has_ending(name, spec_endings))
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s is a spec, not a command: 'paradnn sweep %s' runs it, 'paradnn list %s' lists it", name, name,
+            name);
+    if (pdnn_has_ending(name, spec_endings))
+        return pdnn_fail(err, PDNN_INVALID, "unknown command '%s'%s", name,
+                         pdnn_nearby(nearby, name, spec_endings));
+    if (pdnn_instance_is_named(name))
+        return pdnn_fail(err, PDNN_INVALID, "%s is a model, not a command: 'paradnn run %s' measures it",
+                         name, name);
+    return pdnn_fail(err, PDNN_INVALID, "unknown command '%s', see 'paradnn help'", name);
+}

@@ -1,0 +1,287 @@
+#include "cli/args/options.h"
+
+#include "base/memory.h"
+#include "base/units.h"
+
+#include "base/fill.h"
+#include "gen/language.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const pdnn_table_formats[] = {"table", "csv", "json", "jsonl", NULL};
+
+static size_t count_words(const char *const *words) {
+    size_t count = 0;
+    while (words[count])
+        count++;
+    return count;
+}
+
+/* Index of the option whose name has `length` letters, or n_options. */
+static size_t find_long(const struct pdnn_command_def *command, const char *name, size_t length) {
+    size_t i = 0;
+    while (i < command->n_options &&
+           (strncmp(command->options[i].name, name, length) != 0 || command->options[i].name[length] != 0))
+        i++;
+    return i;
+}
+
+static size_t find_letter(const struct pdnn_command_def *command, char letter) {
+    size_t i = 0;
+    while (i < command->n_options && command->options[i].letter != letter)
+        i++;
+    return i;
+}
+
+/* "run: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE", if the name is a key
+ * that the command's --set takes. */
+static enum pdnn_status misplaced_key(const struct pdnn_command_def *command, const char *text,
+                                      const char *name, struct pdnn_err *err) {
+    char place[PDNN_PLACE_TEXT];
+    const char *section = pdnn_key_section(name);
+    const size_t set = find_long(command, "set", 3);
+    if (set == command->n_options || !*pdnn_key_place(place, name))
+        return PDNN_OK;
+    bool is_hyper = pdnn_key_is_hyper(name);
+    if (strcmp(command->options[set].argument, "PARAMETER=VALUE") == 0) /* of an instance, not of a spec */
+        return is_hyper || (section && strcmp(section, "run") == 0)
+                   ? pdnn_fail(err, PDNN_INVALID,
+                               "%s: unknown option '%s', it is a parameter: --set %s=VALUE", command->name,
+                               text, name)
+                   : PDNN_OK;
+    if (section)
+        return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s: --set %s.%s=VALUE", command->name,
+                         text, place, section, name);
+    if (is_hyper)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s: unknown option '%s'%s: write MODEL,%s=VALUE for an ID, --set models.0.MODEL.%s=VALUE "
+            "for a SPEC",
+            command->name, text, place, name, name);
+    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s", command->name, text, place);
+}
+
+static enum pdnn_status unknown_option(const struct pdnn_command_def *command, const char *text,
+                                       struct pdnn_err *err) {
+    enum { NAMES_MAX = 32, NAME_ROOM = 65 };
+    const char *names[NAMES_MAX] = {"help"};
+    size_t n_names = 1;
+    for (size_t i = 0; i < command->n_options && n_names < NAMES_MAX; i++)
+        names[n_names++] = command->options[i].name;
+    char name[NAME_ROOM] = "";
+    strncat(name, text + strspn(text, "-"), NAME_ROOM - 1);
+    name[strcspn(name, "=")] = 0;
+    const char *nearest = NULL;
+    for (const struct pdnn_option_hint *hint = command->hints; hint && hint->name; hint++)
+        if (text[1] == '-' && strcmp(hint->name, name) == 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', %s", command->name, text,
+                             hint->help);
+    if (text[1] == '-' && misplaced_key(command, text, name, err) != PDNN_OK)
+        return PDNN_INVALID;
+    for (size_t i = 0; *name && i < n_names && !nearest; i++)
+        if (strncmp(names[i], name, strlen(name)) == 0)
+            nearest = names[i];
+    if (!nearest && text[1] == '-')
+        nearest = pdnn_nearest_word(name, names, n_names);
+    if (nearest)
+        return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', did you mean '--%s'?", command->name,
+                         text, nearest);
+    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', see 'paradnn %s --help'", command->name,
+                     text, command->name);
+}
+
+static enum pdnn_status check_choice(const struct pdnn_command_def *command,
+                                     const struct pdnn_option_def *option, const char *text,
+                                     struct pdnn_err *err) {
+    if (!option->choices)
+        return PDNN_OK;
+    for (const char *const *choice = option->choices; *choice; choice++)
+        if (strcmp(*choice, text) == 0)
+            return PDNN_OK;
+    const char *nearest = pdnn_nearest_word(text, option->choices, count_words(option->choices));
+    if (nearest)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', did you mean '%s'?", command->name,
+                         option->name, text, nearest);
+    struct pdnn_str words = {0};
+    for (const char *const *choice = option->choices; *choice; choice++)
+        pdnn_str_printf(&words, "%s%s", choice == option->choices ? "" : ", ", *choice);
+    pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', expected one of: %s", command->name, option->name,
+              text, pdnn_str_text(&words));
+    pdnn_str_finish(&words);
+    return PDNN_INVALID;
+}
+
+static enum pdnn_status add_value(struct pdnn_arguments *arguments, size_t option, const char *text,
+                                  struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    const struct pdnn_option_def *row = &command->options[option];
+    if (!row->repeats && pdnn_argument(arguments, row->name))
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s is given twice", command->name, row->name);
+    if (row->argument && !*text)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s, but it is empty", command->name, row->name,
+                         row->argument);
+    if (check_choice(command, row, text, err) != PDNN_OK)
+        return err->status;
+    arguments->values[arguments->n_values++] = (struct pdnn_option_value){option, text};
+    return PDNN_OK;
+}
+
+/* Parses one argument that starts with '-'. It may take the next one as its value;
+ * *at moves past what was used. */
+static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc, char **argv, int *at,
+                                     struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    const char *text = argv[(*at)++];
+    bool is_long = text[1] == '-';
+    size_t length = is_long ? strcspn(text + 2, "=") : 1;
+    size_t option = is_long ? find_long(command, text + 2, length) : find_letter(command, text[1]);
+    if (option == command->n_options)
+        return unknown_option(command, text, err);
+    const struct pdnn_option_def *row = &command->options[option];
+    const char *rest = is_long ? text + 2 + length : text + 2;
+    bool attached = *rest != 0;
+    if (!row->argument && attached)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s takes no value", command->name, row->name);
+    if (!row->argument)
+        return add_value(arguments, option, "", err);
+    if (attached)
+        return add_value(arguments, option, is_long ? rest + 1 : rest, err);
+    if (*at == argc)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s", command->name, row->name, row->argument);
+    return add_value(arguments, option, argv[(*at)++], err);
+}
+
+static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    const struct pdnn_command_def *command = arguments->command;
+    if (arguments->n_operands > command->max_operands)
+        return pdnn_fail(err, PDNN_INVALID, "%s: unexpected argument '%s'", command->name,
+                         arguments->operands[command->max_operands]);
+    if (arguments->n_operands < command->min_operands)
+        return pdnn_fail(err, PDNN_INVALID, "%s: needs %s, see 'paradnn %s --help'", command->name,
+                         command->operands, command->name);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
+                                      struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_arguments parsed = {.command = command};
+    parsed.operands = pdnn_alloc((size_t)argc + 1, sizeof *parsed.operands);
+    parsed.values = pdnn_alloc((size_t)argc + 1, sizeof *parsed.values);
+    enum pdnn_status status = PDNN_OK;
+    bool options_ended = false;
+    for (int at = 0; status == PDNN_OK && at < argc && !parsed.help;) {
+        const char *text = argv[at];
+        if (options_ended || text[0] != '-' || !text[1]) {
+            parsed.operands[parsed.n_operands++] = text;
+            at++;
+        } else if (strcmp(text, "--") == 0 && command->rest) {
+            parsed.rest = (const char *const *)argv + at + 1;
+            parsed.n_rest = (size_t)(argc - at) - 1;
+            break;
+        } else if (strcmp(text, "--") == 0) {
+            options_ended = true;
+            at++;
+        } else if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+            parsed.help = true;
+        } else {
+            status = parse_option(&parsed, argc, argv, &at, err);
+        }
+    }
+    if (status == PDNN_OK && !parsed.help)
+        status = check_operands(&parsed, err);
+    if (status != PDNN_OK) {
+        pdnn_arguments_finish(&parsed);
+        return status;
+    }
+    *arguments = parsed;
+    return PDNN_OK;
+}
+
+void pdnn_arguments_finish(struct pdnn_arguments *arguments) {
+    free(arguments->operands);
+    free(arguments->values);
+    *arguments = (struct pdnn_arguments){0};
+}
+
+const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option) {
+    for (size_t i = arguments->n_values; i-- > 0;)
+        if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
+            return arguments->values[i].text;
+    return NULL;
+}
+
+enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
+                                    struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, option);
+    uint64_t value;
+    if (!text)
+        return PDNN_OK;
+    if (!pdnn_parse_time_ns(text, &value) || !value)
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a time such as 90s or 10m", option, text);
+    *ns = value;
+    return PDNN_OK;
+}
+
+void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option, const char ***texts,
+                       size_t *count) {
+    const char **all = pdnn_alloc(arguments->n_values + 1, sizeof *all);
+    size_t n = 0;
+    for (size_t i = 0; i < arguments->n_values; i++)
+        if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
+            all[n++] = arguments->values[i].text;
+    *texts = all;
+    *count = n;
+}
+
+enum { HELP_INDENT = 2, HELP_COLUMN = 24 };
+
+static void append_option(struct pdnn_str *out, const struct pdnn_option_def *option, size_t width) {
+    struct pdnn_str left = {0};
+    if (option->letter)
+        pdnn_str_printf(&left, "-%c, ", option->letter);
+    pdnn_str_printf(&left, "--%s%s%s", option->name, option->argument ? " " : "",
+                    option->argument ? option->argument : "");
+    pdnn_str_printf(out, "%*s%s", HELP_INDENT, "", pdnn_str_text(&left));
+    if (left.length + HELP_INDENT + 2 > HELP_COLUMN)
+        pdnn_str_printf(out, "\n%*s", HELP_COLUMN, "");
+    else
+        pdnn_str_printf(out, "%*s", (int)(HELP_COLUMN - HELP_INDENT - left.length), "");
+    pdnn_fill_text(out, option->help, HELP_COLUMN, width);
+    pdnn_str_finish(&left);
+}
+
+/* "KIND:" and one line per kind, under the operand's own name. */
+static void append_kinds(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
+    const char *name, *help;
+    if (!command->kind)
+        return;
+    pdnn_str_printf(out, "\n%.*s:\n", (int)strcspn(command->operands, " "), command->operands);
+    for (size_t i = 0; command->kind(i, &name, &help); i++) {
+        pdnn_str_printf(out, "%*s%-*s", HELP_INDENT, "", HELP_COLUMN - HELP_INDENT, name);
+        pdnn_fill_text(out, help, HELP_COLUMN, width);
+    }
+}
+
+void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
+    static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this help and exit"};
+    pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...%s%s%s\n", command->name,
+                    *command->operands ? " " : "", command->operands, command->rest ? " [-- " : "",
+                    command->rest ? command->rest : "", command->rest ? "]" : "");
+    pdnn_fill_text(out, command->summary, 0, width);
+    for (const char *const *paragraph = command->paragraphs; *paragraph; paragraph++) {
+        pdnn_str_append(out, "\n", 1);
+        pdnn_fill_text(out, *paragraph, 0, width);
+    }
+    append_kinds(out, command, width);
+    pdnn_str_printf(out, "\nOptions:\n");
+    for (size_t i = 0; i < command->n_options; i++)
+        append_option(out, &command->options[i], width);
+    append_option(out, &help, width);
+    if (command->n_examples)
+        pdnn_str_printf(out, "\nExamples:\n");
+    for (size_t i = 0; i < command->n_examples; i++) {
+        pdnn_str_printf(out, "  %s\n      ", command->examples[i].command);
+        pdnn_fill_text(out, command->examples[i].help, 6, width);
+    }
+}

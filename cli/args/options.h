@@ -1,0 +1,159 @@
+/* The command line as tables: a command is a row, an option is a row, and the parser, --help and the manual
+ * page read the same rows. Nothing here knows a command by name. */
+#ifndef CLI_ARGS_OPTIONS_H
+#define CLI_ARGS_OPTIONS_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdnn_option_def {
+    const char *name;           /* "output": given as --output X or --output=X */
+    char letter;                /* 'o': given as -o X or -oX; 0 for none */
+    const char *argument;       /* "DIR"; NULL: a flag */
+    const char *const *choices; /* NULL-terminated words the argument must be one of; NULL: any text */
+    bool repeats;               /* may be given more than once */
+    const char *help;           /* one sentence without a full stop, including the default */
+};
+
+/* An option of other commands that this one lacks, and what to do instead. */
+struct pdnn_option_hint {
+    const char *name; /* "join" */
+    const char *help; /* ends the line of the error */
+};
+
+struct pdnn_example {
+    const char *command;
+    const char *help;
+};
+
+struct pdnn_arguments;
+
+struct pdnn_command_def {
+    const char *name;
+    const char *summary;  /* one line */
+    const char *operands; /* "SPEC..." for the synopsis; "" for none */
+    size_t min_operands, max_operands;
+    /* Operands, except a KIND, are result directories that exist. */
+    bool reads_directories;
+    const char *rest; /* what comes after "--" is for another program: its name in the synopsis; or NULL */
+    const char *const *paragraphs; /* the description, NULL-terminated */
+    /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
+    bool (*kind)(size_t index, const char **name, const char **help);
+    /* The same for words that help does not list, but a shell offers. */
+    bool (*word)(size_t index, const char **name, const char **help);
+    const struct pdnn_option_def *options;
+    size_t n_options;
+    const struct pdnn_option_hint *hints; /* ended by one without a name; or NULL */
+    const struct pdnn_example *examples;
+    size_t n_examples;
+    /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */
+    bool resolves_threads;
+    /* Its results are files only, so a closed stdout is no reason to fail. */
+    bool prints_nothing;
+    /* Runs the command. *some_failed: it ran to the end, but something failed (exit status 1). */
+    enum pdnn_status (*run)(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err);
+};
+
+#define PDNN_OPERANDS_ANY ((size_t)-1)
+
+struct pdnn_option_value {
+    size_t option; /* index of its row */
+    const char *text;
+};
+
+/* A parsed and checked command line. Everything borrows from argv except the two arrays. */
+struct pdnn_arguments {
+    const struct pdnn_command_def *command;
+    const char **operands;
+    struct pdnn_option_value *values; /* in the order given */
+    size_t n_operands, n_values;
+    const char *const *rest; /* after "--", if the command has a use for it */
+    size_t n_rest;
+    bool help; /* --help or -h was given; nothing else was checked */
+};
+
+/* Parses what follows the command's name; "--" ends the options, and the operands too
+ * if the command has a rest. On PDNN_INVALID, err is one
+ * line that names the nearest option or choice. *arguments is written on success only; release
+ * it with pdnn_arguments_finish. */
+enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
+                                      struct pdnn_arguments *arguments, struct pdnn_err *err);
+void pdnn_arguments_finish(struct pdnn_arguments *arguments);
+
+/* The last value given for the option, or NULL; "" for a flag. */
+const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option);
+
+/* Sets *ns if the option is given; PDNN_INVALID if it is not a time above zero, such as 90s or 10m. */
+enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
+                                    struct pdnn_err *err);
+
+/* All values of the option in the order given. *texts is heap, and the caller frees it,
+ * also where there are none. */
+void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option, const char ***texts,
+                       size_t *count);
+
+/* Appends the command's --help, filled to `width` columns. */
+void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
+
+/* Options that several commands share. */
+extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
+
+/* Of what is printed with pdnn_table_print. */
+#define PDNN_OPTION_TABLE                                                                                    \
+    {                                                                                                        \
+        "format", 0, "FORMAT", pdnn_table_formats, false,                                                    \
+            "table for people (the default); csv, json or jsonl (an object a line) for programs"             \
+    }
+#define PDNN_OPTION_ONLY                                                                                         \
+    {                                                                                                            \
+        "only", 0, "CONDITIONS", NULL, true,                                                                     \
+            "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "              \
+            "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8,batch=64; may " \
+            "be repeated"                                                                                        \
+    }
+#define PDNN_OPTION_SET                                                                                      \
+    {                                                                                                        \
+        "set", 0, "KEY=VALUE", NULL, true,                                                                   \
+            "override a key of the spec, for example --set run.threads=1; may be repeated"                   \
+    }
+
+#define PDNN_OPTIONS_HARDWARE                                                                                 \
+    {"compute", 0,     "FACTORS",                                                                             \
+     NULL,      false, "peak FLOP rates times this: 2, or of one dtype bf16=4, or both: 2,bf16=4"},           \
+        {"bandwidth", 0,                                                                                      \
+         "FACTORS",   NULL,                                                                                   \
+         false,       "bandwidth of memory times this: 1.5, or of a cache level L3=2, or both: 1.5,L3=2"},    \
+        {"cache", 0, "FACTOR", NULL, false, "capacity of all caches times this"},                             \
+        {"overhead", 0, "FACTOR", NULL, false, "cost of calling an op, and of what is in no op, times this"}, \
+        {"onto", 0, "FILE", NULL, false, "the roofs of this ceilings.csv, or of the directory that has it"},  \
+    {                                                                                                         \
+        "threads", 0, "N", NULL, false, "the roofs for N threads (default: as many as each row ran on)"       \
+    }
+#define PDNN_OPTION_SLOW                                                                                     \
+    {                                                                                                        \
+        "allow-slow", 0, NULL, NULL, false,                                                                  \
+            "run what has no fast path for its dtype anyway, in the library's reference code or on "         \
+            "f32 copies; such rows have the flag slow"                                                       \
+    }
+#define PDNN_OPTION_SHARD                                                                                    \
+    {                                                                                                        \
+        "shard", 0, "I/N", NULL, false,                                                                      \
+            "only the instances of shard I of N, dealt by predicted time so that all shards end together; "  \
+            "auto/N takes I from the job array of Slurm, PBS, LSF or SGE"                                    \
+    }
+#define PDNN_OPTION_SHARD_BASE                                                                               \
+    { "shard-base", 0, "0|1", NULL, false, "what the shards count from: 0 (the default) to N-1, or 1 to N" }
+#define PDNN_OPTION_NO_CACHE                                                                                        \
+    {                                                                                                               \
+        "no-cache", 0, NULL, NULL, false,                                                                           \
+            "neither use what earlier runs measured (roofs, and the times that implementations are chosen by) nor " \
+            "keep what this one measures"                                                                           \
+    }
+#define PDNN_OPTION_CEILINGS                                                                                 \
+    { "ceilings", 0, "FILE", NULL, false, "take the machine's roofs from FILE instead of measuring them" }
+
+#endif

@@ -1,0 +1,11 @@
+/* The language of specs on one page, for `paradnn help spec` and doc/spec.md: every key with its values,
+ * default, meaning and an example, from the tables that read specs. */
+#ifndef CLI_ARGS_SPEC_PAGE_H
+#define CLI_ARGS_SPEC_PAGE_H
+
+#include "base/str.h"
+
+/* Appends the page: as Markdown, or as text filled to `width` columns. */
+void pdnn_spec_page_format(struct pdnn_str *out, bool markdown, size_t width);
+
+#endif

@@ -1,0 +1,503 @@
+#include "base/fill.h"
+#include "base/units.h"
+#include "base/visible.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "cli/print/instance_result.h"
+#include "cli/print/terminal.h"
+#include "results/query/gemms.h"
+#include "results/rows/roofline.h"
+#include "results/query/share_matrix.h"
+#include "results/claims/study.h"
+#include "results/query/ops_reader.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Prints one row per kind of work in each instance, with its share of the step, "
+    "how close it runs to the machine's roofs, and the time it loses against them; "
+    "then the op that loses most. Reorders are a kind of their own, and so is the residual, "
+    "the time that belongs to no op: shares add up to 100 %.",
+    "--by sets what a row is: a category of ops (the default); a group, that is, "
+    "a part of the model (for a transformer, as studies of BERT training divide it); "
+    "a pass; a layer; an op; or a combination such as group,pass. "
+    "--across puts instances that differ in one hyper-parameter or run setting side by side, "
+    "with one table for each combination of the others. Join keys that change together with commas. "
+    "~ marks extrapolated times.",
+    "--gemms lists the shapes of the matrix products instead. "
+    "--check-directions tests what must hold in measured runs of BERT training and prints PASS, FAIL, "
+    "or not covered with the instances that are missing. The exit status is 1 if a test fails.",
+    "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` is a key "
+    "like threads: it can be given to --across and --only. Instances whose status is not ok are left out. "
+    "`paradnn columns` explains the columns that --format csv and json print: breakdown, gemms and directions.",
+    NULL,
+};
+
+#define CHECK_OPTION(name) {"check-" #name, 0, NULL, NULL, false, pdnn_study_##name##_help},
+
+static const struct pdnn_option_def options[] = {
+    {"by", 'b', "PARTS", NULL, false,
+     "sum by category, group, pass, layer or op, or several joined by commas (default: category)"},
+    {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
+    PDNN_OPTION_ONLY,
+    {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
+    PDNN_STUDIES(CHECK_OPTION) PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn breakdown cnn.results",
+     "how much of each model goes to convolutions, normalization and reorders"},
+    {"paradnn breakdown bert.results --by group --across batch",
+     "how the minibatch shifts the parts of a training step"},
+    {"paradnn breakdown bert.results --check-directions",
+     "whether measured shares and counts move as they should"},
+};
+
+struct breakdown {
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader *ops; /* by directory */
+    struct pdnn_by_list by;
+    struct pdnn_arena arena;
+    struct pdnn_str out;
+    const struct pdnn_study_def *study; /* the one requested, or NULL */
+    bool for_people;
+    struct pdnn_table table; /* rows of an instance */
+    struct pdnn_table_writer writer;
+    size_t columns[PDNN_SHARE_COLUMNS + 1]; /* for programs, in their order */
+};
+
+static size_t screen_width(void) {
+    return pdnn_terminal_width(STDOUT_FILENO);
+}
+
+/* For programs, all instances are one table; the column `results` comes first where there are several
+ * directories. */
+static void start_table(struct breakdown *b, const struct pdnn_table_def *def) {
+    static const struct pdnn_column_def results = {PDNN_SEVERAL_RESULTS, .help = "the directory"};
+    bool several = b->selection.n_directories > 1 && !b->study;
+    pdnn_table_init(&b->table, def);
+    if (b->for_people)
+        return;
+    b->columns[0] = pdnn_table_add_column(&b->table, &results);
+    for (size_t c = 0; c < def->count; c++)
+        b->columns[c + 1] = c;
+    b->writer.columns = several ? b->columns : b->columns + 1;
+    b->writer.n_columns = def->count + several;
+    pdnn_table_write(&b->writer, &b->table, NULL);
+}
+
+/* Writes the rows of an instance and forgets them. */
+static void write_rows(struct breakdown *b, size_t at) {
+    int results = pdnn_csv_find(&b->selection.results, PDNN_SEVERAL_RESULTS);
+    for (size_t row = 0; row < b->table.n_rows; row++)
+        pdnn_table_set_text(&b->table, row, b->columns[0], pdnn_selection_get(&b->selection, at, results));
+    pdnn_table_write(&b->writer, &b->table, NULL);
+    pdnn_table_clear(&b->table);
+}
+
+/* Shows the rows of an instance and forgets them. Columns without room are named below the last table only.
+ */
+static void show_rows(struct breakdown *b, const size_t *columns, size_t n_columns, bool is_last) {
+    struct pdnn_table_writer writer = {
+        .out = &b->out, .width = screen_width(), .columns = columns, .n_columns = n_columns};
+    pdnn_table_write(&writer, &b->table, NULL);
+    pdnn_str_append(&b->out, "\n", 1);
+    writer.is_noteless = !is_last;
+    pdnn_table_write_end(&writer);
+    pdnn_table_clear(&b->table);
+}
+
+/* Appends a line with values from tables, filled to the terminal, and frees it. */
+static void append_line(struct pdnn_str *out, struct pdnn_str *line, size_t indent, const char *end) {
+    struct pdnn_str shown = {0};
+    pdnn_visible_append(&shown, pdnn_str_text(line), line->length, "");
+    if (shown.length)
+        pdnn_fill_text(out, pdnn_str_text(&shown), indent, screen_width() ? screen_width() : SIZE_MAX);
+    pdnn_str_append(out, end, strlen(end));
+    pdnn_str_finish(&shown);
+    pdnn_str_finish(line);
+}
+
+/* "new.results: " in front of an id where there are several directories and the axes do not say which. */
+static void append_directory(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
+                             const struct pdnn_axes *axes) {
+    char name[PDNN_VISIBLE_TEXT];
+    int results = pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS);
+    bool said = selection->n_directories == 1;
+    for (size_t k = 0; axes && k < axes->count; k++)
+        said = said || axes->column[k] == results;
+    if (!said)
+        pdnn_str_printf(out, "%s: ", pdnn_visible(name, pdnn_selection_get(selection, at, results)));
+}
+
+static void append_step(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at) {
+    char step[PDNN_UNIT_TEXT];
+    pdnn_str_printf(out, "%s", pdnn_format_ns(step, pdnn_selection_step_ns(selection, at)));
+}
+
+static void append_head(struct breakdown *b, size_t at) {
+    const struct pdnn_selection *selection = &b->selection;
+    struct pdnn_str line = {0};
+    append_directory(&line, selection, at, NULL);
+    pdnn_str_printf(&line, "%s", pdnn_selection_get(selection, at, selection->id));
+    append_line(&b->out, &line, 2, "  ");
+    append_step(&b->out, selection, at);
+    pdnn_str_printf(&b->out, " per step%s",
+                    pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
+}
+
+/* Reorders are what a backend adds to the model, so their number is reported even if it is 0. */
+static void append_reorders(struct breakdown *b, const struct pdnn_share *shares, size_t n_shares) {
+    const struct pdnn_by_list *by = &b->by;
+    size_t i = 0;
+    /* Otherwise reorders are spread over several rows, or over none. */
+    bool by_kind = by->count == 1 && by->by[0] <= PDNN_BY_GROUP;
+    while (i < n_shares && strcmp(shares[i].key[by->by[0]], "reorder") != 0)
+        i++;
+    if (!n_shares)
+        pdnn_str_printf(&b->out, ", no ops recorded");
+    else if (by_kind && i == n_shares)
+        pdnn_str_printf(&b->out, ", no reorders");
+    else if (by_kind)
+        pdnn_str_printf(&b->out, ", %" PRIu64 " reorder%s: %.2g %% of it", shares[i].work.count,
+                        shares[i].work.count == 1 ? "" : "s", shares[i].work.share_pct);
+    pdnn_str_append(&b->out, "\n", 1);
+}
+
+/* What only people see: no counts of 0, no loss where an op above its roof hides it, and the op that loses
+ * most in one cell. */
+static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_share *share, size_t most) {
+    static const size_t counts[] = {PDNN_SHARE_IN_BOUNDS, PDNN_SHARE_BYTES};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (pdnn_table_count(table, row, counts[i]) == 0)
+            pdnn_table_set_empty(table, row, counts[i]);
+    if (!(share->lost_ns > 0) && share->work.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
+        pdnn_table_set_empty(table, row, PDNN_SHARE_LOST_PCT);
+    if (!share->most)
+        return;
+    struct pdnn_str text = {0};
+    pdnn_report_op(&text, share->most);
+    pdnn_str_printf(&text, ": %.1f", share->most_lost_pct);
+    pdnn_table_set_text(table, row, most, pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+}
+
+static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share *shares, size_t n_shares) {
+    static const size_t measured[] = {
+        PDNN_SHARE_EXECUTIONS, PDNN_SHARE_TIME, PDNN_SHARE_PCT,  PDNN_SHARE_IN_BOUNDS, PDNN_SHARE_BYTES,
+        PDNN_SHARE_GFLOPS,     PDNN_SHARE_GBS,  PDNN_SHARE_ROOF, PDNN_SHARE_LOST_PCT,  PDNN_SHARE_COLUMNS};
+    size_t columns[PDNN_SHARE_COLUMNS], n_columns = 0;
+    const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
+    append_head(b, at);
+    append_reorders(b, shares, n_shares);
+    if (most) {
+        struct pdnn_str line = {0};
+        pdnn_report_most(&line, most);
+        pdnn_str_printf(&line, "; shape %s", most->most->shape);
+        pdnn_str_printf(&b->out, "  ");
+        append_line(&b->out, &line, 2, "");
+    }
+    pdnn_str_append(&b->out, "\n", 1);
+    for (size_t k = 0; k < b->by.count; k++)
+        columns[n_columns++] = (size_t)PDNN_SHARE_KEY + b->by.by[k];
+    for (size_t i = 0; i < sizeof measured / sizeof *measured; i++)
+        columns[n_columns++] = measured[i];
+    for (size_t row = 0; row < n_shares; row++)
+        adapt_row(&b->table, row, &shares[row], PDNN_SHARE_COLUMNS);
+    show_rows(b, columns, n_columns, at + 1 == b->selection.count);
+}
+
+static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdnn_err *err) {
+    const struct pdnn_share_source source = {&b->selection, b->ops, &b->by, &b->arena};
+    struct pdnn_share *shares;
+    size_t n_shares;
+    pdnn_arena_reset(&b->arena);
+    enum pdnn_status status = pdnn_selection_shares(&source, at, &shares, &n_shares, err);
+    if (status != PDNN_OK)
+        return status;
+    for (size_t i = 0; i < n_shares; i++)
+        pdnn_shares_add(&shares[i], &b->table);
+    if (b->for_people)
+        show_shares(b, at, shares, n_shares);
+    else
+        write_rows(b, at);
+    return PDNN_OK;
+}
+
+static enum pdnn_status show_instances(struct breakdown *b, struct pdnn_err *err) {
+    static const struct pdnn_column_def most = {"most", "most of that in", .align = PDNN_ALIGN_WRAP,
+                                                .rank = 1};
+    enum pdnn_status status = PDNN_OK;
+    start_table(b, &pdnn_shares_def);
+    if (b->for_people)
+        pdnn_table_add_column(&b->table, &most);
+    for (size_t at = 0; status == PDNN_OK && at < b->selection.count; at++)
+        status = show_instance(b, at, err);
+    return status;
+}
+
+static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
+    static const size_t shown[] = {PDNN_GEMM_M,          PDNN_GEMM_N,    PDNN_GEMM_K,    PDNN_GEMM_BATCH,
+                                   PDNN_GEMM_EXECUTIONS, PDNN_GEMM_TIME, PDNN_GEMM_PCT,  PDNN_GEMM_INTENSITY,
+                                   PDNN_GEMM_GFLOPS,     PDNN_GEMM_GBS,  PDNN_GEMM_ROOF, PDNN_GEMM_GROUPS,
+                                   PDNN_GEMM_PASSES};
+    const struct pdnn_selection *selection = &b->selection;
+    enum pdnn_status status = PDNN_OK;
+    start_table(b, &pdnn_gemms_def);
+    for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
+        struct pdnn_op_rows rows;
+        pdnn_arena_reset(&b->arena);
+        status = pdnn_selection_rows(selection, at, b->ops, &rows, err);
+        if (status == PDNN_OK)
+            pdnn_gemms(&rows, &b->arena, &b->table);
+        if (status == PDNN_OK && b->for_people) {
+            append_head(b, at);
+            pdnn_str_printf(&b->out, "%s\n\n", b->table.n_rows ? "" : ", no matrix products");
+            if (b->table.n_rows)
+                show_rows(b, shown, sizeof shown / sizeof *shown, at + 1 == selection->count);
+        } else if (status == PDNN_OK) {
+            write_rows(b, at);
+        }
+    }
+    return status;
+}
+
+/* The instances of a series and their shares. */
+struct across {
+    const struct pdnn_axes *axes;
+    const struct pdnn_series *series;
+    const struct pdnn_share_matrix *matrix;
+};
+
+/* A column of the matrix as text, headed by the instance's values on the axes. */
+static void add_column(struct breakdown *b, const struct across *across, size_t at, bool is_first) {
+    const struct pdnn_selection *selection = &b->selection;
+    const size_t instance = across->series->at[at];
+    struct pdnn_str title = {0}, raw = {0}, cell = {0};
+    char name[32];
+    if (is_first) {
+        pdnn_selection_names(selection, across->axes, &title);
+        pdnn_str_append(&title, "=", 1);
+    }
+    pdnn_selection_values(selection, instance, across->axes, &raw);
+    pdnn_visible_append(&title, pdnn_str_text(&raw), raw.length, "");
+    snprintf(name, sizeof name, "%zu", at);
+    const struct pdnn_column_def def = {name, pdnn_str_text(&title), .align = PDNN_ALIGN_RIGHT};
+    size_t column = pdnn_table_add_column(&b->table, &def);
+    pdnn_str_printf(&cell, "%s", pdnn_selection_extrapolated(selection, instance) ? "~" : "");
+    append_step(&cell, selection, instance);
+    pdnn_table_set_text(&b->table, 0, column, pdnn_str_text(&cell));
+    for (size_t r = 0; r < across->matrix->n_rows; r++) {
+        const struct pdnn_share *share = pdnn_share_matrix_at(across->matrix, r, at);
+        pdnn_str_clear(&cell);
+        if (share && !isnan(share->work.share_pct))
+            pdnn_str_printf(&cell, "%.1f %%", share->work.share_pct);
+        pdnn_table_set_text(&b->table, r + 1, column, pdnn_str_text(&cell));
+    }
+    pdnn_str_finish(&title);
+    pdnn_str_finish(&raw);
+    pdnn_str_finish(&cell);
+}
+
+/* As many of the instances as fit the terminal side by side, at least one; returns how many. */
+static size_t append_block(struct breakdown *b, const struct across *across, size_t first) {
+    static const struct pdnn_table_def empty = {"across", "parts of a step", NULL, 0};
+    const size_t n_keys = b->by.count, most = PDNN_TABLE_COLUMNS_MAX - n_keys;
+    size_t columns[PDNN_TABLE_COLUMNS_MAX], count = across->series->count - first;
+    struct pdnn_table_writer writer = {.out = &b->out, .width = screen_width(), .columns = columns};
+    pdnn_table_init(&b->table, &empty);
+    for (size_t r = 0; r < across->matrix->n_rows + 1; r++)
+        pdnn_table_add_row(&b->table);
+    for (size_t k = 0; k < n_keys; k++) {
+        size_t column =
+            pdnn_table_add_column(&b->table, &pdnn_shares_def.column[(size_t)PDNN_SHARE_KEY + b->by.by[k]]);
+        for (size_t r = 0; r < across->matrix->n_rows; r++)
+            pdnn_table_set_text(&b->table, r + 1, column, across->matrix->row[r].key[b->by.by[k]]);
+    }
+    pdnn_table_set_text(&b->table, 0, 0, "time of a step");
+    count = count < most ? count : most;
+    for (size_t c = 0; c < count; c++)
+        add_column(b, across, first + c, c == 0);
+    for (size_t c = 0; c < n_keys + count; c++)
+        columns[c] = c;
+    for (writer.n_columns = n_keys + count; count > 1 && !pdnn_table_fits(&writer, &b->table); count--)
+        writer.n_columns--;
+    pdnn_table_write(&writer, &b->table, NULL);
+    pdnn_str_append(&b->out, "\n", 1);
+    pdnn_table_write_end(&writer);
+    pdnn_table_finish(&b->table);
+    return count;
+}
+
+/* One column per instance; columns that do not fit continue below. */
+static void append_across(struct breakdown *b, const struct across *across) {
+    struct pdnn_str head = {0};
+    append_directory(&head, &b->selection, across->series->at[0], across->axes);
+    pdnn_selection_pattern(&b->selection, across->series->at[0], across->axes, &head);
+    pdnn_str_printf(&head, ": parts in %% of the step");
+    append_line(&b->out, &head, 2, "\n");
+    for (size_t first = 0; first < across->series->count;)
+        first += append_block(b, across, first);
+}
+
+/* Programs get one row per instance and share; instances come in the order of the columns of the series. */
+static enum pdnn_status show_across(struct breakdown *b, const char *keys, struct pdnn_err *err) {
+    const struct pdnn_share_source source = {&b->selection, b->ops, &b->by, &b->arena};
+    struct pdnn_arena arena = {0};
+    struct pdnn_axes axes;
+    struct pdnn_series *series = NULL;
+    size_t n_series = 0;
+    enum pdnn_status status = pdnn_axes_parse(&b->selection, keys, &axes, err);
+    if (status == PDNN_OK)
+        pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series);
+    if (status == PDNN_OK && !b->for_people)
+        start_table(b, &pdnn_shares_def);
+    for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
+        struct pdnn_share_matrix matrix;
+        for (size_t k = 0; !b->for_people && status == PDNN_OK && k < series[i].count; k++)
+            status = show_instance(b, series[i].at[k], err);
+        if (!b->for_people || status != PDNN_OK)
+            continue;
+        pdnn_arena_reset(&b->arena);
+        status = pdnn_share_matrix(&source, &series[i], &matrix, err);
+        if (status == PDNN_OK)
+            append_across(b, &(struct across){&axes, &series[i], &matrix});
+    }
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+/* One line per check; a line that names no instances holds for all of them. */
+static void append_study(struct breakdown *b) {
+    enum { CLAIM_COLUMN = 13 };
+    const struct pdnn_axes none = {.count = 0};
+    struct pdnn_str usual = {0};
+    for (size_t row = 0; row < b->table.n_rows; row++) {
+        const char *cell[PDNN_STUDY_COLUMNS];
+        struct pdnn_str text = {0};
+        for (size_t c = 0; c < PDNN_STUDY_COLUMNS; c++)
+            cell[c] = pdnn_table_text(&b->table, row, c);
+        const char *compared = cell[PDNN_STUDY_COMPARED], *where = cell[PDNN_STUDY_WHERE];
+        bool is_covered = *cell[PDNN_STUDY_NUMBERS];
+        pdnn_str_printf(&b->out, "%-*s", CLAIM_COLUMN, cell[PDNN_STUDY_VERDICT]);
+        pdnn_str_printf(&text, "%s: %s%s", cell[PDNN_STUDY_CLAIM], is_covered ? "" : "needs ",
+                        is_covered ? cell[PDNN_STUDY_NUMBERS] : compared);
+        if (is_covered && (*compared || *where))
+            pdnn_str_printf(&text, " (%s%s%s)", compared, *compared && *where ? "; " : "", where);
+        append_line(&b->out, &text, CLAIM_COLUMN, "");
+    }
+    pdnn_selection_usual(&b->selection, &none, &usual);
+    if (usual.length)
+        pdnn_str_printf(&usual, " unless stated otherwise");
+    append_line(&b->out, &usual, 2, "");
+}
+
+static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict verdict) {
+    size_t count = 0;
+    for (size_t row = 0; row < table->n_rows; row++)
+        count += strcmp(pdnn_table_text(table, row, PDNN_STUDY_VERDICT), pdnn_verdict_name(verdict)) == 0;
+    return count;
+}
+
+static enum pdnn_status show_study(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+    start_table(b, b->study->table);
+    enum pdnn_status status = b->study->check(&b->selection, b->ops, &b->arena, &b->table, err);
+    if (status != PDNN_OK)
+        return status;
+    size_t failed = count_verdicts(&b->table, PDNN_VERDICT_FAIL);
+    fprintf(stderr, "%zu pass, %zu fail, %zu not covered\n", count_verdicts(&b->table, PDNN_VERDICT_PASS),
+            failed, count_verdicts(&b->table, PDNN_VERDICT_NOT_COVERED));
+    *some_failed = failed > 0;
+    if (b->for_people)
+        append_study(b);
+    else
+        pdnn_table_write(&b->writer, &b->table, NULL);
+    return PDNN_OK;
+}
+
+/* A study and the list of products are views of their own: neither takes --by or --across,
+ * and they exclude each other. */
+static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struct breakdown *b,
+                                   struct pdnn_err *err) {
+    static const char *const sums[] = {"by", "across"};
+    char view[64] = "", option[64];
+    if (pdnn_argument(arguments, "gemms"))
+        snprintf(view, sizeof view, "gemms");
+    for (const struct pdnn_study_def *const *study = pdnn_studies; *study; study++) {
+        snprintf(option, sizeof option, "check-%s", (*study)->name);
+        if (!pdnn_argument(arguments, option))
+            continue;
+        if (*view)
+            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", view, option);
+        memcpy(view, option, sizeof view);
+        b->study = *study;
+    }
+    for (size_t i = 0; *view && i < sizeof sums / sizeof *sums; i++) {
+        if (pdnn_argument(arguments, sums[i]))
+            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", view, sums[i]);
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    const char *by = pdnn_argument(arguments, "by"), **only = NULL;
+    size_t n_only = 0;
+    enum pdnn_status status = pdnn_by_parse(by ? by : "category", &b->by, err);
+    if (status == PDNN_OK)
+        pdnn_argument_all(arguments, "only", &only, &n_only);
+    if (status == PDNN_OK)
+        status = pdnn_selection_open_all(&b->selection, arguments->operands, arguments->n_operands, only,
+                                         n_only, err);
+    free(only);
+    return status == PDNN_OK ? pdnn_selection_ops_open(&b->selection, &b->ops, err) : status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct breakdown b = {.for_people = pdnn_wants_text(arguments), .writer = pdnn_table_printer(arguments)};
+    const char *across = pdnn_argument(arguments, "across");
+    b.writer.out = &b.out;
+    enum pdnn_status status = check_view(arguments, &b, err);
+    if (status == PDNN_OK)
+        status = open_tables(&b, arguments, err);
+    if (status == PDNN_OK && b.study && b.selection.n_directories > 1)
+        status = pdnn_fail(err, PDNN_INVALID, "--check-%s takes one result directory", b.study->name);
+    if (status == PDNN_OK)
+        status = across                              ? show_across(&b, across, err)
+                 : b.study                           ? show_study(&b, some_failed, err)
+                 : pdnn_argument(arguments, "gemms") ? show_gemms(&b, err)
+                                                     : show_instances(&b, err);
+    size_t shown = b.selection.count, left_out = b.selection.left_out;
+    if (!b.for_people)
+        pdnn_table_write_end(&b.writer);
+    if (status == PDNN_OK)
+        pdnn_text_print(&b.out, !b.for_people);
+    if (status == PDNN_OK && left_out)
+        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", shown, left_out);
+    pdnn_str_finish(&b.out);
+    pdnn_table_finish(&b.table);
+    pdnn_selection_ops_close(&b.selection, b.ops);
+    pdnn_selection_close(&b.selection);
+    pdnn_arena_finish(&b.arena);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_breakdown = {
+    .name = "breakdown",
+    .summary = "Shows where the time of each instance went.",
+    .operands = "RESULTS...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

@@ -1,0 +1,209 @@
+#include "base/memory.h"
+#include "base/target.h"
+#include "base/units.h"
+#include "cli/print/console.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "session/session.h"
+#include "models/param.h"
+#include "results/store/tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Measures the most that the machine can do: the floating-point rate of pure multiply-adds and of the "
+    "best matrix products, the bandwidth of read, copy, triad and update at each cache level and in memory, "
+    "and the fixed cost of calling an operator. Nothing is taken from a data sheet.",
+    "The columns low and high are the extremes over the repetitions. "
+    "A sweep takes the same measurements when it starts, unless it finds them kept from the last 24 hours and "
+    "its probes agree with those beside them within 15 %. This command always measures, and keeps the result "
+    "for such sweeps. To give a sweep certain roofs, give its --ceilings the file that --output wrote.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"threads", 't', "N", NULL, true,
+     "number of threads to measure with, or all; may be repeated (default: 1 and all)"},
+    {"seconds", 's', "SECONDS", NULL, false, "time to spend on each thread count (default: 5)"},
+    {"time", 0, "TIME", NULL, false,
+     "give up on a thread count after TIME (default: a minute longer than four times --seconds)"},
+    {"output", 'o', "FILE", NULL, false,
+     "also write the rows to FILE, as CSV; a device or a pipe is written to as it is"},
+    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn ceilings -o roofs.csv", "the roofs at 1 and all threads, kept for later sweeps"},
+};
+
+static const char *unit_of(const struct pdnn_ceiling *row) {
+    if (strcmp(row->kind, "overhead") == 0)
+        return "ns";
+    bool is_bandwidth = strcmp(row->kind, "bandwidth") == 0 || strcmp(row->pattern, "read") == 0;
+    return is_bandwidth ? "GB/s" : "GFLOP/s";
+}
+
+static const struct pdnn_column_def unit_column = {.name = "unit", .help = "of the value"};
+
+/* The roofs for people, with their units and no capacity where it is 0, and the ladder from which the
+ * bandwidth of each level is derived: one row per working set, with the patterns side by side. */
+static void print_for_people(const struct pdnn_ceilings *ceilings) {
+    static const size_t shown[] = {PDNN_CEILING_THREADS,  PDNN_CEILING_KIND,  PDNN_CEILING_PATTERN,
+                                   PDNN_CEILING_DTYPE,    PDNN_CEILING_LEVEL, PDNN_CEILING_CAPACITY,
+                                   PDNN_CEILING_REPORTED, PDNN_CEILING_VALUE, PDNN_CEILINGS_COLUMNS,
+                                   PDNN_CEILING_MEDIAN,   PDNN_CEILING_LOW};
+    static const size_t rung[] = {PDNN_CEILING_THREADS, PDNN_CEILING_CAPACITY, PDNN_CEILING_LEVEL};
+    const struct pdnn_pivot pivot = {rung, sizeof rung / sizeof *rung, PDNN_CEILING_PATTERN,
+                                     PDNN_CEILING_VALUE};
+    struct pdnn_str out = {0};
+    struct pdnn_table roofs, rungs, ladder;
+    pdnn_table_init(&roofs, &pdnn_ceilings_def);
+    pdnn_table_init(&rungs, &pdnn_ceilings_def);
+    size_t unit = pdnn_table_add_column(&roofs, &unit_column);
+    for (size_t i = 0; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        bool is_rung = strcmp(row->kind, "ladder") == 0;
+        pdnn_ceilings_add(row, is_rung ? &rungs : &roofs);
+        if (is_rung)
+            continue;
+        size_t at = roofs.n_rows - 1;
+        pdnn_table_set_text(&roofs, at, unit, unit_of(row));
+        if (!row->capacity_bytes)
+            pdnn_table_set_empty(&roofs, at, PDNN_CEILING_CAPACITY);
+        if (!row->reported_bytes)
+            pdnn_table_set_empty(&roofs, at, PDNN_CEILING_REPORTED);
+    }
+    pdnn_table_pivot(&rungs, &pivot, &ladder);
+    ladder.column[1].def.title = "working set";
+    pdnn_table_show(&out, &roofs, NULL, shown, sizeof shown / sizeof *shown);
+    pdnn_str_printf(&out, "\nbandwidth by working set, GB/s:\n");
+    pdnn_table_show(&out, &ladder, NULL, NULL, 0);
+    pdnn_text_print(&out, false);
+    pdnn_table_finish(&roofs);
+    pdnn_table_finish(&rungs);
+    pdnn_table_finish(&ladder);
+}
+
+/* Writes the rows to the file that the user named, if any, and prints them. */
+static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struct pdnn_target *target,
+                               const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    struct pdnn_table table;
+    pdnn_ceilings_format(ceilings, &text);
+    enum pdnn_status status =
+        target ? pdnn_target_write(target, pdnn_str_text(&text), text.length, err) : PDNN_OK;
+    pdnn_str_finish(&text);
+    if (status == PDNN_OK && pdnn_wants_text(arguments))
+        print_for_people(ceilings);
+    if (status != PDNN_OK || pdnn_wants_text(arguments))
+        return status;
+    pdnn_table_init(&table, &pdnn_ceilings_def);
+    for (size_t i = 0; i < ceilings->count; i++)
+        pdnn_ceilings_add(&ceilings->row[i], &table);
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+    return PDNN_OK;
+}
+
+enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };
+
+/* A count given twice, perhaps as `all` and as a number, is measured once. */
+static void add_threads(int64_t *threads, size_t *count, int64_t value) {
+    for (size_t i = 0; i < *count; i++)
+        if (threads[i] == value)
+            return;
+    threads[(*count)++] = value;
+}
+
+static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, const struct pdnn_host *host,
+                                      int64_t *threads, size_t *count, struct pdnn_err *err) {
+    const char **texts;
+    size_t n_texts;
+    pdnn_argument_all(arguments, "threads", &texts, &n_texts);
+    size_t n = 0;
+    enum pdnn_status status = PDNN_OK;
+    if (n_texts > THREADS_MAX)
+        status = pdnn_fail(err, PDNN_INVALID, "--threads is given more than %d times", THREADS_MAX);
+    for (size_t i = 0; i < n_texts && status == PDNN_OK; i++) {
+        struct pdnn_value value;
+        status = pdnn_param_parse(&pdnn_settings[PDNN_SETTING_THREADS], texts[i], &value, err);
+        if (status == PDNN_OK && value.number > host->threads)
+            status = pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
+                               texts[i], host->threads);
+        if (status == PDNN_OK)
+            add_threads(threads, &n, value.number ? value.number : host->threads_all);
+    }
+    free(texts);
+    if (status != PDNN_OK)
+        return status;
+    if (!n_texts) {
+        add_threads(threads, &n, 1);
+        add_threads(threads, &n, host->threads_all);
+    }
+    *count = n;
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_seconds(const struct pdnn_arguments *arguments, double *seconds,
+                                      struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, "seconds");
+    *seconds = 5;
+    if (text && (!pdnn_parse_double(text, seconds) || *seconds <= 0 || *seconds > 3600))
+        return pdnn_fail(err, PDNN_INVALID, "--seconds is '%s', expected a number above 0 and up to 3600",
+                         text);
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_time(const struct pdnn_arguments *arguments, double seconds,
+                                   uint64_t *time_limit_ns, struct pdnn_err *err) {
+    const uint64_t minute_ns = UINT64_C(60000000000);
+    *time_limit_ns = pdnn_ceilings_limit_ns(seconds, minute_ns);
+    return pdnn_argument_time(arguments, "time", time_limit_ns, err);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct pdnn_host host;
+    int64_t threads[THREADS_MAX];
+    size_t n_threads = 0;
+    uint64_t time_limit_ns;
+    double seconds;
+    if (pdnn_host_read(&host, err) != PDNN_OK ||
+        parse_threads(arguments, &host, threads, &n_threads, err) != PDNN_OK ||
+        parse_seconds(arguments, &seconds, err) != PDNN_OK ||
+        parse_time(arguments, seconds, &time_limit_ns, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_target target = {.fd = -1};
+    const char *path = pdnn_argument(arguments, "output");
+    if (path && pdnn_target_open(&target, path, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_progress bar;
+    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    char cache[PDNN_KEPT_PATH];
+    pdnn_session_cache(pdnn_argument(arguments, "no-cache"), cache);
+    const struct pdnn_ceilings_job request = {&host, threads, n_threads, seconds, time_limit_ns, cache, true};
+    struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
+    enum pdnn_status status = pdnn_measure_ceilings(&request, &hooks, ceilings, err);
+    if (status == PDNN_OK)
+        status = report(ceilings, path ? &target : NULL, arguments, err);
+    pdnn_target_close(&target);
+    free(ceilings);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_ceilings = {
+    .name = "ceilings",
+    .summary = "Measures the machine's roofs.",
+    .operands = "",
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run,
+};

@@ -1,0 +1,294 @@
+#include "base/units.h"
+#include "gen/instances.h"
+#include "base/visible.h"
+#include "cli/interrupt.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "session/session.h"
+#include "runtime/driver/worker.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Runs one step of each instance on its backend and on the reference, with the same data, "
+    "and compares every tensor: forward results, gradients, updated weights. "
+    "The error is the largest difference, relative to the largest value of the tensor or, "
+    "where that value is what remains of terms that cancel, to the size of those terms. "
+    "The table shows the worst tensor of each operator; CSV has all of them.",
+    "The reference is simple, not fast: instances with more FLOP than --max-flop are skipped, "
+    "and the summary says how many.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"backend", 'b', "NAME", pdnn_backend_names, false, "check this backend instead of the instance's own"},
+    {"max-flop", 0, "N", NULL, false,
+     "skip instances with more FLOP per step (default: 2e10, about a minute)"},
+    {"time", 0, "TIME", NULL, false,
+     "give up on an instance after TIME (default: ten times the spec's limits.time)"},
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTION_SET,
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn check sweeps/smoke.yaml --backend openblas",
+     "whether OpenBLAS computes every operator of these models correctly"},
+};
+
+/* The reference is that much slower than what a sweep's time limit is for. */
+enum { LENIENCE = 10 };
+
+struct check {
+    struct pdnn_session session;
+    struct pdnn_worker worker;
+    const volatile int *stop;
+    double max_flop;
+    uint64_t time_limit_ns; /* for one instance */
+    bool for_people, allow_slow;
+    size_t passed, failed, skipped;
+    struct pdnn_table table; /* of one instance */
+    struct pdnn_table_writer printer;
+};
+
+enum { ID, OP, TENSOR, ERROR, TOLERANCE, STATUS, REASON, N_COLUMNS };
+
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    {"id", .help = "the instance"},
+    {"op", .align = PDNN_ALIGN_CUT, .help = "op and pass, and the layer after a space"},
+    {"tensor", .align = PDNN_ALIGN_CUT, .help = "what was compared"},
+    {"error", NULL, NULL, PDNN_KIND_NUMBER, PDNN_SHOW_FACTOR, .blank = "NaN",
+     .help = "the largest difference, relative"},
+    {"tolerance", NULL, NULL, PDNN_KIND_NUMBER, PDNN_SHOW_FACTOR, .help = "what the error may be"},
+    {"status", .help = "pass, fail or skip"},
+    {"reason", .help = "why nothing was compared"},
+};
+static const struct pdnn_table_def def = {"check", "backends against the reference", columns, N_COLUMNS};
+
+static bool row_passes(const struct pdnn_check_row *row) {
+    return row->error <= row->tolerance; /* false for NaN */
+}
+
+static double severity(const struct pdnn_check_row *row) {
+    return isnan(row->error) ? INFINITY : row->error / row->tolerance;
+}
+
+/* tensor: NULL if nothing was compared. */
+static void add_row(struct pdnn_table *table, const char *id, const struct pdnn_check_row *tensor,
+                    const char *status, const char *reason) {
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, ID, id);
+    pdnn_table_set_text(table, row, STATUS, status);
+    pdnn_table_set_text(table, row, REASON, reason);
+    if (!tensor)
+        return;
+    pdnn_table_set_text(table, row, OP, tensor->op);
+    pdnn_table_set_text(table, row, TENSOR, tensor->tensor);
+    pdnn_table_set_number(table, row, ERROR, tensor->error);
+    pdnn_table_set_number(table, row, TOLERANCE, tensor->tolerance);
+}
+
+/* The layer comes after a space, so all layers of one op and pass count as the same
+ * op: one line reports the worst. */
+static bool same_op(const struct pdnn_check_row *a, const struct pdnn_check_row *b) {
+    size_t length = strcspn(a->op, " ");
+    return length == strcspn(b->op, " ") && strncmp(a->op, b->op, length) == 0;
+}
+
+/* True if another row of the same op is worse, or equally bad and earlier. */
+static bool is_outdone(const struct pdnn_check_row *rows, size_t n_rows, size_t at) {
+    for (size_t i = 0; i < n_rows; i++) {
+        if (i == at || !same_op(&rows[i], &rows[at]))
+            continue;
+        double other = severity(&rows[i]), mine = severity(&rows[at]);
+        if (other > mine || (other == mine && i < at))
+            return true;
+    }
+    return false;
+}
+
+static void report(struct check *check, const char *id, const struct pdnn_check_row *rows, size_t n_rows) {
+    static const size_t shown[] = {OP, TENSOR, ERROR, TOLERANCE, STATUS};
+    struct pdnn_row_list worst = {0};
+    struct pdnn_str out = {0};
+    bool passes = n_rows > 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        passes = passes && row_passes(&rows[i]);
+        add_row(&check->table, id, &rows[i], row_passes(&rows[i]) ? "pass" : "fail", "");
+        if (!is_outdone(rows, n_rows, i))
+            pdnn_rows_add(&worst, i);
+    }
+    check->passed += passes;
+    check->failed += !passes;
+    if (check->for_people) {
+        pdnn_str_printf(&out, "%s  %s\n", passes ? "PASS" : "FAIL", id);
+        pdnn_table_show(&out, &check->table, &worst, shown, sizeof shown / sizeof *shown);
+        pdnn_text_print(&out, false);
+    } else {
+        pdnn_table_print_rows(&check->printer, &check->table, NULL);
+    }
+    pdnn_table_clear(&check->table);
+    pdnn_rows_finish(&worst);
+}
+
+static void report_without_rows(struct check *check, const char *id, const char *status, const char *reason) {
+    char shown[PDNN_VISIBLE_TEXT];
+    if (check->for_people) {
+        printf("%s  %s: %s\n", strcmp(status, "skip") == 0 ? "SKIP" : "FAIL", id,
+               pdnn_visible(shown, reason));
+        return;
+    }
+    add_row(&check->table, id, NULL, status, reason);
+    pdnn_table_print_rows(&check->printer, &check->table, NULL);
+    pdnn_table_clear(&check->table);
+}
+
+static void skip(struct check *check, const char *id, const char *reason) {
+    check->skipped++;
+    report_without_rows(check, id, "skip", reason);
+}
+
+/* Makes sure a worker with this isa is running. */
+static enum pdnn_status make_alive(struct check *check, enum pdnn_isa isa, struct pdnn_err *err) {
+    const struct pdnn_session *session = &check->session;
+    if (check->worker.pid && check->worker.isa != isa)
+        pdnn_worker_stop(&check->worker);
+    if (check->worker.pid)
+        return PDNN_OK;
+    return pdnn_worker_start(&check->worker, &session->host, isa, session->memory_limit_bytes, err);
+}
+
+static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_err *err) {
+    const struct pdnn_session *session = &check->session;
+    const struct pdnn_task *task = &session->tasks[at];
+    char reason[128];
+    if (task->closed) {
+        skip(check, task->id, *session->rows[at].reason ? session->rows[at].reason : "filtered");
+        return PDNN_OK;
+    }
+    if ((double)task->flop_count > check->max_flop) {
+        snprintf(reason, sizeof reason, "%.3g FLOP, more than --max-flop %.3g", (double)task->flop_count,
+                 check->max_flop);
+        skip(check, task->id, reason);
+        return PDNN_OK;
+    }
+    if (make_alive(check, (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA], err) != PDNN_OK)
+        return err->status;
+    struct pdnn_check_row *rows = NULL;
+    size_t n_rows = 0;
+    struct pdnn_err cause = {0};
+    struct pdnn_request request = {.seed = session->spec.seed,
+                                   .memory_limit_bytes = session->memory_limit_bytes,
+                                   .allow_slow = check->allow_slow};
+    snprintf(request.id, sizeof request.id, "%s", task->id);
+    snprintf(request.choices, sizeof request.choices, "%s", session->cache);
+    enum pdnn_status status = pdnn_worker_check(&check->worker, &request, check->time_limit_ns, check->stop,
+                                                &rows, &n_rows, &cause);
+    if (status == PDNN_OK) {
+        report(check, task->id, rows, n_rows);
+        free(rows);
+        return status;
+    }
+    if (status == PDNN_INTERRUPTED)
+        return pdnn_fail(err, status, "%s", cause.text);
+    if (status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG) {
+        skip(check, task->id, cause.text);
+        return PDNN_OK;
+    }
+    check->failed++;
+    report_without_rows(check, task->id, "fail", cause.text);
+    return PDNN_OK;
+}
+
+/* Puts the backend into every task; instances that differed only in the backend become one. */
+static enum pdnn_status replace_backend(struct pdnn_session *session, const char *name,
+                                        struct pdnn_err *err) {
+    struct pdnn_instance_set seen = {0};
+    enum pdnn_status status = PDNN_OK;
+    struct pdnn_value backend;
+    size_t kept = 0;
+    if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_BACKEND], name, &backend, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+        struct pdnn_task task = session->tasks[i];
+        char text[PDNN_ID_TEXT];
+        bool is_new = false;
+        task.instance.setting[PDNN_SETTING_BACKEND] = backend.number;
+        task.id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&task.instance, text));
+        status = pdnn_instance_set_add(&seen, &task.instance, &is_new, err);
+        if (!is_new)
+            continue;
+        session->rows[kept] = session->rows[i];
+        session->tasks[kept++] = task;
+    }
+    session->n_tasks = kept;
+    pdnn_instance_set_finish(&seen);
+    return status;
+}
+
+static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
+                                struct pdnn_err *err) {
+    const char **sets;
+    size_t n_sets;
+    const char *max_flop = pdnn_argument(arguments, "max-flop"),
+               *backend = pdnn_argument(arguments, "backend");
+    check->max_flop = 2e10;
+    check->for_people = pdnn_wants_text(arguments);
+    check->allow_slow = pdnn_argument(arguments, "allow-slow");
+    if (max_flop && (!pdnn_parse_double(max_flop, &check->max_flop) || check->max_flop < 0))
+        return pdnn_fail(err, PDNN_INVALID, "--max-flop is '%s', expected a number", max_flop);
+    pdnn_argument_all(arguments, "set", &sets, &n_sets);
+    enum pdnn_status status =
+        pdnn_session_open(&check->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    free(sets);
+    check->time_limit_ns = LENIENCE * check->session.spec.limits.time_ns;
+    if (status == PDNN_OK)
+        status = pdnn_argument_time(arguments, "time", &check->time_limit_ns, err);
+    if (status == PDNN_OK && backend)
+        status = replace_backend(&check->session, backend, err);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct check check = {0};
+    check.session.no_cache = pdnn_argument(arguments, "no-cache");
+    enum pdnn_status status = prepare(&check, arguments, err);
+    check.stop = pdnn_interrupt_watch();
+    check.printer = pdnn_table_printer(arguments);
+    pdnn_table_init(&check.table, &def);
+    if (status == PDNN_OK && !check.for_people)
+        pdnn_table_print_rows(&check.printer, &check.table, NULL);
+    for (size_t i = 0; i < check.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++) {
+        status = check_one(&check, i, err);
+        fflush(stdout);
+    }
+    pdnn_worker_stop(&check.worker);
+    pdnn_table_print_end(&check.printer);
+    pdnn_table_finish(&check.table);
+    if (status == PDNN_OK)
+        fprintf(stderr, "%zu passed, %zu failed, %zu skipped\n", check.passed, check.failed, check.skipped);
+    /* If nothing was compared, that is not a success. */
+    *some_failed = check.failed > 0 || check.passed == 0;
+    pdnn_session_finish(&check.session);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_check = {
+    .name = "check",
+    .summary = "Compares a backend with the reference, tensor by tensor.",
+    .operands = "ID|SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run,
+};

@@ -1,0 +1,295 @@
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "base/visible.h"
+#include "results/import/paradnn_json.h"
+#include "results/store/columns.h"
+#include "results/store/tables.h"
+#include "results/store/seqpoint_table.h"
+#include "results/store/library.h"
+#include "results/query/results_reader.h"
+#include "results/claims/study.h"
+#include "results/compare/compare_ops.h"
+#include "results/compare/compare_sums.h"
+#include "results/fit/fit.h"
+#include "results/whatif/distribution.h"
+#include "results/query/gemms.h"
+#include "results/whatif/projection.h"
+#include "results/epochs/method_estimates.h"
+#include "results/query/shares.h"
+#include "session/compose/compose.h"
+#include "session/compose/plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Lists the columns of the tables in a result directory, of what breakdown (breakdown, gemms, directions), "
+    "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired), "
+    "project (projection, projection-ops, projection-moves, projection-limits, projection-families), "
+    "scale (scaling, scaling-parts), seqpoint (seqpoint-methods, seqpoint-speedups), "
+    "compose (compose-plan, compose-validation) "
+    "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
+    "in order: unit, type (text, count, integer, number) and meaning. "
+    "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal, "
+    "journal-ops, operators or seqpoint; or a column, in every table that has it; without it, all of them are listed.",
+    "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do "
+    "about each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {PDNN_OPTION_TABLE};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn columns results", "what each column of results.csv means"},
+    {"paradnn columns pct_of_roof", "the same of one column"},
+    {"paradnn columns noisy", "what this flag says, and what to do about it"},
+};
+
+enum { TABLE, COLUMN, UNIT, TYPE, HELP, N_COLUMN_COLUMNS };
+static const struct pdnn_column_def column_columns[N_COLUMN_COLUMNS] = {
+    [TABLE] = {.name = "table", .align = PDNN_ALIGN_GROUP, .help = "the table that has the column"},
+    [COLUMN] = {.name = "column", .help = "its name in files"},
+    [UNIT] = {.name = "unit", .rank = 2, .help = "of its values"},
+    [TYPE] = {.name = "type", .rank = 1, .help = "text, count, integer or number"},
+    [HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
+};
+static const struct pdnn_table_def columns_def = {"columns", "the columns of tables", column_columns,
+                                                  N_COLUMN_COLUMNS};
+
+/* People see the remedy behind the meaning. */
+enum { VALUE_COLUMN, VALUE, MEANING, REMEDY, N_VALUE_COLUMNS };
+static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
+    [VALUE_COLUMN] = {.name = "column", .align = PDNN_ALIGN_GROUP, .help = "the column that holds it"},
+    [VALUE] = {.name = "value", .help = "the word"},
+    [MEANING] = {.name = "meaning",
+                 .title = "meaning, and what to do",
+                 .align = PDNN_ALIGN_WRAP,
+                 .help = "what it says"},
+    [REMEDY] = {.name = "remedy", .show = PDNN_SHOW_NEVER, .help = "what to do about it"},
+};
+static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
+                                                 N_VALUE_COLUMNS};
+
+#define STUDY_TABLE(name) {#name, NULL, &pdnn_study_##name##_table},
+
+/* A table has a definition, or columns over a struct. Those of results.csv depend on the families. */
+static const struct {
+    const char *name;
+    const struct pdnn_columns *columns;
+    const struct pdnn_table_def *def;
+} tables[] = {{"results", NULL, NULL},
+              {"ops", &pdnn_ops_columns, NULL},
+              {"ceilings", NULL, &pdnn_ceilings_def},
+              {"journal", &pdnn_journal_columns, NULL},
+              {"journal-ops", &pdnn_journal_ops_columns, NULL},
+              {"operators", &pdnn_library_columns, NULL},
+              {"seqpoint", NULL, &pdnn_seqpoint_def},
+              {"compose-validation", NULL, &pdnn_validation_def},
+              {"compose-plan", NULL, &pdnn_compose_plan_def},
+              {"seqpoint-methods", NULL, &pdnn_epoch_methods_def},
+              {"seqpoint-speedups", NULL, &pdnn_epoch_speedups_def},
+              {"breakdown", NULL, &pdnn_shares_def},
+              {"gemms", NULL, &pdnn_gemms_def},
+              {"compare-pairs", NULL, &pdnn_pairs_def},
+              {"compare-groups", NULL, &pdnn_groups_def},
+              {"compare-axes", NULL, &pdnn_axes_def},
+              {"compare-ops", NULL, &pdnn_compare_ops_def},
+              {"compare-unpaired", NULL, &pdnn_unpaired_def},
+              {"projection", NULL, &pdnn_projected_def},
+              {"projection-ops", NULL, &pdnn_projected_ops_def},
+              {"projection-moves", NULL, &pdnn_projected_moves_def},
+              {"projection-limits", NULL, &pdnn_projected_limits_def},
+              {"projection-families", NULL, &pdnn_projected_families_def},
+              {"scaling", NULL, &pdnn_scaled_def},
+              {"scaling-parts", NULL, &pdnn_scaled_parts_def},
+              {"imported", NULL, &pdnn_imported_def},
+              {"fit", NULL, &pdnn_fit_def},
+              {"residuals", NULL, &pdnn_residuals_def},
+              PDNN_STUDIES(STUDY_TABLE)};
+enum { N_TABLES = sizeof tables / sizeof tables[0] };
+
+static const char all_words[] = "words";
+
+/* What is listed. */
+struct listing {
+    const char *only; /* NULL: everything */
+    bool for_people;
+    struct pdnn_table_def def[N_TABLES];
+    struct pdnn_table columns, values;
+    const struct pdnn_word *told[N_TABLES]; /* the lists of words that `values` has */
+    size_t n_told;
+};
+
+/* "what limits the roof: compute, memory, overhead" */
+static void append_help(struct pdnn_str *out, const struct pdnn_column_def *column) {
+    pdnn_str_printf(out, "%s", column->help);
+    for (const struct pdnn_word *word = column->words; word && word->name; word++)
+        pdnn_str_printf(out, "%s%s", word == column->words ? ": " : ", ", word->name);
+}
+
+static void add_column(struct listing *listing, const char *table, const struct pdnn_column_def *column) {
+    struct pdnn_str help = {0};
+    append_help(&help, column);
+    size_t row = pdnn_table_add_row(&listing->columns);
+    pdnn_table_set_text(&listing->columns, row, TABLE, table);
+    pdnn_table_set_text(&listing->columns, row, COLUMN, column->name);
+    pdnn_table_set_text(&listing->columns, row, UNIT, column->unit ? column->unit : "");
+    pdnn_table_set_text(&listing->columns, row, TYPE, pdnn_kind_name(column->kind));
+    pdnn_table_set_text(&listing->columns, row, HELP, pdnn_str_text(&help));
+    pdnn_str_finish(&help);
+}
+
+static void add_value(struct listing *listing, const struct pdnn_column_def *column,
+                      const struct pdnn_word *word) {
+    struct pdnn_str told = {0};
+    size_t row = pdnn_table_add_row(&listing->values);
+    pdnn_str_printf(&told, "%s%s%s", word->meaning, *word->remedy ? ". What to do: " : "", word->remedy);
+    pdnn_table_set_text(&listing->values, row, VALUE_COLUMN, column->name);
+    pdnn_table_set_text(&listing->values, row, VALUE, word->name);
+    pdnn_table_set_text(&listing->values, row, MEANING,
+                        listing->for_people ? pdnn_str_text(&told) : word->meaning);
+    pdnn_table_set_text(&listing->values, row, REMEDY, word->remedy);
+    pdnn_str_finish(&told);
+}
+
+/* The column's words, all of them or the one that was asked for; a list that several columns share only once.
+ */
+static void add_values(struct listing *listing, const struct pdnn_column_def *column, bool all) {
+    for (size_t i = 0; i < listing->n_told; i++)
+        if (listing->told[i] == column->words)
+            return;
+    size_t before = listing->values.n_rows;
+    for (const struct pdnn_word *word = column->words; word && word->name; word++)
+        if (all || strcmp(word->name, listing->only) == 0)
+            add_value(listing, column, word);
+    if (listing->values.n_rows > before && listing->n_told < N_TABLES)
+        listing->told[listing->n_told++] = column->words;
+}
+
+static bool is_table(const char *name) {
+    size_t t = 0;
+    while (t < N_TABLES && strcmp(tables[t].name, name) != 0)
+        t++;
+    return t < N_TABLES;
+}
+
+/* A name that a table and a column have is the table's. */
+static void collect(struct listing *listing) {
+    const char *only = listing->only;
+    bool is_column = only && !is_table(only);
+    for (size_t t = 0; t < N_TABLES; t++) {
+        const struct pdnn_table_def *def = &listing->def[t];
+        bool whole = !only || strcmp(only, tables[t].name) == 0;
+        for (size_t i = 0; i < def->count; i++) {
+            const struct pdnn_column_def *column = &def->column[i];
+            bool is_listed = whole || (is_column && strcmp(column->name, only) == 0);
+            if (is_listed)
+                add_column(listing, tables[t].name, column);
+            add_values(listing, column, is_listed || (is_column && strcmp(only, all_words) == 0));
+        }
+    }
+}
+
+/* The columns of a key that has another name in files; says which name. */
+static void collect_key(struct listing *listing) {
+    const char *column = pdnn_key_column(listing->only);
+    char shown[PDNN_VISIBLE_TEXT];
+    if (column == listing->only)
+        return;
+    fprintf(stderr, "the column '%s' is called '%s'\n", pdnn_visible(shown, listing->only), column);
+    listing->only = column;
+    collect(listing);
+}
+
+static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_err *err) {
+    enum { NAMES_MAX = 1024 };
+    const char *names[NAMES_MAX] = {all_words}, *name = listing->only;
+    struct pdnn_str all = {0};
+    size_t count = 1;
+    for (size_t t = 0; t < N_TABLES; t++) {
+        names[count++] = tables[t].name;
+        pdnn_str_printf(&all, "%s%s", t == 0 ? "" : t + 1 < N_TABLES ? ", " : " and ", tables[t].name);
+    }
+    for (size_t t = 0; t < N_TABLES; t++) {
+        const struct pdnn_table_def *def = &listing->def[t];
+        for (size_t i = 0; i < def->count; i++) {
+            if (count < NAMES_MAX)
+                names[count++] = def->column[i].name;
+            for (const struct pdnn_word *word = def->column[i].words; word && word->name && count < NAMES_MAX;
+                 word++)
+                names[count++] = word->name;
+        }
+    }
+    const char *nearest = pdnn_nearest_word(name, names, count);
+    if (nearest)
+        pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', did you mean '%s'?", name,
+                  nearest);
+    else
+        pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', the tables are %s", name,
+                  pdnn_str_text(&all));
+    pdnn_str_finish(&all);
+    return PDNN_INVALID;
+}
+
+/* For people the columns and then the values; for programs one table, the values only if there is nothing
+ * else. */
+static void print_listing(const struct listing *listing, const struct pdnn_arguments *arguments) {
+    bool has_columns = listing->columns.n_rows, has_values = listing->values.n_rows;
+    if (has_columns)
+        pdnn_table_print(&listing->columns, NULL, arguments);
+    if (!has_values || (has_columns && !listing->for_people))
+        return;
+    if (has_columns)
+        printf("\n");
+    pdnn_table_print(&listing->values, NULL, arguments);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
+                              .for_people = pdnn_wants_text(arguments)};
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns results;
+    size_t n_families = 0;
+    while (pdnn_families[n_families])
+        n_families++;
+    pdnn_table_init(&listing.columns, &columns_def);
+    pdnn_table_init(&listing.values, &values_def);
+    pdnn_results_columns(pdnn_families, n_families, false, &arena, &results);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t t = 0; t < N_TABLES; t++)
+        listing.def[t] = tables[t].def
+                             ? *tables[t].def
+                             : pdnn_columns_def(tables[t].columns ? tables[t].columns : &results, &arena);
+    collect(&listing);
+    if (!listing.columns.n_rows && !listing.values.n_rows)
+        collect_key(&listing);
+    if (!listing.columns.n_rows && !listing.values.n_rows)
+        status = unknown_name(&listing, err);
+    if (status == PDNN_OK)
+        print_listing(&listing, arguments);
+    pdnn_table_finish(&listing.columns);
+    pdnn_table_finish(&listing.values);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+static bool word(size_t index, const char **name, const char **help) {
+    *name = index < N_TABLES ? tables[index].name : NULL;
+    *help = "the columns of this table";
+    return *name;
+}
+
+const struct pdnn_command_def pdnn_command_columns = {
+    .name = "columns",
+    .summary = "Explains the columns of the tables and the words in them.",
+    .operands = "[NAME]",
+    .word = word,
+    .max_operands = 1,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

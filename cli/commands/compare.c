@@ -1,0 +1,442 @@
+#include "base/fill.h"
+#include "base/visible.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "cli/print/terminal.h"
+#include "results/compare/compare_ops.h"
+#include "results/compare/compare_sums.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Joins the instances of two platforms by id and says how many times as fast B is as A: "
+    "the ratio of their step times, A's over B's, with its interval. "
+    "A ratio is clear if its 95 % interval excludes 1; of 20 equal instances at most about one is clear by chance. "
+    "No interval has what shifts a whole run, such as another state of the machine. "
+    "Then come geometric means, what explains the ratios, and the ops that the difference comes from.",
+    "With two directories, instances are joined by their ids; if no id is in both, the one key that differs "
+    "is found and left out. With one directory, both sides are in it; the key is then a run setting "
+    "other than mode, optimizer and accumulate. "
+    "--across names the keys that are to differ where there is a choice, "
+    "and the values of both sides where there are more than two.",
+    "What explains the ratios is said by the variance of their logarithm: "
+    "the share of it that lies between the values of a key, without what as many values explain by chance. "
+    "The effect of a kind of op is its factor in the geometric mean, in which every instance counts the same; "
+    "sums of time belong to the longest steps.",
+    "A and B are directories that sweeps wrote. Instances that did not end ok on both sides are counted, and "
+    "--table unpaired lists them. `paradnn columns` explains the columns of each table: "
+    "compare-pairs, compare-groups, compare-axes, compare-ops and compare-unpaired.",
+    NULL,
+};
+
+/* In the order of the words for --table; without one, people see the overview and programs the pairs. */
+static const char *const tables[] = {"pairs", "groups", "axes", "ops", "unpaired", NULL};
+enum { PAIRS, GROUPS, AXES, OPS, UNPAIRED, OVERVIEW };
+
+static const struct pdnn_option_def options[] = {
+    {"across", 'a', "KEYS", NULL, false,
+     "the keys that differ between the sides: backend, threads=1:2 with A's and B's value, or several joined "
+     "by commas; host: only the directories (default: found where there is no choice)"},
+    {"by", 'b', "PARTS", NULL, false,
+     "sum ops by category, group, pass, layer or op, or several joined by commas (default: op)"},
+    PDNN_OPTION_ONLY,
+    {"table", 't', "TABLE", tables, false,
+     "print one whole table: pairs (the default for programs), groups, axes, ops or unpaired"},
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn compare old.results new.results", "what changed between two machines or versions"},
+    {"paradnn compare fc.results --across threads=1:2", "what the second core brings"},
+    {"paradnn compare cnn.results --across backend --table ops --by op,pass",
+     "which ops make the difference between two libraries"},
+};
+
+/* Where there is no terminal, sentences are filled to this width. */
+enum { PLAIN_WIDTH = 100 };
+
+/* How many of the greatest and of the least ratios, of ops and of a key's values the overview shows. */
+enum { EXTREMES_SHOWN = 4, OPS_SHOWN = 8, VALUES_SHOWN = 16 };
+
+struct compared {
+    struct pdnn_comparison comparison;
+    struct pdnn_by_list by;
+    struct pdnn_table groups, axes, ops; /* empty unless the view shows them */
+    size_t n_op_pairs;
+};
+
+/* Pairs and those without a ratio as people see them. */
+static const size_t pair_columns[] = {PDNN_PAIR_RATIO, PDNN_PAIR_LOW,  PDNN_PAIR_DECISION,
+                                      PDNN_PAIR_A_NS,  PDNN_PAIR_B_NS, PDNN_PAIR_ID};
+static const size_t unpaired_columns[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS, PDNN_UNPAIRED_ID,
+                                          PDNN_UNPAIRED_A_REASON, PDNN_UNPAIRED_B_REASON};
+
+#define SHOW(out, table, rows, columns)                                                                      \
+    pdnn_table_show(out, table, rows, columns, sizeof(columns) / sizeof *(columns))
+
+/* A sentence, filled, and an empty line behind it; finishes it. */
+static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    struct pdnn_str shown = {0};
+    pdnn_visible_append(&shown, pdnn_str_text(sentence), sentence->length, "");
+    pdnn_fill_text(out, pdnn_str_text(&shown), 0, width ? width : PLAIN_WIDTH);
+    pdnn_str_append(out, "\n", 1);
+    pdnn_str_finish(&shown);
+    pdnn_str_finish(sentence);
+}
+
+/* "key=" in an id, behind the family or a comma. */
+static bool is_in_id(const char *id, const char *key) {
+    size_t length = strlen(key);
+    for (const char *found = id; (found = strstr(found, key)); found++)
+        if (found > id && strchr("/:,", found[-1]) && found[length] == '=')
+            return true;
+    return false;
+}
+
+/* Whether two pairs that have a value in the column have different ones. */
+static bool varies(const struct pdnn_table *pairs, size_t column) {
+    size_t known = SIZE_MAX;
+    for (size_t i = 0; i < pairs->n_rows; i++) {
+        if (pdnn_table_is_empty(pairs, i, column))
+            continue;
+        known = known == SIZE_MAX ? i : known;
+        if (pdnn_table_compare(pairs, column, i, known) != 0)
+            return true;
+    }
+    return false;
+}
+
+static void append_value(struct pdnn_str *out, const char *separator, const struct pdnn_table *pairs,
+                         size_t pair, size_t column) {
+    pdnn_str_printf(out, "%s", out->length ? separator : "");
+    if (column != PDNN_PAIR_FAMILY)
+        pdnn_str_printf(out, "%s=", pdnn_column_title(&pairs->column[column].def));
+    pdnn_table_append(pairs, pair, column, out);
+}
+
+/* On a terminal pairs are shown by what varies among them; what they have in common of their ids is said
+ * once. */
+static void shorten_ids(struct pdnn_str *out, struct pdnn_table *pairs) {
+    struct pdnn_str common = {0}, text = {0};
+    bool shown[PDNN_TABLE_COLUMNS_MAX] = {false};
+    if (!pdnn_terminal_width(STDOUT_FILENO))
+        return;
+    shown[PDNN_PAIR_FAMILY] = varies(pairs, PDNN_PAIR_FAMILY);
+    if (!shown[PDNN_PAIR_FAMILY])
+        append_value(&common, ", ", pairs, 0, PDNN_PAIR_FAMILY);
+    for (size_t column = PDNN_PAIR_KEYS; column < pairs->n_columns; column++) {
+        shown[column] = varies(pairs, column);
+        if (!shown[column] &&
+            is_in_id(pdnn_table_text(pairs, 0, PDNN_PAIR_ID), pdnn_column_title(&pairs->column[column].def)))
+            append_value(&common, ", ", pairs, 0, column);
+    }
+    if (pairs->n_rows > 1 && common.length) {
+        pdnn_str_printf(&text, "not repeated below: ");
+        pdnn_visible_append(&text, pdnn_str_text(&common), common.length, "");
+        pdnn_fill_text(out, pdnn_str_text(&text), 2, pdnn_terminal_width(STDOUT_FILENO));
+        pdnn_str_append(out, "\n", 1);
+    }
+    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
+        pdnn_str_clear(&text);
+        for (size_t column = PDNN_PAIR_FAMILY; column < pairs->n_columns; column++)
+            if (shown[column] && !pdnn_table_is_empty(pairs, pair, column))
+                append_value(&text, ",", pairs, pair, column);
+        if (text.length)
+            pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, pdnn_str_text(&text));
+    }
+    pdnn_str_finish(&common);
+    pdnn_str_finish(&text);
+}
+
+static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
+    enum { SIDE, WHAT, RESULTS, N };
+    static const struct pdnn_column_def columns[N] = {
+        [SIDE] = {.name = "side"},
+        [WHAT] = {.name = "what", .align = PDNN_ALIGN_WRAP},
+        [RESULTS] = {.name = "results", .align = PDNN_ALIGN_WRAP}};
+    static const char *const names[PDNN_SIDES] = {"A", "B"};
+    bool names_directories = comparison->label[0] == comparison->directory[0];
+    struct pdnn_table sides;
+    pdnn_table_init(&sides, &(struct pdnn_table_def){"sides", "", columns, names_directories ? RESULTS : N});
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        size_t row = pdnn_table_add_row(&sides);
+        pdnn_table_set_text(&sides, row, SIDE, names[side]);
+        pdnn_table_set_text(&sides, row, WHAT, comparison->label[side]);
+        if (!names_directories)
+            pdnn_table_set_text(&sides, row, RESULTS, comparison->directory[side]);
+    }
+    pdnn_table_show(out, &sides, NULL, NULL, 0);
+    pdnn_str_append(out, "\n", 1);
+    pdnn_table_finish(&sides);
+}
+
+/* "B is 1.32 times as fast as A (1.25 to 1.39)", or how many times as long it takes. */
+static void append_mean(struct pdnn_str *out, const struct pdnn_table *groups) {
+    double mean = pdnn_table_number(groups, 0, PDNN_GROUP_MEAN);
+    double low = pdnn_table_number(groups, 0, PDNN_GROUP_LOW);
+    double high = pdnn_table_number(groups, 0, PDNN_GROUP_HIGH);
+    bool faster = mean >= 1;
+    pdnn_str_printf(out, "B %s ", faster ? "is" : "takes");
+    pdnn_factor_append(out, faster ? mean : 1 / mean);
+    pdnn_str_printf(out, " times as %s as A", faster ? "fast" : "long");
+    if (isnan(low))
+        return;
+    pdnn_str_printf(out, " (");
+    pdnn_factor_append(out, faster ? low : 1 / high);
+    pdnn_str_printf(out, " to ");
+    pdnn_factor_append(out, faster ? high : 1 / low);
+    pdnn_str_printf(out, ")");
+}
+
+static void append_summary(struct pdnn_str *out, const struct pdnn_table *groups) {
+    uint64_t count = pdnn_table_count(groups, 0, PDNN_GROUP_INSTANCES);
+    uint64_t faster = pdnn_table_count(groups, 0, PDNN_GROUP_FASTER);
+    uint64_t slower = pdnn_table_count(groups, 0, PDNN_GROUP_SLOWER);
+    bool maybe_equal =
+        pdnn_table_number(groups, 0, PDNN_GROUP_LOW) < 1 && pdnn_table_number(groups, 0, PDNN_GROUP_HIGH) > 1;
+    struct pdnn_str line = {0};
+    append_mean(&line, groups);
+    pdnn_str_printf(&line,
+                    ", the geometric mean over %" PRIu64 " instance%s%s. B is clearly faster in %" PRIu64
+                    " (%.0f %%), clearly slower in %" PRIu64 " (%.0f %%); %" PRIu64 " undecided.",
+                    count, count == 1 ? "" : "s", maybe_equal ? ", which may as well be 1" : "", faster,
+                    100 * (double)faster / (double)count, slower, 100 * (double)slower / (double)count,
+                    pdnn_table_count(groups, 0, PDNN_GROUP_UNDECIDED));
+    append_sentence(out, &line);
+}
+
+/* Intervals hold for equal states of the machine. */
+static void append_state(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
+    size_t count = pdnn_comparison_has_state(comparison) ? pdnn_comparison_other_state(comparison) : 0;
+    struct pdnn_str line = {0};
+    if (!count)
+        return;
+    pdnn_str_printf(&line,
+                    "%zu of %zu found the machine in another state on either side (their read probes differ "
+                    "by more than 15 %%), so that their intervals are too narrow.",
+                    count, comparison->pairs.n_rows);
+    append_sentence(out, &line);
+}
+
+/* The groups of one key of a scope, under its name as the title; only their number if there are many. */
+static void append_key(struct pdnn_str *out, struct pdnn_table *groups, const char *family, const char *key) {
+    size_t columns[PDNN_GROUP_COLUMNS], n_columns = 0;
+    struct pdnn_row_list rows = {0};
+    for (size_t i = 0; i < groups->n_rows; i++)
+        if (strcmp(pdnn_table_text(groups, i, PDNN_GROUP_FAMILY), family) == 0 &&
+            strcmp(pdnn_table_text(groups, i, PDNN_GROUP_KEY), key) == 0)
+            pdnn_rows_add(&rows, i);
+    for (size_t column = PDNN_GROUP_VALUE; column < PDNN_GROUP_COLUMNS; column++)
+        columns[n_columns++] = column;
+    groups->column[PDNN_GROUP_VALUE].def.title = key;
+    if (rows.count > VALUES_SHOWN)
+        pdnn_str_printf(out, "It has %zu values: --table groups\n\n", rows.count);
+    else if (rows.count) {
+        pdnn_table_show(out, groups, &rows, columns, n_columns);
+        pdnn_str_append(out, "\n", 1);
+    }
+    pdnn_rows_finish(&rows);
+}
+
+/* "fc: batch explains the ratios best: 71 % of the variance of their logarithm, then nodes 12 %", and what
+ * the ratios are by that key. Nothing if the pairs differ in no key. */
+static void append_axes(struct pdnn_str *out, struct compared *c, const char *family) {
+    size_t best = pdnn_compare_best_axis(&c->axes, family);
+    struct pdnn_str line = {0};
+    bool has_axes = false;
+    pdnn_str_printf(&line, "%s%s", family, *family ? ": " : "");
+    if (best != SIZE_MAX)
+        pdnn_str_printf(&line, "%s explains the ratios best: %.0f %% of the variance of their logarithm",
+                        pdnn_table_text(&c->axes, best, PDNN_COMPARE_AXIS_KEY),
+                        pdnn_table_number(&c->axes, best, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
+    else
+        pdnn_str_printf(&line, "no key explains the ratios better than chance would");
+    for (size_t i = 0; i < c->axes.n_rows; i++) {
+        if (strcmp(pdnn_table_text(&c->axes, i, PDNN_COMPARE_AXIS_FAMILY), family) != 0)
+            continue;
+        has_axes = true;
+        if (i != best && pdnn_compare_axis_explains(&c->axes, i))
+            pdnn_str_printf(&line, ", %s %.0f %%", pdnn_table_text(&c->axes, i, PDNN_COMPARE_AXIS_KEY),
+                            pdnn_table_number(&c->axes, i, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
+    }
+    pdnn_str_printf(&line, ".");
+    if (has_axes)
+        append_sentence(out, &line);
+    if (best != SIZE_MAX && strcmp(pdnn_table_text(&c->axes, best, PDNN_COMPARE_AXIS_KEY), "family") != 0)
+        append_key(out, &c->groups, family, pdnn_table_text(&c->axes, best, PDNN_COMPARE_AXIS_KEY));
+    pdnn_str_finish(&line);
+}
+
+static void append_ops(struct pdnn_str *out, const struct compared *c) {
+    size_t columns[PDNN_COMPARE_OPS_COLUMNS], n_columns = 0, of_all = 0;
+    struct pdnn_row_list rows = {0};
+    struct pdnn_str line = {0};
+    if (!c->n_op_pairs) {
+        pdnn_str_printf(out, "ops.csv does not say which ops the difference comes from.\n\n");
+        return;
+    }
+    pdnn_str_printf(&line,
+                    "Where the time goes, summed over %zu instance%s. The product of all effects is the "
+                    "geometric mean; above 1, B gains time there.",
+                    c->n_op_pairs, c->n_op_pairs == 1 ? "" : "s");
+    append_sentence(out, &line);
+    while (of_all < c->ops.n_rows && pdnn_table_is_empty(&c->ops, of_all, PDNN_COMPARE_OPS_FAMILY))
+        of_all++;
+    for (size_t i = 0; i < of_all; i++)
+        if (i < OPS_SHOWN || i + 1 == of_all) /* the last one is the residual */
+            pdnn_rows_add(&rows, i);
+    for (size_t column = PDNN_COMPARE_OPS_KEYS; column < PDNN_COMPARE_OPS_COLUMNS; column++)
+        columns[n_columns++] = column;
+    pdnn_table_show(out, &c->ops, &rows, columns, n_columns);
+    if (rows.count < of_all)
+        pdnn_str_printf(out, "and %zu more with less effect: --table ops\n", of_all - rows.count);
+    pdnn_str_append(out, "\n", 1);
+    pdnn_rows_finish(&rows);
+}
+
+static void append_extremes(struct pdnn_str *out, struct pdnn_table *pairs) {
+    struct pdnn_row_list all = pdnn_rows_all(pairs), rows = {0};
+    pdnn_rows_sort(&all, pairs, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
+    for (size_t i = 0; i < all.count; i++)
+        if (i < EXTREMES_SHOWN || i + EXTREMES_SHOWN >= all.count)
+            pdnn_rows_add(&rows, all.at[i]);
+    if (rows.count < all.count)
+        pdnn_str_printf(out, "The greatest and the least of %zu ratios, time of A over time of B:\n\n",
+                        all.count);
+    shorten_ids(out, pairs);
+    SHOW(out, pairs, &rows, pair_columns);
+    pdnn_rows_finish(&all);
+    pdnn_rows_finish(&rows);
+}
+
+/* How many there are with each pair of statuses, and the first of them. */
+static void append_unpaired(struct pdnn_str *out, const struct pdnn_table *unpaired) {
+    enum { A, B, INSTANCES, EXAMPLE, N };
+    static const struct pdnn_column_def columns[N] = {
+        [A] = {.name = "A", .blank = "absent"},
+        [B] = {.name = "B", .blank = "absent"},
+        [INSTANCES] = {.name = "instances", .kind = PDNN_KIND_COUNT},
+        [EXAMPLE] = {.name = "for example", .align = PDNN_ALIGN_WRAP}};
+    static const size_t statuses[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS};
+    struct pdnn_table table;
+    if (!unpaired->n_rows)
+        return;
+    pdnn_str_printf(out, "\nNot compared, because they did not end ok on both sides: %zu\n\n",
+                    unpaired->n_rows);
+    struct pdnn_groups groups = pdnn_groups_make(unpaired, NULL, statuses, 2);
+    pdnn_table_init(&table, &(struct pdnn_table_def){"not compared", "", columns, N});
+    for (size_t i = 0; i < groups.count; i++) {
+        size_t first = groups.group[i].at[0], row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, A, pdnn_table_text(unpaired, first, PDNN_UNPAIRED_A_STATUS));
+        pdnn_table_set_text(&table, row, B, pdnn_table_text(unpaired, first, PDNN_UNPAIRED_B_STATUS));
+        pdnn_table_set_count(&table, row, INSTANCES, groups.group[i].count);
+        pdnn_table_set_text(&table, row, EXAMPLE, pdnn_table_text(unpaired, first, PDNN_UNPAIRED_ID));
+    }
+    pdnn_table_show(out, &table, NULL, NULL, 0);
+    pdnn_table_finish(&table);
+    pdnn_groups_finish(&groups);
+}
+
+static void append_overview(struct pdnn_str *out, struct compared *c) {
+    append_head(out, &c->comparison);
+    append_summary(out, &c->groups);
+    append_state(out, &c->comparison);
+    append_key(out, &c->groups, "", "family");
+    for (size_t i = 0; i < c->groups.n_rows; i++)
+        if (pdnn_table_is_empty(&c->groups, i, PDNN_GROUP_KEY))
+            append_axes(out, c, pdnn_table_text(&c->groups, i, PDNN_GROUP_FAMILY));
+    append_ops(out, c);
+    append_extremes(out, &c->comparison.pairs);
+    append_unpaired(out, &c->comparison.unpaired);
+}
+
+static int view_of(const struct pdnn_arguments *arguments) {
+    const char *table = pdnn_argument(arguments, "table");
+    int view = pdnn_wants_text(arguments) ? OVERVIEW : PAIRS;
+    for (int i = 0; table && tables[i]; i++)
+        if (strcmp(tables[i], table) == 0)
+            view = i;
+    return view;
+}
+
+/* Fills the tables that the view shows. */
+static enum pdnn_status analyse(struct compared *c, int view, struct pdnn_err *err) {
+    if (view == GROUPS || view == AXES || view == OVERVIEW)
+        pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
+    if (view == OPS || (view == OVERVIEW && pdnn_compare_has_ops(&c->comparison)))
+        return pdnn_compare_ops(&c->comparison, &c->by, &c->ops, &c->n_op_pairs, err);
+    return PDNN_OK;
+}
+
+static void print(struct compared *c, int view, const struct pdnn_arguments *arguments) {
+    struct pdnn_table *pairs = &c->comparison.pairs, *unpaired = &c->comparison.unpaired;
+    const struct pdnn_table *const printed[] = {pairs, &c->groups, &c->axes, &c->ops, unpaired};
+    struct pdnn_str out = {0};
+    if (!pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS) {
+        pdnn_table_print(printed[view], NULL, arguments);
+        return;
+    }
+    if (view == PAIRS) {
+        shorten_ids(&out, pairs);
+        SHOW(&out, pairs, NULL, pair_columns);
+    } else if (view == UNPAIRED) {
+        SHOW(&out, unpaired, NULL, unpaired_columns);
+    } else {
+        append_overview(&out, c);
+    }
+    pdnn_text_print(&out, false);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct compared c = {.by = {{PDNN_BY_OP}, 1}};
+    struct pdnn_compare_request request = {
+        .directory = {arguments->operands[0], arguments->n_operands > 1 ? arguments->operands[1] : NULL},
+        .across = pdnn_argument(arguments, "across")};
+    const char **only = NULL, *by = pdnn_argument(arguments, "by");
+    int view = view_of(arguments);
+    enum pdnn_status status = PDNN_OK;
+    if (by && view != OPS && view != OVERVIEW)
+        return pdnn_fail(err, PDNN_INVALID, "--by is for the table ops, not for %s", tables[view]);
+    if (by)
+        status = pdnn_by_parse(by, &c.by, err);
+    if (status == PDNN_OK)
+        pdnn_argument_all(arguments, "only", &only, &request.n_only);
+    request.only = only;
+    if (status == PDNN_OK)
+        status = pdnn_comparison_open(&c.comparison, &request, err);
+    if (status == PDNN_OK)
+        status = analyse(&c, view, err);
+    if (status == PDNN_OK)
+        print(&c, view, arguments);
+    if (status == PDNN_OK)
+        fprintf(stderr, "%zu instance%s on both sides, %zu not compared\n", c.comparison.pairs.n_rows,
+                c.comparison.pairs.n_rows == 1 ? "" : "s", c.comparison.unpaired.n_rows);
+    free(only);
+    pdnn_table_finish(&c.groups);
+    pdnn_table_finish(&c.axes);
+    pdnn_table_finish(&c.ops);
+    pdnn_comparison_close(&c.comparison);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_compare = {
+    .name = "compare",
+    .summary = "Says how much faster one platform is than another, where, and why.",
+    .operands = "A [B]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

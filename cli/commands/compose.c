@@ -1,0 +1,348 @@
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "base/visible.h"
+#include "cli/print/composition.h"
+#include "cli/print/console.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "results/store/tables.h"
+#include "session/compose/compose.h"
+#include "session/environment.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static const char *const paragraphs[] = {
+    "Gives the times of models without running most of them, as a result directory like that of sweep. "
+    "Every model is compiled as its backend would run it, which says which operators it consists of; "
+    "each distinct operator is measured once per round, behind the steps that precede it in a model, as many as "
+    "fill the caches; a model's time is the sum over its operators. "
+    "paradnn ops SPEC lists them.",
+    "results.csv says in its column method which rows are direct and which are composed. "
+    "Models whose memory fits into the last-level cache run directly. "
+    "A row with an operator that could not be measured is unpredicted, with the reason.",
+    "With --budget, the models are composed of which it buys most, by what compiling and measuring are guessed to "
+    "take; --dry-run says what that is. "
+    "An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
+    "measured ones of other sizes, of the same implementation and state of the caches, if there are larger and "
+    "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. "
+    "What is left, the next run goes on with.",
+    "With --correct N, a random sample of N composed models also runs, between the rounds of the operators. "
+    "Half of them say by how much each kind of operator takes longer or shorter in models than composed, "
+    "by which all composed times are corrected; the other half how far corrected times are off, "
+    "which makes 90 % intervals: ci_low_ns and ci_high_ns. It takes at least 18 models for intervals, "
+    "and with 18 in each family and mode these have their own. Without it, "
+    "the interval of a composed row says how well its sum repeats between rounds, and nothing of the method's "
+    "error.",
+    "With --validate N, another sample of N also runs, and the table on stdout has the error of each, "
+    "beside how far its direct runs differ. No model corrects and validates. All rows of models that ran are direct.",
+    "Measured operators are kept in operators.csv in the library's directory, synced one by one. "
+    "Run again, the command goes on where it ended; another spec measures only what the library lacks. "
+    "Times count only for the same program, library, processor, threads and binding.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"output", 'o', "DIR", NULL, false,
+     "the result directory (default: NAME.composed in the current directory, with the spec's name, or "
+     "NAME.I-of-N.composed for a shard; required for an ID)"},
+    {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
+    {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
+    {"correct", 0, "N", NULL, false, "also run N others, to correct composed times and find their intervals"},
+    {"budget", 0, "TIME", NULL, false,
+     "what the command may take, as limits.budget: the models of which it buys most are composed, and "
+     "operators predicted from measured neighbours"},
+    {"extrapolate", 0, "N", NULL, false,
+     "also predict operators whose sizes are up to N times beyond those of measured neighbours (default: 1)"},
+    {"dry-run", 0, NULL, NULL, false,
+     "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
+    {"retry", 0, NULL, NULL, false,
+     "measure operators again that failed in an earlier run, and run models again that failed"},
+    PDNN_OPTION_SHARD,
+    PDNN_OPTION_SHARD_BASE,
+    PDNN_OPTION_SET,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_option_hint hints[] = {
+    {"join", "processes cannot share a composition's directory: give each --shard I/N, then join their "
+             "directories and libraries with paradnn merge"},
+    {NULL, NULL},
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn compose sweeps/fc.yaml --validate 5",
+     "the sweep from its operators, and five models to compare"},
+    {"paradnn compose sweeps/table2.yaml --correct 40 --validate 20",
+     "corrected and with intervals by 40 models that run, and 20 more to see how good that is"},
+    {"paradnn compose other.yaml -o other -l fc.composed", "another spec, with the operators of the first"},
+    {"paradnn compose sweeps/table2.yaml --budget 1h --dry-run", "what an hour buys of a large sweep"},
+    {"paradnn plot roofline fc.composed", "its results are like any others"},
+};
+
+enum { COUNT_MAX = 100000, EXTRAPOLATE_MAX = 1000, ROOF_SECONDS = 3 };
+
+struct job {
+    struct pdnn_progress bar;
+    struct pdnn_session_hooks hooks;
+    struct pdnn_session session;
+    struct pdnn_sweep_directory sweep;
+    struct pdnn_compose_request request;
+    struct pdnn_compose_result result;
+    struct pdnn_arena arena;
+    struct pdnn_str path;
+};
+
+static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, struct job *job,
+                                       struct pdnn_err *err) {
+    const char *given = pdnn_argument(arguments, "output"), *spec_name = job->session.spec.name;
+    if (!given && !spec_name)
+        return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
+    pdnn_str_printf(&job->path, "%s", given ? given : spec_name);
+    if (!given && job->session.shard.count)
+        pdnn_str_printf(&job->path, ".%" PRIu32 "-of-%" PRIu32, job->session.shard.index,
+                        job->session.shard.count);
+    pdnn_str_printf(&job->path, "%s", given ? "" : ".composed");
+    return PDNN_OK;
+}
+
+/* --extrapolate, 1 if there is none. */
+static enum pdnn_status read_extrapolate(const struct pdnn_arguments *arguments, double *factor,
+                                         struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, "extrapolate");
+    *factor = 1;
+    if (text && (!pdnn_parse_double(text, factor) || !(*factor >= 1 && *factor <= EXTRAPOLATE_MAX)))
+        return pdnn_fail(err, PDNN_INVALID, "--extrapolate is '%s', expected a number from 1 to %d", text,
+                         EXTRAPOLATE_MAX);
+    return PDNN_OK;
+}
+
+/* Whatever --set says, and the budget. */
+static void read_sets(const struct pdnn_arguments *arguments, struct pdnn_arena *arena, const char ***sets,
+                      size_t *n_sets) {
+    const char *budget = pdnn_argument(arguments, "budget");
+    pdnn_argument_all(arguments, "set", sets, n_sets);
+    if (!budget)
+        return;
+    const char **more = pdnn_resize(*sets, *n_sets + 1, sizeof(char *));
+    *sets = more;
+    more[(*n_sets)++] = pdnn_arena_printf(arena, "limits.budget=%s", budget);
+}
+
+static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
+                                    struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, name);
+    int64_t number = 0;
+    if (text && (!pdnn_parse_i64(text, &number) || number < 1 || number > COUNT_MAX))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a whole number from 1 to %d", name, text,
+                         COUNT_MAX);
+    *count = (size_t)number;
+    return PDNN_OK;
+}
+
+static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
+                                     struct pdnn_err *err) {
+    const char *ceilings = pdnn_argument(arguments, "ceilings");
+    const char **sets = NULL;
+    size_t n_sets;
+    if (parse_count(arguments, "validate", &job->request.validate, err) != PDNN_OK ||
+        parse_count(arguments, "correct", &job->request.correct, err) != PDNN_OK)
+        return err->status;
+    job->request.retry = pdnn_argument(arguments, "retry");
+    job->hooks = pdnn_console_hooks(&job->bar);
+    job->session.hooks = &job->hooks;
+    job->session.no_cache = pdnn_argument(arguments, "no-cache");
+    enum pdnn_status status = read_extrapolate(arguments, &job->request.extrapolate, err);
+    if (status == PDNN_OK)
+        status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
+                                  getenv, &job->session.shard, err);
+    if (status == PDNN_OK)
+        read_sets(arguments, &job->arena, &sets, &n_sets);
+    if (status == PDNN_OK)
+        status =
+            pdnn_session_open(&job->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && ceilings)
+        status = pdnn_ceilings_read(ceilings, NULL, job->session.ceilings, err);
+    if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
+        status = name_directory(arguments, job, err);
+    if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
+        pdnn_session_announce(&job->session, pdnn_str_text(&job->path));
+    job->request.seed = job->session.spec.seed;
+    free(sets);
+    return status;
+}
+
+static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, struct job *job,
+                                       struct pdnn_err *err) {
+    const char *library = pdnn_argument(arguments, "library");
+    struct pdnn_sweep_request request = {.path = pdnn_str_text(&job->path),
+                                         .session = &job->session,
+                                         .ceilings_file = pdnn_argument(arguments, "ceilings"),
+                                         .allow_slow = pdnn_argument(arguments, "allow-slow"),
+                                         .retry = pdnn_argument(arguments, "retry")};
+    struct pdnn_fact *facts;
+    enum pdnn_status status =
+        pdnn_environment_facts(&job->session, &job->arena, &facts, &request.n_facts, err);
+    request.facts = facts;
+    if (status == PDNN_OK)
+        status = pdnn_sweep_directory_open(&job->sweep, &request, err);
+    if (status == PDNN_OK)
+        status = pdnn_library_open(library ? library : request.path, &job->request.library, err);
+    return status;
+}
+
+/* How well measured operators are predicted from the others, where any was predicted. */
+static void print_left_out(const struct job *job) {
+    struct pdnn_left_out *rows = NULL;
+    size_t count = 0;
+    if (!job->result.predicted || !job->result.neighbours)
+        return;
+    fprintf(stderr, "%zu operators interpolated; what was measured, left out and interpolated:\n",
+            job->result.predicted);
+    pdnn_neighbours_leave_out(job->result.neighbours, &rows, &count);
+    for (size_t i = 0; i < count; i++) {
+        const struct pdnn_left_out *row = &rows[i];
+        if (!row->count)
+            fprintf(stderr, "  %s: none of %zu\n", row->op, row->all);
+        else
+            fprintf(stderr,
+                    "  %s: %zu of %zu, median error %+.1f %%, median |error| %.1f %%, 90 %% within %.1f %%\n",
+                    row->op, row->count, row->all, 100 * row->bias, 100 * row->median, 100 * row->p90);
+    }
+    free(rows);
+}
+
+static void print_summary(const struct job *job) {
+    const struct pdnn_compose_result *result = &job->result;
+    char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT],
+        outcomes[PDNN_OUTCOMES_TEXT];
+    fprintf(
+        stderr,
+        "%zu instances:%s%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu without their cache "
+        "states\n%zu measurements in %s, after %s for compiling; %zu visits of models\n",
+        job->session.n_tasks, pdnn_outcomes_format(job->sweep.counts, outcomes),
+        result->out_of_time ? "; the time is up" : "", result->composed, result->small, result->operators,
+        result->stateless, result->measured,
+        pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
+        pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
+    const struct pdnn_settle_result *settled = &result->settled;
+    if (settled->fitted)
+        fprintf(stderr, "corrected by factors from %.3f to %.3f, from %zu models\n", settled->least_factor,
+                settled->greatest_factor, settled->fitted);
+    if (settled->fitted || settled->calibrated)
+        fprintf(stderr, "intervals from %zu%s models%s\n", settled->calibrated,
+                settled->fitted ? " other" : "",
+                settled->calibrated < PDNN_SETTLE_LEAST ? ", which are too few" : "");
+    print_left_out(job);
+    const char *path = pdnn_visible(shown, pdnn_str_text(&job->path));
+    fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
+}
+
+static void print_validation(const struct pdnn_arguments *arguments, const struct job *job) {
+    struct pdnn_table models;
+    struct pdnn_str text = {0};
+    pdnn_compose_validate(&job->sweep, job->result.corrects, &models);
+    if (pdnn_wants_text(arguments)) {
+        pdnn_validation_text(&text, &models);
+        pdnn_text_print(&text, false);
+    } else {
+        pdnn_table_print(&models, NULL, arguments);
+    }
+    pdnn_table_finish(&models);
+}
+
+static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job, bool *some_failed,
+                                struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_compose_run(&job->sweep, &job->request, &job->result, err);
+    if (status != PDNN_OK && status != PDNN_INTERRUPTED)
+        return status;
+    if (job->sweep.written)
+        print_summary(job);
+    *some_failed = pdnn_session_has_failed(job->sweep.counts);
+    if (status == PDNN_OK && job->request.validate)
+        print_validation(arguments, job);
+    return status;
+}
+
+/* Nothing is written, and only roofs are measured. */
+static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struct job *job,
+                                   struct pdnn_err *err) {
+    struct pdnn_session *session = &job->session;
+    struct pdnn_compose_plan plan = {0};
+    struct pdnn_compose_choice choice = {0};
+    uint64_t budget_ns = session->spec.limits.budget_ns;
+    enum pdnn_status status = PDNN_OK;
+    if (!pdnn_argument(arguments, "ceilings"))
+        status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
+    if (status == PDNN_OK)
+        status = pdnn_compose_plan(&plan, session, err);
+    if (status == PDNN_OK) {
+        struct pdnn_table operators;
+        struct pdnn_str text = {0};
+        pdnn_compose_plan_choose(&plan, job->request.extrapolate,
+                                 budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
+        pdnn_compose_plan_table(&choice.choose, &operators);
+        if (pdnn_wants_text(arguments))
+            pdnn_compose_plan_text(&text, &plan, &choice, &operators);
+        pdnn_text_print(&text, false);
+        pdnn_table_print(&operators, NULL, arguments);
+        pdnn_table_finish(&operators);
+    }
+    pdnn_compose_choice_finish(&choice);
+    pdnn_compose_plan_finish(&plan);
+    return status;
+}
+
+/* The plan is made of the graphs alone. */
+static enum pdnn_status check_dry(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    static const char *const others[] = {"library", "retry", "validate", "correct"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (pdnn_argument(arguments, others[i]))
+            return pdnn_fail(err, PDNN_INVALID,
+                             "--dry-run plans from the graphs alone and knows no --%s, leave that out",
+                             others[i]);
+    return PDNN_OK;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct job job = {.session = {.started_ns = pdnn_clock_ns()}, .sweep = {.folder = {.fd = -1}}};
+    const bool is_dry = pdnn_argument(arguments, "dry-run");
+    enum pdnn_status status = is_dry ? check_dry(arguments, err) : PDNN_OK;
+    if (status == PDNN_OK)
+        status = open_session(arguments, &job, err);
+    if (status == PDNN_OK && is_dry)
+        status = print_plan(arguments, &job, err);
+    if (status == PDNN_OK && !is_dry)
+        status = open_directory(arguments, &job, err);
+    if (status == PDNN_OK && !is_dry)
+        status = compose(arguments, &job, some_failed, err);
+    free(job.result.corrects);
+    pdnn_neighbours_destroy(job.result.neighbours);
+    pdnn_library_close(job.request.library);
+    pdnn_sweep_directory_close(&job.sweep);
+    pdnn_session_finish(&job.session);
+    pdnn_arena_finish(&job.arena);
+    pdnn_str_finish(&job.path);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_compose = {
+    .name = "compose",
+    .summary = "Gives the times of models as sums over their operators, measured once.",
+    .operands = "SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .hints = hints,
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run,
+};

@@ -1,0 +1,186 @@
+#include "cli/args/help.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "models/family.h"
+#include "models/instance.h"
+#include "models/op.h"
+#include "models/optimizer.h"
+
+static const char *const paragraphs[] = {
+    "Without NAME, lists the model families. With NAME, a family or a preset, lists the family's hyper-parameters, "
+    "the run settings that apply to it, the optimizers, and its presets. "
+    "Every parameter and setting is a key in a spec and in an ID.",
+    "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. "
+    "A spec may also write [[3, 4, 6, 3]], whereas [3, 4] is an axis of two values. "
+    "A parameter marked \"with\" some value applies only then, and is left out of other IDs.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {PDNN_OPTION_TABLE};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
+};
+
+enum { FAMILY, PARAMETERS, FAMILY_HELP, N_FAMILY_COLUMNS };
+static const struct pdnn_column_def family_columns[N_FAMILY_COLUMNS] = {
+    [FAMILY] = {.name = "family", .help = "what a spec and an ID call it"},
+    [PARAMETERS] = {.name = "parameters",
+                    .align = PDNN_ALIGN_WRAP,
+                    .help = "the names of its hyper-parameters"},
+    [FAMILY_HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what its models are"},
+};
+static const struct pdnn_table_def families_def = {"families", "the model families", family_columns,
+                                                   N_FAMILY_COLUMNS};
+
+static void print_families(const struct pdnn_arguments *arguments) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, &families_def);
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+        struct pdnn_str names = {0};
+        for (size_t i = 0; i < (*family)->n_params; i++)
+            pdnn_str_printf(&names, "%s%s", i ? " " : "", (*family)->params[i].name);
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, FAMILY, (*family)->name);
+        pdnn_table_set_text(&table, row, PARAMETERS, pdnn_str_text(&names));
+        pdnn_table_set_text(&table, row, FAMILY_HELP, (*family)->help);
+        pdnn_str_finish(&names);
+    }
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+}
+
+enum { KIND, NAME, VALUES, DEFAULT, UNIT, HELP, N_PARAM_COLUMNS };
+static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
+    [KIND] = {.name = "kind",
+              .align = PDNN_ALIGN_GROUP,
+              .help = "hyper-parameter, run setting, optimizer or preset"},
+    [NAME] = {.name = "name", .align = PDNN_ALIGN_WRAP, .help = "its key in a spec and in an ID"},
+    [VALUES] = {.name = "values", .align = PDNN_ALIGN_WRAP, .help = "what it may be"},
+    [DEFAULT] = {.name = "default", .align = PDNN_ALIGN_WRAP, .help = "what it is where nothing is said"},
+    [UNIT] = {.name = "unit", .rank = 1, .help = "of its values"},
+    [HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
+};
+static const struct pdnn_table_def params_def = {"families NAME", "the parameters of a family", param_columns,
+                                                 N_PARAM_COLUMNS};
+
+static size_t add_row(struct pdnn_table *table, const char *kind, const char *name, const char *help) {
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, KIND, kind);
+    pdnn_table_set_text(table, row, NAME, name);
+    pdnn_table_set_text(table, row, HELP, help);
+    return row;
+}
+
+static void add_param(struct pdnn_table *table, const char *kind, const struct pdnn_param_def *param,
+                      const char *help) {
+    char buffer[PDNN_PARAM_TEXT];
+    struct pdnn_str range = {0};
+    pdnn_param_range_format(&range, param);
+    size_t row = add_row(table, kind, param->name, help);
+    pdnn_table_set_text(table, row, VALUES, pdnn_str_text(&range));
+    pdnn_table_set_text(table, row, DEFAULT,
+                        pdnn_param_format(param, pdnn_value_of(param->fallback), buffer));
+    pdnn_table_set_text(table, row, UNIT, pdnn_param_unit(param));
+    pdnn_str_finish(&range);
+}
+
+static void add_params(struct pdnn_table *table, const struct pdnn_instance *defaults) {
+    const struct pdnn_family_def *family = defaults->family;
+    for (size_t i = 0; i < family->n_params; i++) {
+        struct pdnn_str help = {0};
+        pdnn_hyper_help_format(&help, defaults, i);
+        add_param(table, "hyper-parameter", &family->params[i], pdnn_str_text(&help));
+        pdnn_str_finish(&help);
+    }
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
+        if (pdnn_setting_applies(defaults, (enum pdnn_setting)i))
+            add_param(table, "run setting", &pdnn_settings[i], pdnn_settings[i].help);
+    }
+}
+
+static void append_rule(struct pdnn_str *help, const struct pdnn_op_def *op, const double *coef) {
+    const char *const *names = op->coef_names;
+    pdnn_str_printf(help, "%s with", op->formula);
+    for (size_t c = 0; names[c]; c++)
+        pdnn_str_printf(help, "%s %s=%g", c ? "," : "", names[c], coef[c]);
+}
+
+/* The help column shows the update rule and its constants. */
+static void add_optimizers(struct pdnn_table *table) {
+    for (size_t i = 0; i < PDNN_OPTIMIZER_COUNT; i++) {
+        const struct pdnn_optimizer_def *optimizer = &pdnn_optimizers[i];
+        struct pdnn_str help = {0};
+        append_rule(&help, optimizer->op, optimizer->coef);
+        if (optimizer->last != optimizer->op) {
+            pdnn_str_printf(&help, "; ");
+            append_rule(&help, optimizer->last, optimizer->last->coef);
+        }
+        add_row(table, "optimizer", optimizer->name, pdnn_str_text(&help));
+        pdnn_str_finish(&help);
+    }
+}
+
+/* A preset's values go into the help column. */
+static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < family->n_presets; i++) {
+        struct pdnn_str help = {0};
+        struct pdnn_instance preset;
+        pdnn_instance_init_preset(&preset, family, &family->presets[i]);
+        pdnn_str_printf(&help, "%s:", family->presets[i].help);
+        const char *comma = "";
+        for (size_t p = 0; p < family->n_params; p++) {
+            char buffer[PDNN_PARAM_TEXT];
+            if (!pdnn_hyper_applies(&preset, p))
+                continue;
+            pdnn_str_printf(&help, "%s %s=%s", comma, family->params[p].name,
+                            pdnn_param_format(&family->params[p], preset.hyper[p], buffer));
+            comma = ",";
+        }
+        add_row(table, "preset", family->presets[i].name, pdnn_str_text(&help));
+        pdnn_str_finish(&help);
+    }
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    if (!arguments->n_operands) {
+        print_families(arguments);
+        return PDNN_OK;
+    }
+    struct pdnn_model_name model;
+    if (pdnn_model_find(arguments->operands[0], false, &model, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_family_def *family = model.family;
+    struct pdnn_instance defaults;
+    struct pdnn_table table;
+    pdnn_table_init(&table, &params_def);
+    pdnn_instance_init(&defaults, family);
+    add_params(&table, &defaults);
+    add_optimizers(&table);
+    add_presets(&table, family);
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+    return PDNN_OK;
+}
+
+static bool word(size_t index, const char **name, const char **help) {
+    const struct pdnn_family_def *family = pdnn_families[index];
+    *name = family ? family->name : NULL;
+    *help = family ? family->help : NULL;
+    return family != NULL;
+}
+
+const struct pdnn_command_def pdnn_command_families = {
+    .name = "families",
+    .summary = "Lists the model families, or one family's parameters.",
+    .operands = "[NAME]",
+    .word = word,
+    .max_operands = 1,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

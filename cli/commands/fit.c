@@ -1,0 +1,333 @@
+#include "base/fill.h"
+#include "base/visible.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "cli/print/terminal.h"
+#include "results/compare/compare.h"
+#include "results/fit/fit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Linear regression of a column of results.csv, or of a ratio, on hyper-parameters and run settings, one "
+    "fit per family: which of them the machine rewards. Prints each weight with its 95 % interval, R2, R2 "
+    "adjusted for the number of terms, R2 of predicting each instance from all others, and the outliers.",
+    "The linear model is that of the ParaDnn paper: ordinary least squares on z-scores, without "
+    "interactions. A weight of 0.5 means that the value rises by half its standard deviation when the "
+    "hyper-parameter rises by one of its own. The log model does the same on logarithms; the power model "
+    "fits value = constant * product of hyper-parameter ^ weight. Words become one term each, set against "
+    "the first one in the table; in the power model their weights are factors.",
+    "Intervals assume independent errors of equal size. Terms that are constant, or a combination of terms "
+    "before them, have no weight and are named. VIF is the factor by which correlation with other terms "
+    "inflates the weight's variance. An outlier is so far off that only 1 table in 20 has such a row by "
+    "chance.",
+    "With a second RESULTS, or with --across, the ratio of step times is fitted as `paradnn compare` "
+    "computes it: the time of the first over that of the second, so above 1 the second is faster. Instances "
+    "without a ratio are left out.",
+    "RESULTS is the directory that a sweep wrote. Instances whose status is not ok are left out. `paradnn "
+    "columns fit` and `paradnn columns residuals` explain the columns.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"value", 'v', "COLUMN", NULL, false,
+     "fit this column of results.csv (default: pct_of_peak, the utilization, or gflops where no instance has "
+     "it; for the power model time_ns_median)"},
+    {"on", 0, "COLUMNS", NULL, false,
+     "fit it on these columns, joined by commas (default: every hyper-parameter and run setting)"},
+    {"across", 'a', "KEYS", NULL, false,
+     "fit the ratio across these settings, as in compare: backend, or threads=1:2"},
+    {"model", 'm', "MODEL", pdnn_fit_models, false, "linear, log or power (default: linear and log)"},
+    PDNN_OPTION_ONLY,
+    {"residuals", 0, NULL, NULL, false, "list every instance with its fitted value instead"},
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn fit fc.results", "whether batch, width or depth decides how much of the machine is used"},
+    {"paradnn fit fc.results --model power --on layers,nodes,batch",
+     "time = c * layers^a * nodes^b * batch^c"},
+    {"paradnn fit fc.results --value gflops --only mode=train", "what decides the rate of training"},
+    {"paradnn fit fc.results --across threads=1:2", "which models gain from a second thread"},
+};
+
+enum { ON_MAX = 64 };
+
+struct command {
+    struct pdnn_selection own;
+    struct pdnn_comparison comparison;      /* for a ratio */
+    const struct pdnn_selection *selection; /* one of the two tables that are open */
+    const double *ratios;                   /* by position; NULL: a column is fitted */
+    const bool *chosen;
+    struct pdnn_arena arena;
+    struct pdnn_table terms, residuals;
+    const char *on[ON_MAX];
+    size_t n_on;
+    const char *value; /* NULL: the model's own */
+    const char *usual; /* that of the linear and the log model */
+};
+
+static enum pdnn_status parse_on(struct command *c, const char *text, struct pdnn_err *err) {
+    char *next;
+    for (char *at = text ? pdnn_arena_strdup(&c->arena, text) : NULL; at; at = next) {
+        next = strchr(at, ',');
+        if (next)
+            *next++ = 0;
+        if (c->n_on == ON_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "--on names more than %d columns", ON_MAX);
+        c->on[c->n_on++] = at;
+    }
+    return PDNN_OK;
+}
+
+/* The table of one directory, or two platforms side by side. */
+static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    struct pdnn_compare_request request = {.directory = {arguments->operands[0]},
+                                           .across = pdnn_argument(arguments, "across")};
+    const char **only = NULL;
+    pdnn_argument_all(arguments, "only", &only, &request.n_only);
+    enum pdnn_status status = PDNN_OK;
+    bool is_ratio = arguments->n_operands > 1 || request.across;
+    request.only = only;
+    if (arguments->n_operands > 1)
+        request.directory[PDNN_SIDE_B] = arguments->operands[1];
+    if (is_ratio && c->value)
+        status = pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
+    else if (is_ratio)
+        status = pdnn_comparison_open(&c->comparison, &request, err);
+    else
+        status = pdnn_selection_open(&c->own, arguments->operands[0], only, request.n_only, err);
+    free(only);
+    if (status != PDNN_OK)
+        return status;
+    c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;
+    c->usual = pdnn_selection_utilization(c->selection);
+    if (is_ratio)
+        pdnn_fit_ratios(&c->comparison, &c->arena, &c->ratios, &c->chosen);
+    return PDNN_OK;
+}
+
+static enum pdnn_status fit_family(struct command *c, const char *family, enum pdnn_fit_model model,
+                                   struct pdnn_err *err) {
+    struct pdnn_fit_request request = {.selection = c->selection,
+                                       .values = c->ratios,
+                                       .chosen = c->chosen,
+                                       .what = c->ratios                 ? "ratio"
+                                               : c->value                ? c->value
+                                               : model == PDNN_FIT_POWER ? "time_ns_median"
+                                                                         : c->usual,
+                                       .family = family,
+                                       .on = c->on,
+                                       .n_on = c->n_on,
+                                       .model = model};
+    if (!c->ratios && pdnn_fit_values(c->selection, request.what, &c->arena, &request.values, err) != PDNN_OK)
+        return err->status;
+    return pdnn_fit(&request, &c->terms, &c->residuals, err);
+}
+
+/* One fit; why it cannot be made goes to `notes`, once. */
+static enum pdnn_status try_family(struct command *c, const char *family, enum pdnn_fit_model model,
+                                   struct pdnn_str *notes, struct pdnn_err *err) {
+    struct pdnn_err one = {.status = PDNN_OK};
+    if (fit_family(c, family, model, &one) == PDNN_OK)
+        return PDNN_OK;
+    if (one.status != PDNN_INVALID) {
+        *err = one;
+        return err->status;
+    }
+    char buffer[PDNN_VISIBLE_TEXT];
+    const char *shown = pdnn_visible(buffer, one.text);
+    if (!strstr(pdnn_str_text(notes), shown))
+        pdnn_str_printf(notes, "%s\n", shown);
+    return PDNN_OK;
+}
+
+/* What cannot be fitted is an error only if nothing else can be. */
+static enum pdnn_status fit_all(struct command *c, const char *model, struct pdnn_err *err) {
+    const char *const *families;
+    size_t n_families;
+    struct pdnn_str notes = {0};
+    pdnn_fit_families(c->selection, &c->arena, &families, &n_families);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < n_families; i++) {
+        for (int m = 0; status == PDNN_OK && m < PDNN_FIT_MODEL_COUNT; m++) {
+            if (model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER)
+                status = try_family(c, families[i], (enum pdnn_fit_model)m, &notes, err);
+        }
+    }
+    const char *text = pdnn_str_text(&notes);
+    bool is_usual =
+        !c->ratios && !c->value && (!model || strcmp(model, pdnn_fit_models[PDNN_FIT_POWER]) != 0);
+    if (status == PDNN_OK && c->terms.n_rows && is_usual && strcmp(c->usual, "pct_of_peak") != 0)
+        fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", c->usual);
+    if (status == PDNN_OK && c->terms.n_rows)
+        fputs(text, stderr);
+    else if (status == PDNN_OK && *text)
+        status = pdnn_fail(err, PDNN_INVALID, "%.*s", (int)strcspn(text, "\n"), text);
+    else if (status == PDNN_OK)
+        status = pdnn_fail(err, PDNN_INVALID, "no instance ended ok, so there is nothing to fit");
+    pdnn_str_finish(&notes);
+    return status;
+}
+
+/* A line of people's text, filled to the terminal; finishes it. */
+static void append_line(struct pdnn_str *out, struct pdnn_str *line) {
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    struct pdnn_str shown = {0};
+    pdnn_visible_append(&shown, pdnn_str_text(line), line->length, "");
+    pdnn_fill_text(out, pdnn_str_text(&shown), 2, width ? width : SIZE_MAX);
+    pdnn_str_finish(&shown);
+    pdnn_str_finish(line);
+}
+
+/* "fc: pct_of_peak of 16 instances, linear: R2 0.997, adjusted 0.996, leave-one-out 0.994", and what was left
+ * out. */
+static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, size_t row) {
+    static const char *const forms[PDNN_FIT_MODEL_COUNT] = {"linear, z-scores",
+                                                            "linear in logarithms, z-scores", "power law"};
+    const char *model = pdnn_table_text(terms, row, PDNN_FIT_MODEL), *form = model;
+    const char *value = pdnn_table_text(terms, row, PDNN_FIT_VALUE);
+    uint64_t no_value = pdnn_table_count(terms, row, PDNN_FIT_NO_VALUE);
+    uint64_t no_cell = pdnn_table_count(terms, row, PDNN_FIT_NO_CELL);
+    double left_out = pdnn_table_number(terms, row, PDNN_FIT_R2_LEAVE_ONE_OUT);
+    struct pdnn_str line = {0};
+    for (size_t m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
+        form = strcmp(model, pdnn_fit_models[m]) == 0 ? forms[m] : form;
+    pdnn_str_printf(&line, "%s: %s of %" PRIu64 " instances, %s: R2 %.3f, adjusted %.3f, ",
+                    pdnn_table_text(terms, row, PDNN_FIT_FAMILY), value,
+                    pdnn_table_count(terms, row, PDNN_FIT_ROWS), form,
+                    pdnn_table_number(terms, row, PDNN_FIT_R2),
+                    pdnn_table_number(terms, row, PDNN_FIT_R2_ADJUSTED));
+    if (isnan(left_out))
+        pdnn_str_printf(&line, "leave-one-out not available: some instance alone determines a weight");
+    else
+        pdnn_str_printf(&line, "leave-one-out %.3f", left_out);
+    if (no_value)
+        pdnn_str_printf(&line, "; left out: %" PRIu64 " without %s", no_value, value);
+    if (no_cell)
+        pdnn_str_printf(&line, "; left out: %" PRIu64 " without a number that varies among the others",
+                        no_cell);
+    append_line(out, &line);
+}
+
+/* Weights first, the heaviest before others, then the constant and terms without a weight. A factor weighs
+ * its logarithm. */
+static double heaviness(const struct pdnn_table *terms, size_t row) {
+    double weight = pdnn_table_number(terms, row, PDNN_FIT_WEIGHT);
+    bool is_factor =
+        strcmp(pdnn_table_text(terms, row, PDNN_FIT_MODEL), pdnn_fit_models[PDNN_FIT_POWER]) == 0 &&
+        !pdnn_table_is_empty(terms, row, PDNN_FIT_BASELINE);
+    if (isnan(weight))
+        return -2;
+    return pdnn_table_is_empty(terms, row, PDNN_FIT_VIF) ? -1 : fabs(is_factor ? log(weight) : weight);
+}
+
+static double distance(const struct pdnn_table *residuals, size_t row) {
+    return fabs(pdnn_table_number(residuals, row, PDNN_RESIDUALS_STUDENTIZED));
+}
+
+/* Descending; rows that are alike stay in their order. */
+static void sort_by(struct pdnn_row_list *rows, const struct pdnn_table *table,
+                    double (*key)(const struct pdnn_table *, size_t)) {
+    for (size_t i = 1; i < rows->count; i++) {
+        size_t row = rows->at[i], k = i;
+        for (; k && key(table, rows->at[k - 1]) < key(table, row); k--)
+            rows->at[k] = rows->at[k - 1];
+        rows->at[k] = row;
+    }
+}
+
+static void append_outliers(struct pdnn_str *out, const struct command *c, size_t term) {
+    enum { SHOWN = 10 };
+    static const size_t columns[] = {PDNN_RESIDUALS_ACTUAL, PDNN_RESIDUALS_FITTED, PDNN_RESIDUALS_STUDENTIZED,
+                                     PDNN_RESIDUALS_ID};
+    struct pdnn_row_list rows = {0};
+    for (size_t i = 0; i < c->residuals.n_rows; i++)
+        if (pdnn_table_count(&c->residuals, i, PDNN_RESIDUALS_OUTLIER) &&
+            strcmp(pdnn_table_text(&c->residuals, i, PDNN_RESIDUALS_FAMILY),
+                   pdnn_table_text(&c->terms, term, PDNN_FIT_FAMILY)) == 0 &&
+            strcmp(pdnn_table_text(&c->residuals, i, PDNN_RESIDUALS_MODEL),
+                   pdnn_table_text(&c->terms, term, PDNN_FIT_MODEL)) == 0)
+            pdnn_rows_add(&rows, i);
+    sort_by(&rows, &c->residuals, distance);
+    size_t count = rows.count;
+    rows.count = count < SHOWN ? count : SHOWN;
+    if (count) {
+        pdnn_str_printf(out, "Outliers:\n");
+        pdnn_table_show(out, &c->residuals, &rows, columns, sizeof columns / sizeof *columns);
+    }
+    if (count > SHOWN)
+        pdnn_str_printf(out, "and %zu more outliers: --residuals\n", count - SHOWN);
+    pdnn_rows_finish(&rows);
+}
+
+static void print_fits(const struct command *c) {
+    static const size_t keys[] = {PDNN_FIT_FAMILY, PDNN_FIT_MODEL};
+    static const size_t columns[] = {PDNN_FIT_TERM, PDNN_FIT_BASELINE, PDNN_FIT_WEIGHT, PDNN_FIT_CI_LOW,
+                                     PDNN_FIT_VIF,  PDNN_FIT_STATE,    PDNN_FIT_WITH};
+    struct pdnn_groups fits = pdnn_groups_make(&c->terms, NULL, keys, sizeof keys / sizeof *keys);
+    struct pdnn_str out = {0};
+    for (size_t i = 0; i < fits.count; i++) {
+        struct pdnn_row_list *terms = &fits.group[i];
+        pdnn_str_append(&out, "\n", i > 0);
+        append_head(&out, &c->terms, terms->at[0]);
+        sort_by(terms, &c->terms, heaviness);
+        pdnn_table_show(&out, &c->terms, terms, columns, sizeof columns / sizeof *columns);
+        append_outliers(&out, c, terms->at[0]);
+    }
+    pdnn_text_print(&out, false);
+    pdnn_groups_finish(&fits);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    char shown[PDNN_SIDES][PDNN_VISIBLE_TEXT];
+    struct command c = {.value = pdnn_argument(arguments, "value")};
+    bool residuals = pdnn_argument(arguments, "residuals");
+    pdnn_table_init(&c.terms, &pdnn_fit_def);
+    pdnn_table_init(&c.residuals, &pdnn_residuals_def);
+    enum pdnn_status status = parse_on(&c, pdnn_argument(arguments, "on"), err);
+    if (status == PDNN_OK)
+        status = open_tables(&c, arguments, err);
+    if (status == PDNN_OK)
+        status = fit_all(&c, pdnn_argument(arguments, "model"), err);
+    if (status == PDNN_OK && (residuals || !pdnn_wants_text(arguments)))
+        pdnn_table_print(residuals ? &c.residuals : &c.terms, NULL, arguments);
+    else if (status == PDNN_OK)
+        print_fits(&c);
+    if (status == PDNN_OK && c.ratios)
+        fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
+                pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
+                pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.pairs.n_rows,
+                c.comparison.unpaired.n_rows);
+    else if (status == PDNN_OK && c.own.left_out)
+        fprintf(stderr, "%zu instances; left out %zu that did not end ok\n", c.own.count, c.own.left_out);
+    pdnn_table_finish(&c.terms);
+    pdnn_table_finish(&c.residuals);
+    pdnn_selection_close(&c.own);
+    if (c.comparison.n_directories)
+        pdnn_comparison_close(&c.comparison);
+    pdnn_arena_finish(&c.arena);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_fit = {
+    .name = "fit",
+    .summary = "Says which hyper-parameters decide utilization, time or a ratio.",
+    .operands = "RESULTS [RESULTS]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

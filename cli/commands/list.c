@@ -1,0 +1,499 @@
+#include "base/clock.h"
+#include "base/rng.h"
+#include "session/estimate.h"
+#include "session/session.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "base/fill.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "cli/print/terminal.h"
+#include "gen/spec.h"
+#include "models/varying.h"
+#include "session/join/shard.h"
+#include "results/store/columns.h"
+#include "results/store/record.h"
+#include "runtime/facts/host.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Prints one row per instance with its id and analytic costs: "
+    "parameters, FLOP and compulsory bytes of one step, their ratio, and peak memory. "
+    "Windows over an image are counted with all their taps; where some fall on padding, "
+    "a second count leaves those out, and the ratio uses that one. "
+    "Sequences are counted with all their steps.",
+    "An ID is one model, or a preset with changes: cnn:resnet50,batch=1. "
+    "'paradnn families NAME' lists the keys and presets. "
+    "An instance that appears twice, in one spec or in several, is listed once.",
+    "Instances that would not run are listed too, with a status: "
+    "filtered if a where-expression is false (unless a sample leaves it out); "
+    "invalid if values contradict each other, such as an image smaller than a network's windows (given "
+    "as an ID, this is an error); too big if counts do not fit in 64 bits. "
+    "CSV has exact numbers and the reason.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    PDNN_OPTION_SET,
+    PDNN_OPTION_SHARD,
+    PDNN_OPTION_SHARD_BASE,
+    {"count", 0, NULL, NULL, false,
+     "print only the number of instances and their totals, and how long a sweep takes here"},
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn list sweeps/fc.yaml", "what a sweep would run, and what each instance costs"},
+    {"paradnn list --count sweeps/paper-fc.yaml", "how many instances, and how much work in total"},
+    {"paradnn list --count sweeps/paper-fc.yaml --shard 3/16", "the same of one shard, and its time"},
+    {"paradnn list fc/layers=4,nodes=1024 --format csv", "the costs of one model, as exact numbers"},
+    {"paradnn list cnn:resnet50,batch=1 rnn/cell=gru,length=25",
+     "the costs of a preset, and of a model of another family"},
+};
+
+struct list {
+    struct pdnn_spec spec;
+    struct pdnn_shard_deal deal;
+    struct pdnn_walk walk;
+    const struct pdnn_host *host;
+    size_t too_wide; /* instances with more threads than there are cores */
+};
+
+/* The next instance; counts those that a sweep would find invalid here. */
+static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool *done,
+                             struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_shard_walk_next(&list->deal, &list->walk, item, done, err);
+    if (status == PDNN_OK && !*done && !item->filtered && !item->invalid)
+        list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host->threads;
+    return status;
+}
+
+/* Rows are printed as they come, chunk by chunk. */
+enum { CHUNK_ROWS = 1000 };
+
+struct list_rows {
+    struct pdnn_table table;
+    void (*add)(struct list_rows *rows, const struct pdnn_expanded *item);
+    struct pdnn_varying varying;  /* for people */
+    struct pdnn_columns analytic; /* for programs: the columns of results.csv that are known by now */
+    struct pdnn_record record;
+};
+
+/* The titles wait for the first row, which may turn out to be an error in the spec. */
+static enum pdnn_status print_rows(struct list *list, struct list_rows *rows,
+                                   const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    enum pdnn_status status = PDNN_OK;
+    bool done = false;
+    while (status == PDNN_OK && !done && !ferror(stdout)) {
+        struct pdnn_expanded item;
+        status = next(list, &item, &done, err);
+        if (status == PDNN_OK && !done)
+            rows->add(rows, &item);
+        bool is_first = !printer.is_started, is_last = done || status != PDNN_OK;
+        size_t count = rows->table.n_rows;
+        if (count == CHUNK_ROWS || (count && is_last) || (is_first && done)) {
+            pdnn_table_print_rows(&printer, &rows->table, NULL);
+            pdnn_table_clear(&rows->table);
+        }
+    }
+    pdnn_table_print_end(&printer);
+    return status;
+}
+
+static double intensity_of(const struct pdnn_cost *cost) {
+    return cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : NAN;
+}
+
+enum { PARAMS, FLOP, IN_BOUNDS, BYTES, INTENSITY, MEMORY, STATUS, ID, N_PEOPLE_COLUMNS };
+
+static const struct pdnn_column_def people_columns[N_PEOPLE_COLUMNS] = {
+    {"params", NULL, "", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 5, .help = "parameters"},
+    {"FLOP", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "of one step"},
+    {"in bounds", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 4,
+     .help = "FLOP without taps on padding"},
+    {"bytes", NULL, "B", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "compulsory traffic of one step"},
+    {"FLOP/byte", NULL, NULL, PDNN_KIND_NUMBER, PDNN_SHOW_FACTOR, .rank = 3,
+     .help = "FLOP in bounds over bytes"},
+    {"memory", NULL, NULL, PDNN_KIND_COUNT, PDNN_SHOW_BYTES, .rank = 2, .help = "peak memory"},
+    {"status", .rank = 1, .help = "why it would not run"},
+    {"id", .align = PDNN_ALIGN_WRAP, .help = "model and settings"},
+};
+static const struct pdnn_table_def people_def = {"list", "instances", people_columns, N_PEOPLE_COLUMNS};
+
+/* A count that does not fit in 64 bits is an empty cell, and FLOP in bounds is one if it is all. */
+static void add_for_people(struct list_rows *rows, const struct pdnn_expanded *item) {
+    const struct pdnn_cost *cost = &item->totals.cost;
+    struct pdnn_table *table = &rows->table;
+    size_t row = pdnn_table_add_row(table);
+    char id[PDNN_ID_TEXT];
+    pdnn_table_set_text(table, row, ID, pdnn_varying_label(&rows->varying, &item->instance, id));
+    pdnn_table_set_text(table, row, STATUS,
+                        item->filtered     ? "filtered"
+                        : item->invalid    ? "invalid"
+                        : item->has_totals ? ""
+                                           : "too big");
+    if (!item->has_totals)
+        return;
+    pdnn_table_set_count(table, row, PARAMS, item->totals.params);
+    pdnn_table_set_count(table, row, FLOP, cost->flop_count);
+    if (cost->in_bounds_flop_count != cost->flop_count)
+        pdnn_table_set_count(table, row, IN_BOUNDS, cost->in_bounds_flop_count);
+    pdnn_table_set_count(table, row, BYTES, cost->byte_count);
+    pdnn_table_set_number(table, row, INTENSITY, intensity_of(cost));
+    pdnn_table_set_count(table, row, MEMORY, item->totals.memory_bytes);
+}
+
+/* On a terminal, instances are shown by what varies among them, which a first walk finds; the rest stands
+ * above the table. In a pipe they have their whole ids. */
+static enum pdnn_status find_varying(struct list *list, size_t width, struct pdnn_varying *varying,
+                                     struct pdnn_err *err) {
+    struct pdnn_str common = {0}, text = {0};
+    if (!width)
+        return PDNN_OK;
+    enum pdnn_status status =
+        pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false, err);
+    for (bool done = false; status == PDNN_OK && !done;) {
+        struct pdnn_expanded item;
+        status = pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err);
+        if (status == PDNN_OK && !done)
+            pdnn_varying_add(varying, &item.instance);
+    }
+    pdnn_varying_common(varying, &common);
+    if (status == PDNN_OK && common.length) {
+        pdnn_str_printf(&text, "not repeated below: ");
+        pdnn_str_append(&text, pdnn_str_text(&common), common.length);
+        pdnn_str_clear(&common);
+        pdnn_fill_text(&common, pdnn_str_text(&text), 2, width);
+        pdnn_str_append(&common, "\n", 1);
+        pdnn_text_print(&common, false);
+    }
+    pdnn_str_finish(&common);
+    pdnn_str_finish(&text);
+    if (status == PDNN_OK)
+        status =
+            pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+    return status;
+}
+
+static enum pdnn_status list_for_people(struct list *list, const struct pdnn_arguments *arguments,
+                                        struct pdnn_err *err) {
+    struct list_rows rows = {.add = add_for_people};
+    pdnn_table_init(&rows.table, &people_def);
+    enum pdnn_status status = find_varying(list, pdnn_terminal_width(STDOUT_FILENO), &rows.varying, err);
+    if (status == PDNN_OK)
+        status = print_rows(list, &rows, arguments, err);
+    pdnn_table_finish(&rows.table);
+    pdnn_varying_finish(&rows.varying);
+    return status;
+}
+
+/* The hyper-parameter columns depend on the families, so a first walk collects them. It ends as soon as
+ * nothing new can come. */
+static enum pdnn_status collect_families(struct list *list, const struct pdnn_family_def **families,
+                                         size_t *count, size_t all, struct pdnn_err *err) {
+    *count = 0;
+    for (;;) {
+        struct pdnn_expanded item;
+        bool done;
+        if (pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err) != PDNN_OK)
+            return err->status;
+        if (done)
+            break;
+        size_t i = 0;
+        while (i < *count && families[i] != item.instance.family)
+            i++;
+        if (i == *count)
+            families[(*count)++] = item.instance.family;
+        if (*count == all || list->spec.n_models == 1)
+            break;
+    }
+    return pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+}
+
+/* Overwrites what differs from row to row: the record is cleared once for all of them. */
+static void describe(const struct pdnn_expanded *item, struct pdnn_record *record) {
+    const char *reason = item->filtered || item->invalid ? item->reason
+                         : item->has_totals              ? ""
+                                                         : "its counts do not fit in 64 bits";
+    pdnn_instance_format(&item->instance, record->id);
+    record->model_length = pdnn_id_model_length(record->id);
+    record->instance = item->instance;
+    record->totals = item->totals;
+    record->has_totals = item->has_totals;
+    record->reason[0] = 0;
+    if (*reason)
+        snprintf(record->reason, sizeof record->reason, "%s", reason);
+}
+
+/* Columns that a list has besides the analytic columns of results.csv. */
+static const struct pdnn_column_def more_columns[] = {
+    {"intensity_flop_per_byte", NULL, "FLOP/byte", PDNN_KIND_NUMBER,
+     .help = "in_bounds_flop_count over byte_count"},
+    {"reason", .help = "why it would not run"},
+};
+
+static void add_for_programs(struct list_rows *rows, const struct pdnn_expanded *item) {
+    struct pdnn_table *table = &rows->table;
+    describe(item, &rows->record);
+    pdnn_columns_add(&rows->analytic, &rows->record, table);
+    pdnn_table_set_number(table, table->n_rows - 1, rows->analytic.count, intensity_of(&item->totals.cost));
+    pdnn_table_set_text(table, table->n_rows - 1, rows->analytic.count + 1, rows->record.reason);
+}
+
+static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_arguments *arguments,
+                                          struct pdnn_err *err) {
+    size_t n_families = 0, all = 0;
+    while (pdnn_families[all])
+        all++;
+    struct pdnn_arena arena = {0};
+    struct list_rows rows = {.add = add_for_programs};
+    const struct pdnn_family_def **families = pdnn_alloc(all, sizeof *families);
+    enum pdnn_status status = collect_families(list, families, &n_families, all, err);
+    if (status == PDNN_OK) {
+        pdnn_results_columns(families, n_families, true, &arena, &rows.analytic);
+        const struct pdnn_table_def def = pdnn_columns_def(&rows.analytic, &arena);
+        pdnn_record_init(&rows.record, "");
+        rows.record.parsed = true;
+        pdnn_table_init(&rows.table, &def);
+        for (size_t i = 0; i < sizeof more_columns / sizeof *more_columns; i++)
+            pdnn_table_add_column(&rows.table, &more_columns[i]);
+        status = print_rows(list, &rows, arguments, err);
+        pdnn_table_finish(&rows.table);
+    }
+    free(families);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+struct range {
+    uint64_t min, max;
+};
+
+static void range_add(struct range *range, uint64_t value) {
+    range->min = value < range->min ? value : range->min;
+    range->max = value > range->max ? value : range->max;
+}
+
+/* 128 bits, because 1e5 instances of 1e18 FLOP do not fit in 64. */
+struct totals {
+    uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
+    uint64_t too_large;                      /* for the memory here */
+    pdnn_u128 flop_count, in_bounds_flop_count, byte_count;
+    struct range params;
+};
+
+enum { U128_TEXT = 48 };
+
+static const char *format_u128(char buffer[U128_TEXT], pdnn_u128 value) {
+    char *at = buffer + U128_TEXT - 1;
+    *at = 0;
+    do {
+        *--at = (char)('0' + (int)(value % 10));
+        value /= 10;
+    } while (value);
+    return at;
+}
+
+enum { INSTANCES, FILTERED, FLOP_SUM, IN_BOUNDS_SUM, BYTES_SUM, PARAMS_MIN, PARAMS_MAX, N_TOTALS_COLUMNS };
+
+/* Sums are text because they may need more than 64 bits. */
+static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
+    {"instances", NULL, NULL, PDNN_KIND_COUNT, .help = "that a sweep would run"},
+    {"filtered", NULL, NULL, PDNN_KIND_COUNT, .help = "instances that a where-expression leaves out"},
+    {"flop_count", NULL, "FLOP", .help = "of one step of each, exact"},
+    {"in_bounds_flop_count", NULL, "FLOP", .help = "the same without taps on padding"},
+    {"byte_count", NULL, "bytes", .help = "compulsory traffic of one step of each"},
+    {"params_min", NULL, NULL, PDNN_KIND_COUNT, .help = "parameters of the smallest model"},
+    {"params_max", NULL, NULL, PDNN_KIND_COUNT, .help = "parameters of the largest model"},
+};
+static const struct pdnn_table_def totals_def = {"list --count", "what a sweep amounts to", totals_columns,
+                                                 N_TOTALS_COLUMNS};
+
+static void print_totals_row(const struct totals *totals, const struct pdnn_arguments *arguments) {
+    char buffer[U128_TEXT];
+    struct pdnn_table table;
+    pdnn_table_init(&table, &totals_def);
+    pdnn_table_add_row(&table);
+    pdnn_table_set_count(&table, 0, INSTANCES, totals->instances);
+    pdnn_table_set_count(&table, 0, FILTERED, totals->filtered);
+    pdnn_table_set_text(&table, 0, FLOP_SUM, format_u128(buffer, totals->flop_count));
+    pdnn_table_set_text(&table, 0, IN_BOUNDS_SUM, format_u128(buffer, totals->in_bounds_flop_count));
+    pdnn_table_set_text(&table, 0, BYTES_SUM, format_u128(buffer, totals->byte_count));
+    if (totals->instances > totals->uncounted) {
+        pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params.min);
+        pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params.max);
+    }
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+}
+
+static void print_totals(const struct totals *totals, const struct pdnn_shard_deal *deal) {
+    char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
+    char exact[U128_TEXT], rounded[PDNN_UNIT_TEXT];
+    struct pdnn_str out = {0};
+    pdnn_str_printf(&out, "instances  %" PRIu64 "\nfiltered   %" PRIu64 "\n", totals->instances,
+                    totals->filtered);
+    pdnn_str_printf(&out, "flop       %s (%s in one step of each)\n", format_u128(exact, totals->flop_count),
+                    pdnn_format_si(rounded, (double)totals->flop_count, "FLOP"));
+    if (totals->in_bounds_flop_count != totals->flop_count)
+        pdnn_str_printf(&out, "in bounds  %s (%s: without taps on padding)\n",
+                        format_u128(exact, totals->in_bounds_flop_count),
+                        pdnn_format_si(rounded, (double)totals->in_bounds_flop_count, "FLOP"));
+    pdnn_str_printf(&out, "bytes      %s (%s)\n", format_u128(exact, totals->byte_count),
+                    pdnn_format_si(rounded, (double)totals->byte_count, "B"));
+    if (totals->instances > totals->uncounted)
+        pdnn_str_printf(&out, "params     %" PRIu64 " to %" PRIu64 "\n", totals->params.min,
+                        totals->params.max);
+    if (deal->mine)
+        pdnn_str_printf(&out, "predicted  %s at nominal speed, %s for all shards\n",
+                        pdnn_duration_format(shard, deal->seconds),
+                        pdnn_duration_format(all, deal->seconds_all));
+    pdnn_text_print(&out, false);
+}
+
+/* Whether weights, and their gradients in training, do not even fit into memory. */
+static bool is_too_large(const struct pdnn_expanded *item, uint64_t memory_bytes) {
+    const int64_t *setting = item->instance.setting;
+    double each = (double)pdnn_dtype_bytes((enum pdnn_dtype)setting[PDNN_SETTING_DTYPE]);
+    double copies = setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? 2 : 1;
+    return (double)item->totals.params * each * copies > (double)memory_bytes;
+}
+
+static void add_totals(struct totals *totals, const struct pdnn_expanded *item) {
+    if (item->filtered) {
+        totals->filtered++;
+        return;
+    }
+    totals->instances++;
+    if (!item->has_totals) {
+        totals->uncounted++;
+        return;
+    }
+    totals->flop_count += item->totals.cost.flop_count;
+    totals->in_bounds_flop_count += item->totals.cost.in_bounds_flop_count;
+    totals->byte_count += item->totals.cost.byte_count;
+    range_add(&totals->params, item->totals.params);
+}
+
+static void print_estimate(const struct pdnn_estimate *estimate, uint64_t n_too_large) {
+    struct pdnn_str line = {0};
+    pdnn_estimate_format(estimate, &line);
+    if (n_too_large)
+        pdnn_str_printf(&line, ", without %" PRIu64 " instances that are larger than the memory",
+                        n_too_large);
+    fprintf(stderr, "%s\n", pdnn_str_text(&line));
+    pdnn_str_finish(&line);
+}
+
+static enum pdnn_status sum_up(struct totals *totals, struct pdnn_estimate *estimate, uint64_t memory_bytes,
+                               struct pdnn_shard_deal *deal, struct pdnn_walk *walk, struct pdnn_err *err) {
+    for (;;) {
+        struct pdnn_expanded item;
+        bool done;
+        enum pdnn_status status = pdnn_shard_walk_next(deal, walk, &item, &done, err);
+        if (status != PDNN_OK || done)
+            return status;
+        add_totals(totals, &item);
+        if (item.filtered || !item.has_totals)
+            continue;
+        if (is_too_large(&item, memory_bytes))
+            totals->too_large++;
+        else if (pdnn_estimate_add(estimate, &item.instance, &item.totals, err) != PDNN_OK)
+            return err->status;
+    }
+}
+
+/* Walks over the shard of the spec to its end, then prints the totals on stdout, and on stderr the speed of
+ * the walk and how long a sweep takes here. */
+static enum pdnn_status list_totals(struct list *list, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    struct totals totals = {.params = {UINT64_MAX, 0}};
+    char cache[PDNN_KEPT_PATH];
+    uint64_t start_ns = pdnn_clock_ns();
+    pdnn_session_cache(false, cache);
+    struct pdnn_estimate *estimate = pdnn_estimate_create(&list->spec, list->host, cache, NULL);
+    enum pdnn_status status = sum_up(&totals, estimate, pdnn_session_memory_limit(&list->spec, list->host),
+                                     &list->deal, &list->walk, err);
+    if (status == PDNN_OK) {
+        double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
+        fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
+                (double)(totals.instances + totals.filtered) / seconds);
+        if (totals.instances > totals.uncounted + totals.too_large)
+            print_estimate(estimate, totals.too_large);
+    }
+    if (status == PDNN_OK && totals.uncounted)
+        fprintf(stderr,
+                "paradnn: %" PRIu64
+                " instances are not in the sums: they are invalid, or their counts do not fit in 64 bits\n",
+                totals.uncounted);
+    pdnn_estimate_destroy(estimate);
+    if (status != PDNN_OK)
+        return status;
+    if (pdnn_wants_text(arguments))
+        print_totals(&totals, &list->deal);
+    else
+        print_totals_row(&totals, arguments);
+    return PDNN_OK;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct list list = {0};
+    struct pdnn_host host;
+    struct pdnn_shard shard;
+    const char **sets = NULL;
+    size_t n_sets;
+    bool only_count = pdnn_argument(arguments, "count");
+    if (pdnn_host_read(&host, err) != PDNN_OK ||
+        pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
+                         &shard, err) != PDNN_OK)
+        return err->status;
+    pdnn_argument_all(arguments, "set", &sets, &n_sets);
+    list.host = &host;
+    enum pdnn_status status =
+        pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list.spec, err);
+    free(sets);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_tell_spec(&list.spec);
+    status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
+    if (status == PDNN_OK && only_count)
+        status = list_totals(&list, arguments, err);
+    else if (status == PDNN_OK)
+        status = pdnn_wants_text(arguments) ? list_for_people(&list, arguments, err)
+                                            : list_for_programs(&list, arguments, err);
+    if (status == PDNN_OK && list.too_wide)
+        fprintf(stderr,
+                "paradnn: %zu of these instances need more than the %" PRId64 " threads there are %s\n",
+                list.too_wide, host.threads,
+                host.threads == host.thread_limit ? "under OMP_THREAD_LIMIT" : "cores for here");
+    pdnn_walk_finish(&list.walk);
+    pdnn_shard_deal_finish(&list.deal);
+    pdnn_spec_finish(&list.spec);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_list = {
+    .name = "list",
+    .summary = "Lists instances with their costs; runs nothing.",
+    .operands = "SPEC|ID...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run,
+};

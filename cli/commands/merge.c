@@ -1,0 +1,93 @@
+#include "base/visible.h"
+#include "cli/print/console.h"
+#include "cli/interrupt.h"
+#include "cli/args/registry.h"
+#include "session/merge/merge.h"
+
+#include <stdio.h>
+
+static const char *const paragraphs[] = {
+    "Makes one result directory of several: shards of a sweep, directories that workers joined, earlier runs "
+    "of the same spec. A DIR with parts/ stands for all of its parts. "
+    "plot, breakdown and sweep work on the result as on any other directory.",
+    "A visit that is in several directories is merged once. "
+    "An instance that several hosts measured keeps the visits of the host with most of them that are ok; if "
+    "they are equally many, of the first host by name. Each such instance is named. "
+    "Every row is placed under the roofs of its own host; ceilings.csv and hosts.csv say which is which.",
+    "Directories of different specs, or of one host with different setups, are refused, with the difference "
+    "named. Nothing in DIR changes, and OUT is either complete or not there; it must not exist, unless it is a "
+    "DIR with parts/, which then has the tables beside its parts.",
+    "Exit status 1: instances of the spec are missing, each named on stderr, or have fewer visits than the "
+    "spec asks for.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"output", 'o', "OUT", NULL, false, "the new result directory (required)"},
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn merge shard-*.results -o fc.results", "one directory of all shards"},
+    {"paradnn merge fc.results -o fc.results", "the tables of a directory that workers joined"},
+};
+
+static void note(void *user, const char *text) {
+    char shown[PDNN_VISIBLE_TEXT];
+    (void)user;
+    fprintf(stderr, "paradnn: %s\n", pdnn_visible(shown, text));
+}
+
+static void print_summary(const struct pdnn_merge_result *result, const char *output) {
+    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
+    fprintf(stderr, "%zu visits from %zu director%s", result->visits, result->directories,
+            result->directories == 1 ? "y" : "ies");
+    if (result->hosts > 1)
+        fprintf(stderr, " on %zu hosts", result->hosts);
+    if (result->copies)
+        fprintf(stderr, ", %zu copies dropped", result->copies);
+    if (result->left_out)
+        fprintf(stderr, ", %zu of other hosts left out", result->left_out);
+    fprintf(stderr, "\n%zu instances:%s", result->instances, pdnn_outcomes_format(result->counts, outcomes));
+    if (result->missing)
+        fprintf(stderr, "; %zu missing", result->missing);
+    if (result->unfinished)
+        fprintf(stderr, "; %zu with fewer visits than the spec asks for", result->unfinished);
+    const char *path = pdnn_visible(shown, output);
+    fprintf(stderr, "\n%zu rows of the journal merged in %.2f s, tables made in %.2f s", result->rows,
+            (double)result->journal_ns * 1e-9, (double)result->tables_ns * 1e-9);
+    fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", path, path);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_merge_result result;
+    const struct pdnn_merge_request request = {
+        .sources = arguments->operands,
+        .n_sources = arguments->n_operands,
+        .output = pdnn_argument(arguments, "output"),
+        .note = note,
+        .stop = pdnn_interrupt_watch(),
+    };
+    if (!request.output)
+        return pdnn_fail(err, PDNN_INVALID, "merge needs the new directory, give -o OUT");
+    enum pdnn_status status = pdnn_merge(&request, &result, err);
+    if (status == PDNN_OK)
+        print_summary(&result, request.output);
+    *some_failed = result.missing || result.unfinished;
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_merge = {
+    .name = "merge",
+    .summary = "Makes one result directory of several.",
+    .operands = "DIR...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .prints_nothing = true,
+    .run = run,
+};

@@ -1,0 +1,265 @@
+#include "base/visible.h"
+#include "cli/print/console.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "models/op.h"
+#include "results/store/library.h"
+#include "results/store/tables.h"
+#include "session/compose/operators.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const paragraphs[] = {
+    "Lists the operators that models are built from: what each computes, which passes it has, "
+    "and which operators the setting fuse may run inside it (hosts).",
+    "With specs or ids, lists what those models consist of as their backend would run them: "
+    "each distinct operator with its shape, implementation and operands, "
+    "how many models have it, and how often it runs in one step of each, added up. "
+    "Behind each operand's bytes stands how much other data the model touches between its last use and this "
+    "one, rounded to a power of two: 64KiB is in the nearest cache, "
+    "twice the last cache or more in none; * after it: that use wrote it. =0 is an operand in the memory of operand 0. "
+    "No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"library", 'l', "DIR", NULL, false,
+     "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn ops", "all kinds of operators"},
+    {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
+    {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
+    {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
+};
+
+enum { ROOF_SECONDS = 3 };
+
+enum { OP, CATEGORY, PASSES, HOSTS, FORMULA, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [OP] = {.name = "op", .align = PDNN_ALIGN_WRAP, .help = "what tables and specs call it"},
+    [CATEGORY] = {.name = "category", .align = PDNN_ALIGN_WRAP, .help = "the kind of operator it is"},
+    [PASSES] = {.name = "passes", .align = PDNN_ALIGN_WRAP, .help = "the passes that it has, joined by |"},
+    [HOSTS] = {.name = "hosts",
+               .align = PDNN_ALIGN_WRAP,
+               .help = "the ops that may run inside it, joined by |"},
+    [FORMULA] = {.name = "formula", .align = PDNN_ALIGN_WRAP, .help = "what it computes"},
+};
+static const struct pdnn_table_def ops_def = {"ops", "the operators", columns, N_COLUMNS};
+
+/* The ops that may be fused into some pass of this op. */
+static void add_posts(struct pdnn_str *text, const struct pdnn_op_def *op) {
+    for (const struct pdnn_op_def *const *post = pdnn_ops; *post; post++) {
+        bool hosted = false;
+        for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
+            hosted = hosted || pdnn_op_takes(op, (enum pdnn_pass)pass, *post);
+        if (hosted)
+            pdnn_str_printf(text, "%s%s", text->length ? "|" : "", (*post)->name);
+    }
+}
+
+static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
+    struct pdnn_str passes = {0}, posts = {0};
+    add_posts(&posts, op);
+    for (int pass = 0; pass < PDNN_PASS_COUNT; pass++)
+        if (op->pass[pass].flop)
+            pdnn_str_printf(&passes, "%s%s", passes.length ? "|" : "", pdnn_pass_name((enum pdnn_pass)pass));
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, OP, op->name);
+    pdnn_table_set_text(table, row, CATEGORY, op->category);
+    pdnn_table_set_text(table, row, PASSES, pdnn_str_text(&passes));
+    pdnn_table_set_text(table, row, HOSTS, pdnn_str_text(&posts));
+    pdnn_table_set_text(table, row, FORMULA, op->formula);
+    pdnn_str_finish(&passes);
+    pdnn_str_finish(&posts);
+}
+
+enum { MODELS, RUNS, OPERAND_BYTES, OPERATOR, N_FOUND };
+static const struct pdnn_column_def found_columns[N_FOUND] = {
+    [MODELS] = {.name = "models", .kind = PDNN_KIND_COUNT, .help = "how many models have it"},
+    [RUNS] = {.name = "runs",
+              .kind = PDNN_KIND_COUNT,
+              .help = "how often it runs in one step of each, added up"},
+    [OPERAND_BYTES] = {.name = "operand_bytes",
+                       .unit = "bytes",
+                       .kind = PDNN_KIND_COUNT,
+                       .help = "of all its operands"},
+    [OPERATOR] = {.name = "operator",
+                  .align = PDNN_ALIGN_WRAP,
+                  .help = "its shape, implementation and operands"},
+};
+static const struct pdnn_table_def found_def = {"ops SPEC", "what models consist of", found_columns, N_FOUND};
+
+/* Instances that cannot run have no operators: says how many there are of each outcome, with one reason. */
+static void report_others(const struct pdnn_session *session, const struct pdnn_operators *operators,
+                          size_t counts[PDNN_OUTCOME_COUNT]) {
+    const char *reasons[PDNN_OUTCOME_COUNT] = {NULL};
+    char shown[PDNN_VISIBLE_TEXT];
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_instance_visits listed = pdnn_visits_of(&operators->listed, session->tasks[i].id);
+        enum pdnn_outcome outcome = listed.count ? listed.visit->outcome : session->rows[i].outcome;
+        counts[outcome]++;
+        if (!reasons[outcome])
+            reasons[outcome] = listed.count ? listed.visit->reason : session->rows[i].reason;
+    }
+    for (int i = 0; i < PDNN_OUTCOME_COUNT; i++)
+        if (i != PDNN_OUTCOME_OK && counts[i])
+            fprintf(stderr, "%zu %s, such as: %s\n", counts[i], pdnn_outcome_name((enum pdnn_outcome)i),
+                    pdnn_visible(shown, reasons[i]));
+}
+
+static void print_found(const struct pdnn_session *session, const struct pdnn_operators *operators,
+                        const struct pdnn_arguments *arguments, bool *some_failed) {
+    size_t counts[PDNN_OUTCOME_COUNT] = {0};
+    struct pdnn_table table;
+    report_others(session, operators, counts);
+    fprintf(stderr, "%zu models, %zu operators; %zu without their cache states\n", counts[PDNN_OUTCOME_OK],
+            operators->keys.count, operators->stateless.count);
+    *some_failed = pdnn_session_has_failed(counts);
+    pdnn_table_init(&table, &found_def);
+    for (size_t i = 0; i < operators->keys.count; i++) {
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_count(&table, row, MODELS, operators->facts[i].models);
+        pdnn_table_set_count(&table, row, RUNS, operators->facts[i].runs);
+        pdnn_table_set_count(&table, row, OPERAND_BYTES, operators->facts[i].bytes);
+        pdnn_table_set_text(&table, row, OPERATOR, operators->keys.text[i]);
+    }
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+}
+
+static enum pdnn_status list_found(struct pdnn_session *session, const struct pdnn_arguments *arguments,
+                                   struct pdnn_operators *operators, struct pdnn_err *err) {
+    const char *ceilings = pdnn_argument(arguments, "ceilings");
+    struct pdnn_sweep_workers *workers = NULL;
+    enum pdnn_status status = ceilings ? pdnn_ceilings_read(ceilings, NULL, session->ceilings, err)
+                                       : pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
+    if (status == PDNN_OK)
+        workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
+    if (status == PDNN_OK) {
+        struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+        rules.request.allow_slow = pdnn_argument(arguments, "allow-slow");
+        status = pdnn_operators_collect(operators, session, workers, &rules, NULL, err);
+    }
+    pdnn_sweep_workers_destroy(workers);
+    return status;
+}
+
+static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool *some_failed,
+                                   struct pdnn_err *err) {
+    struct pdnn_progress bar;
+    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    struct pdnn_session session = {.hooks = &hooks, .no_cache = pdnn_argument(arguments, "no-cache")};
+    struct pdnn_operators operators = {0};
+    const char **sets;
+    size_t n_sets;
+    pdnn_argument_all(arguments, "set", &sets, &n_sets);
+    enum pdnn_status status =
+        pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && session.spec.limits.budget_ns)
+        fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
+    if (status == PDNN_OK)
+        status = list_found(&session, arguments, &operators, err);
+    if (status == PDNN_OK)
+        print_found(&session, &operators, arguments, some_failed);
+    pdnn_operators_finish(&operators);
+    pdnn_session_finish(&session);
+    free(sets);
+    return status;
+}
+
+enum { CONTEXT, HOST, STATUS, SAMPLES, MEDIAN, KEPT_OPERATOR, N_KEPT };
+static const struct pdnn_column_def kept_columns[N_KEPT] = {
+    [CONTEXT] = {.name = "context"},
+    [HOST] = {.name = "host", .align = PDNN_ALIGN_CUT},
+    [STATUS] = {.name = "status"},
+    [SAMPLES] = {.name = "samples", .kind = PDNN_KIND_COUNT},
+    [MEDIAN] = {.name = "median_us", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED, .decimals = 2},
+    [KEPT_OPERATOR] = {.name = "operator"},
+};
+static const struct pdnn_table_def kept_def = {"ops --library", "measured operators", kept_columns, N_KEPT};
+
+struct kept {
+    struct pdnn_table table;
+    bool for_people;
+};
+
+static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *kept_row, struct pdnn_err *err) {
+    struct kept *kept = user;
+    (void)err;
+    if (!kept->for_people) {
+        pdnn_columns_add(&pdnn_library_columns, kept_row, &kept->table);
+        return PDNN_OK;
+    }
+    size_t row = pdnn_table_add_row(&kept->table);
+    pdnn_table_set_text(&kept->table, row, CONTEXT, kept_row->context);
+    pdnn_table_set_text(&kept->table, row, HOST, kept_row->host);
+    pdnn_table_set_text(&kept->table, row, STATUS, pdnn_outcome_name(kept_row->visit.outcome));
+    pdnn_table_set_count(&kept->table, row, SAMPLES, kept_row->visit.samples);
+    if (kept_row->visit.outcome == PDNN_OUTCOME_OK)
+        pdnn_table_set_number(&kept->table, row, MEDIAN, kept_row->visit.median_ns * 1e-3);
+    pdnn_table_set_text(&kept->table, row, KEPT_OPERATOR, kept_row->key);
+    return PDNN_OK;
+}
+
+/* The rows of a library: all of them for programs, what matters for people. */
+static enum pdnn_status run_library(const char *directory, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    struct kept kept = {.for_people = pdnn_wants_text(arguments)};
+    const struct pdnn_table_def all = pdnn_columns_def(&pdnn_library_columns, &arena);
+    bool there;
+    pdnn_table_init(&kept.table, kept.for_people ? &kept_def : &all);
+    enum pdnn_status status = pdnn_library_read(directory, &there, list_kept, &kept, err);
+    if (status == PDNN_OK && !there)
+        status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_columns.table);
+    if (status == PDNN_OK)
+        pdnn_table_print(&kept.table, NULL, arguments);
+    pdnn_table_finish(&kept.table);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    static const char *const of_models[] = {"set", "ceilings", "allow-slow", "no-cache"};
+    const char *library = pdnn_argument(arguments, "library");
+    struct pdnn_table table;
+    if (library && arguments->n_operands)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--library lists what is measured; it cannot be combined with '%s'",
+                         arguments->operands[0]);
+    if (library)
+        return run_library(library, arguments, err);
+    if (arguments->n_operands)
+        return run_models(arguments, some_failed, err);
+    for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
+        if (pdnn_argument(arguments, of_models[i]))
+            return pdnn_fail(err, PDNN_INVALID, "ops: --%s needs a SPEC or an ID", of_models[i]);
+    pdnn_table_init(&table, &ops_def);
+    for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
+        add_row(&table, *op);
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+    return PDNN_OK;
+}
+
+const struct pdnn_command_def pdnn_command_ops = {
+    .name = "ops",
+    .summary = "Lists the operators, or what models consist of.",
+    .operands = "[SPEC|ID...]",
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run,
+};

@@ -1,0 +1,178 @@
+#include "base/str.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "results/figures/plot.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` and "
+    "`version`, the software of environment.yaml, are keys like threads; speedup, op_speedup, "
+    "boxes and weights compare with the first. gnuplot draws the pictures; the paths of the files are printed. "
+    "--format csv prints the data behind a picture instead, for which gnuplot is not needed.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"x", 'x', "COLUMN", NULL, false,
+     "what the horizontal axis is: a column of results.csv; of a heat map a key"},
+    {"y", 'y', "KEY", NULL, false, "what the vertical axis is: a hyper-parameter or a run setting"},
+    {"value", 'v', "COLUMN", NULL, false, "the column of results.csv that is shown"},
+    {"color", 'c', "COLUMN", NULL, false, "color the points by this column of results.csv"},
+    {"by", 'b', "KEYS", NULL, false, "what divides a picture into parts: see its kind"},
+    {"across", 'a', "KEYS", NULL, false,
+     "breakdown: order bars by these hyper-parameters or run settings, one set for each combination of the "
+     "others; scaling: the key that counts workers; speedup, op_speedup, boxes and weights: what is to differ, "
+     "as in `paradnn compare`"},
+    PDNN_OPTIONS_HARDWARE,
+    PDNN_OPTION_ONLY,
+    {"output", 'o', "FILE", NULL, false,
+     "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND); a device or a pipe gets one "
+     "picture as it is, SVG unless --format is png"},
+    {"format", 0, "FORMAT", pdnn_plot_formats, false,
+     "write only svg or only png (default: both); csv: the data behind the picture, on standard output or in "
+     "the file that --output names"},
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn plot roofline fc.results --color batch", "the roofline of a sweep, one color per batch size"},
+    {"paradnn plot breakdown bert.results --across batch",
+     "where a training step spends its time, one bar per batch size"},
+};
+
+static bool kind(size_t index, const char **name, const char **help) {
+    const struct pdnn_plot_def *plot = pdnn_plots[index];
+    *name = plot ? plot->name : NULL;
+    *help = plot ? plot->help : NULL;
+    return plot != NULL;
+}
+
+static enum pdnn_status unknown_kind(const char *kind, struct pdnn_err *err) {
+    enum { KINDS_MAX = 32 };
+    const char *names[KINDS_MAX];
+    size_t count = 0;
+    for (const struct pdnn_plot_def *const *plot = pdnn_plots; *plot && count < KINDS_MAX; plot++)
+        names[count++] = (*plot)->name;
+    const char *nearest = pdnn_nearest_word(kind, names, count);
+    if (nearest)
+        return pdnn_fail(err, PDNN_INVALID, "unknown plot '%s', did you mean '%s'?", kind, nearest);
+    return pdnn_fail(err, PDNN_INVALID, "unknown plot '%s', see 'paradnn plot --help'", kind);
+}
+
+static bool is_in(const char *word, const char *const *words) {
+    while (*words && strcmp(*words, word) != 0)
+        words++;
+    return *words != NULL;
+}
+
+/* "plot ceilings has no option --by", and which it has besides those that all pictures have. */
+static enum pdnn_status refuse_option(const struct pdnn_plot_def *plot, const char *name,
+                                      struct pdnn_err *err) {
+    struct pdnn_str taken = {0};
+    for (const char *const *option = plot->options; *option; option++)
+        pdnn_str_printf(&taken, "--%s, ", *option);
+    pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s; it takes %s--output and --format", plot->name,
+              name, pdnn_str_text(&taken));
+    pdnn_str_finish(&taken);
+    return err->status;
+}
+
+/* An option that the picture does not read is an error; it is not ignored. */
+static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
+                                      const struct pdnn_plot_def *plot, struct pdnn_err *err) {
+    static const char *const common[] = {"output", "format", NULL};
+    for (size_t i = 0; i < arguments->n_values; i++) {
+        const char *name = options[arguments->values[i].option].name;
+        if (!is_in(name, common) && !is_in(name, plot->options))
+            return refuse_option(plot, name, err);
+    }
+    return PDNN_OK;
+}
+
+/* Where the text of an option goes in the request. */
+static const struct {
+    const char *option;
+    size_t offset;
+} fields[] = {
+    {"x", offsetof(struct pdnn_plot_request, x)},
+    {"y", offsetof(struct pdnn_plot_request, y)},
+    {"value", offsetof(struct pdnn_plot_request, value)},
+    {"color", offsetof(struct pdnn_plot_request, color)},
+    {"by", offsetof(struct pdnn_plot_request, by)},
+    {"across", offsetof(struct pdnn_plot_request, across)},
+    {"output", offsetof(struct pdnn_plot_request, output)},
+    {"compute", offsetof(struct pdnn_plot_request, hardware.compute)},
+    {"bandwidth", offsetof(struct pdnn_plot_request, hardware.bandwidth)},
+    {"cache", offsetof(struct pdnn_plot_request, hardware.cache)},
+    {"overhead", offsetof(struct pdnn_plot_request, hardware.overhead)},
+    {"onto", offsetof(struct pdnn_plot_request, hardware.onto)},
+    {"threads", offsetof(struct pdnn_plot_request, hardware.threads)},
+};
+
+static void fill_request(const struct pdnn_arguments *arguments, struct pdnn_plot_request *request) {
+    const char *format = pdnn_argument(arguments, "format");
+    request->directory = arguments->operands + 1;
+    request->n_directories = arguments->n_operands - 1;
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *text = pdnn_argument(arguments, fields[i].option);
+        memcpy((char *)request + fields[i].offset, &text, sizeof text);
+    }
+    request->format = PDNN_PLOT_BOTH;
+    for (int i = 0; format && pdnn_plot_formats[i]; i++) {
+        if (strcmp(format, pdnn_plot_formats[i]) == 0)
+            request->format = (enum pdnn_plot_format)(i + 1);
+    }
+}
+
+/* Prints the data, or the paths of the files. */
+static void report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *result) {
+    for (int i = 0; i < result->n_paths; i++)
+        pdnn_str_printf(&result->data, "%s\n", result->path[i]);
+    pdnn_text_print(&result->data, true);
+    fprintf(stderr, "%d %s", result->drawn, plot->drawn);
+    if (result->left_out)
+        fprintf(stderr, ", %d %s left out", result->left_out, plot->left_out_as);
+    fputc('\n', stderr);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    const struct pdnn_plot_def *plot = pdnn_plot_find(arguments->operands[0]);
+    if (!plot)
+        return unknown_kind(arguments->operands[0], err);
+    if (check_options(arguments, plot, err) != PDNN_OK)
+        return err->status;
+    const char **only = NULL;
+    struct pdnn_plot_request request;
+    struct pdnn_plot_result result = {0};
+    fill_request(arguments, &request);
+    if (plot->directories_max && request.n_directories > plot->directories_max)
+        return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
+                         plot->directories_max);
+    pdnn_argument_all(arguments, "only", &only, &request.n_only);
+    request.only = only;
+    enum pdnn_status status = plot->draw(&request, &result, err);
+    free(only);
+    if (status == PDNN_OK)
+        report(plot, &result);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_plot = {
+    .name = "plot",
+    .summary = "Draws a picture from the tables of a sweep.",
+    .operands = "KIND RESULTS...",
+    .min_operands = 2,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .kind = kind,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

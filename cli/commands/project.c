@@ -1,0 +1,167 @@
+#include "base/memory.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "results/whatif/projection.h"
+#include "results/store/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Projects measured steps onto other hardware: every op of ops.csv keeps the efficiency that was measured, "
+    "under roofs that are changed by factors or taken from another machine's ceilings.csv. Prints the speed-up "
+    "of whole models, which ops get another bound, and what each kind of op could give at most. Every row is "
+    "labelled projected; nothing is measured.",
+    "An op that took T, of which calling it cost a, would take a times the change of the overhead, plus (T - a) "
+    "times the ratio of its roofs: the larger of its compute time and its memory time, where accesses are "
+    "served by the level that they then fit. Time in no op changes with the overhead.",
+    "With --onto, factors apply to the other roofs. --threads takes the roofs for that many threads in place "
+    "of those that a row ran on; alone, it asks what ran on one thread what it would take on several.",
+    "The limit of a kind is Amdahl's: the step over the step without these ops, as if they took no time. "
+    "`paradnn columns` explains the columns of --format csv: projection, projection-ops, projection-moves, "
+    "projection-limits and projection-families. How far projections are off, and why: doc/projection.md.",
+    NULL,
+};
+
+static const char *const tables[] = {"models", "ops", "moves", "limits", "families", NULL};
+
+enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED, FOREMOST = 12 };
+
+#define LEAST_LIMIT 1.05
+
+static const struct pdnn_option_def options[] = {
+    PDNN_OPTIONS_HARDWARE,
+    {"by", 'b', "PARTS", NULL, false,
+     "sum limits by category, group, pass, layer or op, or several joined by commas (default: group)"},
+    PDNN_OPTION_ONLY,
+    {"table", 0, "TABLE", tables, false,
+     "print one whole table: models (the default of --format), ops, moves, limits or families"},
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn project fc.results --compute 2", "what twice the FLOP rate would bring"},
+    {"paradnn project bert.results --compute 2 --bandwidth 1.5 --by group,pass",
+     "a machine with another ridge point, and which part of the model holds it back"},
+    {"paradnn project fc.results --onto other.results", "how fast these models would run on another machine"},
+};
+
+struct command {
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader *readers;
+    struct pdnn_ceilings *ceilings;
+    struct pdnn_hardware hardware;
+    struct pdnn_by_list by;
+    struct pdnn_hardware_projection made;
+};
+
+static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    const char *by = pdnn_argument(arguments, "by"), **only = NULL;
+    size_t n_only = 0;
+    const struct pdnn_hardware_request request = {
+        .compute = pdnn_argument(arguments, "compute"),
+        .bandwidth = pdnn_argument(arguments, "bandwidth"),
+        .cache = pdnn_argument(arguments, "cache"),
+        .overhead = pdnn_argument(arguments, "overhead"),
+        .onto = pdnn_argument(arguments, "onto"),
+        .threads = pdnn_argument(arguments, "threads"),
+    };
+    enum pdnn_status status = pdnn_hardware_parse(&c->hardware, &request, err);
+    if (status == PDNN_OK)
+        status = pdnn_by_parse(by ? by : "group", &c->by, err);
+    if (status == PDNN_OK)
+        pdnn_argument_all(arguments, "only", &only, &n_only);
+    if (status == PDNN_OK)
+        status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
+    free(only);
+    if (status == PDNN_OK)
+        status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
+    c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
+    return status == PDNN_OK ? pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err) : status;
+}
+
+static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {
+    (void)user;
+    double limit = fmax(pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT),
+                        pdnn_table_number(limits, row, PDNN_PROJECTED_LIMIT_LIMIT + 2));
+    return !(limit < LEAST_LIMIT); /* also if it is unknown */
+}
+
+/* What changes, the ridge points, families, the foremost moves and limits. */
+static void print_overview(const struct command *c) {
+    const struct pdnn_hardware_projection *made = &c->made;
+    struct pdnn_str out = {0};
+    struct pdnn_row_list moves = pdnn_rows_all(&made->moves), limits = pdnn_rows_all(&made->limits);
+    pdnn_str_printf(&out, "projected: ");
+    pdnn_hardware_text(&c->hardware, &out);
+    if (made->ridge[BEFORE] > 0 && made->ridge[AFTER] > 0)
+        pdnn_str_printf(&out, "\nridge point in f32: %.3g -> %.3g FLOP/byte", made->ridge[BEFORE],
+                        made->ridge[AFTER]);
+    pdnn_str_printf(&out, "\n\n");
+    pdnn_table_show(&out, &made->families, NULL, NULL, 0);
+    pdnn_str_printf(&out, "\nops that get another bound%s\n",
+                    moves.count > FOREMOST ? ", those with the largest shares"
+                    : moves.count          ? ""
+                                           : ": none");
+    moves.count = moves.count < FOREMOST ? moves.count : FOREMOST;
+    if (moves.count)
+        pdnn_table_show(&out, &made->moves, &moves, NULL, 0);
+    pdnn_str_printf(&out, "\nlimit: how many times as fast a step could be if these ops took no time\n");
+    pdnn_rows_keep(&limits, &made->limits, is_limit, NULL);
+    pdnn_table_show(&out, &made->limits, &limits, NULL, 0);
+    pdnn_rows_finish(&moves);
+    pdnn_rows_finish(&limits);
+    pdnn_text_print(&out, false);
+}
+
+static void print(const struct command *c, const struct pdnn_arguments *arguments) {
+    const struct pdnn_hardware_projection *made = &c->made;
+    const struct pdnn_table *const of[] = {&made->models, &made->ops, &made->moves, &made->limits,
+                                           &made->families};
+    const char *table = pdnn_argument(arguments, "table");
+    size_t i = 0;
+    while (table && strcmp(tables[i], table) != 0)
+        i++;
+    if (!table && pdnn_wants_text(arguments))
+        print_overview(c);
+    else
+        pdnn_table_print(of[i], NULL, arguments);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct command c = {.readers = NULL};
+    enum pdnn_status status = open_tables(&c, arguments, err);
+    const struct pdnn_projection_request request = {&c.selection, c.readers, c.ceilings, &c.hardware, &c.by};
+    if (status == PDNN_OK)
+        status = pdnn_project(&request, &c.made, err);
+    if (status == PDNN_OK)
+        print(&c, arguments);
+    if (status == PDNN_OK)
+        fprintf(stderr, "%zu instance%s projected, %zu left out\n", c.made.models.n_rows,
+                c.made.models.n_rows == 1 ? "" : "s", c.selection.left_out + c.made.without_ops);
+    pdnn_hardware_projection_finish(&c.made);
+    pdnn_hardware_finish(&c.hardware);
+    pdnn_selection_ops_close(&c.selection, c.readers);
+    pdnn_selection_close(&c.selection);
+    free(c.ceilings);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_project = {
+    .name = "project",
+    .summary = "Says how long measured models would take on other hardware.",
+    .operands = "RESULTS",
+    .min_operands = 1,
+    .max_operands = 1,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

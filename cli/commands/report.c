@@ -1,0 +1,78 @@
+#include "base/target.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "results/report/report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static const char *const paragraphs[] = {
+    "Writes one HTML file about the tables of a sweep, or of two: which of the published observations hold here, the "
+    "comparison of two, the roofline with a table of all models, heat maps, what decides utilization, where the time "
+    "goes, boxes, what did not run, and the machine. It "
+    "needs no network and no other file. Figures print as they are; in a browser, models can be filtered, sorted and "
+    "chosen in the picture, and the address keeps the view.",
+    "RESULTS is the directory that a sweep wrote. The same tables give the same file.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    PDNN_OPTION_ONLY,
+    {"output", 'o', "FILE", NULL, false, "write to FILE (default: report.html in the first RESULTS)"},
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn report fc.results", "fc.results/report.html"},
+    {"paradnn report avx2.results avx512.results -o isa.html", "two sweeps on one page"},
+};
+
+/* A file that the user named may be a link; one in a result directory may come from somebody else. */
+static enum pdnn_status open_target(const struct pdnn_arguments *arguments, struct pdnn_target *target,
+                                    struct pdnn_err *err) {
+    const char *output = pdnn_argument(arguments, "output");
+    char path[PDNN_TARGET_TEXT];
+    if (output)
+        return pdnn_target_open(target, output, err);
+    if (snprintf(path, sizeof path, "%s/report.html", arguments->operands[0]) >= (int)sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", arguments->operands[0]);
+    return pdnn_target_open_own(target, path, err);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_target target = {.fd = -1};
+    struct pdnn_str html = {0}, line = {0};
+    struct pdnn_report_request request = {.directories = arguments->operands,
+                                          .n_directories = arguments->n_operands};
+    const char **only = NULL;
+    (void)some_failed;
+    pdnn_argument_all(arguments, "only", &only, &request.n_only);
+    request.only = only;
+    enum pdnn_status status = open_target(arguments, &target, err);
+    if (status == PDNN_OK)
+        status = pdnn_report(&request, &html, err);
+    free(only);
+    if (status == PDNN_OK)
+        status = pdnn_target_write(&target, html.text, html.length, err);
+    if (status == PDNN_OK && target.fd < 0) {
+        pdnn_str_printf(&line, "%s\n", target.path);
+        pdnn_text_print(&line, true);
+    }
+    pdnn_target_close(&target);
+    pdnn_str_finish(&html);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_report = {
+    .name = "report",
+    .summary = "Writes one HTML page about a sweep, or about two.",
+    .operands = "RESULTS [RESULTS]",
+    .min_operands = 1,
+    .max_operands = 2,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

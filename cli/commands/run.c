@@ -1,0 +1,272 @@
+#include "base/memory.h"
+#include "base/units.h"
+#include "base/visible.h"
+#include "cli/print/console.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "cli/print/instance_result.h"
+#include "cli/slurm_step.h"
+#include "session/session.h"
+#include "cli/commands/run_vary.h"
+#include "results/rows/aggregate.h"
+#include "results/store/columns.h"
+#include "results/store/tables.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Visits each instance a few times and prints its time per step with an interval, "
+    "where it stands against the machine's roofs, and one row per group of identical operators: "
+    "time, share of the step, rates, bound, and the implementation that ran.",
+    "The roofs are measured first, which takes about three seconds, unless --ceilings names a file or those "
+    "kept from an earlier run still hold (see paradnn ceilings). "
+    "With --format csv the rows are those of ops.csv.",
+    "With --vary, one model runs at many values of a hyper-parameter that does not change its weights, "
+    "such as the sequence length or the minibatch. "
+    "All values share the weights, the optimizer state and one block of memory, sized for the largest. "
+    "Each is prepared once, and at most 64 are kept prepared. "
+    "The table has one row per value; with --format csv the rows are those of results.csv.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"rounds", 'r', "N", NULL, false,
+     "visit each instance N times, up to four times as often while its interval is wide (default: 3)"},
+    {"vary", 0, "KEY=LIST", NULL, false,
+     "run one ID at each of these values of a hyper-parameter, in one process with shared weights; "
+     "LIST is as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn run fc/layers=8,nodes=1024,batch=64", "where the time of one model goes"},
+    {"paradnn run rnn/hidden=512 --vary length=10,20,50", "the same weights at three lengths"},
+};
+
+enum { ROOF_SECONDS = 3, ROUNDS_MAX = 10000 };
+
+struct run {
+    struct pdnn_progress bar;
+    struct pdnn_session_hooks hooks;
+    struct pdnn_session session;
+    struct pdnn_visits known;
+    size_t visits; /* of all tasks */
+    struct pdnn_vary vary;
+    bool varies, allow_slow;
+    struct pdnn_visit_set set; /* as of the last visit */
+};
+
+static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_visit *visit,
+                                   struct pdnn_err *err) {
+    struct run *run = user;
+    (void)err;
+    if (visit->set.block_bytes)
+        run->set = visit->set;
+    pdnn_visits_add(&run->known, run->session.tasks[task].id, visit);
+    return PDNN_OK;
+}
+
+static void show(void *user, const struct pdnn_sweep_progress *progress) {
+    struct run *run = user;
+    pdnn_progress_show_visits(&run->bar, progress);
+}
+
+static enum pdnn_status get_ceilings(struct run *run, const char *path, struct pdnn_err *err) {
+    if (!path)
+        return pdnn_session_measure_ceilings(&run->session, ROOF_SECONDS, err);
+    if (pdnn_ceilings_read(path, NULL, run->session.ceilings, err) != PDNN_OK)
+        return err->status;
+    pdnn_session_warn_ceilings(&run->session, path);
+    return PDNN_OK;
+}
+
+static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
+    run->bar.preface = run->session.common;
+    struct pdnn_session *session = &run->session;
+    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
+    struct pdnn_sweep_result result = {0};
+    if (run->vary.largest)
+        snprintf(rules.request.largest, sizeof rules.request.largest, "%s", run->vary.largest);
+    rules.request.allow_slow = run->allow_slow;
+    enum pdnn_status status =
+        pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+    run->hooks.ended(run->hooks.user);
+    pdnn_session_note_end(session, &result);
+    run->visits = result.visits;
+    return status;
+}
+
+/* What is printed of instances, unless they are one varied model: for people, or for programs. */
+struct reported {
+    bool for_people;
+    struct pdnn_str text;
+    struct pdnn_table ops;
+};
+
+static void report_ops(const struct pdnn_record *record, const struct pdnn_op_record *ops, size_t n_ops,
+                       struct reported *reported) {
+    char reason[PDNN_VISIBLE_TEXT];
+    for (size_t op = 0; !reported->for_people && op < n_ops; op++)
+        pdnn_columns_add(&pdnn_ops_columns, &ops[op], &reported->ops);
+    if (reported->for_people)
+        pdnn_report_instance(&reported->text, record, ops, n_ops);
+    else if (record->outcome != PDNN_OUTCOME_OK)
+        fprintf(stderr, "paradnn: %s: %s: %s\n", record->id, pdnn_outcome_name(record->outcome),
+                pdnn_visible(reason, record->reason));
+}
+
+/* Fills one record per task, and what is printed of it. */
+static enum pdnn_status aggregate(const struct run *run, struct pdnn_record *records,
+                                  struct reported *reported, struct pdnn_err *err) {
+    const struct pdnn_session *session = &run->session;
+    struct pdnn_arena arena = {0};
+    struct pdnn_scatter pool = {0};
+    pdnn_aggregate_pool(&run->known, &pool);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+        const struct pdnn_instance_visits of = pdnn_visits_of(&run->known, session->tasks[i].id);
+        const struct pdnn_aggregate_input input = {
+            .id = session->tasks[i].id,
+            .visits = of.visit,
+            .ops = of.ops,
+            .n_visits = of.count,
+            .outcome = session->rows[i].outcome,
+            .reason = session->rows[i].reason,
+            .pool = pool,
+            .precision = session->spec.measure.precision,
+            .ceilings = session->ceilings,
+            .host = session->host.name,
+            .totals = session->rows[i].has_totals ? &session->rows[i].totals : NULL,
+        };
+        struct pdnn_op_record *ops;
+        size_t n_ops;
+        status = pdnn_aggregate(&input, &arena, &records[i], &ops, &n_ops, err);
+        if (status == PDNN_OK && !run->varies)
+            report_ops(&records[i], ops, n_ops, reported);
+    }
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+static enum pdnn_status report(const struct run *run, const struct pdnn_arguments *arguments,
+                               bool *some_failed, struct pdnn_err *err) {
+    size_t n_tasks = run->session.n_tasks, counts[PDNN_OUTCOME_COUNT] = {0};
+    struct reported reported = {.for_people = pdnn_wants_text(arguments)};
+    struct pdnn_record *records = pdnn_alloc(n_tasks + 1, sizeof *records);
+    struct pdnn_arena arena = {0};
+    const struct pdnn_table_def def = pdnn_columns_def(&pdnn_ops_columns, &arena);
+    pdnn_table_init(&reported.ops, &def);
+    enum pdnn_status status = aggregate(run, records, &reported, err);
+    for (size_t i = 0; status == PDNN_OK && i < n_tasks; i++)
+        counts[records[i].outcome]++;
+    *some_failed = pdnn_session_has_failed(counts);
+    if (status == PDNN_OK && run->varies)
+        pdnn_vary_report(&run->vary, records, n_tasks, &run->set, arguments);
+    else if (status == PDNN_OK && reported.for_people)
+        pdnn_text_print(&reported.text, false);
+    else if (status == PDNN_OK)
+        pdnn_table_print(&reported.ops, NULL, arguments);
+    pdnn_str_finish(&reported.text);
+    pdnn_table_finish(&reported.ops);
+    pdnn_arena_finish(&arena);
+    free(records);
+    return status;
+}
+
+/* Longer than in a sweep, where one slow instance must not hold up the others. */
+static const char time_limit[] = "limits.time=10m";
+
+/* The time limit, --rounds and --set, as overrides of the spec; *sets is heap. */
+static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct pdnn_str *rounds,
+                                 const char ***sets, size_t *n_sets, struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, "rounds");
+    int64_t count = 3;
+    if (text && (!pdnn_parse_i64(text, &count) || count < 1 || count > ROUNDS_MAX))
+        return pdnn_fail(err, PDNN_INVALID, "--rounds is '%s', expected a whole number from 1 to %d", text,
+                         ROUNDS_MAX);
+    pdnn_str_printf(rounds, "measure.rounds=%" PRId64, count);
+    pdnn_argument_all(arguments, "set", sets, n_sets);
+    const char **more = pdnn_resize(*sets, *n_sets + 2, sizeof *more);
+    memmove(more + 2, more, *n_sets * sizeof *more);
+    more[0] = time_limit;
+    more[1] = pdnn_str_text(rounds);
+    *sets = more;
+    *n_sets += 2;
+    return PDNN_OK;
+}
+
+static void finish(struct run *run) {
+    pdnn_visits_finish(&run->known);
+    pdnn_vary_finish(&run->vary);
+    pdnn_session_finish(&run->session);
+}
+
+/* Opens the session on the named spec, or on all values of the varied model. */
+static enum pdnn_status open_session(struct run *run, const struct pdnn_arguments *arguments,
+                                     const char *const *sets, size_t n_sets, struct pdnn_err *err) {
+    const char *vary = pdnn_argument(arguments, "vary");
+    run->hooks = pdnn_console_hooks(&run->bar);
+    run->session.hooks = &run->hooks;
+    run->session.no_cache = pdnn_argument(arguments, "no-cache");
+    run->varies = vary != NULL;
+    run->allow_slow = pdnn_argument(arguments, "allow-slow");
+    if (!vary)
+        return pdnn_session_open(&run->session, arguments->operands, arguments->n_operands, sets, n_sets,
+                                 err);
+    if (arguments->n_operands != 1)
+        return pdnn_fail(err, PDNN_INVALID, "--vary takes one ID, %zu are given", arguments->n_operands);
+    enum pdnn_status status = pdnn_vary_read(&run->vary, vary, arguments->operands[0], err);
+    if (status == PDNN_OK)
+        status = pdnn_session_open(&run->session, run->vary.ids, run->vary.count, sets, n_sets, err);
+    return status == PDNN_OK ? pdnn_vary_check(&run->vary, &run->session, err) : status;
+}
+
+static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bool *some_failed,
+                                      struct pdnn_err *err) {
+    struct run run = {0};
+    struct pdnn_err cause = {0};
+    struct pdnn_str rounds = {0};
+    const char **sets = NULL;
+    size_t n_sets;
+    enum pdnn_status status = get_sets(arguments, &rounds, &sets, &n_sets, err);
+    if (status != PDNN_OK)
+        goto out;
+    status = open_session(&run, arguments, sets, n_sets, err);
+    bool is_left = status == PDNN_OK && pdnn_is_left_to_task_0(&run.session);
+    if (status == PDNN_OK && !is_left)
+        status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
+    if (status == PDNN_OK && !is_left)
+        status = visit_all(&run, err);
+    /* After a signal, what was measured so far is still reported. */
+    if (!is_left && (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits))) {
+        enum pdnn_status printed = report(&run, arguments, some_failed, &cause);
+        status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
+    }
+    finish(&run);
+    free(sets);
+out:
+    pdnn_str_finish(&rounds);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_run = {
+    .name = "run",
+    .summary = "Runs single instances and shows where their time goes.",
+    .operands = "ID|SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .run = run_instances,
+};

@@ -1,0 +1,212 @@
+#include "base/memory.h"
+#include "base/units.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "results/whatif/distribution.h"
+#include "results/store/tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Models training on several devices from steps that were measured on one: data parallel over --nodes, "
+    "tensor slicing of transformers over --slice, or every combination of both. Prints the step, the "
+    "communication, how much of it is exposed, and what a device needs. Every row is labelled modelled; nothing is "
+    "measured.",
+    "Each node runs the measured minibatch, so throughput is that of weak scaling. An all-reduce is a ring: "
+    "2 (N - 1) / N of the bytes over the bandwidth, and 2 (N - 1) latencies. Without --overlap, gradients are "
+    "reduced after the backward pass. With it, each bucket starts as soon as its gradients are complete and the link is "
+    "free, which the order and the times of the ops decide, and costs the ops nothing.",
+    "Slicing divides products, attention and the activation between them by the number of devices and reduces "
+    "activations four times per layer, which nothing hides. The same link serves both kinds of communication.",
+    "RESULTS is the directory that a sweep wrote; only training rows count. `paradnn columns` explains what --format csv "
+    "prints: scaling and scaling-parts. Method and limits: doc/projection.md.",
+    NULL,
+};
+
+static const char *const tables[] = {"devices", "parts", NULL};
+
+static const struct pdnn_option_def options[] = {
+    {"nodes", 'n', "NUMBERS", NULL, false,
+     "data parallel over so many devices each, such as 2,8,64 (default: 1)"},
+    {"slice", 0, "NUMBERS", NULL, false,
+     "slice transformers over so many devices each, such as 2,4,8 (default: 1)"},
+    {"link", 'l', "LINK", NULL, false,
+     "bandwidth per device and latency of a message: 12.5GB/s,2us or 200Mbit/s"},
+    {"overlap", 0, NULL, NULL, false, "reduce gradients during the backward pass, in buckets"},
+    {"bucket", 0, "BYTES", NULL, false, "gradients that are reduced together (default: 25MB)"},
+    {"memory", 0, "BYTES", NULL, false, "memory of a device, for the largest minibatch that fits"},
+    PDNN_OPTION_ONLY,
+    {"table", 0, "TABLE", tables, false, "devices (the default), or parts: where the step of a device goes"},
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn scale bert.results --nodes 2,8,64 --link 12.5GB/s,2us --overlap",
+     "how much of the reduction of the gradients the backward pass hides"},
+    {"paradnn scale bert.results --slice 1,2,4,8 --link 32GB/s,2us --table parts",
+     "how the parts of a step shift as a model is sliced"},
+};
+
+struct command {
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader *readers;
+    struct pdnn_ceilings *ceilings;
+    struct pdnn_scale_request request;
+    struct pdnn_scaling made;
+};
+
+/* "2,8,64"; 1 where the option is not given. */
+static enum pdnn_status parse_numbers(const char *option, const char *text, int64_t *numbers, size_t *count,
+                                      struct pdnn_err *err) {
+    enum { MOST = 1 << 20, TEXT = 512 };
+    char buffer[TEXT];
+    numbers[0] = 1;
+    *count = !text;
+    if (text && snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
+        return pdnn_fail(err, PDNN_INVALID, "--%s: the text is too long", option);
+    for (char *at = text ? buffer : NULL; at;) {
+        char *comma = strchr(at, ',');
+        if (comma)
+            *comma++ = 0;
+        if (*count == PDNN_SCALE_VALUES_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "--%s has more than %d numbers", option,
+                             PDNN_SCALE_VALUES_MAX);
+        if (!pdnn_parse_i64(at, &numbers[*count]) || numbers[*count] < 1 || numbers[*count] > MOST)
+            return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected numbers from 1 to %d such as 2,8,64",
+                             option, text, MOST);
+        (*count)++;
+        at = comma;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_bytes(const char *option, const char *text, uint64_t *bytes,
+                                    struct pdnn_err *err) {
+    if (text && (!pdnn_parse_bytes(text, bytes) || !*bytes))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected bytes such as 25MB or 16GiB", option,
+                         text);
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse(struct command *c, const struct pdnn_arguments *arguments,
+                              struct pdnn_err *err) {
+    struct pdnn_scale_request *request = &c->request;
+    const char *nodes = pdnn_argument(arguments, "nodes"), *slice = pdnn_argument(arguments, "slice");
+    const char *link = pdnn_argument(arguments, "link");
+    uint64_t bucket = 25000000;
+    if (!nodes && !slice)
+        return pdnn_fail(err, PDNN_INVALID, "nothing to scale to: give --nodes, --slice or both");
+    if (!link)
+        return pdnn_fail(err, PDNN_INVALID, "--link is missing: bandwidth and latency such as 12.5GB/s,2us");
+    request->overlap = pdnn_argument(arguments, "overlap") != NULL;
+    if (parse_numbers("nodes", nodes, request->nodes, &request->n_nodes, err) != PDNN_OK ||
+        parse_numbers("slice", slice, request->slice, &request->n_slices, err) != PDNN_OK ||
+        pdnn_link_parse(link, &request->link, err) != PDNN_OK ||
+        parse_bytes("bucket", pdnn_argument(arguments, "bucket"), &bucket, err) != PDNN_OK ||
+        parse_bytes("memory", pdnn_argument(arguments, "memory"), &request->memory_bytes, err) != PDNN_OK)
+        return err->status;
+    request->bucket_bytes = (double)bucket;
+    return PDNN_OK;
+}
+
+static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    const char **only = NULL;
+    size_t n_only = 0;
+    pdnn_argument_all(arguments, "only", &only, &n_only);
+    enum pdnn_status status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
+    free(only);
+    if (status == PDNN_OK)
+        status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
+    c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
+    if (status == PDNN_OK)
+        status = pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
+    c->request.selection = &c->selection;
+    c->request.readers = c->readers;
+    c->request.ceilings = c->ceilings;
+    return status;
+}
+
+/* The largest batch only where it was asked for. */
+static void show_devices(const struct command *c, struct pdnn_str *out) {
+    size_t columns[PDNN_SCALED_COLUMNS];
+    for (size_t i = 0; i < PDNN_SCALED_COLUMNS; i++)
+        columns[i] = i;
+    pdnn_table_show(out, &c->made.devices, NULL, columns,
+                    c->request.memory_bytes ? PDNN_SCALED_COLUMNS : PDNN_SCALED_LARGEST_BATCH);
+}
+
+/* Parts of the step side by side: a column per nodes and slices, "2 x 4". */
+static void show_parts(struct command *c, struct pdnn_str *out) {
+    static const struct pdnn_column_def both = {.name = "nodes x slices"};
+    static const size_t keys[] = {PDNN_SCALED_PART_ID, PDNN_SCALED_PART_PART};
+    struct pdnn_table *parts = &c->made.parts, wide;
+    size_t across = pdnn_table_add_column(parts, &both);
+    for (size_t row = 0; row < parts->n_rows; row++) {
+        char text[64];
+        snprintf(text, sizeof text, "%" PRId64 " x %" PRId64,
+                 pdnn_table_whole(parts, row, PDNN_SCALED_PART_NODES),
+                 pdnn_table_whole(parts, row, PDNN_SCALED_PART_SLICE));
+        pdnn_table_set_text(parts, row, across, text);
+    }
+    pdnn_table_pivot(parts, &(struct pdnn_pivot){keys, 2, across, PDNN_SCALED_PART_SHARE}, &wide);
+    pdnn_table_show(out, &wide, NULL, NULL, 0);
+    pdnn_table_finish(&wide);
+}
+
+static void print(struct command *c, const struct pdnn_arguments *arguments) {
+    const char *table = pdnn_argument(arguments, "table");
+    bool parts = table && strcmp(table, tables[1]) == 0;
+    struct pdnn_str out = {0};
+    if (!pdnn_wants_text(arguments)) {
+        pdnn_table_print(parts ? &c->made.parts : &c->made.devices, NULL, arguments);
+        return;
+    }
+    if (parts)
+        show_parts(c, &out);
+    else
+        show_devices(c, &out);
+    pdnn_text_print(&out, false);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    (void)some_failed;
+    struct command c = {.readers = NULL};
+    enum pdnn_status status = parse(&c, arguments, err);
+    if (status == PDNN_OK)
+        status = open_tables(&c, arguments, err);
+    if (status == PDNN_OK)
+        status = pdnn_scale(&c.request, &c.made, err);
+    if (status == PDNN_OK)
+        print(&c, arguments);
+    size_t rows = c.made.devices.n_rows, left_out = c.selection.left_out + c.made.without_ops;
+    if (status == PDNN_OK)
+        fprintf(
+            stderr,
+            "%zu row%s modelled; left out: %zu instance%s not trained or without ops, %zu row%s that cannot be sliced so\n",
+            rows, rows == 1 ? "" : "s", left_out, left_out == 1 ? "" : "s", c.made.not_sliced,
+            c.made.not_sliced == 1 ? "" : "s");
+    pdnn_scaling_finish(&c.made);
+    pdnn_selection_ops_close(&c.selection, c.readers);
+    pdnn_selection_close(&c.selection);
+    free(c.ceilings);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_scale = {
+    .name = "scale",
+    .summary = "Models data parallel and sliced training from steps measured on one device.",
+    .operands = "RESULTS",
+    .min_operands = 1,
+    .max_operands = 1,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

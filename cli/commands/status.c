@@ -1,0 +1,155 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/units.h"
+#include "cli/interrupt.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "results/store/record.h"
+#include "session/status.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its "
+    "parts. It takes no lock and works while they are written.",
+    "Of a joined sweep, it also says who holds leases: stale ones are of processes that give no sign of life, "
+    "and whoever joins next takes them over.",
+    "The rate is that of the processes that are working. The time left is the predicted time of the missing visits, scaled by how long the visits so "
+    "far took; extra visits to noisy instances come on top.",
+    "As JSON it is one object, with every outcome an instance may have; as text and CSV one line for each count.",
+    "Exit status 0: every instance has its visits, has failed, or has nothing to run. 1: some are open.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"watch", 0, NULL, NULL, false, "print again every five seconds until the sweep is complete"},
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn status fc.results", "how much of a sweep is done"},
+    {"paradnn status fc.results --watch", "the same until it is complete"},
+};
+
+/* The report is one row, whose columns depend on what there is. */
+static void put_count(struct pdnn_table *row, const char *name, size_t count) {
+    const struct pdnn_column_def def = {.name = name, .kind = PDNN_KIND_COUNT};
+    pdnn_table_set_count(row, 0, pdnn_table_add_column(row, &def), count);
+}
+
+static void put_number(struct pdnn_table *row, const char *name, double value) {
+    put_count(row, name, isnan(value) ? SIZE_MAX : (size_t)(value + 0.5));
+}
+
+static void put_text(struct pdnn_table *row, const char *name, const char *text) {
+    const struct pdnn_column_def def = {.name = name};
+    pdnn_table_set_text(row, 0, pdnn_table_add_column(row, &def), text);
+}
+
+static void put_leases(struct pdnn_table *row, const struct pdnn_status_report *report) {
+    size_t stale = 0;
+    for (size_t i = 0; i < report->n_holders; i++)
+        stale += report->holder[i].is_stale;
+    put_count(row, "leases_held", report->n_holders - stale);
+    put_count(row, "leases_stale", stale);
+    put_count(row, "leases_ended", report->leases_ended);
+    put_count(row, "leases_lost", report->leases_lost);
+    put_count(row, "instances_held", report->held);
+    put_count(row, "instances_free", report->free);
+    for (size_t i = 0; i < report->n_holders; i++) {
+        const struct pdnn_status_holder *holder = &report->holder[i];
+        char name[sizeof holder->part + sizeof "held_by "];
+        snprintf(name, sizeof name, "%s %s", holder->is_stale ? "stale" : "held_by", holder->part);
+        put_count(row, name, holder->instances);
+    }
+}
+
+static void put_report(struct pdnn_table *row, const struct pdnn_status_report *report, bool all_outcomes) {
+    char utc[PDNN_UTC_TEXT] = "";
+    put_count(row, "instances", report->instances);
+    put_count(row, "done", report->done);
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        if (all_outcomes || report->counts[outcome])
+            put_count(row, pdnn_outcome_name((enum pdnn_outcome)outcome), report->counts[outcome]);
+    put_count(row, "open", report->instances - report->done);
+    put_count(row, "begun", report->begun);
+    put_count(row, "directories", report->directories);
+    put_count(row, "working", report->working);
+    put_count(row, "visits", report->visits);
+    put_text(row, "last_visit_utc", report->last_unix_ms ? pdnn_utc_format(report->last_unix_ms, utc) : "");
+    put_number(row, "visits_per_hour", report->visits_per_hour);
+    put_number(row, "seconds_left", report->seconds_left);
+    if (report->is_joined)
+        put_leases(row, report);
+}
+
+enum { ITEM, VALUE, N_ITEM_COLUMNS };
+static const struct pdnn_column_def item_columns[N_ITEM_COLUMNS] = {
+    [ITEM] = {"item", .help = "what is told"},
+    [VALUE] = {"value", .align = PDNN_ALIGN_RIGHT, .help = "its count, time or text"},
+};
+static const struct pdnn_table_def items_def = {"status", "how far a sweep has come", item_columns,
+                                                N_ITEM_COLUMNS};
+static const struct pdnn_table_def row_def = {"status", "how far a sweep has come", NULL, 0};
+
+/* As JSON the row, otherwise one line for each of its columns. */
+static void print(const struct pdnn_status_report *report, const struct pdnn_arguments *arguments) {
+    struct pdnn_table row, items;
+    bool as_items = pdnn_wants_text(arguments) || pdnn_wants_csv(arguments);
+    pdnn_table_init(&row, &row_def);
+    pdnn_table_init(&items, &items_def);
+    pdnn_table_add_row(&row);
+    if (!as_items)
+        put_text(&row, "directory", arguments->operands[0]);
+    put_report(&row, report, !as_items);
+    for (size_t c = 0; as_items && c < row.n_columns; c++) {
+        struct pdnn_str value = {0};
+        pdnn_table_append(&row, 0, c, &value);
+        size_t item = pdnn_table_add_row(&items);
+        pdnn_table_set_text(&items, item, ITEM, row.column[c].def.name);
+        pdnn_table_set_text(&items, item, VALUE, pdnn_str_text(&value));
+        pdnn_str_finish(&value);
+    }
+    pdnn_table_print(as_items ? &items : &row, NULL, arguments);
+    pdnn_table_finish(&row);
+    pdnn_table_finish(&items);
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    const bool watches = pdnn_argument(arguments, "watch");
+    const volatile int *stop = watches ? pdnn_interrupt_watch() : NULL;
+    const struct timespec pause = {.tv_sec = 5};
+    for (;;) {
+        struct pdnn_status_report report;
+        enum pdnn_status status = pdnn_status_read(arguments->operands[0], &report, err);
+        if (status != PDNN_OK)
+            return status;
+        print(&report, arguments);
+        *some_failed = report.done < report.instances;
+        pdnn_status_finish(&report);
+        if (!watches || !*some_failed)
+            return status;
+        fputc('\n', stdout);
+        fflush(stdout);
+        nanosleep(&pause, NULL);
+        if (*stop)
+            return pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+    }
+}
+
+const struct pdnn_command_def pdnn_command_status = {
+    .name = "status",
+    .summary = "Tells how far a sweep has come.",
+    .operands = "DIR",
+    .min_operands = 1,
+    .max_operands = 1,
+    .reads_directories = true,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

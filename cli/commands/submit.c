@@ -1,0 +1,316 @@
+#define _POSIX_C_SOURCE 200809L
+#include "base/program.h"
+#include "base/units.h"
+#include "cli/print/output.h"
+#include "cli/print/progress.h"
+#include "cli/args/registry.h"
+#include "gen/spec.h"
+#include "gen/walk.h"
+#include "runtime/facts/host.h"
+#include "session/join/shard.h"
+#include "session/batch/submit.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const paragraphs[] = {
+    "Starts a sweep on N nodes of a cluster: writes a job script for N workers, each of which joins DIR "
+    "(sweep --join), and a second job that merges what they measured when all of them have ended, whatever "
+    "their end. DIR must be in a file system that all nodes share. It gets the spec, and in jobs/ the scripts, "
+    "the logs, and jobs.csv with the jobs' ids.",
+    "With Slurm, both are submitted, the workers as a job array or, above the site's MaxArraySize, as several. "
+    "A worker has a node of its own, or several for instances with ranks (--nodes). Slurm starts it again if "
+    "the node fails, and it asks for that itself if its time runs out before the sweep is complete. For PBS "
+    "and LSF, the commands that submit both are printed; with --scheduler none, the command that starts the "
+    "workers on the hosts after --, through ssh, or, for one worker, on this machine.",
+    "What comes after -- is passed on to the scheduler's command, for both jobs: a partition, an account, what "
+    "a site asks for. More workers can be submitted for the same DIR at any time, and after a failure the same "
+    "command goes on with what is missing.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"workers", 'n', "N", NULL, false, "the number of workers, each on nodes of its own (required)"},
+    {"nodes", 0, "N", NULL, false,
+     "with Slurm: the nodes of each worker, over which mpirun spreads the ranks of an instance (default: 1)"},
+    {"output", 'o', "DIR", NULL, false,
+     "the directory that the workers join (default: NAME.results in the current directory, with the spec's "
+     "name; required for an ID)"},
+    PDNN_OPTION_SET,
+    {"scheduler", 0, "KIND", pdnn_schedulers, false,
+     "slurm (the default), pbs, lsf, or none for ssh or this machine"},
+    {"time", 0, "TIME", NULL, false,
+     "the time limit of each worker's job, such as 4h (default: the scheduler's); outside of Slurm, which is "
+     "asked, the workers know theirs only from this"},
+    {"grace", 0, "TIME", NULL, false,
+     "how long a worker's current visit may go on after a signal (default: 30s)"},
+    {"lease-expiry", 0, "TIME", NULL, false,
+     "when a worker that gives no sign of life is taken to be dead (default: 2m)"},
+    {"program", 0, "COMMAND", NULL, false,
+     "the command that runs paradnn on a node, as a shell reads it, for example in a container (default: the "
+     "path of this program)"},
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    {"dry-run", 0, NULL, NULL, false, "print the scripts and the commands, and write and submit nothing"},
+    PDNN_OPTION_TABLE,
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn submit sweeps/paper-fc.yaml --workers 16 --time 4h -- --partition=cpu",
+     "sixteen nodes, four hours at a time; the tables are in paper-fc.results when they have ended"},
+    {"paradnn submit sweeps/fc.yaml --workers 2 --scheduler none -- node1 node2",
+     "two hosts without a scheduler: prints the command that starts the workers there"},
+};
+
+static const uint64_t second_ns = UINT64_C(1000000000);
+
+/* What a job is made of, and the memory behind it. */
+struct texts {
+    struct pdnn_str name, directory, program, options;
+};
+
+static void texts_finish(struct texts *texts) {
+    pdnn_str_finish(&texts->name);
+    pdnn_str_finish(&texts->directory);
+    pdnn_str_finish(&texts->program);
+    pdnn_str_finish(&texts->options);
+}
+
+static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
+                                    struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, name);
+    int64_t value = 1;
+    if (text && (!pdnn_parse_i64(text, &value) || value < 1 || value > PDNN_SHARDS_MAX))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number from 1 to %d", name, text,
+                         PDNN_SHARDS_MAX);
+    *count = (size_t)value;
+    return PDNN_OK;
+}
+
+static enum pdnn_status parse_counts(const struct pdnn_arguments *arguments, struct pdnn_job *job,
+                                     struct pdnn_err *err) {
+    if (!pdnn_argument(arguments, "workers"))
+        return pdnn_fail(err, PDNN_INVALID, "submit: --workers is missing");
+    enum pdnn_status status = parse_count(arguments, "workers", &job->workers, err);
+    return status == PDNN_OK ? parse_count(arguments, "nodes", &job->nodes, err) : status;
+}
+
+/* Nodes that no instance has a rank for would be idle. */
+static enum pdnn_status check_nodes(const struct pdnn_spec *spec, size_t nodes, struct pdnn_err *err) {
+    struct pdnn_walk walk = {0};
+    int64_t ranks = 1;
+    enum pdnn_status status = nodes > 1 ? pdnn_walk_start(&walk, spec, 1, false, err) : PDNN_OK;
+    for (bool done = nodes == 1; status == PDNN_OK && !done;) {
+        struct pdnn_expanded item;
+        status = pdnn_walk_next(&walk, &item, &done, err);
+        if (status == PDNN_OK && !done && item.instance.setting[PDNN_SETTING_RANKS] > ranks)
+            ranks = item.instance.setting[PDNN_SETTING_RANKS];
+    }
+    pdnn_walk_finish(&walk);
+    if (status == PDNN_OK && nodes > (size_t)ranks)
+        status =
+            pdnn_fail(err, PDNN_INVALID, "--nodes is %zu, but no instance has more than %" PRId64 " rank%s",
+                      nodes, ranks, ranks == 1 ? "" : "s");
+    return status;
+}
+
+static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
+                                       struct pdnn_str *path, struct pdnn_err *err) {
+    const char *given = pdnn_argument(arguments, "output");
+    char here[PATH_MAX];
+    if (!given && !spec_name)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "neither an ID nor standard input names a directory, give -o DIR");
+    if (!given || *given != '/') {
+        if (!getcwd(here, sizeof here))
+            return pdnn_fail(err, PDNN_IO, "the current directory has no path: %s", strerror(errno));
+        pdnn_str_printf(path, "%s/", strcmp(here, "/") == 0 ? "" : here);
+    }
+    pdnn_str_printf(path, "%s%s", given ? given : spec_name, given ? "" : ".results");
+    return PDNN_OK;
+}
+
+/* The user's command, or this program's path. */
+static enum pdnn_status name_program(const struct pdnn_arguments *arguments, struct pdnn_str *program,
+                                     struct pdnn_err *err) {
+    const char *given = pdnn_argument(arguments, "program");
+    char path[PDNN_PROGRAM_TEXT];
+    if (given && strpbrk(given, "\r\n"))
+        return pdnn_fail(err, PDNN_INVALID, "--program is more than one line");
+    if (given) {
+        pdnn_str_printf(program, "%s", given);
+        return PDNN_OK;
+    }
+    if (!pdnn_program_path(path))
+        return pdnn_fail(err, PDNN_IO, "the path of this program is not known, give --program");
+    pdnn_shell_quote(program, path);
+    return PDNN_OK;
+}
+
+/* Slurm says how much time a job has left; elsewhere the workers are told. The reserve is for what a
+ * scheduler does before the script starts. */
+static enum pdnn_status put_options(const struct pdnn_arguments *arguments,
+                                    const struct pdnn_submit_request *request, struct pdnn_str *out,
+                                    struct pdnn_err *err) {
+    static const char *const same[] = {"allow-slow", "no-cache"};
+    const uint64_t limit_ns = request->job.limit_ns, reserve_ns = 30 * second_ns;
+    uint64_t expiry_ns = 0;
+    if (pdnn_argument_time(arguments, "lease-expiry", &expiry_ns, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        if (pdnn_argument(arguments, same[i]))
+            pdnn_str_printf(out, " --%s", same[i]);
+    if (expiry_ns)
+        pdnn_str_printf(out, " --lease-expiry %" PRIu64 "ms", expiry_ns / 1000000);
+    if (limit_ns && request->scheduler != PDNN_SCHEDULER_SLURM)
+        pdnn_str_printf(out, " --time-left %" PRIu64 "s",
+                        (limit_ns > 2 * reserve_ns ? limit_ns - reserve_ns : limit_ns / 2) / second_ns);
+    return PDNN_OK;
+}
+
+/* Late enough to lose little, and so early that the signal comes before a worker stops of its own because no
+ * visit fits: a visit takes limits.time at most. */
+static uint64_t warning_of(const struct pdnn_job *job, uint64_t visit_limit_ns) {
+    uint64_t warning_ns = 60 * second_ns;
+    warning_ns += job->grace_ns > visit_limit_ns ? job->grace_ns : visit_limit_ns;
+    return job->limit_ns && warning_ns > job->limit_ns / 4 ? job->limit_ns / 4 : warning_ns;
+}
+
+/* Says how long it will take, by the same predictions as everywhere, and limits the workers to the instances.
+ */
+static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *job, struct pdnn_err *err) {
+    struct pdnn_host host;
+    struct pdnn_shard_deal deal;
+    char alone[PDNN_DURATION_TEXT], together[PDNN_DURATION_TEXT];
+    struct pdnn_shard shard = {0, (uint32_t)job->workers};
+    if (pdnn_host_read(&host, err) != PDNN_OK ||
+        pdnn_shard_deal(&shard, spec, host.threads_all, &deal, err) != PDNN_OK)
+        return err->status;
+    if (deal.count && deal.count < job->workers) {
+        fprintf(stderr, "paradnn: --workers is %zu, but %zu are enough for as many instances\n", job->workers,
+                deal.count);
+        job->workers = deal.count;
+    }
+    fprintf(stderr, "instances: %zu, workers: %zu, predicted time: %s in all, %s each\n", deal.count,
+            job->workers, pdnn_duration_format(alone, deal.seconds_all),
+            pdnn_duration_format(together, deal.seconds));
+    pdnn_shard_deal_finish(&deal);
+    return PDNN_OK;
+}
+
+enum { JOB, CLUSTER, TASKS, WHAT, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    {"job_id", .help = "the scheduler's id of the job"},
+    {"cluster", .help = "the cluster that it is on, where the scheduler has several"},
+    {"tasks", NULL, NULL, PDNN_KIND_COUNT, .help = "jobs in the array"},
+    {"what", .help = "what they do"},
+};
+static const struct pdnn_table_def def = {"submit", "jobs that were submitted", columns, N_COLUMNS};
+
+static void print_jobs(const struct pdnn_submission *submission, const struct pdnn_arguments *arguments) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, &def);
+    for (size_t i = 0; i < submission->n_jobs; i++) {
+        const struct pdnn_submitted *submitted = &submission->jobs[i];
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, JOB, submitted->job.id);
+        pdnn_table_set_text(&table, row, CLUSTER, submitted->job.cluster);
+        pdnn_table_set_count(&table, row, TASKS, submitted->tasks ? submitted->tasks : 1);
+        pdnn_table_set_text(&table, row, WHAT,
+                            submitted->tasks ? "workers" : "merge, when all of them have ended");
+    }
+    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_finish(&table);
+}
+
+static enum pdnn_status submit(const struct pdnn_arguments *arguments,
+                               const struct pdnn_submit_request *request, struct pdnn_err *err) {
+    struct pdnn_submission submission;
+    enum pdnn_status status = pdnn_submit(request, &submission, err);
+    if (!request->dry && submission.n_jobs)
+        print_jobs(&submission, arguments);
+    if (status == PDNN_OK)
+        pdnn_text_print(&submission.text, true);
+    if (status == PDNN_OK && !request->dry)
+        fprintf(stderr, "next:   paradnn status %s\n", request->job.directory);
+    pdnn_submission_finish(&submission);
+    return status;
+}
+
+static enum pdnn_scheduler find_scheduler(const struct pdnn_arguments *arguments) {
+    const char *name = pdnn_argument(arguments, "scheduler");
+    int number = 0;
+    while (name && number < PDNN_SCHEDULER_COUNT && strcmp(pdnn_schedulers[number], name) != 0)
+        number++;
+    return (enum pdnn_scheduler)number;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_submit_request request = {.scheduler = find_scheduler(arguments),
+                                          .dry = pdnn_argument(arguments, "dry-run")};
+    struct pdnn_job *job = &request.job;
+    struct pdnn_spec spec = {0};
+    struct texts texts = {0};
+    const char **sets = NULL;
+    size_t n_sets = 0;
+    (void)some_failed;
+    *job = (struct pdnn_job){
+        .passed = arguments->rest, .n_passed = arguments->n_rest, .grace_ns = 30 * second_ns};
+    enum pdnn_status status = parse_counts(arguments, job, err);
+    if (status == PDNN_OK)
+        status = pdnn_argument_time(arguments, "grace", &job->grace_ns, err);
+    if (status == PDNN_OK)
+        status = pdnn_argument_time(arguments, "time", &job->limit_ns, err);
+    if (status == PDNN_OK)
+        pdnn_argument_all(arguments, "set", &sets, &n_sets);
+    if (status == PDNN_OK)
+        status = name_program(arguments, &texts.program, err);
+    if (status == PDNN_OK)
+        status = pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &spec, err);
+    if (status == PDNN_OK)
+        pdnn_tell_spec(&spec);
+    if (status == PDNN_OK)
+        status = name_directory(arguments, spec.name, &texts.directory, err);
+    if (status == PDNN_OK)
+        status = put_options(arguments, &request, &texts.options, err);
+    if (status == PDNN_OK)
+        status = pdnn_submit_check(&request, err);
+    if (status == PDNN_OK)
+        status = check_nodes(&spec, job->nodes, err);
+    if (status == PDNN_OK)
+        status = predict(&spec, job, err);
+    if (status == PDNN_OK) {
+        pdnn_str_printf(&texts.name, "paradnn%s%s", spec.name ? "-" : "", spec.name ? spec.name : "");
+        job->warning_ns = warning_of(job, spec.limits.time_ns);
+        job->name = pdnn_str_text(&texts.name);
+        job->directory = pdnn_str_text(&texts.directory);
+        job->program = pdnn_str_text(&texts.program);
+        job->options = pdnn_str_text(&texts.options);
+        request.spec_text = spec.text;
+    }
+    if (status == PDNN_OK)
+        status = submit(arguments, &request, err);
+    pdnn_spec_finish(&spec);
+    texts_finish(&texts);
+    free(sets);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_submit = {
+    .name = "submit",
+    .summary = "Runs a sweep on the nodes of a cluster, as batch jobs.",
+    .operands = "SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .rest = "SCHEDULER_OPTION...",
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .run = run,
+};

@@ -1,0 +1,423 @@
+#include "base/clock.h"
+#include "base/visible.h"
+#include "cli/print/console.h"
+#include "cli/print/dry_run.h"
+#include "cli/commands/sweep_join.h"
+#include "session/environment.h"
+#include "cli/print/output.h"
+#include "cli/args/registry.h"
+#include "cli/slurm_step.h"
+#include "results/rows/roofline.h"
+#include "runtime/facts/visit.h"
+#include "session/directory.h"
+#include "session/batch/time_left.h"
+#include "results/store/tables.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const paragraphs[] = {
+    "Runs every instance of the specs and writes a result directory: "
+    "results.csv with one row per instance, whatever happened to it; "
+    "ops.csv with one row per instance and operator; and the journal, the measured roofs and the facts "
+    "about the machine that the tables are made from.",
+    "Each instance is visited several times, spread over the whole sweep, so that drift of the machine "
+    "widens the intervals instead of favoring whatever ran first. "
+    "A visit that crashes, hangs or runs out of memory sets the status of its row; the sweep goes on.",
+    "Run again with the same directory, it resumes: visits already recorded are kept, "
+    "and only missing ones run. Failed instances stay failed unless --retry is given. "
+    "--allow-slow visits what was unsupported before; rows measured with it are never visited without "
+    "it, so that no row mixes the two.",
+    "With --join, each process claims instances in DIR/leases, about ten minutes of predicted work at a time, "
+    "the longest first, makes all visits to them, and writes into a directory of its own in DIR/parts. "
+    "Processes may come and go at any time. What a process leaves unfinished, others claim again: when it "
+    "ends, at once; when it dies, as soon as somebody notices. One that finds nothing to claim ends with "
+    "status 0.",
+    "SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 end the sweep: the current visit is finished or dropped, and "
+    "the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
+    "limits.budget, counted from the start of the command, and a batch job's time end it in the same way. "
+    "If they do not suffice for all instances, it begins those whose visits all seem to fit, spread over "
+    "the spec or, with limits.reach=smallest, the shortest first; the others have the status interrupted, "
+    "and the next run goes on with them.",
+    NULL,
+};
+
+static const struct pdnn_option_def options[] = {
+    {"output", 'o', "DIR", NULL, false,
+     "the result directory (default: NAME.results in the current directory, with the spec's name, or "
+     "NAME.I-of-N.results for a shard; required for an ID)"},
+    PDNN_OPTION_SET,
+    PDNN_OPTION_SHARD,
+    PDNN_OPTION_SHARD_BASE,
+    PDNN_OPTION_CEILINGS,
+    PDNN_OPTION_SLOW,
+    PDNN_OPTION_NO_CACHE,
+    {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
+    {"join", 0, NULL, NULL, false,
+     "work on DIR together with any number of other processes, here or on other hosts, that run the same "
+     "command; paradnn merge makes the tables"},
+    {"lease-expiry", 0, "TIME", NULL, false,
+     "with --join: after how long without a sign of life a process counts as dead; the same for all that "
+     "join (default: 2m)"},
+    {"dry-run", 0, NULL, NULL, false,
+     "say how many instances a sweep from the start would run, how long that takes on this machine, and what a "
+     "budget reaches; read no earlier results, run and write nothing, but measure the roofs for two seconds if "
+     "none are kept"},
+    {"grace", 0, "TIME", NULL, false,
+     "how long the current visit may go on after a signal, such as 30s; a visit that would take longer is "
+     "dropped at once (default: 1s)"},
+    {"time-left", 0, "TIME", NULL, false,
+     "end within this time and start no visit that would not (default: what Slurm says in a job of it)"},
+    {"quiet", 'q', NULL, NULL, false,
+     "print nothing but warnings and errors: no progress, no findings at the end"},
+};
+
+static const struct pdnn_example examples[] = {
+    {"paradnn sweep sweeps/fc.yaml", "the main job: the tables are in fc.results afterwards"},
+    {"paradnn sweep sweeps/paper-fc.yaml --set limits.budget=5m --dry-run",
+     "how long it takes, and what five minutes reach"},
+    {"paradnn sweep sweeps/fc.yaml --set run.threads=1 -o fc1.results", "the same on one thread"},
+    {"paradnn sweep sweeps/paper-fc.yaml --shard auto/16",
+     "in each of 16 tasks of a job array: a sixteenth of the sweep, in a directory of its own"},
+    {"paradnn sweep sweeps/paper-fc.yaml -o fc --join",
+     "in as many processes as there are nodes: all of them work on fc, a directory they share"},
+};
+
+/* The directory: -o, or the spec's name, with the shard. */
+static enum pdnn_status name_directory(const struct pdnn_arguments *arguments,
+                                       const struct pdnn_session *session, struct pdnn_str *name,
+                                       struct pdnn_err *err) {
+    const char *given = pdnn_argument(arguments, "output"), *spec_name = session->spec.name;
+    if (!given && !spec_name)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "neither an ID nor standard input names a directory, give -o DIR");
+    pdnn_str_printf(name, "%s", given ? given : spec_name);
+    if (!given && session->shard.count)
+        pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, session->shard.index, session->shard.count);
+    pdnn_str_printf(name, "%s", given ? "" : ".results");
+    return PDNN_OK;
+}
+
+/* If the machine was busy while the roofs or the sweep were measured, every placement
+ * on the roofline is doubtful. */
+static void warn_speed(const struct pdnn_sweep_directory *sweep) {
+    static const double most = 1.5, least = 0.67;
+    const double index = sweep->speed_index;
+    if (!sweep->written || isnan(index) || (index >= least && index <= most))
+        return;
+    fprintf(
+        stderr,
+        "paradnn: the machine was %.0f %% %s while the roofs were measured than during the sweep; measure "
+        "them on a quiet machine (paradnn ceilings -o FILE) and give them (--ceilings FILE)\n",
+        index > 1 ? (1 - 1 / index) * 100 : (1 / index - 1) * 100, index > 1 ? "slower" : "faster");
+}
+
+/* Where the wall time went; a sweep is for the part in timed steps. */
+static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
+                        const struct pdnn_sweep_result *result) {
+    const struct pdnn_visit_spent *spent = &result->spent;
+    double wall = (double)(pdnn_clock_ns() - sweep->session->started_ns);
+    double timed = (double)(spent->samples_ns + spent->stamped_ns);
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } parts[] = {{"samples", spent->samples_ns}, {"stamped steps", spent->stamped_ns},
+                 {"warm-up", spent->warmup_ns},  {"probes", spent->probe_ns},
+                 {"choosing", spent->choose_ns}, {"other preparation", spent->prepare_ns - spent->choose_ns},
+                 {"roofs", sweep->roofs_ns}};
+    pdnn_str_printf(out, "%.1f s, %.0f %% in timed steps:", wall * 1e-9, 100 * timed / wall);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        pdnn_str_printf(out, " %s %.1f s,", parts[i].name, (double)parts[i].ns * 1e-9);
+        wall -= (double)parts[i].ns;
+    }
+    pdnn_str_printf(out, " other %.1f s\n", wall * 1e-9);
+    pdnn_str_printf(out, "%zu visits, %.2f ms of the driver's own time each", result->visits,
+                    (double)result->overhead_ns / (double)result->visits * 1e-6);
+    if (result->workers_lost)
+        pdnn_str_printf(out, ", %zu workers lost", result->workers_lost);
+    pdnn_str_printf(out, "; choices: %" PRIu64 " measured, %" PRIu64 " from earlier processes\n",
+                    spent->measured, spent->recalled);
+}
+
+static void append_counts(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
+                          const struct pdnn_sweep_result *result) {
+    char outcomes[PDNN_OUTCOMES_TEXT];
+    pdnn_str_printf(out, "%zu instances:%s", sweep->session->n_tasks,
+                    pdnn_outcomes_format(sweep->counts, outcomes));
+    if (result->unfinished)
+        pdnn_str_printf(out, "; %zu with fewer visits than the %" PRId64 " asked for", result->unfinished,
+                        sweep->session->spec.measure.rounds);
+    if (result->out_of_time)
+        pdnn_str_printf(out, "; %s", pdnn_session_end_text(sweep->session));
+    pdnn_str_append(out, "\n", 1);
+}
+
+/* "slowest: 1.2 GFLOP/s, 4 % of its roof (memory L3): nodes=128,batch=1". */
+static void append_row(struct pdnn_str *out, const char *name, const struct pdnn_session *session,
+                       const struct pdnn_extreme_row *row) {
+    char label[PDNN_ID_TEXT];
+    const struct pdnn_placement *place = &row->place;
+    pdnn_str_printf(out, "%s: %.3g GFLOP/s", name, place->gflops);
+    if (place->pct_of_roof > PDNN_ABOVE_ROOF_PCT)
+        pdnn_str_printf(out, ", above its roof");
+    else if (!isnan(place->pct_of_roof))
+        pdnn_str_printf(out, ", %.0f %% of its roof (%s%s%s)", place->pct_of_roof,
+                        pdnn_bound_name(place->bound), place->bound == PDNN_BOUND_MEMORY ? " " : "",
+                        place->bound == PDNN_BOUND_MEMORY ? place->roof_level : "");
+    pdnn_str_printf(out, ": %s\n",
+                    row->parsed ? pdnn_varying_label(&session->varying, &row->instance, label) : row->id);
+}
+
+static bool is_same(const struct pdnn_extreme_row *a, const struct pdnn_extreme_row *b) {
+    return strcmp(a->id, b->id) == 0;
+}
+
+static void append_bounds(struct pdnn_str *out, const struct pdnn_summary *summary) {
+    const char *separator = "";
+    if (summary->bound[PDNN_BOUND_UNKNOWN] < summary->n_ok)
+        pdnn_str_printf(out, "bound by ");
+    for (int bound = PDNN_BOUND_UNKNOWN + 1; bound < PDNN_BOUND_COUNT; bound++) {
+        if (!summary->bound[bound])
+            continue;
+        pdnn_str_printf(out, "%s%s: %zu", separator, pdnn_bound_name((enum pdnn_bound)bound),
+                        summary->bound[bound]);
+        separator = ", ";
+    }
+    pdnn_str_printf(out, "%snoisy: %zu of %zu", *separator ? "; " : "", summary->n_noisy, summary->n_ok);
+    separator = " (";
+    for (size_t bit = 0; bit < PDNN_FLAG_COUNT; bit++) {
+        char flag[PDNN_FLAGS_TEXT];
+        if (!summary->noisy_flag[bit])
+            continue;
+        pdnn_str_printf(out, "%s%zu of them %s", separator, summary->noisy_flag[bit],
+                        pdnn_flags_format(1u << bit, flag));
+        separator = ", ";
+    }
+    pdnn_str_printf(out, "%s\n", *separator == ',' ? ")" : "");
+}
+
+static void append_findings(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep) {
+    const struct pdnn_summary *summary = &sweep->summary;
+    const struct pdnn_extreme_row *row = summary->row;
+    if (!summary->n_ok)
+        return;
+    if (row[PDNN_EXTREME_FASTEST].found)
+        append_row(out, summary->n_ok > 1 ? "fastest" : "rate", sweep->session, &row[PDNN_EXTREME_FASTEST]);
+    if (row[PDNN_EXTREME_SLOWEST].found && !is_same(&row[PDNN_EXTREME_SLOWEST], &row[PDNN_EXTREME_FASTEST]))
+        append_row(out, "slowest", sweep->session, &row[PDNN_EXTREME_SLOWEST]);
+    if (row[PDNN_EXTREME_FARTHEST].found &&
+        !is_same(&row[PDNN_EXTREME_FARTHEST], &row[PDNN_EXTREME_SLOWEST]) && summary->n_ok > 1)
+        append_row(out, "farthest from its roof", sweep->session, &row[PDNN_EXTREME_FARTHEST]);
+    append_bounds(out, summary);
+}
+
+/* A text as one word of a command line. */
+static void append_word(struct pdnn_str *out, const char *text) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:@%+-";
+    char shown[PDNN_VISIBLE_TEXT];
+    if (*text && !text[strspn(text, plain)]) {
+        pdnn_str_printf(out, "%s", text);
+        return;
+    }
+    pdnn_str_append(out, "'", 1);
+    for (text = pdnn_visible(shown, text); *text; text++)
+        pdnn_str_printf(out, *text == '\'' ? "'\\''" : "%c", *text);
+    pdnn_str_append(out, "'", 1);
+}
+
+/* More visits where noise is what stands out, else a look at the row farthest from its roof; and the picture
+ * of all. */
+static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
+                        const struct pdnn_sweep_result *result) {
+    const struct pdnn_summary *summary = &sweep->summary;
+    const struct pdnn_extreme_row *farthest = &summary->row[PDNN_EXTREME_FARTHEST];
+    const char *path = sweep->request.path;
+    char shard[PDNN_SHARD_TEXT];
+    if (result->unfinished)
+        pdnn_str_printf(out, "resume: run the same command again\n");
+    else if (summary->n_noisy * 2 > summary->n_ok) {
+        pdnn_str_printf(out, "next:   paradnn sweep ");
+        append_word(out, path);
+        pdnn_str_printf(out, "/spec.yaml --set measure.rounds=%" PRId64,
+                        sweep->session->spec.measure.rounds * 2);
+        if (*pdnn_shard_format(&sweep->session->shard, shard))
+            pdnn_str_printf(out, " --shard %s", shard);
+        pdnn_str_printf(out, " -o ");
+        append_word(out, path);
+        pdnn_str_append(out, "\n", 1);
+    } else if (farthest->found) {
+        pdnn_str_printf(out, "next:   paradnn breakdown ");
+        append_word(out, path);
+        pdnn_str_printf(out, " --only ");
+        pdnn_str_printf(out, "id=");
+        append_word(out, farthest->id);
+        pdnn_str_append(out, "\n", 1);
+    }
+    if (summary->n_ok) {
+        pdnn_str_printf(out, "next:   paradnn plot roofline ");
+        append_word(out, path);
+        pdnn_str_append(out, "\n", 1);
+    }
+}
+
+/* Where the wall time went; the instances by status; the fastest, the slowest and the one farthest from its
+ * roof; what bounds them, and how many are noisy and why; where the tables are; commands to run next. Of a
+ * sweep without tables only what it took. */
+static void append_end(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
+                       const struct pdnn_sweep_result *result) {
+    char shown[PDNN_VISIBLE_TEXT];
+    const char *path = pdnn_visible(shown, sweep->request.path);
+    if (result->visits)
+        append_wall(out, sweep, result);
+    if (!sweep->written)
+        return;
+    append_counts(out, sweep, result);
+    append_findings(out, sweep);
+    pdnn_str_printf(out, "tables: %s/results.csv, %s/ops.csv\n", path, path);
+    append_next(out, sweep, result);
+}
+
+/* Each line is filled to the terminal, but for commands, which are copied. */
+static void say_end(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
+    struct pdnn_str text = {0};
+    append_end(&text, sweep, result);
+    pdnn_console_say(pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+}
+
+/* Runs the sweep in its directory and prints the summary. */
+static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, bool quiet, bool *some_failed,
+                                   struct pdnn_err *err) {
+    struct pdnn_sweep_directory sweep = {0};
+    struct pdnn_sweep_result result = {0};
+    enum pdnn_status status = pdnn_sweep_directory_open(&sweep, request, err);
+    if (status == PDNN_OK) {
+        status = pdnn_sweep_directory_run(&sweep, &result, err);
+        if (!quiet)
+            say_end(&sweep, &result);
+        warn_speed(&sweep);
+        *some_failed = pdnn_session_has_failed(sweep.counts);
+    }
+    pdnn_sweep_directory_close(&sweep);
+    return status;
+}
+
+static enum pdnn_status check_options(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    static const char *const not_joined[] = {"shard", "retry"};
+    bool joins = pdnn_argument(arguments, "join");
+    if (!joins && pdnn_argument(arguments, "lease-expiry"))
+        return pdnn_fail(err, PDNN_INVALID, "--lease-expiry is for --join, which is missing");
+    if (joins && !pdnn_argument(arguments, "output"))
+        return pdnn_fail(err, PDNN_INVALID, "--join needs the directory that all share, give -o DIR");
+    for (size_t i = 0; i < sizeof not_joined / sizeof *not_joined; i++)
+        if (joins && pdnn_argument(arguments, not_joined[i]))
+            return pdnn_fail(err, PDNN_INVALID, "--join and --%s cannot be combined", not_joined[i]);
+    return PDNN_OK;
+}
+
+/* Alone in the directory, or together with others. */
+static enum pdnn_status sweep_or_join(const struct pdnn_arguments *arguments,
+                                      const struct pdnn_sweep_request *request, bool *some_failed,
+                                      struct pdnn_err *err) {
+    struct pdnn_join_request join = {.sweep = *request};
+    if (!pdnn_argument(arguments, "join"))
+        return pdnn_join_check_alone(request->path, err) == PDNN_OK
+                   ? sweep_into(request, pdnn_argument(arguments, "quiet"), some_failed, err)
+                   : err->status;
+    enum pdnn_status status = pdnn_argument_time(arguments, "lease-expiry", &join.expiry_ns, err);
+    return status == PDNN_OK ? pdnn_cli_join(&join, pdnn_argument(arguments, "quiet"), some_failed, err)
+                             : status;
+}
+
+/* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
+static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session,
+                                  struct pdnn_err *err) {
+    struct pdnn_time_left left = {.known = pdnn_argument(arguments, "time-left"), .source = "--time-left"};
+    struct pdnn_err cause = {0};
+    char duration[PDNN_DURATION_TEXT], note[PDNN_DURATION_TEXT + 64];
+    uint64_t now_ns = pdnn_clock_ns();
+    if (pdnn_argument_time(arguments, "grace", &session->grace_ns, err) != PDNN_OK ||
+        pdnn_argument_time(arguments, "time-left", &left.ns, err) != PDNN_OK)
+        return err->status;
+    if (!left.known && pdnn_time_left(getenv, &left, &cause) != PDNN_OK)
+        pdnn_session_warn(session, "the time left is not known: %s; give --time-left", cause.text);
+    if (left.known) {
+        session->deadline_ns = left.ns < UINT64_MAX - now_ns ? now_ns + left.ns : UINT64_MAX;
+        snprintf(note, sizeof note, "time left: %s (%s)",
+                 pdnn_duration_format(duration, (double)left.ns * 1e-9), left.source);
+        session->hooks->note(session->hooks->user, note);
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_progress bar;
+    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
+    struct pdnn_session session = {
+        .hooks = &hooks, .started_ns = pdnn_clock_ns(), .no_cache = pdnn_argument(arguments, "no-cache")};
+    struct pdnn_sweep_request request = {.session = &session,
+                                         .ceilings_file = pdnn_argument(arguments, "ceilings"),
+                                         .allow_slow = pdnn_argument(arguments, "allow-slow"),
+                                         .retry = pdnn_argument(arguments, "retry")};
+    bar.quiet = pdnn_argument(arguments, "quiet");
+    struct pdnn_arena arena = {0};
+    struct pdnn_str path = {0};
+    struct pdnn_fact *facts;
+    const char **sets = NULL;
+    size_t n_sets;
+    enum pdnn_status status = check_options(arguments, err);
+    if (status == PDNN_OK)
+        pdnn_argument_all(arguments, "set", &sets, &n_sets);
+    if (status == PDNN_OK)
+        status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
+                                  getenv, &session.shard, err);
+    if (status == PDNN_OK)
+        status = set_times(arguments, &session, err);
+    if (status == PDNN_OK)
+        status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
+    if (status == PDNN_OK && request.ceilings_file)
+        status = pdnn_ceilings_read(request.ceilings_file, NULL, session.ceilings, err);
+    if (status == PDNN_OK && pdnn_argument(arguments, "dry-run")) {
+        status = pdnn_dry_run(&session, request.ceilings_file, err);
+        goto out;
+    }
+    if (status == PDNN_OK && pdnn_is_left_to_task_0(&session))
+        goto out;
+    if (status == PDNN_OK)
+        status = name_directory(arguments, &session, &path, err);
+    if (status == PDNN_OK)
+        pdnn_session_announce(&session, pdnn_str_text(&path));
+    if (status == PDNN_OK)
+        status = pdnn_environment_facts(&session, &arena, &facts, &request.n_facts, err);
+    if (status == PDNN_OK) {
+        bar.preface = session.common;
+        request.path = pdnn_str_text(&path);
+        request.facts = facts;
+        status = sweep_or_join(arguments, &request, some_failed, err);
+    }
+out:
+    pdnn_session_finish(&session);
+    pdnn_arena_finish(&arena);
+    pdnn_str_finish(&path);
+    free(sets);
+    return status;
+}
+
+const struct pdnn_command_def pdnn_command_sweep = {
+    .name = "sweep",
+    .summary = "Runs all instances of specs and writes their tables.",
+    .operands = "SPEC...",
+    .min_operands = 1,
+    .max_operands = PDNN_OPERANDS_ANY,
+    .paragraphs = paragraphs,
+    .options = options,
+    .n_options = sizeof options / sizeof options[0],
+    .examples = examples,
+    .n_examples = sizeof examples / sizeof examples[0],
+    .resolves_threads = true,
+    .prints_nothing = true,
+    .run = run,
+};

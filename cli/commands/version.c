@@ -1,0 +1,37 @@
+#include "base/visible.h"
+#include "cli/args/registry.h"
+#include "runtime/driver/worker.h"
+
+#include <stdio.h>
+
+static const char *const paragraphs[] = {
+    "Prints the version of paradnn and those of the libraries behind its backends.",
+    NULL,
+};
+
+/* Only the worker links the libraries, so it is asked for their versions. */
+static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    struct pdnn_host host;
+    struct pdnn_worker worker = {0};
+    char shown[PDNN_VISIBLE_TEXT];
+    (void)arguments, (void)some_failed;
+    printf("paradnn %s\n", PDNN_VERSION);
+    enum pdnn_status status = pdnn_host_read(&host, err);
+    if (status == PDNN_OK)
+        status = pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, err);
+    if (status != PDNN_OK)
+        return status;
+    const struct pdnn_software *software = pdnn_worker_software(&worker);
+    for (size_t i = 0; i < software->count; i++)
+        printf("%-10s %s\n", software->row[i].backend, pdnn_visible(shown, software->row[i].version));
+    pdnn_worker_stop(&worker);
+    return PDNN_OK;
+}
+
+const struct pdnn_command_def pdnn_command_version = {
+    .name = "version",
+    .summary = "Shows the versions of paradnn and of its backends.",
+    .operands = "",
+    .paragraphs = paragraphs,
+    .run = run,
+};

@@ -1,0 +1,274 @@
+#include "cli/print/instance_result.h"
+
+#include "base/units.h"
+#include "base/visible.h"
+#include "base/fill.h"
+#include "cli/print/output.h"
+#include "cli/print/terminal.h"
+#include "results/rows/roofline.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };
+
+#define NUMBER .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED
+
+enum { LAYER, OP, PASS, EXECUTIONS, NUMBERS, BOUND = NUMBERS + 5, IMPLEMENTATION, SHAPE, COLUMNS };
+static const struct pdnn_column_def columns[COLUMNS] = {
+    {"layer", .align = PDNN_ALIGN_CUT},
+    {"op", .align = PDNN_ALIGN_CUT},
+    {.name = "pass"},
+    {"count", .kind = PDNN_KIND_COUNT, .rank = 5},
+    {"time", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_TIME},
+    {"% of step", NUMBER, .decimals = 1},
+    {"GFLOP/s", NUMBER, .decimals = 1, .rank = 2},
+    {"GB/s", NUMBER, .decimals = 1, .rank = 4},
+    {"% of roof", NUMBER, .above = PDNN_ABOVE_ROOF_PCT},
+    {.name = "bound by", .rank = 1},
+    {"implementation", .align = PDNN_ALIGN_CUT, .rank = 3},
+    {"shape", .align = PDNN_ALIGN_CUT, .rank = 6},
+};
+static const struct pdnn_table_def ops_def = {"ops", "where the time of a step goes", columns, COLUMNS};
+
+/* "bwd-data" for "backward-data". */
+static const char *format_pass(char text[PASS_TEXT], const struct pdnn_op_record *op) {
+    bool is_backward = strncmp(op->pass, "backward", 8) == 0;
+    snprintf(text, PASS_TEXT, "%s%s", is_backward ? "bwd" : op->pass, is_backward ? op->pass + 8 : "");
+    return text;
+}
+
+/* "memory L2". */
+static const char *format_bound(char text[BOUND_TEXT], const struct pdnn_placement *place) {
+    bool by_memory = place->bound == PDNN_BOUND_MEMORY;
+    snprintf(text, BOUND_TEXT, "%s%s%s", pdnn_bound_name(place->bound), by_memory ? " " : "",
+             by_memory ? place->roof_level : "");
+    return text;
+}
+
+static bool is_above_roof(double pct_of_roof) {
+    return pct_of_roof > PDNN_ABOVE_ROOF_PCT;
+}
+
+/* Shares are those of the step, as everywhere above the table; ops.csv has those of the ops' sum. */
+static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op, double step_ns) {
+    const double numbers[] = {op->time_ns_median, op->time_ns_median / step_ns * 100, op->place.gflops,
+                              op->place.bw_gbs, op->place.pct_of_roof};
+    const bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
+    char pass[PASS_TEXT];
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, LAYER, op->layer);
+    pdnn_table_set_text(table, row, OP, op->op);
+    pdnn_table_set_text(table, row, PASS, format_pass(pass, op));
+    pdnn_table_set_count(table, row, EXECUTIONS, op->count);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(table, row, NUMBERS + i, numbers[i]);
+    pdnn_table_set_text(table, row, BOUND,
+                        by_memory ? op->place.roof_level : pdnn_bound_name(op->place.bound));
+    pdnn_table_set_text(table, row, IMPLEMENTATION, op->implementation);
+    pdnn_table_set_text(table, row, SHAPE, op->shape);
+}
+
+/* A line of the head, filled to the terminal; may hold text from outside. Frees the text. */
+static void append_fact(struct pdnn_str *out, const char *name, struct pdnn_str *text) {
+    enum { FACTS_COLUMN = 11 };
+    struct pdnn_str shown = {0};
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    pdnn_visible_append(&shown, pdnn_str_text(text), text->length, "");
+    pdnn_str_printf(out, "  %-*s", FACTS_COLUMN - 2, name);
+    pdnn_fill_text(out, pdnn_str_text(&shown), FACTS_COLUMN, width ? width : SIZE_MAX);
+    pdnn_str_finish(&shown);
+    pdnn_str_finish(text);
+}
+
+static void append_time(struct pdnn_str *out, const struct pdnn_record *record) {
+    char time[PDNN_UNIT_TEXT], low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT];
+    struct pdnn_str text = {0}, prepare = {0};
+    pdnn_str_printf(&text, "%s per step", pdnn_format_ns(time, record->time_ns_median));
+    if (!isnan(record->ci_low_ns) && !isnan(record->ci_high_ns))
+        pdnn_str_printf(&text, ", 95 %% interval %s to %s", pdnn_format_ns(low, record->ci_low_ns),
+                        pdnn_format_ns(high, record->ci_high_ns));
+    pdnn_str_printf(&text, " (%" PRIu64 " visit%s, %" PRIu64 " samples)", record->rounds,
+                    record->rounds == 1 ? "" : "s", record->samples);
+    append_fact(out, "time", &text);
+    pdnn_str_printf(&prepare, "%s", pdnn_format_ns(time, (double)record->prepare_ns));
+    append_fact(out, "prepare", &prepare);
+}
+
+/* The row's place against its roof and, if it is below that, against the peak. */
+static void append_roof(struct pdnn_str *out, const struct pdnn_placement *place) {
+    struct pdnn_str text = {0};
+    if (is_above_roof(place->pct_of_roof))
+        pdnn_str_printf(&text, "above its roof, at %.3g times", place->pct_of_roof / 100);
+    else
+        pdnn_str_printf(&text, "%.0f %% of", place->pct_of_roof);
+    pdnn_str_printf(&text, " the %.1f GFLOP/s attainable there, bound by %s", place->attainable_gflops,
+                    pdnn_bound_name(place->bound));
+    if (place->bound == PDNN_BOUND_MEMORY)
+        pdnn_str_printf(&text, " (%s)", place->roof_level);
+    if (is_above_roof(place->pct_of_roof))
+        pdnn_str_printf(&text, ": a count or a roof is wrong");
+    else if (!isnan(place->pct_of_peak))
+        pdnn_str_printf(&text, "; %.0f %% of the peak", place->pct_of_peak);
+    append_fact(out, "roof", &text);
+}
+
+static void append_rates(struct pdnn_str *out, const struct pdnn_record *record) {
+    const struct pdnn_placement *place = &record->place;
+    struct pdnn_str text = {0};
+    pdnn_str_printf(&text, "%.1f GFLOP/s, %.1f GB/s, %.4g FLOP/byte", place->gflops, place->bw_gbs,
+                    place->intensity_flop_per_byte);
+    if (!isnan(record->examples_per_s))
+        pdnn_str_printf(&text, ", %.4g examples/s", record->examples_per_s);
+    append_fact(out, "rate", &text);
+    if (!isnan(place->pct_of_roof))
+        append_roof(out, place);
+}
+
+static void append_model(struct pdnn_str *out, const struct pdnn_record *record) {
+    char number[PDNN_UNIT_TEXT];
+    struct pdnn_str text = {0};
+    const struct pdnn_totals *totals = &record->totals;
+    const struct pdnn_cost *cost = &totals->cost;
+    pdnn_str_printf(&text, "%" PRIu64 " params, %s", totals->params,
+                    pdnn_format_si(number, (double)cost->flop_count, "FLOP"));
+    if (cost->in_bounds_flop_count != cost->flop_count)
+        pdnn_str_printf(&text, " (%s in bounds)",
+                        pdnn_format_si(number, (double)cost->in_bounds_flop_count, "FLOP"));
+    pdnn_str_printf(&text, " and %s", pdnn_format_si(number, (double)cost->byte_count, "B"));
+    if (cost->state_bytes)
+        pdnn_str_printf(&text, " (%s of state)", pdnn_format_si(number, (double)cost->state_bytes, "B"));
+    pdnn_str_printf(&text, " per step, %s of memory",
+                    pdnn_format_bytes(number, (double)totals->memory_bytes));
+    append_fact(out, "model", &text);
+}
+
+/* "conv2d forward of block1..block3". */
+static void append_name(struct pdnn_str *out, const struct pdnn_op_record *op) {
+    char pass[PASS_TEXT];
+    format_pass(pass, op);
+    pdnn_str_printf(out, "%s%s%s", op->op, *pass ? " " : "", pass);
+    if (*op->layer)
+        pdnn_str_printf(out, " of %s", op->layer);
+}
+
+void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
+    const struct pdnn_op_record *op = share->most;
+    char bound[BOUND_TEXT];
+    append_name(out, op);
+    pdnn_str_printf(out, " would save %.1f %% of the step at its roof; it runs at %.0f %% of it",
+                    share->most_lost_pct, op->place.pct_of_roof);
+    if (*format_bound(bound, &op->place))
+        pdnn_str_printf(out, " (%s)", bound);
+    if (*op->implementation)
+        pdnn_str_printf(out, ": %s", op->implementation);
+}
+
+void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op) {
+    append_name(out, op);
+}
+
+/* The ops above their roofs lose no time that is known. */
+static void append_above(struct pdnn_str *out, const struct pdnn_op_record *ops, size_t n_ops,
+                         double step_ns) {
+    const struct pdnn_op_record *longest = NULL;
+    size_t count = 0;
+    double sum_ns = 0;
+    for (size_t i = 0; i < n_ops; i++) {
+        if (!is_above_roof(ops[i].place.pct_of_roof))
+            continue;
+        if (!longest || ops[i].time_ns_median > longest->time_ns_median)
+            longest = &ops[i];
+        sum_ns += ops[i].time_ns_median;
+        count++;
+    }
+    if (!count)
+        return;
+    struct pdnn_str text = {0};
+    append_name(&text, longest);
+    if (count > 1)
+        pdnn_str_printf(&text, " and %zu more", count - 1);
+    pdnn_str_printf(&text, ": %.1f %% of the step in ops above their roofs; what they lose is unknown",
+                    sum_ns / step_ns * 100);
+    append_fact(out, "above", &text);
+}
+
+/* Parts of the step, the time in no op included. */
+static void append_where(struct pdnn_str *out, const struct pdnn_share *shares, size_t n_shares) {
+    struct pdnn_str text = {0};
+    for (size_t i = 0; i < n_shares; i++) {
+        const struct pdnn_share *share = &shares[i];
+        if (share->is_residual && share->work.share_pct < 0)
+            pdnn_str_printf(&text, "; run one by one, the ops take %.1f %% more than the step",
+                            -share->work.share_pct);
+        else
+            pdnn_str_printf(&text, "%s%s %.1f %%", i ? ", " : "of the step: ",
+                            share->is_residual ? "in no op" : share->key[PDNN_BY_CATEGORY],
+                            share->work.share_pct);
+    }
+    if (n_shares)
+        append_fact(out, "where", &text);
+}
+
+static void append_shares(struct pdnn_str *out, const struct pdnn_record *record,
+                          const struct pdnn_op_record *ops, size_t n_ops) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_share *shares;
+    size_t n_shares;
+    const struct pdnn_op_rows rows = {ops, n_ops, record->time_ns_median, ""};
+    pdnn_shares(&rows, NULL, &arena, &shares, &n_shares);
+    const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
+    append_where(out, shares, n_shares);
+    if (most) {
+        struct pdnn_str text = {0};
+        pdnn_report_most(&text, most);
+        append_fact(out, "saving", &text);
+    }
+    pdnn_arena_finish(&arena);
+}
+
+void pdnn_report_id(struct pdnn_str *out, const char *id) {
+    char shown[PDNN_VISIBLE_TEXT];
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    pdnn_fill_text(out, pdnn_visible(shown, id), 2, width ? width : SIZE_MAX);
+}
+
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
+                          const struct pdnn_op_record *ops, size_t n_ops) {
+    struct pdnn_str text = {0};
+    pdnn_report_id(out, record->id);
+    if (record->has_totals)
+        append_model(out, record);
+    if (record->outcome != PDNN_OUTCOME_OK) {
+        pdnn_str_printf(&text, "%s: %s", pdnn_outcome_name(record->outcome), record->reason);
+        append_fact(out, "status", &text);
+        pdnn_str_append(out, "\n", 1);
+        return;
+    }
+    append_time(out, record);
+    append_rates(out, record);
+    char flags[PDNN_FLAGS_TEXT];
+    if (record->flags) {
+        pdnn_str_printf(&text, "%s", pdnn_flags_format(record->flags, flags));
+        append_fact(out, "flags", &text);
+    }
+    if (record->extrapolated) {
+        pdnn_str_printf(&text, "%" PRId64 " of the layers ran; the times of the others are extrapolated",
+                        record->instance.setting[PDNN_SETTING_LAYERS_RUN]);
+        append_fact(out, "scaled", &text);
+    }
+    append_shares(out, record, ops, n_ops);
+    append_above(out, ops, n_ops, record->time_ns_median);
+    pdnn_str_append(out, "\n", 1);
+    struct pdnn_table table;
+    pdnn_table_init(&table, &ops_def);
+    for (size_t i = 0; i < n_ops; i++)
+        add_op(&table, &ops[i], record->time_ns_median);
+    pdnn_table_show(out, &table, NULL, NULL, 0);
+    pdnn_table_finish(&table);
+    pdnn_str_append(out, "\n", 1);
+}

@@ -1,0 +1,84 @@
+#include "cli/print/output.h"
+
+#include "base/visible.h"
+#include "cli/print/terminal.h"
+#include "gen/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool pdnn_wants_csv(const struct pdnn_arguments *arguments) {
+    const char *format = pdnn_argument(arguments, "format");
+    return format && strcmp(format, "csv") == 0;
+}
+
+void pdnn_tell_spec(const struct pdnn_spec *spec) {
+    char shown[PDNN_VISIBLE_TEXT];
+    if (spec->installed)
+        fprintf(stderr, "spec: %s\n", pdnn_visible(shown, spec->installed));
+}
+
+static enum pdnn_table_format format_of(const struct pdnn_arguments *arguments) {
+    static const enum pdnn_table_format formats[] = {PDNN_FORMAT_TEXT, PDNN_FORMAT_CSV, PDNN_FORMAT_JSON,
+                                                     PDNN_FORMAT_JSON_LINES};
+    const char *format = pdnn_argument(arguments, "format");
+    size_t i = 0;
+    while (format && pdnn_table_formats[i] && strcmp(pdnn_table_formats[i], format) != 0)
+        i++;
+    return formats[i];
+}
+
+bool pdnn_wants_text(const struct pdnn_arguments *arguments) {
+    return format_of(arguments) == PDNN_FORMAT_TEXT;
+}
+
+struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *arguments) {
+    return (struct pdnn_table_writer){.format = format_of(arguments),
+                                      .width = pdnn_terminal_width(STDOUT_FILENO)};
+}
+
+void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                           const struct pdnn_row_list *rows) {
+    struct pdnn_str out = {0};
+    printer->out = &out;
+    pdnn_table_write(printer, table, rows);
+    pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
+}
+
+void pdnn_table_print_end(struct pdnn_table_writer *printer) {
+    struct pdnn_str out = {0};
+    printer->out = &out;
+    pdnn_table_write_end(printer);
+    pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
+}
+
+void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                      const struct pdnn_arguments *arguments) {
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    pdnn_table_print_rows(&printer, table, rows);
+    pdnn_table_print_end(&printer);
+}
+
+void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                     const size_t *columns, size_t n_columns) {
+    struct pdnn_table_writer writer = {.out = out,
+                                       .format = PDNN_FORMAT_TEXT,
+                                       .width = pdnn_terminal_width(STDOUT_FILENO),
+                                       .columns = columns,
+                                       .n_columns = n_columns};
+    pdnn_table_write(&writer, table, rows);
+    pdnn_table_write_end(&writer);
+}
+
+void pdnn_text_print(struct pdnn_str *text, bool is_data) {
+    struct pdnn_str shown = {0};
+    const struct pdnn_str *printed = text;
+    if (!is_data || isatty(STDOUT_FILENO)) {
+        pdnn_visible_append(&shown, pdnn_str_text(text), text->length, "\n");
+        printed = &shown;
+    }
+    fwrite(pdnn_str_text(printed), 1, printed->length, stdout);
+    pdnn_str_finish(text);
+    pdnn_str_finish(&shown);
+}

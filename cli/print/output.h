@@ -1,0 +1,41 @@
+/* What commands share for printing: tables in the format that --format asks for, and text. */
+#ifndef CLI_PRINT_OUTPUT_H
+#define CLI_PRINT_OUTPUT_H
+
+#include "cli/args/options.h"
+#include "results/table/rows.h"
+#include "results/table/write.h"
+
+#include <stdio.h>
+
+struct pdnn_spec;
+
+/* True if --format csv was given. */
+bool pdnn_wants_csv(const struct pdnn_arguments *arguments);
+
+/* True if the output is for people, in columns. */
+bool pdnn_wants_text(const struct pdnn_arguments *arguments);
+
+/* Says on stderr which file a spec's name stood for, if that came with the program, and which of its keys has
+ * another name by now. */
+void pdnn_tell_spec(const struct pdnn_spec *spec);
+
+/* Prints the table to stdout, or these of its rows (NULL: all), as --format says (PDNN_OPTION_TABLE). */
+void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                      const struct pdnn_arguments *arguments);
+
+/* Appends the table as people see it on stdout, or these of its rows and columns (NULL: all). */
+void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
+                     const size_t *columns, size_t n_columns);
+
+/* The same chunk by chunk. */
+struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *arguments);
+void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                           const struct pdnn_row_list *rows);
+void pdnn_table_print_end(struct pdnn_table_writer *printer);
+
+/* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
+ * programs only on a terminal. */
+void pdnn_text_print(struct pdnn_str *text, bool is_data);
+
+#endif

@@ -1,0 +1,69 @@
+/* The published observations as claims that tables confirm, contradict or cannot tell. Those with a number
+ * are rows of table 1 in Wang, Wei, Brooks, "A Systematic Methodology for Analysis of Deep Learning Hardware
+ * and Software Platforms", MLSys 2020; the others are in its text. */
+#ifndef RESULTS_CLAIMS_CLAIMS_H
+#define RESULTS_CLAIMS_CLAIMS_H
+
+#include "results/compare/compare.h"
+#include "results/stats/means.h"
+#include "results/claims/op_times.h"
+#include "results/query/rows.h"
+
+enum pdnn_report_verdict {
+    PDNN_REPORT_HOLDS,
+    PDNN_REPORT_DOES_NOT_HOLD,
+    PDNN_REPORT_CANNOT_BE_TOLD,
+    PDNN_REPORT_VERDICT_COUNT
+};
+
+enum { PDNN_REPORT_SENTENCE = 768 };
+
+/* The two platforms of the report, where it has them. */
+struct pdnn_report_sides {
+    const struct pdnn_comparison *pairs; /* NULL: no two platforms ran the same models */
+    const char *name[PDNN_SIDES];
+};
+
+struct pdnn_report_finding {
+    int number;        /* in table 1 of the paper; 0: none */
+    size_t order;      /* in the list of claims */
+    const char *claim; /* static text */
+    size_t source;     /* PDNN_REPORT_BOTH: of all sources together */
+    enum pdnn_report_verdict verdict;
+    char sentence[PDNN_REPORT_SENTENCE]; /* why, with n and interval */
+    const char *tells;                   /* where it cannot be told: what would tell */
+};
+
+#define PDNN_REPORT_BOTH ((size_t)-1)
+
+/* What a claim is checked with. */
+struct pdnn_report_question {
+    const struct pdnn_report_rows *rows;
+    const struct pdnn_report_op_times *times;
+    const struct pdnn_report_sides *sides;
+    struct pdnn_report_finding *finding; /* claim and source are filled in; the check adds the rest */
+};
+
+struct pdnn_report_claim {
+    int number; /* 0: not in table 1 */
+    const char *text;
+    /* Calls pdnn_report_say once. Fails only where a table cannot be read. */
+    enum pdnn_status (*check)(struct pdnn_report_question *question, struct pdnn_err *err);
+    const char *tells; /* the data that would decide it, where it cannot be told */
+};
+
+/* Claims about one platform, each checked for every source. */
+extern const struct pdnn_report_claim pdnn_report_claims[];
+extern const size_t pdnn_report_n_claims;
+/* Claims about two platforms, compared model by model. */
+extern const struct pdnn_report_claim pdnn_report_claims_of_pairs[];
+extern const size_t pdnn_report_n_claims_of_pairs;
+
+/* The sentence that says why. */
+void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_report_verdict verdict,
+                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Which it is; where an interval decides neither, more models or rounds would tell. */
+enum pdnn_report_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not);
+
+#endif

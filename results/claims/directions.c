@@ -1,0 +1,570 @@
+/* The directions in which shares and counts move in BERT training (Pati et al., arXiv 2104.08335; derived
+ * arithmetic where exact), checked on measured rows: transformer instances that agree in everything except
+ * the axis in question and keys tied to it. One line per direction and set of such instances. */
+#include "base/units.h"
+#include "models/dtype.h"
+#include "models/graph.h"
+#include "results/query/gemms.h"
+#include "results/query/op_groups.h"
+#include "results/query/share_matrix.h"
+#include "results/query/op_sums.h"
+#include "results/claims/study.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* What one instance of a transformer measured and counted, in the form that directions compare: sums over its
+ * rows of ops.csv. */
+struct facts {
+    bool has_ops, trains;
+    double step_ns;
+    struct pdnn_op_sum group[PDNN_OP_GROUP_COUNT];       /* all rows */
+    struct pdnn_op_sum layer_group[PDNN_OP_GROUP_COUNT]; /* rows of repeated layers only */
+    uint64_t params, word_bytes;
+    uint64_t matrix_flop;          /* 2 M N K of the layers' products; PDNN_ABSENT if it does not fit */
+    uint64_t qkv_bytes;            /* of the forward products for queries, keys and values, without biases */
+    int64_t qkv_tokens, qkv_width; /* T and H of one of these products; 0: there is none */
+};
+
+static bool is_layer_product(enum pdnn_op_group group) {
+    return group == PDNN_GROUP_LINEAR || group == PDNN_GROUP_ATTENTION || group == PDNN_GROUP_FFN;
+}
+
+/* Excludes attention to a source, whose tokens may differ. */
+static bool is_qkv(const struct pdnn_op_record *op) {
+    static const char *const stems[] = {"query", "key", "value", "qkv"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
+        found = found || pdnn_layer_has_stem(op->layer, stems[i]);
+    return found && strcmp(op->pass, pdnn_pass_name(PDNN_FORWARD)) == 0;
+}
+
+/* A bias fused into the product reads one word per output unit; subtracted, the bytes
+ * are those of the product alone. */
+static uint64_t bias_bytes(const struct pdnn_op_record *op, const struct pdnn_gemm_shape *shape,
+                           uint64_t word_bytes) {
+    return strstr(op->shape, "+bias") ? op->count * (uint64_t)shape->m * word_bytes : 0;
+}
+
+static void add_product(struct facts *facts, const struct pdnn_op_record *op,
+                        const struct pdnn_gemm_shape *shape) {
+    uint64_t flop = pdnn_gemm_flop(shape, op->count);
+    bool fits = flop != PDNN_ABSENT && facts->matrix_flop != PDNN_ABSENT;
+    facts->matrix_flop = fits ? facts->matrix_flop + flop : PDNN_ABSENT;
+    if (!is_qkv(op) || shape->batch != 1)
+        return;
+    facts->qkv_bytes += op->byte_count - bias_bytes(op, shape, facts->word_bytes);
+    facts->qkv_tokens = shape->n;
+    facts->qkv_width = shape->k;
+}
+
+/* Adds up the rows. params, word_bytes and trains are set by then. */
+static void add_up(const struct pdnn_family_def *family, const struct pdnn_op_rows *rows,
+                   struct facts *facts) {
+    facts->step_ns = rows->step_ns;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pdnn_op_record *op = &rows->op[i];
+        enum pdnn_op_group group = pdnn_op_group_of(family, op);
+        struct pdnn_gemm_shape shape;
+        if (isnan(op->time_ns_median))
+            continue;
+        facts->has_ops = true;
+        pdnn_op_sum_add(&facts->group[group], op);
+        if (!pdnn_op_is_outer(family, op))
+            pdnn_op_sum_add(&facts->layer_group[group], op);
+        if (is_layer_product(group) && pdnn_gemm_parse(op, &shape))
+            add_product(facts, op, &shape);
+    }
+}
+
+/* Percentage of the step. */
+static double share_of(const struct facts *facts, const enum pdnn_op_group *groups, size_t n) {
+    double ns = 0;
+    for (size_t i = 0; i < n; i++)
+        ns += facts->group[groups[i]].time_ns;
+    return ns / facts->step_ns * 100;
+}
+
+/* The instances of one set, in ascending order of the axis. */
+struct evidence {
+    const struct pdnn_selection *selection;
+    const struct facts *facts; /* by chosen row */
+    struct pdnn_series series;
+    int axis; /* column of the key in question; -1: none */
+    struct pdnn_str *numbers;
+};
+
+enum { AXES_MAX = 5, GROUPS_MAX = 3 };
+
+struct direction {
+    const char *name, *needs;
+    /* Keys in which instances may differ: the one in question first, then keys tied to it. None: each
+     * instance is tested by itself, in training or not. */
+    const char *axes[AXES_MAX];
+    bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);
+    /* Runs the test and appends its numbers. "Not covered": it needs other instances. */
+    enum pdnn_verdict (*test)(const struct direction *direction, const struct evidence *e);
+    enum pdnn_op_group groups[GROUPS_MAX]; /* the groups whose share is tested, and how many */
+    size_t n_groups;
+    bool grows; /* along the axis; false: falls */
+};
+
+static const struct facts *fact(const struct evidence *e, size_t i) {
+    return &e->facts[e->series.at[i]];
+}
+
+static const char *axis_text(const struct evidence *e, size_t i) {
+    return pdnn_selection_get(e->selection, e->series.at[i], e->axis);
+}
+
+/* The member with this value of the axis, or NULL. */
+static const struct facts *fact_at(const struct evidence *e, const char *value) {
+    for (size_t i = 0; i < e->series.count; i++) {
+        if (strcmp(axis_text(e, i), value) == 0)
+            return fact(e, i);
+    }
+    return NULL;
+}
+
+static enum pdnn_verdict verdict_of(bool holds) {
+    return holds ? PDNN_VERDICT_PASS : PDNN_VERDICT_FAIL;
+}
+
+static enum pdnn_verdict test_trend(const struct direction *direction, const struct evidence *e) {
+    bool holds = true;
+    double before = 0;
+    for (size_t i = 0; i < e->series.count; i++) {
+        double share = share_of(fact(e, i), direction->groups, direction->n_groups);
+        holds = holds && (!i || (direction->grows ? share > before : share < before));
+        pdnn_str_printf(e->numbers, "%s%.2f %%", i ? ", " : "", share);
+        before = share;
+    }
+    return verdict_of(holds);
+}
+
+/* A group's percentage of the time of the repeated layers. */
+static double layer_share(const struct facts *facts, enum pdnn_op_group group) {
+    double sum_ns = 0;
+    for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++)
+        sum_ns += facts->layer_group[g].time_ns;
+    return sum_ns > 0 ? facts->layer_group[group].time_ns / sum_ns * 100 : 0;
+}
+
+/* "Hardly": no share changes by more than this many points. */
+static const double hardly_points = 5;
+
+static enum pdnn_verdict test_layer_shares(const struct direction *direction, const struct evidence *e) {
+    double most = -1;
+    size_t moved = 0;
+    (void)direction;
+    for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
+        double least = INFINITY, greatest = -INFINITY;
+        for (size_t i = 0; i < e->series.count; i++) {
+            least = fmin(least, layer_share(fact(e, i), (enum pdnn_op_group)g));
+            greatest = fmax(greatest, layer_share(fact(e, i), (enum pdnn_op_group)g));
+        }
+        if (greatest - least > most) {
+            most = greatest - least;
+            moved = g;
+        }
+    }
+    pdnn_str_printf(e->numbers, "%s moves most, by %.2f points of the layers' time (",
+                    pdnn_op_groups[moved].name, most);
+    for (size_t i = 0; i < e->series.count; i++)
+        pdnn_str_printf(e->numbers, "%s%.2f %%", i ? ", " : "",
+                        layer_share(fact(e, i), (enum pdnn_op_group)moved));
+    pdnn_str_printf(e->numbers, "), %.0f allowed", hardly_points);
+    return verdict_of(most <= hardly_points);
+}
+
+static double optimizer_bytes(const struct facts *facts) {
+    return (double)facts->group[PDNN_GROUP_STAGE1].byte_count +
+           (double)facts->group[PDNN_GROUP_STAGE2].byte_count;
+}
+
+/* Equal up to rounding of doubles. */
+static bool same(double a, double b) {
+    return fabs(a - b) <= 1e-9 * fabs(b);
+}
+
+/* The number of sequences relative to `base`, which is the ratio of the products' FLOP. */
+static double sequences(const struct facts *facts, const struct facts *base) {
+    return (double)facts->matrix_flop / (double)base->matrix_flop;
+}
+
+static enum pdnn_verdict test_optimizer_work(const struct direction *direction, const struct evidence *e) {
+    const struct facts *base = fact_at(e, "1");
+    bool holds = true;
+    (void)direction;
+    if (!base || !base->matrix_flop || !(optimizer_bytes(base) > 0))
+        return PDNN_VERDICT_NOT_COVERED;
+    for (size_t i = 0; i < e->series.count; i++) {
+        double k, part = optimizer_bytes(fact(e, i)) / sequences(fact(e, i), base) / optimizer_bytes(base);
+        holds = pdnn_parse_double(axis_text(e, i), &k) && same(part * k, 1) && holds;
+        pdnn_str_printf(e->numbers, "%s%.4g", i ? ", " : "", part);
+    }
+    pdnn_str_printf(e->numbers, " of the bytes per sequence of one micro-step");
+    return verdict_of(holds);
+}
+
+/* The first micro-step's gradients become the sums. Each of the other k - 1 reads each weight's sum and
+ * gradient and writes the sum. Sums within a micro-step (the gradients of a tied table) do not count. */
+static enum pdnn_verdict test_accumulation(const struct direction *direction, const struct evidence *e) {
+    const struct facts *base = fact_at(e, "1");
+    bool holds = true;
+    (void)direction;
+    if (!base || !base->params)
+        return PDNN_VERDICT_NOT_COVERED;
+    for (size_t i = 0; i < e->series.count; i++) {
+        const struct facts *facts = fact(e, i);
+        double k;
+        if (facts == base || !pdnn_parse_double(axis_text(e, i), &k))
+            continue;
+        double own = k * (double)base->group[PDNN_GROUP_ACCUMULATION].byte_count;
+        double words = ((double)facts->group[PDNN_GROUP_ACCUMULATION].byte_count - own) / (k - 1) /
+                       (double)(base->params * base->word_bytes);
+        holds = holds && same(words, 3);
+        pdnn_str_printf(e->numbers, "%s%.6gp", e->numbers->length ? ", " : "", words);
+    }
+    pdnn_str_printf(e->numbers, " words for each micro-step but the first, p = %" PRIu64, base->params);
+    return verdict_of(holds);
+}
+
+static enum pdnn_verdict test_checkpoint(const struct direction *direction, const struct evidence *e) {
+    const struct facts *none = fact_at(e, "none"), *layer = fact_at(e, "layer");
+    (void)direction;
+    if (!none || !layer || !none->matrix_flop || none->matrix_flop > UINT64_MAX / 4 ||
+        layer->matrix_flop > UINT64_MAX / 3)
+        return PDNN_VERDICT_NOT_COVERED;
+    pdnn_str_printf(e->numbers, "%" PRIu64 " / %" PRIu64 " matrix FLOP of the layers = %.6g",
+                    layer->matrix_flop, none->matrix_flop,
+                    (double)layer->matrix_flop / (double)none->matrix_flop);
+    return verdict_of(3 * layer->matrix_flop == 4 * none->matrix_flop);
+}
+
+/* Three separate products read T H words each, a single one reads them once: 4 T H + 3 H H
+ * words instead of 6 T H + 3 H H. */
+static enum pdnn_verdict test_qkv(const struct direction *direction, const struct evidence *e) {
+    const struct facts *separate = fact_at(e, "separate"), *fused = fact_at(e, "fused");
+    (void)direction;
+    if (!separate || !fused || !separate->qkv_bytes || !fused->qkv_bytes)
+        return PDNN_VERDICT_NOT_COVERED;
+    double T = (double)separate->qkv_tokens, H = (double)separate->qkv_width;
+    double before = (double)separate->qkv_bytes, after = (double)fused->qkv_bytes;
+    pdnn_str_printf(e->numbers,
+                    "%.2f %% fewer bytes, %" PRIu64 " instead of %" PRIu64
+                    "; 2T / (6T + 3H) = %.2f %% at T = %.0f, H = %.0f",
+                    (1 - after / before) * 100, fused->qkv_bytes, separate->qkv_bytes,
+                    2 * T / (6 * T + 3 * H) * 100, T, H);
+    return verdict_of(same(after * (6 * T + 3 * H), before * (4 * T + 3 * H)));
+}
+
+static const double other_pct = 3;
+
+static enum pdnn_verdict test_other(const struct direction *direction, const struct evidence *e) {
+    double most = 0;
+    for (size_t i = 0; i < e->series.count; i++)
+        most = fmax(most, share_of(fact(e, i), direction->groups, direction->n_groups));
+    pdnn_str_printf(e->numbers, "%.2f %% at most, of %zu instance%s", most, e->series.count,
+                    e->series.count == 1 ? "" : "s");
+    return verdict_of(most < other_pct);
+}
+
+static double number_of(const struct pdnn_selection *selection, size_t at, const char *key) {
+    double value;
+    const char *text = pdnn_selection_get(selection, at, pdnn_csv_find(&selection->results, key));
+    return pdnn_parse_double(text, &value) ? value : NAN;
+}
+
+/* A placeholder axis for the family's minibatch parameter, whatever its name. */
+static const char minibatch[] = "minibatch";
+
+static double minibatch_of(const struct pdnn_selection *selection, size_t at) {
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pdnn_selection_get(selection, at, selection->family));
+    return family ? number_of(selection, at, family->params[family->minibatch_param].name) : NAN;
+}
+
+static bool same_tokens(const struct pdnn_selection *selection, size_t a, size_t b) {
+    double a_length = number_of(selection, a, "length"), b_length = number_of(selection, b, "length");
+    return a_length != b_length &&
+           a_length * minibatch_of(selection, a) == b_length * minibatch_of(selection, b);
+}
+
+/* A different width, with equally many heads or equally wide ones, and a feed-forward network of the same
+ * ratio to it; if that ratio is given as a word, the word must be the same. */
+static bool same_build(const struct pdnn_selection *selection, size_t a, size_t b) {
+    double ratio = number_of(selection, b, "hidden") / number_of(selection, a, "hidden");
+    double heads = number_of(selection, b, "heads") / number_of(selection, a, "heads");
+    double ffn = number_of(selection, b, "ffn") / number_of(selection, a, "ffn");
+    int column = pdnn_csv_find(&selection->results, "ffn");
+    bool same_word =
+        strcmp(pdnn_selection_get(selection, a, column), pdnn_selection_get(selection, b, column)) == 0;
+    return ratio != 1 && (heads == 1 || heads == ratio) && (isnan(ffn) ? same_word : ffn == ratio);
+}
+
+#define OF_OPTIMIZER .groups = {PDNN_GROUP_STAGE1, PDNN_GROUP_STAGE2}, .n_groups = 2
+#define OF_PRODUCTS  .groups = {PDNN_GROUP_LINEAR, PDNN_GROUP_ATTENTION, PDNN_GROUP_FFN}, .n_groups = 3
+
+/* How to pick the instances to compare, and what must hold between them. Ends with a row without a name. */
+static const struct direction directions[] = {
+    {.name = "optimizer share falls with the batch",
+     .needs = "training with two or more batches, such as 4, 16 and 32",
+     .axes = {minibatch},
+     .test = test_trend,
+     OF_OPTIMIZER},
+    {.name = "softmax share grows with the length at as many tokens",
+     .needs = "training with two or more lengths of equal batch times length, such as 128 and 512",
+     .axes = {"length", minibatch, "target", "predictions", "positions"},
+     .alike = same_tokens,
+     .test = test_trend,
+     .groups = {PDNN_GROUP_SOFTMAX},
+     .n_groups = 1,
+     .grows = true},
+    {.name = "GEMM share grows with the width",
+     .needs = "training with two or more widths (hidden), heads or their width the same",
+     .axes = {"hidden", "heads", "ffn"},
+     .alike = same_build,
+     .test = test_trend,
+     OF_PRODUCTS,
+     .grows = true},
+    {.name = "optimizer share grows with the width",
+     .needs = "training with two or more widths (hidden), heads or their width the same",
+     .axes = {"hidden", "heads", "ffn"},
+     .alike = same_build,
+     .test = test_trend,
+     OF_OPTIMIZER,
+     .grows = true},
+    {.name = "shares in the layers hardly move with their number",
+     .needs = "training with two or more numbers of layers",
+     .axes = {"layers"},
+     .test = test_layer_shares},
+    {.name = "embedding and output shares fall with the layers",
+     .needs = "training with two or more numbers of layers",
+     .axes = {"layers"},
+     .test = test_trend,
+     .groups = {PDNN_GROUP_EMBEDDING, PDNN_GROUP_OUTPUT},
+     .n_groups = 2},
+    {.name = "k-step accumulation divides optimizer work per sequence by k",
+     .needs = "training with accumulate=1 and another number",
+     .axes = {"accumulate"},
+     .test = test_optimizer_work},
+    {.name = "accumulation adds 3p words per micro-step",
+     .needs = "training with accumulate=1 and another number",
+     .axes = {"accumulate"},
+     .test = test_accumulation},
+    {.name = "checkpointing multiplies matrix FLOP by 4/3",
+     .needs = "training with checkpoint=none and checkpoint=layer",
+     .axes = {"checkpoint"},
+     .test = test_checkpoint},
+    {.name = "QKV fusion cuts the bytes of that GEMM",
+     .needs = "training with qkv=separate and qkv=fused",
+     .axes = {"qkv"},
+     .test = test_qkv},
+    {.name = "other stays below 3 %",
+     .needs = "any instance of the transformer",
+     .test = test_other,
+     .groups = {PDNN_GROUP_OTHER},
+     .n_groups = 1},
+    {.name = NULL},
+};
+
+/* What all directions are checked on. */
+struct check {
+    const struct pdnn_selection *selection;
+    struct facts *facts;                  /* by chosen row */
+    const struct pdnn_family_def *family; /* of the instances that have facts; NULL: there are none */
+    struct pdnn_arena *arena;
+    struct pdnn_table *table;
+};
+
+/* The row's family if its layers have the attention that the directions are about, else NULL. */
+static const struct pdnn_family_def *studied_family(const struct pdnn_selection *selection, size_t at) {
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pdnn_selection_get(selection, at, selection->family));
+    for (size_t i = 0; family && i < family->n_layers; i++) {
+        if (family->layers[i].part == PDNN_LAYER_ATTENTION)
+            return family;
+    }
+    return NULL;
+}
+
+static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reader *reader,
+                                      struct pdnn_err *err) {
+    const struct pdnn_selection *selection = check->selection;
+    int params = pdnn_csv_find(&selection->results, "params"),
+        mode = pdnn_csv_find(&selection->results, "mode");
+    int dtype = pdnn_csv_find(&selection->results, "dtype");
+    for (size_t at = 0; at < selection->count; at++) {
+        struct pdnn_op_rows rows;
+        struct facts *facts = &check->facts[at];
+        const struct pdnn_family_def *family = studied_family(selection, at);
+        double value = 0;
+        if (!family)
+            continue;
+        check->family = family;
+        if (pdnn_selection_rows(selection, at, reader, &rows, err) != PDNN_OK)
+            return err->status;
+        for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+            if (strcmp(pdnn_dtype_name(d), pdnn_selection_get(selection, at, dtype)) == 0)
+                facts->word_bytes = pdnn_dtype_bytes(d);
+        }
+        facts->trains = strcmp(pdnn_selection_get(selection, at, mode), "train") == 0;
+        pdnn_parse_double(pdnn_selection_get(selection, at, params), &value);
+        facts->params = (uint64_t)value;
+        add_up(family, &rows, facts);
+    }
+    return PDNN_OK;
+}
+
+static size_t add_row(struct check *check, const struct direction *direction, enum pdnn_verdict verdict) {
+    size_t row = pdnn_table_add_row(check->table);
+    pdnn_table_set_text(check->table, row, PDNN_STUDY_CLAIM, direction->name);
+    pdnn_table_set_text(check->table, row, PDNN_STUDY_VERDICT, pdnn_verdict_name(verdict));
+    return row;
+}
+
+/* Fills a cell, and frees the text. */
+static void set(struct check *check, size_t row, enum pdnn_study_column column, struct pdnn_str *text) {
+    pdnn_table_set_text(check->table, row, column, pdnn_str_text(text));
+    pdnn_str_finish(text);
+}
+
+/* "length 128, 512; batch 32, 8": the axes that differ, and whether any of it is extrapolated. */
+static struct pdnn_str compared_text(const struct evidence *e, const struct pdnn_axes *axes) {
+    struct pdnn_str text = {0};
+    for (size_t k = 0; k < axes->count; k++) {
+        bool differ = false;
+        const char *first = pdnn_selection_get(e->selection, e->series.at[0], axes->column[k]);
+        for (size_t i = 1; i < e->series.count; i++)
+            differ = differ ||
+                     strcmp(first, pdnn_selection_get(e->selection, e->series.at[i], axes->column[k])) != 0;
+        if (!differ)
+            continue;
+        pdnn_str_printf(&text, "%s%s ", text.length ? "; " : "",
+                        e->selection->results.header[axes->column[k]]);
+        for (size_t i = 0; i < e->series.count; i++)
+            pdnn_str_printf(&text, "%s%s", i ? ", " : "",
+                            pdnn_selection_get(e->selection, e->series.at[i], axes->column[k]));
+    }
+    bool extrapolated = false;
+    for (size_t i = 0; i < e->series.count; i++)
+        extrapolated = extrapolated || pdnn_selection_extrapolated(e->selection, e->series.at[i]);
+    if (extrapolated)
+        pdnn_str_printf(&text, "%sextrapolated", text.length ? "; " : "");
+    return text;
+}
+
+static void check_set(struct check *check, const struct direction *direction, const struct pdnn_axes *axes,
+                      const struct pdnn_series *series, bool *covered) {
+    struct pdnn_str numbers = {0}, where = {0}, id = {0};
+    const struct evidence e = {.selection = check->selection,
+                               .facts = check->facts,
+                               .series = *series,
+                               .axis = axes->count ? axes->column[0] : -1,
+                               .numbers = &numbers};
+    enum pdnn_verdict verdict = direction->test(direction, &e);
+    if (verdict == PDNN_VERDICT_NOT_COVERED) {
+        pdnn_str_finish(&numbers);
+        return;
+    }
+    *covered = true;
+    if (axes->count) {
+        pdnn_selection_where(check->selection, series->at[0], axes, &where);
+        pdnn_selection_pattern(check->selection, series->at[0], axes, &id);
+    }
+    struct pdnn_str compared = compared_text(&e, axes);
+    size_t row = add_row(check, direction, verdict);
+    set(check, row, PDNN_STUDY_NUMBERS, &numbers);
+    set(check, row, PDNN_STUDY_COMPARED, &compared);
+    set(check, row, PDNN_STUDY_WHERE, &where);
+    set(check, row, PDNN_STUDY_ID, &id);
+}
+
+/* Leaves out instances without rows and, if there is an axis, those that do not train. */
+static void keep_usable(const struct check *check, bool trains, struct pdnn_series *series) {
+    size_t count = 0;
+    for (size_t i = 0; i < series->count; i++) {
+        const struct facts *facts = &check->facts[series->at[i]];
+        if (facts->has_ops && (facts->trains || !trains))
+            series->at[count++] = series->at[i];
+    }
+    series->count = count;
+}
+
+/* The column of an axis in results.csv, or -1. */
+static int column_of(const struct check *check, const char *axis) {
+    if (axis == minibatch && check->family)
+        axis = check->family->params[check->family->minibatch_param].name;
+    return pdnn_csv_find(&check->selection->results, axis);
+}
+
+static void find_sets(struct check *check, const struct direction *direction, struct pdnn_axes *axes,
+                      struct pdnn_series **sets, size_t *n_sets) {
+    *axes = (struct pdnn_axes){.alike = direction->alike};
+    for (size_t k = 0; k < AXES_MAX && direction->axes[k]; k++) {
+        int column = column_of(check, direction->axes[k]);
+        if (column < 0 && !k)
+            return;
+        if (column >= 0)
+            axes->column[axes->count++] = column;
+    }
+    if (axes->count) {
+        pdnn_selection_series(check->selection, axes, check->arena, sets, n_sets);
+        return;
+    }
+    size_t count = check->selection->count;
+    struct pdnn_series *all = pdnn_arena_alloc(check->arena, 1, sizeof *all);
+    all->at = pdnn_arena_alloc(check->arena, count + 1, sizeof *all->at);
+    for (size_t at = 0; at < count; at++)
+        all->at[all->count++] = at;
+    *sets = all;
+    *n_sets = 1;
+}
+
+static void check_direction(struct check *check, const struct direction *direction) {
+    struct pdnn_axes axes;
+    struct pdnn_series *sets = NULL;
+    size_t n_sets = 0;
+    bool covered = false;
+    find_sets(check, direction, &axes, &sets, &n_sets);
+    for (size_t i = 0; i < n_sets; i++) {
+        keep_usable(check, axes.count > 0, &sets[i]);
+        if (sets[i].count >= (axes.count ? 2 : 1))
+            check_set(check, direction, &axes, &sets[i], &covered);
+    }
+    if (!covered)
+        pdnn_table_set_text(check->table, add_row(check, direction, PDNN_VERDICT_NOT_COVERED),
+                            PDNN_STUDY_COMPARED, direction->needs);
+}
+
+static enum pdnn_status check_all(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
+                                  struct pdnn_arena *arena, struct pdnn_table *table, struct pdnn_err *err) {
+    struct check check = {.selection = selection, .arena = arena, .table = table};
+    check.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *check.facts);
+    enum pdnn_status status = collect_facts(&check, reader, err);
+    for (size_t i = 0; status == PDNN_OK && directions[i].name; i++)
+        check_direction(&check, &directions[i]);
+    return status;
+}
+
+static const struct pdnn_column_def columns[PDNN_STUDY_COLUMNS] = {
+    {"direction", .help = "what must hold in measured runs of BERT training"},
+    {"verdict", .help = "PASS, FAIL or not covered"},
+    {"numbers", .help = "what the verdict is based on, in the order of `compared`"},
+    {"compared", .help = "the instances compared; not covered: those that are missing"},
+    {"condition", .help = "what distinguishes this set of instances from others in the sweep"},
+    {"id", .help = "the id of all of them, with a star for what differs"},
+};
+const struct pdnn_table_def pdnn_study_directions_table = {"directions", pdnn_study_directions_help, columns,
+                                                           PDNN_STUDY_COLUMNS};
+
+const char pdnn_study_directions_help[] = "test what must hold in measured runs of BERT training";
+
+const struct pdnn_study_def pdnn_study_directions = {
+    .name = "directions",
+    .help = pdnn_study_directions_help,
+    .table = &pdnn_study_directions_table,
+    .check = check_all,
+};

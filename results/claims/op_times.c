@@ -1,0 +1,122 @@
+/* One pass over each source's ops.csv, in the order of its rows. */
+#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#include "results/claims/op_times.h"
+#include "results/query/op_groups.h"
+#include "results/query/ops_reader.h"
+#include "results/claims/networks.h"
+
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CATEGORIES_MAX = 64, KINDS_MAX = 64 };
+
+struct pass {
+    struct pdnn_report_rows *rows;
+    struct pdnn_report_op_times *times;
+};
+
+static struct pdnn_report_kind *find_kind(struct pass *pass, size_t row) {
+    static const char *const keys[] = {"family", "mode", "source"};
+    struct pdnn_str name = {0};
+    struct pdnn_report_kind *kind = NULL;
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        const struct pdnn_report_axis *axis = pdnn_report_axis_find(pass->rows, keys[k]);
+        if (axis)
+            pdnn_str_printf(&name, "%s%s", name.length ? " " : "", axis->value[axis->of_row[row]]);
+    }
+    for (size_t i = 0; i < pass->times->n_kinds && !kind; i++) {
+        if (strcmp(pass->times->kind[i].name, pdnn_str_text(&name)) == 0)
+            kind = &pass->times->kind[i];
+    }
+    if (!kind && pass->times->n_kinds < KINDS_MAX) {
+        kind = &pass->times->kind[pass->times->n_kinds];
+        kind->name = pdnn_arena_strdup(&pass->rows->arena, pdnn_str_text(&name));
+        kind->share = pdnn_arena_alloc(&pass->rows->arena, CATEGORIES_MAX, sizeof *kind->share);
+        pass->times->n_kinds++;
+    }
+    pdnn_str_finish(&name);
+    return kind;
+}
+
+static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record *ops, size_t n_ops) {
+    double total = 0, other = 0, memory = 0, memory_of_others = 0;
+    for (size_t i = 0; i < n_ops; i++) {
+        if (!(ops[i].time_ns_median > 0))
+            continue;
+        double bound = ops[i].place.bound == PDNN_BOUND_MEMORY ? ops[i].time_ns_median : 0;
+        total += ops[i].time_ns_median;
+        memory += bound;
+        if (!pdnn_category_is_product(ops[i].category)) {
+            other += ops[i].time_ns_median;
+            memory_of_others += bound;
+        }
+    }
+    struct pdnn_report_kind *kind = total > 0 ? find_kind(pass, row) : NULL;
+    if (!kind)
+        return;
+    kind->n++;
+    for (size_t i = 0; i < n_ops; i++) {
+        size_t at = pdnn_texts_add(&pass->times->category, ops[i].category);
+        if (at < CATEGORIES_MAX && ops[i].time_ns_median > 0)
+            kind->share[at] += ops[i].time_ns_median / total;
+    }
+    size_t source = pass->rows->row[row].source;
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pass->rows->axis[0].value[pass->rows->axis[0].of_row[row]]);
+    if (other > 0)
+        pdnn_mean_add(&pass->times->memory_of_others[source], memory_of_others / other, 0);
+    if (family && (pdnn_report_is_fully_connected(family) || pdnn_report_is_convolutional(family)))
+        pdnn_mean_add(&pass->times->memory_of_networks[source], memory / total, 0);
+}
+
+static enum pdnn_status read_source(struct pass *pass, const struct pdnn_report_source *source,
+                                    struct pdnn_err *err) {
+    char path[PATH_MAX];
+    struct pdnn_ops_reader reader;
+    snprintf(path, sizeof path, "%s/ops.csv", source->directory);
+    if (access(path, F_OK) != 0)
+        return PDNN_OK;
+    if (pdnn_ops_reader_open(&reader, source->directory, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = PDNN_OK;
+    pass->times->present = true;
+    for (size_t r = source->first_row; status == PDNN_OK && r < source->first_row + source->n_rows; r++) {
+        const struct pdnn_op_record *ops;
+        size_t n_ops;
+        if (!pass->rows->row[r].is_ok)
+            continue;
+        status = pdnn_ops_reader_find(&reader, pass->rows->row[r].id, &ops, &n_ops, err);
+        if (status == PDNN_OK)
+            add_model(pass, r, ops, n_ops);
+    }
+    pdnn_ops_reader_close(&reader);
+    return status;
+}
+
+static void finish_shares(struct pdnn_report_op_times *times) {
+    for (size_t i = 0; i < times->n_kinds; i++) {
+        for (size_t c = 0; c < CATEGORIES_MAX; c++)
+            times->kind[i].share[c] /= (double)times->kind[i].n;
+    }
+}
+
+enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct pdnn_report_op_times *times,
+                                           struct pdnn_err *err) {
+    struct pass pass = {.rows = rows, .times = times};
+    *times = (struct pdnn_report_op_times){.present = false};
+    times->kind = pdnn_arena_alloc(&rows->arena, KINDS_MAX, sizeof *times->kind);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++)
+        status = read_source(&pass, &rows->source[s], err);
+    finish_shares(times);
+    if (status != PDNN_OK)
+        pdnn_report_op_times_finish(times);
+    return status;
+}
+
+void pdnn_report_op_times_finish(struct pdnn_report_op_times *times) {
+    pdnn_texts_finish(&times->category);
+}

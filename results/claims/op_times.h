@@ -1,0 +1,31 @@
+/* Where steps spend their time, from ops.csv: per kind of model the mean share of each category of op, and
+ * what part of the time outside matrix products and convolutions is bound by memory. */
+#ifndef RESULTS_CLAIMS_OP_TIMES_H
+#define RESULTS_CLAIMS_OP_TIMES_H
+
+#include "results/stats/means.h"
+#include "results/query/rows.h"
+
+/* Models that share a bar: one family, and one mode and source where those vary. */
+struct pdnn_report_kind {
+    const char *name; /* "fc train" */
+    size_t n;         /* models with ops */
+    double *share;    /* per category: mean share of a step's op time, 0 to 1 */
+};
+
+struct pdnn_report_op_times {
+    bool present; /* a source has ops.csv */
+    struct pdnn_texts category;
+    struct pdnn_report_kind *kind;
+    size_t n_kinds;
+    /* Per source, over its models, the share of op time that is bound by memory: of the time in ops other
+     * than matrix products, and of all time in fully connected and convolutional networks. */
+    struct pdnn_mean memory_of_others[2], memory_of_networks[2];
+};
+
+/* Uses the arena of the rows. An ops.csv that is missing is not an error; one that cannot be read is. */
+enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct pdnn_report_op_times *times,
+                                           struct pdnn_err *err);
+void pdnn_report_op_times_finish(struct pdnn_report_op_times *times);
+
+#endif

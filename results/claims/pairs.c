@@ -1,0 +1,32 @@
+#include "results/claims/pairs.h"
+
+#include <math.h>
+
+bool pdnn_report_any_network(const struct pdnn_family_def *family) {
+    (void)family;
+    return true;
+}
+
+bool pdnn_report_is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_report_network *network) {
+    const struct pdnn_family_def *family =
+        pdnn_family_find(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY));
+    return family && network(family);
+}
+
+struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network) {
+    struct pdnn_mean mean = {.n = 0};
+    for (size_t i = 0; i < pairs->pairs.n_rows; i++)
+        if (pdnn_report_is_of(pairs, i, network))
+            pdnn_mean_add(&mean, log(pdnn_pair_ratio(pairs, i)), pdnn_pair_half(pairs, i));
+    return mean;
+}
+
+int pdnn_report_faster_side(struct pdnn_mean_interval logs) {
+    return logs.low > 0 ? 1 : logs.high < 0 ? -1 : 0;
+}
+
+bool pdnn_report_has_pairs(struct pdnn_report_question *q) {
+    if (!q->sides->pairs)
+        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "No two platforms ran the same models.");
+    return q->sides->pairs != NULL;
+}

@@ -1,0 +1,28 @@
+/* What the claims about two platforms share. */
+#ifndef RESULTS_CLAIMS_PAIRS_H
+#define RESULTS_CLAIMS_PAIRS_H
+
+#include "models/family.h"
+#include "results/claims/claims.h"
+
+/* A kind of network (networks.h). */
+typedef bool pdnn_report_network(const struct pdnn_family_def *family);
+bool pdnn_report_any_network(const struct pdnn_family_def *family);
+bool pdnn_report_is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_report_network *network);
+
+/* Logarithms of the speed-ups of B over A. */
+struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network);
+
+/* 1 if B is the faster platform by logarithms of such speed-ups, -1 if A is, 0 if that is open. */
+int pdnn_report_faster_side(struct pdnn_mean_interval logs);
+
+/* Otherwise says that there are none. */
+bool pdnn_report_has_pairs(struct pdnn_report_question *question);
+
+/* Claims in files of their own: of ops, and of versions of the software. */
+enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *question,
+                                                    struct pdnn_err *err);
+enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *question, struct pdnn_err *err);
+enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *question, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,386 @@
+#include "results/compare/compare.h"
+#include "base/texts.h"
+#include "base/units.h"
+#include "results/compare/compare_across.h"
+#include "results/stats/means.h"
+#include "results/query/several.h"
+#include "results/query/results_reader.h"
+#include "runtime/facts/visit.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char pdnn_faster[] = "faster", pdnn_slower[] = "slower", pdnn_undecided[] = "undecided";
+
+#define NUMBER .kind = PDNN_KIND_NUMBER
+#define FACTOR NUMBER, .show = PDNN_SHOW_FACTOR
+#define TIME   .unit = "ns", NUMBER, .show = PDNN_SHOW_TIME
+static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
+    {.name = "id",
+     .title = "instance",
+     .align = PDNN_ALIGN_WRAP,
+     .help = "the instance, without the keys that differ"},
+    {.name = "a_id", .help = "its id in A's results.csv"},
+    {.name = "b_id", .help = "its id in B's results.csv"},
+    {.name = "family", .help = "model family"},
+    {.name = "a_ns", .title = "A", TIME, .help = "A's time_ns_median"},
+    {.name = "b_ns", .title = "B", TIME, .help = "B's time_ns_median"},
+    {.name = "ratio", FACTOR, .help = "a_ns over b_ns: above 1, B is faster"},
+    {.name = "ratio_low",
+     .title = "95 % interval",
+     NUMBER,
+     .show = PDNN_SHOW_INTERVAL,
+     .rank = 2,
+     .help =
+         "lower end of the ratio's 95 % interval: with h = ln(ci_high_ns / ci_low_ns) / 2 of either side, "
+         "ratio * exp(-sqrt((h_a^2 + h_b^2) / 2)); empty if a side has no interval"},
+    {.name = "ratio_high", NUMBER, .help = "upper end of that interval"},
+    {.name = "clear",
+     .kind = PDNN_KIND_COUNT,
+     .help = "1: the interval excludes 1; 0: it does not; empty without an interval"},
+    {.name = "decision", .rank = 1, .help = "faster or slower: what B clearly is; otherwise undecided"},
+    {.name = "probe_ratio",
+     NUMBER,
+     .help = "A's probe_gbs over B's: on one machine with the same threads, a sign of another state beyond "
+             "15 %, for which intervals are not made. "
+             "Columns for the hyper-parameters and run settings that both sides share follow"},
+};
+const struct pdnn_table_def pdnn_pairs_def = {"compare-pairs", "instances that ended ok on both sides",
+                                              pair_columns, PDNN_PAIR_KEYS};
+
+static const struct pdnn_column_def unpaired_columns[PDNN_UNPAIRED_COLUMNS] = {
+    {.name = "id",
+     .title = "instance",
+     .align = PDNN_ALIGN_WRAP,
+     .help = "the instance, without the keys that differ"},
+    {.name = "a_id", .help = "its id in A's results.csv; empty: A does not have it"},
+    {.name = "b_id", .help = "its id in B's results.csv; empty: B does not have it"},
+    {.name = "a_status",
+     .title = "A",
+     .blank = "absent",
+     .words = pdnn_outcome_words,
+     .help = "its status in A"},
+    {.name = "b_status",
+     .title = "B",
+     .blank = "absent",
+     .words = pdnn_outcome_words,
+     .help = "its status in B"},
+    {.name = "a_reason",
+     .title = "A's reason",
+     .align = PDNN_ALIGN_WRAP,
+     .rank = 1,
+     .help = "why A has no time for it"},
+    {.name = "b_reason",
+     .title = "B's reason",
+     .align = PDNN_ALIGN_WRAP,
+     .rank = 1,
+     .help = "why B has no time for it"},
+};
+const struct pdnn_table_def pdnn_unpaired_def = {"compare-unpaired", "instances without a ratio",
+                                                 unpaired_columns, PDNN_UNPAIRED_COLUMNS};
+
+const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison, int side) {
+    return &comparison->table[comparison->n_directories > 1 ? side : 0];
+}
+
+static int column_of(const struct pdnn_comparison *comparison, int side, const char *name) {
+    return pdnn_csv_find(&pdnn_comparison_side(comparison, side)->results, name);
+}
+
+const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
+                                const char *column) {
+    return pdnn_selection_get(pdnn_comparison_side(comparison, side), comparison->at[pair][side],
+                              column_of(comparison, side, column));
+}
+
+double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
+    return pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_RATIO);
+}
+
+double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side) {
+    return pdnn_table_number(&comparison->pairs, pair, side == PDNN_SIDE_A ? PDNN_PAIR_A_NS : PDNN_PAIR_B_NS);
+}
+
+double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
+    return pdnn_log_half(pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_LOW),
+                         pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_HIGH));
+}
+
+/* The keys of A's table in its order, then those that only B's has. */
+static void find_keys(struct pdnn_comparison *comparison) {
+    struct pdnn_texts names = {0};
+    for (size_t t = 0; t < comparison->n_directories; t++) {
+        const struct pdnn_selection *table = &comparison->table[t];
+        for (int column = table->first_key; column < table->end_key; column++)
+            pdnn_texts_add(&names, table->results.header[column]);
+    }
+    comparison->key = pdnn_arena_alloc(&comparison->arena, names.count, sizeof *comparison->key);
+    for (; comparison->n_keys < names.count; comparison->n_keys++)
+        comparison->key[comparison->n_keys] =
+            pdnn_arena_strdup(&comparison->arena, names.text[comparison->n_keys]);
+    pdnn_texts_finish(&names);
+}
+
+/* The values of a key by pair: A's, or B's if A's table lacks it. */
+static void find_values(const struct pdnn_comparison *comparison, const char *key, const char **values) {
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        values[pair] = "";
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+        int column = column_of(comparison, side, key);
+        for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+            if (!*values[pair])
+                values[pair] = pdnn_selection_get(table, comparison->at[pair][side], column);
+    }
+}
+
+/* Whether all of them are whole numbers as files have them. */
+static bool are_whole(const char *const *values, size_t count) {
+    char text[32];
+    for (size_t i = 0; i < count; i++) {
+        int64_t number = 0;
+        if (!*values[i])
+            continue;
+        if (!pdnn_parse_i64(values[i], &number) || number == INT64_MIN)
+            return false;
+        snprintf(text, sizeof text, "%" PRId64, number);
+        if (strcmp(text, values[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A column for each key that does not differ, unless the file calls it as another column is called. */
+static void add_keys(struct pdnn_comparison *comparison) {
+    struct pdnn_table *pairs = &comparison->pairs;
+    const char **values = pdnn_arena_alloc(&comparison->arena, pairs->n_rows, sizeof *values);
+    for (size_t k = 0; k < comparison->n_keys && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX; k++) {
+        const char *key = comparison->key[k];
+        struct pdnn_column_def def = {.name = pdnn_key_column(key), .title = key};
+        if (pdnn_compare_is_across(comparison, key, strlen(key)) ||
+            pdnn_table_find(pairs, def.name) != SIZE_MAX)
+            continue;
+        find_values(comparison, key, values);
+        def.kind = are_whole(values, pairs->n_rows) ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT;
+        size_t column = pdnn_table_add_column(pairs, &def);
+        for (size_t pair = 0; pair < pairs->n_rows; pair++)
+            pdnn_table_parse(pairs, pair, column, values[pair]);
+    }
+}
+
+/* One instance without the keys that differ. A row that does not end ok has no place among the chosen ones.
+ */
+struct entry {
+    bool has[PDNN_SIDES];
+    size_t row[PDNN_SIDES], at[PDNN_SIDES];
+};
+
+struct join {
+    struct pdnn_texts ids;
+    struct entry *entry; /* by number of the id */
+};
+
+static enum pdnn_status add_row(struct pdnn_comparison *comparison, struct join *join, int side, size_t row,
+                                size_t at, struct pdnn_err *err) {
+    const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+    struct pdnn_str id = {0};
+    pdnn_compare_strip(comparison, table, row, &id);
+    struct entry *entry = &join->entry[pdnn_texts_add(&join->ids, pdnn_str_text(&id))];
+    pdnn_str_finish(&id);
+    if (entry->has[side])
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
+                         "--across threads=1:2, or more keys",
+                         comparison->directory[side], table->results.lines[entry->row[side]],
+                         table->results.lines[row], comparison->n_across ? " but for what is to differ" : "");
+    entry->has[side] = true;
+    entry->row[side] = row;
+    entry->at[side] = at;
+    return PDNN_OK;
+}
+
+/* Chosen rows and those that did not end ok, merged in the table's order. */
+static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join *join, int side,
+                                 struct pdnn_err *err) {
+    const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0, k = 0; status == PDNN_OK && i + k < table->count + table->left_out;) {
+        bool is_ok = k == table->left_out || (i < table->count && table->row[i] < table->left[k]);
+        size_t row = is_ok ? table->row[i] : table->left[k];
+        if (pdnn_compare_belongs(comparison, side, row))
+            status = add_row(comparison, join, side, row, is_ok ? i : SIZE_MAX, err);
+        i += is_ok;
+        k += !is_ok;
+    }
+    return status;
+}
+
+static double number_of(const struct pdnn_comparison *comparison, size_t pair, int side, const char *column) {
+    double value;
+    return pdnn_parse_double(pdnn_comparison_get(comparison, pair, side, column), &value) ? value : NAN;
+}
+
+static void measure(struct pdnn_comparison *comparison, size_t pair) {
+    struct pdnn_table *pairs = &comparison->pairs;
+    double half[PDNN_SIDES];
+    for (int side = 0; side < PDNN_SIDES; side++)
+        half[side] = pdnn_log_half(number_of(comparison, pair, side, "ci_low_ns"),
+                                   number_of(comparison, pair, side, "ci_high_ns"));
+    double ratio = pdnn_pair_ns(comparison, pair, PDNN_SIDE_A) / pdnn_pair_ns(comparison, pair, PDNN_SIDE_B);
+    double both = sqrt((half[0] * half[0] + half[1] * half[1]) / 2);
+    double low = ratio * exp(-both), high = ratio * exp(both);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_RATIO, ratio);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_LOW, low);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_HIGH, high);
+    if (!isnan(both))
+        pdnn_table_set_count(pairs, pair, PDNN_PAIR_CLEAR, low > 1 || high < 1);
+    pdnn_table_set_text(pairs, pair, PDNN_PAIR_DECISION,
+                        low > 1    ? pdnn_faster
+                        : high < 1 ? pdnn_slower
+                                   : pdnn_undecided);
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_PROBE_RATIO,
+                          number_of(comparison, pair, PDNN_SIDE_A, "probe_gbs") /
+                              number_of(comparison, pair, PDNN_SIDE_B, "probe_gbs"));
+}
+
+static double entry_ns(const struct pdnn_comparison *comparison, const struct entry *entry, int side) {
+    return pdnn_selection_step_ns(pdnn_comparison_side(comparison, side), entry->at[side]);
+}
+
+/* True if the instance ended ok on both sides with a time that has a ratio. */
+static bool has_ratio(const struct pdnn_comparison *comparison, const struct entry *entry) {
+    double ns[PDNN_SIDES];
+    for (int side = 0; side < PDNN_SIDES; side++)
+        ns[side] = entry->has[side] && entry->at[side] != SIZE_MAX ? entry_ns(comparison, entry, side) : NAN;
+    return ns[0] > 0 && ns[1] > 0 && isfinite(ns[0] / ns[1]) && ns[0] / ns[1] > 0;
+}
+
+static void add_pair(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
+    struct pdnn_table *pairs = &comparison->pairs;
+    size_t pair = pdnn_table_add_row(pairs);
+    pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, id);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+        size_t at = comparison->at[pair][side] = entry->at[side];
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_A_ID + (size_t)side,
+                            pdnn_selection_get(table, at, table->id));
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_FAMILY, pdnn_selection_get(table, at, table->family));
+        pdnn_table_set_number(pairs, pair, PDNN_PAIR_A_NS + (size_t)side, entry_ns(comparison, entry, side));
+    }
+    measure(comparison, pair);
+}
+
+static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
+    struct pdnn_table *unpaired = &comparison->unpaired;
+    size_t to = pdnn_table_add_row(unpaired);
+    pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_ID, id);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+        const struct pdnn_csv *results = &table->results;
+        size_t row = entry->row[side], s = (size_t)side;
+        if (!entry->has[side])
+            continue;
+        const char *reason = pdnn_csv_get(results, row, column_of(comparison, side, "reason"));
+        if (!*reason && entry->at[side] != SIZE_MAX && !(entry_ns(comparison, entry, side) > 0))
+            reason = "its time is not above zero";
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + s, pdnn_csv_get(results, row, table->id));
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_STATUS + s,
+                            pdnn_csv_get(results, row, table->status));
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_REASON + s, reason);
+    }
+}
+
+static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {
+    struct join join = {.entry = NULL};
+    enum pdnn_status status = PDNN_OK;
+    size_t rows = 0, used = 0;
+    for (size_t t = 0; t < comparison->n_directories; t++)
+        rows += comparison->table[t].count + comparison->table[t].left_out;
+    join.entry = pdnn_arena_alloc(&comparison->arena, rows, sizeof *join.entry);
+    for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
+        status = add_side(comparison, &join, side, err);
+    comparison->at = pdnn_arena_alloc(&comparison->arena, join.ids.count, sizeof *comparison->at);
+    for (size_t i = 0; status == PDNN_OK && i < join.ids.count; i++) {
+        const struct entry *entry = &join.entry[i];
+        (has_ratio(comparison, entry) ? add_pair : add_unpaired)(comparison, join.ids.text[i], entry);
+        used += (size_t)entry->has[PDNN_SIDE_A] + entry->has[PDNN_SIDE_B];
+    }
+    comparison->n_beside = rows - used;
+    if (status == PDNN_OK && !comparison->pairs.n_rows)
+        status =
+            pdnn_fail(err, PDNN_INVALID, "no instance ended ok on both sides, %s and %s (%zu on one or none)",
+                      comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
+    pdnn_texts_finish(&join.ids);
+    return status;
+}
+
+bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison) {
+    static const char *const columns[] = {"host", "threads", "isa"};
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+            if (strcmp(pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, columns[k]),
+                       pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, columns[k])) != 0)
+                return false;
+    return true;
+}
+
+size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison) {
+    size_t count = 0;
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
+        double ratio = pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_PROBE_RATIO);
+        count += ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE;
+    }
+    return count;
+}
+
+static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
+                                    const struct pdnn_compare_request *request, struct pdnn_err *err) {
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const char *directory = request->directory[request->directory[side] ? side : PDNN_SIDE_A];
+        comparison->directory[side] = pdnn_arena_strdup(&comparison->arena, directory);
+    }
+    size_t given = request->directory[PDNN_SIDE_B] ? PDNN_SIDES : 1;
+    if (given > 1 && pdnn_same_directory(request->directory[PDNN_SIDE_A], request->directory[PDNN_SIDE_B]))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: both sides are the same directory; to compare within it, name it once",
+                         request->directory[PDNN_SIDE_A]);
+    for (size_t t = 0; t < given; t++) {
+        if (pdnn_selection_open(&comparison->table[t], request->directory[t], request->only, request->n_only,
+                                err) != PDNN_OK)
+            return err->status;
+        comparison->n_directories++;
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
+                                      const struct pdnn_compare_request *request, struct pdnn_err *err) {
+    struct pdnn_comparison made = {.n_directories = 0};
+    pdnn_table_init(&made.pairs, &pdnn_pairs_def);
+    pdnn_table_init(&made.unpaired, &pdnn_unpaired_def);
+    enum pdnn_status status = read_tables(&made, request, err);
+    if (status == PDNN_OK) {
+        find_keys(&made);
+        status = pdnn_compare_across(&made, request->across, err);
+    }
+    if (status == PDNN_OK)
+        status = join_sides(&made, err);
+    if (status == PDNN_OK)
+        add_keys(&made);
+    if (status == PDNN_OK)
+        *comparison = made;
+    else
+        pdnn_comparison_close(&made);
+    return status;
+}
+
+void pdnn_comparison_close(struct pdnn_comparison *comparison) {
+    for (int side = 0; side < PDNN_SIDES; side++)
+        pdnn_selection_close(&comparison->table[side]);
+    pdnn_table_finish(&comparison->pairs);
+    pdnn_table_finish(&comparison->unpaired);
+    pdnn_arena_finish(&comparison->arena);
+    *comparison = (struct pdnn_comparison){.n_directories = 0};
+}

@@ -1,0 +1,124 @@
+/* Two platforms side by side: the instances that both of them ran, joined by id without the keys that are to
+ * differ, and the ratio of their step times. Side A is the baseline: a ratio is A's time over B's, so above 1
+ * B is faster. A platform is whatever differs: a run setting within one result directory, or between two; or
+ * only the machine or the software of two directories. A pure function of tables on disk.
+ *
+ * The interval of a ratio follows from those of its two headlines. In results.csv such an interval holds the
+ * headline of another equal run with 95 % probability, so its half-width on a logarithmic scale,
+ * h = ln(ci_high_ns / ci_low_ns) / 2, covers the scatter of two runs. Of two headlines with h_a and h_b, the
+ * logarithm of the ratio lies within sqrt((h_a^2 + h_b^2) / 2) of ln(a / b), which is h if they are equal. A
+ * ratio is clear if its interval excludes 1; equal platforms give a clear ratio at most once in 20, if both
+ * found the machine in the same state, that is, with read probes within 15 % of each other
+ * (doc/performance.md). Ratios without an interval are never clear.
+ *
+ * The interval of a geometric mean is the wider of two: Student's t of the ratios' logarithms, which takes
+ * the instances as a sample of their kind, and sqrt(sum h^2) / n, the error of measurement alone. Neither has
+ * what shifts a whole run, such as another state of the machine. */
+#ifndef RESULTS_COMPARE_COMPARE_H
+#define RESULTS_COMPARE_COMPARE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "results/query/selection.h"
+#include "results/table/table.h"
+
+enum { PDNN_SIDE_A, PDNN_SIDE_B, PDNN_SIDES };
+
+struct pdnn_compare_request {
+    const char *directory[PDNN_SIDES]; /* B may be NULL: both sides are in A's */
+    /* The keys that are to differ: "backend", "threads=1:2" with A's and B's value, or several, joined by
+     * commas. NULL: between directories with common ids none, otherwise the only key whose change pairs
+     * instances. "host" stands for the directories themselves. */
+    const char *across;
+    const char *const *only; /* as in pdnn_selection_open, on both sides */
+    size_t n_only;
+};
+
+/* One key that differs. */
+struct pdnn_across_key {
+    const char *name;
+    const char *value[PDNN_SIDES]; /* NULL: any, between two directories */
+};
+
+/* One row for each instance that ended ok on both sides, in the order of A's rows; from PDNN_PAIR_KEYS on,
+ * its hyper-parameters and run settings that both sides have in common, with their names as titles, empty
+ * where one does not apply. */
+enum {
+    PDNN_PAIR_ID, /* without the keys that differ */
+    PDNN_PAIR_A_ID,
+    PDNN_PAIR_B_ID,
+    PDNN_PAIR_FAMILY,
+    PDNN_PAIR_A_NS,
+    PDNN_PAIR_B_NS,
+    PDNN_PAIR_RATIO,
+    PDNN_PAIR_LOW,
+    PDNN_PAIR_HIGH,
+    PDNN_PAIR_CLEAR,
+    PDNN_PAIR_DECISION,
+    PDNN_PAIR_PROBE_RATIO,
+    PDNN_PAIR_KEYS
+};
+extern const struct pdnn_table_def pdnn_pairs_def;
+
+/* Whether B is clearly faster or slower than A. */
+extern const char pdnn_faster[], pdnn_slower[], pdnn_undecided[];
+
+/* One row for each instance without a ratio: a side lacks it, or it did not end ok there. In the order of A's
+ * rows, then those that only B has. */
+enum {
+    PDNN_UNPAIRED_ID,
+    PDNN_UNPAIRED_A_ID,
+    PDNN_UNPAIRED_B_ID,
+    PDNN_UNPAIRED_A_STATUS,
+    PDNN_UNPAIRED_B_STATUS,
+    PDNN_UNPAIRED_A_REASON,
+    PDNN_UNPAIRED_B_REASON,
+    PDNN_UNPAIRED_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_unpaired_def;
+
+/* How far probe_ratio may be from 1, as a factor, in the same state of one machine. */
+#define PDNN_SAME_STATE 1.15
+
+struct pdnn_comparison {
+    struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
+    const char *directory[PDNN_SIDES];       /* equal if there is only one */
+    size_t n_directories;
+    struct pdnn_across_key *across;
+    size_t n_across;               /* 0: only the directories differ */
+    const char *label[PDNN_SIDES]; /* "backend=onednn", or the directory where no key differs */
+    const char **key;              /* hyper-parameters and run settings of either side */
+    size_t n_keys;
+    struct pdnn_table pairs, unpaired;
+    size_t (*at)[PDNN_SIDES]; /* of each pair: its place among the chosen rows of either selection */
+    size_t n_beside;          /* rows that belong to neither side: other values of the keys that differ */
+    struct pdnn_arena arena;
+};
+
+/* Reads both tables and joins them. PDNN_INVALID if it cannot be told which keys are to differ (the message
+ * names the candidates), if two rows of one side are alike without them, or if no instance ran on both sides.
+ * Release *comparison with pdnn_comparison_close after a success. */
+enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
+                                      const struct pdnn_compare_request *request, struct pdnn_err *err);
+void pdnn_comparison_close(struct pdnn_comparison *comparison);
+
+/* The table that has the rows of this side. */
+const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison, int side);
+
+/* Whether probes tell the state of the machine: the same host, threads and isa on both sides of all pairs. */
+bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison);
+
+/* The number of pairs whose probes differ by more than PDNN_SAME_STATE. */
+size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison);
+
+/* Of a pair: the ratio, the time of one side, and half of the logarithm of the ratio's interval, NaN if there
+ * is none. */
+double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair);
+double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side);
+double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair);
+
+/* The field of a pair's row in results.csv on one side; "" if it has no such column. */
+const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
+                                const char *column);
+
+#endif

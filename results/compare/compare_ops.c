@@ -1,0 +1,251 @@
+#define _POSIX_C_SOURCE 200809L /* access, PATH_MAX */
+#include "results/compare/compare_ops.h"
+#include "base/memory.h"
+#include "base/texts.h"
+#include "results/query/share_matrix.h"
+#include "results/query/ops_reader.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NUMBER .kind = PDNN_KIND_NUMBER
+#define TIME   .unit = "ns", NUMBER, .show = PDNN_SHOW_TIME
+#define SHARE  .unit = "%", NUMBER, .show = PDNN_SHOW_NEVER
+static const struct pdnn_column_def columns[PDNN_COMPARE_OPS_COLUMNS] = {
+    {.name = "family",
+     .title = "among",
+     .align = PDNN_ALIGN_GROUP,
+     .blank = "all",
+     .help = "in the pairs of this family; empty: in all"},
+    {.name = "category",
+     .align = PDNN_ALIGN_WRAP,
+     .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "
+             "This column and the next four are empty if ops are not summed by them"},
+    {.name = "op_group",
+     .title = "group",
+     .align = PDNN_ALIGN_WRAP,
+     .help = "part of the model, as in breakdown"},
+    {.name = "op_pass", .title = "pass", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    [PDNN_COMPARE_OPS_KEYS +
+        PDNN_BY_LAYER] = {.name = "layer", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {.name = "op", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {.name = "instances", .kind = PDNN_KIND_COUNT, .rank = 3, .help = "pairs that have it on either side"},
+    {.name = "a_ns", .title = "A", TIME, .help = "A's time in it, summed over the pairs"},
+    {.name = "b_ns", .title = "B", TIME, .help = "B's time in it"},
+    {.name = "a_share_pct", SHARE, .help = "share of A's step times"},
+    {.name = "b_share_pct", SHARE, .help = "share of B's step times"},
+    {.name = "gain_ns", .title = "B saves", TIME, .rank = 1, .help = "a_ns less b_ns: what B saves there"},
+    {.name = "gain_pct",
+     .title = "of all",
+     .unit = "%",
+     NUMBER,
+     .show = PDNN_SHOW_PERCENT,
+     .decimals = 1,
+     .rank = 2,
+     .help = "share of what B saves in all; sums to 100"},
+    {.name = "effect",
+     NUMBER,
+     .show = PDNN_SHOW_FACTOR,
+     .help = "its factor in the geometric mean of the ratios, in which every pair counts the same: mean of "
+             "(a - b) / L with the logarithmic mean L of the two step times, exponentiated; the product over "
+             "all rows of a family is the geometric mean"},
+};
+const struct pdnn_table_def pdnn_compare_ops_def = {"compare-ops", "the ops that a difference comes from",
+                                                    columns, PDNN_COMPARE_OPS_COLUMNS};
+
+/* All pairs, or those of one family. */
+struct scope {
+    size_t n_pairs;
+    double step_ns[PDNN_SIDES];
+};
+
+struct sum {
+    size_t scope;
+    const char *key[PDNN_BY_COUNT];
+    bool is_residual;
+    size_t count, last; /* pairs that have it; the last one that was counted, from 1 */
+    double time_ns[PDNN_SIDES];
+    double effect; /* until put_rows, the sum of its logarithm over the pairs */
+};
+
+struct work {
+    const struct pdnn_comparison *comparison;
+    const struct pdnn_by_list *by;
+    struct pdnn_ops_reader reader[PDNN_SIDES]; /* the second only for two directories */
+    struct pdnn_texts families;                /* numbers of scopes; "" comes first */
+    struct scope *scope;
+    struct pdnn_texts names, keys; /* of sums: scope and keys; texts of keys */
+    struct sum *sum;               /* by number of the name */
+    size_t room;
+    struct pdnn_str name;
+};
+
+/* The sum of this kind, new or known. Keys are kept: the reader's rows are gone after its next call. */
+static struct sum *find(struct work *work, size_t scope, const struct pdnn_share *share) {
+    pdnn_str_clear(&work->name);
+    pdnn_str_printf(&work->name, "%zu\n%d", scope, share->is_residual);
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        pdnn_str_printf(&work->name, "\n%s", share->key[by]);
+    size_t known = work->names.count, number = pdnn_texts_add(&work->names, pdnn_str_text(&work->name));
+    if (number == known) {
+        work->sum = pdnn_grow(work->sum, &work->room, number, sizeof *work->sum);
+        work->sum[number] = (struct sum){.scope = scope, .is_residual = share->is_residual};
+        for (size_t by = 0; by < PDNN_BY_COUNT; by++) {
+            size_t key = pdnn_texts_add(&work->keys, share->key[by]);
+            work->sum[number].key[by] = work->keys.text[key];
+        }
+    }
+    return &work->sum[number];
+}
+
+/* The reciprocal of the logarithmic mean, which is their common value where both are equal. */
+static double by_logarithmic_mean(const struct pdnn_comparison *comparison, size_t pair) {
+    double a = pdnn_pair_ns(comparison, pair, PDNN_SIDE_A), b = pdnn_pair_ns(comparison, pair, PDNN_SIDE_B);
+    double x = (a - b) / b;
+    return (fabs(x) < 1e-9 ? 1 : log1p(x) / x) / b;
+}
+
+/* Adds one side of a pair to one scope. */
+static void add_side(struct work *work, size_t scope, size_t pair, int side, const struct pdnn_share *shares,
+                     size_t n_shares) {
+    double sign = side == PDNN_SIDE_A ? 1 : -1, by_mean = by_logarithmic_mean(work->comparison, pair);
+    for (size_t i = 0; i < n_shares; i++) {
+        struct sum *sum = find(work, scope, &shares[i]);
+        sum->time_ns[side] += shares[i].work.time_ns;
+        sum->effect += sign * shares[i].work.time_ns * by_mean;
+        sum->count += sum->last != pair + 1;
+        sum->last = pair + 1;
+    }
+    work->scope[scope].step_ns[side] += pdnn_pair_ns(work->comparison, pair, side);
+    work->scope[scope].n_pairs += side == PDNN_SIDE_A;
+}
+
+/* The shares of one pair on both sides; n_shares is 0 where ops.csv lacks it. */
+static enum pdnn_status shares_of(struct work *work, size_t pair, struct pdnn_arena *arena,
+                                  struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (int side = 0; side < PDNN_SIDES && status == PDNN_OK; side++) {
+        struct pdnn_ops_reader *reader = &work->reader[work->comparison->n_directories > 1 ? side : 0];
+        const struct pdnn_share_source source = {pdnn_comparison_side(work->comparison, side), reader,
+                                                 work->by, arena};
+        status = pdnn_selection_shares(&source, work->comparison->at[pair][side], &shares[side],
+                                       &n_shares[side], err);
+        if (status == PDNN_OK)
+            pdnn_shares_keep(shares[side], n_shares[side], arena);
+    }
+    return status;
+}
+
+static enum pdnn_status add_pairs(struct work *work, struct pdnn_err *err) {
+    const struct pdnn_table *pairs = &work->comparison->pairs;
+    struct pdnn_arena arena = {0};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t pair = 0; pair < pairs->n_rows && status == PDNN_OK; pair++) {
+        size_t scopes[] = {0,
+                           pdnn_texts_find(&work->families, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY))};
+        size_t n_scopes = scopes[1] && work->families.count > 2 ? 2 : 1;
+        struct pdnn_share *shares[PDNN_SIDES];
+        size_t n_shares[PDNN_SIDES];
+        pdnn_arena_reset(&arena);
+        status = shares_of(work, pair, &arena, shares, n_shares, err);
+        if (status != PDNN_OK || !n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
+            continue;
+        for (size_t k = 0; k < n_scopes * PDNN_SIDES; k++) {
+            int side = (int)(k % PDNN_SIDES);
+            add_side(work, scopes[k / PDNN_SIDES], pair, side, shares[side], n_shares[side]);
+        }
+    }
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+/* By scope; the residual last, the farthest from 1 first; equal effects by key. */
+static int compare_sums(const void *a, const void *b) {
+    const struct sum *x = a, *y = b;
+    double x_effect = fabs(log(x->effect)), y_effect = fabs(log(y->effect));
+    if (x->scope != y->scope)
+        return x->scope < y->scope ? -1 : 1;
+    int order = x->is_residual - y->is_residual;
+    if (!order)
+        order = (x_effect < y_effect) - (x_effect > y_effect);
+    for (size_t by = 0; by < PDNN_BY_COUNT && !order; by++)
+        order = strcmp(x->key[by], y->key[by]);
+    return order;
+}
+
+static void put_row(const struct work *work, const struct sum *sum, struct pdnn_table *ops) {
+    const struct scope *scope = &work->scope[sum->scope];
+    double all_ns = scope->step_ns[PDNN_SIDE_A] - scope->step_ns[PDNN_SIDE_B];
+    double gain_ns = sum->time_ns[PDNN_SIDE_A] - sum->time_ns[PDNN_SIDE_B];
+    size_t row = pdnn_table_add_row(ops);
+    pdnn_table_set_text(ops, row, PDNN_COMPARE_OPS_FAMILY, work->families.text[sum->scope]);
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        pdnn_table_set_text(ops, row, PDNN_COMPARE_OPS_KEYS + by, sum->key[by]);
+    pdnn_table_set_count(ops, row, PDNN_COMPARE_OPS_INSTANCES, sum->count);
+    for (size_t side = 0; side < PDNN_SIDES; side++) {
+        pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_A_NS + side, sum->time_ns[side]);
+        pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_A_SHARE + side,
+                              sum->time_ns[side] / scope->step_ns[side] * 100);
+    }
+    pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_GAIN, gain_ns);
+    if (all_ns != 0)
+        pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_GAIN_PCT, gain_ns == 0 ? 0 : gain_ns / all_ns * 100);
+    pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_EFFECT, sum->effect);
+}
+
+/* People see only the keys that ops are summed by. */
+static void put_rows(struct work *work, struct pdnn_table *ops) {
+    size_t count = work->names.count;
+    for (size_t i = 0; i < count; i++)
+        work->sum[i].effect = exp(work->sum[i].effect / (double)work->scope[work->sum[i].scope].n_pairs);
+    if (count)
+        qsort(work->sum, count, sizeof *work->sum, compare_sums);
+    for (size_t i = 0; i < count; i++)
+        put_row(work, &work->sum[i], ops);
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        ops->column[PDNN_COMPARE_OPS_KEYS + by].def.show = PDNN_SHOW_NEVER;
+    for (size_t k = 0; k < work->by->count; k++)
+        ops->column[PDNN_COMPARE_OPS_KEYS + work->by->by[k]].def.show = PDNN_SHOW_PLAIN;
+}
+
+bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison) {
+    char path[PATH_MAX];
+    for (size_t t = 0; t < comparison->n_directories; t++) {
+        if (snprintf(path, sizeof path, "%s/ops.csv", comparison->directory[t]) >= (int)sizeof path ||
+            access(path, F_OK) != 0)
+            return false;
+    }
+    return true;
+}
+
+enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, const struct pdnn_by_list *by,
+                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_err *err) {
+    static const struct pdnn_by_list by_op = {{PDNN_BY_OP}, 1};
+    struct work work = {.comparison = comparison, .by = by ? by : &by_op};
+    enum pdnn_status status = PDNN_OK;
+    pdnn_table_init(ops, &pdnn_compare_ops_def);
+    pdnn_texts_add(&work.families, "");
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+        pdnn_texts_add(&work.families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY));
+    work.scope = pdnn_alloc(work.families.count, sizeof *work.scope);
+    for (size_t t = 0; t < comparison->n_directories && status == PDNN_OK; t++)
+        status = pdnn_ops_reader_open(&work.reader[t], comparison->directory[t], err);
+    if (status == PDNN_OK)
+        status = add_pairs(&work, err);
+    if (status == PDNN_OK)
+        put_rows(&work, ops);
+    *n_pairs = work.scope[0].n_pairs;
+    for (size_t t = 0; t < PDNN_SIDES; t++)
+        pdnn_ops_reader_close(&work.reader[t]);
+    pdnn_texts_finish(&work.families);
+    pdnn_texts_finish(&work.names);
+    pdnn_texts_finish(&work.keys);
+    pdnn_str_finish(&work.name);
+    free(work.scope);
+    free(work.sum);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* Which kinds of op the difference between the two sides of a comparison comes from: the rows of ops.csv of
+ * all pairs, summed on either side.
+ *
+ * Sums of time belong to the longest steps. So each kind also has an effect, in which every pair counts the
+ * same: the logarithmic mean divides a ratio among the parts of its two times without remainder,
+ * ln(A / B) = sum (a - b) / L with L = (A - B) / ln(A / B) (Ang, Energy Policy 32, 2004). The mean over the
+ * pairs of what belongs to a kind, as a factor, is its effect; the product of the effects of all kinds and of
+ * the residual is the geometric mean of the ratios. Above 1, B gains time there. */
+#ifndef RESULTS_COMPARE_COMPARE_OPS_H
+#define RESULTS_COMPARE_COMPARE_OPS_H
+
+#include "results/compare/compare.h"
+#include "results/query/shares.h"
+
+/* All, then each family if there are several; most influential first, the residual, which is time in no op,
+ * last. */
+enum {
+    PDNN_COMPARE_OPS_FAMILY, /* empty: all */
+    PDNN_COMPARE_OPS_KEYS,   /* in the order of enum pdnn_by; empty where ops are not summed by it */
+    PDNN_COMPARE_OPS_INSTANCES = PDNN_COMPARE_OPS_KEYS + PDNN_BY_COUNT,
+    PDNN_COMPARE_OPS_A_NS,
+    PDNN_COMPARE_OPS_B_NS,
+    PDNN_COMPARE_OPS_A_SHARE,
+    PDNN_COMPARE_OPS_B_SHARE,
+    PDNN_COMPARE_OPS_GAIN,
+    PDNN_COMPARE_OPS_GAIN_PCT, /* empty if the gain of all is 0 */
+    PDNN_COMPARE_OPS_EFFECT,
+    PDNN_COMPARE_OPS_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_compare_ops_def;
+
+/* Whether both sides have an ops.csv; that of imported results has no rows. */
+bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison);
+
+/* Reads ops.csv of both sides. by may be NULL: by op. *n_pairs: those with rows in ops.csv on both sides;
+ * only these count. The table is the caller's in any case. */
+enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, const struct pdnn_by_list *by,
+                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_err *err);
+
+#endif

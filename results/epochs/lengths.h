@@ -1,0 +1,59 @@
+/* The lengths of the examples of a data set: read from a file, drawn from a distribution, or drawn from one
+ * that is shipped as numbers. What a seed gives is the same on every machine. How examples become batches is
+ * in results/epochs/epoch.h. */
+#ifndef RESULTS_EPOCHS_LENGTHS_H
+#define RESULTS_EPOCHS_LENGTHS_H
+
+#include "results/epochs/length_source.h"
+
+enum { PDNN_EXAMPLES_DEFAULT = 20000 };
+
+/* Spectrogram frames of s seconds are floor(per_second * s) + plus: what a centered window every 1/per_second
+ * seconds gives. Those of models/families/deepspeech2.c are 100 and 1. */
+struct pdnn_frames {
+    double per_second;
+    int64_t plus;
+};
+
+struct pdnn_lengths_request {
+    /* The name of a shipped distribution; uniform:LOW-HIGH; lognormal:MU,SIGMA (of the natural logarithm);
+     * histogram:LOW-HIGH=COUNT,LENGTH=COUNT,...; otherwise the path of a file with one example per line: its
+     * length, or source and target, with blanks or a comma between them. Empty lines and what follows # are
+     * skipped there. */
+    const char *source;
+    uint64_t examples; /* 0: as many as the data set has, or PDNN_EXAMPLES_DEFAULT; from a file they are then
+                          drawn with replacement */
+    uint64_t seed;
+    struct pdnn_frames frames; /* for lengths in seconds; {0}: 100 and 1 */
+    /* Of a file, examples with a longer source or target are left out; otherwise they are drawn again, so
+     * that an epoch keeps its size; 0: no limit. */
+    int64_t longest[2];
+};
+
+struct pdnn_lengths {
+    const char *source;
+    const struct pdnn_shipped_lengths *shipped; /* NULL: none of these */
+    size_t count;                               /* examples */
+    size_t columns;                             /* 1, or 2: source and target */
+    int64_t *length;                            /* count * columns, each at least 1, in steps of the model */
+    size_t *line;                               /* of the file, by example; NULL: no file */
+    size_t left_out;                            /* longer than `longest` */
+};
+
+/* In the arena. PDNN_INVALID with the nearest name for a source that is neither known nor a file, and with
+ * file:line for a line that is not one or two lengths, that has fewer or more than the first one, or a length
+ * outside 1 to PDNN_LENGTH_MAX; also for a file without lengths, and if all examples are left out. */
+enum pdnn_status pdnn_lengths_make(const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
+                                   struct pdnn_lengths *lengths, struct pdnn_err *err);
+
+/* The same from the text of a file; path is for messages. */
+enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
+                                    const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
+                                    struct pdnn_lengths *lengths, struct pdnn_err *err);
+
+/* PDNN_INVALID if an example is longer in the column than the limit; says where, and what the limit is:
+ * "512 positions of the model". */
+enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, size_t column, int64_t limit,
+                                    const char *what, struct pdnn_err *err);
+
+#endif

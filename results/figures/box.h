@@ -1,0 +1,35 @@
+/* Boxes of a value: one per family and per value of some keys, side by side. What the value is, and which
+ * percentiles make a box, is the picture's. */
+#ifndef RESULTS_FIGURES_BOX_H
+#define RESULTS_FIGURES_BOX_H
+
+#include "results/query/selection.h"
+#include "results/figures/plot.h"
+
+/* Percentiles of whiskers, box and bar. */
+struct pdnn_box_style {
+    double low_whisker, low, middle, high, high_whisker; /* 0 to 1 */
+    bool shows_middle, shows_beyond; /* a bar at the middle; dots for values beyond the whiskers */
+};
+
+struct pdnn_box_request {
+    const struct pdnn_plot_request *plot;
+    const char *kind;  /* the picture's */
+    const char *title; /* "pct_of_peak in" */
+    const char *y_title;
+    const char *caption;
+    const struct pdnn_selection *selection; /* of the values' instances */
+    const size_t *at; /* chosen rows, by value; their families and keys make the boxes */
+    const double *value;
+    size_t n_values, left_out;
+    struct pdnn_axes keys;
+    struct pdnn_box_style style;
+    double line;       /* a value to draw a line at; NaN: none */
+    bool adds_presets; /* also those that are not in the tables, by their number of parameters */
+};
+
+/* Draws the boxes. PDNN_INVALID without values, or with too many boxes. */
+enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_plot_result *result,
+                                 struct pdnn_err *err);
+
+#endif

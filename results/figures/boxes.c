@@ -1,0 +1,188 @@
+/* `paradnn plot boxes`: how a column, or the ratio of two platforms, spreads over the models of each family
+ * and platform. */
+#include "base/units.h"
+#include "models/instance.h"
+#include "results/compare/compare.h"
+#include "results/figures/box.h"
+#include "results/figures/caption.h"
+#include "results/figures/file.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+struct picture {
+    struct pdnn_selection selection;
+    struct pdnn_arena arena;
+    struct pdnn_box_request box;
+    size_t *at;
+    double *value;
+    char title[2 * PDNN_AXIS_TEXT], y_title[2 * PDNN_AXIS_TEXT];
+};
+
+static void make_room(struct picture *p, size_t count) {
+    p->at = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->at);
+    p->value = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->value);
+    p->box.at = p->at;
+    p->box.value = p->value;
+}
+
+static void add_value(struct picture *p, size_t at, double value) {
+    p->at[p->box.n_values] = at;
+    p->value[p->box.n_values++] = value;
+}
+
+static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_request *request,
+                                    struct pdnn_err *err) {
+    const char *name = request->value;
+    int column;
+    enum pdnn_status status = pdnn_plot_select(request, &p->selection, err);
+    if (status == PDNN_OK && !name)
+        name = pdnn_selection_utilization(&p->selection);
+    if (status == PDNN_OK)
+        status = pdnn_plot_column(&p->selection, name, &column, err);
+    if (status == PDNN_OK)
+        make_room(p, p->selection.count);
+    if (status != PDNN_OK)
+        return status;
+    p->box.selection = &p->selection;
+    p->box.left_out = p->selection.left_out;
+    for (size_t at = 0; at < p->selection.count; at++) {
+        double value;
+        if (pdnn_parse_double(pdnn_selection_get(&p->selection, at, column), &value))
+            add_value(p, at, value);
+        else
+            p->box.left_out++;
+    }
+    snprintf(p->title, sizeof p->title, "%.120s in", name);
+    pdnn_plot_axis(name, p->y_title);
+    return PDNN_OK;
+}
+
+/* The first is the baseline of a title and of the vertical axis. */
+static void name_ratios(struct picture *p, const struct pdnn_comparison *comparison, size_t n_directories) {
+    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
+    pdnn_plot_side(comparison, PDNN_SIDE_A, a);
+    pdnn_plot_side(comparison, PDNN_SIDE_B, b);
+    if (n_directories > 2) {
+        int length;
+        const char *name = pdnn_directory_name(comparison->directory[PDNN_SIDE_A], &length);
+        snprintf(p->title, sizeof p->title, "Speed-up over %.*s", length < 100 ? length : 100, name);
+        snprintf(p->y_title, sizeof p->y_title, "step time of %.*s over that of the other",
+                 length < 100 ? length : 100, name);
+        return;
+    }
+    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s%s", b, a,
+             comparison->n_across ? " in" : "");
+    snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s", a, b);
+}
+
+/* The ratios of two platforms; of two directories they belong to the second one's rows, which begin at
+ * `first` among the chosen ones. */
+static enum pdnn_status add_ratios(struct picture *p, const struct pdnn_plot_request *request, size_t other,
+                                   size_t first, struct pdnn_err *err) {
+    struct pdnn_comparison comparison;
+    const struct pdnn_compare_request compared = {
+        {request->directory[0], other ? request->directory[other] : NULL},
+        request->across,
+        request->only,
+        request->n_only};
+    if (pdnn_comparison_open(&comparison, &compared, err) != PDNN_OK)
+        return err->status;
+    int side = other ? PDNN_SIDE_B : PDNN_SIDE_A;
+    for (size_t pair = 0; pair < comparison.pairs.n_rows; pair++)
+        add_value(p, first + comparison.at[pair][side], pdnn_pair_ratio(&comparison, pair));
+    p->box.left_out += comparison.unpaired.n_rows;
+    name_ratios(p, &comparison, request->n_directories);
+    pdnn_comparison_close(&comparison);
+    return PDNN_OK;
+}
+
+/* Every directory against the first, or both sides in one. */
+static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_request *request,
+                                    struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_plot_select(request, &p->selection, err);
+    size_t first = 0;
+    if (status == PDNN_OK && request->value)
+        status = pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
+    if (status == PDNN_OK)
+        make_room(p, p->selection.count);
+    p->box.selection = &p->selection;
+    p->box.line = 1;
+    if (status == PDNN_OK && request->n_directories == 1)
+        return add_ratios(p, request, 0, 0, err);
+    for (size_t other = 1; status == PDNN_OK && other < request->n_directories; other++) {
+        while (first < p->selection.count && pdnn_selection_source(&p->selection, first) < other)
+            first++;
+        status = add_ratios(p, request, other, first, err);
+    }
+    return status;
+}
+
+static bool varies(const struct picture *p, int column, bool *empty) {
+    const struct pdnn_selection *selection = p->box.selection;
+    bool several = false;
+    *empty = false;
+    for (size_t i = 0; i < p->box.n_values && column >= 0; i++) {
+        const char *value = pdnn_selection_get(selection, p->at[i], column);
+        several = several || strcmp(value, pdnn_selection_get(selection, p->at[0], column)) != 0;
+        *empty = *empty || !*value;
+    }
+    return several;
+}
+
+/* The run settings that differ among the values' instances, and the directories. */
+static void choose_keys(struct picture *p) {
+    const struct pdnn_selection *selection = p->box.selection;
+    bool empty;
+    for (size_t s = 0; s < PDNN_SETTING_COUNT; s++) {
+        int column = pdnn_csv_find(&selection->results, pdnn_settings[s].name);
+        /* A setting that some lack follows another one, as the optimizer does the mode. */
+        if (varies(p, column, &empty) && !empty && !pdnn_selection_follows(selection, column) &&
+            p->box.keys.count + (selection->n_directories > 1) < PDNN_SELECTION_AXES_MAX)
+            p->box.keys.column[p->box.keys.count++] = column;
+    }
+    int results = pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS);
+    if (selection->n_directories > 1 && varies(p, results, &empty))
+        p->box.keys.column[p->box.keys.count++] = results;
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture p = {.box = {.plot = request,
+                                .kind = "boxes",
+                                .style = {0.02, 0.09, 0.5, 0.91, 0.98, true, true},
+                                .line = NAN,
+                                .caption =
+                                    "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 and 98; "
+                                    "circles: beyond; n: models."}};
+    p.box.title = p.title;
+    p.box.y_title = p.y_title;
+    enum pdnn_status status = request->across || (request->n_directories > 1 && !request->value)
+                                  ? take_ratios(&p, request, err)
+                                  : take_column(&p, request, err);
+    if (status == PDNN_OK && request->by)
+        status = pdnn_axes_parse(p.box.selection, request->by, &p.box.keys, err);
+    else if (status == PDNN_OK)
+        choose_keys(&p);
+    if (status == PDNN_OK)
+        status = pdnn_boxes_draw(&p.box, result, err);
+    pdnn_selection_close(&p.selection);
+    pdnn_arena_finish(&p.arena);
+    return status;
+}
+
+static const char *const options[] = {"value", "across", "by", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_boxes = {
+    .name = "boxes",
+    .help =
+        "the percentiles 2, 9, 50, 91 and 98 of --value (default: pct_of_peak, or gflops where no model has "
+        "it), or, with --across or for several RESULTS without --value, of the speed-up over the first as in "
+        "speedup: a box per family and value of --by (default: the run settings that vary, and results), "
+        "presets as points; --only",
+    .options = options,
+    .drawn = "models",
+    .left_out_as = "models without a value",
+    .draw = draw,
+};

@@ -1,0 +1,188 @@
+#include "results/figures/caption.h"
+#include "results/figures/file.h"
+#include "results/figures/gnuplot.h"
+#include "results/figures/names.h"
+#include "results/store/columns.h"
+#include "results/query/results_reader.h"
+#include "results/store/tables.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The columns that a subtitle names where all rows have the same value. */
+static const char *const common[] = {"family", "mode", "optimizer", "dtype", "backend", "fuse", "threads"};
+
+enum { N_COMMON = sizeof common / sizeof *common };
+
+/* Appends ", 2 threads" for the value of a column; nothing for NULL or "". */
+static void put_common(const char *name, const char *value, struct pdnn_str *out) {
+    if (!value || !*value)
+        return;
+    pdnn_str_printf(out, ", %s%s", strcmp(name, "fuse") == 0 ? "fuse " : "", value);
+    if (strcmp(name, "threads") == 0)
+        pdnn_str_printf(out, " thread%s", strcmp(value, "1") == 0 ? "" : "s");
+}
+
+/* The column's value if all chosen instances share it, else NULL. Of several directories also those that did
+ * not end ok count: one of them may have no others. */
+static const char *common_value(const struct pdnn_selection *selection, const char *name) {
+    int column = pdnn_csv_find(&selection->results, name);
+    const char *value = selection->count ? pdnn_selection_get(selection, 0, column) : "";
+    for (size_t at = 1; at < selection->count; at++) {
+        if (strcmp(pdnn_selection_get(selection, at, column), value) != 0)
+            return NULL;
+    }
+    for (size_t i = 0; selection->n_directories > 1 && i < selection->left_out; i++) {
+        if (strcmp(pdnn_csv_get(&selection->results, selection->left[i], column), value) != 0)
+            return NULL;
+    }
+    return value;
+}
+
+/* The column's value if both sides of all pairs share it, else NULL. */
+static const char *common_of_pairs(const struct pdnn_comparison *comparison, const char *name) {
+    const char *value = NULL;
+    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
+        for (int side = 0; side < PDNN_SIDES; side++) {
+            const char *here = pdnn_comparison_get(comparison, pair, side, name);
+            value = value ? value : here;
+            if (strcmp(value, here) != 0)
+                return NULL;
+        }
+    }
+    return value;
+}
+
+void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out) {
+    size_t shown = n > 3 ? 2 : n;
+    for (size_t i = 0; i < shown; i++) {
+        int length;
+        const char *name = pdnn_directory_name(directory[i], &length);
+        pdnn_str_printf(out, "%s%.*s", !i ? "" : i + 1 == n ? " and " : ", ", length, name);
+    }
+    if (shown < n)
+        pdnn_str_printf(out, " and %zu more", n - shown);
+}
+
+/* The processor of the directories, if it is one. */
+static void put_cpu(const char *const *directory, size_t n, struct pdnn_str *out) {
+    struct pdnn_str first = {0};
+    bool several = false;
+    for (size_t i = 0; i < n; i++) {
+        struct pdnn_str cpu = {0};
+        pdnn_environment_get(directory[i], "cpu", i ? &cpu : &first);
+        several = several || (i && strcmp(pdnn_str_text(&cpu), pdnn_str_text(&first)) != 0);
+        pdnn_str_finish(&cpu);
+    }
+    pdnn_str_printf(out, "%s",
+                    several        ? "several processors"
+                    : first.length ? pdnn_str_text(&first)
+                                   : "unknown machine");
+    pdnn_str_finish(&first);
+}
+
+/* Letters that a title and a subtitle have room for, in pictures of 1200 pixels. */
+enum { TITLE_MOST = 90, SUBTITLE_MOST = 132 };
+
+/* Appends a text, cut to this many bytes. */
+static void put_cut(struct pdnn_str *script, const char *name, const char *text, size_t most) {
+    struct pdnn_str cut = {0};
+    pdnn_str_printf(&cut, "%s", text);
+    if (cut.length)
+        pdnn_plot_cut(cut.text, most);
+    pdnn_gnuplot_text(script, name, pdnn_str_text(&cut));
+    pdnn_str_finish(&cut);
+}
+
+void pdnn_plot_put_titles(struct pdnn_str *script, const char *title, const char *subtitle) {
+    put_cut(script, "TITLE", title, TITLE_MOST);
+    if (subtitle)
+        put_cut(script, "SUBTITLE", subtitle, SUBTITLE_MOST);
+}
+
+/* Appends both as variables and releases them. */
+static void put_titles(struct pdnn_str *script, struct pdnn_str *title, struct pdnn_str *subtitle) {
+    pdnn_plot_put_titles(script, pdnn_str_text(title), pdnn_str_text(subtitle));
+    pdnn_str_finish(title);
+    pdnn_str_finish(subtitle);
+}
+
+/* ", 34 composed, 5 predicted": how many instances did not run. */
+static void put_methods(const struct pdnn_selection *selection, struct pdnn_str *out) {
+    static const char *const methods[] = {"composed", "predicted"};
+    int column = pdnn_csv_find(&selection->results, "method");
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && column >= 0; i++) {
+        size_t count = 0;
+        for (size_t at = 0; at < selection->count; at++)
+            count += strcmp(pdnn_selection_get(selection, at, column), methods[i]) == 0;
+        if (count)
+            pdnn_str_printf(out, ", %zu of %zu %s", count, selection->count, methods[i]);
+    }
+}
+
+void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection) {
+    struct pdnn_str title = {0}, subtitle = {0};
+    size_t length = strlen(what);
+    pdnn_str_printf(&title, "%s", what);
+    if (length > 3 && (strcmp(what + length - 3, " in") == 0 || strcmp(what + length - 3, " of") == 0)) {
+        pdnn_str_append(&title, " ", 1);
+        pdnn_plot_directories(selection->directory, selection->n_directories, &title);
+    }
+    put_cpu(selection->directory, selection->n_directories, &subtitle);
+    for (size_t i = 0; i < N_COMMON; i++)
+        put_common(common[i], common_value(selection, common[i]), &subtitle);
+    put_methods(selection, &subtitle);
+    put_titles(script, &title, &subtitle);
+}
+
+const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, char buffer[PDNN_SIDE_TEXT]) {
+    int length[PDNN_SIDES];
+    const char *name[PDNN_SIDES];
+    for (int s = 0; s < PDNN_SIDES; s++)
+        name[s] = pdnn_directory_name(comparison->directory[s], &length[s]);
+    bool is_distinct = length[PDNN_SIDE_A] != length[PDNN_SIDE_B] ||
+                       strncmp(name[PDNN_SIDE_A], name[PDNN_SIDE_B], (size_t)length[PDNN_SIDE_A]) != 0;
+    if (comparison->label[side] == comparison->directory[side] && is_distinct)
+        snprintf(buffer, PDNN_SIDE_TEXT, "%.*s", length[side], name[side]);
+    else
+        snprintf(buffer, PDNN_SIDE_TEXT, "%s", comparison->label[side]);
+    return buffer;
+}
+
+void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
+                              const struct pdnn_comparison *comparison) {
+    struct pdnn_str title = {0}, subtitle = {0};
+    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
+    pdnn_str_printf(&title, "%s of %s over %s", what, pdnn_plot_side(comparison, PDNN_SIDE_B, b),
+                    pdnn_plot_side(comparison, PDNN_SIDE_A, a));
+    if (comparison->n_across) {
+        struct pdnn_str names = {0};
+        pdnn_plot_directories(comparison->directory, comparison->n_directories, &names);
+        if (title.length + names.length + 4 <= TITLE_MOST)
+            pdnn_str_printf(&title, " in %s", pdnn_str_text(&names));
+        pdnn_str_finish(&names);
+    }
+    put_cpu(comparison->directory, comparison->n_directories, &subtitle);
+    for (size_t i = 0; i < N_COMMON; i++)
+        put_common(common[i], common_of_pairs(comparison, common[i]), &subtitle);
+    put_titles(script, &title, &subtitle);
+}
+
+enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,
+                                  struct pdnn_err *err) {
+    return pdnn_results_column(&selection->results, name, column, err);
+}
+
+const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_columns columns = {.count = 0};
+    size_t n_families = 0;
+    while (pdnn_families[n_families])
+        n_families++;
+    pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns);
+    int at = pdnn_columns_find(&columns, pdnn_key_column(column));
+    const char *unit = at >= 0 ? columns.column[at].unit : "";
+    snprintf(buffer, PDNN_AXIS_TEXT, "%.120s%s%.30s%s", column, *unit ? " (" : "", unit, *unit ? ")" : "");
+    pdnn_arena_finish(&arena);
+    return buffer;
+}

@@ -1,0 +1,62 @@
+/* Ops as points of a picture: colored by kind, which is the op, category, group, pass, layer or several of
+ * them, and as large as their share of their model. */
+#ifndef RESULTS_FIGURES_OP_KINDS_H
+#define RESULTS_FIGURES_OP_KINDS_H
+
+#include "models/instance.h"
+#include "results/stats/means.h"
+#include "results/query/shares.h"
+#include "results/figures/chart.h"
+
+enum { PDNN_OP_KINDS_MAX = 512 };
+
+struct pdnn_op_kind {
+    const char *name;
+    const char *text;      /* of the legend; the picture's own */
+    double time_ns;        /* of all its ops */
+    struct pdnn_mean mean; /* of what a picture says of these ops */
+    size_t count;
+};
+
+/* {.by}: the rest is empty. */
+struct pdnn_op_kinds {
+    struct pdnn_by_list by;
+    struct pdnn_op_kind kind[PDNN_OP_KINDS_MAX];
+    size_t count;
+};
+
+/* The number of the op's kind, new or known; its name is in the arena. The family may be NULL. PDNN_INVALID
+ * with too many kinds. */
+enum pdnn_status pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_def *family,
+                                    const struct pdnn_op_record *op, struct pdnn_arena *arena, size_t *kind,
+                                    struct pdnn_err *err);
+
+/* One op that is drawn. Its texts are in the arena. */
+struct pdnn_op_point {
+    size_t of; /* the chosen instance or pair */
+    const char *op, *layer, *pass, *bound;
+    double share_pct[2]; /* of the time of its model; the second one only where two are compared */
+    size_t kind;
+};
+
+/* By point of the chart; {0} is empty. */
+struct pdnn_op_points {
+    struct pdnn_op_point *point;
+    size_t room;
+};
+
+/* Ops below this share of their model's time are left out. */
+#define PDNN_OP_LEAST_SHARE_PCT 1.0
+
+/* Adds the op to the chart; `point` has the rest. */
+void pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
+                        const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot);
+
+/* Gives the points the texts of their kinds as colors, and the chart a legend of sizes. */
+void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,
+                           struct pdnn_chart *chart);
+
+/* Also releases the chart's points. */
+void pdnn_op_points_finish(struct pdnn_op_points *points, struct pdnn_chart *chart);
+
+#endif

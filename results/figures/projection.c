@@ -1,0 +1,202 @@
+/* `paradnn plot projection`: how much faster measured models would run on other hardware, against their
+ * operational intensity or any other column, with the ridge points of both. */
+#include "base/memory.h"
+#include "base/units.h"
+#include "results/stats/means.h"
+#include "results/whatif/projection.h"
+#include "results/figures/caption.h"
+#include "results/figures/chart.h"
+#include "results/figures/file.h"
+#include "results/figures/gnuplot.h"
+#include "results/store/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A dot marks models with this share of their ops' time in ops that get another bound. */
+#define MOVED_PCT 50
+
+static const char usual_x[] = "intensity_flop_per_byte";
+
+struct picture {
+    struct pdnn_selection selection;
+    struct pdnn_ops_reader *readers;
+    struct pdnn_ceilings *ceilings;
+    struct pdnn_hardware hardware;
+    struct pdnn_hardware_projection made;
+    struct pdnn_arena arena;
+    struct pdnn_chart chart;
+    size_t *of; /* rows of models, by point */
+    const char *x;
+    int x_column, color; /* columns */
+    size_t left_out, n_moved;
+    struct pdnn_str script, data;
+};
+
+static enum pdnn_status project(struct picture *p, const struct pdnn_plot_request *request,
+                                struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_hardware_parse(&p->hardware, &request->hardware, err);
+    if (status == PDNN_OK)
+        status = pdnn_plot_select(request, &p->selection, err);
+    p->x = request->x ? request->x : usual_x;
+    if (status == PDNN_OK)
+        status = pdnn_plot_column(&p->selection, p->x, &p->x_column, err);
+    if (status == PDNN_OK)
+        status = pdnn_plot_column(&p->selection, request->color ? request->color : "family", &p->color, err);
+    if (status == PDNN_OK)
+        status = pdnn_selection_ops_open(&p->selection, &p->readers, err);
+    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
+    if (status == PDNN_OK)
+        status = pdnn_ceilings_read_in(request->directory[0], p->ceilings, err);
+    const struct pdnn_projection_request wanted = {&p->selection, p->readers, p->ceilings, &p->hardware,
+                                                   NULL};
+    return status == PDNN_OK ? pdnn_project(&wanted, &p->made, err) : status;
+}
+
+/* Of the model of a point. */
+static double number_of(const struct picture *p, size_t point, size_t column) {
+    return pdnn_table_number(&p->made.models, p->of[point], column);
+}
+
+static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_table *models = &p->made.models;
+    p->of = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->of);
+    p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
+    for (size_t i = 0, row = 0; i < p->selection.count && row < models->n_rows; i++) {
+        const char *id = pdnn_selection_get(&p->selection, i, p->selection.id);
+        double x;
+        if (strcmp(pdnn_table_text(models, row, PDNN_PROJECTED_ID), id) != 0)
+            continue; /* could not be projected: models are in the selection's order */
+        size_t at = p->chart.n_points;
+        p->of[at] = row++;
+        if (!pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->x_column), &x) || !(x > 0))
+            continue;
+        bool moved = number_of(p, at, PDNN_PROJECTED_MOVED_PCT) >= MOVED_PCT;
+        p->n_moved += moved;
+        p->chart.point[p->chart.n_points++] =
+            (struct pdnn_chart_point){{x, number_of(p, at, PDNN_PROJECTED_SPEEDUP)},
+                                      1,
+                                      moved,
+                                      pdnn_selection_get(&p->selection, i, p->color),
+                                      0};
+    }
+    p->left_out = p->selection.left_out + p->selection.count - p->chart.n_points;
+    return p->chart.n_points
+               ? PDNN_OK
+               : pdnn_fail(err, PDNN_INVALID, "no projected model has a positive number in %s", p->x);
+}
+
+/* Where the hardware's compute and bandwidth balance: before thin, after bold. */
+static void put_ridges(struct picture *p) {
+    struct pdnn_frame *f = &p->chart.frame;
+    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+        double x = p->made.ridge[side];
+        if (!(x > f->xmin && x < f->xmax))
+            continue;
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(&p->chart, (struct pdnn_spot){x, f->ymin}, (struct pdnn_spot){x, f->ymax});
+        line->dashed = true;
+        line->thin = side == PDNN_HARDWARE_MEASURED;
+    }
+    pdnn_chart_note(&p->chart, "ridge point in f32, FLOP/byte:");
+    pdnn_chart_note(&p->chart, "   %.3g, then %.3g", p->made.ridge[0], p->made.ridge[1]);
+}
+
+static void put_notes(struct picture *p) {
+    struct pdnn_mean speedup = {0};
+    double moved = 0;
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        pdnn_mean_add(&speedup, log(p->chart.point[i].spot.y), 0);
+        moved += number_of(p, i, PDNN_PROJECTED_MOVED_PCT);
+    }
+    pdnn_chart_note(&p->chart, "geometric mean %.2f", pdnn_mean_geometric(&speedup));
+    pdnn_chart_note(&p->chart, "in ops with another bound:");
+    pdnn_chart_note(&p->chart, "   %.0f %% of the time", moved / (double)p->chart.n_points);
+}
+
+static void put_data(struct picture *p) {
+    static const char *const columns[] = {"id", "method", "x", "speedup", "moved_pct", "color", NULL};
+    struct pdnn_csv_writer writer = {&p->data, false};
+    pdnn_csv_put_header(&writer, columns);
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        pdnn_csv_put_text(&writer, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_ID));
+        pdnn_csv_put_text(&writer, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_METHOD));
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, number_of(p, i, PDNN_PROJECTED_MOVED_PCT), PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, p->chart.point[i].color);
+        pdnn_csv_end_row(&writer);
+    }
+}
+
+static void write_script(struct picture *p) {
+    char x_title[PDNN_AXIS_TEXT];
+    struct pdnn_str changes = {0}, caption = {0};
+    pdnn_hardware_text(&p->hardware, &changes);
+    pdnn_str_printf(&caption, "Projected, not measured: %s", pdnn_str_text(&changes));
+    pdnn_plot_titles(&p->script, "Projected speed-up of", &p->selection);
+    p->chart.x_title = pdnn_plot_axis(p->x, x_title);
+    p->chart.y_title = "projected speed-up of a step";
+    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.caption[0] = pdnn_str_text(&caption);
+    if (p->n_moved && p->n_moved < p->chart.n_points) {
+        p->chart.dot = "half gets another bound";
+        p->chart.no_dot = "less does";
+    }
+    pdnn_chart_line_at_1(&p->chart);
+    if (p->x == usual_x) {
+        p->chart.caption[1] = "Dashed: the ridge points of f32; thin as measured, bold as projected";
+        put_ridges(p);
+    }
+    put_notes(p);
+    put_data(p);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
+    pdnn_str_finish(&changes);
+    pdnn_str_finish(&caption);
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture p = {.left_out = 0};
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    pdnn_chart_init(&p.chart);
+    enum pdnn_status status = project(&p, request, err);
+    if (status == PDNN_OK)
+        status = collect_points(&p, err);
+    if (status == PDNN_OK)
+        write_script(&p);
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"projection", &p.script, pdnn_plot_script_chart, &p.data},
+            &drawn, err);
+    drawn.drawn = (int)p.chart.n_points;
+    drawn.left_out = (int)p.left_out;
+    pdnn_hardware_projection_finish(&p.made);
+    pdnn_hardware_finish(&p.hardware);
+    pdnn_selection_ops_close(&p.selection, p.readers);
+    pdnn_selection_close(&p.selection);
+    free(p.ceilings);
+    pdnn_arena_finish(&p.arena);
+    pdnn_str_finish(&p.script);
+    pdnn_str_finish(&p.data);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}
+
+static const char *const options[] = {"compute", "bandwidth", "cache", "overhead", "onto",
+                                      "threads", "x",         "color", "only",     NULL};
+
+const struct pdnn_plot_def pdnn_plot_projection = {
+    .name = "projection",
+    .help = "the speed-up that `paradnn project` projects with the same --compute, --bandwidth, --cache, "
+            "--overhead, --onto and --threads, against --x (default: intensity_flop_per_byte, with the ridge "
+            "points); --color (default: family), --only",
+    .options = options,
+    .directories_max = 1,
+    .drawn = "points",
+    .left_out_as = "models that cannot be projected",
+    .draw = draw,
+};

@@ -1,0 +1,67 @@
+/* The measured roofs as lines of a chart: bandwidths slanted, arithmetic level; a panel for each directory
+ * and number of threads that has roofs of its own. roofs.c finds them, roof_panels.c draws them. Shared by
+ * the pictures of models and of ops. */
+#ifndef RESULTS_FIGURES_ROOFS_H
+#define RESULTS_FIGURES_ROOFS_H
+
+#include "results/rows/roofline.h"
+#include "results/query/selection.h"
+#include "results/figures/chart.h"
+
+enum { PDNN_ROOF_LINES_MAX = 2 * PDNN_DTYPE_COUNT, PDNN_ROOF_TEXT = 96 };
+
+/* The roofs of one panel. */
+struct pdnn_plot_roofs {
+    const struct pdnn_ceilings *ceilings;
+    size_t source;                    /* its directory */
+    const char *threads;              /* the thread count whose roofs these are */
+    bool has_dtype[PDNN_DTYPE_COUNT]; /* of the instances with that thread count */
+    size_t count;                     /* instances in the panel */
+    size_t otherwise;                 /* of them with another thread count, for which there are no roofs */
+    struct pdnn_roofs roofs;
+    double peak_gflops; /* the highest */
+    struct pdnn_compute_roof {
+        char text[PDNN_ROOF_TEXT];
+        double gflops;
+    } compute[PDNN_ROOF_LINES_MAX]; /* highest first */
+    size_t n_compute;
+};
+
+struct pdnn_roof_panels {
+    struct pdnn_plot_roofs panel[PDNN_CHART_PANELS_MAX]; /* by directory, then by threads */
+    size_t count;
+    size_t *panel_of;                /* of each instance, in the order given */
+    struct pdnn_ceilings **ceilings; /* by directory */
+    const struct pdnn_selection *selection;
+};
+
+/* Reads ceilings.csv of each directory and finds the roofs for these chosen instances. Those with a thread
+ * count that was not measured stand under the roofs of their directory's most frequent one. PDNN_INVALID if
+ * that has none, or if there are more than PDNN_CHART_PANELS_MAX panels. Release with
+ * pdnn_roof_panels_finish, also after a failure. */
+enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels,
+                                       const struct pdnn_selection *selection, const size_t *at, size_t n,
+                                       struct pdnn_arena *arena, struct pdnn_err *err);
+void pdnn_roof_panels_finish(struct pdnn_roof_panels *panels);
+
+/* Sets the chart's panels and ranges, with room for all points, all ridges, and the texts along the slanted
+ * roofs; adds the lines. */
+void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart);
+
+/* Sets the titles of the panels, "Roofline of new.results: 30 models" from the word and the noun; and their
+ * subtitles: the processor, what the roofs are for, the day of the first visit, and, in the first, what was
+ * left out. */
+void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what, const char *noun,
+                             const char *left_out, struct pdnn_arena *arena, struct pdnn_chart *chart);
+
+/* Appends the header of a table of data and a row for each roof. It begins with kind, name,
+ * intensity_flop_per_byte, gflops, bw_gbs and ends with the given columns, which a roof lacks, and, where
+ * there are several panels, results and threads. */
+void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const char *const *columns,
+                           struct pdnn_str *data);
+
+/* Ends a row of that table with the panel's results and threads, if there are several panels. */
+void pdnn_roof_panels_end_row(const struct pdnn_roof_panels *panels, size_t panel,
+                              struct pdnn_csv_writer *writer);
+
+#endif

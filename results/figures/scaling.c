@@ -1,0 +1,391 @@
+/* `paradnn plot scaling`: what a thread achieves alone against what it achieves among others, and the
+ * fraction of each model that does not run in parallel. Strong scaling: the same minibatch; weak: a minibatch
+ * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way; but the
+ * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
+#include "base/texts.h"
+#include "base/units.h"
+#include "results/stats/means.h"
+#include "results/figures/caption.h"
+#include "results/figures/chart.h"
+#include "results/figures/file.h"
+#include "results/figures/gnuplot.h"
+#include "runtime/facts/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* One model on more threads than the fewest it ran on. */
+struct scaled {
+    size_t alone, among;          /* chosen rows: on the fewest threads, on more */
+    double few, many;             /* threads */
+    bool is_weak;                 /* the minibatch grew as the threads did */
+    double speedup;               /* of examples per second */
+    double fraction;              /* Amdahl: 1 / speedup = f + (1 - f) few / many */
+    double efficiency, low, high; /* speed-up per thread, with its 95 % interval; NaN: no interval */
+};
+
+struct picture {
+    struct pdnn_selection selection;
+    struct pdnn_arena arena;
+    struct pdnn_chart chart;
+    int threads, peak, batch, color; /* columns; batch: the minibatch, -1: none */
+    bool per_one;                    /* the minibatch is that of each of them */
+    int exchange[2];          /* how ranks average gradients, which one alone does not; -1: no such column */
+    int low_ns, high_ns;      /* of the interval; -1: none */
+    char one[PDNN_AXIS_TEXT]; /* "thread" */
+    struct scaled *scaled;    /* by point */
+    size_t left_out, room, n_weak;
+    double few, most; /* threads: the fewest and the most of all points */
+    struct pdnn_str script, data;
+};
+
+static double number_in(const struct picture *p, size_t at, int column) {
+    double value;
+    return pdnn_parse_double(pdnn_selection_get(&p->selection, at, column), &value) ? value : NAN;
+}
+
+static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
+                                     struct pdnn_err *err) {
+    const char *key = request->across ? request->across : "threads";
+    enum pdnn_status status = pdnn_selection_key(&p->selection, key, &p->threads, err);
+    if (status != PDNN_OK)
+        return status;
+    p->batch = pdnn_selection_minibatch(&p->selection);
+    p->per_one = strcmp(key, "ranks") == 0;
+    p->exchange[0] = p->per_one ? pdnn_csv_find(&p->selection.results, "allreduce") : -1;
+    p->exchange[1] = p->per_one ? pdnn_csv_find(&p->selection.results, "bucket") : -1;
+    p->low_ns = pdnn_csv_find(&p->selection.results, "ci_low_ns");
+    p->high_ns = pdnn_csv_find(&p->selection.results, "ci_high_ns");
+    snprintf(p->one, sizeof p->one, "%s", p->selection.results.header[p->threads]);
+    size_t length = strlen(p->one);
+    if (length > 1 && p->one[length - 1] == 's')
+        p->one[length - 1] = 0;
+    status = pdnn_plot_column(&p->selection, "pct_of_peak", &p->peak, err);
+    const char *color = request->color ? request->color : p->selection.results.header[p->threads];
+    return status == PDNN_OK ? pdnn_plot_column(&p->selection, color, &p->color, err) : status;
+}
+
+static double half_width(const struct picture *p, size_t at) {
+    return pdnn_log_half(number_in(p, at, p->low_ns), number_in(p, at, p->high_ns));
+}
+
+/* Ranks that average in other ways are no pair; one that is alone has no way. */
+static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
+    for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
+        const char *of = p->exchange[k] < 0 ? "" : pdnn_selection_get(&p->selection, alone, p->exchange[k]);
+        if (*of && strcmp(of, pdnn_selection_get(&p->selection, among, p->exchange[k])) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Nothing if they cannot be compared. */
+static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
+    double few = number_in(p, alone, p->threads), many = number_in(p, among, p->threads), ratio = many / few;
+    double x = number_in(p, alone, p->peak);
+    double gain = pdnn_selection_step_ns(&p->selection, alone) / pdnn_selection_step_ns(&p->selection, among);
+    double speedup = is_weak ? gain * ratio : gain;
+    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->chart.n_points == p->room ||
+        !same_exchange(p, alone, among))
+        return;
+    const char *cell = pdnn_selection_get(&p->selection, among, p->color);
+    if (p->color == p->threads)
+        cell = pdnn_arena_printf(&p->arena, "%s %ss", cell, p->one);
+    double efficiency = speedup / ratio, half = hypot(half_width(p, alone), half_width(p, among));
+    p->few = p->chart.n_points ? fmin(p->few, few) : few;
+    p->most = fmax(p->most, many);
+    p->n_weak += is_weak;
+    p->scaled[p->chart.n_points] = (struct scaled){.alone = alone,
+                                                   .among = among,
+                                                   .few = few,
+                                                   .many = many,
+                                                   .is_weak = is_weak,
+                                                   .speedup = speedup,
+                                                   .fraction = pdnn_amdahl_fraction(efficiency, ratio),
+                                                   .efficiency = efficiency,
+                                                   .low = efficiency * exp(-half),
+                                                   .high = efficiency * exp(half)};
+    p->chart.point[p->chart.n_points++] =
+        (struct pdnn_chart_point){{x, x * efficiency}, 1, is_weak, cell ? cell : "", 0};
+}
+
+/* Chosen rows that no point is about. */
+static size_t count_unused(const struct picture *p) {
+    size_t unused = 0;
+    for (size_t at = 0; at < p->selection.count; at++) {
+        size_t i = 0;
+        while (i < p->chart.n_points && p->scaled[i].alone != at && p->scaled[i].among != at)
+            i++;
+        unused += i == p->chart.n_points;
+    }
+    return unused;
+}
+
+/* A point for each member of the series but those with the fewest threads, which come first; the minibatch is
+ * the same. */
+static void add_series(struct picture *p, const struct pdnn_series *series) {
+    double few = number_in(p, series->at[0], p->threads);
+    for (size_t i = 0; i < series->count && number_in(p, series->at[i], p->threads) == few; i++) {
+        for (size_t k = i + 1; k < series->count; k++)
+            add_pair(p, series->at[i], series->at[k], p->per_one);
+    }
+}
+
+/* In a series over threads and minibatches, the pairs that scale in the other way: with the same minibatch
+ * per thread, or of all ranks together. */
+static void add_others(struct picture *p, const struct pdnn_series *series) {
+    double few = INFINITY;
+    for (size_t i = 0; i < series->count; i++)
+        few = fmin(few, number_in(p, series->at[i], p->threads));
+    for (size_t i = 0; i < series->count; i++) {
+        for (size_t k = 0; k < series->count; k++) {
+            size_t alone = series->at[i], among = series->at[k];
+            double many = number_in(p, among, p->threads), ratio = many / few;
+            double growth = number_in(p, among, p->batch) / number_in(p, alone, p->batch);
+            if (number_in(p, alone, p->threads) == few && many > few &&
+                growth == (p->per_one ? 1 / ratio : ratio))
+                add_pair(p, alone, among, !p->per_one);
+        }
+    }
+}
+
+static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    struct pdnn_series *series;
+    size_t n_series;
+    struct pdnn_axes strong = {.column = {p->threads}, .count = 1};
+    struct pdnn_axes weak = {.column = {p->threads, p->batch}, .count = 2};
+    for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
+        if (p->exchange[k] >= 0)
+            strong.column[strong.count++] = weak.column[weak.count++] = p->exchange[k];
+    }
+    p->room = 2 * p->selection.count + 1; /* a row is among others once in either way */
+    p->scaled = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->scaled);
+    p->chart.point = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->chart.point);
+    pdnn_selection_series(&p->selection, &strong, &p->arena, &series, &n_series);
+    for (size_t i = 0; i < n_series; i++)
+        add_series(p, &series[i]);
+    if (p->batch >= 0)
+        pdnn_selection_series(&p->selection, &weak, &p->arena, &series, &n_series);
+    for (size_t i = 0; i < n_series && p->batch >= 0; i++)
+        add_others(p, &series[i]);
+    p->left_out = p->selection.left_out + count_unused(p);
+    return p->chart.n_points ? PDNN_OK
+                             : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of %ss", p->one);
+}
+
+/* The diagonal, and where models lie that lose a given fraction on the most threads. All end at the right
+ * edge of the frame, where their names are. */
+static void put_lines(struct picture *p) {
+    static const double fractions[] = {0, 0.1, 0.5};
+    struct pdnn_frame *f = &p->chart.frame;
+    pdnn_chart_fit(&p->chart);
+    f->xmin = fmin(f->xmin, f->xmax / 30);
+    f->ymin = fmin(f->ymin, f->ymax / 30);
+    f->ymax = fmax(f->ymax, f->xmax * 1.05);
+    for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
+        double slope = pdnn_amdahl_efficiency(fractions[i], p->most / p->few);
+        double low = fmax(f->xmin, f->ymin / slope);
+        if (low >= f->xmax)
+            continue;
+        struct pdnn_chart_line *line = pdnn_chart_add_line(&p->chart, (struct pdnn_spot){low, low * slope},
+                                                           (struct pdnn_spot){f->xmax, f->xmax * slope});
+        line->dashed = line->thin = i > 0;
+        if (i)
+            snprintf(line->beside, sizeof line->beside, "f = %.1f on %.0f %ss", fractions[i], p->most,
+                     p->one);
+        else
+            snprintf(line->beside, sizeof line->beside, "f = 0: no loss");
+    }
+}
+
+/* "2 threads: f 0.05, 90 % below 0.12" for those that keep() accepts. */
+static void note_fraction(struct picture *p, double many, double batch, double *scratch) {
+    size_t count = 0;
+    struct pdnn_str median = {0}, high = {0};
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const struct scaled *one = &p->scaled[i];
+        if (!one->is_weak && one->many == many &&
+            (isnan(batch) || number_in(p, one->among, p->batch) == batch))
+            scratch[count++] = one->fraction;
+    }
+    if (!count)
+        return;
+    pdnn_sort(scratch, count);
+    pdnn_number_format(&median, pdnn_quantile_sorted(scratch, count, 0.5), 2);
+    pdnn_number_format(&high, pdnn_quantile_sorted(scratch, count, 0.9), 2);
+    if (isnan(batch))
+        pdnn_chart_note(&p->chart, "%.0f %ss: %s, 90 %%: %s", many, p->one, pdnn_str_text(&median),
+                        pdnn_str_text(&high));
+    else
+        pdnn_chart_note(&p->chart, "   batch %.0f: %s, 90 %%: %s", batch, pdnn_str_text(&median),
+                        pdnn_str_text(&high));
+    pdnn_str_finish(&median);
+    pdnn_str_finish(&high);
+}
+
+/* The median efficiency of either kind of scaling, and the fraction of strong scaling, of one family or with
+ * NULL of all. */
+static void note_family(struct picture *p, const char *family, double *scratch) {
+    double of[2] = {NAN, NAN}, fraction = NAN;
+    for (int weak = 0; weak < 2; weak++) {
+        size_t count = 0;
+        for (size_t i = 0; i < p->chart.n_points; i++) {
+            const struct scaled *one = &p->scaled[i];
+            const char *its = pdnn_selection_get(&p->selection, one->among, p->selection.family);
+            if (one->is_weak == (weak > 0) && (!family || strcmp(its, family) == 0))
+                scratch[count++] = one->efficiency;
+        }
+        of[weak] = count ? pdnn_median(scratch, count) : NAN;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const char *its = pdnn_selection_get(&p->selection, p->scaled[i].among, p->selection.family);
+        if (!p->scaled[i].is_weak && (!family || strcmp(its, family) == 0))
+            scratch[count++] = p->scaled[i].fraction;
+    }
+    fraction = count ? pdnn_median(scratch, count) : NAN;
+    char weak[32] = "";
+    if (!isnan(of[1]))
+        snprintf(weak, sizeof weak, ", weak %.0f %%", of[1] * 100);
+    if (!isnan(of[0]))
+        pdnn_chart_note(&p->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", of[0] * 100, weak,
+                        fraction);
+    else
+        pdnn_chart_note(&p->chart, "%s: %s", family ? family : "all", weak + 2);
+}
+
+/* Families, each once, then all. */
+static void note_families(struct picture *p, double *scratch) {
+    enum { FAMILIES_MAX = 8 };
+    struct pdnn_texts families = {0};
+    for (size_t i = 0; i < p->chart.n_points; i++)
+        pdnn_texts_add(&families, pdnn_selection_get(&p->selection, p->scaled[i].among, p->selection.family));
+    pdnn_chart_note(&p->chart, "parallel efficiency, median:");
+    for (size_t i = 0; i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
+        note_family(p, families.text[i], scratch);
+    note_family(p, NULL, scratch);
+    pdnn_texts_finish(&families);
+}
+
+/* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
+static void note_fractions(struct picture *p, double *scratch) {
+    double done = 0;
+    pdnn_chart_note(&p->chart, "fraction f: median, percentile:");
+    for (;;) {
+        double next = INFINITY, batch = NAN;
+        for (size_t i = 0; i < p->chart.n_points; i++) {
+            if (p->scaled[i].many > done && !p->scaled[i].is_weak)
+                next = fmin(next, p->scaled[i].many);
+        }
+        if (isinf(next))
+            return;
+        for (size_t i = 0; i < p->chart.n_points && p->batch >= 0; i++) {
+            if (p->scaled[i].many == next && !p->scaled[i].is_weak)
+                batch = fmax(batch, number_in(p, p->scaled[i].among, p->batch));
+        }
+        note_fraction(p, next, NAN, scratch);
+        if (!isnan(batch))
+            note_fraction(p, next, batch, scratch);
+        done = next;
+    }
+}
+
+static void put_notes(struct picture *p) {
+    double *scratch = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *scratch);
+    if (p->n_weak < p->chart.n_points)
+        note_fractions(p, scratch);
+    note_families(p, scratch);
+}
+
+static void put_data(struct picture *p) {
+    struct pdnn_csv_writer writer = {&p->data, false};
+    static const char *const columns[] = {
+        "id",       "threads_few", "threads", "pct_of_peak_few", "pct_of_peak_per_thread", "speedup",
+        "fraction", "color",       "scaling", "efficiency",      "efficiency_low",         "efficiency_high",
+        NULL};
+    pdnn_csv_put_header(&writer, columns);
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const struct scaled *one = &p->scaled[i];
+        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, one->among, p->selection.id));
+        pdnn_csv_put_number(&writer, one->few, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, one->many, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, one->speedup, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, one->fraction, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, p->chart.point[i].color);
+        pdnn_csv_put_text(&writer, one->is_weak ? "weak" : "strong");
+        pdnn_csv_put_number(&writer, one->efficiency, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, one->low, PDNN_DIGITS_TABLE);
+        pdnn_csv_put_number(&writer, one->high, PDNN_DIGITS_TABLE);
+        pdnn_csv_end_row(&writer);
+    }
+}
+
+static void write_script(struct picture *p) {
+    char x_title[PDNN_AXIS_TEXT], y_title[PDNN_AXIS_TEXT], title[PDNN_AXIS_TEXT], caption[400];
+    const char *plural = p->few > 1 ? "s" : "";
+    snprintf(x_title, sizeof x_title, "pct_of_peak on %.0f %.64s%s (%%)", p->few, p->one, plural);
+    snprintf(y_title, sizeof y_title, "the same for each of N %.64ss (%%)", p->one);
+    snprintf(title, sizeof title, "More %.64ss in", p->one);
+    snprintf(caption, sizeof caption,
+             "Each point is one model on more %.64ss, against itself on the fewest. With a speed-up S on N "
+             "times the %.64ss, f = (N / S - 1) / (N - 1).",
+             p->one, p->one);
+    pdnn_plot_titles(&p->script, title, &p->selection);
+    p->chart.x_title = x_title;
+    p->chart.y_title = y_title;
+    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.caption[0] = caption;
+    p->chart.caption[1] = "Percentages are of the peak of the fewest, times N";
+    if (p->n_weak && p->n_weak < p->chart.n_points) {
+        p->chart.dot = "weak: the minibatch grows";
+        p->chart.no_dot = "strong: the same minibatch";
+    }
+    put_lines(p);
+    put_data(p);
+    put_notes(p);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture p = {.left_out = 0};
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    pdnn_chart_init(&p.chart);
+    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
+    if (status == PDNN_OK)
+        status = find_columns(&p, request, err);
+    if (status == PDNN_OK)
+        status = collect_points(&p, err);
+    if (status == PDNN_OK)
+        write_script(&p);
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"scaling", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,
+            err);
+    drawn.drawn = (int)p.chart.n_points;
+    drawn.left_out = (int)p.left_out;
+    pdnn_selection_close(&p.selection);
+    pdnn_arena_finish(&p.arena);
+    pdnn_str_finish(&p.script);
+    pdnn_str_finish(&p.data);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}
+
+static const char *const options[] = {"across", "color", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_scaling = {
+    .name = "scaling",
+    .help =
+        "part of the peak on the fewest threads against that of each thread on more, with the fraction that "
+        "does not run in parallel and the parallel efficiency, strong and weak; --across the key that counts "
+        "them (default: threads), --color (default: the same), --only",
+    .options = options,
+    .drawn = "points",
+    .left_out_as = "rows without a counterpart",
+    .draw = draw,
+};

@@ -1,0 +1,188 @@
+/* `paradnn plot speedup`: the ratios of a comparison (results/compare/compare.h) against a column, with a
+ * line where both platforms are equally fast. */
+#include "base/units.h"
+#include "results/compare/compare_sums.h"
+#include "results/figures/caption.h"
+#include "results/figures/chart.h"
+#include "results/figures/file.h"
+#include "results/figures/gnuplot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct picture {
+    struct pdnn_comparison comparison;
+    struct pdnn_table groups, axes;
+    struct pdnn_arena arena;
+    struct pdnn_chart chart;
+    const char *x, *color;  /* columns */
+    int x_side, color_side; /* which table has them: A's, or B's if only that has */
+    size_t *pair;           /* by point */
+    size_t left_out;
+    struct pdnn_str script, data;
+};
+
+static enum pdnn_status find_side(const struct picture *p, const char *name, int *side,
+                                  struct pdnn_err *err) {
+    const struct pdnn_selection *a = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
+    const struct pdnn_selection *b = pdnn_comparison_side(&p->comparison, PDNN_SIDE_B);
+    int column;
+    bool only_b = pdnn_csv_find(&a->results, name) < 0 && pdnn_csv_find(&b->results, name) >= 0;
+    *side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
+    return pdnn_plot_column(only_b ? b : a, name, &column, err);
+}
+
+static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
+                                     struct pdnn_err *err) {
+    size_t best = pdnn_compare_best_axis(&p->axes, "");
+    p->x = request->x ? request->x : "params";
+    p->color = request->color     ? request->color
+               : best != SIZE_MAX ? pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY)
+                                  : "family";
+    if (find_side(p, p->x, &p->x_side, err) != PDNN_OK)
+        return err->status;
+    return find_side(p, p->color, &p->color_side, err);
+}
+
+static const char *x_of(const struct picture *p, size_t pair) {
+    return pdnn_comparison_get(&p->comparison, pair, p->x_side, p->x);
+}
+
+static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    struct pdnn_chart *chart = &p->chart;
+    bool any[2] = {false};
+    const struct pdnn_table *pairs = &p->comparison.pairs;
+    p->left_out = p->comparison.unpaired.n_rows;
+    p->pair = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *p->pair);
+    chart->point = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *chart->point);
+    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
+        double x;
+        if (!pdnn_parse_double(x_of(p, pair), &x) || !(x > 0)) {
+            p->left_out++;
+            continue;
+        }
+        bool undecided = strcmp(pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION), pdnn_undecided) == 0;
+        any[undecided] = true;
+        p->pair[chart->n_points] = pair;
+        chart->point[chart->n_points++] =
+            (struct pdnn_chart_point){{x, pdnn_pair_ratio(&p->comparison, pair)},
+                                      1,
+                                      undecided,
+                                      pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color),
+                                      0};
+    }
+    if (!chart->n_points)
+        return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
+    chart->dot = any[1] ? "the interval contains 1" : NULL;
+    chart->no_dot = any[1] ? "the interval excludes 1" : NULL;
+    return PDNN_OK;
+}
+
+static void put_notes(struct picture *p) {
+    const struct pdnn_table *groups = &p->groups; /* all pairs in its first row */
+    double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES);
+    struct pdnn_str mean = {0}, low = {0}, high = {0};
+    pdnn_number_format(&mean, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN), 3);
+    pdnn_number_format(&low, pdnn_table_number(groups, 0, PDNN_GROUP_LOW), 3);
+    pdnn_number_format(&high, pdnn_table_number(groups, 0, PDNN_GROUP_HIGH), 3);
+    pdnn_chart_note(&p->chart, "geometric mean %s", pdnn_str_text(&mean));
+    if (low.length && high.length)
+        pdnn_chart_note(&p->chart, "   95 %%: %s to %s", pdnn_str_text(&low), pdnn_str_text(&high));
+    pdnn_chart_note(&p->chart, "%.0f %% of %.0f above 1",
+                    100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
+    pdnn_chart_note(&p->chart, "clearly: %.0f faster, %.0f slower",
+                    pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
+                    pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER));
+    pdnn_str_finish(&mean);
+    pdnn_str_finish(&low);
+    pdnn_str_finish(&high);
+}
+
+static void put_data(struct picture *p) {
+    struct pdnn_csv_writer writer = {&p->data, false};
+    static const char *const columns[] = {"id",   "family",   "x",     "speedup", "low",
+                                          "high", "decision", "color", NULL};
+    pdnn_csv_put_header(&writer, columns);
+    for (size_t i = 0; i < p->chart.n_points; i++) {
+        const struct pdnn_table *pairs = &p->comparison.pairs;
+        size_t pair = p->pair[i];
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
+        pdnn_csv_put_text(&writer, x_of(p, pair));
+        for (size_t column = PDNN_PAIR_RATIO; column <= PDNN_PAIR_HIGH; column++)
+            pdnn_csv_put_number(&writer, pdnn_table_number(pairs, pair, column), PDNN_DIGITS_TABLE);
+        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
+        pdnn_csv_put_text(&writer, p->chart.point[i].color);
+        pdnn_csv_end_row(&writer);
+    }
+}
+
+static void write_script(struct picture *p) {
+    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
+    char x_title[PDNN_AXIS_TEXT];
+    struct pdnn_str title = {0};
+    pdnn_plot_compare_titles(&p->script, "Speed-up", &p->comparison);
+    pdnn_str_printf(&title, "step time of %s over that of %s", pdnn_plot_side(&p->comparison, PDNN_SIDE_A, a),
+                    pdnn_plot_side(&p->comparison, PDNN_SIDE_B, b));
+    p->chart.x_title = pdnn_plot_axis(p->x, x_title);
+    p->chart.y_title = pdnn_str_text(&title);
+    p->chart.color_title = p->color;
+    p->chart.caption[0] =
+        "Each point is one model that both ran. Above the line the second platform is faster. "
+        "Intervals: 95 %.";
+    pdnn_chart_line_at_1(&p->chart);
+    put_notes(p);
+    put_data(p);
+    pdnn_chart_put(&p->chart, &p->arena, &p->script);
+    pdnn_str_finish(&title);
+}
+
+static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
+                             struct pdnn_err *err) {
+    struct picture p = {.left_out = 0};
+    struct pdnn_plot_result drawn = {.n_paths = 0};
+    const struct pdnn_compare_request compared = {
+        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
+        request->across,
+        request->only,
+        request->n_only};
+    pdnn_chart_init(&p.chart);
+    if (pdnn_comparison_open(&p.comparison, &compared, err) != PDNN_OK)
+        return err->status;
+    pdnn_compare_sums(&p.comparison, &p.groups, &p.axes);
+    enum pdnn_status status = find_columns(&p, request, err);
+    if (status == PDNN_OK)
+        status = collect_points(&p, err);
+    if (status == PDNN_OK)
+        write_script(&p);
+    if (status == PDNN_OK)
+        status = pdnn_plot_write(
+            request, &(struct pdnn_plot_parts){"speedup", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,
+            err);
+    drawn.drawn = (int)p.chart.n_points;
+    drawn.left_out = (int)p.left_out;
+    pdnn_table_finish(&p.groups);
+    pdnn_table_finish(&p.axes);
+    pdnn_comparison_close(&p.comparison);
+    pdnn_arena_finish(&p.arena);
+    pdnn_str_finish(&p.script);
+    pdnn_str_finish(&p.data);
+    if (status == PDNN_OK)
+        *result = drawn;
+    return status;
+}
+
+static const char *const options[] = {"across", "x", "color", "only", NULL};
+
+const struct pdnn_plot_def pdnn_plot_speedup = {
+    .name = "speedup",
+    .help =
+        "the ratio of two platforms' step times against --x (default: params), as `paradnn compare` pairs "
+        "models of one or two RESULTS; --across what is to differ, --color (default: the key that explains "
+        "the ratios best), --only",
+    .options = options,
+    .directories_max = 2,
+    .drawn = "pairs",
+    .left_out_as = "models without a pair or a number",
+    .draw = draw,
+};

@@ -1,0 +1,95 @@
+/* Which hyper-parameters a machine rewards: linear regression of one column of results.csv, or of a ratio, on
+ * hyper-parameters and run settings. The published method (Wang, Wei, Brooks, MLSys 2020, section 4.1)
+ * standardizes everything and fits no interactions; the same on logarithms explains more, and untransformed
+ * logarithms give a power law. Intervals assume independent errors of equal size, which a grid of models need
+ * not have: where the form itself is wrong, R2 says so. */
+#ifndef RESULTS_FIT_FIT_H
+#define RESULTS_FIT_FIT_H
+
+#include "results/compare/compare.h"
+#include "results/fit/design_matrix.h"
+#include "results/table/table.h"
+
+enum pdnn_fit_model {
+    PDNN_FIT_LINEAR, /* z-scores: weights are standard deviations of the value per standard deviation of the
+                        term */
+    PDNN_FIT_LOG,    /* the same, after taking logarithms of value and numbers */
+    PDNN_FIT_POWER,  /* value = constant * product of number ^ weight; the weight of a word is a factor */
+    PDNN_FIT_MODEL_COUNT
+};
+
+/* "linear", "log", "power", then NULL. */
+extern const char *const pdnn_fit_models[PDNN_FIT_MODEL_COUNT + 1];
+
+/* One row for each term of a fit, in the order of the table's columns, and behind them the constant of a
+ * power law; the columns from PDNN_FIT_ROWS on are those of the whole fit. Numbers of the term are empty
+ * unless it has a weight. */
+enum {
+    PDNN_FIT_FAMILY,
+    PDNN_FIT_VALUE, /* what is fitted */
+    PDNN_FIT_MODEL,
+    PDNN_FIT_TERM,     /* "nodes", or "cell=lstm" for a word */
+    PDNN_FIT_BASELINE, /* of a word: what it is set against */
+    PDNN_FIT_STATE,
+    PDNN_FIT_WITH,   /* collinear: the terms it is a combination of, joined by ", " */
+    PDNN_FIT_WEIGHT, /* with its 95 % interval */
+    PDNN_FIT_CI_LOW,
+    PDNN_FIT_CI_HIGH,
+    PDNN_FIT_STD_ERROR, /* of the weight; in a power law, of a factor's logarithm */
+    PDNN_FIT_VIF,       /* inflation of the variance, because terms are correlated */
+    PDNN_FIT_ROWS,
+    PDNN_FIT_NO_VALUE, /* rows left out, as the next ones */
+    PDNN_FIT_NO_CELL,
+    PDNN_FIT_OUTLIERS,
+    PDNN_FIT_R2, /* of logarithms, where those are fitted */
+    PDNN_FIT_R2_ADJUSTED,
+    PDNN_FIT_R2_LEAVE_ONE_OUT,
+    PDNN_FIT_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_fit_def;
+
+/* One row for each row of a fit, in the order of the selection. */
+enum {
+    PDNN_RESIDUALS_FAMILY,
+    PDNN_RESIDUALS_VALUE,
+    PDNN_RESIDUALS_MODEL,
+    PDNN_RESIDUALS_ID,
+    PDNN_RESIDUALS_ACTUAL, /* in the value's own unit, as the next one */
+    PDNN_RESIDUALS_FITTED,
+    PDNN_RESIDUALS_LEVERAGE, /* results/stats/least_squares.h, as the next one */
+    PDNN_RESIDUALS_STUDENTIZED,
+    PDNN_RESIDUALS_OUTLIER, /* 1: so far off that only 1 table in 20 has such a row by chance */
+    PDNN_RESIDUALS_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_residuals_def;
+
+struct pdnn_fit_request {
+    const struct pdnn_selection *selection;
+    const double *values;  /* what to explain, by position in the selection; NaN: missing */
+    const bool *chosen;    /* by position: rows to use; NULL: all */
+    const char *what;      /* its name */
+    const char *family;    /* rows of one family, since others have other hyper-parameters */
+    const char *const *on; /* as in pdnn_design_request */
+    size_t n_on;
+    enum pdnn_fit_model model;
+};
+
+/* Appends the rows of a fit to both tables. PDNN_INVALID where nothing can be fitted: too few rows, all
+ * values equal, no term that varies. */
+enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_table *terms,
+                          struct pdnn_table *residuals, struct pdnn_err *err);
+
+/* The numbers in a column of results.csv, by position in the selection; NaN for anything else. PDNN_INVALID
+ * names the nearest column. */
+enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
+                                 struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
+
+/* The ratios of a comparison, by position among the chosen rows of A's table, and which of those have one. */
+void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                     const double **ratios, const bool **chosen);
+
+/* The families among the chosen rows, in the order of the table. */
+void pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
+                       const char *const **families, size_t *n_families);
+
+#endif

@@ -1,0 +1,345 @@
+#include "results/fit/interpolate.h"
+#include "results/stats/lapack_status.h"
+
+#include "base/memory.h"
+#include "base/texts.h"
+#include "runtime/facts/stats.h"
+
+#include <lapack.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The fit: so many of the nearest, in at most so many sizes, with slopes that are drawn to zero this much. */
+enum { NEAREST = 16, SLOPES_MAX = 10 };
+static const double ridge = 1e-3, closest_octaves = 0.25, quantile = 0.9;
+
+struct member {
+    double log_use; /* NaN: not measured yet */
+    double error;   /* log of predicted over measured time, from the others; NaN: they do not reach */
+    double size[];
+};
+
+/* All operators of a kind. */
+struct kind {
+    struct member **member;
+    size_t count, room, n_sizes, op; /* op: its number in ops */
+    size_t twin[PDNN_KIND_NUMBERS];  /* the first size that all members have equal to this one */
+    bool is_checked;                 /* the errors are those of the present members */
+    double typical;                  /* error of a prediction, as of `typical_of` */
+    uint64_t typical_of;
+};
+
+struct pdnn_neighbours {
+    struct pdnn_kind_caches caches;
+    double octaves; /* beyond the neighbours */
+    struct pdnn_texts kinds, ops;
+    struct kind *kind; /* by number */
+    size_t room;
+    uint64_t version; /* number of members ever */
+};
+
+struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate) {
+    struct pdnn_neighbours *made = pdnn_alloc(1, sizeof *made);
+    made->caches = *caches;
+    made->octaves = extrapolate > 1 ? log2(extrapolate) : 0;
+    return made;
+}
+
+void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours) {
+    if (!neighbours)
+        return;
+    for (size_t i = 0; i < neighbours->kinds.count && i < neighbours->room; i++) {
+        for (size_t k = 0; k < neighbours->kind[i].count; k++)
+            free(neighbours->kind[i].member[k]);
+        free(neighbours->kind[i].member);
+    }
+    free(neighbours->kind);
+    pdnn_texts_finish(&neighbours->kinds);
+    pdnn_texts_finish(&neighbours->ops);
+    free(neighbours);
+}
+
+/* The kind's entry, made now unless there is one. */
+static struct kind *enter(struct pdnn_neighbours *neighbours, const struct pdnn_operator_kind *parsed) {
+    size_t before = neighbours->kinds.count;
+    neighbours->kind = pdnn_grow(neighbours->kind, &neighbours->room, before, sizeof *neighbours->kind);
+    size_t op = pdnn_texts_add(&neighbours->ops, parsed->op);
+    size_t number = pdnn_texts_add(&neighbours->kinds, parsed->text);
+    struct kind *kind = &neighbours->kind[number];
+    if (neighbours->kinds.count > before)
+        *kind = (struct kind){.n_sizes = parsed->n_sizes, .op = op};
+    return kind;
+}
+
+static struct kind *find(const struct pdnn_neighbours *neighbours, const struct pdnn_operator_kind *parsed) {
+    size_t number = pdnn_texts_find(&neighbours->kinds, parsed->text);
+    return number == SIZE_MAX ? NULL : &neighbours->kind[number];
+}
+
+/* The first size that no member tells from this one. */
+static size_t find_twin(const struct kind *kind, size_t size) {
+    for (size_t first = 0; first < size; first++) {
+        size_t i = 0;
+        while (i < kind->count && kind->member[i]->size[first] == kind->member[i]->size[size])
+            i++;
+        if (i == kind->count)
+            return first;
+    }
+    return size;
+}
+
+static void append(struct kind *kind, const struct pdnn_operator_kind *parsed, double log_use) {
+    if (kind->count == kind->room) {
+        size_t room = kind->room ? 2 * kind->room : 8;
+        kind->member = pdnn_resize(kind->member, room, sizeof *kind->member);
+        kind->room = room;
+    }
+    struct member *made = pdnn_alloc(1, sizeof *made + parsed->n_sizes * sizeof *made->size);
+    made->log_use = log_use;
+    made->error = NAN;
+    memcpy(made->size, parsed->size, parsed->n_sizes * sizeof *made->size);
+    kind->member[kind->count++] = made;
+    kind->is_checked = false;
+    for (size_t i = 0; i < kind->n_sizes; i++)
+        if (kind->count == 1 || made->size[kind->twin[i]] != made->size[i])
+            kind->twin[i] = find_twin(kind, i);
+}
+
+void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                         double time_ns) {
+    struct pdnn_operator_kind parsed;
+    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0) ||
+        (!isnan(time_ns) && !(time_ns > 0)))
+        return;
+    struct kind *kind = enter(neighbours, &parsed);
+    neighbours->version++;
+    append(kind, &parsed, log(floor_ns / time_ns));
+}
+
+/* A place among the members of its kind. */
+struct place {
+    const struct kind *kind;
+    const double *size;
+    const struct member *without;           /* left out; NULL: none */
+    bool needs_times;                       /* members that were not measured yet do not count */
+    size_t used[PDNN_KIND_NUMBERS], n_used; /* the sizes that tell it and the members apart */
+    struct near {
+        const struct member *member;
+        double octaves2; /* squared */
+    } near[NEAREST];
+    size_t n_near, n_within;
+};
+
+/* Members in reach are noted by distance; says why the place cannot be predicted, or NULL. */
+static void note(struct place *place, const struct member *member, double octaves2) {
+    size_t at = place->n_near < NEAREST ? place->n_near++ : NEAREST;
+    while (at > 0 && place->near[at - 1].octaves2 > octaves2) {
+        if (at < NEAREST)
+            place->near[at] = place->near[at - 1];
+        at--;
+    }
+    if (at < NEAREST)
+        place->near[at] = (struct near){member, octaves2};
+}
+
+static const char *look_around(struct place *place, double octaves) {
+    const struct kind *kind = place->kind;
+    double low[PDNN_KIND_NUMBERS], high[PDNN_KIND_NUMBERS];
+    const double most = log2(PDNN_NEIGHBOUR_FACTOR) + 1e-9;
+    for (size_t i = 0; i < kind->n_sizes; i++)
+        if (kind->twin[i] == i || place->size[i] != place->size[kind->twin[i]])
+            place->used[place->n_used++] = i;
+    for (size_t j = 0; j < place->n_used; j++) {
+        low[j] = INFINITY;
+        high[j] = -INFINITY;
+    }
+    for (size_t i = 0; i < kind->count; i++) {
+        const struct member *member = kind->member[i];
+        double farthest = 0, sum = 0;
+        if (member == place->without || (place->needs_times && isnan(member->log_use)))
+            continue;
+        for (size_t j = 0; j < place->n_used && farthest <= most; j++) {
+            double off = fabs(member->size[place->used[j]] - place->size[place->used[j]]);
+            farthest = off > farthest ? off : farthest;
+            sum += off * off;
+        }
+        if (farthest > most)
+            continue;
+        place->n_within++;
+        note(place, member, sum);
+        for (size_t j = 0; j < place->n_used; j++) {
+            low[j] = fmin(low[j], member->size[place->used[j]]);
+            high[j] = fmax(high[j], member->size[place->used[j]]);
+        }
+    }
+    if (place->n_within < PDNN_NEIGHBOURS_LEAST)
+        return "fewer than 2 measured neighbours of its implementation and state of the caches";
+    for (size_t j = 0; j < place->n_used; j++) {
+        double size = place->size[place->used[j]];
+        if (low[j] - octaves > size + 1e-9 || high[j] + octaves < size - 1e-9)
+            return "beyond its measured neighbours";
+    }
+    return NULL;
+}
+
+/* right := the solution of the n equations; false if there is none. The matrix is symmetric. */
+static bool solve(double matrix[SLOPES_MAX + 1][SLOPES_MAX + 1], double right[SLOPES_MAX + 1], size_t n) {
+    lapack_int order = (lapack_int)n, one = 1, room = SLOPES_MAX + 1, pivots[SLOPES_MAX + 1], info = 0;
+    LAPACK_dgesv(&order, &one, &matrix[0][0], &room, pivots, right, &room, &info);
+    bool good = pdnn_lapack_status("dgesv", (int)info, NULL) == PDNN_OK;
+    for (size_t i = 0; i < n && good; i++)
+        good = fabs(matrix[i][i]) > 1e-12;
+    return good;
+}
+
+/* The intercept of a weighted fit around the place, which is the origin. Without slopes where they would be
+ * more than half as many as the neighbours. */
+static double fit(const struct place *place) {
+    double matrix[SLOPES_MAX + 1][SLOPES_MAX + 1] = {{0}}, right[SLOPES_MAX + 1] = {0};
+    double low = INFINITY, high = -INFINITY, sum = 0;
+    size_t slopes = place->n_used <= SLOPES_MAX && 2 * place->n_used <= place->n_near ? place->n_used : 0;
+    for (size_t i = 0; i < place->n_near; i++) {
+        const struct member *member = place->near[i].member;
+        double weight = 1 / (place->near[i].octaves2 + closest_octaves * closest_octaves),
+               row[SLOPES_MAX + 1];
+        sum += weight;
+        low = fmin(low, member->log_use);
+        high = fmax(high, member->log_use);
+        row[0] = 1;
+        for (size_t j = 0; j < slopes; j++)
+            row[j + 1] = member->size[place->used[j]] - place->size[place->used[j]];
+        for (size_t r = 0; r <= slopes; r++) {
+            right[r] += weight * row[r] * member->log_use;
+            for (size_t c = 0; c <= slopes; c++)
+                matrix[r][c] += weight * row[r] * row[c];
+        }
+    }
+    for (size_t j = 1; j <= slopes; j++)
+        matrix[j][j] += ridge * sum;
+    if (!solve(matrix, right, slopes + 1))
+        return (low + high) / 2;
+    return fmin(fmax(right[0], low), high);
+}
+
+const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, const char *key) {
+    struct pdnn_operator_kind parsed;
+    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed))
+        return "its key has no sizes";
+    struct place place = {.kind = find(neighbours, &parsed), .size = parsed.size};
+    return place.kind ? look_around(&place, neighbours->octaves)
+                      : "fewer than 2 measured neighbours of its implementation and state of the caches";
+}
+
+static void check(const struct pdnn_neighbours *neighbours, struct kind *kind) {
+    for (size_t i = 0; i < kind->count && !kind->is_checked; i++) {
+        struct member *member = kind->member[i];
+        struct place place = {.kind = kind, .size = member->size, .without = member, .needs_times = true};
+        member->error = NAN;
+        if (!isnan(member->log_use) && !look_around(&place, neighbours->octaves))
+            member->error = member->log_use - fit(&place);
+    }
+    kind->is_checked = true;
+}
+
+/* What errors are pooled over. */
+struct pool {
+    const struct kind *kind; /* one kind; or */
+    size_t op;               /* one op; or SIZE_MAX: all */
+};
+
+/* Relative errors of times into *errors (heap). */
+static void collect(struct pdnn_neighbours *neighbours, struct pool pool, double **errors, size_t *count,
+                    size_t *all) {
+    size_t room = 1;
+    for (size_t i = 0; i < neighbours->kinds.count; i++)
+        room += neighbours->kind[i].count;
+    *errors = pdnn_alloc(room, sizeof **errors);
+    *count = *all = 0;
+    for (size_t i = 0; i < neighbours->kinds.count; i++) {
+        struct kind *kind = &neighbours->kind[i];
+        if (pool.kind ? pool.kind != kind : pool.op != SIZE_MAX && pool.op != kind->op)
+            continue;
+        check(neighbours, kind);
+        for (size_t k = 0; k < kind->count; k++) {
+            *all += isnan(kind->member[k]->log_use) ? 0 : 1;
+            if (!isnan(kind->member[k]->error))
+                (*errors)[(*count)++] = kind->member[k]->error;
+        }
+    }
+}
+
+/* The quantile of the absolute errors, of the least pool that has enough of them; NaN: none has. */
+static double find_error(struct pdnn_neighbours *neighbours, const struct kind *kind) {
+    const struct pool pools[] = {{kind, 0}, {NULL, kind->op}, {NULL, SIZE_MAX}};
+    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
+        double *errors, error = NAN;
+        size_t count, all;
+        collect(neighbours, pools[i], &errors, &count, &all);
+        for (size_t k = 0; k < count; k++)
+            errors[k] = fabs(errors[k]);
+        pdnn_sort(errors, count);
+        if (count >= PDNN_LEFT_OUT_LEAST)
+            error = pdnn_quantile_sorted(errors, count, quantile);
+        free(errors);
+        if (!isnan(error))
+            return error;
+    }
+    return NAN;
+}
+
+static double error_of(struct pdnn_neighbours *neighbours, struct kind *kind) {
+    if (kind->typical_of != neighbours->version) {
+        kind->typical = find_error(neighbours, kind);
+        kind->typical_of = neighbours->version;
+    }
+    return kind->typical;
+}
+
+const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                                    struct pdnn_prediction_of_operator *prediction) {
+    struct pdnn_operator_kind parsed;
+    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0))
+        return "its key has no sizes";
+    struct place place = {.kind = find(neighbours, &parsed), .size = parsed.size, .needs_times = true};
+    const char *reason =
+        place.kind ? look_around(&place, neighbours->octaves)
+                   : "fewer than 2 measured neighbours of its implementation and state of the caches";
+    if (reason)
+        return reason;
+    double error = error_of(neighbours, find(neighbours, &parsed)), time_ns = floor_ns / exp(fit(&place));
+    if (isnan(error))
+        return "too few measured neighbours to know the error from";
+    *prediction = (struct pdnn_prediction_of_operator){time_ns, time_ns * exp(-error), time_ns * exp(error),
+                                                       place.n_within};
+    return NULL;
+}
+
+static void summarize(struct pdnn_neighbours *neighbours, size_t op, struct pdnn_left_out *row) {
+    double *errors;
+    *row = (struct pdnn_left_out){
+        .op = op == SIZE_MAX ? "all" : neighbours->ops.text[op], .bias = NAN, .median = NAN, .p90 = NAN};
+    collect(neighbours, (struct pool){NULL, op}, &errors, &row->count, &row->all);
+    for (size_t i = 0; i < row->count; i++)
+        errors[i] = expm1(errors[i]);
+    pdnn_sort(errors, row->count);
+    if (row->count) {
+        row->bias = pdnn_quantile_sorted(errors, row->count, 0.5);
+        for (size_t i = 0; i < row->count; i++)
+            errors[i] = fabs(errors[i]);
+        pdnn_sort(errors, row->count);
+        row->median = pdnn_quantile_sorted(errors, row->count, 0.5);
+        row->p90 = pdnn_quantile_sorted(errors, row->count, quantile);
+    }
+    free(errors);
+}
+
+void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
+                               size_t *count) {
+    size_t n_ops = neighbours->ops.count;
+    *rows = pdnn_alloc(n_ops + 1, sizeof **rows);
+    *count = 0;
+    for (size_t i = 0; i <= n_ops; i++)
+        summarize(neighbours, i == n_ops ? SIZE_MAX : i, &(*rows)[i]);
+    *count = n_ops + 1;
+}

@@ -1,0 +1,56 @@
+/* Times of operators that were not measured, from neighbours that were.
+ *
+ * What is interpolated is utilization, the floor of the roofline over the time, as its logarithm over the
+ * logarithms of the sizes: it is far smoother than time. Only operators of one kind (operator_kind.h) are
+ * neighbours: same implementation, same state of the caches. Of those that differ in no size by more than
+ * PDNN_NEIGHBOUR_FACTOR, the nearest make a weighted fit, linear where they are enough; the result is never
+ * outside of what they have. In every size there must be a neighbour that is not smaller and one that is not
+ * larger, but for the factor `extrapolate`: 1 allows none to be missing.
+ *
+ * The error is measured: every operator that was measured is predicted from the others in the same way. */
+#ifndef RESULTS_FIT_INTERPOLATE_H
+#define RESULTS_FIT_INTERPOLATE_H
+
+#include "results/fit/operator_kind.h"
+
+#include <stdint.h>
+
+enum { PDNN_NEIGHBOUR_FACTOR = 8, PDNN_NEIGHBOURS_LEAST = 2, PDNN_LEFT_OUT_LEAST = 5 };
+
+struct pdnn_neighbours; /* opaque */
+
+/* caches: the first is copied, those after it are borrowed while keys are given. extrapolate: at least 1. */
+struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *caches, double extrapolate);
+void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours); /* takes NULL */
+
+/* Adds a measured operator. time_ns: NaN for one that will be measured: it counts in pdnn_neighbours_reach
+ * alone. An operator whose key is no kind is left out. */
+void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                         double time_ns);
+
+/* Whether there are neighbours to predict it from: NULL, or why not; static text. */
+const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, const char *key);
+
+struct pdnn_prediction_of_operator {
+    double time_ns, low_ns, high_ns; /* with the error that nine of ten left out ones have at most */
+    size_t neighbours;
+};
+
+/* NULL and the prediction, or why there is none; static text. Also none where fewer than
+ * PDNN_LEFT_OUT_LEAST measured ones could be predicted, of the kind, the op, or all of them. */
+const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
+                                    struct pdnn_prediction_of_operator *prediction);
+
+/* Leaving one out, by op and pass, as errors of times: 0.1 is a time 10 % too long. */
+struct pdnn_left_out {
+    const char *op;     /* "dense/forward"; lives as long as the neighbours */
+    size_t count, all;  /* predicted from the others, of so many */
+    double bias;        /* median */
+    double median, p90; /* of absolute errors */
+};
+
+/* Rows in order of appearance, then one for all, "all"; heap, the caller frees. */
+void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
+                               size_t *count);
+
+#endif

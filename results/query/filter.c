@@ -1,0 +1,196 @@
+/* --only: conditions on the rows of results.csv. */
+#include "results/query/filter.h"
+
+#include "base/units.h"
+#include "models/instance.h"
+#include "results/query/results_reader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum comparison { EQUAL, UNEQUAL, AT_LEAST, AT_MOST, ABOVE, BELOW, N_COMPARISONS };
+
+/* Longer ones first, so that >= is not taken for >. */
+static const struct {
+    const char *text;
+    enum comparison comparison;
+} operators[] = {{">=", AT_LEAST}, {"<=", AT_MOST}, {"!=", UNEQUAL},
+                 {"=", EQUAL},     {">", ABOVE},    {"<", BELOW}};
+
+struct value {
+    const char *text;
+    double number;
+    bool is_number;
+};
+
+struct pdnn_condition {
+    int column;
+    enum comparison comparison;
+    struct value *value; /* one of them; of `!=`: none of them */
+    size_t n_values;
+};
+
+/* A text that is being split, and what came of it so far. */
+struct parsing {
+    const struct pdnn_csv *results;
+    struct pdnn_arena *arena;
+    struct pdnn_filter made;
+};
+
+/* Where the operator begins, and which one it is; NULL if the text, up to the next comma, has none. */
+static const char *find_operator(const char *text, size_t *which) {
+    size_t length = strcspn(text, ",");
+    const char *at = text + strcspn(text, "=<>!");
+    for (*which = 0; at < text + length && *which < sizeof operators / sizeof *operators; (*which)++) {
+        if (strncmp(at, operators[*which].text, strlen(operators[*which].text)) == 0)
+            return at;
+    }
+    return NULL;
+}
+
+static enum pdnn_status find_column(const struct parsing *parsing, const char *key, int *column,
+                                    struct pdnn_err *err) {
+    return pdnn_results_column(parsing->results, key, column, err);
+}
+
+/* Takes a copy of the first `length` letters. */
+static enum pdnn_status add_value(const struct parsing *parsing, struct pdnn_condition *condition,
+                                  const char *text, size_t length, struct pdnn_err *err) {
+    const char *column = parsing->results->header[condition->column];
+    struct value *value = &condition->value[condition->n_values];
+    char *copy = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, text), id[PDNN_ID_TEXT];
+    if (strcmp(column, "id") == 0)
+        copy = pdnn_arena_strdup(parsing->arena, pdnn_instance_reprint(copy, id));
+    *value = (struct value){.text = copy};
+    value->is_number = pdnn_parse_double(copy, &value->number);
+    if (condition->comparison > UNEQUAL && !value->is_number)
+        return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not a number to compare %s with", copy,
+                         column);
+    condition->n_values++;
+    return PDNN_OK;
+}
+
+static bool takes_rest(const char *key) {
+    return strcmp(key, "id") == 0 || strcmp(key, "model") == 0 || strcmp(key, "settings") == 0;
+}
+
+/* Reads one condition with all its values, and moves *text past them. */
+static enum pdnn_status parse_condition(struct parsing *parsing, const char **text, struct pdnn_err *err) {
+    char key[PDNN_SUGGESTION_TEXT];
+    size_t which, length;
+    const char *at = find_operator(*text, &which);
+    length = at ? (size_t)(at - *text) : 0;
+    if (!length || length >= sizeof key)
+        return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not KEY=VALUE", *text);
+    struct pdnn_condition *condition = &parsing->made.condition[parsing->made.count++];
+    condition->comparison = operators[which].comparison;
+    memcpy(key, *text, length);
+    key[length] = 0;
+    if (find_column(parsing, key, &condition->column, err) != PDNN_OK)
+        return err->status;
+    at += strlen(operators[which].text);
+    size_t room = 1;
+    for (const char *comma = at; (comma = strchr(comma, ',')); comma++)
+        room++;
+    condition->value = pdnn_arena_alloc(parsing->arena, room, sizeof *condition->value);
+    for (;;) {
+        length = takes_rest(key) ? strlen(at) : strcspn(at, ",");
+        if (add_value(parsing, condition, at, length, err) != PDNN_OK)
+            return err->status;
+        at += length;
+        if (*at == ',' && (!at[1] || at[1] == ','))
+            return pdnn_fail(err, PDNN_INVALID, "--only: a value is missing after the comma of '%.64s'",
+                             *text);
+        *text = at + (*at == ',');
+        if (!*at || find_operator(at + 1, &which))
+            return PDNN_OK;
+        at++;
+    }
+}
+
+/* "fc/nodes=8" begins with a family. */
+static enum pdnn_status take_family(struct parsing *parsing, const char **text, struct pdnn_err *err) {
+    size_t length = strcspn(*text, "/=<>!,");
+    if ((*text)[length] != '/')
+        return PDNN_OK;
+    struct pdnn_condition *condition = &parsing->made.condition[parsing->made.count++];
+    condition->value = pdnn_arena_alloc(parsing->arena, 1, sizeof *condition->value);
+    enum pdnn_status status = find_column(parsing, "family", &condition->column, err);
+    if (status == PDNN_OK)
+        status = add_value(parsing, condition, *text, length, err);
+    *text += length + 1;
+    return status;
+}
+
+enum pdnn_status pdnn_filter_parse(const struct pdnn_csv *results, const char *const *only, size_t n_only,
+                                   struct pdnn_arena *arena, struct pdnn_filter *filter,
+                                   struct pdnn_err *err) {
+    struct parsing parsing = {.results = results, .arena = arena};
+    size_t room = 1;
+    for (size_t i = 0; i < n_only; i++) {
+        room += 2;
+        for (const char *at = only[i]; (at = strpbrk(at, ",/")); at++)
+            room++;
+    }
+    parsing.made.condition = pdnn_arena_alloc(arena, room, sizeof *parsing.made.condition);
+    for (size_t i = 0; i < n_only; i++) {
+        const char *text = only[i];
+        enum pdnn_status status = take_family(&parsing, &text, err);
+        do
+            status = status == PDNN_OK ? parse_condition(&parsing, &text, err) : status;
+        while (status == PDNN_OK && *text);
+        if (status != PDNN_OK)
+            return status;
+    }
+    *filter = parsing.made;
+    return PDNN_OK;
+}
+
+static bool holds(enum comparison comparison, const struct value *value, const char *cell) {
+    double number;
+    bool is_number = value->is_number && pdnn_parse_double(cell, &number);
+    switch (comparison) {
+    case AT_LEAST:
+        return is_number && number >= value->number;
+    case AT_MOST:
+        return is_number && number <= value->number;
+    case ABOVE:
+        return is_number && number > value->number;
+    case BELOW:
+        return is_number && number < value->number;
+    default:
+        return strcmp(cell, value->text) == 0 || (is_number && number == value->number);
+    }
+}
+
+bool pdnn_filter_matches(const struct pdnn_filter *filter, const struct pdnn_csv *results, size_t row) {
+    for (size_t i = 0; i < filter->count; i++) {
+        const struct pdnn_condition *condition = &filter->condition[i];
+        const char *cell = pdnn_csv_get(results, row, condition->column);
+        bool any = false;
+        for (size_t k = 0; k < condition->n_values && !any; k++)
+            any = holds(condition->comparison, &condition->value[k], cell);
+        if (any == (condition->comparison == UNEQUAL))
+            return false;
+    }
+    return true;
+}
+
+enum pdnn_status pdnn_filter_keep(struct pdnn_csv *results, const char *const *only, size_t n_only,
+                                  struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_filter filter = {.count = 0};
+    size_t kept = 0;
+    enum pdnn_status status = pdnn_filter_parse(results, only, n_only, &arena, &filter, err);
+    for (size_t row = 0; status == PDNN_OK && row < results->n_rows; row++) {
+        if (!pdnn_filter_matches(&filter, results, row))
+            continue;
+        memmove(results->cells + kept * results->n_columns, results->cells + row * results->n_columns,
+                results->n_columns * sizeof *results->cells);
+        results->lines[kept++] = results->lines[row];
+    }
+    if (status == PDNN_OK)
+        results->n_rows = kept;
+    pdnn_arena_finish(&arena);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* The instances of a result directory over two axes: a cell for each pair of values, with the mean of a
+ * column over its instances that ended ok, and how many did not. One panel per family and per value of
+ * further keys. Means are geometric (Fleming and Wallace, CACM 29, 1986), or arithmetic if a value is not
+ * positive. */
+#ifndef RESULTS_QUERY_GRID_H
+#define RESULTS_QUERY_GRID_H
+
+#include "results/query/selection.h"
+
+enum { PDNN_GRID_STEPS_MAX = 48, PDNN_GRID_EXACT_MAX = 24, PDNN_GRID_PANELS_MAX = 12 };
+
+/* The key for an axis where none was named: for the first (taken: -1) the minibatch if it varies, else, and
+ * for the second, the key other than `taken` with the most values; words only if there are at most
+ * PDNN_GRID_EXACT_MAX. Returns its column; -1 if none has two values. */
+int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken);
+
+struct pdnn_grid_request {
+    const struct pdnn_selection *selection;
+    int x, y;                     /* columns of two keys */
+    int value;                    /* the column that is averaged */
+    const struct pdnn_axes *keys; /* of the panels besides the family; may be empty */
+};
+
+/* Numbers ascending, then words in the order of the file. More than PDNN_GRID_EXACT_MAX numbers are binned: a
+ * step holds those from a power of two up to the next. */
+struct pdnn_grid_axis {
+    const char *name;
+    bool binned;
+    const char *step[PDNN_GRID_STEPS_MAX]; /* the value, or the least one that its bin may hold, as text */
+    double start[PDNN_GRID_STEPS_MAX];     /* the same as a number; NaN for a word */
+    size_t count;
+};
+
+struct pdnn_grid_cell {
+    double mean;           /* NaN without models */
+    size_t models, failed; /* instances that ended ok with a value; that were tried and failed */
+    size_t predicted;      /* of the models: with predicted times (method) */
+};
+
+struct pdnn_grid_panel {
+    size_t row;                  /* one of its rows of results.csv */
+    size_t at;                   /* its place: among the chosen rows, then those that did not end ok */
+    struct pdnn_grid_cell *cell; /* x + x.count * y */
+};
+
+struct pdnn_grid {
+    struct pdnn_grid_axis x, y;
+    struct pdnn_grid_panel panel[PDNN_GRID_PANELS_MAX];
+    size_t n_panels;
+    bool geometric;
+    double least, greatest; /* means */
+    size_t models, failed, predicted;
+    size_t left_out; /* instances that lack an axis or the value, or that were not tried */
+    size_t families;
+};
+
+/* In the arena. PDNN_INVALID if no instance has the axes and the value, or if there are too many words on an
+ * axis, or too many panels. */
+enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
+                           struct pdnn_grid *grid, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,103 @@
+#include "results/query/op_groups.h"
+
+#include <string.h>
+
+/* Products are blue, ops between them green to yellow, the ends of the model purple, updates red. */
+const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT] = {
+    [PDNN_GROUP_EMBEDDING] = {"embedding", 0x7b4b94},
+    [PDNN_GROUP_LINEAR] = {"linear GEMM", 0x12477e},
+    [PDNN_GROUP_ATTENTION] = {"attention batched GEMM", 0x2f86c6},
+    [PDNN_GROUP_FFN] = {"FC GEMM", 0x8cc3e8},
+    [PDNN_GROUP_CONVOLUTION] = {"convolution", 0x1d6fa5},
+    [PDNN_GROUP_RECURRENT] = {"recurrent layers", 0x3f9fb5},
+    [PDNN_GROUP_ADDITIVE] = {"additive attention", 0x86b6d8},
+    [PDNN_GROUP_GELU] = {"GeLU", 0x1b7f5c},
+    [PDNN_GROUP_SOFTMAX] = {"scale+mask+softmax+dropout", 0x7bbf6a},
+    [PDNN_GROUP_NORM] = {"dropout+residual+LayerNorm", 0xf0d24b},
+    [PDNN_GROUP_ACTIVATION] = {"activation", 0x2a9d6f},
+    [PDNN_GROUP_BATCHNORM] = {"normalization+residual", 0xd9c04a},
+    [PDNN_GROUP_POOLING] = {"pooling", 0xa8cf7f},
+    [PDNN_GROUP_OUTPUT] = {"output", 0xc79bd2},
+    [PDNN_GROUP_ACCUMULATION] = {"gradient accumulation", 0x8c5a2b},
+    [PDNN_GROUP_STAGE1] = {"optimizer stage 1", 0xb3261e},
+    [PDNN_GROUP_STAGE2] = {"stage 2 and norms", 0xf08a62},
+    [PDNN_GROUP_REORDER] = {"reorder", 0x4d4d4d},
+    [PDNN_GROUP_INFEED] = {"infeed", 0xd81b60},
+    [PDNN_GROUP_OTHER] = {"other", 0xa6a6a6},
+};
+
+/* What a row of ops.csv must match: every field that is set. */
+struct rule {
+    const char *op, *category, *pass;
+    enum pdnn_layer_part part; /* of the row's layer */
+    enum pdnn_op_group group;
+};
+
+/* The first match decides: first ops that determine their group by themselves, then the ends of
+ * the model by layer, then ops between the products, and last the products together with
+ * whatever belongs to their layers. */
+static const struct rule rules[] = {
+    {.category = "reorder", .group = PDNN_GROUP_REORDER},
+    {.category = "infeed", .group = PDNN_GROUP_INFEED},
+    {.category = "optimizer", .group = PDNN_GROUP_STAGE1},
+    {.category = "optimizer stage 1", .group = PDNN_GROUP_STAGE1},
+    {.category = "optimizer stage 2", .group = PDNN_GROUP_STAGE2},
+    {.category = "norm", .group = PDNN_GROUP_STAGE2},
+    {.op = "add", .pass = "backward-weights", .group = PDNN_GROUP_ACCUMULATION},
+    {.part = PDNN_LAYER_EMBEDDING, .group = PDNN_GROUP_EMBEDDING},
+    {.part = PDNN_LAYER_OUTPUT, .group = PDNN_GROUP_OUTPUT},
+    {.category = "loss", .group = PDNN_GROUP_OUTPUT},
+    {.category = "embedding", .group = PDNN_GROUP_EMBEDDING},
+    {.category = "attention gemm", .group = PDNN_GROUP_ATTENTION},
+    {.part = PDNN_LAYER_ADDITIVE_ATTENTION, .group = PDNN_GROUP_ADDITIVE},
+    {.part = PDNN_LAYER_ATTENTION, .group = PDNN_GROUP_ATTENTION},
+    {.category = "softmax", .group = PDNN_GROUP_SOFTMAX},
+    {.part = PDNN_LAYER_SOFTMAX, .group = PDNN_GROUP_SOFTMAX},
+    {.category = "pooling", .group = PDNN_GROUP_POOLING},
+    {.category = "normalization", .part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_BATCHNORM},
+    {.category = "normalization", .part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_BATCHNORM},
+    {.op = "add", .part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_BATCHNORM},
+    {.op = "add", .part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_BATCHNORM},
+    {.category = "normalization", .group = PDNN_GROUP_NORM},
+    {.op = "add", .group = PDNN_GROUP_NORM},
+    {.part = PDNN_LAYER_NORM, .group = PDNN_GROUP_NORM},
+    {.category = "activation", .part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_ACTIVATION},
+    {.category = "activation", .part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_ACTIVATION},
+    {.category = "activation", .part = PDNN_LAYER_DENSE, .group = PDNN_GROUP_ACTIVATION},
+    {.category = "activation", .group = PDNN_GROUP_GELU},
+    {.part = PDNN_LAYER_ACTIVATION, .group = PDNN_GROUP_GELU},
+    {.part = PDNN_LAYER_PROJECTION, .group = PDNN_GROUP_LINEAR},
+    {.part = PDNN_LAYER_FEED_FORWARD, .group = PDNN_GROUP_FFN},
+    {.part = PDNN_LAYER_DENSE, .group = PDNN_GROUP_FFN},
+    {.part = PDNN_LAYER_CONVOLUTION, .group = PDNN_GROUP_CONVOLUTION},
+    {.part = PDNN_LAYER_RECURRENT, .group = PDNN_GROUP_RECURRENT},
+};
+
+bool pdnn_op_is_outer(const struct pdnn_family_def *family, const struct pdnn_op_record *op) {
+    const struct pdnn_layer_def *layer = pdnn_layer_find(family, op->layer);
+    return layer && strcmp(layer->stem, op->layer) == 0;
+}
+
+static bool fits(const struct rule *rule, const struct pdnn_op_record *op, enum pdnn_layer_part part) {
+    return (!rule->op || strcmp(rule->op, op->op) == 0) &&
+           (!rule->category || strcmp(rule->category, op->category) == 0) &&
+           (!rule->pass || strcmp(rule->pass, op->pass) == 0) && (!rule->part || rule->part == part);
+}
+
+enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const struct pdnn_op_record *op) {
+    const struct pdnn_layer_def *layer = pdnn_layer_find(family, op->layer);
+    enum pdnn_layer_part part = layer ? layer->part : PDNN_LAYER_OTHER;
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (fits(&rules[i], op, part))
+            return rules[i].group;
+    }
+    return PDNN_GROUP_OTHER;
+}
+
+bool pdnn_category_is_product(const char *category) {
+    static const char *const products[] = {"linear gemm", "attention gemm", "convolution", "recurrent"};
+    size_t k = 0;
+    while (k < sizeof products / sizeof *products && strcmp(products[k], category) != 0)
+        k++;
+    return k < sizeof products / sizeof *products;
+}

@@ -1,0 +1,36 @@
+/* ops.csv read back, one instance at a time. */
+#ifndef RESULTS_QUERY_OPS_READER_H
+#define RESULTS_QUERY_OPS_READER_H
+
+#include "base/arena.h"
+#include "base/texts.h"
+#include "results/table/csv.h"
+#include "results/store/record.h"
+
+struct pdnn_ops_reader {
+    char *path;
+    struct pdnn_csv csv;
+    struct pdnn_arena arena; /* reprinted ids */
+    int id;                  /* its column in the file */
+    int *column;             /* for each column of pdnn_ops_columns, where it is in the file */
+    struct pdnn_texts ids;   /* of the instances */
+    size_t *first;           /* by number of the id, its first row */
+    struct pdnn_op_record *ops;
+    size_t room;
+};
+
+/* Columns are found by name, so extra columns and another order do no harm. Ids
+ * are reprinted in today's form. */
+enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
+                                      struct pdnn_err *err);
+void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);
+
+/* The rows of the instance, which are contiguous in the file; none if there are none. Borrowed until the next
+ * call. */
+enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
+                                      const struct pdnn_op_record **ops, size_t *n_ops, struct pdnn_err *err);
+
+/* Whether both are the same op of a model on two platforms: layer, op, pass and shape. */
+bool pdnn_op_is_same(const struct pdnn_op_record *a, const struct pdnn_op_record *b);
+
+#endif

@@ -1,0 +1,123 @@
+/* The instances of one or several result directories that ended ok, by hyper-parameters and run settings:
+ * filtered by values, and grouped into series of instances that differ only in some keys. A key is
+ * a column of results.csv between `family` and `status`: a hyper-parameter or a run setting.
+ * Nothing here knows what was measured but for the names of two columns. */
+#ifndef RESULTS_QUERY_SELECTION_H
+#define RESULTS_QUERY_SELECTION_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "results/query/several.h"
+#include "results/table/csv.h"
+
+struct pdnn_selection {
+    struct pdnn_csv results;
+    struct pdnn_several several;  /* the tables of several directories, which results merges */
+    const char *const *directory; /* in the arena */
+    size_t n_directories;
+    struct pdnn_arena arena;      /* reprinted ids */
+    int id, family, status, step; /* column numbers; step is time_ns_median */
+    int extrapolated;             /* column; -1: there is none, and nothing was extrapolated */
+    int first_key, end_key;       /* the range of key columns */
+    int end_name; /* the end of columns that may be named like keys: also `version`, which no row differs in
+                     alone */
+    size_t *row;  /* the chosen rows of results, in order */
+    size_t count;
+    size_t *left;    /* rows that match too but did not end ok, in order */
+    size_t left_out; /* how many */
+};
+
+/* Reads DIR/results.csv and keeps the rows that ended ok and that all texts of `only` ask for
+ * (results/query/filter.h). PDNN_INVALID names the nearest column, or says that no row is left. */
+enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
+                                     const char *const *only, size_t n_only, struct pdnn_err *err);
+
+/* The same from several directories, whose names are then the key `results` (results/query/several.h). */
+enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
+                                         size_t n_directories, const char *const *only, size_t n_only,
+                                         struct pdnn_err *err);
+void pdnn_selection_close(struct pdnn_selection *selection);
+
+/* The field of a chosen row, never NULL. */
+const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column);
+
+/* The number of the directory that a chosen row comes from. */
+size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);
+
+/* Whether two chosen rows differ in the column. */
+bool pdnn_selection_varies(const struct pdnn_selection *selection, int column);
+
+/* True if all chosen rows of one directory have the same value in the column, and those of another directory
+ * another one: then `results` says it too. */
+bool pdnn_selection_follows(const struct pdnn_selection *selection, int column);
+
+/* The step time of a chosen row; NaN if the field is not a number. */
+double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);
+
+/* The column that says how much of the machine is used: pct_of_peak, or gflops if no chosen row has a number
+ * there, as in a table that was imported. */
+const char *pdnn_selection_utilization(const struct pdnn_selection *selection);
+
+/* The column of the minibatch, which is a key of every family; -1 if there is none. */
+int pdnn_selection_minibatch(const struct pdnn_selection *selection);
+
+/* True if fewer layers ran than the model has, so times were scaled up. */
+bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
+
+/* The column of a key. PDNN_INVALID names the nearest one. */
+enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
+                                    struct pdnn_err *err);
+
+enum { PDNN_SELECTION_AXES_MAX = 8 };
+
+/* The keys in which the members of a series may differ; the first one orders them. */
+struct pdnn_axes {
+    int column[PDNN_SELECTION_AXES_MAX];
+    size_t count;
+    /* What else two members must have in common besides the other keys; may be NULL. */
+    bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);
+};
+
+/* "length,batch", as typed. */
+enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const char *text,
+                                 struct pdnn_axes *axes, struct pdnn_err *err);
+
+/* Chosen rows in ascending order of the axes: numbers before words, words in the order of the file. */
+struct pdnn_series {
+    size_t *at;
+    size_t count;
+};
+
+/* Every chosen row belongs to one series, perhaps alone. Series are in the order of their first rows, in the
+ * arena. Where `results` is an axis, so are the keys that follow from it. */
+void pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                           struct pdnn_arena *arena, struct pdnn_series **series, size_t *n_series);
+
+/* Appends the id with a star for the value of each axis: "fc/layers=4,batch=*,mode=train". */
+void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                            struct pdnn_str *out);
+
+/* Appends the names of the axes: "length", or "length, batch" for two. */
+void pdnn_selection_names(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                          struct pdnn_str *out);
+
+/* Appends the values of the axes: "128", or "128, 32" for two. */
+void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                           struct pdnn_str *out);
+
+/* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none";
+ * without those that follow from `results`.
+ * A value shared by more than half of the rows is the usual one and is left out. */
+void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                          struct pdnn_str *out);
+
+/* Append the names of all keys of which the chosen rows have different values, and this row's values in the
+ * same order, - for none: "batch mode", "64 infer". */
+void pdnn_selection_varying_names(const struct pdnn_selection *selection, struct pdnn_str *out);
+void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out);
+
+/* Appends the usual values, which pdnn_selection_where leaves out. */
+void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                          struct pdnn_str *out);
+
+#endif

@@ -1,0 +1,281 @@
+#include "results/query/shares.h"
+#include "results/query/op_groups.h"
+#include "results/rows/roofline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char residual[] = "residual";
+
+static const char *const names[PDNN_BY_COUNT + 1] = {
+    [PDNN_BY_CATEGORY] = "category", [PDNN_BY_GROUP] = "group", [PDNN_BY_PASS] = "pass",
+    [PDNN_BY_LAYER] = "layer",       [PDNN_BY_OP] = "op",
+};
+
+const char *pdnn_by_name(enum pdnn_by by) {
+    return names[by];
+}
+
+enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, struct pdnn_err *err) {
+    struct pdnn_by_list parsed = {.count = 0};
+    for (const char *at = text; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char word[PDNN_SUGGESTION_TEXT], suggestion[PDNN_SUGGESTION_TEXT];
+        size_t by = 0, k = 0;
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        while (by < PDNN_BY_COUNT && strcmp(names[by], word) != 0)
+            by++;
+        if (by == PDNN_BY_COUNT)
+            return pdnn_fail(err, PDNN_INVALID,
+                             "'%.64s' is nothing to sum by: category, group, pass, layer, op%s", word,
+                             pdnn_suggest(suggestion, word, names, PDNN_BY_COUNT));
+        while (k < parsed.count && parsed.by[k] != (enum pdnn_by)by)
+            k++;
+        if (k < parsed.count)
+            return pdnn_fail(err, PDNN_INVALID, "'%.64s' names %s twice", text, word);
+        parsed.by[parsed.count++] = (enum pdnn_by)by;
+    }
+    *list = parsed;
+    return PDNN_OK;
+}
+
+bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b) {
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++) {
+        if (strcmp(a->key[by], b->key[by]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The sums so far. */
+struct sums {
+    struct pdnn_by_list by;
+    const struct pdnn_family_def *family; /* NULL: unknown to this version, so its ops have no groups */
+    struct pdnn_share *share;
+    size_t count;
+};
+
+static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_record *op) {
+    struct pdnn_share share = {.id = op->id};
+    const struct pdnn_op_group_def *group =
+        sums->family ? &pdnn_op_groups[pdnn_op_group_of(sums->family, op)] : NULL;
+    const char *const keys[PDNN_BY_COUNT] = {
+        [PDNN_BY_CATEGORY] = op->category,
+        [PDNN_BY_GROUP] = group ? group->name : op->category,
+        [PDNN_BY_PASS] = op->pass,
+        [PDNN_BY_LAYER] = op->layer,
+        [PDNN_BY_OP] = op->op,
+    };
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        share.key[by] = "";
+    for (size_t k = 0; k < sums->by.count; k++) {
+        share.key[sums->by.by[k]] = keys[sums->by.by[k]];
+        if (sums->by.by[k] == PDNN_BY_GROUP && group)
+            share.rgb = group->rgb;
+    }
+    return share;
+}
+
+static struct pdnn_share *find(struct sums *sums, const struct pdnn_share *like) {
+    size_t i = 0;
+    while (i < sums->count && !pdnn_share_same(&sums->share[i], like))
+        i++;
+    if (i == sums->count)
+        sums->share[sums->count++] = *like;
+    return &sums->share[i];
+}
+
+static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {
+    pdnn_op_sum_add(&share->work, op);
+    if (isnan(op->place.pct_of_roof))
+        return;
+    double lost_ns = fmax(0, op->time_ns_median * (1 - op->place.pct_of_roof / 100));
+    share->lost_ns += lost_ns;
+    if (lost_ns > share->most_lost_ns) {
+        share->most_lost_ns = lost_ns;
+        share->most = op;
+    }
+}
+
+static void finish(struct pdnn_share *share, double step_ns) {
+    pdnn_op_sum_finish(&share->work, step_ns);
+    if (isnan(share->work.pct_of_roof))
+        share->lost_ns = NAN;
+    if (!share->most)
+        share->most_lost_ns = NAN;
+    share->lost_pct = share->lost_ns / step_ns * 100;
+    share->most_lost_pct = share->most_lost_ns / step_ns * 100;
+}
+
+static const char *const passes[] = {"forward", "recompute", "backward-data", "backward-weights", "update"};
+
+enum { N_PASSES = sizeof passes / sizeof *passes };
+
+/* The position of a group or pass in its fixed order; other keys are all equal. */
+static int rank(enum pdnn_by by, const struct pdnn_share *share) {
+    int at = 0;
+    if (by == PDNN_BY_GROUP) {
+        while (share->rgb && at < PDNN_OP_GROUP_COUNT && strcmp(pdnn_op_groups[at].name, share->key[by]) != 0)
+            at++;
+        return at;
+    }
+    while (at < N_PASSES && strcmp(passes[at], share->key[by]) != 0)
+        at++;
+    return at;
+}
+
+/* Equal times are ordered by key, so the order does not depend on the C library's qsort. */
+int pdnn_share_compare(const void *a, const void *b) {
+    static const enum pdnn_by ranked[] = {PDNN_BY_GROUP, PDNN_BY_PASS};
+    const struct pdnn_share *x = a, *y = b;
+    int order = x->is_residual - y->is_residual;
+    for (size_t k = 0; k < sizeof ranked / sizeof *ranked && !order; k++)
+        order = rank(ranked[k], x) - rank(ranked[k], y);
+    if (!order && x->work.time_ns != y->work.time_ns)
+        return x->work.time_ns < y->work.time_ns ? 1 : -1;
+    for (size_t by = 0; by < PDNN_BY_COUNT && !order; by++)
+        order = strcmp(x->key[by], y->key[by]);
+    return order;
+}
+
+/* Group "other" appears even when it is empty. */
+static void add_other(struct sums *sums, const char *id) {
+    if (sums->family && sums->by.count == 1 && sums->by.by[0] == PDNN_BY_GROUP) {
+        const struct pdnn_op_record none = {.id = id, .category = "", .pass = ""};
+        struct pdnn_share share = named(sums, &none);
+        find(sums, &share);
+    }
+}
+
+static void add_residual(struct sums *sums, const char *id, double residual_ns) {
+    struct pdnn_share *share = &sums->share[sums->count++];
+    const struct pdnn_op_sum work = {.count = PDNN_ABSENT,
+                                     .flop_count = PDNN_ABSENT,
+                                     .in_bounds_flop_count = PDNN_ABSENT,
+                                     .byte_count = PDNN_ABSENT,
+                                     .time_ns = residual_ns};
+    *share = (struct pdnn_share){.id = id, .is_residual = true, .work = work};
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        share->key[by] = "";
+    share->key[sums->by.by[0]] = residual;
+}
+
+void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
+                 struct pdnn_share **shares, size_t *n_shares) {
+    static const struct pdnn_by_list by_category = {{PDNN_BY_CATEGORY}, 1};
+    struct sums sums = {.by = by ? *by : by_category, .family = pdnn_family_find(rows->family)};
+    double residual_ns = rows->step_ns;
+    sums.share = pdnn_arena_alloc(arena, rows->count + 2, sizeof *sums.share);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct pdnn_op_record *op = &rows->op[i];
+        if (isnan(op->time_ns_median))
+            continue;
+        struct pdnn_share share = named(&sums, op);
+        add_op(find(&sums, &share), op);
+        residual_ns -= op->time_ns_median;
+    }
+    if (sums.count) {
+        const char *id = sums.share[0].id;
+        add_other(&sums, id);
+        qsort(sums.share, sums.count, sizeof *sums.share, pdnn_share_compare);
+        add_residual(&sums, id, residual_ns);
+    }
+    for (size_t i = 0; i < sums.count; i++)
+        finish(&sums.share[i], rows->step_ns);
+    *shares = sums.share;
+    *n_shares = sums.count;
+}
+
+void pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena) {
+    static const enum pdnn_by borrowed[] = {PDNN_BY_LAYER, PDNN_BY_OP};
+    for (size_t i = 0; i < n_shares; i++) {
+        shares[i].most = NULL;
+        for (size_t k = 0; k < sizeof borrowed / sizeof *borrowed; k++) {
+            const char **key = &shares[i].key[borrowed[k]];
+            if (**key)
+                *key = pdnn_arena_strdup(arena, *key);
+        }
+    }
+}
+
+const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares) {
+    const struct pdnn_share *most = NULL;
+    for (size_t i = 0; i < n_shares; i++) {
+        if (shares[i].most && (!most || shares[i].most_lost_ns > most->most_lost_ns))
+            most = &shares[i];
+    }
+    return most;
+}
+
+#define PCT_OF_ROOF PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT
+
+static const struct pdnn_column_def columns[PDNN_SHARE_COLUMNS] = {
+    {"id", .help = "the instance"},
+    {"category", .align = PDNN_ALIGN_WRAP,
+     .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "
+             "This column and the next four are empty if rows are not summed by them"},
+    {"op_group", "group", .align = PDNN_ALIGN_WRAP,
+     .help = "part of the model: a product, what lies between two, a stage of the update"},
+    {"op_pass", "pass", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {"layer", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {"op", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {"executions", "ops", NULL, PDNN_KIND_COUNT, .rank = 5, .help = "executions in one step"},
+    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "FLOP of all of them, as in ops.csv"},
+    {"in_bounds_flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 6,
+     .help = "flop_count without the taps on padding; rates use this"},
+    {"byte_count", "bytes", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 7,
+     .help = "compulsory traffic of all of them"},
+    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME,
+     .help = "time of all of them; with the residual, they add up to the step's time_ns_median"},
+    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "share of the step's time_ns_median; with the residual, they add up to 100"},
+    {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 3,
+     .help = "in_bounds_flop_count over time_ns"},
+    {"bw_gbs", "GB/s", "1e9 B/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 4,
+     .help = "byte_count over time_ns"},
+    {"intensity_flop_per_byte", "FLOP/byte", "FLOP/byte", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "in_bounds_flop_count over byte_count"},
+    {"pct_of_roof", "% of roof", "%", PCT_OF_ROOF,
+     .help = "time that the ops' roofs allow over time they take"},
+    {"lost_ns", NULL, "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME,
+     .help = "time beyond what the roofs allow, of the ops that stay below theirs"},
+    {"lost_pct", "would save at roof, % of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "the same, as a share of the step"},
+    {"most_layer", .help = "the op that loses most: where in the model"},
+    {"most_op", .help = "its name"},
+    {"most_op_pass", .help = "its pass"},
+    {"most_op_shape", .help = "its shape, as in ops.csv"},
+    {"most_implementation", .help = "what ran"},
+    {"most_pct_of_roof", NULL, "%", PCT_OF_ROOF, .help = "how close it comes to its roof"},
+    {"most_bound", .help = "what bounds that roof"},
+    {"most_lost_pct", NULL, "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .help = "the time it loses, as a share of the step"},
+};
+const struct pdnn_table_def pdnn_shares_def = {"breakdown", "where the time of instances goes", columns,
+                                               PDNN_SHARE_COLUMNS};
+
+void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table) {
+    const struct pdnn_op_sum *work = &share->work;
+    const uint64_t counts[] = {work->count, work->flop_count, work->in_bounds_flop_count, work->byte_count};
+    const double numbers[] = {
+        work->time_ns,     work->share_pct, work->gflops,   work->bw_gbs, work->intensity_flop_per_byte,
+        work->pct_of_roof, share->lost_ns,  share->lost_pct};
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_SHARE_ID, share->id);
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        pdnn_table_set_text(table, row, PDNN_SHARE_KEY + by, share->key[by]);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        pdnn_table_set_count(table, row, PDNN_SHARE_EXECUTIONS + i, counts[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(table, row, PDNN_SHARE_TIME + i, numbers[i]);
+    pdnn_table_set_number(table, row, PDNN_SHARE_MOST_LOST, share->most_lost_pct);
+    const struct pdnn_op_record *most = share->most;
+    if (!most)
+        return;
+    const char *const texts[] = {most->layer, most->op, most->pass, most->shape, most->implementation};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        pdnn_table_set_text(table, row, PDNN_SHARE_MOST_LAYER + i, texts[i]);
+    pdnn_table_set_number(table, row, PDNN_SHARE_MOST_ROOF, most->place.pct_of_roof);
+    pdnn_table_set_text(table, row, PDNN_SHARE_MOST_BOUND, pdnn_bound_name(most->place.bound));
+}

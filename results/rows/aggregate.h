@@ -1,0 +1,55 @@
+/* From the visits of one instance to its row and the rows of its ops. A pure function of the journal's
+ * contents, the instance and the ceilings.
+ *
+ * The headline time_ns_median is the median of the ok visits' medians, and [ci_low_ns, ci_high_ns] is the
+ * 95 % interval of pdnn_visits_interval, with the other instances' scatter (none from a single visit, nor
+ * from two if the others do not say how visits scatter: PDNN_INTERVAL_DEGREES).
+ * time_ns_min is the least of all samples, time_ns_mean the mean of the visits' means; p10, p90 and mad are
+ * the medians of the visits' values. rounds counts ok visits, samples and warmups are sums, prepare_ns is the
+ * median. Status: ok if any visit was ok, otherwise that of the last visit, with its reason; which visits
+ * count is said in runtime/facts/standing.h. Flags: drift and
+ * preempted if most visits have them, other visit flags if any visit has them; noisy and drift can also
+ * follow from the visits taken together.
+ *
+ * A composed row has no spread of samples. Its limits are the visits' quantiles: the row's interval contains
+ * those of predicted visits, and is that of other settled ones if they have any.
+ *
+ * Speed index, for each of the two probes: with s = probe / reference of a visit and share = step / (step + 2
+ * ms), 1 / index = (1 - share) / max(s) + share / median(s). A busy neighbour takes turns of a few ms: the
+ * median sample of a short step falls between them; a long step contains its share of them, and so do the
+ * probes on average. */
+#ifndef RESULTS_ROWS_AGGREGATE_H
+#define RESULTS_ROWS_AGGREGATE_H
+
+#include "base/arena.h"
+#include "results/store/record.h"
+#include "results/store/visits.h"
+#include "results/rows/roofline.h"
+#include "runtime/facts/stats.h"
+
+struct pdnn_aggregate_input {
+    const char *id;
+    const struct pdnn_visit *visits;     /* in order; NULL if there are none; their ops are not read */
+    const struct pdnn_measured_ops *ops; /* by visit; NULL: unknown */
+    size_t n_visits;
+    enum pdnn_outcome outcome; /* without visits: the row's status, and `reason` says why */
+    const char *reason;        /* may be NULL */
+    struct pdnn_scatter pool;  /* from pdnn_aggregate_pool; {0}: the instance stands alone */
+    double precision;          /* the requested one: an interval five times as wide sets the flag noisy */
+    const struct pdnn_ceilings *ceilings; /* NULL: no placement and no speed_index */
+    const char *host;                     /* borrowed by the record */
+    const struct pdnn_totals *totals;     /* if already known (memory_bytes may be 0), else NULL */
+};
+
+/* How the visits of all instances scatter, which sharpens the interval of each. */
+void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool);
+
+/* Fills the record from the id, its graph's costs, its visits and the ceilings. ops (may be NULL together
+ * with n_ops) gets the rows of ops.csv, in the arena: one per group of equal nodes in order of execution,
+ * then one per kind of reorder; none if no visit was ok. The arena is reset first. An id that this program
+ * can no longer parse still gets a row, with what the visits alone say. */
+enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
+                                struct pdnn_record *record, struct pdnn_op_record **ops, size_t *n_ops,
+                                struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,411 @@
+#include "results/rows/roofline.h"
+#include "models/memory.h"
+#include "models/op.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The measured GB/s by pattern; 0: not measured. */
+struct patterns {
+    double read, copy, triad, update;
+};
+
+/* Of a stretch of reuse distances, while its rows are read. */
+struct stretch {
+    uint64_t bytes; /* of a level its capacity, of a rung its working set */
+    char level[PDNN_CEILING_TEXT];
+    struct patterns patterns;
+};
+
+/* Ascending; a row that finds no room is left out. */
+struct stretches {
+    size_t count;
+    struct stretch row[PDNN_ROOF_RUNGS];
+};
+
+static struct stretch *find_stretch(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes,
+                                    size_t room) {
+    size_t at = 0;
+    while (at < all->count && all->row[at].bytes != bytes)
+        at++;
+    if (at < all->count)
+        return &all->row[at];
+    if (all->count == room)
+        return NULL;
+    for (at = all->count++; at > 0 && all->row[at - 1].bytes > bytes; at--)
+        all->row[at] = all->row[at - 1];
+    all->row[at] = (struct stretch){.bytes = bytes};
+    memcpy(all->row[at].level, row->level, sizeof all->row[at].level);
+    return &all->row[at];
+}
+
+/* Both kinds of stores count, the better one: "copy" and "copy-streaming". */
+static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes,
+                          size_t room) {
+    struct stretch *stretch = find_stretch(all, row, bytes, room);
+    if (!stretch)
+        return;
+    struct patterns *patterns = &stretch->patterns;
+    double *rate = strncmp(row->pattern, "read", 4) == 0   ? &patterns->read
+                   : strncmp(row->pattern, "copy", 4) == 0 ? &patterns->copy
+                   : strcmp(row->pattern, "update") == 0   ? &patterns->update
+                                                           : &patterns->triad;
+    *rate = fmax(*rate, row->value);
+}
+
+/* The two rates as the header defines them. Where nobody knows how it writes, it writes as it reads. */
+static struct pdnn_roof_rung rung_of(const struct patterns *patterns) {
+    double read =
+        fmax(fmax(patterns->read, patterns->copy / 2), fmax(patterns->triad, patterns->update) * 2 / 3);
+    double added = INFINITY;
+    if (patterns->copy > 0)
+        added = 2 / patterns->copy - 1 / read;
+    if (patterns->triad > 0)
+        added = fmin(added, 3 / patterns->triad - 2 / read);
+    double write = isinf(added) ? 1 / read : fmax(0, added);
+    double update = patterns->update > 0 ? fmax(0, 3 / patterns->update - 2 / read) : write;
+    return (struct pdnn_roof_rung){
+        .read_ns_per_byte = 1 / read, .write_ns_per_byte = write, .update_ns_per_byte = fmin(write, update)};
+}
+
+static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels) {
+    roofs->n_levels = levels->count;
+    for (size_t i = levels->count; i-- > 0;) {
+        const struct stretch *from = &levels->row[i];
+        const struct patterns *patterns = &from->patterns;
+        struct pdnn_roof_level *level = &roofs->level[i];
+        level->capacity_bytes = from->bytes;
+        level->gbs = fmax(fmax(patterns->read, patterns->copy), fmax(patterns->triad, patterns->update));
+        memcpy(level->name, from->level, sizeof level->name);
+        if (i + 1 < levels->count)
+            level->gbs = fmax(level->gbs, level[1].gbs);
+    }
+}
+
+static size_t level_named(const struct pdnn_roofs *roofs, const char *name) {
+    size_t at = 0;
+    while (at + 1 < roofs->n_levels && strcmp(roofs->level[at].name, name) != 0)
+        at++;
+    return at;
+}
+
+/* is_ladder: stretches begin at their working sets; else they end at their capacities. */
+static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, bool is_ladder) {
+    roofs->n_rungs = roofs->n_levels ? from->count : 0;
+    for (size_t i = roofs->n_rungs; i-- > 0;) {
+        struct pdnn_roof_rung *rung = &roofs->rung[i];
+        *rung = rung_of(&from->row[i].patterns);
+        rung->level = level_named(roofs, from->row[i].level);
+        if (i)
+            rung->from_bytes = is_ladder ? from->row[i].bytes : from->row[i - 1].bytes + 1;
+        if (i + 1 == roofs->n_rungs)
+            continue;
+        rung->read_ns_per_byte = fmin(rung->read_ns_per_byte, rung[1].read_ns_per_byte);
+        rung->write_ns_per_byte = fmin(rung->write_ns_per_byte, rung[1].write_ns_per_byte);
+        rung->update_ns_per_byte = fmin(rung->update_ns_per_byte, rung[1].update_ns_per_byte);
+    }
+}
+
+static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0)
+            roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], row->value);
+        if (strcmp(row->dtype, pdnn_dtype_name(d)) == 0 && strncmp(row->pattern, "gemm-", 5) == 0)
+            roofs->product_gflops[d] = fmax(roofs->product_gflops[d], row->value);
+    }
+}
+
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads) {
+    struct stretches levels = {0}, ladder = {0};
+    *roofs = (struct pdnn_roofs){.n_levels = 0};
+    for (size_t i = 0; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        if (row->threads != threads || !(row->value > 0))
+            continue;
+        if (strcmp(row->kind, "compute") == 0)
+            add_peak(roofs, row);
+        else if (strcmp(row->kind, "bandwidth") == 0)
+            add_bandwidth(&levels, row, row->capacity_bytes ? row->capacity_bytes : UINT64_MAX,
+                          PDNN_ROOF_LEVELS);
+        else if (strcmp(row->kind, "ladder") == 0)
+            add_bandwidth(&ladder, row, row->capacity_bytes, PDNN_ROOF_RUNGS);
+        else if (strcmp(row->kind, "overhead") == 0)
+            roofs->overhead_ns = row->value;
+        else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "fma") == 0)
+            roofs->probe_gflops = row->value;
+        else if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, "read") == 0)
+            roofs->probe_gbs = row->value;
+    }
+    set_levels(roofs, &levels);
+    set_rungs(roofs, ladder.count ? &ladder : &levels, ladder.count > 0);
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (pdnn_dtype_is_half(d))
+            roofs->peak_gflops[d] = fmax(roofs->peak_gflops[d], roofs->peak_gflops[PDNN_F32]);
+    }
+}
+
+/* Memory as laid out in the predicted plan, cut at the ends of every buffer, so all bytes of a piece were
+ * last accessed at the same time. Time is counted in bytes accessed. */
+struct pieces {
+    uint64_t *start; /* n + 1 offsets, ascending */
+    uint64_t *last;  /* time of the piece's last access, or NEVER */
+    size_t n;
+    uint64_t clock;
+};
+
+#define NEVER UINT64_MAX
+
+struct walk {
+    const struct pdnn_graph *graph;
+    const struct pdnn_roofs *roofs;
+    const struct pdnn_lifetime *lifetimes;
+    struct pieces pieces;
+};
+
+static int compare_offsets(const void *a, const void *b) {
+    const uint64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void cut_pieces(struct walk *walk) {
+    struct pieces *pieces = &walk->pieces;
+    size_t count = 0, n_tensors = walk->graph->n_tensors;
+    pieces->start = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *pieces->start);
+    pieces->last = pdnn_arena_alloc(walk->graph->arena, 2 * n_tensors + 1, sizeof *pieces->last);
+    for (size_t i = 0; i < n_tensors; i++) {
+        const struct pdnn_lifetime *lifetime = &walk->lifetimes[i];
+        pieces->start[count++] = lifetime->offset;
+        pieces->start[count++] = lifetime->offset + lifetime->bytes;
+    }
+    qsort(pieces->start, count, sizeof *pieces->start, compare_offsets);
+    size_t distinct = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!distinct || pieces->start[i] != pieces->start[distinct - 1])
+            pieces->start[distinct++] = pieces->start[i];
+    }
+    pieces->n = distinct ? distinct - 1 : 0;
+}
+
+static void forget_accesses(struct pieces *pieces) {
+    for (size_t i = 0; i < pieces->n; i++)
+        pieces->last[i] = NEVER;
+}
+
+static size_t piece_at(const struct pieces *pieces, uint64_t offset) {
+    size_t low = 0, high = pieces->n;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (pieces->start[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t rung_at(const struct pdnn_roofs *roofs, uint64_t distance) {
+    size_t rung = 0;
+    while (rung + 1 < roofs->n_rungs && roofs->rung[rung + 1].from_bytes <= distance)
+        rung++;
+    return rung;
+}
+
+/* The part of `bytes` accessed in a buffer (perhaps fewer than its size) that falls
+ * into its first `covered` bytes. */
+static uint64_t part_of(uint64_t bytes, uint64_t covered, uint64_t whole) {
+    return covered == whole ? bytes : (uint64_t)((double)bytes * ((double)covered / (double)whole));
+}
+
+/* by_rung: one of the parts of a traffic. */
+static void access_tensor(struct walk *walk, uint32_t tensor, uint64_t bytes, uint64_t *by_rung) {
+    struct pieces *pieces = &walk->pieces;
+    const struct pdnn_lifetime *lifetime = &walk->lifetimes[tensor];
+    uint64_t end = lifetime->offset + lifetime->bytes, done = 0;
+    if (!lifetime->bytes)
+        return;
+    for (size_t i = piece_at(pieces, lifetime->offset); i < pieces->n && pieces->start[i] < end; i++) {
+        bool never = pieces->last[i] == NEVER;
+        size_t rung = rung_at(walk->roofs, never ? UINT64_MAX : pieces->clock - pieces->last[i]);
+        uint64_t upto = part_of(bytes, pieces->start[i + 1] - lifetime->offset, lifetime->bytes);
+        by_rung[rung] += upto - done;
+        done = upto;
+        pieces->last[i] = pieces->clock;
+    }
+    pieces->clock += bytes;
+}
+
+/* Whether the node's output lies where one of its inputs does, so that its lines have just been read. */
+static bool is_in_place(const struct walk *walk, const struct pdnn_node *node, uint32_t output) {
+    bool found = false;
+    for (int i = 0; i < node->n_inputs; i++)
+        found = found || walk->lifetimes[node->input[i]].offset == walk->lifetimes[output].offset;
+    return found && walk->lifetimes[output].bytes > 0;
+}
+
+/* The same accesses and bytes that models/cost counts. */
+static void access_node(struct walk *walk, const struct pdnn_node *node, struct pdnn_traffic *traffic) {
+    const struct pdnn_graph *graph = walk->graph;
+    uint64_t own[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
+    bool generic = !node->op->pass[node->pass].bytes;
+    if (!generic)
+        node->op->pass[node->pass].bytes(graph, node, own);
+    for (int k = 0; k < node->n_inputs + node->n_outputs; k++) {
+        bool is_read = k < node->n_inputs;
+        uint32_t tensor = is_read ? node->input[k] : node->output[k - node->n_inputs];
+        access_tensor(walk, tensor, generic ? pdnn_tensor_bytes(&graph->tensors[tensor]) : own[k],
+                      is_read                           ? traffic->read_bytes
+                      : is_in_place(walk, node, tensor) ? traffic->updated_bytes
+                                                        : traffic->written_bytes);
+    }
+    for (int k = 0; k < node->n_posts; k++) {
+        const struct pdnn_post *post = &node->posts[k];
+        bool is_read = post->pass != PDNN_BACKWARD_WEIGHTS;
+        uint32_t extra = is_read ? post->input : post->output;
+        if (extra != PDNN_NONE)
+            access_tensor(walk, extra, pdnn_tensor_bytes(&graph->tensors[extra]),
+                          is_read ? traffic->read_bytes : traffic->written_bytes);
+    }
+}
+
+enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
+                                    struct pdnn_traffic **traffic, struct pdnn_err *err) {
+    struct pdnn_lifetime *lifetimes;
+    uint64_t total;
+    enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
+    if (status != PDNN_OK)
+        return status;
+    struct walk walk = {.graph = graph, .roofs = roofs, .lifetimes = lifetimes};
+    struct pdnn_traffic *all = pdnn_arena_alloc(graph->arena, graph->n_nodes, sizeof *all);
+    cut_pieces(&walk);
+    forget_accesses(&walk.pieces);
+    for (size_t i = 0; !cold && i < graph->n_nodes; i++) {
+        struct pdnn_traffic before = {.read_bytes = {0}};
+        access_node(&walk, &graph->nodes[i], &before);
+    }
+    for (size_t i = 0; i < graph->n_nodes; i++)
+        access_node(&walk, &graph->nodes[i], &all[i]);
+    *traffic = all;
+    return PDNN_OK;
+}
+
+void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic) {
+    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++) {
+        sum->read_bytes[i] += traffic->read_bytes[i];
+        sum->written_bytes[i] += traffic->written_bytes[i];
+        sum->updated_bytes[i] += traffic->updated_bytes[i];
+    }
+}
+
+void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
+                       uint64_t distance) {
+    size_t rung = rung_at(roofs, distance);
+    *traffic = (struct pdnn_traffic){.read_bytes = {0}};
+    traffic->read_bytes[rung] = bytes / 2;
+    traffic->written_bytes[rung] = bytes - bytes / 2;
+}
+
+double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
+                        struct pdnn_speed speed) {
+    bool from_last =
+        roofs->n_levels && strcmp(place->roof_level, roofs->level[roofs->n_levels - 1].name) == 0;
+    return place->bound == PDNN_BOUND_MEMORY && from_last ? speed.memory : speed.compute;
+}
+
+/* The time that all bytes together need, and the level that needs most of it. */
+static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_traffic *traffic,
+                             char roof_level[PDNN_LEVEL_TEXT]) {
+    double sum = 0, most = -1, by_level[PDNN_ROOF_LEVELS] = {0};
+    for (size_t i = 0; i < roofs->n_rungs; i++) {
+        const struct pdnn_roof_rung *rung = &roofs->rung[i];
+        double ns = (double)traffic->read_bytes[i] * rung->read_ns_per_byte +
+                    (double)traffic->written_bytes[i] * rung->write_ns_per_byte +
+                    (double)traffic->updated_bytes[i] * rung->update_ns_per_byte;
+        sum += ns;
+        by_level[rung->level] += ns;
+        if ((traffic->read_bytes[i] || traffic->written_bytes[i] || traffic->updated_bytes[i]) &&
+            by_level[rung->level] > most) {
+            most = by_level[rung->level];
+            memcpy(roof_level, roofs->level[rung->level].name, PDNN_LEVEL_TEXT);
+        }
+    }
+    return sum;
+}
+
+/* The time that the arithmetic needs at the peaks, and its FLOP; infinite if a peak is unknown. */
+static double compute_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                              double *flop) {
+    double sum = 0;
+    *flop = 0;
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        *flop += (double)input->flop_count[d];
+        if (input->flop_count[d])
+            sum += (double)input->flop_count[d] / roofs->peak_gflops[d];
+    }
+    return sum;
+}
+
+/* If a neighbour disturbed the probe, the row itself says more: the machine was at least as fast as the row
+ * shows. A speed above 1 is cut to 1: no roof is above the measured one. */
+static double bounded_speed(double index, double roof_ns, double time_ns) {
+    double shown = time_ns > 0 ? roof_ns / time_ns : 0;
+    return fmin(1, fmax(index, shown));
+}
+
+static double bytes_of(const struct pdnn_traffic *traffic) {
+    double bytes = 0;
+    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
+        bytes += (double)(traffic->read_bytes[i] + traffic->written_bytes[i] + traffic->updated_bytes[i]);
+    return bytes;
+}
+
+bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                     struct pdnn_roof_times *times) {
+    double flop, bytes = bytes_of(&input->traffic);
+    *times = (struct pdnn_roof_times){.compute_ns = compute_time_ns(roofs, input, &flop),
+                                      .calls_ns = (double)input->calls * roofs->overhead_ns};
+    bool no_peak = !isfinite(times->compute_ns);
+    bool no_bandwidth = bytes > 0 && !roofs->n_levels;
+    if (no_peak || no_bandwidth || !(flop > 0 || bytes > 0))
+        return false;
+    times->memory_ns = memory_time_ns(roofs, &input->traffic, times->roof_level);
+    if (times->calls_ns > fmax(times->compute_ns, times->memory_ns))
+        times->bound = PDNN_BOUND_OVERHEAD;
+    else
+        times->bound = times->compute_ns > times->memory_ns ? PDNN_BOUND_COMPUTE : PDNN_BOUND_MEMORY;
+    return true;
+}
+
+void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                struct pdnn_placement *place) {
+    double flop, bytes = bytes_of(&input->traffic);
+    struct pdnn_roof_times times;
+    bool timed = input->time_ns > 0;
+    pdnn_placement_init(place);
+    compute_time_ns(roofs, input, &flop);
+    if (bytes > 0)
+        place->intensity_flop_per_byte = flop / bytes;
+    if (timed && flop > 0)
+        place->gflops = flop / input->time_ns;
+    if (timed && bytes > 0)
+        place->bw_gbs = bytes / input->time_ns;
+    if (!pdnn_roof_times(roofs, input, &times))
+        return;
+    double roof_ns = fmax(fmax(times.compute_ns, times.memory_ns), input->link_ns);
+    bool is_link = input->link_ns > 0 && roof_ns == input->link_ns;
+    place->bound = is_link ? PDNN_BOUND_MEMORY : times.bound;
+    snprintf(place->roof_level, sizeof place->roof_level, "%s", is_link ? "link" : times.roof_level);
+    double index = is_link ? 1 : pdnn_place_speed(place, roofs, input->speed);
+    place->roof_ns = roof_ns / bounded_speed(index, roof_ns, input->time_ns);
+    if (flop > 0)
+        place->attainable_gflops = flop / place->roof_ns;
+    if (timed)
+        place->pct_of_roof = place->roof_ns / input->time_ns * 100;
+    if (timed && flop > 0)
+        place->pct_of_peak =
+            times.compute_ns /
+            (input->time_ns * bounded_speed(input->speed.compute, times.compute_ns, input->time_ns)) * 100;
+}

@@ -1,0 +1,134 @@
+/* Where a model or an op stands against the machine's measured roofs. Pure functions of costs, the graph's
+ * order of accesses, and ceilings.
+ *
+ * Peak of a dtype: its largest compute row at this number of threads. A 16-bit peak is at least that of f32,
+ * since f32 kernels can multiply widened operands. Bandwidth of a level: from its read, copy and triad rows
+ * at this number of threads (the better kind of store for each). Nothing comes from a data sheet.
+ *
+ * Where the bytes come from: the nodes' accesses are walked in the order of execution over the addresses of
+ * the predicted plan (models/memory.h), twice, since a measured step follows a step like it. The reuse
+ * distance of an access is the number of bytes accessed since its memory was last accessed, itself included.
+ * It is served as fast as the largest working set of the ladder that is not larger: caches do not end all at
+ * once. Where the ceilings have no ladder, the smallest level whose capacity holds the distance serves it. In
+ * the cold regime, the first access to each byte of a step comes from DRAM.
+ *
+ * Reading and writing cost differently, so a working set has two rates. With read, copy and triad its
+ * measured GB/s, r = max(read, copy / 2, 2 triad / 3, 2 update / 3) is its read rate, and the time that a
+ * written byte adds to the reads beside it is w = max(0, min(2 / copy - 1 / r, 3 / triad - 2 / r)): a copy of
+ * n bytes reads n and writes n in 2 n / copy ns. What is written in place, over what the same node reads,
+ * costs max(0, 3 / update - 2 / r) and at most w, since the line is there already. Each pattern then takes at
+ * least its own time, and what only reads can reach its roof. Neither rate is worse than that of a larger
+ * working set.
+ *
+ * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
+ * (pdnn_node_dtype), F their sum, and R_l, W_l and U_l the bytes read, written and updated in
+ * place at the rates of working set l:
+ * compute time is sum(F_d / peak_d), memory time is sum(R_l / r_l + W_l w_l + U_l u_l), and roof_level is the
+ * level with the largest share of the latter. An op has one dtype; a model in int8 also has ops in f32, each
+ * under the roof of its own dtype. The roof is the larger of the two times (Williams, Waterman, Patterson,
+ * 2009): attainable = F / that, which in one dtype equals min(peak, intensity * effective bandwidth).
+ *
+ * A speed index (results/rows/aggregate.h) scales the roof to the machine's speed at the moment of the
+ * measurement, within bounds: a scaled roof is never above the measured one, and never below what the row
+ * reached as long as that is not above the measured one, since a disturbed probe makes no roof.
+ *
+ * Gradients that are averaged over ranks need at least the time of messages of their buckets' sizes over the
+ * link (pdnn_ceilings_link_ns). It is the roof, and roof_level `link`, where it is longer than the other two
+ * times; no speed index scales it.
+ *
+ * pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
+ * FLOP. bound = overhead when calling the ops at all (their number times the measured cost of an empty one)
+ * takes longer than the roof; else compute or memory, whichever time is larger. */
+#ifndef RESULTS_ROWS_ROOFLINE_H
+#define RESULTS_ROWS_ROOFLINE_H
+
+#include "base/arena.h"
+#include "models/graph.h"
+#include "models/instance.h"
+#include "results/store/record.h"
+#include "runtime/facts/ceilings.h"
+
+enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };
+
+/* Above this, pct_of_roof sets the flag above_roof. More than 100, because roofs and rows repeat only within
+ * a few per cent. */
+#define PDNN_ABOVE_ROOF_PCT 105.0
+
+/* The roofs for one thread count. */
+struct pdnn_roofs {
+    double peak_gflops[PDNN_DTYPE_COUNT];    /* 0: not measured */
+    double product_gflops[PDNN_DTYPE_COUNT]; /* of the fastest library's matrix products; 0: not measured */
+    double overhead_ns;                      /* of one op; 0: not measured */
+    double probe_gflops, probe_gbs;          /* the probes' reference speeds; 0: not measured */
+    size_t n_levels;                         /* nearest to the core first; 0: not measured */
+    struct pdnn_roof_level {
+        char name[PDNN_LEVEL_TEXT];
+        uint64_t capacity_bytes; /* UINT64_MAX for the last one */
+        double gbs;              /* the best of the patterns: for pictures and words */
+    } level[PDNN_ROOF_LEVELS];
+    size_t n_rungs; /* working sets, ascending; without a ladder one for each level; 0: not measured */
+    struct pdnn_roof_rung {
+        uint64_t from_bytes;       /* the reuse distances from here on, to the next one, are served so: */
+        double read_ns_per_byte;   /* 1 / r */
+        double write_ns_per_byte;  /* w */
+        double update_ns_per_byte; /* written in place */
+        size_t level;
+    } rung[PDNN_ROOF_RUNGS];
+};
+
+void pdnn_roofs_init(struct pdnn_roofs *roofs, const struct pdnn_ceilings *ceilings, int64_t threads);
+
+/* Bytes read and written by rung. */
+struct pdnn_traffic {
+    uint64_t read_bytes[PDNN_ROOF_RUNGS], written_bytes[PDNN_ROOF_RUNGS];
+    uint64_t updated_bytes[PDNN_ROOF_RUNGS]; /* written in place */
+};
+
+/* The traffic of every node of the graph (n_nodes of them, in the graph's arena). */
+enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
+                                    struct pdnn_traffic **traffic, struct pdnn_err *err);
+
+void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic);
+
+/* Traffic of bytes that all have the same reuse distance, half of them read and half written. For a reorder,
+ * which is in no graph, the distance is its own size. */
+void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
+                       uint64_t distance);
+
+/* How fast the machine was, relative to its speed when the roofs were measured; 1 if unknown. */
+struct pdnn_speed {
+    /* From the FMA probe: for rows bound by compute, overhead or caches, since caches run at the core's
+     * clock. */
+    double compute;
+    double memory; /* from the read probe, which streams from DRAM: for rows bound by DRAM */
+};
+
+struct pdnn_place_input {
+    uint64_t flop_count[PDNN_DTYPE_COUNT]; /* in bounds, by the dtype of the computation */
+    struct pdnn_traffic traffic;
+    uint64_t calls; /* ops executed, for the overhead */
+    double time_ns; /* NaN: not measured; then only intensity, attainable, bound and level are filled */
+    struct pdnn_speed speed;
+    double link_ns; /* that averaging gradients needs at the measured roof of the link; 0: none is averaged */
+};
+
+/* What a roof is made of, at the speed that the roofs were measured at. */
+struct pdnn_roof_times {
+    double compute_ns, memory_ns;
+    double calls_ns;                  /* of the calls alone; 0: not measured */
+    enum pdnn_bound bound;            /* the longest of them */
+    char roof_level[PDNN_LEVEL_TEXT]; /* as in a placement */
+};
+
+/* False if there is no work, or the roofs lack what it needs. Reads flop_count, traffic and calls. */
+bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                     struct pdnn_roof_times *times);
+
+void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
+                struct pdnn_placement *place);
+
+/* The speed index that applies to the placement's bound and level. */
+double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_roofs *roofs,
+                        struct pdnn_speed speed);
+
+#endif

@@ -1,0 +1,36 @@
+/* What a sweep found, in a few numbers: the rows that stand out, what bounds the rows, how many cannot be
+ * trusted and why. Rows that did not end ok do not count. */
+#ifndef RESULTS_ROWS_SUMMARY_H
+#define RESULTS_ROWS_SUMMARY_H
+
+#include "results/store/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum pdnn_extreme {
+    PDNN_EXTREME_FASTEST,  /* by FLOP rate */
+    PDNN_EXTREME_SLOWEST,  /* the same */
+    PDNN_EXTREME_FARTHEST, /* from its roof */
+    PDNN_EXTREME_COUNT
+};
+
+struct pdnn_extreme_row {
+    bool found;
+    char id[PDNN_ID_TEXT];
+    bool parsed; /* this program knows the id, so `instance` is set */
+    struct pdnn_instance instance;
+    struct pdnn_placement place;
+};
+
+/* {0}: no rows yet. */
+struct pdnn_summary {
+    struct pdnn_extreme_row row[PDNN_EXTREME_COUNT];
+    size_t n_ok, n_noisy;
+    size_t bound[PDNN_BOUND_COUNT];     /* ok rows by what limits them */
+    size_t noisy_flag[PDNN_FLAG_COUNT]; /* noisy rows by their other flags, by bit */
+};
+
+void pdnn_summary_add(struct pdnn_summary *summary, const struct pdnn_record *record);
+
+#endif

@@ -1,0 +1,82 @@
+/* journal.csv and journal-ops.csv: one row per visit, and one per visit and op, appended and synced as they
+ * are measured; the source of every other table. A visit's ops are on disk before its row in journal.csv, and
+ * that row commits them. Opening the journal drops a last line cut short by a crash, and ops whose visit has
+ * no row; nothing else is ever removed or rewritten, except by pdnn_journal_prune.
+ * A journal of another schema is refused; ids are reprinted in today's form when read. */
+#ifndef RESULTS_STORE_JOURNAL_H
+#define RESULTS_STORE_JOURNAL_H
+
+#include "base/folder.h"
+#include "base/str.h"
+#include "models/instance.h"
+#include "results/store/visits.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One row of journal.csv: the visit without its ops. */
+struct pdnn_journal_row {
+    uint64_t schema;
+    char id[PDNN_ID_TEXT];
+    uint64_t number;         /* among the instance's visits, from 1 */
+    struct pdnn_visit visit; /* n_ops 0, ops NULL */
+    uint64_t n_ops;          /* its rows in journal-ops.csv */
+};
+
+/* One row of journal-ops.csv. */
+struct pdnn_journal_op_row {
+    char id[PDNN_ID_TEXT];
+    uint64_t visit;
+    /* The key, split at its slashes. */
+    char op[PDNN_OP_KEY_TEXT], pass[PDNN_OP_KEY_TEXT], shape[PDNN_OP_KEY_TEXT];
+    char layer[PDNN_OP_LAYER_TEXT], implementation[PDNN_IMPLEMENTATION_TEXT];
+    uint64_t count, bytes;
+    double time_ns;
+};
+
+struct pdnn_journal; /* opaque */
+
+/* Adds the visits in these parts of the two files, each beginning with its header; both texts are taken over.
+ * path: for messages. */
+enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, struct pdnn_str *ops,
+                                    struct pdnn_visits *known, struct pdnn_err *err);
+
+/* Opens or creates journal.csv in the folder (borrowed until the journal is closed) for appending, and reads
+ * what it has. Holds an exclusive lock: PDNN_INVALID if another process writes to the directory. A journal
+ * with another header, or that cannot be written to, is PDNN_INVALID too and stays as it is. */
+enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
+                                   struct pdnn_err *err);
+
+/* Adds the visits in DIR/journal.csv, without their ops, to those known: all, or with wants those of the
+ * instances for which it says so, whose ids are in today's form. Takes no lock and leaves out an incomplete
+ * last row, so somebody may be writing there. */
+enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const void *user, const char *id),
+                                   const void *user, struct pdnn_visits *known, struct pdnn_err *err);
+
+/* PDNN_IO if rows go where nobody will find them: the directory, or one of the two files in it, was deleted,
+ * moved or replaced since the journal was opened. */
+enum pdnn_status pdnn_journal_check(const struct pdnn_journal *journal, struct pdnn_err *err);
+
+/* Takes NULL. */
+void pdnn_journal_close(struct pdnn_journal *journal);
+
+/* True if opening dropped something incomplete. */
+bool pdnn_journal_was_torn(const struct pdnn_journal *journal);
+
+/* Appends the visit (borrowed) and its ops, and syncs. If that fails (disk full), the
+ * journal is as it was before. */
+enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
+                                     const struct pdnn_visit *visit, struct pdnn_err *err);
+
+/* Drops the instances that `drops` says, whose ids are in today's form. journal.csv is replaced in one step,
+ * which commits it; journal-ops.csv follows, here or when the journal is opened again. *journal is opened
+ * again, or is NULL after a failure behind the commit: PDNN_INVALID if another process has taken the
+ * directory since. */
+enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)(void *user, const char *id),
+                                    void *user, struct pdnn_err *err);
+
+/* All visits in the journal, whether or not a spec still names the instance. */
+const struct pdnn_visits *pdnn_journal_visits(const struct pdnn_journal *journal);
+
+#endif

@@ -1,0 +1,295 @@
+#define _POSIX_C_SOURCE 200809L
+#include "results/store/journal_scan.h"
+
+#include "base/memory.h"
+#include "results/store/columns.h"
+#include "results/store/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Rows are far shorter: a longer line is no row. */
+enum { BLOCK_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 24, FIELDS_MAX = 64 };
+
+static enum pdnn_status open_file(struct pdnn_scan_file *file, const char *directory, const char *name,
+                                  struct pdnn_err *err) {
+    struct stat info;
+    int written = snprintf(file->path, sizeof file->path, "%s/%s", directory, name);
+    if (written < 0 || (size_t)written >= sizeof file->path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", file->path, strerror(errno));
+    if (fstat(file->fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is not a file", file->path);
+    return PDNN_OK;
+}
+
+/* Blocks are there only while a scan is under way: a merge keeps the files of many directories open. */
+static void make_block(struct pdnn_scan_file *file) {
+    file->block = pdnn_alloc(BLOCK_BYTES, 1);
+    file->room = BLOCK_BYTES;
+}
+
+static void drop_block(struct pdnn_scan_file *file) {
+    free(file->block);
+    file->block = NULL;
+}
+
+/* Moves what is left to the front of the block and reads on. *more is false at the end of the file. */
+static enum pdnn_status fill(struct pdnn_scan_file *file, bool *more, struct pdnn_err *err) {
+    memmove(file->block, file->block + file->at, file->used - file->at);
+    file->offset += file->at;
+    file->used -= file->at;
+    file->at = 0;
+    if (file->used == file->room) {
+        char *larger = file->room < LINE_MAX_BYTES ? pdnn_resize(file->block, 2, file->room) : NULL;
+        if (!larger)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": a line too long for a row", file->path,
+                             file->line + 1);
+        file->block = larger;
+        file->room *= 2;
+    }
+    for (;;) {
+        ssize_t got = pread(file->fd, file->block + file->used, file->room - file->used,
+                            (off_t)(file->offset + file->used));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return pdnn_fail(err, PDNN_IO, "%s: cannot be read: %s", file->path, strerror(errno));
+        file->used += (size_t)got;
+        *more = got > 0;
+        return PDNN_OK;
+    }
+}
+
+/* The next line that ends with a newline; text NULL if there is none. */
+static enum pdnn_status next_line(struct pdnn_scan_file *file, struct pdnn_piece *line,
+                                  struct pdnn_err *err) {
+    size_t searched = 0;
+    *line = (struct pdnn_piece){NULL, 0};
+    if (file->fd < 0)
+        return PDNN_OK;
+    if (!file->block)
+        make_block(file);
+    for (bool more = true; more;) {
+        const char *from = file->block + file->at;
+        const char *end = memchr(from + searched, '\n', file->used - file->at - searched);
+        if (end) {
+            *line = (struct pdnn_piece){from, (size_t)(end - from) + 1};
+            file->at += line->length;
+            file->line++;
+            return PDNN_OK;
+        }
+        searched = file->used - file->at;
+        if (fill(file, &more, err) != PDNN_OK)
+            return err->status;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct pdnn_columns *columns,
+                                     struct pdnn_err *err) {
+    struct pdnn_piece line;
+    enum pdnn_status status = next_line(file, &line, err);
+    if (status != PDNN_OK)
+        return status;
+    const char *text = file->block ? file->block : "";
+    /* Cut short, it was killed before its header was complete. */
+    if (pdnn_columns_match(columns, text, file->used) == PDNN_HEADER_OTHER)
+        return pdnn_columns_refuse(columns, file->path, text, file->used, err);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
+                                        struct pdnn_err *err) {
+    char ops[PDNN_FOLDER_TEXT];
+    *scan = (struct pdnn_journal_scan){.visits.fd = -1, .ops.fd = -1};
+    enum pdnn_status status = open_file(&scan->visits, directory, pdnn_journal_columns.table, err);
+    if (status == PDNN_OK)
+        status = check_header(&scan->visits, &pdnn_journal_columns, err);
+    int written = snprintf(ops, sizeof ops, "%s/%s", directory, pdnn_journal_ops_columns.table);
+    bool is_there = written > 0 && (size_t)written < sizeof ops && access(ops, F_OK) == 0;
+    if (status == PDNN_OK && is_there) {
+        status = open_file(&scan->ops, directory, pdnn_journal_ops_columns.table, err);
+        if (status == PDNN_OK)
+            status = check_header(&scan->ops, &pdnn_journal_ops_columns, err);
+    }
+    return status;
+}
+
+static void rewind_file(struct pdnn_scan_file *file) {
+    struct pdnn_piece header;
+    struct pdnn_err ignored = {0};
+    file->at = file->used = 0;
+    file->offset = file->line = 0;
+    next_line(file, &header, &ignored);
+}
+
+void pdnn_journal_scan_rewind(struct pdnn_journal_scan *scan) {
+    rewind_file(&scan->visits);
+    rewind_file(&scan->ops);
+    scan->torn = false;
+}
+
+void pdnn_journal_scan_rest(struct pdnn_journal_scan *scan) {
+    drop_block(&scan->visits);
+    drop_block(&scan->ops);
+}
+
+void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
+    struct pdnn_scan_file *const files[] = {&scan->visits, &scan->ops};
+    for (size_t i = 0; i < 2; i++) {
+        if (files[i]->fd >= 0)
+            close(files[i]->fd);
+        files[i]->fd = -1;
+        drop_block(files[i]);
+    }
+}
+
+bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields) {
+    enum { SCHEMA, ID, NUMBER, STATUS, STARTED = 5, MEDIAN = 11, FLAGS = 21 };
+    const char *starts[FIELDS_MAX + 1], *end = line + length;
+    size_t count = 0, expected = pdnn_journal_columns.count;
+    bool quoted = false;
+    starts[count++] = line;
+    for (const char *at = line; at < end; at++) {
+        if (*at == '"') {
+            quoted = !quoted;
+        } else if (*at == ',' && !quoted) {
+            if (count > expected)
+                return false;
+            starts[count++] = at + 1;
+        } else if (!*at) {
+            return false;
+        }
+    }
+    if (quoted || count != expected)
+        return false;
+    starts[count] = end + 1;
+    struct pdnn_piece *const parts[] = {&fields->schema,  &fields->id,     &fields->number, &fields->status,
+                                        &fields->started, &fields->median, &fields->flags,  &fields->ops};
+    const size_t columns[] = {SCHEMA, ID, NUMBER, STATUS, STARTED, MEDIAN, FLAGS, expected - 1};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        const char *start = starts[columns[i]];
+        *parts[i] = (struct pdnn_piece){start, (size_t)(starts[columns[i] + 1] - start) - 1};
+    }
+    const char *rest = fields->number.text + fields->number.length;
+    fields->rest = (struct pdnn_piece){rest, (size_t)(end - rest)};
+    return true;
+}
+
+/* A piece as a text of its own, without its quotes. */
+static const char *plain(struct pdnn_piece piece, char *buffer, size_t size) {
+    size_t quoted = piece.length > 1 && *piece.text == '"', length = piece.length - 2 * quoted;
+    length = length < size ? length : size - 1;
+    memcpy(buffer, piece.text + quoted, length);
+    buffer[length] = 0;
+    return buffer;
+}
+
+const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]) {
+    char text[PDNN_ID_TEXT];
+    return pdnn_instance_reprint(plain(fields->id, text, sizeof text), today);
+}
+
+struct pdnn_visit pdnn_row_visit(const struct pdnn_row_fields *fields) {
+    char text[PDNN_FLAGS_TEXT];
+    struct pdnn_visit visit = {.outcome = pdnn_outcome_find(plain(fields->status, text, sizeof text))};
+    visit.flags = pdnn_flags_parse(plain(fields->flags, text, sizeof text));
+    visit.median_ns = strtod(plain(fields->median, text, sizeof text), NULL);
+    if (!pdnn_utc_parse(plain(fields->started, text, sizeof text), &visit.started_unix_ms))
+        visit.started_unix_ms = 0;
+    return visit;
+}
+
+/* At most nine digits: no visit has more ops. */
+static bool parse_small(struct pdnn_piece span, size_t *value) {
+    *value = 0;
+    for (size_t i = 0; i < span.length; i++) {
+        if (span.text[i] < '0' || span.text[i] > '9')
+            return false;
+        *value = *value * 10 + (size_t)(span.text[i] - '0');
+    }
+    return span.length > 0 && span.length < 10;
+}
+
+static bool is_of(struct pdnn_piece line, struct pdnn_piece id) {
+    return line.length > id.length && memcmp(line.text, id.text, id.length) == 0 &&
+           line.text[id.length] == ',';
+}
+
+/* Ops begin with the visit's id and number, as its own row has them behind its schema. */
+static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
+                                 size_t count, struct pdnn_err *err) {
+    const struct pdnn_row_fields *fields = &visit->fields;
+    struct pdnn_scan_file *file = &scan->ops;
+    size_t key = (size_t)(fields->rest.text - fields->id.text) + 1;
+    visit->ops_offset = file->offset + file->at;
+    visit->ops_length = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct pdnn_piece line;
+        if (next_line(file, &line, err) != PDNN_OK)
+            return err->status;
+        /* Rows of other instances before the visit's own: a killed prune left them. */
+        while (i == 0 && line.text && !is_of(line, fields->id)) {
+            if (next_line(file, &line, err) != PDNN_OK)
+                return err->status;
+        }
+        if (i == 0 && line.text)
+            visit->ops_offset = file->offset + file->at - line.length;
+        if (!line.text)
+            return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %.*s of %.*s has its %zu ops",
+                             file->path, (int)fields->number.length, fields->number.text,
+                             (int)fields->id.length, fields->id.text, count);
+        if (line.length <= key || memcmp(line.text, fields->id.text, key) != 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": is not op %zu of visit %.*s of %.*s",
+                             file->path, file->line, i + 1, (int)fields->number.length, fields->number.text,
+                             (int)fields->id.length, fields->id.text);
+        visit->ops_length += line.length;
+    }
+    return PDNN_OK;
+}
+
+/* Whether nothing but an incomplete line follows. */
+static bool is_last(struct pdnn_scan_file *file) {
+    struct pdnn_piece line;
+    struct pdnn_err ignored = {0};
+    return next_line(file, &line, &ignored) == PDNN_OK && !line.text;
+}
+
+enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
+                                        bool *done, struct pdnn_err *err) {
+    struct pdnn_scan_file *file = &scan->visits;
+    size_t n_ops, schema;
+    *done = false;
+    if (next_line(file, &visit->line, err) != PDNN_OK)
+        return err->status;
+    if (!visit->line.text) {
+        scan->torn = file->used > file->at;
+        *done = true;
+        return PDNN_OK;
+    }
+    visit->offset = file->offset + file->at - visit->line.length;
+    if (!pdnn_row_split(visit->line.text, visit->line.length - 1, &visit->fields)) {
+        uint64_t number = file->line;
+        if (!is_last(file))
+            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": not a row of a journal", file->path, number);
+        scan->torn = *done = true;
+        return PDNN_OK;
+    }
+    if (!parse_small(visit->fields.schema, &schema) || schema != PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": schema '%.*s', this program reads %d",
+                         file->path, file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
+                         PDNN_SCHEMA);
+    if (!parse_small(visit->fields.ops, &n_ops))
+        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": '%.*s' is not a value for column 'ops'",
+                         file->path, file->line, (int)visit->fields.ops.length, visit->fields.ops.text);
+    return take_ops(scan, visit, n_ops, err);
+}

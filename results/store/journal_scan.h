@@ -1,0 +1,78 @@
+/* The two files of a journal read from front to back in blocks: for directories too large for memory, and for
+ * those that somebody is still writing. Takes no lock and changes nothing. A visit is where its bytes are;
+ * what its columns mean is known to results/store/journal. */
+#ifndef RESULTS_STORE_JOURNAL_SCAN_H
+#define RESULTS_STORE_JOURNAL_SCAN_H
+
+#include "base/err.h"
+#include "base/folder.h"
+#include "models/instance.h"
+#include "runtime/facts/visit.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One of the two files, and the block of it in memory. */
+struct pdnn_scan_file {
+    int fd; /* -1: not open */
+    char path[PDNN_FOLDER_TEXT];
+    char *block;
+    size_t at, used, room; /* in the block */
+    uint64_t offset;       /* of the block in the file */
+    uint64_t line;         /* lines taken so far */
+};
+
+struct pdnn_journal_scan {
+    struct pdnn_scan_file visits, ops;
+    bool torn; /* the last line of journal.csv was incomplete and was left out */
+};
+
+struct pdnn_piece {
+    const char *text;
+    size_t length;
+};
+
+/* The fields of a row of journal.csv that tell visits apart, as they stand in the file, quotes included. */
+struct pdnn_row_fields {
+    struct pdnn_piece schema, id, number, status, started, median, flags, ops;
+    struct pdnn_piece rest; /* everything after the number: a copy of the visit has the same */
+};
+
+/* False if the line, without its newline, does not have the columns of a journal. */
+bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields);
+
+/* The id in today's form, in `today`; "" if there is no such id. */
+const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]);
+
+/* What the row says of the visit's outcome, start, median and flags, by which visits are counted
+ * (runtime/facts/standing.h); all else is 0. A start that cannot be read is 0. */
+struct pdnn_visit pdnn_row_visit(const struct pdnn_row_fields *fields);
+
+/* A committed visit. */
+struct pdnn_scanned_visit {
+    struct pdnn_piece line; /* with its newline; valid until the next call, as are the fields */
+    struct pdnn_row_fields fields;
+    uint64_t offset;                 /* of the line in journal.csv */
+    uint64_t ops_offset, ops_length; /* of its rows in journal-ops.csv */
+};
+
+/* PDNN_INVALID if the directory has no journal.csv, or a file has another header than this version writes.
+ * A missing journal-ops.csv is empty. Release with pdnn_journal_scan_close, also after a failure. */
+enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
+                                        struct pdnn_err *err);
+
+/* Starts at the first visit again. */
+void pdnn_journal_scan_rewind(struct pdnn_journal_scan *scan);
+
+/* Frees the memory of a scan; the files stay open, for reading visits where they are and for a rewind. */
+void pdnn_journal_scan_rest(struct pdnn_journal_scan *scan);
+
+/* The next visit with all its ops; *done if there is none left. PDNN_INVALID, with path and line, for a
+ * damaged row, a row of another schema, or ops that are not the visit's. */
+enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
+                                        bool *done, struct pdnn_err *err);
+
+void pdnn_journal_scan_close(struct pdnn_journal_scan *scan);
+
+#endif

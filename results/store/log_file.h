@@ -1,0 +1,53 @@
+/* A CSV file that only grows at its end, with every write synced. A last line cut short by a crash is
+ * removed; nothing else is ever removed or rewritten. The meaning of its rows is not known here. */
+#ifndef RESULTS_STORE_LOG_FILE_H
+#define RESULTS_STORE_LOG_FILE_H
+
+#include "base/folder.h"
+#include "results/store/columns.h"
+#include "results/table/csv.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pdnn_log_file {
+    const struct pdnn_folder *folder; /* borrowed */
+    char path[PDNN_FOLDER_TEXT];
+    const struct pdnn_columns *columns;
+    int fd;          /* -1: not open */
+    uint64_t length; /* bytes to keep */
+    bool torn;       /* the file was longer than that */
+};
+
+/* The file named like the columns' table. Opens nothing. */
+void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
+                        const struct pdnn_columns *columns);
+
+/* Opens or creates the file for appending. exclusive: takes a lock. PDNN_INVALID if another process has it,
+ * or if the file cannot be opened for writing. */
+enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err);
+
+/* Reads the complete rows; none if the file does not exist or ends within its header. PDNN_INVALID if it has
+ * another header; the file stays as it is. Release *csv with pdnn_csv_finish. */
+enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv *csv, struct pdnn_err *err);
+
+/* Keeps only the first `length` bytes of what was loaded. Changes memory only:
+ * pdnn_log_file_settle changes the file. */
+void pdnn_log_file_keep(struct pdnn_log_file *file, uint64_t length);
+
+/* Truncates the open file to the bytes to keep, and writes the header if there are none. */
+enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err);
+
+/* Appends whole lines in one synced write. If that fails (disk full), the file is as it was before. */
+enum pdnn_status pdnn_log_file_append(struct pdnn_log_file *file, const struct pdnn_str *lines,
+                                      struct pdnn_err *err);
+
+/* Removes everything after the first `length` bytes, when the row in the other file could not be written. */
+void pdnn_log_file_take_back(struct pdnn_log_file *file, uint64_t length);
+
+/* PDNN_IO if the file of that name in the folder is another one by now, or none. */
+enum pdnn_status pdnn_log_file_check(const struct pdnn_log_file *file, struct pdnn_err *err);
+
+void pdnn_log_file_close(struct pdnn_log_file *file);
+
+#endif

@@ -1,0 +1,115 @@
+#include "results/store/seqpoint_table.h"
+#include "results/table/read.h"
+
+#include <string.h>
+
+enum { TABLE_LIMIT_BYTES = 256 << 20, LENGTH_MAX = 1 << 24 };
+static const uint64_t ITERATIONS_MAX = UINT64_C(1) << 32;
+
+const struct pdnn_word pdnn_seqpoint_methods[] = {
+    {"seqpoint", "a SeqPoint: it stands for the iterations of its bin of lengths", ""},
+    {"frequent", "the commonest length", ""},
+    {"median", "the median of the iterations' lengths", ""},
+    {"worst", "the single iteration that misjudges the epoch most", ""},
+    {"prior", "among the first consecutive iterations", ""},
+    {"random", "among iterations drawn at random", ""},
+    {"sample", "in the stratified random sample of the model-assisted estimate", ""},
+    {NULL, NULL, NULL}};
+
+#define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
+#define EXACT(show)    AS(NUMBER, show), .digits = PDNN_DIGITS_EXACT
+
+static const struct pdnn_column_def columns[PDNN_SEQPOINT_COLUMNS] = {
+    {"id", NULL, NULL, AS(TEXT, NEVER), .help = "the model at these lengths, as in results.csv"},
+    {"source_length", "source", "steps", AS(WHOLE, PLAIN),
+     .help = "padded length of the source, or the only one"},
+    {"target_length", "target", "steps", AS(WHOLE, PLAIN),
+     .help = "padded length of the target; 0 for a model with one length"},
+    {"iterations", NULL, NULL, AS(COUNT, PLAIN), .help = "iterations of the epoch with these lengths"},
+    {"flop_count", "FLOP", "FLOP", AS(COUNT, SI), .help = "FLOP of one iteration"},
+    {"chosen_by", NULL, NULL, AS(TEXT, NEVER), .words = pdnn_seqpoint_methods,
+     .help = "the methods that run it in place of the epoch, joined by |"},
+    {"seqpoint_weight", "weight", "iterations", EXACT(FIXED),
+     .help = "iterations that it stands for as a SeqPoint; empty: it is none"},
+    {"draws", NULL, NULL, AS(COUNT, NEVER),
+     .help = "times that it is in the random sample of the model-assisted estimate"},
+    {"draws_weight", NULL, "iterations", EXACT(NEVER),
+     .help = "iterations that these draws stand for together: a sum of design weights and the fit's share, "
+             "which can be negative"},
+    {"time_ns", "time", "ns", EXACT(TIME),
+     .help =
+         "time of one iteration: with --every the mean of all, otherwise the median of the visits' medians; "
+         "empty: none ran"},
+    {"measured", NULL, NULL, AS(COUNT, NEVER), .help = "iterations of these lengths that ran"},
+};
+const struct pdnn_table_def pdnn_seqpoint_def = {"seqpoint.csv", "an epoch by its lengths", columns,
+                                                 PDNN_SEQPOINT_COLUMNS};
+
+/* The length of the word at the beginning of the text if it is the method. */
+static size_t match(const char *text, const char *method) {
+    size_t length = strcspn(text, "|");
+    return strlen(method) == length && strncmp(text, method, length) == 0 ? length : 0;
+}
+
+bool pdnn_seqpoint_is_chosen(const struct pdnn_table *table, size_t row, const char *method) {
+    const char *text = pdnn_table_text(table, row, PDNN_SEQPOINT_CHOSEN_BY);
+    while (*text && !match(text, method)) {
+        text += strcspn(text, "|");
+        text += *text == '|';
+    }
+    return *text;
+}
+
+static bool are_methods(const char *text) {
+    while (*text) {
+        size_t i = 0;
+        while (pdnn_seqpoint_methods[i].name && !match(text, pdnn_seqpoint_methods[i].name))
+            i++;
+        size_t length = strcspn(text, "|");
+        if (!pdnn_seqpoint_methods[i].name || (text[length] && !text[length + 1]))
+            return false;
+        text += length + (text[length] == '|');
+    }
+    return true;
+}
+
+static bool is_in_range(const struct pdnn_table *table, size_t row) {
+    int64_t source = pdnn_table_whole(table, row, PDNN_SEQPOINT_SOURCE);
+    int64_t target = pdnn_table_whole(table, row, PDNN_SEQPOINT_TARGET);
+    uint64_t iterations = pdnn_table_count(table, row, PDNN_SEQPOINT_ITERATIONS);
+    return source >= 1 && source <= LENGTH_MAX && target >= 0 && target <= LENGTH_MAX && iterations >= 1 &&
+           iterations <= ITERATIONS_MAX && !(pdnn_table_number(table, row, PDNN_SEQPOINT_TIME) <= 0) &&
+           !(pdnn_table_number(table, row, PDNN_SEQPOINT_WEIGHT) <= 0);
+}
+
+static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
+    const char *chosen_by = pdnn_table_text(table, row, PDNN_SEQPOINT_CHOSEN_BY);
+    if (!are_methods(chosen_by))
+        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'chosen_by'", chosen_by);
+    if (!is_in_range(table, row))
+        return pdnn_fail(err, PDNN_INVALID, "lengths, iterations, weights and times must be greater than 0");
+    if (!row)
+        return PDNN_OK;
+    int order = pdnn_table_compare(table, PDNN_SEQPOINT_SOURCE, row - 1, row);
+    if (order > 0 || (!order && pdnn_table_compare(table, PDNN_SEQPOINT_TARGET, row - 1, row) >= 0))
+        return pdnn_fail(err, PDNN_INVALID, "lengths must be ascending, each pair once");
+    if (!pdnn_table_whole(table, row - 1, PDNN_SEQPOINT_TARGET) !=
+        !pdnn_table_whole(table, row, PDNN_SEQPOINT_TARGET))
+        return pdnn_fail(err, PDNN_INVALID, "target_length is 0 in some rows only");
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_seqpoint_table_read(const char *path, struct pdnn_table *table, struct pdnn_err *err) {
+    struct pdnn_table_file file = {
+        .path = path, .mode = PDNN_CSV_STRICT, .limit_bytes = TABLE_LIMIT_BYTES, .check = check_row};
+    struct pdnn_table made;
+    enum pdnn_status status = pdnn_table_read(&file, &pdnn_seqpoint_def, &made, err);
+    if (status != PDNN_OK)
+        return status;
+    if (!made.n_rows) {
+        pdnn_table_finish(&made);
+        return pdnn_fail(err, PDNN_INVALID, "%s: there are no rows", path);
+    }
+    *table = made;
+    return PDNN_OK;
+}

@@ -1,0 +1,108 @@
+/* The files of a result directory other than the journal: results.csv and ops.csv, which are replaced
+ * atomically, ceilings.csv and environment.yaml. */
+#ifndef RESULTS_STORE_TABLES_H
+#define RESULTS_STORE_TABLES_H
+
+#include "base/arena.h"
+#include "base/folder.h"
+#include "base/str.h"
+#include "results/store/columns.h"
+#include "results/store/record.h"
+#include "runtime/facts/ceilings.h"
+
+/* results.csv and ops.csv while they are built up row by row. */
+struct pdnn_tables {
+    struct pdnn_arena arena;
+    struct pdnn_columns columns; /* of results.csv */
+    struct pdnn_str results, ops;
+};
+
+/* families: those in the table, which determine the hyper-parameter columns. */
+void pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
+                      size_t n_families);
+void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
+                     const struct pdnn_op_record *ops, size_t n_ops);
+/* Replaces results.csv and ops.csv in the folder. */
+enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const struct pdnn_folder *folder,
+                                   struct pdnn_err *err);
+void pdnn_tables_finish(struct pdnn_tables *tables);
+
+/* The columns of ceilings.csv. */
+enum pdnn_ceiling_column {
+    PDNN_CEILING_KIND,
+    PDNN_CEILING_PATTERN,
+    PDNN_CEILING_DTYPE,
+    PDNN_CEILING_LEVEL,
+    PDNN_CEILING_THREADS,
+    PDNN_CEILING_CAPACITY,
+    PDNN_CEILING_VALUE,
+    PDNN_CEILING_LOW,
+    PDNN_CEILING_HIGH,
+    PDNN_CEILING_REPETITIONS,
+    PDNN_CEILING_MEDIAN,
+    PDNN_CEILING_REPORTED,
+    PDNN_CEILING_HOST,
+    PDNN_CEILING_MEASURED,
+    PDNN_CEILING_CHECKED,
+    PDNN_CEILING_RANKS,
+    PDNN_CEILINGS_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_ceilings_def;
+
+/* Adds a row to a table of these columns. */
+void pdnn_ceilings_add(const struct pdnn_ceiling *roof, struct pdnn_table *table);
+
+/* Appends the text of a ceilings.csv; reads such a file. If it has rows of several hosts, those of the given
+ * one are read, of the first one in the file if host is NULL; rows that name no host belong to all. */
+void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str *out);
+enum pdnn_status pdnn_ceilings_read(const char *path, const char *host, struct pdnn_ceilings *ceilings,
+                                    struct pdnn_err *err);
+/* The same of DIR/ceilings.csv. */
+enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilings *ceilings,
+                                       struct pdnn_err *err);
+/* The same from text of the given length plus a NUL, which is the caller's, and changed; path is for
+ * messages.
+ */
+enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
+enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER, PDNN_FACT_BOOL };
+
+/* One line of environment.yaml. */
+struct pdnn_fact {
+    const char *key; /* [a-z0-9_]+ */
+    enum pdnn_fact_type type;
+    const char *text;
+    int64_t whole; /* BOOL: 0 or 1 */
+    double number;
+    bool identity;        /* a sweep continues in this directory only if this is unchanged */
+    const char *variable; /* the environment variable whose value it is, or NULL */
+};
+
+/* Replaces environment.yaml in the folder. */
+enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const struct pdnn_fact *facts,
+                                        size_t n_facts, struct pdnn_err *err);
+
+/* Compares the identity facts with DIR/environment.yaml. PDNN_INVALID names the first that differs, both
+ * values, and what to do; a missing key differs, unless it is
+ * that of a variable, which earlier versions did not write. PDNN_OK if the file does not exist. */
+enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
+                                        struct pdnn_err *err);
+
+/* Appends the value of a key in DIR/environment.yaml as plain text; nothing if
+ * the file or the key is missing. */
+void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value);
+
+/* The same from the text of such a file. */
+void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *value);
+
+/* Whether two environment.yaml differ in an identity fact that both have, the first of which is appended:
+ * its key and, as written, both values. */
+bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_str *key,
+                              struct pdnn_str *values);
+
+/* Appends the facts of several hosts as one environment.yaml: the lines of the first text, where each value
+ * that is not the same in all of them is a text with all of them, joined by " | ". */
+void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out);
+
+#endif

@@ -1,0 +1,540 @@
+#include "results/whatif/distribution.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "models/build.h"
+#include "models/group.h"
+#include "models/memory.h"
+#include "models/op.h"
+#include "results/rows/op_medians.h"
+#include "results/query/op_groups.h"
+#include "results/rows/roofline.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ID, FAMILY, METHOD, NODES, SLICE, DEVICES, OVERLAP, TIMES };
+enum { N_TIMES = 10, PARAMS = TIMES + N_TIMES, GRADIENT_BYTES, BUCKETS, MEMORY, BATCH };
+_Static_assert((int)BATCH == (int)PDNN_SCALED_LARGEST_BATCH, "one column");
+
+#define AS(k, s) PDNN_KIND_##k, PDNN_SHOW_##s
+#define ID_COLUMN                                                                                            \
+    { "id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "the instance" }
+#define METHOD_COLUMN                                                                                        \
+    { "method", NULL, NULL, AS(TEXT, NEVER), .help = "modelled: no row of this table was measured" }
+#define NODES_COLUMN(show)                                                                                   \
+    {                                                                                                        \
+        "nodes", NULL, NULL, AS(WHOLE, show),                                                                \
+            .help = "data parallel: groups of devices, each with a minibatch of its own"                     \
+    }
+#define SLICE_COLUMN(show)                                                                                   \
+    {                                                                                                        \
+        "slice_ways", "slices", NULL, AS(WHOLE, show),                                                       \
+            .help = "devices that a model is sliced over; 1: not at all"                                     \
+    }
+
+static const struct pdnn_column_def device_columns[PDNN_SCALED_COLUMNS] = {
+    ID_COLUMN,
+    {"family", NULL, NULL, AS(TEXT, NEVER), .help = "model family"},
+    METHOD_COLUMN,
+    NODES_COLUMN(PLAIN),
+    SLICE_COLUMN(PLAIN),
+    {"devices", NULL, NULL, AS(WHOLE, NEVER), .help = "nodes times slice_ways"},
+    {"overlap", NULL, NULL, AS(TEXT, NEVER), .help = "yes: gradients are reduced during the backward pass"},
+    {"one_device_ns", NULL, "ns", AS(NUMBER, NEVER), .help = "the step measured on one device"},
+    {"step_ns", "step", "ns", AS(NUMBER, TIME), .help = "the modelled step: compute_ns and exposed_ns"},
+    {"compute_ns", "compute", "ns", AS(NUMBER, TIME), .help = "of a device, without communication"},
+    {"gradients_ns", "gradients", "ns", AS(NUMBER, TIME),
+     .help = "all reductions of gradients, one after another"},
+    {"slices_ns", "slicing", "ns", AS(NUMBER, TIME), .help = "all reductions of activations between slices"},
+    {"exposed_ns", "exposed", "ns", AS(NUMBER, TIME), .help = "communication that nothing hides"},
+    {"exposed_pct", "% of step", "%", AS(NUMBER, FIXED), .decimals = 1, .help = "of the step"},
+    {"hidden_pct", "hidden %", "%", AS(NUMBER, FIXED),
+     .help = "of the communication: what the backward pass hides"},
+    {"examples_per_s", "examples/s", "1/s", AS(NUMBER, PLAIN), .help = "of all devices together"},
+    {"efficiency_pct", "efficiency %", "%", AS(NUMBER, FIXED),
+     .help = "throughput over that of as many single devices"},
+    {"params_per_device", "parameters", NULL, AS(COUNT, SI), .help = "elements of the weights on a device"},
+    {"gradient_bytes", NULL, "bytes", AS(COUNT, NEVER), .help = "what a device reduces in a step"},
+    {"buckets", NULL, NULL, AS(COUNT, NEVER), .help = "reductions of gradients in a step"},
+    {"memory_bytes", "memory", "bytes", AS(COUNT, BYTES), .help = "peak of a device's tensors, packed"},
+    {"largest_batch", "largest batch", NULL, AS(COUNT, PLAIN), .blank = "none",
+     .help = "the largest minibatch of a node that fits --memory"},
+};
+const struct pdnn_table_def pdnn_scaled_def = {"scaling", "steps on several devices", device_columns,
+                                               PDNN_SCALED_COLUMNS};
+
+static const struct pdnn_column_def part_columns[PDNN_SCALED_PART_COLUMNS] = {
+    ID_COLUMN,
+    METHOD_COLUMN,
+    NODES_COLUMN(NEVER),
+    SLICE_COLUMN(NEVER),
+    {"part", NULL, NULL, .help = "a group of ops as in breakdown, or exposed communication"},
+    {"time_ns", NULL, "ns", AS(NUMBER, NEVER), .help = "on a device"},
+    {"share_pct", NULL, "%", AS(NUMBER, PERCENT), .decimals = 1, .help = "of the modelled step"},
+};
+const struct pdnn_table_def pdnn_scaled_parts_def = {"scaling-parts", "where steps on several devices go",
+                                                     part_columns, PDNN_SCALED_PART_COLUMNS};
+
+static const char modelled[] = "modelled";
+
+static enum pdnn_status bad_link(const char *text, struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_INVALID,
+                     "--link is '%s', expected bandwidth and latency such as 12.5GB/s,2us or 200Mbit/s,50us",
+                     text);
+}
+
+enum pdnn_status pdnn_link_parse(const char *text, struct pdnn_link *link, struct pdnn_err *err) {
+    static const char per_second[] = "/s";
+    char buffer[64];
+    uint64_t bytes, ns = 0;
+    struct pdnn_link made = {.latency_ns = 0};
+    if (snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
+        return bad_link(text, err);
+    char *comma = strchr(buffer, ',');
+    if (comma)
+        *comma++ = 0;
+    char *end = strstr(buffer, per_second);
+    if (!end || end[sizeof per_second - 1] || (comma && !pdnn_parse_time_ns(comma, &ns)))
+        return bad_link(text, err);
+    *end = 0;
+    char *bit = strstr(buffer, "bit");
+    bool in_bits = bit && !bit[3] && bit > buffer;
+    if (in_bits)
+        strcpy(bit, "B"); /* "200MB" is read below, in units of a bit */
+    if (!pdnn_parse_bytes(buffer, &bytes) || !bytes)
+        return bad_link(text, err);
+    made.bytes_per_ns = (double)bytes / (in_bits ? 8 : 1) * 1e-9;
+    made.latency_ns = (double)ns;
+    *link = made;
+    return PDNN_OK;
+}
+
+double pdnn_ring_ns(const struct pdnn_link *link, double bytes, int64_t devices) {
+    double n = (double)devices;
+    return devices < 2 || !(bytes > 0)
+               ? 0
+               : 2 * (n - 1) / n * bytes / link->bytes_per_ns + 2 * (n - 1) * link->latency_ns;
+}
+
+struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *node, size_t n_nodes,
+                                               const struct pdnn_reduction_plan *plan) {
+    struct pdnn_reduced_step made = {.buckets = 0};
+    double clock = 0, backward_end = 0, filled = 0, link_free = 0;
+    size_t last = n_nodes; /* the last node that finishes a gradient */
+    for (size_t i = 0; i < n_nodes; i++) {
+        made.compute_ns += node[i].ns;
+        made.update_ns += node[i].is_update ? node[i].ns : 0;
+        last = node[i].gradient_bytes > 0 ? i : last;
+    }
+    backward_end = made.compute_ns - made.update_ns;
+    for (size_t i = 0; i < n_nodes; i++) {
+        clock += node[i].is_update ? 0 : node[i].ns;
+        filled += node[i].gradient_bytes;
+        if (!(filled > 0) || (filled < plan->bucket_bytes && i != last))
+            continue;
+        double ns = pdnn_ring_ns(&plan->link, filled, plan->devices);
+        double ready = plan->overlap ? clock : backward_end;
+        link_free = fmax(ready, link_free) + ns;
+        made.comm_ns += ns;
+        made.buckets++;
+        filled = 0;
+    }
+    made.exposed_ns = fmax(0, link_free - backward_end);
+    return made;
+}
+
+/* An instance while it is scaled. */
+struct work {
+    const struct pdnn_scale_request *request;
+    struct pdnn_scaling *made;
+    struct pdnn_arena scratch; /* its graph */
+    const char *id;
+    int64_t nodes, slice;
+    struct pdnn_instance instance;
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    size_t n_groups;
+    uint32_t *group_of;
+    struct pdnn_op_rows rows;
+    const struct pdnn_op_record **row; /* by group */
+    double call_ns, factor;            /* of one call; the step over the sum of its ops */
+    double step_ns;
+    bool *sliced; /* by tensor */
+};
+
+static enum pdnn_layer_part part_of(const struct pdnn_family_def *family, const struct pdnn_node *node) {
+    char text[PDNN_LAYER_TEXT];
+    const struct pdnn_layer_def *layer = pdnn_layer_find(family, pdnn_layer_format(node->layer, text));
+    return layer ? layer->part : PDNN_LAYER_OTHER;
+}
+
+static bool is_row_parallel(const struct pdnn_node *node) {
+    static const char *const stems[] = {"projection", "cross_projection", "ffn2"};
+    for (size_t i = 0; i < sizeof stems / sizeof *stems; i++) {
+        if (node->layer.stem && strcmp(node->layer.stem, stems[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Part of what tensor slicing divides; the bias after a product by rows follows the reduction. */
+static bool is_sliced_layer(const struct pdnn_family_def *family, const struct pdnn_node *node) {
+    static const enum pdnn_layer_part parts[] = {PDNN_LAYER_PROJECTION, PDNN_LAYER_ATTENTION,
+                                                 PDNN_LAYER_SOFTMAX, PDNN_LAYER_FEED_FORWARD,
+                                                 PDNN_LAYER_ACTIVATION};
+    enum pdnn_layer_part part = part_of(family, node);
+    bool found = false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        found = found || parts[i] == part;
+    return found && !(is_row_parallel(node) && strcmp(node->op->name, "bias") == 0);
+}
+
+/* Weights of sliced products and what they compute, then whatever belongs to these. */
+static void find_sliced(const struct pdnn_family_def *family, const struct pdnn_graph *graph, bool *sliced) {
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        if (node->pass != PDNN_FORWARD || !is_sliced_layer(family, node))
+            continue;
+        for (int k = 0; k < node->n_inputs; k++) {
+            const struct pdnn_tensor *tensor = &graph->tensors[node->input[k]];
+            if (pdnn_role_is_weight(tensor->role) && tensor->rank > 1)
+                sliced[tensor->of == PDNN_NONE ? node->input[k] : tensor->of] = true;
+        }
+        for (int k = 0; k < node->n_outputs && !is_row_parallel(node); k++)
+            sliced[node->output[k]] = true;
+    }
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        uint32_t of = graph->tensors[i].of;
+        bool follows = of != PDNN_NONE && graph->tensors[i].rank > 1;
+        sliced[i] = sliced[i] || (follows && sliced[of]);
+    }
+}
+
+static double params_of(const struct pdnn_graph *graph, const bool *sliced, int64_t slice) {
+    double sum = 0;
+    for (size_t t = 0; t < graph->n_tensors; t++) {
+        if (graph->tensors[t].role == PDNN_ROLE_WEIGHT)
+            sum += (double)pdnn_tensor_elements(&graph->tensors[t]) / (sliced[t] ? (double)slice : 1);
+    }
+    return sum;
+}
+
+enum pdnn_status pdnn_sliced_params(const struct pdnn_instance *instance, int64_t slice,
+                                    struct pdnn_arena *arena, double *params, struct pdnn_err *err) {
+    struct pdnn_graph graph;
+    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
+        return err->status;
+    bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
+    find_sliced(instance->family, &graph, sliced);
+    *params = params_of(&graph, sliced, slice);
+    return PDNN_OK;
+}
+
+static bool is_sliced_node(const struct work *w, const struct pdnn_node *node) {
+    if (node->pass != PDNN_UPDATE)
+        return is_sliced_layer(w->instance.family, node);
+    bool found = false;
+    for (int k = 0; k < node->n_inputs; k++)
+        found = found || w->sliced[node->input[k]];
+    return found;
+}
+
+/* Elements of a tensor that a device has. */
+static double part_of_tensor(const struct work *w, size_t tensor, int64_t slice) {
+    return w->sliced[tensor] ? 1 / (double)slice : 1;
+}
+
+static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
+    if (pdnn_instance_graph(&w->instance, &w->scratch, &w->graph, err) != PDNN_OK ||
+        pdnn_graph_groups(&w->graph, &w->groups, &w->n_groups, &w->group_of, err) != PDNN_OK)
+        return err->status;
+    w->row = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof(struct pdnn_op_record *));
+    w->sliced = pdnn_arena_alloc(&w->scratch, w->graph.n_tensors + 1, sizeof *w->sliced);
+    double sum = 0;
+    for (size_t i = 0; i < w->rows.count; i++) {
+        const struct pdnn_op_record *op = &w->rows.op[i];
+        const struct pdnn_group *group = pdnn_breakdown_group(&w->graph, w->groups, w->n_groups, op);
+        if (group && op->time_ns_median > 0) {
+            w->row[group - w->groups] = op;
+            sum += op->time_ns_median;
+        }
+    }
+    w->factor = sum > 0 ? w->step_ns / sum : NAN; /* also what is in no node: reorders, and between ops */
+    find_sliced(w->instance.family, &w->graph, w->sliced);
+    return PDNN_OK;
+}
+
+static double node_ns(const struct work *w, size_t node, int64_t slice) {
+    const struct pdnn_op_record *row = w->row[w->group_of[node]];
+    if (!row)
+        return 0;
+    double ns = row->time_ns_median / w->groups[w->group_of[node]].count * w->factor;
+    if (slice < 2 || !is_sliced_node(w, &w->graph.nodes[node]))
+        return ns;
+    double call = fmin(ns, w->call_ns);
+    return call + (ns - call) / (double)slice;
+}
+
+/* The nodes with their times; a gradient is complete after the last node that writes it before the update. */
+static struct pdnn_timed_node *time_nodes(struct work *w, int64_t slice) {
+    const struct pdnn_graph *graph = &w->graph;
+    struct pdnn_timed_node *made = pdnn_arena_alloc(&w->scratch, graph->n_nodes + 1, sizeof *made);
+    size_t *writer = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *writer); /* + 1; 0: none */
+    /* Micro-steps have gradients of their own; the last one to be written counts. By weight. */
+    uint32_t *latest = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *latest); /* + 1 */
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        made[i].ns = node_ns(w, i, slice);
+        made[i].is_update = node->pass == PDNN_UPDATE;
+        for (int k = 0; k < node->n_outputs + node->n_posts && !made[i].is_update; k++) {
+            uint32_t tensor = k < node->n_outputs ? node->output[k] : node->posts[k - node->n_outputs].output;
+            if (tensor == PDNN_NONE || graph->tensors[tensor].role != PDNN_ROLE_WEIGHT_GRADIENT)
+                continue;
+            writer[tensor] = i + 1;
+            uint32_t of = graph->tensors[tensor].of;
+            latest[of == PDNN_NONE ? tensor : of] = tensor + 1;
+        }
+    }
+    for (size_t t = 0; t < graph->n_tensors; t++) {
+        if (latest[t])
+            made[writer[latest[t] - 1] - 1].gradient_bytes +=
+                (double)pdnn_tensor_bytes(&graph->tensors[latest[t] - 1]) *
+                part_of_tensor(w, latest[t] - 1, slice);
+    }
+    return made;
+}
+
+/* Reductions of activations: after every product by rows, and backward before every one by columns. */
+static double slices_ns(const struct work *w, int64_t slice) {
+    double sum = 0;
+    for (size_t i = 0; i < w->graph.n_nodes && slice > 1; i++) {
+        const struct pdnn_node *node = &w->graph.nodes[i];
+        if (node->pass != PDNN_FORWARD || !is_row_parallel(node) || strcmp(node->op->name, "dense") != 0)
+            continue;
+        double bytes = (double)pdnn_tensor_bytes(&w->graph.tensors[node->output[0]]);
+        sum += (node->recompute ? 1 : 2) * pdnn_ring_ns(&w->request->link, bytes, slice);
+    }
+    return sum;
+}
+
+/* Peak memory of a device's tensors. */
+static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t slice,
+                                  struct pdnn_arena *arena, uint64_t *bytes, struct pdnn_err *err) {
+    struct pdnn_graph graph;
+    struct pdnn_lifetime *lifetimes;
+    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK ||
+        pdnn_memory_lifetimes(&graph, &lifetimes, err) != PDNN_OK)
+        return err->status;
+    bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
+    if (slice > 1)
+        find_sliced(instance->family, &graph, sliced);
+    for (size_t i = 0; i < graph.n_tensors; i++) {
+        if (sliced[i])
+            lifetimes[i].bytes = (lifetimes[i].bytes + (uint64_t)slice - 1) / (uint64_t)slice;
+    }
+    return pdnn_memory_pack(lifetimes, graph.n_tensors, arena, bytes, err);
+}
+
+/* Whether a minibatch fits; one whose counts overflow does not. */
+static bool fits(const struct work *w, int64_t batch, int64_t slice) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_instance instance = w->instance;
+    struct pdnn_err why = {0};
+    uint64_t bytes = 0;
+    instance.hyper[instance.family->minibatch_param].number = batch;
+    enum pdnn_status status = memory_of(&instance, slice, &arena, &bytes, &why);
+    pdnn_arena_finish(&arena);
+    return status == PDNN_OK && bytes <= w->request->memory_bytes;
+}
+
+/* The largest that fits. */
+static uint64_t find_batch(const struct work *w, int64_t slice) {
+    int64_t most = w->instance.family->params[w->instance.family->minibatch_param].max, low = 0, high = 1;
+    if (!w->request->memory_bytes)
+        return PDNN_ABSENT;
+    while (high <= most && fits(w, high, slice)) {
+        low = high;
+        high *= 2;
+    }
+    high = high > most ? most + 1 : high;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (fits(w, middle, slice))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low ? (uint64_t)low : PDNN_ABSENT;
+}
+
+/* Where the step of the last row goes. */
+static void add_part(struct work *w, const char *part, double ns, double step_ns) {
+    struct pdnn_table *table = &w->made->parts;
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_SCALED_PART_ID, w->id);
+    pdnn_table_set_text(table, row, PDNN_SCALED_PART_METHOD, modelled);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_PART_NODES, w->nodes);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_PART_SLICE, w->slice);
+    pdnn_table_set_text(table, row, PDNN_SCALED_PART_PART, part);
+    pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE - 1, ns);
+    pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE, ns / step_ns * 100);
+}
+
+static void add_parts(struct work *w, double gradients_ns, double slicing_ns, double step_ns) {
+    for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
+        double sum = 0;
+        for (size_t i = 0; i < w->graph.n_nodes; i++) {
+            const struct pdnn_op_record *op = w->row[w->group_of[i]];
+            if (op && pdnn_op_group_of(w->instance.family, op) == (enum pdnn_op_group)g)
+                sum += node_ns(w, i, w->slice);
+        }
+        if (sum > 0)
+            add_part(w, pdnn_op_groups[g].name, sum, step_ns);
+    }
+    if (w->nodes > 1)
+        add_part(w, "exposed: gradients", gradients_ns, step_ns);
+    if (w->slice > 1)
+        add_part(w, "exposed: slices", slicing_ns, step_ns);
+}
+
+/* Adds the columns of times, and parts. */
+static void put_times(struct work *w, size_t row, const struct pdnn_reduced_step *step) {
+    int64_t batch = w->instance.hyper[w->instance.family->minibatch_param].number;
+    double slicing = slices_ns(w, w->slice), exposed = step->exposed_ns + slicing;
+    double step_ns = step->compute_ns + exposed, comm = step->comm_ns + slicing;
+    double examples = (double)batch * (double)w->instance.setting[PDNN_SETTING_ACCUMULATE] * (double)w->nodes;
+    const double times[N_TIMES] = {w->step_ns,
+                                   step_ns,
+                                   step->compute_ns,
+                                   step->comm_ns,
+                                   slicing,
+                                   exposed,
+                                   exposed / step_ns * 100,
+                                   comm > 0 ? (1 - exposed / comm) * 100 : NAN,
+                                   examples * 1e9 / step_ns,
+                                   w->step_ns / (step_ns * (double)w->slice) * 100};
+    for (size_t i = 0; i < N_TIMES; i++)
+        pdnn_table_set_number(&w->made->devices, row, TIMES + i, times[i]);
+    add_parts(w, step->exposed_ns, slicing, step_ns);
+}
+
+static enum pdnn_status add_row(struct work *w, struct pdnn_err *err) {
+    const struct pdnn_scale_request *request = w->request;
+    const struct pdnn_reduction_plan plan = {request->link, w->nodes, request->bucket_bytes,
+                                             request->overlap};
+    struct pdnn_table *table = &w->made->devices;
+    struct pdnn_timed_node *timed = time_nodes(w, w->slice);
+    struct pdnn_reduced_step step = pdnn_reduce_gradients(timed, w->graph.n_nodes, &plan);
+    struct pdnn_arena arena = {0};
+    double gradients = 0;
+    uint64_t memory = 0;
+    for (size_t i = 0; i < w->graph.n_nodes; i++)
+        gradients += timed[i].gradient_bytes;
+    enum pdnn_status status = memory_of(&w->instance, w->slice, &arena, &memory, err);
+    pdnn_arena_finish(&arena);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", w->id);
+    const uint64_t batch = find_batch(w, w->slice);
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, ID, w->id);
+    pdnn_table_set_text(table, row, FAMILY, w->rows.family);
+    pdnn_table_set_text(table, row, METHOD, modelled);
+    pdnn_table_set_whole(table, row, NODES, w->nodes);
+    pdnn_table_set_whole(table, row, SLICE, w->slice);
+    pdnn_table_set_whole(table, row, DEVICES, w->nodes * w->slice);
+    pdnn_table_set_text(table, row, OVERLAP, request->overlap ? "yes" : "no");
+    pdnn_table_set_count(table, row, PARAMS, (uint64_t)(params_of(&w->graph, w->sliced, w->slice) + 0.5));
+    pdnn_table_set_count(table, row, GRADIENT_BYTES, (uint64_t)(gradients + 0.5));
+    pdnn_table_set_count(table, row, BUCKETS, step.buckets);
+    pdnn_table_set_count(table, row, MEMORY, memory);
+    pdnn_table_set_count(table, row, BATCH, batch);
+    put_times(w, row, &step);
+    return PDNN_OK;
+}
+
+/* Whether a model can be sliced so; heads are divided. */
+static bool can_slice(const struct work *w, int64_t slice) {
+    const struct pdnn_family_def *family = w->instance.family;
+    bool any = false;
+    for (size_t i = 0; i < w->graph.n_nodes; i++)
+        any = any || is_row_parallel(&w->graph.nodes[i]);
+    for (size_t i = 0; i < family->n_params && slice > 1; i++) {
+        if (strcmp(family->params[i].name, "heads") == 0 && w->instance.hyper[i].number % slice != 0)
+            return false;
+    }
+    return slice == 1 || any;
+}
+
+static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_err *err) {
+    const struct pdnn_scale_request *request = w->request;
+    const struct pdnn_selection *selection = request->selection;
+    struct pdnn_roofs roofs;
+    w->id = pdnn_selection_get(selection, at, selection->id);
+    if (pdnn_selection_rows(selection, at, request->readers, &w->rows, err) != PDNN_OK)
+        return err->status;
+    w->step_ns = w->rows.step_ns;
+    bool known = pdnn_instance_parse(w->id, &w->instance, NULL) == PDNN_OK;
+    if (!known || w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN ||
+        w->instance.setting[PDNN_SETTING_RANKS] > 1 || !w->rows.count) {
+        w->made->without_ops++;
+        return PDNN_OK;
+    }
+    pdnn_instance_resolve(&w->instance, 1); /* the id of an instance that ran names its threads */
+    pdnn_roofs_init(&roofs, request->ceilings, w->instance.setting[PDNN_SETTING_THREADS]);
+    w->call_ns = roofs.overhead_ns;
+    pdnn_arena_reset(&w->scratch);
+    if (open_graph(w, err) != PDNN_OK)
+        return pdnn_wrap(err, "%s", w->id);
+    if (!(w->factor > 0)) {
+        w->made->without_ops++;
+        return PDNN_OK;
+    }
+    for (size_t s = 0; s < request->n_slices; s++) {
+        for (size_t n = 0; n < request->n_nodes; n++) {
+            if (!can_slice(w, request->slice[s])) {
+                w->made->not_sliced++;
+                continue;
+            }
+            w->nodes = request->nodes[n];
+            w->slice = request->slice[s];
+            if (add_row(w, err) != PDNN_OK)
+                return err->status;
+        }
+    }
+    return PDNN_OK;
+}
+
+void pdnn_scaling_finish(struct pdnn_scaling *scaling) {
+    pdnn_table_finish(&scaling->devices);
+    pdnn_table_finish(&scaling->parts);
+}
+
+enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_scaling *scaling,
+                            struct pdnn_err *err) {
+    struct pdnn_scaling made = {.without_ops = 0};
+    struct work *w = pdnn_alloc(1, sizeof *w);
+    enum pdnn_status status = PDNN_OK;
+    pdnn_table_init(&made.devices, &pdnn_scaled_def);
+    pdnn_table_init(&made.parts, &pdnn_scaled_parts_def);
+    w->request = request;
+    w->made = &made;
+    for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
+        status = scale_instance(w, at, err);
+    pdnn_arena_finish(&w->scratch);
+    free(w);
+    if (status == PDNN_OK && !made.devices.n_rows && made.not_sliced)
+        status =
+            pdnn_fail(err, PDNN_INVALID,
+                      "no chosen instance can be sliced so: only transformers are, by a divisor of their "
+                      "heads");
+    else if (status == PDNN_OK && !made.devices.n_rows)
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "no chosen instance is trained by one rank and has times in ops.csv");
+    if (status == PDNN_OK)
+        *scaling = made;
+    else
+        pdnn_scaling_finish(&made);
+    return status;
+}

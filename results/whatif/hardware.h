@@ -1,0 +1,53 @@
+/* Roofs of hardware that is not there: those that were measured, times factors, or those of another machine's
+ * ceilings.csv. Pure functions of ceilings. */
+#ifndef RESULTS_WHATIF_HARDWARE_H
+#define RESULTS_WHATIF_HARDWARE_H
+
+#include "base/str.h"
+#include "results/rows/roofline.h"
+
+/* Options as typed; NULL: not given. */
+struct pdnn_hardware_request {
+    const char *compute;   /* "2", or "2,bf16=4": peaks, by dtype */
+    const char *bandwidth; /* "1.5", or "1.5,L3=2": of the last level, by level */
+    const char *cache;     /* capacity of all caches */
+    const char *overhead;  /* cost of calling an op */
+    const char *onto;      /* a ceilings.csv, or a directory with one */
+    const char *threads;   /* take the roofs for this many threads, not for those of the row */
+};
+
+/* Factors; {0} is not valid, pdnn_hardware_init makes one that changes nothing. */
+struct pdnn_hardware {
+    double compute[PDNN_DTYPE_COUNT];
+    double memory; /* of the last level */
+    struct pdnn_hardware_level {
+        char name[PDNN_LEVEL_TEXT];
+        double factor;
+    } level[PDNN_ROOF_LEVELS]; /* other levels, by name */
+    size_t n_levels;
+    double cache, overhead;
+    struct pdnn_ceilings *onto; /* heap; NULL: the measured ones */
+    int64_t threads;            /* 0: those of the row */
+};
+
+void pdnn_hardware_init(struct pdnn_hardware *hardware);
+/* PDNN_INVALID names the option and what it expects; also if nothing would change. */
+enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
+                                     const struct pdnn_hardware_request *request, struct pdnn_err *err);
+void pdnn_hardware_finish(struct pdnn_hardware *hardware);
+
+/* The roofs of rows that ran on this many threads. A level is never slower than the next one out.
+ * PDNN_INVALID: the ceilings have none, or no such level; err may be NULL. */
+enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
+                                     const struct pdnn_ceilings *ceilings, int64_t threads,
+                                     struct pdnn_roofs *roofs, struct pdnn_err *err);
+
+/* On the heap: the rows of the one without bandwidths of patterns that the other lacks. A machine of which
+ * more patterns were measured would seem the faster one. A ladder's patterns and streaming stores count as
+ * those of the levels. */
+struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const struct pdnn_ceilings *with);
+
+/* Appends "compute x 2, DRAM bandwidth x 1.5". */
+void pdnn_hardware_text(const struct pdnn_hardware *hardware, struct pdnn_str *out);
+
+#endif

@@ -1,0 +1,582 @@
+#include "results/whatif/projection.h"
+#include "base/memory.h"
+#include "models/build.h"
+#include "models/group.h"
+#include "models/op.h"
+#include "results/rows/op_medians.h"
+#include "results/stats/means.h"
+#include "results/query/op_groups.h"
+#include "results/table/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char projected_word[] = "projected";
+
+enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED };
+
+/* A step with a larger share of one kind consists of nothing else: there is no limit. */
+#define WHOLE_STEP 0.999
+
+#define COUNT      PDNN_KIND_COUNT, PDNN_SHOW_PLAIN
+#define TIME       PDNN_KIND_NUMBER, PDNN_SHOW_TIME
+#define RATIO      PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 2
+#define SHARE      PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1
+#define PERCENT    PDNN_KIND_NUMBER, PDNN_SHOW_FIXED
+#define UNSHOWN(k) PDNN_KIND_##k, PDNN_SHOW_NEVER
+#define WORD       PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_LEFT
+#define FAMILY                                                                                               \
+    { "family", NULL, NULL, WORD, .help = "model family" }
+#define METHOD                                                                                               \
+    { "method", NULL, NULL, UNSHOWN(TEXT), .help = "projected: no row of this table was measured" }
+#define BOUND_PCT(of)                                                                                        \
+    {"compute_pct", "compute %", "%",                                                                        \
+     PERCENT,       .then = 3,   .help = of "of the measured time of all ops: of those bound by compute"},   \
+        {"memory_pct", "memory %", "%", PERCENT, .then = 3, .help = of "the same, by memory"},               \
+        {"overhead_pct", "overhead %", "%", PERCENT, .then = 3, .help = of "the same, by overhead"},         \
+        {"projected_compute_pct", NULL, "%", UNSHOWN(NUMBER),                                                \
+         .help = of "of the projected time of all ops: of those then bound by compute"},                     \
+        {"projected_memory_pct", NULL, "%", UNSHOWN(NUMBER), .help = of "the same, by memory"},              \
+        {"projected_overhead_pct", NULL, "%", UNSHOWN(NUMBER), .help = of "the same, by overhead"}, {        \
+        "moved_pct", "moved %", "%", PERCENT,                                                                \
+            .help = of "of the measured time of all ops: of those that get another bound"                    \
+    }
+
+static const struct pdnn_column_def models[PDNN_PROJECTED_COLUMNS] = {
+    {"id", "instance", NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "the instance"},
+    {"family", NULL, NULL, UNSHOWN(TEXT), .help = "model family"},
+    METHOD,
+    {"time_ns_median", "measured", "ns", TIME, .help = "the measured step, as in results.csv"},
+    {"projected_ns", "projected", "ns", TIME, .help = "the step on the other hardware"},
+    {"speedup", "speed-up", NULL, RATIO, .help = "time_ns_median over projected_ns"},
+    BOUND_PCT(""),
+    {"unknown_pct", NULL, "%", UNSHOWN(NUMBER),
+     .help = "of the measured time of all ops: of those without a roof, whose time stays"},
+};
+const struct pdnn_table_def pdnn_projected_def = {"projection", "models on other hardware", models,
+                                                  PDNN_PROJECTED_COLUMNS};
+
+static const struct pdnn_column_def ops[PDNN_PROJECTED_OP_COLUMNS] = {
+    {"id", "instance", NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_GROUP, .help = "the instance"},
+    {"op_index", NULL, NULL, UNSHOWN(COUNT), .help = "as in ops.csv"},
+    {"layer", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    {"op", NULL, NULL, WORD, .help = "registered op, or reorder"},
+    {"op_pass", "pass", NULL, WORD, .help = "as in ops.csv"},
+    {"op_shape", NULL, NULL, UNSHOWN(TEXT), .help = "as in ops.csv"},
+    {"kind", NULL, NULL, UNSHOWN(TEXT), .help = "what limits are summed by: --by"},
+    METHOD,
+    {"executions", NULL, NULL, UNSHOWN(COUNT), .help = "executions in one step; times cover all of them"},
+    {"time_ns_median", "measured", "ns", TIME, .help = "measured, as in ops.csv"},
+    {"projected_ns", "projected", "ns", TIME, .help = "on the other hardware, with the same efficiency"},
+    {"speedup", "speed-up", NULL, RATIO, .help = "time_ns_median over projected_ns"},
+    {"bound", NULL, NULL, WORD, .then = 1, .help = "what limits the measured roof; empty without one"},
+    {"projected_bound", NULL, NULL, UNSHOWN(TEXT), .help = "the same on the other hardware"},
+    {"roof_level", "level", NULL, WORD, .then = 1, .help = "where most of the memory time goes"},
+    {"projected_level", NULL, NULL, UNSHOWN(TEXT), .help = "the same on the other hardware"},
+    {"moves", NULL, NULL, UNSHOWN(WHOLE), .help = "1: it gets another bound"},
+};
+const struct pdnn_table_def pdnn_projected_ops_def = {"projection-ops", "ops on other hardware", ops,
+                                                      PDNN_PROJECTED_OP_COLUMNS};
+
+static const struct pdnn_column_def moves[PDNN_PROJECTED_MOVE_COLUMNS] = {
+    FAMILY,
+    {"op", NULL, NULL, WORD, .help = "registered op, or reorder"},
+    {"op_pass", "pass", NULL, WORD, .help = "as in ops.csv"},
+    METHOD,
+    {"bound", NULL, NULL, WORD, .then = 1, .help = "what limits the measured roof"},
+    {"projected_bound", NULL, NULL, UNSHOWN(TEXT), .help = "what limits that of the other hardware"},
+    {"instances", NULL, NULL, COUNT, .help = "instances in which such an op changes so"},
+    {"share_pct", "% of step", "%", SHARE, .help = "share of those ops in the measured steps, mean"},
+    {"speedup", "speed-up", NULL, RATIO, .help = "of those ops, geometric mean"},
+};
+const struct pdnn_table_def pdnn_projected_moves_def = {
+    "projection-moves", "ops that get another bound on other hardware", moves, PDNN_PROJECTED_MOVE_COLUMNS};
+
+static const struct pdnn_column_def limits[PDNN_PROJECTED_LIMIT_COLUMNS] = {
+    FAMILY,
+    {"kind", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "ops summed up: --by"},
+    METHOD,
+    {"instances", NULL, NULL, COUNT, .help = "instances that have such ops"},
+    {"share_pct", "% of step", "%", SHARE, .help = "share of the measured step, mean"},
+    {"amdahl_limit", "limit", NULL, RATIO,
+     .help =
+         "speed-up of the measured step if these ops took no time (Amdahl), geometric mean over the steps "
+         "that have others too"},
+    {"projected_share_pct", "projected %", "%", SHARE, .help = "share of the projected step, mean"},
+    {"projected_limit", "limit then", NULL, RATIO, .help = "the limit of the projected step"},
+};
+const struct pdnn_table_def pdnn_projected_limits_def = {"projection-limits",
+                                                         "what kinds of op would give if they took no time",
+                                                         limits, PDNN_PROJECTED_LIMIT_COLUMNS};
+
+static const struct pdnn_column_def families[PDNN_PROJECTED_FAMILY_COLUMNS] = {
+    FAMILY,
+    METHOD,
+    {"instances", NULL, NULL, COUNT, .help = "instances that were projected"},
+    {"speedup", "speed-up", NULL, RATIO, .help = "their projected speed-up, geometric mean"},
+    {"speedup_min", "least", NULL, RATIO, .help = "the smallest of these speed-ups"},
+    {"speedup_max", "most", NULL, RATIO, .help = "the largest of them"},
+    BOUND_PCT("mean over instances: "),
+};
+const struct pdnn_table_def pdnn_projected_families_def = {
+    "projection-families", "families on other hardware", families, PDNN_PROJECTED_FAMILY_COLUMNS};
+
+/* The arithmetic at the rate of the libraries' products; infinite where that was not measured. */
+static double product_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input) {
+    double sum = 0;
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (input->flop_count[d])
+            sum += (double)input->flop_count[d] / roofs->product_gflops[d];
+    }
+    return sum;
+}
+
+struct pdnn_retimed pdnn_retime(const struct pdnn_roofs *const roofs[PDNN_HARDWARE_SIDES],
+                                const struct pdnn_place_input input[PDNN_HARDWARE_SIDES],
+                                struct pdnn_retimed_kind kind) {
+    struct pdnn_retimed made = {.ns = input[PDNN_HARDWARE_MEASURED].time_ns, .known = true};
+    double roof[PDNN_HARDWARE_SIDES], product[PDNN_HARDWARE_SIDES];
+    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++)
+        product[side] = product_ns(roofs[side], &input[side]);
+    bool of_library = kind.is_product && isfinite(product[0]) && isfinite(product[1]);
+    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+        made.known = pdnn_roof_times(roofs[side], &input[side], &made.times[side]) && made.known;
+        roof[side] =
+            fmax(of_library ? product[side] : made.times[side].compute_ns, made.times[side].memory_ns);
+    }
+    const struct pdnn_roof_times *before = &made.times[PDNN_HARDWARE_MEASURED],
+                                 *after = &made.times[PDNN_HARDWARE_PROJECTED];
+    made.known = made.known && roof[PDNN_HARDWARE_MEASURED] > 0;
+    if (!made.known)
+        return made;
+    double calls = kind.is_own ? 0 : fmin(made.ns, before->calls_ns);
+    double ratio = before->calls_ns > 0 && after->calls_ns > 0 ? after->calls_ns / before->calls_ns : 1;
+    made.ns =
+        calls * ratio + (made.ns - calls) * roof[PDNN_HARDWARE_PROJECTED] / roof[PDNN_HARDWARE_MEASURED];
+    return made;
+}
+
+double pdnn_retime_step(double step_ns, const double ops_ns[PDNN_HARDWARE_SIDES], double overhead_ratio) {
+    double rest = step_ns - ops_ns[PDNN_HARDWARE_MEASURED];
+    if (rest > 0)
+        return ops_ns[PDNN_HARDWARE_PROJECTED] + rest * overhead_ratio;
+    return step_ns * ops_ns[PDNN_HARDWARE_PROJECTED] / ops_ns[PDNN_HARDWARE_MEASURED];
+}
+
+/* An instance while it is projected. */
+struct work {
+    const struct pdnn_projection_request *request;
+    struct pdnn_hardware_projection *made;
+    struct pdnn_ceilings *alike; /* with the patterns that --onto has too; NULL: the request's */
+    struct pdnn_hardware onto;   /* the request's, likewise */
+    struct pdnn_arena scratch;   /* its graph */
+    struct pdnn_str text;
+    struct pdnn_roofs roofs[PDNN_HARDWARE_SIDES];
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    size_t n_groups;
+    struct pdnn_traffic *traffic[PDNN_HARDWARE_SIDES]; /* by group */
+    struct pdnn_op_rows rows;
+};
+
+/* Nodes' accesses under both roofs, by group. */
+static enum pdnn_status walk_graph(struct work *w, const struct pdnn_instance *instance,
+                                   struct pdnn_err *err) {
+    bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
+    uint32_t *group_of;
+    if (pdnn_instance_graph(instance, &w->scratch, &w->graph, err) != PDNN_OK ||
+        pdnn_graph_groups(&w->graph, &w->groups, &w->n_groups, &group_of, err) != PDNN_OK)
+        return err->status;
+    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+        struct pdnn_traffic *nodes;
+        if (pdnn_graph_traffic(&w->graph, &w->roofs[side], cold, &nodes, err) != PDNN_OK)
+            return err->status;
+        w->traffic[side] = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof **w->traffic);
+        for (size_t i = 0; i < w->graph.n_nodes; i++)
+            pdnn_traffic_add(&w->traffic[side][group_of[i]], &nodes[i]);
+    }
+    return PDNN_OK;
+}
+
+static void fill_input(const struct work *w, int side, const struct pdnn_op_record *op,
+                       const struct pdnn_group *group, struct pdnn_place_input *input) {
+    *input = (struct pdnn_place_input){.calls = op->count, .time_ns = op->time_ns_median, .speed = {1, 1}};
+    if (group) {
+        enum pdnn_dtype dtype = pdnn_node_dtype(&w->graph, &w->graph.nodes[group->node]);
+        input->flop_count[dtype] = group->cost.in_bounds_flop_count;
+        input->traffic = w->traffic[side][group - w->groups];
+    } else if (op->byte_count != PDNN_ABSENT) {
+        pdnn_traffic_from(&input->traffic, &w->roofs[side], op->byte_count,
+                          op->count ? op->byte_count / op->count : op->byte_count);
+    }
+}
+
+/* "paradnn:relu avx2". Several are joined: then the first decides. */
+static bool is_own(const char *implementation) {
+    return strncmp(implementation, "paradnn:", 8) == 0;
+}
+
+/* "attention, forward" */
+static const char *kind_of(struct work *w, const struct pdnn_op_record *op) {
+    static const struct pdnn_by_list by_group = {{PDNN_BY_GROUP}, 1};
+    const struct pdnn_by_list *by = w->request->by ? w->request->by : &by_group;
+    const struct pdnn_family_def *family = pdnn_family_find(w->rows.family);
+    const char *keys[PDNN_BY_COUNT] = {
+        [PDNN_BY_CATEGORY] = op->category,
+        [PDNN_BY_GROUP] = family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category,
+        [PDNN_BY_PASS] = op->pass,
+        [PDNN_BY_LAYER] = op->layer,
+        [PDNN_BY_OP] = op->op};
+    pdnn_str_clear(&w->text);
+    for (size_t i = 0; i < by->count; i++)
+        pdnn_str_printf(&w->text, "%s%s", i ? ", " : "", keys[by->by[i]]);
+    return pdnn_str_text(&w->text);
+}
+
+static void project_op(struct work *w, const char *id, const struct pdnn_op_record *op) {
+    const struct pdnn_group *group = pdnn_breakdown_group(&w->graph, w->groups, w->n_groups, op);
+    struct pdnn_place_input input[PDNN_HARDWARE_SIDES];
+    for (int side = 0; side < PDNN_HARDWARE_SIDES; side++)
+        fill_input(w, side, op, group, &input[side]);
+    const struct pdnn_roofs *const roofs[] = {&w->roofs[0], &w->roofs[1]};
+    struct pdnn_retimed made = pdnn_retime(
+        roofs, input,
+        (struct pdnn_retimed_kind){pdnn_category_is_product(op->category), is_own(op->implementation)});
+    struct pdnn_table *table = &w->made->ops;
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_ID, id);
+    pdnn_table_set_count(table, row, PDNN_PROJECTED_OP_INDEX, op->op_index);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_LAYER, op->layer);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_OP, op->op);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_PASS, op->pass);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_SHAPE, op->shape);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_KIND, kind_of(w, op));
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_METHOD, projected_word);
+    pdnn_table_set_count(table, row, PDNN_PROJECTED_OP_EXECUTIONS, op->count);
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_TIME, op->time_ns_median);
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_TIME + AFTER, made.ns);
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_SPEEDUP, op->time_ns_median / made.ns);
+    for (size_t side = 0; side < PDNN_HARDWARE_SIDES && made.known; side++) {
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_BOUND + side,
+                            pdnn_bound_name(made.times[side].bound));
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_LEVEL + side, made.times[side].roof_level);
+    }
+    pdnn_table_set_whole(table, row, PDNN_PROJECTED_OP_MOVES,
+                         made.known && made.times[BEFORE].bound != made.times[AFTER].bound);
+}
+
+/* Adds the rows of the instance's ops, and its own from these. */
+static void project_ops(struct work *w, const char *id, double step_ns) {
+    struct pdnn_table *table = &w->made->models;
+    const struct pdnn_table *of = &w->made->ops;
+    double ops_ns[PDNN_HARDWARE_SIDES] = {0}, moved_ns = 0, unknown_ns = 0;
+    double bound_ns[PDNN_HARDWARE_SIDES][PDNN_BOUND_COUNT] = {{0}};
+    size_t first = of->n_rows;
+    for (size_t i = 0; i < w->rows.count; i++) {
+        if (w->rows.op[i].time_ns_median > 0)
+            project_op(w, id, &w->rows.op[i]);
+    }
+    if (of->n_rows == first)
+        return;
+    for (size_t op = first; op < of->n_rows; op++) {
+        double before = pdnn_table_number(of, op, PDNN_PROJECTED_OP_TIME);
+        moved_ns += pdnn_table_whole(of, op, PDNN_PROJECTED_OP_MOVES) ? before : 0;
+        unknown_ns += *pdnn_table_text(of, op, PDNN_PROJECTED_OP_BOUND) ? 0 : before;
+        for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+            double ns = pdnn_table_number(of, op, PDNN_PROJECTED_OP_TIME + side);
+            const char *bound = pdnn_table_text(of, op, PDNN_PROJECTED_OP_BOUND + side);
+            ops_ns[side] += ns;
+            for (enum pdnn_bound b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)
+                bound_ns[side][b] += strcmp(bound, pdnn_bound_name(b)) == 0 ? ns : 0;
+        }
+    }
+    double from = w->roofs[BEFORE].overhead_ns, to = w->roofs[AFTER].overhead_ns;
+    double projected_ns = pdnn_retime_step(step_ns, ops_ns, from > 0 && to > 0 ? to / from : 1);
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_ID, id);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_FAMILY, w->rows.family);
+    pdnn_table_set_text(table, row, PDNN_PROJECTED_METHOD, projected_word);
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME, step_ns);
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_TIME + AFTER, projected_ns);
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_SPEEDUP, step_ns / projected_ns);
+    for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+        for (size_t b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)
+            pdnn_table_set_number(table, row, PDNN_PROJECTED_BOUND_PCT + 3 * side + b - PDNN_BOUND_COMPUTE,
+                                  bound_ns[side][b] * (100 / ops_ns[side]));
+    }
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVED_PCT, moved_ns * (100 / ops_ns[BEFORE]));
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_UNKNOWN_PCT, unknown_ns * (100 / ops_ns[BEFORE]));
+}
+
+static double ridge_of(const struct pdnn_roofs *roofs) {
+    return roofs->n_levels ? roofs->peak_gflops[PDNN_F32] / roofs->level[roofs->n_levels - 1].gbs : NAN;
+}
+
+/* Left out where it has no ops, no roofs, or this version does not know it. */
+static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_err *err) {
+    const struct pdnn_projection_request *request = w->request;
+    const struct pdnn_selection *selection = request->selection;
+    const struct pdnn_ceilings *ceilings = w->alike ? w->alike : request->ceilings;
+    const char *id = pdnn_selection_get(selection, at, selection->id);
+    double step_ns = pdnn_selection_step_ns(selection, at);
+    size_t before = w->made->models.n_rows;
+    struct pdnn_instance instance;
+    if (pdnn_selection_rows(selection, at, request->readers, &w->rows, err) != PDNN_OK)
+        return err->status;
+    w->made->without_ops++; /* until its row is there */
+    if (!(step_ns > 0) || !w->rows.count || pdnn_instance_parse(id, &instance, NULL) != PDNN_OK ||
+        instance.setting[PDNN_SETTING_RANKS] >
+            1) /* an all-reduce has the link's roof, which nothing changes */
+        return PDNN_OK;
+    pdnn_instance_resolve(&instance, 1); /* the id of an instance that ran names its threads */
+    int64_t threads = instance.setting[PDNN_SETTING_THREADS];
+    struct pdnn_hardware same;
+    pdnn_hardware_init(&same);
+    pdnn_arena_reset(&w->scratch);
+    if (pdnn_hardware_roofs(&same, ceilings, threads, &w->roofs[BEFORE], NULL) != PDNN_OK)
+        return PDNN_OK;
+    if (pdnn_hardware_roofs(&w->onto, ceilings, threads, &w->roofs[AFTER], err) != PDNN_OK ||
+        walk_graph(w, &instance, err) != PDNN_OK)
+        return pdnn_wrap(err, "%s", id);
+    project_ops(w, id, step_ns);
+    if (w->made->models.n_rows == before)
+        return PDNN_OK;
+    w->made->without_ops--;
+    for (int side = 0; side < PDNN_HARDWARE_SIDES && !before; side++)
+        w->made->ridge[side] = ridge_of(&w->roofs[side]);
+    return PDNN_OK;
+}
+
+static void put_families(struct pdnn_hardware_projection *p) {
+    static const size_t key[] = {PDNN_PROJECTED_FAMILY};
+    const struct pdnn_table *of = &p->models;
+    struct pdnn_groups groups = pdnn_groups_make(of, NULL, key, 1);
+    for (size_t g = 0; g < groups.count; g++) {
+        const struct pdnn_row_list *rows = &groups.group[g];
+        struct pdnn_mean speedup = {0}, share[7] = {{0}}; /* by bound as measured and as projected, moved */
+        double least = INFINITY, most = 0;
+        for (size_t i = 0; i < rows->count; i++) {
+            double one = pdnn_table_number(of, rows->at[i], PDNN_PROJECTED_SPEEDUP);
+            pdnn_mean_add(&speedup, log(one), 0);
+            least = fmin(least, one);
+            most = fmax(most, one);
+            for (size_t k = 0; k < sizeof share / sizeof *share; k++)
+                pdnn_mean_add(&share[k], pdnn_table_number(of, rows->at[i], PDNN_PROJECTED_BOUND_PCT + k), 0);
+        }
+        size_t row = pdnn_table_add_row(&p->families);
+        pdnn_table_set_text(&p->families, row, PDNN_PROJECTED_FAMILY_FAMILY,
+                            pdnn_table_text(of, rows->at[0], PDNN_PROJECTED_FAMILY));
+        pdnn_table_set_text(&p->families, row, PDNN_PROJECTED_FAMILY_METHOD, projected_word);
+        pdnn_table_set_count(&p->families, row, PDNN_PROJECTED_FAMILY_INSTANCES, rows->count);
+        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP,
+                              pdnn_mean_geometric(&speedup));
+        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP + 1, least);
+        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP + 2, most);
+        for (size_t k = 0; k < sizeof share / sizeof *share; k++)
+            pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_BOUND_PCT + k, share[k].mean);
+    }
+    pdnn_groups_finish(&groups);
+}
+
+/* Ops of one family while they are summed. */
+struct sums {
+    struct pdnn_hardware_projection *of;
+    const char *family;
+    double (*step_ns)[PDNN_HARDWARE_SIDES]; /* of its instance, by row of the ops */
+};
+
+/* What ops have of the steps of their instances. */
+struct sum {
+    struct pdnn_mean share_pct[PDNN_HARDWARE_SIDES];
+    struct pdnn_mean limit[PDNN_HARDWARE_SIDES]; /* logarithms; of steps that have other ops too */
+};
+
+static struct sum sum_up(const struct sums *s, const struct pdnn_row_list *rows) {
+    static const size_t key[] = {PDNN_PROJECTED_OP_ID};
+    struct pdnn_groups instances = pdnn_groups_make(&s->of->ops, rows, key, 1);
+    struct sum sum = {0};
+    for (size_t i = 0; i < instances.count; i++) {
+        const struct pdnn_row_list *of = &instances.group[i];
+        for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+            double ns = 0, step = s->step_ns[of->at[0]][side];
+            for (size_t k = 0; k < of->count; k++)
+                ns += pdnn_table_number(&s->of->ops, of->at[k], PDNN_PROJECTED_OP_TIME + side);
+            pdnn_mean_add(&sum.share_pct[side], ns / step * 100, 0);
+            if (!(ns > WHOLE_STEP * step))
+                pdnn_mean_add(&sum.limit[side], log(step / (step - ns)), 0);
+        }
+    }
+    pdnn_groups_finish(&instances);
+    return sum;
+}
+
+static void add_limits(const struct sums *s, const struct pdnn_row_list *rows) {
+    static const size_t key[] = {PDNN_PROJECTED_OP_KIND};
+    struct pdnn_groups kinds = pdnn_groups_make(&s->of->ops, rows, key, 1);
+    struct pdnn_table *table = &s->of->limits;
+    for (size_t i = 0; i < kinds.count; i++) {
+        struct sum sum = sum_up(s, &kinds.group[i]);
+        size_t row = pdnn_table_add_row(table);
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_FAMILY, s->family);
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_KIND,
+                            pdnn_table_text(&s->of->ops, kinds.group[i].at[0], *key));
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_METHOD, projected_word);
+        pdnn_table_set_count(table, row, PDNN_PROJECTED_LIMIT_INSTANCES, sum.share_pct[BEFORE].n);
+        for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+            pdnn_table_set_number(table, row, PDNN_PROJECTED_LIMIT_SHARE + 2 * side,
+                                  sum.share_pct[side].mean);
+            pdnn_table_set_number(table, row, PDNN_PROJECTED_LIMIT_LIMIT + 2 * side,
+                                  pdnn_mean_geometric(&sum.limit[side]));
+        }
+    }
+    pdnn_groups_finish(&kinds);
+}
+
+static void add_moves(const struct sums *s, const struct pdnn_row_list *rows) {
+    static const size_t keys[] = {PDNN_PROJECTED_OP_OP, PDNN_PROJECTED_OP_PASS, PDNN_PROJECTED_OP_BOUND,
+                                  PDNN_PROJECTED_OP_BOUND + 1};
+    static const size_t to[] = {PDNN_PROJECTED_MOVE_OP, PDNN_PROJECTED_MOVE_PASS, PDNN_PROJECTED_MOVE_BOUND,
+                                PDNN_PROJECTED_MOVE_BOUND + 1};
+    struct pdnn_groups groups = pdnn_groups_make(&s->of->ops, rows, keys, 4);
+    struct pdnn_table *table = &s->of->moves;
+    for (size_t i = 0; i < groups.count; i++) {
+        const struct pdnn_row_list *of = &groups.group[i];
+        struct sum sum = sum_up(s, of);
+        struct pdnn_mean speedup = {0};
+        for (size_t k = 0; k < of->count; k++)
+            pdnn_mean_add(&speedup, log(pdnn_table_number(&s->of->ops, of->at[k], PDNN_PROJECTED_OP_SPEEDUP)),
+                          0);
+        size_t row = pdnn_table_add_row(table);
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_MOVE_FAMILY, s->family);
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_MOVE_METHOD, projected_word);
+        for (size_t k = 0; k < 4; k++)
+            pdnn_table_set_text(table, row, to[k], pdnn_table_text(&s->of->ops, of->at[0], keys[k]));
+        pdnn_table_set_count(table, row, PDNN_PROJECTED_MOVE_INSTANCES, sum.share_pct[BEFORE].n);
+        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SHARE, sum.share_pct[BEFORE].mean);
+        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SPEEDUP, pdnn_mean_geometric(&speedup));
+    }
+    pdnn_groups_finish(&groups);
+}
+
+/* Stamps cost time, so the ops may take longer than the step. */
+static void find_step(const struct sums *s, const struct pdnn_row_list *rows, size_t model) {
+    for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+        double ns = 0;
+        for (size_t k = 0; k < rows->count; k++)
+            ns += pdnn_table_number(&s->of->ops, rows->at[k], PDNN_PROJECTED_OP_TIME + side);
+        ns = fmax(ns, pdnn_table_number(&s->of->models, model, PDNN_PROJECTED_TIME + side));
+        for (size_t k = 0; k < rows->count; k++)
+            s->step_ns[rows->at[k]][side] = ns;
+    }
+}
+
+static bool is_moved(const struct pdnn_table *table, size_t row, const void *user) {
+    (void)user;
+    return pdnn_table_whole(table, row, PDNN_PROJECTED_OP_MOVES);
+}
+
+static void sort(struct pdnn_table *table, const struct pdnn_table_def *def, const struct pdnn_sort_key *keys,
+                 size_t n_keys) {
+    struct pdnn_row_list rows = pdnn_rows_all(table);
+    struct pdnn_table sorted;
+    pdnn_rows_sort(&rows, table, keys, n_keys);
+    pdnn_table_init(&sorted, def);
+    for (size_t i = 0; i < rows.count; i++)
+        pdnn_table_copy_row(&sorted, table, rows.at[i]);
+    pdnn_rows_finish(&rows);
+    pdnn_table_finish(table);
+    *table = sorted;
+}
+
+void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
+    static const struct pdnn_sort_key of_limits[] = {{PDNN_PROJECTED_LIMIT_FAMILY, false},
+                                                     {PDNN_PROJECTED_LIMIT_SHARE, true},
+                                                     {PDNN_PROJECTED_LIMIT_KIND, false}},
+                                      of_moves[] = {{PDNN_PROJECTED_MOVE_SHARE, true},
+                                                    {PDNN_PROJECTED_MOVE_OP, false},
+                                                    {PDNN_PROJECTED_MOVE_PASS, false}};
+    static const size_t by_op_id[] = {PDNN_PROJECTED_OP_ID}, by_id[] = {PDNN_PROJECTED_ID};
+    const struct pdnn_table *models_of = &projection->models;
+    struct pdnn_groups instances = pdnn_groups_make(&projection->ops, NULL, by_op_id, 1);
+    struct pdnn_row_index index = pdnn_row_index_make(models_of, by_id, 1);
+    struct sums s = {.of = projection};
+    s.step_ns = pdnn_alloc(projection->ops.n_rows, sizeof *s.step_ns);
+    put_families(projection);
+    for (size_t f = 0; f < projection->families.n_rows; f++) {
+        struct pdnn_row_list rows = {0};
+        s.family = pdnn_table_text(&projection->families, f, PDNN_PROJECTED_FAMILY_FAMILY);
+        for (size_t i = 0; i < instances.count; i++) {
+            const struct pdnn_row_list *of = &instances.group[i];
+            size_t model = pdnn_row_index_find(&index, &projection->ops, of->at[0], by_op_id, 1);
+            if (strcmp(pdnn_table_text(models_of, model, PDNN_PROJECTED_FAMILY), s.family) != 0)
+                continue;
+            find_step(&s, of, model);
+            for (size_t k = 0; k < of->count; k++)
+                pdnn_rows_add(&rows, of->at[k]);
+        }
+        add_limits(&s, &rows);
+        pdnn_rows_keep(&rows, &projection->ops, is_moved, NULL);
+        add_moves(&s, &rows);
+        pdnn_rows_finish(&rows);
+    }
+    sort(&projection->limits, &pdnn_projected_limits_def, of_limits, 3);
+    sort(&projection->moves, &pdnn_projected_moves_def, of_moves, 3);
+    free(s.step_ns);
+    pdnn_row_index_finish(&index);
+    pdnn_groups_finish(&instances);
+}
+
+void pdnn_hardware_projection_init(struct pdnn_hardware_projection *projection) {
+    *projection = (struct pdnn_hardware_projection){.without_ops = 0};
+    pdnn_table_init(&projection->models, &pdnn_projected_def);
+    pdnn_table_init(&projection->ops, &pdnn_projected_ops_def);
+    pdnn_table_init(&projection->families, &pdnn_projected_families_def);
+    pdnn_table_init(&projection->moves, &pdnn_projected_moves_def);
+    pdnn_table_init(&projection->limits, &pdnn_projected_limits_def);
+}
+
+void pdnn_hardware_projection_finish(struct pdnn_hardware_projection *projection) {
+    pdnn_table_finish(&projection->models);
+    pdnn_table_finish(&projection->ops);
+    pdnn_table_finish(&projection->families);
+    pdnn_table_finish(&projection->moves);
+    pdnn_table_finish(&projection->limits);
+}
+
+enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
+                              struct pdnn_hardware_projection *projection, struct pdnn_err *err) {
+    const struct pdnn_ceilings *from = request->ceilings, *onto = request->hardware->onto;
+    struct pdnn_hardware_projection made;
+    struct work *w = pdnn_alloc(1, sizeof *w);
+    pdnn_hardware_projection_init(&made);
+    w->request = request;
+    w->made = &made;
+    w->onto = *request->hardware;
+    w->onto.onto = NULL;
+    if (onto) {
+        w->onto.onto = pdnn_ceilings_alike(onto, from);
+        w->alike = pdnn_ceilings_alike(from, onto);
+    }
+    enum pdnn_status status = PDNN_OK;
+    for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
+        status = project_instance(w, at, err);
+    pdnn_arena_finish(&w->scratch);
+    pdnn_hardware_finish(&w->onto);
+    pdnn_str_finish(&w->text);
+    free(w->alike);
+    free(w);
+    if (status == PDNN_OK && !made.models.n_rows)
+        status =
+            pdnn_fail(err, PDNN_INVALID,
+                      "no chosen instance has times in ops.csv and roofs in ceilings.csv, so nothing can be "
+                      "projected");
+    if (status == PDNN_OK) {
+        pdnn_projection_sums(&made);
+        *projection = made;
+    } else {
+        pdnn_hardware_projection_finish(&made);
+    }
+    return status;
+}

@@ -1,0 +1,51 @@
+/* The scripts of batch jobs, as text: a worker for each scheduler, and the merge. The templates are in
+ * session/batch/jobs. Nothing here runs or writes anything. */
+#ifndef SESSION_BATCH_JOB_SCRIPT_H
+#define SESSION_BATCH_JOB_SCRIPT_H
+
+#include "base/str.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdnn_job {
+    const char *name;      /* of the jobs */
+    const char *directory; /* the sweep's, absolute */
+    const char *program;   /* the command that runs paradnn on a node, as a shell reads it */
+    const char *options;   /* for each worker's sweep, each after a space, as a shell reads them; or "" */
+    size_t workers;
+    size_t nodes; /* of each worker */
+    uint64_t grace_ns;
+    uint64_t limit_ns;         /* of a job; 0: the scheduler's */
+    uint64_t warning_ns;       /* how long before its end a job is warned, where the scheduler can */
+    const char *const *passed; /* options of the user's for the scheduler, or the hosts for `none` */
+    size_t n_passed;
+};
+
+enum pdnn_scheduler {
+    PDNN_SCHEDULER_SLURM,
+    PDNN_SCHEDULER_PBS,
+    PDNN_SCHEDULER_LSF,
+    PDNN_SCHEDULER_NONE,
+    PDNN_SCHEDULER_COUNT
+};
+
+/* Their names in this order, NULL-terminated. */
+extern const char *const pdnn_schedulers[];
+
+/* Appends the text as one word of a shell's command line. */
+void pdnn_shell_quote(struct pdnn_str *out, const char *text);
+
+/* Append the script of the workers, directives included, and that of the merge. */
+void pdnn_job_worker_script(const struct pdnn_job *job, enum pdnn_scheduler scheduler, struct pdnn_str *out);
+void pdnn_job_merge_script(const struct pdnn_job *job, struct pdnn_str *out);
+
+/* Appends the commands that submit both scripts, which are in jobs/ in the sweep's directory, or for `none`
+ * the one that runs them. Nothing for Slurm: session/batch/slurm submits. */
+void pdnn_job_commands(const struct pdnn_job *job, enum pdnn_scheduler scheduler, struct pdnn_str *out);
+
+/* What the build makes of session/batch/jobs. */
+extern const char pdnn_job_text_slurm[], pdnn_job_text_pbs[], pdnn_job_text_lsf[], pdnn_job_text_none[],
+    pdnn_job_text_merge[];
+
+#endif

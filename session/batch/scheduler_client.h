@@ -1,0 +1,23 @@
+/* A short question to a program of the system, such as a scheduler's client: found in PATH, run to its end,
+ * and what it printed. */
+#ifndef SESSION_BATCH_SCHEDULER_CLIENT_H
+#define SESSION_BATCH_SCHEDULER_CLIENT_H
+
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdint.h>
+
+struct pdnn_answer {
+    struct pdnn_str out, errors; /* what it printed; the first 64 KiB of each */
+    int exit_status;             /* its own, or 128 plus the signal that ended it */
+};
+
+/* Runs the command, NULL-terminated, without input. PDNN_IO, with a message that names the program, if it
+ * cannot be started or has not ended within patience_ns; it is killed then. Release *answer with
+ * pdnn_answer_finish, also after a failure. */
+enum pdnn_status pdnn_ask(const char *const *command, uint64_t patience_ns, struct pdnn_answer *answer,
+                          struct pdnn_err *err);
+void pdnn_answer_finish(struct pdnn_answer *answer);
+
+#endif

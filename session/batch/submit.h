@@ -1,0 +1,47 @@
+/* Batch jobs for a sweep: the directory that its workers join, the scripts in it, and with Slurm the jobs
+ * themselves. */
+#ifndef SESSION_BATCH_SUBMIT_H
+#define SESSION_BATCH_SUBMIT_H
+
+#include "session/batch/job_script.h"
+#include "session/batch/slurm.h"
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* A request that pdnn_submit_check accepts. All pointers are borrowed. */
+struct pdnn_submit_request {
+    struct pdnn_job job;
+    enum pdnn_scheduler scheduler;
+    const char *spec_text; /* what spec.yaml gets (gen/spec.h) */
+    bool dry;              /* nothing is written or submitted, only said */
+};
+
+enum { PDNN_SUBMIT_JOBS = 65 }; /* arrays, and the merge */
+
+struct pdnn_submitted {
+    struct pdnn_slurm_job job;
+    size_t tasks; /* of an array; 0: the merge */
+};
+
+struct pdnn_submission {
+    struct pdnn_submitted jobs[PDNN_SUBMIT_JOBS]; /* what Slurm has accepted, also after a failure */
+    size_t n_jobs;
+    struct pdnn_str text; /* what remains for the user to run, or in a dry run all scripts and commands */
+};
+
+/* PDNN_INVALID if what the user passes on is submit's to decide, not as many hosts as workers, or workers of
+ * several nodes for a scheduler that cannot have them. */
+enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, struct pdnn_err *err);
+
+/* Creates the directory unless it is there with the same spec, writes jobs/worker.sh and jobs/merge.sh, and
+ * with Slurm submits them: arrays no longer than the site allows, and a merge that starts when all of their
+ * tasks have ended, whatever their end. Each accepted job is recorded in jobs/jobs.csv at once. Release
+ * *submission with pdnn_submission_finish, also after a failure. PDNN_INVALID: the directory is another
+ * sweep's, or Slurm refused. */
+enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct pdnn_submission *submission,
+                             struct pdnn_err *err);
+void pdnn_submission_finish(struct pdnn_submission *submission);
+
+#endif

@@ -1,0 +1,50 @@
+/* Which operators of a composition a budget buys, so that it makes the most rows: a pure function of guessed
+ * costs. Knows no clock, file or process. */
+#ifndef SESSION_COMPOSE_CHOOSE_H
+#define SESSION_COMPOSE_CHOOSE_H
+
+#include "base/err.h"
+#include "results/fit/operator_kind.h"
+
+#include <stdint.h>
+
+enum pdnn_fate {
+    PDNN_FATE_LEFT,      /* for another run */
+    PDNN_FATE_MEASURED,  /* in this run, or known already */
+    PDNN_FATE_PREDICTED, /* from measured neighbours */
+};
+
+struct pdnn_choose_operator {
+    const char *key;     /* borrowed; what says which others are its neighbours */
+    double seconds;      /* to measure it; INFINITY: it cannot be measured; 0: it has been */
+    enum pdnn_fate fate; /* result */
+    const char *reason;  /* result: why it is not predicted; static text, or NULL */
+};
+
+struct pdnn_choose_model {
+    const uint32_t *operators; /* distinct, borrowed */
+    size_t count;
+    double seconds;      /* of its own: to compile it, or to run it where it has no operators */
+    enum pdnn_fate fate; /* result: predicted if one of its operators is */
+};
+
+struct pdnn_choose {
+    struct pdnn_choose_operator *operators;
+    size_t n_operators;
+    struct pdnn_choose_model *models;
+    size_t n_models;
+    uint32_t *order; /* result, heap: all models, the cheapest first */
+    double seconds;  /* result: of what is measured and of the models that are not left */
+    const struct pdnn_kind_caches *caches;
+    double extrapolate;    /* see results/fit/interpolate.h */
+    double budget_seconds; /* INFINITY: none */
+};
+
+/* Models are taken by price: their own seconds, and those of their operators, each divided by the number of
+ * models that have it. While two thirds of the budget last, all operators of a model are measured. With the
+ * rest, operators with neighbours are predicted, and only the others are measured, so that they become
+ * neighbours. Fills in the results; pdnn_choose_finish releases them. */
+void pdnn_choose(struct pdnn_choose *choose);
+void pdnn_choose_finish(struct pdnn_choose *choose);
+
+#endif

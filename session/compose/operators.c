@@ -1,0 +1,146 @@
+#include "session/compose/operators.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Minimum time between two reports of progress. */
+static const uint64_t report_gap_ns = 200000000;
+
+enum pdnn_status pdnn_operators_request(const struct pdnn_session *session,
+                                        const struct pdnn_sweep_rules *rules, size_t task,
+                                        struct pdnn_request *request, struct pdnn_err *err) {
+    const struct pdnn_task *of = &session->tasks[task];
+    *request = rules->request;
+    int length = snprintf(request->id, sizeof request->id, "%s", of->id);
+    if (length < 0 || (size_t)length >= sizeof request->id)
+        return pdnn_fail(err, PDNN_INVALID, "%s: instance id too long", of->id);
+    if (rules->ceilings)
+        request->cache_bytes =
+            pdnn_ceilings_cache_bytes(rules->ceilings, of->instance.setting[PDNN_SETTING_THREADS]);
+    return PDNN_OK;
+}
+
+/* The key without "@64KiB" and the like. */
+static void note_stateless(struct pdnn_operators *operators, const char *key) {
+    char text[PDNN_OPERATOR_KEY_TEXT];
+    const char *state = strrchr(key, ']');
+    size_t length = state ? (size_t)(state - key) : strlen(key);
+    memcpy(text, key, length);
+    for (const char *at = key + length; *at; at++) {
+        if (*at == '@')
+            at += strcspn(at, " ");
+        if (!*at)
+            break;
+        text[length++] = *at;
+    }
+    text[length] = 0;
+    pdnn_texts_add(&operators->stateless, text);
+}
+
+/* The number of the operator, with facts. */
+static size_t enter(struct pdnn_operators *operators, const struct pdnn_operator *operator_) {
+    size_t before = operators->keys.count, number = pdnn_texts_add(&operators->keys, operator_->key);
+    if (operators->keys.count == before)
+        return number;
+    operators->facts = pdnn_grow(operators->facts, &operators->room, number, sizeof *operators->facts);
+    operators->facts[number] =
+        (struct pdnn_operator_facts){.bytes = operator_->bytes, .block_bytes = UINT64_MAX};
+    note_stateless(operators, operator_->key);
+    return number;
+}
+
+static void add(struct pdnn_operators *operators, size_t task, const struct pdnn_visit *visit,
+                const struct pdnn_operator *list, size_t count) {
+    struct pdnn_operator_use *use = pdnn_arena_alloc(&operators->arena, count + 1, sizeof *use);
+    for (size_t i = 0; i < count; i++) {
+        use[i] = (struct pdnn_operator_use){
+            .op = list[i].op, .number = enter(operators, &list[i]), .runs = list[i].runs};
+        struct pdnn_operator_facts *facts = &operators->facts[use[i].number];
+        facts->runs += list[i].runs;
+        facts->models++;
+        if (visit->plan_bytes < facts->block_bytes) {
+            facts->block_bytes = visit->plan_bytes;
+            facts->task = task;
+        }
+    }
+    operators->tasks[task] = (struct pdnn_task_operators){use, count, true};
+}
+
+static enum pdnn_status list_one(struct pdnn_operators *operators, const struct pdnn_session *session,
+                                 struct pdnn_sweep_workers *workers, const struct pdnn_sweep_rules *rules,
+                                 size_t task, struct pdnn_err *err) {
+    const struct pdnn_task *of = &session->tasks[task];
+    const struct pdnn_visit_watch watch = {
+        .time_limit_ns = rules->time_limit_ns, .stop = rules->stop, .grace_ns = rules->grace_ns};
+    struct pdnn_request request;
+    struct pdnn_worker *worker;
+    struct pdnn_visit visit = {0};
+    struct pdnn_operator *list = NULL;
+    size_t count = 0;
+    enum pdnn_status status = pdnn_operators_request(session, rules, task, &request, err);
+    if (status == PDNN_OK)
+        status = pdnn_sweep_workers_get(workers, (enum pdnn_isa)of->instance.setting[PDNN_SETTING_ISA],
+                                        &worker, err);
+    if (status == PDNN_OK)
+        status = pdnn_worker_operators(worker, &request, &watch, &visit, &list, &count, err);
+    if (status == PDNN_OK) {
+        add(operators, task, &visit, list, count);
+        pdnn_visits_add(&operators->listed, of->id, &visit);
+    }
+    free(list);
+    pdnn_visit_finish(&visit);
+    return status;
+}
+
+static void report(const struct pdnn_session *session, size_t done, size_t all, uint64_t began_ns) {
+    double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
+    session->hooks->work(session->hooks->user, "models compiled", done, all,
+                         done ? passed / (double)done * (double)(all - done) : -1);
+}
+
+enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const struct pdnn_session *session,
+                                        struct pdnn_sweep_workers *workers,
+                                        const struct pdnn_sweep_rules *rules,
+                                        const struct pdnn_operators_order *order, struct pdnn_err *err) {
+    const uint64_t began_ns = pdnn_clock_ns();
+    uint64_t reported_ns = 0;
+    size_t done = 0, all = 0;
+    enum pdnn_status status = PDNN_OK;
+    if (!operators->tasks)
+        operators->tasks = pdnn_alloc(session->n_tasks + 1, sizeof *operators->tasks);
+    size_t count = order ? order->count : session->n_tasks;
+    for (size_t i = 0; i < count; i++)
+        all += !session->tasks[order ? order->tasks[i] : i].closed;
+    for (size_t i = 0; i < count && status == PDNN_OK; i++) {
+        size_t task = order ? order->tasks[i] : i;
+        if (session->tasks[task].closed)
+            continue;
+        if (order && order->deadline_ns && pdnn_clock_ns() > order->deadline_ns)
+            break;
+        if (rules->stop && *rules->stop)
+            status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+        else
+            status = list_one(operators, session, workers, rules, task, err);
+        done++;
+        if (pdnn_clock_ns() - reported_ns > report_gap_ns) {
+            report(session, done, all, began_ns);
+            reported_ns = pdnn_clock_ns();
+        }
+    }
+    session->hooks->ended(session->hooks->user);
+    return status;
+}
+
+void pdnn_operators_finish(struct pdnn_operators *operators) {
+    pdnn_texts_finish(&operators->keys);
+    pdnn_texts_finish(&operators->stateless);
+    pdnn_visits_finish(&operators->listed);
+    pdnn_arena_finish(&operators->arena);
+    free(operators->facts);
+    free(operators->tasks);
+    *operators = (struct pdnn_operators){0};
+}

@@ -1,0 +1,90 @@
+/* What a composition needs, known before anything is compiled: the distinct operators of all graphs, the
+ * floor of each by the roofs, and a guess of what compiling and measuring cost. Layouts, implementations and
+ * the states of caches are not known here, so that a planned operator is one or more measured ones.
+ *
+ * Guessed seconds: a step takes twice its floor, and at least 2 us; one measurement 10 ms, half a second per
+ * GB of its operands, and the longer of 50 ms and min_samples + 5 steps; choosing the implementation of a
+ * product or a recurrent layer 40 steps of at most 50 ms and half a second, once; compiling a model 4 ms,
+ * 10 us a node and 0.6 ms for each group of them. */
+#ifndef SESSION_COMPOSE_PLAN_H
+#define SESSION_COMPOSE_PLAN_H
+
+#include "base/texts.h"
+#include "results/fit/operator_kind.h"
+#include "results/table/table.h"
+#include "session/compose/choose.h"
+#include "session/session.h"
+
+struct pdnn_planned_operator {
+    double flop_ns;         /* at the peak of its dtype */
+    double floor_ns;        /* by the roofs */
+    double measure_seconds; /* of one round */
+    double choice_seconds;
+    uint64_t bytes; /* of its operands */
+    uint32_t models;
+    bool is_chosen; /* no choice is left: a model that has it was compiled */
+    bool is_known;  /* measured in all rounds */
+};
+
+struct pdnn_planned_model {
+    const uint32_t *operators; /* distinct */
+    uint32_t count;
+    double seconds; /* to compile it; to run it if it is small */
+    bool is_open;   /* else it cannot run, or has been dealt with */
+    bool is_small;  /* it runs */
+};
+
+struct pdnn_compose_plan {
+    const struct pdnn_session *session;
+    struct pdnn_texts keys;                  /* "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8" */
+    struct pdnn_planned_operator *operators; /* by number */
+    size_t room;
+    struct pdnn_planned_model *models;   /* by the session's tasks */
+    double compile_scale, measure_scale; /* what compiling and measuring took over what was guessed; 1 */
+    struct pdnn_arena arena;
+};
+
+/* Plans the session's open tasks; its roofs are those that are there, or nominal rates. */
+enum pdnn_status pdnn_compose_plan(struct pdnn_compose_plan *plan, const struct pdnn_session *session,
+                                   struct pdnn_err *err);
+void pdnn_compose_plan_finish(struct pdnn_compose_plan *plan);
+
+/* The model has been compiled, or need not be: it is no longer open. Returns what that was guessed to take,
+ * unscaled. */
+double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task);
+
+/* A compiled operator that has been measured in all rounds. */
+void pdnn_compose_plan_known(struct pdnn_compose_plan *plan, const char *key);
+
+/* What a budget buys of it. An operator that takes longer than `limits.time` or
+ * more memory than there is cannot be. The models of *choice are the session's open tasks, task_of says
+ * which. Release with pdnn_compose_choice_finish. */
+struct pdnn_compose_choice {
+    struct pdnn_choose choose;
+    size_t *task_of;
+    struct pdnn_arena arena;
+    struct pdnn_kind_caches caches;
+};
+void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
+                              struct pdnn_compose_choice *choice);
+void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice);
+
+/* What becomes of the operators, a row for each op and pass; to be finished by the caller. */
+enum { PDNN_PLANNED_OP, PDNN_PLANNED_OPERATORS, PDNN_PLANNED_MEASURED, PDNN_PLANNED_PREDICTED };
+enum { PDNN_PLANNED_LEFT = 4, PDNN_PLANNED_TOO_LARGE, PDNN_PLANNED_SECONDS, PDNN_PLANNED_ALL_SECONDS };
+extern const struct pdnn_table_def pdnn_compose_plan_def;
+void pdnn_compose_plan_table(const struct pdnn_choose *choose, struct pdnn_table *made);
+
+/* The floor of a compiled operator (runtime/facts/operator.h) with these operands; one that is in no graph,
+ * such as a reorder, moves its bytes. */
+double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
+                               int64_t threads);
+
+/* One measurement of an operator of this floor. */
+double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floor_ns, uint64_t bytes);
+
+/* The caches of all numbers of threads that the session's tasks have; those after the first in the arena. */
+void pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
+                              struct pdnn_kind_caches *caches);
+
+#endif

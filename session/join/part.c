@@ -1,0 +1,240 @@
+#define _POSIX_C_SOURCE 200809L
+/* The directory of a joined sweep and the parts in it. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "results/store/journal.h"
+#include "results/store/tables.h"
+#include "session/join/join_job.h"
+#include "session/same_spec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SPEC_LIMIT_BYTES = 1 << 26, ATTEMPTS = 16 };
+
+static bool join_path(char path[PDNN_FOLDER_TEXT], const char *directory, const char *name) {
+    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/%s", directory, name);
+    return written > 0 && written < PDNN_FOLDER_TEXT;
+}
+
+/* Writes the spec, complete and only if there is none: of several that try, one succeeds. */
+static enum pdnn_status freeze(const struct pdnn_folder *folder, const char *part, const char *text,
+                               struct pdnn_err *err) {
+    char name[PDNN_PART_TEXT + 8];
+    struct stat info;
+    if (fstatat(folder->fd, "spec.yaml", &info, 0) == 0)
+        return PDNN_OK;
+    snprintf(name, sizeof name, "new-%s", part);
+    enum pdnn_status status = pdnn_folder_replace(folder, name, text, strlen(text), err);
+    if (status == PDNN_OK && linkat(folder->fd, name, folder->fd, "spec.yaml", 0) != 0 && errno != EEXIST &&
+        fstatat(folder->fd, "spec.yaml", &info, 0) != 0)
+        status =
+            pdnn_fail(err, PDNN_IO, "%s/spec.yaml: cannot be created: %s", folder->path, strerror(errno));
+    unlinkat(folder->fd, name, 0);
+    return status;
+}
+
+static enum pdnn_status check_spec(const char *path, const char *text, struct pdnn_err *err) {
+    char *frozen = NULL, was[PDNN_SPEC_LINE_TEXT], is[PDNN_SPEC_LINE_TEXT];
+    enum pdnn_status status = pdnn_file_read(path, SPEC_LIMIT_BYTES, &frozen, NULL, err);
+    if (status == PDNN_OK && pdnn_spec_differs(frozen, text, was, is))
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "%s: has '%s' where this sweep has '%s'; all that join run one spec, use another "
+                           "directory with -o",
+                           path, was, is);
+    free(frozen);
+    return status;
+}
+
+enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    if (!pdnn_leases_exist(directory) || !join_path(path, directory, "journal.csv") ||
+        access(path, F_OK) == 0)
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID, "%s: a joined sweep; go on with --join, or merge it first",
+                     directory);
+}
+
+enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_folder folder;
+    struct pdnn_holder self;
+    if (!join_path(path, directory, "journal.csv"))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    if (access(path, F_OK) == 0 && !pdnn_leases_exist(directory))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s: holds a sweep that one process runs; give --join a directory of its own",
+                         directory);
+    if (!pdnn_holder_init(&self, ""))
+        return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
+    enum pdnn_status status = pdnn_folder_ensure(directory, err);
+    if (status == PDNN_OK)
+        status = pdnn_folder_open(&folder, directory, err);
+    if (status != PDNN_OK)
+        return status;
+    status = freeze(&folder, self.part, text, err);
+    join_path(path, directory, "spec.yaml");
+    if (status == PDNN_OK)
+        status = check_spec(path, text, err);
+    join_path(path, directory, "parts");
+    if (status == PDNN_OK)
+        status = pdnn_folder_ensure(path, err);
+    pdnn_folder_close(&folder);
+    return status;
+}
+
+static bool path_of_part(const struct pdnn_join_job *job, const char *part, char path[PDNN_FOLDER_TEXT]) {
+    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/parts/%s", job->request->sweep.path, part);
+    return written > 0 && written < PDNN_FOLDER_TEXT;
+}
+
+bool pdnn_join_is_here(const struct pdnn_join_job *job, const char *part) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_str host = {0};
+    if (path_of_part(job, part, path))
+        pdnn_environment_get(path, "host", &host);
+    bool is_here = host.length && strcmp(pdnn_str_text(&host), job->session->host.name) == 0;
+    pdnn_str_finish(&host);
+    return is_here;
+}
+
+/* Earlier parts of this host must have had its setup, or their visits could not be merged. Their roofs are
+ * taken over. */
+static enum pdnn_status use_earlier(struct pdnn_join_job *job, struct pdnn_err *err) {
+    const struct pdnn_sweep_request *request = &job->request->sweep;
+    char path[PDNN_FOLDER_TEXT];
+    join_path(path, request->path, "parts");
+    DIR *entries = opendir(path);
+    enum pdnn_status status = PDNN_OK;
+    for (const struct dirent *entry; entries && status == PDNN_OK && (entry = readdir(entries));) {
+        if (*entry->d_name == '.' || !pdnn_join_is_here(job, entry->d_name))
+            continue;
+        path_of_part(job, entry->d_name, path);
+        status = pdnn_environment_check(path, request->facts, request->n_facts, err);
+        size_t length = strlen(path);
+        snprintf(path + length, sizeof path - length, "/ceilings.csv");
+        if (status == PDNN_OK && !request->ceilings_file && !job->session->ceilings->count &&
+            access(path, F_OK) == 0)
+            status = pdnn_ceilings_read(path, NULL, job->session->ceilings, err);
+    }
+    if (entries)
+        closedir(entries);
+    return status;
+}
+
+enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err *err) {
+    struct pdnn_sweep_request request = job->request->sweep;
+    char path[PDNN_FOLDER_TEXT];
+    if (job->has_part)
+        return PDNN_OK;
+    if (use_earlier(job, err) != PDNN_OK)
+        return err->status;
+    if (!path_of_part(job, job->leases.self.part, path) || mkdir(path, 0777) != 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", path, strerror(errno));
+    request.path = path;
+    enum pdnn_status status = pdnn_sweep_directory_open(&job->sweep, &request, err);
+    if (status != PDNN_OK) {
+        pdnn_sweep_directory_close(&job->sweep);
+        return status;
+    }
+    job->has_part = true;
+    snprintf(job->result.part, sizeof job->result.part, "%s", job->leases.self.part);
+    uint64_t began_ns = pdnn_clock_ns();
+    status = pdnn_sweep_directory_ceilings(&job->sweep, err);
+    job->result.roofs_ns = pdnn_clock_ns() - began_ns;
+    pdnn_session_predict(job->session);
+    return status;
+}
+
+/* A lease's instances, as those of a journal. */
+struct wanted {
+    const struct pdnn_join_job *job;
+    const struct pdnn_lease *lease;
+};
+
+static bool is_in_lease(const void *user, const char *id) {
+    const struct wanted *wanted = user;
+    const size_t task = pdnn_texts_find(&wanted->job->ids, id);
+    size_t i = 0;
+    while (i < wanted->lease->count && wanted->lease->instance[i] != task)
+        i++;
+    return i < wanted->lease->count;
+}
+
+static bool has_journal(const char *directory) {
+    char path[PDNN_FOLDER_TEXT];
+    return join_path(path, directory, "journal.csv") && access(path, F_OK) == 0;
+}
+
+void pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
+                         struct pdnn_visits *visits) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_err cause = {0};
+    if (!path_of_part(job, lease->holder.part, path) || !has_journal(path))
+        return;
+    const struct wanted wanted = {job, lease};
+    enum pdnn_status status = pdnn_journal_read(path, is_in_lease, &wanted, visits, &cause);
+    if (status != PDNN_OK)
+        pdnn_session_warn(job->session, "%s; instances of this part are measured again", cause.text);
+}
+
+/* Whether all of a part can be read; if not, *cause says why. What a merge took over from a part that is gone
+ * is in DIR's own journal. */
+static enum pdnn_status check_part(const struct pdnn_join_job *job, const char *path,
+                                   struct pdnn_err *cause) {
+    struct pdnn_visits visits = {0};
+    if (!has_journal(path) && (errno == ENOENT || errno == ENOTDIR))
+        return has_journal(job->request->sweep.path)
+                   ? PDNN_OK
+                   : pdnn_fail(cause, PDNN_INVALID, "%s/journal.csv: is gone", path);
+    enum pdnn_status status = pdnn_journal_read(path, NULL, NULL, &visits, cause);
+    pdnn_visits_finish(&visits);
+    return status;
+}
+
+/* Whether a process that may be alive writes there. */
+static bool is_in_use(const struct pdnn_join_job *job, const char *part) {
+    bool is_held = strcmp(part, job->leases.self.part) == 0;
+    for (size_t i = 0; i < job->leases.count && !is_held; i++)
+        is_held = job->leases.lease[i].state == PDNN_LEASE_HELD &&
+                  strcmp(part, job->leases.lease[i].holder.part) == 0;
+    return is_held;
+}
+
+enum pdnn_status pdnn_join_void_damaged(struct pdnn_join_job *job, bool *has_freed, struct pdnn_err *err) {
+    struct pdnn_leases *leases = &job->leases;
+    size_t n_leases = leases->count; /* voiding one may read more */
+    enum pdnn_status status = PDNN_OK;
+    *has_freed = false;
+    for (size_t i = 0; i < n_leases && status == PDNN_OK; i++) {
+        struct pdnn_err cause = {0};
+        char path[PDNN_FOLDER_TEXT], part[PDNN_PART_TEXT];
+        if (!leases->lease[i].done || leases->lease[i].is_checked)
+            continue;
+        snprintf(part, sizeof part, "%s", leases->lease[i].holder.part);
+        if (is_in_use(job, part) || !path_of_part(job, part, path))
+            continue;
+        enum pdnn_status found = check_part(job, path, &cause);
+        bool is_void =
+            found == PDNN_INVALID; /* otherwise it may be sound, and others may be able to read it */
+        if (found != PDNN_OK)
+            pdnn_session_warn(job->session, "%s%s", cause.text,
+                              is_void ? "; instances of this part are measured again" : "");
+        for (size_t k = i; k < n_leases && status == PDNN_OK; k++) {
+            if (strcmp(leases->lease[k].holder.part, part) != 0)
+                continue;
+            leases->lease[k].is_checked = true;
+            if (is_void && leases->lease[k].done) {
+                *has_freed = true;
+                status = pdnn_leases_void(leases, k, err);
+            }
+        }
+    }
+    return status;
+}

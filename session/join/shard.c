@@ -1,0 +1,225 @@
+#include "session/join/shard.h"
+
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "gen/walk.h"
+#include "results/store/tables.h"
+#include "session/join/deal.h"
+#include "session/predict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER_TEXT = 24 };
+
+/* Where batch systems put the number of an array's task, and what they put there outside of arrays. */
+static const struct array_variable {
+    const char *name, *none;
+} array_variables[] = {
+    {"SLURM_ARRAY_TASK_ID", ""},
+    {"PBS_ARRAY_INDEX", ""},
+    {"LSB_JOBINDEX", "0"},
+    {"SGE_TASK_ID", "undefined"},
+};
+
+/* *name: the variable that has the number, for messages. */
+static enum pdnn_status find_index(char *(*lookup)(const char *name), const char **name, int64_t *index,
+                                   struct pdnn_err *err) {
+    *name = NULL;
+    for (size_t i = 0; i < sizeof array_variables / sizeof *array_variables; i++) {
+        const char *here = array_variables[i].name, *value = lookup(here);
+        int64_t number;
+        if (!value || !*value || strcmp(value, array_variables[i].none) == 0)
+            continue;
+        if (!pdnn_parse_i64(value, &number))
+            return pdnn_fail(err, PDNN_INVALID, "--shard auto: %s is '%.32s', not a number", here, value);
+        if (*name && number != *index)
+            return pdnn_fail(err, PDNN_INVALID,
+                             "--shard auto: %s is %" PRId64 " but %s is %" PRId64 ", give the number itself",
+                             *name, *index, here, number);
+        *name = here;
+        *index = number;
+    }
+    if (*name)
+        return PDNN_OK;
+    struct pdnn_str names = {0};
+    for (size_t i = 0; i < sizeof array_variables / sizeof *array_variables; i++)
+        pdnn_str_printf(&names, "%s%s", i ? ", " : "", array_variables[i].name);
+    pdnn_fail(err, PDNN_INVALID, "--shard auto: not in a job array, none of %s has a number",
+              pdnn_str_text(&names));
+    pdnn_str_finish(&names);
+    return PDNN_INVALID;
+}
+
+enum pdnn_status pdnn_shard_parse(const char *text, const char *base, char *(*lookup)(const char *name),
+                                  struct pdnn_shard *shard, struct pdnn_err *err) {
+    char number[NUMBER_TEXT];
+    const char *slash = text ? strchr(text, '/') : NULL, *variable = NULL;
+    int64_t index = 0, count, first = base && strcmp(base, "1") == 0;
+    *shard = (struct pdnn_shard){0};
+    if (!text && base)
+        return pdnn_fail(err, PDNN_INVALID, "--shard-base says what --shard counts from, which is missing");
+    if (!text)
+        return PDNN_OK;
+    if (base && strcmp(base, "0") != 0 && !first)
+        return pdnn_fail(err, PDNN_INVALID, "--shard-base is '%s', expected 0 or 1", base);
+    size_t length = slash ? (size_t)(slash - text) : sizeof number;
+    if (length >= sizeof number)
+        return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', expected i/N or auto/N, such as 3/16", text);
+    snprintf(number, sizeof number, "%.*s", (int)length, text);
+    bool is_auto = strcmp(number, "auto") == 0;
+    if (!pdnn_parse_i64(slash + 1, &count) || (!is_auto && !pdnn_parse_i64(number, &index)))
+        return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', expected i/N or auto/N, such as 3/16", text);
+    if (count < 1 || count > PDNN_SHARDS_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', but there can be 1 to %d shards", text,
+                         PDNN_SHARDS_MAX);
+    if (is_auto && find_index(lookup, &variable, &index, err) != PDNN_OK)
+        return err->status;
+    if (index < first || index - first >= count)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--shard is '%s'%s%s, and %" PRId64 " is not one of %" PRId64 " to %" PRId64
+                         " (--shard-base %" PRId64 ")",
+                         text, variable ? " from " : "", variable ? variable : "", index, first,
+                         first + count - 1, first);
+    *shard = (struct pdnn_shard){(uint32_t)(index - first), (uint32_t)count};
+    return PDNN_OK;
+}
+
+const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_SHARD_TEXT]) {
+    *buffer = 0;
+    if (shard->count)
+        snprintf(buffer, PDNN_SHARD_TEXT, "%" PRIu32 "/%" PRIu32, shard->index, shard->count);
+    return buffer;
+}
+
+/* A whole spec's instances and their costs. */
+struct items {
+    struct pdnn_arena arena;
+    struct pdnn_deal_item *item; /* heap */
+    size_t count, room;
+};
+
+static uint64_t cost_of(const struct pdnn_spec *spec, const struct pdnn_expanded *item) {
+    uint64_t limit_bytes = spec->limits.memory_bytes;
+    if (item->filtered || item->invalid || !item->has_totals ||
+        (limit_bytes && item->totals.memory_bytes > limit_bytes))
+        return 0;
+    return pdnn_deal_cost(pdnn_predict(NULL, spec, &item->instance, &item->totals).total);
+}
+
+static void add_item(struct items *items, const struct pdnn_spec *spec,
+                     const struct pdnn_expanded *expanded) {
+    char text[PDNN_ID_TEXT];
+    items->item = pdnn_grow(items->item, &items->room, items->count, sizeof *items->item);
+    const char *id = pdnn_arena_strdup(&items->arena, pdnn_instance_format(&expanded->instance, text));
+    items->item[items->count++] = (struct pdnn_deal_item){id, cost_of(spec, expanded)};
+}
+
+static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spec, int64_t threads,
+                                struct pdnn_err *err) {
+    struct pdnn_walk walk = {0};
+    enum pdnn_status status = pdnn_walk_start(&walk, spec, threads, true, err);
+    for (bool done = false; status == PDNN_OK && !done;) {
+        struct pdnn_expanded expanded;
+        status = pdnn_walk_next(&walk, &expanded, &done, err);
+        if (status == PDNN_OK && !done)
+            add_item(items, spec, &expanded);
+    }
+    pdnn_walk_finish(&walk);
+    return status;
+}
+
+/* Of (id, shard) in the order of the deal, so that it is one for all orders of specs. */
+static void hash_deal(const struct items *items, const uint32_t *shards, uint32_t n_shards,
+                      char text[PDNN_DEAL_HASH_TEXT]) {
+    uint32_t *order = pdnn_alloc(items->count ? items->count : 1, sizeof *order);
+    pdnn_deal_order(items->item, items->count, order);
+    uint64_t hash = n_shards;
+    for (size_t i = 0; i < items->count; i++)
+        hash = pdnn_rng_seed(hash + shards[order[i]], items->item[order[i]].id);
+    snprintf(text, PDNN_DEAL_HASH_TEXT, "%016" PRIx64, hash);
+    free(order);
+}
+
+enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
+                                 int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err) {
+    struct items items = {0};
+    struct pdnn_shard_deal made = {0};
+    uint32_t *shards = NULL;
+    *deal = made;
+    if (!shard->count)
+        return PDNN_OK;
+    enum pdnn_status status = collect(&items, spec, threads, err);
+    if (status != PDNN_OK)
+        goto out;
+    made.count = items.count;
+    made.mine = pdnn_alloc(items.count ? items.count : 1, sizeof *made.mine);
+    shards = pdnn_alloc(items.count ? items.count : 1, sizeof *shards);
+    pdnn_deal_shards(items.item, items.count, shard->count, shards, NULL);
+    hash_deal(&items, shards, shard->count, made.hash);
+    for (size_t i = 0; i < items.count; i++) {
+        double seconds = (double)items.item[i].cost_us * 1e-6;
+        made.mine[i] = shards[i] == shard->index;
+        made.seconds += made.mine[i] ? seconds : 0;
+        made.seconds_all += seconds;
+    }
+out:
+    if (status == PDNN_OK)
+        *deal = made;
+    else
+        pdnn_shard_deal_finish(&made);
+    pdnn_arena_finish(&items.arena);
+    free(items.item);
+    free(shards);
+    return status;
+}
+
+enum pdnn_status pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
+                                       const struct pdnn_spec *spec, int64_t threads, bool with_memory,
+                                       struct pdnn_err *err) {
+    deal->next = 0;
+    return pdnn_walk_start(walk, spec, threads, with_memory, err);
+}
+
+enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
+                                      struct pdnn_expanded *item, bool *done, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    bool is_mine = false;
+    *done = false;
+    while (status == PDNN_OK && !is_mine) {
+        status = pdnn_walk_next(walk, item, done, err);
+        if (status == PDNN_OK)
+            is_mine = *done || !deal->mine || deal->mine[deal->next++];
+    }
+    return status;
+}
+
+void pdnn_shard_deal_finish(struct pdnn_shard_deal *deal) {
+    free(deal->mine);
+    *deal = (struct pdnn_shard_deal){0};
+}
+
+enum pdnn_status pdnn_shard_check(const struct pdnn_shard *shard, const char *directory,
+                                  struct pdnn_err *err) {
+    char now[PDNN_SHARD_TEXT];
+    struct pdnn_str written = {0}, before = {0};
+    pdnn_environment_get(directory, "written_utc", &written);
+    pdnn_environment_get(directory, "shard", &before);
+    pdnn_shard_format(shard, now);
+    const char *then = pdnn_str_text(&before);
+    enum pdnn_status status = PDNN_OK;
+    if (written.length && strcmp(then, now) != 0)
+        status =
+            pdnn_fail(err, PDNN_INVALID,
+                      "%s: holds %s%.16s, and this is %s%s%s; one directory holds one part of a sweep, "
+                      "use another with -o",
+                      directory, *then ? "shard " : "a whole sweep", then,
+                      *now ? "shard " : "the whole sweep", now, *then || *now ? " (counted from 0)" : "");
+    pdnn_str_finish(&written);
+    pdnn_str_finish(&before);
+    return status;
+}

@@ -1,0 +1,63 @@
+#include "session/merge/merge.h"
+
+#include "base/clock.h"
+#include "session/merge/merge_job.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...) {
+    char text[PDNN_ID_TEXT + 2 * PDNN_FOLDER_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    job->request->note(job->request->user, text);
+}
+
+bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job) {
+    return job->request->stop && *job->request->stop;
+}
+
+enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdnn_merge_result *result,
+                            struct pdnn_err *err) {
+    struct pdnn_merge_job job = {.request = request, .output.fd = -1};
+    enum pdnn_status status = pdnn_merge_find_sources(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_compare_sources(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_begin_output(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_open_session(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_read_roofs(&job, err);
+    uint64_t began_ns = pdnn_clock_ns();
+    if (status == PDNN_OK)
+        status = pdnn_merge_write_journal(&job, err);
+    uint64_t journal_ns = pdnn_clock_ns();
+    if (status == PDNN_OK)
+        status = pdnn_merge_write_tables(&job, err);
+    job.result.journal_ns = journal_ns - began_ns;
+    job.result.tables_ns = pdnn_clock_ns() - journal_ns;
+    if (status == PDNN_OK)
+        status = pdnn_merge_write_facts(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_write_library(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_publish(&job, err);
+    pdnn_merge_remove_output(&job);
+    job.result.directories = job.n_sources;
+    job.result.hosts = job.hosts.count;
+    *result = job.result;
+    pdnn_session_finish(&job.session);
+    pdnn_merge_free_roofs(&job);
+    pdnn_merge_close_sources(&job);
+    pdnn_texts_finish(&job.hosts);
+    pdnn_texts_finish(&job.ids);
+    pdnn_arena_finish(&job.arena);
+    free(job.of);
+    free(job.order);
+    free(job.id_of_task);
+    return status;
+}

@@ -1,0 +1,50 @@
+/* Journals of shards, of joined workers and of earlier runs made into one result directory. Sources are only
+ * read. The new directory is complete or not there: it is built under another name and renamed.
+ *
+ * A visit is known by its host and by its row, all but the visit's number: two rows that begin in the same
+ * millisecond and agree in every measured digit are one visit that was copied. An instance has the visits of
+ * one host only; if several measured it, those of the host with most ok visits are kept, of equal ones those
+ * of the first by name. Visits are in order of their start and numbered again, instances in the order of the
+ * spec, so the result does not depend on the order of the sources.
+ *
+ * Time grows with the rows; memory with the instances, and with visits up to a fixed number of them
+ * (rows.c): beyond that, the sources are read several times. */
+#ifndef SESSION_MERGE_MERGE_H
+#define SESSION_MERGE_MERGE_H
+
+#include "base/err.h"
+#include "runtime/facts/visit.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdnn_merge_request {
+    const char *const
+        *sources; /* result directories, and directories with parts/ that stand for their parts */
+    size_t n_sources;
+    /* a path where nothing or an empty directory is, or a source with parts/: its tables are then written
+     * beside parts/ */
+    const char *output;
+    void (*note)(void *user, const char *text); /* a line for the user: lower case, no full stop */
+    void *user;
+    size_t most_visits;       /* that have room in memory at a time; 0: 2^23. For tests */
+    const volatile int *stop; /* nonzero: end, leaving nothing; NULL: never */
+};
+
+struct pdnn_merge_result {
+    size_t directories, hosts, instances; /* instances: rows in results.csv */
+    size_t visits, rows;                  /* in the merged journal; rows: with those of ops */
+    size_t copies, left_out;              /* visits seen before; visits of hosts not kept */
+    size_t conflicts;                     /* instances that several hosts measured */
+    size_t missing;                       /* instances of the spec that nobody visited */
+    size_t unfinished;                    /* with fewer visits than rounds, and not failed */
+    size_t counts[PDNN_OUTCOME_COUNT];
+    uint64_t journal_ns, tables_ns; /* time it took to write them */
+};
+
+/* PDNN_INVALID, with a message that names the file, for what cannot be merged: damaged or foreign journals,
+ * two specs, one host with two setups, an output that exists. PDNN_IO if the result cannot be written. */
+enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdnn_merge_result *result,
+                            struct pdnn_err *err);
+
+#endif

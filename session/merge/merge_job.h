@@ -1,0 +1,118 @@
+/* What the parts of a merge share. Private to session/merge. */
+#ifndef SESSION_MERGE_MERGE_JOB_H
+#define SESSION_MERGE_MERGE_JOB_H
+
+#include "base/arena.h"
+#include "base/folder.h"
+#include "base/texts.h"
+#include "results/store/journal_scan.h"
+#include "runtime/facts/ceilings.h"
+#include "runtime/facts/standing.h"
+#include "runtime/facts/stats.h"
+#include "session/merge/merge.h"
+#include "session/session.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { PDNN_MERGE_NOTES = 10 }; /* lines of one kind; the rest are counted */
+
+/* A directory with a journal. */
+struct pdnn_merge_source {
+    const char *path;
+    dev_t device;
+    ino_t inode;
+    const char *environment; /* text of environment.yaml */
+    struct pdnn_journal_scan scan;
+    uint64_t end;  /* of what the first scan saw of journal.csv */
+    uint32_t host; /* of all its visits, unless: */
+    bool has_hosts;
+    struct pdnn_texts
+        ids; /* it was merged from several hosts: instances of hosts.csv, and the host of each */
+    uint32_t *host_of;
+};
+
+/* The measured roofs of a host: whole sets, one for each thread count. */
+struct pdnn_merge_roofs {
+    struct pdnn_ceiling *row;
+    size_t count;
+};
+
+/* Bytes in the merged journal. */
+struct pdnn_merge_extent {
+    uint64_t offset, length;
+};
+
+struct pdnn_merge_instance {
+    size_t found; /* visits in all sources */
+    size_t start; /* of the batch's visits: its first */
+    size_t kept;  /* visits */
+    struct pdnn_merge_extent visits, ops;
+    struct pdnn_scatter scatter;
+    uint32_t host;
+    bool is_listed; /* it has its row in the tables */
+};
+
+struct pdnn_merge_job {
+    const struct pdnn_merge_request *request;
+    struct pdnn_merge_result result;
+    struct pdnn_arena arena;
+    struct pdnn_merge_source *source;
+    size_t n_sources;
+    struct pdnn_texts hosts;
+    struct pdnn_merge_roofs *roofs; /* by host */
+    const char *spec_path;          /* where the text was read */
+    char *spec_text;
+    struct pdnn_session session;      /* what the spec asked for, on the largest of the hosts */
+    struct pdnn_texts ids;            /* in the order they were found, in today's form */
+    struct pdnn_merge_instance *of;   /* by id */
+    size_t *order;                    /* ids in the order of the merged journal */
+    size_t *id_of_task;               /* by task: its id, or SIZE_MAX */
+    struct pdnn_folder output;        /* the directory under its temporary name */
+    char temporary[PDNN_FOLDER_TEXT]; /* "" if there is none */
+    bool is_inside;                   /* the temporary directory is in the output, which has parts/ */
+};
+
+/* Passes a formatted line to the caller. */
+void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job);
+
+/* Opens all sources that have visits, and refuses those of different specs. */
+enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
+/* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
+enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err);
+void pdnn_merge_close_sources(struct pdnn_merge_job *job);
+/* UINT32_MAX if it is not known. */
+uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id);
+
+/* Chooses the roofs of each host among those of the sources. */
+enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err);
+void pdnn_merge_free_roofs(struct pdnn_merge_job *job);
+
+/* Opens the session. */
+enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err);
+/* Fills id_of_task from ids. */
+enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err);
+enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err);
+
+/* Finds the instances; writes journal.csv and journal-ops.csv. */
+enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err);
+
+/* Whether a sweep is done with the task, which has these visits. */
+bool pdnn_merge_is_done(const struct pdnn_merge_job *job, size_t task, const struct pdnn_standing *standing);
+
+/* Writes results.csv and ops.csv from the merged journal, and counts what is missing. */
+enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err);
+
+/* Writes operators.csv, if any source has one. */
+enum pdnn_status pdnn_merge_write_library(struct pdnn_merge_job *job, struct pdnn_err *err);
+
+/* The directory: begin, the small files, rename or remove. */
+enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn_err *err);
+enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err);
+enum pdnn_status pdnn_merge_publish(struct pdnn_merge_job *job, struct pdnn_err *err);
+void pdnn_merge_remove_output(struct pdnn_merge_job *job);
+
+#endif

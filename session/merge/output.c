@@ -1,0 +1,231 @@
+#define _DEFAULT_SOURCE /* getentropy */
+/* The merged directory: built under a temporary name beside its own, or inside a joined directory. */
+#include "base/memory.h"
+#include "results/table/csv.h"
+#include "results/table/write.h"
+#include "results/store/tables.h"
+#include "session/merge/merge_job.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In the order in which they get their names: the journal last, since it is what everything else is made
+ * from. */
+static const char *const names[] = {"environment.yaml", "spec.yaml",     "hosts.csv",
+                                    "ceilings.csv",     "operators.csv", "results.csv",
+                                    "journal-ops.csv",  "ops.csv",       "journal.csv"};
+enum { N_NAMES = sizeof names / sizeof *names };
+
+static bool is_empty(const char *path) {
+    DIR *entries = opendir(path);
+    bool empty = entries != NULL;
+    for (const struct dirent *entry; empty && (entry = readdir(entries));)
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (entries)
+        closedir(entries);
+    return empty;
+}
+
+/* Whether it is a joined directory, and one of those that are merged. */
+static bool is_joined_source(const struct pdnn_merge_job *job, const char *output) {
+    char parts[PDNN_FOLDER_TEXT];
+    struct stat info, of_parts, source;
+    int written = snprintf(parts, sizeof parts, "%s/parts", output);
+    if (written < 0 || (size_t)written >= sizeof parts || stat(output, &info) != 0 ||
+        stat(parts, &of_parts) != 0 || !S_ISDIR(of_parts.st_mode))
+        return false;
+    for (size_t i = 0; i < job->request->n_sources; i++)
+        if (stat(job->request->sources[i], &source) == 0 && source.st_dev == info.st_dev &&
+            source.st_ino == info.st_ino)
+            return true;
+    return false;
+}
+
+enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    const char *output = job->request->output;
+    char temporary[PDNN_FOLDER_TEXT];
+    struct stat info;
+    uint64_t random;
+    size_t length = strlen(output);
+    while (length > 1 && output[length - 1] == '/')
+        length--;
+    job->is_inside = is_joined_source(job, output);
+    if (!job->is_inside && lstat(output, &info) == 0 && (!S_ISDIR(info.st_mode) || !is_empty(output)))
+        return pdnn_fail(err, PDNN_INVALID, "%s: exists already; give merge a new directory with -o", output);
+    if (getentropy(&random, sizeof random) != 0)
+        return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
+    int written = snprintf(temporary, sizeof temporary, "%.*s%sparadnn-merge-%016" PRIx64 ".tmp", (int)length,
+                           output, job->is_inside ? "/" : ".", random);
+    if (written < 0 || (size_t)written >= sizeof temporary)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", output);
+    if (mkdir(temporary, 0777) != 0)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", output, strerror(errno));
+    memcpy(job->temporary, temporary, sizeof temporary);
+    return pdnn_folder_open(&job->output, temporary, err);
+}
+
+static enum pdnn_status replace(struct pdnn_merge_job *job, const char *name, struct pdnn_str *text,
+                                struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_folder_replace(&job->output, name, pdnn_str_text(text), text->length, err);
+    pdnn_str_finish(text);
+    return status;
+}
+
+/* The host that comes after `last` when hosts are ordered by the instances they have, most first, then by
+ * name; SIZE_MAX: the first. rank: instances by host. */
+static size_t next_host(const struct pdnn_merge_job *job, const size_t *rank, size_t last) {
+    size_t next = SIZE_MAX;
+    for (size_t host = 0; host < job->hosts.count; host++) {
+        bool after = last == SIZE_MAX || rank[host] < rank[last] ||
+                     (rank[host] == rank[last] && strcmp(job->hosts.text[host], job->hosts.text[last]) > 0);
+        bool before = next == SIZE_MAX || rank[host] > rank[next] ||
+                      (rank[host] == rank[next] && strcmp(job->hosts.text[host], job->hosts.text[next]) < 0);
+        next = after && before ? host : next;
+    }
+    return next;
+}
+
+static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    struct pdnn_table table;
+    size_t *rank = pdnn_alloc(job->hosts.count + 1, sizeof *rank);
+    for (size_t i = 0; i < job->ids.count; i++)
+        rank[job->of[i].host]++;
+    pdnn_table_init(&table, &pdnn_ceilings_def);
+    for (size_t host = next_host(job, rank, SIZE_MAX); host != SIZE_MAX; host = next_host(job, rank, host)) {
+        for (size_t i = 0; i < job->roofs[host].count; i++) {
+            struct pdnn_ceiling row = job->roofs[host].row[i];
+            if (job->hosts.count == 1)
+                *row.host = 0;
+            pdnn_ceilings_add(&row, &table);
+        }
+    }
+    free(rank);
+    bool has_rows = table.n_rows;
+    pdnn_table_csv(&text, &table);
+    pdnn_table_finish(&table);
+    if (has_rows)
+        return replace(job, "ceilings.csv", &text, err);
+    pdnn_str_finish(&text);
+    return PDNN_OK;
+}
+
+/* The host of each instance, where there are several: what the journal does not say. */
+static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    struct pdnn_csv_writer writer = {.out = &text};
+    if (job->hosts.count < 2)
+        return PDNN_OK;
+    pdnn_csv_put_text(&writer, "id");
+    pdnn_csv_put_text(&writer, "host");
+    pdnn_csv_end_row(&writer);
+    for (size_t i = 0; i < job->ids.count; i++) {
+        size_t id = job->order[i];
+        pdnn_csv_put_text(&writer, job->ids.text[id]);
+        pdnn_csv_put_text(&writer, job->hosts.text[job->of[id].host]);
+        pdnn_csv_end_row(&writer);
+    }
+    return replace(job, "hosts.csv", &text, err);
+}
+
+static int compare_texts(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* Appends the text; whatever shards it was made of, the result is a whole sweep. */
+static void append_whole(struct pdnn_str *out, const char *text) {
+    static const char *const parts[] = {"shard: ", "shard_deal: "};
+    while (*text) {
+        size_t length = strcspn(text, "\n"), named = 0;
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            named = strncmp(text, parts[i], strlen(parts[i])) == 0 ? strlen(parts[i]) : named;
+        pdnn_str_printf(out, "%.*s%s\n", (int)(named ? named : length), text, named ? "\"\"" : "");
+        text += length + (text[length] == '\n');
+    }
+}
+
+/* One environment of several sources; which is the first does not depend on their order. */
+static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_str text = {0}, all = {0};
+    const char **texts = pdnn_alloc(job->n_sources, sizeof *texts);
+    for (size_t i = 0; i < job->n_sources; i++)
+        texts[i] = job->source[i].environment;
+    qsort(texts, job->n_sources, sizeof *texts, compare_texts);
+    /* The text of one machine begins with its date: the latest stands for all. */
+    if (job->hosts.count == 1)
+        pdnn_str_printf(&all, "%s", texts[job->n_sources - 1]);
+    else
+        pdnn_environment_join(texts, job->n_sources, &all);
+    free(texts);
+    append_whole(&text, pdnn_str_text(&all));
+    pdnn_str_finish(&all);
+    return replace(job, "environment.yaml", &text, err);
+}
+
+enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_str spec = {0};
+    pdnn_str_printf(&spec, "%s", job->spec_text);
+    enum pdnn_status status = replace(job, "spec.yaml", &spec, err);
+    if (status == PDNN_OK)
+        status = write_environment(job, err);
+    if (status == PDNN_OK)
+        status = write_ceilings(job, err);
+    return status == PDNN_OK ? write_hosts(job, err) : status;
+}
+
+/* Nobody may append to a journal that is about to be replaced. */
+static enum pdnn_status check_writer(const char *output, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    snprintf(path, sizeof path, "%s/journal.csv", output);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return busy ? pdnn_fail(err, PDNN_INVALID, "%s: another paradnn is writing there; wait for it or use -o",
+                            output)
+                : PDNN_OK;
+}
+
+static enum pdnn_status move_inside(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_folder target;
+    enum pdnn_status status = pdnn_folder_open(&target, job->request->output, err);
+    if (status == PDNN_OK)
+        status = check_writer(job->request->output, err);
+    for (size_t i = 0; i < N_NAMES && status == PDNN_OK; i++) {
+        if (renameat(job->output.fd, names[i], target.fd, names[i]) != 0 && errno != ENOENT)
+            status = pdnn_fail(err, PDNN_IO, "%s/%s: cannot be replaced: %s", job->request->output, names[i],
+                               strerror(errno));
+    }
+    fsync(target.fd);
+    pdnn_folder_close(&target);
+    if (status == PDNN_OK && rmdir(job->temporary) == 0)
+        *job->temporary = 0;
+    return status;
+}
+
+enum pdnn_status pdnn_merge_publish(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    fsync(job->output.fd);
+    if (job->is_inside)
+        return move_inside(job, err);
+    if (rename(job->temporary, job->request->output) != 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", job->request->output, strerror(errno));
+    *job->temporary = 0;
+    return PDNN_OK;
+}
+
+void pdnn_merge_remove_output(struct pdnn_merge_job *job) {
+    if (*job->temporary) {
+        for (size_t i = 0; i < N_NAMES && job->output.fd >= 0; i++)
+            unlinkat(job->output.fd, names[i], 0);
+        rmdir(job->temporary);
+    }
+    pdnn_folder_close(&job->output);
+}

@@ -1,0 +1,280 @@
+#define _POSIX_C_SOURCE 200809L
+/* The directories of a merge: which they are, and whether they belong together. */
+#include "base/file.h"
+#include "base/memory.h"
+#include "results/table/csv.h"
+#include "results/store/tables.h"
+#include "session/merge/merge_job.h"
+#include "session/same_spec.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { SPEC_LIMIT_BYTES = 1 << 26, ENVIRONMENT_LIMIT_BYTES = 1 << 24 };
+static const size_t hosts_limit_bytes = (size_t)1 << 32;
+
+/* Paths in the arena, sorted, each directory once. */
+struct paths {
+    const char **path;
+    size_t count, room;
+};
+
+static bool has_file(const char *directory, const char *name) {
+    char path[PDNN_FOLDER_TEXT];
+    struct stat info;
+    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
+    return written > 0 && (size_t)written < sizeof path && stat(path, &info) == 0;
+}
+
+static void add_path(struct pdnn_merge_job *job, struct paths *paths, const char *path) {
+    paths->path = pdnn_grow(paths->path, &paths->room, paths->count, sizeof *paths->path);
+    paths->path[paths->count++] = pdnn_arena_strdup(&job->arena, path);
+}
+
+static int compare_paths(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+/* The parts of a joined directory. Whatever else lies there is named and left alone. */
+static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
+                                  struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    size_t strangers = 0, before = paths->count;
+    snprintf(path, sizeof path, "%s/parts", directory);
+    DIR *entries = opendir(path);
+    if (!entries)
+        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
+    enum pdnn_status status = PDNN_OK;
+    for (const struct dirent *entry; status == PDNN_OK && (entry = readdir(entries));) {
+        if (*entry->d_name == '.')
+            continue;
+        int written = snprintf(path, sizeof path, "%s/parts/%s", directory, entry->d_name);
+        if (written < 0 || (size_t)written >= sizeof path)
+            status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+        else if (has_file(path, "journal.csv"))
+            add_path(job, paths, path);
+        else if (strangers++ < PDNN_MERGE_NOTES)
+            pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
+    }
+    closedir(entries);
+    if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)
+        pdnn_merge_note(job, "%s/parts: %zu more without a journal.csv ignored", directory,
+                        strangers - PDNN_MERGE_NOTES);
+    qsort(paths->path + before, paths->count - before, sizeof *paths->path, compare_paths);
+    return status;
+}
+
+static enum pdnn_status read_file(const char *directory, const char *name, size_t limit, char **text,
+                                  struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (written < 0 || (size_t)written >= sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    return pdnn_file_read(path, limit, text, NULL, err);
+}
+
+static uint32_t number_of_host(struct pdnn_merge_job *job, const char *name) {
+    return (uint32_t)pdnn_texts_add(&job->hosts, name);
+}
+
+/* hosts.csv of a directory that was merged from several hosts. */
+static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge_source *source,
+                                   struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_csv csv;
+    snprintf(path, sizeof path, "%s/hosts.csv", source->path);
+    enum pdnn_status status = pdnn_csv_read(path, hosts_limit_bytes, PDNN_CSV_STRICT, &csv, err);
+    if (status != PDNN_OK)
+        return status;
+    int id = pdnn_csv_find(&csv, "id"), host = pdnn_csv_find(&csv, "host");
+    if (id < 0 || host < 0)
+        status = pdnn_fail(err, PDNN_INVALID, "%s:1: expected the columns id and host", path);
+    source->host_of = pdnn_alloc(csv.n_rows + 1, sizeof *source->host_of);
+    for (size_t i = 0; i < csv.n_rows && status == PDNN_OK; i++) {
+        char buffer[PDNN_ID_TEXT];
+        const char *today = pdnn_instance_reprint(pdnn_csv_get(&csv, i, id), buffer);
+        size_t number = pdnn_texts_add(&source->ids, today);
+        source->host_of[number] = number_of_host(job, pdnn_csv_get(&csv, i, host));
+    }
+    pdnn_csv_finish(&csv);
+    return status;
+}
+
+uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id) {
+    size_t number = source->has_hosts ? pdnn_texts_find(&source->ids, id) : SIZE_MAX;
+    return number == SIZE_MAX ? source->host : source->host_of[number];
+}
+
+/* PDNN_INVALID names the first line that differs. */
+static enum pdnn_status compare_specs(const struct pdnn_merge_job *job, const char *directory,
+                                      const char *other, struct pdnn_err *err) {
+    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT];
+    if (!pdnn_spec_differs(job->spec_text, other, line, other_line))
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID,
+                     "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
+                     "only directories of one spec can be merged",
+                     directory, job->spec_path, line, other_line);
+}
+
+static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
+    char *text = NULL;
+    enum pdnn_status status = read_file(directory, "spec.yaml", SPEC_LIMIT_BYTES, &text, err);
+    if (status != PDNN_OK)
+        return status;
+    if (job->spec_text && compare_specs(job, directory, text, err) != PDNN_OK) {
+        free(text);
+        return err->status;
+    }
+    /* Of texts that differ in comments, the first stays, whatever the order of the directories. */
+    if (job->spec_text && strcmp(text, job->spec_text) >= 0) {
+        free(text);
+        return PDNN_OK;
+    }
+    free(job->spec_text);
+    job->spec_text = text;
+    job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
+    return PDNN_OK;
+}
+
+static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
+                                    struct pdnn_err *err) {
+    bool has_parts = has_file(directory, "parts"), has_journal = has_file(directory, "journal.csv");
+    enum pdnn_status status = PDNN_OK;
+    if (!has_file(directory, "."))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
+    if (!has_parts && !has_journal)
+        return pdnn_fail(err, PDNN_INVALID, "%s: not a result directory: it has no journal.csv and no parts",
+                         directory);
+    /* That of a joined directory is frozen; a source's own is compared with it. */
+    if (has_parts && has_file(directory, "spec.yaml"))
+        status = take_spec(job, directory, err);
+    /* A joined directory that was merged before may hold more than its parts do. */
+    if (status == PDNN_OK && has_journal)
+        add_path(job, paths, directory);
+    if (status == PDNN_OK && has_parts)
+        status = add_parts(job, paths, directory, err);
+    return status;
+}
+
+/* Facts of the source; the journal must have visits, or it has nothing to say and no facts yet. */
+static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge_source *source,
+                                   struct pdnn_err *err) {
+    struct pdnn_str host = {0};
+    char *text = NULL;
+    enum pdnn_status status = take_spec(job, source->path, err);
+    if (status == PDNN_OK)
+        status = read_file(source->path, "environment.yaml", ENVIRONMENT_LIMIT_BYTES, &text, err);
+    if (status == PDNN_OK) {
+        source->environment = pdnn_arena_strdup(&job->arena, text);
+        pdnn_environment_value(text, "host", &host);
+        source->has_hosts = has_file(source->path, "hosts.csv");
+        source->host = source->has_hosts ? UINT32_MAX : number_of_host(job, pdnn_str_text(&host));
+    }
+    if (status == PDNN_OK && source->has_hosts)
+        status = read_hosts(job, source, err);
+    free(text);
+    pdnn_str_finish(&host);
+    return status;
+}
+
+static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path, struct pdnn_err *err) {
+    struct pdnn_merge_source *source = &job->source[job->n_sources];
+    struct pdnn_scanned_visit visit;
+    bool done = false;
+    source->path = path;
+    enum pdnn_status status = pdnn_journal_scan_open(&source->scan, path, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_scan_next(&source->scan, &visit, &done, err);
+    pdnn_journal_scan_rest(&source->scan);
+    if (status != PDNN_OK || done) {
+        pdnn_journal_scan_close(&source->scan);
+        if (status == PDNN_OK)
+            pdnn_merge_note(job, "%s: no visits yet", path);
+        if (status == PDNN_OK && has_file(path, "spec.yaml"))
+            status = take_spec(job, path, err);
+        return status;
+    }
+    job->n_sources++;
+    return take_facts(job, source, err);
+}
+
+enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err) {
+    if (!job->n_sources)
+        return pdnn_fail(err, PDNN_INVALID, "%s: no visits to merge", job->request->sources[0]);
+    for (size_t i = 1; i < job->n_sources; i++) {
+        const struct pdnn_merge_source *source = &job->source[i], *before = NULL;
+        for (size_t k = 0; k < i && !before; k++) {
+            if (!source->has_hosts && !job->source[k].has_hosts && job->source[k].host == source->host)
+                before = &job->source[k];
+        }
+        struct pdnn_str key = {0}, values = {0};
+        bool differs =
+            before && pdnn_environment_differs(before->environment, source->environment, &key, &values);
+        if (differs)
+            pdnn_fail(err, PDNN_INVALID,
+                      "%s and %s: %s is %s on one host; measurements of two setups cannot be merged",
+                      before->path, source->path, pdnn_str_text(&key), pdnn_str_text(&values));
+        pdnn_str_finish(&key);
+        pdnn_str_finish(&values);
+        if (differs)
+            return err->status;
+    }
+    if (job->hosts.count > 1)
+        pdnn_merge_note(job, "%zu hosts: rows and roofs are those of the host that measured",
+                        job->hosts.count);
+    return PDNN_OK;
+}
+
+/* Two files of each source stay open. */
+static void allow_files(size_t n_sources) {
+    struct rlimit limit;
+    const rlim_t wanted = 2 * (rlim_t)n_sources + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Whether the directory is among the sources already, under whatever name. */
+static bool is_known(struct pdnn_merge_job *job, const char *path) {
+    struct stat info = {0};
+    stat(path, &info);
+    for (size_t k = 0; k < job->n_sources; k++)
+        if (info.st_dev == job->source[k].device && info.st_ino == job->source[k].inode)
+            return true;
+    job->source[job->n_sources].device = info.st_dev;
+    job->source[job->n_sources].inode = info.st_ino;
+    return false;
+}
+
+enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct paths paths = {0};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < job->request->n_sources && status == PDNN_OK; i++)
+        status = add_operand(job, &paths, job->request->sources[i], err);
+    job->source = pdnn_alloc(paths.count + 1, sizeof *job->source);
+    allow_files(paths.count);
+    for (size_t i = 0; i < paths.count && status == PDNN_OK; i++) {
+        if (!is_known(job, paths.path[i]))
+            status = open_source(job, paths.path[i], err);
+    }
+    free(paths.path);
+    return status;
+}
+
+void pdnn_merge_close_sources(struct pdnn_merge_job *job) {
+    for (size_t i = 0; i < job->n_sources; i++) {
+        pdnn_journal_scan_close(&job->source[i].scan);
+        pdnn_texts_finish(&job->source[i].ids);
+        free(job->source[i].host_of);
+    }
+    free(job->source);
+    free(job->spec_text);
+}

@@ -1,0 +1,353 @@
+#define _GNU_SOURCE /* qsort_r */
+/* The tables of a merge, instance by instance from the merged journal. */
+#include "base/memory.h"
+#include "gen/walk.h"
+#include "results/rows/aggregate.h"
+#include "results/store/journal.h"
+#include "results/store/tables.h"
+#include "runtime/facts/standing.h"
+#include "session/merge/merge_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct writing {
+    struct pdnn_merge_job *job;
+    struct pdnn_tables tables;
+    struct pdnn_arena arena;
+    struct pdnn_scatter *pools;     /* by host */
+    struct pdnn_ceilings *ceilings; /* of the host whose row was made last */
+    uint32_t host;
+    int visits, ops; /* the merged journal */
+    size_t missing_noted;
+};
+
+/* Reads the facts of the session's machine: of all sources, the one with most memory, so that nothing counts
+ * as too large that some host had room for. */
+static const struct pdnn_merge_source *largest(const struct pdnn_merge_job *job, uint64_t *memory_bytes,
+                                               struct pdnn_host *host) {
+    const struct pdnn_merge_source *found = NULL;
+    *memory_bytes = 0;
+    for (size_t i = 0; i < job->n_sources; i++) {
+        struct pdnn_str text = {0};
+        pdnn_environment_value(job->source[i].environment, "limit_memory_bytes", &text);
+        uint64_t bytes = strtoull(pdnn_str_text(&text), NULL, 10);
+        pdnn_str_clear(&text);
+        pdnn_environment_value(job->source[i].environment, "cores_usable", &text);
+        int64_t cores = strtoll(pdnn_str_text(&text), NULL, 10);
+        pdnn_str_finish(&text);
+        if (found && (bytes < *memory_bytes || (bytes == *memory_bytes && cores <= host->threads)))
+            continue;
+        found = &job->source[i];
+        *memory_bytes = bytes;
+        host->threads = cores;
+    }
+    return found;
+}
+
+static int64_t threads_all(const struct pdnn_merge_source *source) {
+    struct pdnn_str text = {0};
+    pdnn_environment_value(source->environment, "threads_all", &text);
+    int64_t threads = strtoll(pdnn_str_text(&text), NULL, 10);
+    pdnn_str_finish(&text);
+    return threads > 0 ? threads : 1;
+}
+
+enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_host host = {.name = ""};
+    uint64_t memory_bytes;
+    if (!job->spec_path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
+    const struct pdnn_merge_source *source = largest(job, &memory_bytes, &host);
+    if (source)
+        host.threads_all = threads_all(source);
+    else if (pdnn_host_read(&host, err) != PDNN_OK)
+        return err->status;
+    if (!source)
+        memory_bytes = host.memory_limit_bytes;
+    return pdnn_session_open_for(&job->session, &host, memory_bytes, job->spec_path, err);
+}
+
+/* `threads: all` gives the same model another id on a host with other cores: the k-th instance of the spec on
+ * that host stands for the k-th task. */
+static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t threads, struct pdnn_err *err) {
+    struct pdnn_walk walk = {0};
+    enum pdnn_status status = pdnn_walk_start(&walk, &job->session.spec, threads, false, err);
+    bool done = false;
+    for (size_t i = 0; status == PDNN_OK && !done && i < job->session.n_tasks; i++) {
+        struct pdnn_expanded item;
+        char id[PDNN_ID_TEXT];
+        status = pdnn_walk_next(&walk, &item, &done, err);
+        if (status == PDNN_OK && !done && job->id_of_task[i] == SIZE_MAX)
+            job->id_of_task[i] = pdnn_texts_find(&job->ids, pdnn_instance_format(&item.instance, id));
+    }
+    pdnn_walk_finish(&walk);
+    return status;
+}
+
+enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    job->id_of_task = pdnn_alloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
+    for (size_t i = 0; i < job->session.n_tasks; i++)
+        job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
+    enum pdnn_status status = PDNN_OK;
+    int64_t done[64] = {job->session.host.threads_all};
+    size_t n_done = 1;
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK && n_done < 64; i++) {
+        int64_t threads = threads_all(&job->source[i]);
+        bool known = job->source[i].has_hosts;
+        for (size_t k = 0; k < n_done; k++)
+            known = known || done[k] == threads;
+        if (known)
+            continue;
+        done[n_done++] = threads;
+        status = find_with_threads(job, threads, err);
+    }
+    return status;
+}
+
+static int by_text(const void *left, const void *right, void *user) {
+    const struct pdnn_texts *ids = user;
+    return strcmp(ids->text[*(const size_t *)left], ids->text[*(const size_t *)right]);
+}
+
+/* Instances in the order of the spec, then those that are not in it, by id. */
+enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    size_t count = 0, room = job->ids.count + 1;
+    job->order = pdnn_alloc(room, sizeof *job->order);
+    enum pdnn_status status = pdnn_merge_find_tasks(job, err);
+    for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
+        size_t id = job->id_of_task[i];
+        if (id == SIZE_MAX || job->of[id].is_listed)
+            continue;
+        job->of[id].is_listed = true;
+        job->order[count++] = id;
+    }
+    size_t listed = count;
+    for (size_t id = 0; id < job->ids.count && status == PDNN_OK; id++)
+        if (!job->of[id].is_listed)
+            job->order[count++] = id;
+    if (status == PDNN_OK)
+        qsort_r(job->order + listed, count - listed, sizeof *job->order, by_text, &job->ids);
+    return status;
+}
+
+/* In the order of the merged journal: rounding depends on the order of a sum, and the result must not depend
+ * on that of the sources. */
+static void pool_hosts(struct writing *writing) {
+    const struct pdnn_merge_job *job = writing->job;
+    struct pdnn_scatter *scatters = pdnn_alloc(job->ids.count + 1, sizeof *scatters);
+    writing->pools = pdnn_alloc(job->hosts.count + 1, sizeof *writing->pools);
+    for (size_t host = 0; host < job->hosts.count; host++) {
+        size_t count = 0;
+        for (size_t i = 0; i < job->ids.count; i++)
+            if (job->of[job->order[i]].host == host)
+                scatters[count++] = job->of[job->order[i]].scatter;
+        writing->pools[host] = pdnn_scatter_pool(scatters, count);
+    }
+    free(scatters);
+}
+
+/* Appends the rows of an extent to their header. */
+static enum pdnn_status read_extent(int fd, const struct pdnn_columns *columns,
+                                    struct pdnn_merge_extent extent, struct pdnn_str *text,
+                                    struct pdnn_err *err) {
+    struct pdnn_str header = {0};
+    pdnn_columns_header(columns, &header);
+    size_t used = header.length, length = used + extent.length;
+    text->text = pdnn_alloc(length + 1, 1);
+    memcpy(text->text, header.text, used);
+    pdnn_str_finish(&header);
+    while (used < length) {
+        ssize_t got = pread(fd, text->text + used, length - used,
+                            (off_t)(extent.offset + extent.length - (length - used)));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
+        used += (size_t)got;
+    }
+    text->text[length] = 0;
+    text->length = length;
+    text->room = length + 1;
+    return PDNN_OK;
+}
+
+static enum pdnn_status read_visits(const struct writing *writing, size_t id, struct pdnn_visits *visits,
+                                    struct pdnn_err *err) {
+    const struct pdnn_merge_instance *of = &writing->job->of[id];
+    struct pdnn_str rows = {0}, ops = {0};
+    enum pdnn_status status = read_extent(writing->visits, &pdnn_journal_columns, of->visits, &rows, err);
+    if (status == PDNN_OK)
+        status = read_extent(writing->ops, &pdnn_journal_ops_columns, of->ops, &ops, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_parse(writing->job->ids.text[id], &rows, &ops, visits, err);
+    pdnn_str_finish(&rows);
+    pdnn_str_finish(&ops);
+    return status;
+}
+
+/* Ceilings of the host, as a directory of its own would have them. */
+static void load_ceilings(struct writing *writing, uint32_t host) {
+    const struct pdnn_merge_roofs *roofs = &writing->job->roofs[host];
+    if (host == writing->host)
+        return;
+    size_t count = roofs->count < PDNN_CEILINGS_MAX ? roofs->count : PDNN_CEILINGS_MAX;
+    if (count)
+        memcpy(writing->ceilings->row, roofs->row, count * sizeof *roofs->row);
+    writing->ceilings->count = count;
+    writing->host = host;
+}
+
+bool pdnn_merge_is_done(const struct pdnn_merge_job *job, size_t task, const struct pdnn_standing *standing) {
+    return job->session.tasks[task].closed ||
+           pdnn_standing_is_done(standing, (size_t)job->session.spec.measure.rounds);
+}
+
+/* Rows of both files. */
+static size_t count_rows(const struct pdnn_visits *visits) {
+    size_t rows = 0;
+    for (size_t i = 0; i < visits->ids.count; i++)
+        for (size_t k = 0; k < visits->of[i].count; k++)
+            rows += 1 + visits->of[i].ops[k].count;
+    return rows;
+}
+
+/* The row of an instance that was visited. task: SIZE_MAX if the spec does not have it. */
+static enum pdnn_status add_visited(struct writing *writing, size_t id, size_t task, struct pdnn_err *err) {
+    struct pdnn_merge_job *job = writing->job;
+    const struct pdnn_merge_instance *instance = &job->of[id];
+    struct pdnn_visits visits = {0};
+    struct pdnn_op_record *ops;
+    struct pdnn_record record;
+    size_t n_ops;
+    enum pdnn_status status = read_visits(writing, id, &visits, err);
+    if (status == PDNN_OK) {
+        const struct pdnn_instance_visits of = pdnn_visits_of(&visits, job->ids.text[id]);
+        load_ceilings(writing, instance->host);
+        bool same = task != SIZE_MAX && strcmp(job->session.tasks[task].id, job->ids.text[id]) == 0;
+        const struct pdnn_aggregate_input input = {
+            .id = job->ids.text[id],
+            .visits = of.visit,
+            .ops = of.ops,
+            .n_visits = of.count,
+            .pool = writing->pools[instance->host],
+            .precision = job->session.spec.measure.precision,
+            .ceilings = writing->ceilings->count ? writing->ceilings : NULL,
+            .host = job->hosts.text[instance->host],
+            .totals = same && job->session.rows[task].has_totals ? &job->session.rows[task].totals : NULL,
+        };
+        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+        job->result.unfinished += task != SIZE_MAX && !pdnn_merge_is_done(job, task, &standing);
+        status = pdnn_aggregate(&input, &writing->arena, &record, &ops, &n_ops, err);
+    }
+    if (status == PDNN_OK) {
+        pdnn_tables_add(&writing->tables, &record, ops, n_ops);
+        job->result.counts[record.outcome]++;
+        job->result.instances++;
+        job->result.rows += count_rows(&visits);
+    }
+    pdnn_visits_finish(&visits);
+    return status;
+}
+
+/* The row of a task without visits. */
+static enum pdnn_status add_unvisited(struct writing *writing, size_t task, struct pdnn_err *err) {
+    struct pdnn_merge_job *job = writing->job;
+    const struct pdnn_session_row *row = &job->session.rows[task];
+    const struct pdnn_aggregate_input input = {
+        .id = job->session.tasks[task].id,
+        .outcome = row->outcome,
+        .reason = row->outcome == PDNN_OUTCOME_INTERRUPTED ? "no visit in the merged journals" : row->reason,
+        .totals = row->has_totals ? &row->totals : NULL,
+    };
+    struct pdnn_op_record *ops;
+    struct pdnn_record record;
+    size_t n_ops;
+    enum pdnn_status status = pdnn_aggregate(&input, &writing->arena, &record, &ops, &n_ops, err);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_tables_add(&writing->tables, &record, ops, n_ops);
+    job->result.counts[record.outcome]++;
+    job->result.instances++;
+    if (row->outcome == PDNN_OUTCOME_INTERRUPTED) {
+        job->result.missing++;
+        pdnn_merge_note(job, "missing: %s", input.id);
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) {
+    struct pdnn_merge_job *job = writing->job;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < job->ids.count; i++)
+        job->of[i].is_listed = false;
+    for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
+        size_t id = job->id_of_task[i];
+        if (id == SIZE_MAX)
+            status = add_unvisited(writing, i, err);
+        else if (!job->of[id].is_listed)
+            status = add_visited(writing, id, i, err);
+        if (id != SIZE_MAX)
+            job->of[id].is_listed = true;
+        if (status == PDNN_OK && pdnn_merge_is_stopped(job))
+            status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written");
+    }
+    for (size_t i = 0; i < job->ids.count && status == PDNN_OK; i++)
+        if (!job->of[job->order[i]].is_listed)
+            status = add_visited(writing, job->order[i], SIZE_MAX, err);
+    return status;
+}
+
+/* The families of the tasks and of what only the journals have, in the order of their first instance. */
+static void init_tables(struct writing *writing) {
+    const struct pdnn_merge_job *job = writing->job;
+    size_t n_known = 0, count = 0, n_tasks = job->session.n_tasks;
+    while (pdnn_families[n_known])
+        n_known++;
+    const struct pdnn_family_def **families = pdnn_alloc(n_known + 1, sizeof *families);
+    for (size_t i = 0; i < n_tasks + job->ids.count; i++) {
+        struct pdnn_instance instance;
+        bool known = i < n_tasks;
+        if (known)
+            instance = job->session.tasks[i].instance;
+        else if (pdnn_instance_parse(job->ids.text[job->order[i - n_tasks]], &instance, NULL) != PDNN_OK)
+            continue;
+        known = false;
+        for (size_t k = 0; k < count; k++)
+            known = known || families[k] == instance.family;
+        if (!known)
+            families[count++] = instance.family;
+    }
+    pdnn_tables_init(&writing->tables, families, count);
+    free(families);
+}
+
+enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct writing writing = {.job = job, .host = UINT32_MAX};
+    writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
+    writing.visits = openat(job->output.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
+    writing.ops = openat(job->output.fd, "journal-ops.csv", O_RDONLY | O_CLOEXEC);
+    enum pdnn_status status = PDNN_OK;
+    if (writing.visits < 0 || writing.ops < 0)
+        status = pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
+    if (status == PDNN_OK) {
+        pool_hosts(&writing);
+        init_tables(&writing);
+        status = add_rows(&writing, err);
+    }
+    if (status == PDNN_OK)
+        status = pdnn_tables_write(&writing.tables, &job->output, err);
+    pdnn_tables_finish(&writing.tables);
+    pdnn_arena_finish(&writing.arena);
+    free(writing.pools);
+    free(writing.ceilings);
+    if (writing.visits >= 0)
+        close(writing.visits);
+    if (writing.ops >= 0)
+        close(writing.ops);
+    return status;
+}

@@ -1,0 +1,279 @@
+#include "session/roof_cache.h"
+
+#include "base/memory.h"
+#include "results/store/record.h"
+#include "results/store/tables.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The ladder and the products are sized by the memory that is free, which is never the same twice: to a
+ * power of two, it is. */
+static int magnitude(uint64_t bytes) {
+    int bits = 0;
+    for (; bytes > 1; bytes /= 2)
+        bits++;
+    return bits;
+}
+
+void pdnn_kept_roofs_context(const struct pdnn_roofs_job *job, struct pdnn_str *out) {
+    const struct pdnn_host *host = job->context.host;
+    struct pdnn_context context = job->context;
+    struct pdnn_str libraries = {0};
+    for (size_t i = 0; i < job->software->count; i++)
+        pdnn_str_printf(&libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
+    context.library = pdnn_str_text(&libraries);
+    pdnn_context_format(&context, out);
+    pdnn_str_printf(out, "; host %s; %s; governor %s; memory %" PRIu64 " usable 2^%d", host->name,
+                    host->kernel, host->governor, host->memory_bytes, magnitude(host->memory_limit_bytes));
+    pdnn_str_finish(&libraries);
+}
+
+/* An entry is "UNIX_MS SECONDS TABLE", the table being a ceilings.csv with tabs for line breaks. */
+static bool exchange(char *text, char from, char to) {
+    bool is_free_of = strchr(text, to) == NULL;
+    for (char *at = text; (at = strchr(at, from)) != NULL; at++)
+        *at = to;
+    return is_free_of;
+}
+
+static const int64_t last_roofs_age_ms = INT64_C(30) * 24 * 3600 * 1000;
+
+/* What kept roofs are looked for. */
+struct search {
+    const struct pdnn_roofs_job *job;
+    const struct pdnn_ceilings *probes; /* of this moment; NULL: is there anything to compare? */
+    int64_t now_ms;
+    struct pdnn_ceilings *entry, *found; /* the one just read; the newest that agrees */
+    size_t kept, usable;                 /* all; those neither too old nor measured in less time */
+    bool agrees;                         /* *found is set */
+    double differs;                      /* by how much, for *found or for the one that differs least */
+};
+
+static const struct pdnn_ceiling *find_probe(const struct pdnn_ceilings *ceilings, const char *pattern) {
+    for (size_t i = 0; i < ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &ceilings->row[i];
+        if (strcmp(row->kind, "probe") == 0 && strcmp(row->pattern, pattern) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* How far the probes of two moments are apart, as a ratio minus 1; INFINITY if one of them is missing. */
+static double difference(const struct pdnn_ceilings *one, const struct pdnn_ceilings *other) {
+    static const char *const patterns[] = {"fma", "read"};
+    double most = 0;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        const struct pdnn_ceiling *a = find_probe(one, patterns[i]), *b = find_probe(other, patterns[i]);
+        if (!a || !b || !(a->value > 0) || !(b->value > 0))
+            return INFINITY;
+        most = fmax(most, fmax(a->value / b->value, b->value / a->value) - 1);
+    }
+    return most;
+}
+
+/* Reads the table of an entry, whose rows must all be for the job's thread count. */
+static bool read_table(const struct search *search, const char *table) {
+    size_t length = strlen(table);
+    char *text = pdnn_alloc(length + 1, 1);
+    memcpy(text, table, length + 1);
+    if (!exchange(text, '\t', '\n')) {
+        free(text);
+        return false;
+    }
+    struct pdnn_ceilings *entry = search->entry;
+    bool is_good = pdnn_ceilings_parse("kept", text, length, NULL, entry, NULL) == PDNN_OK && entry->count;
+    for (size_t i = 0; is_good && i < entry->count; i++)
+        is_good = entry->row[i].threads == search->job->context.threads;
+    free(text);
+    return is_good;
+}
+
+static void consider(void *user, const char *text) {
+    struct search *search = user;
+    char *end;
+    long long measured_ms = strtoll(text, &end, 10);
+    if (end == text || *end != ' ')
+        return;
+    const char *rest = end + 1;
+    double seconds = strtod(rest, &end);
+    if (end == rest || *end != ' ')
+        return;
+    search->kept++;
+    bool is_young = measured_ms <= search->now_ms && search->now_ms - measured_ms <= pdnn_kept_roofs_age_ms;
+    if (!is_young || !(seconds >= search->job->seconds) || !read_table(search, end + 1))
+        return;
+    search->usable++;
+    if (!search->probes)
+        return;
+    double differs = difference(search->entry, search->probes);
+    bool agrees = differs <= pdnn_kept_roofs_margin;
+    if (agrees || (!search->agrees && differs < search->differs))
+        search->differs = differs;
+    if (!agrees)
+        return;
+    search->agrees = true;
+    search->found->count = search->entry->count;
+    memcpy(search->found->row, search->entry->row, search->entry->count * sizeof *search->entry->row);
+}
+
+static enum pdnn_status append(struct pdnn_ceilings *ceilings, const struct pdnn_ceilings *rows,
+                               struct pdnn_err *err) {
+    if (rows->count > PDNN_CEILINGS_MAX - ceilings->count)
+        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+    memcpy(ceilings->row + ceilings->count, rows->row, rows->count * sizeof *rows->row);
+    ceilings->count += rows->count;
+    return PDNN_OK;
+}
+
+static void note_kept(const struct search *search, struct pdnn_str *note) {
+    char utc[PDNN_UTC_TEXT];
+    pdnn_str_printf(note,
+                    "roofs for %" PRId64 " thread%s: those of %.16sZ, confirmed by probes within %.0f %%",
+                    search->job->context.threads, search->job->context.threads == 1 ? "" : "s",
+                    pdnn_utc_format(search->found->row[0].measured_unix_ms, utc), 100 * search->differs);
+}
+
+static void note_measured(const struct search *search, struct pdnn_str *note) {
+    if (!search->kept || search->job->must_measure)
+        return;
+    pdnn_str_printf(note, "roofs for %" PRId64 " thread%s: measured, since ", search->job->context.threads,
+                    search->job->context.threads == 1 ? "" : "s");
+    if (!search->usable)
+        pdnn_str_printf(note, "those kept are more than a day old or were measured in less time");
+    else
+        pdnn_str_printf(note,
+                        "the probes differ by %.0f %% from those beside the kept ones, more than %.0f %%",
+                        100 * search->differs, 100 * pdnn_kept_roofs_margin);
+}
+
+/* Looks for kept roofs; the probes run only if there are any that may do. */
+static enum pdnn_status look(struct search *search, const struct pdnn_kept *file,
+                             const struct pdnn_roofs_source *source, struct pdnn_err *err) {
+    struct pdnn_ceilings *probes;
+    search->now_ms = source->now_unix_ms(source->user);
+    pdnn_kept_read(file, consider, search);
+    if (!search->usable)
+        return PDNN_OK;
+    probes = pdnn_alloc(1, sizeof *probes);
+    enum pdnn_status status = source->probe(source->user, probes, err);
+    search->kept = search->usable = 0;
+    search->probes = probes;
+    if (status == PDNN_OK)
+        pdnn_kept_read(file, consider, search);
+    free(probes);
+    search->probes = NULL;
+    return status;
+}
+
+/* What a context without libraries keeps besides. */
+static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) {
+    static const struct pdnn_software none = {0};
+    struct pdnn_roofs_job plain = *job;
+    struct pdnn_str context = {0};
+    plain.software = &none;
+    *file = (struct pdnn_kept){.path = ""};
+    pdnn_kept_roofs_context(&plain, &context);
+    if (job->directory[0])
+        pdnn_kept_open(file, job->directory, "last-roofs", context.text);
+    pdnn_str_finish(&context);
+}
+
+/* Appends the rows to the file. */
+static void keep(const struct pdnn_kept *file, double seconds, const struct pdnn_ceilings *rows) {
+    struct pdnn_str table = {0}, entry = {0};
+    pdnn_ceilings_format(rows, &table);
+    if (exchange(table.text, '\n', '\t')) {
+        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s", rows->row[0].measured_unix_ms, seconds, table.text);
+        pdnn_kept_add(file, entry.text);
+    }
+    pdnn_str_finish(&table);
+    pdnn_str_finish(&entry);
+}
+
+static void note_time(void *user, const char *text) {
+    *(int64_t *)user = strtoll(text, NULL, 10);
+}
+
+/* The rows, which hold now, become those for estimates, unless they are already. */
+static void keep_last(const struct pdnn_roofs_job *job, const struct pdnn_ceilings *rows) {
+    struct pdnn_kept last;
+    int64_t measured_ms = -1;
+    open_last(&last, job);
+    pdnn_kept_read(&last, note_time, &measured_ms);
+    if (measured_ms != rows->row[0].measured_unix_ms)
+        keep(&last, job->seconds, rows);
+}
+
+/* Measures into search->entry and keeps the rows. */
+static enum pdnn_status measure(const struct search *search, const struct pdnn_kept *file,
+                                const struct pdnn_roofs_source *source, struct pdnn_err *err) {
+    struct pdnn_ceilings *rows = search->entry;
+    rows->count = 0;
+    enum pdnn_status status = source->measure(source->user, rows, err);
+    for (size_t i = 0; status == PDNN_OK && i < rows->count; i++)
+        rows->row[i].measured_unix_ms = source->now_unix_ms(source->user);
+    if (status == PDNN_OK && rows->count) {
+        keep(file, search->job->seconds, rows);
+        keep_last(search->job, rows);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_str *note,
+                                     struct pdnn_err *err) {
+    struct pdnn_kept file = {.path = ""};
+    struct pdnn_str context = {0};
+    struct search search = {.job = job, .differs = INFINITY};
+    enum pdnn_status status = PDNN_OK;
+    search.entry = pdnn_alloc(2, sizeof *search.entry);
+    search.found = search.entry + 1;
+    pdnn_kept_roofs_context(job, &context);
+    if (job->directory[0])
+        pdnn_kept_open(&file, job->directory, "roofs", context.text);
+    if (!job->must_measure)
+        status = look(&search, &file, source, err);
+    for (size_t i = 0; search.agrees && i < search.found->count; i++)
+        search.found->row[i].checked_unix_ms = search.now_ms;
+    if (search.agrees)
+        keep_last(job, search.found);
+    if (status == PDNN_OK && !search.agrees)
+        status = measure(&search, &file, source, err);
+    if (status == PDNN_OK)
+        status = append(ceilings, search.agrees ? search.found : search.entry, err);
+    if (status == PDNN_OK)
+        (search.agrees ? note_kept : note_measured)(&search, note);
+    pdnn_str_finish(&context);
+    free(search.entry);
+    return status;
+}
+
+/* Keeps the last readable entry. */
+static void take_last(void *user, const char *text) {
+    struct search *search = user;
+    char *end;
+    long long measured_ms = strtoll(text, &end, 10);
+    if (measured_ms > search->now_ms || search->now_ms - measured_ms > last_roofs_age_ms)
+        return;
+    strtod(end, &end);
+    if (*end != ' ' || !read_table(search, end + 1))
+        return;
+    *search->found = *search->entry;
+}
+
+enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_kept file;
+    struct search search = {.job = job, .now_ms = now_unix_ms};
+    search.entry = pdnn_alloc(2, sizeof *search.entry);
+    search.found = search.entry + 1;
+    open_last(&file, job);
+    pdnn_kept_read(&file, take_last, &search);
+    enum pdnn_status status = append(ceilings, search.found, err);
+    free(search.entry);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* Roofs kept between sweeps, one file of the user's cache directory per thread count (base/kept.h), and the
+ * decision whether they still hold: they are used only where everything they depend on is as it was, within
+ * a day, and if the probes of this moment agree with those measured beside them. Measures nothing itself. */
+#ifndef SESSION_ROOF_CACHE_H
+#define SESSION_ROOF_CACHE_H
+
+#include "base/err.h"
+#include "base/kept.h"
+#include "base/str.h"
+#include "runtime/facts/ceilings.h"
+#include "runtime/facts/context.h"
+#include "runtime/facts/software.h"
+
+#include <stdbool.h>
+
+/* Older ones are measured again. Probes see the cores and the memory, and not what a neighbour does to a
+ * shared cache. */
+static const int64_t pdnn_kept_roofs_age_ms = INT64_C(24) * 3600 * 1000;
+
+/* Both probes, the fastest repetition of each, are within this of those beside the roofs, as a ratio to the
+ * smaller one. */
+static const double pdnn_kept_roofs_margin = 0.15;
+
+/* Where the roofs come from. Both append rows for the job's thread count. */
+struct pdnn_roofs_source {
+    void *user;
+    /* The probes alone. */
+    enum pdnn_status (*probe)(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+    enum pdnn_status (*measure)(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+    int64_t (*now_unix_ms)(void *user);
+};
+
+struct pdnn_roofs_job {
+    const char *directory;       /* of what is kept; "": nothing is */
+    struct pdnn_context context; /* its library is not used */
+    const struct pdnn_software *software;
+    double seconds;    /* the time that measuring takes; what was measured in less is not used */
+    bool must_measure; /* whatever is kept */
+};
+
+/* Appends the context of roofs, one line. */
+void pdnn_kept_roofs_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
+
+/* Appends the rows that were measured or confirmed last on the job's host, with its threads, whatever the
+ * libraries: good enough for an estimate, without a worker. Neither software nor seconds of the job are used.
+ * Appends none if there are none, or none younger than a month. */
+enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
+/* Appends the rows for the job's thread count: kept ones, with checked_utc, or measured ones, which are then
+ * kept. Appends to note, if anything was kept, what became of it: a line without a break. */
+enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_str *note,
+                                     struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,406 @@
+/* Roofs kept between sweeps: which are used, which are measured again, and what the rows and the note say.
+ * The clock, the probes and the roofs are this test's. */
+#define _DEFAULT_SOURCE
+#include "session/roof_cache.h"
+#include "tests/cmocka_all.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64], places[] = "OMP_PLACES={0},{1}";
+static char *variables[] = {places, NULL}, *none[] = {NULL};
+
+static const struct pdnn_host host = {.name = "here",
+                                      .cpu = "A",
+                                      .isa = "avx2",
+                                      .kernel = "Linux 1",
+                                      .governor = "performance",
+                                      .threads = 2,
+                                      .core_pu = {0, 1},
+                                      .memory_bytes = UINT64_C(16) << 30,
+                                      .memory_limit_bytes = UINT64_C(9) << 30};
+static const struct pdnn_software software = {.count = 2,
+                                              .row = {{"openblas", "OpenBLAS 1"}, {"onednn", "oneDNN 1"}}};
+
+/* A machine, and what was asked of it. */
+struct machine {
+    double gflops, gbs;
+    int64_t now_ms;
+    int probes, measurements;
+    bool fails;
+};
+
+enum { HOUR_MS = 3600 * 1000 };
+
+static void add_row(struct pdnn_ceilings *ceilings, const char *kind, const char *pattern, double value) {
+    struct pdnn_ceiling *row = &ceilings->row[ceilings->count++];
+    *row = (struct pdnn_ceiling){
+        .threads = 2, .value = value, .low = value / 3, .high = value, .median = value, .repetitions = 9};
+    snprintf(row->kind, sizeof row->kind, "%s", kind);
+    snprintf(row->pattern, sizeof row->pattern, "%s", pattern);
+}
+
+static enum pdnn_status probe(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct machine *machine = user;
+    machine->probes++;
+    if (machine->fails)
+        return pdnn_fail(err, PDNN_IO, "the probe failed");
+    add_row(ceilings, "probe", "fma", machine->gflops);
+    add_row(ceilings, "probe", "read", machine->gbs);
+    return PDNN_OK;
+}
+
+static enum pdnn_status measure(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct machine *machine = user;
+    machine->measurements++;
+    if (machine->fails)
+        return pdnn_fail(err, PDNN_IO, "the measurement failed");
+    add_row(ceilings, "compute", "fma", machine->gflops + 1.0 / 3);
+    add_row(ceilings, "probe", "fma", machine->gflops);
+    add_row(ceilings, "probe", "read", machine->gbs);
+    return PDNN_OK;
+}
+
+static int64_t now(void *user) {
+    return ((struct machine *)user)->now_ms;
+}
+
+static const struct machine quiet = {.gflops = 100, .gbs = 50, .now_ms = 1000};
+
+static struct pdnn_roofs_job plain_job(void) {
+    return (struct pdnn_roofs_job){
+        .directory = folder,
+        .context = {.host = &host, .build = "1 (a)", .isa = "default", .threads = 2, .variables = variables},
+        .software = &software,
+        .seconds = 5};
+}
+
+/* The rows of a sweep on the machine; its note is in `note`. */
+static char note[512];
+
+static const struct pdnn_ceilings *sweep(const struct pdnn_roofs_job *job, struct machine *machine) {
+    static struct pdnn_ceilings ceilings;
+    const struct pdnn_roofs_source source = {machine, probe, measure, now};
+    struct pdnn_str text = {0};
+    struct pdnn_err err = {0};
+    machine->probes = machine->measurements = 0;
+    ceilings.count = 0;
+    assert_int_equal(pdnn_kept_roofs_get(job, &source, &ceilings, &text, &err), PDNN_OK);
+    snprintf(note, sizeof note, "%s", pdnn_str_text(&text));
+    pdnn_str_finish(&text);
+    return &ceilings;
+}
+
+static void clear(void) {
+    DIR *entries = opendir(folder);
+    for (const struct dirent *entry; (entry = readdir(entries));)
+        unlinkat(dirfd(entries), entry->d_name, 0);
+    closedir(entries);
+}
+
+/* Measures on a machine with an empty cache. */
+static void begin(void) {
+    struct machine machine = quiet;
+    const struct pdnn_roofs_job job = plain_job();
+    clear();
+    const struct pdnn_ceilings *rows = sweep(&job, &machine);
+    assert_int_equal(machine.probes, 0);
+    assert_int_equal(machine.measurements, 1);
+    assert_int_equal(rows->count, 3);
+    assert_true(rows->row[0].measured_unix_ms == 1000 && rows->row[0].checked_unix_ms == 0);
+    assert_string_equal(note, "");
+}
+
+static void test_kept_roofs_are_used_and_say_so(void **state) {
+    (void)state;
+    const struct pdnn_roofs_job job = plain_job();
+    struct machine machine = {.gflops = 103, .gbs = 48, .now_ms = HOUR_MS};
+    begin();
+    const struct pdnn_ceilings *rows = sweep(&job, &machine);
+    assert_int_equal(machine.probes, 1);
+    assert_int_equal(machine.measurements, 0);
+    assert_int_equal(rows->count, 3);
+    assert_true(rows->row[0].value == 100 + 1.0 / 3); /* exactly what was measured */
+    for (size_t i = 0; i < rows->count; i++)
+        assert_true(rows->row[i].measured_unix_ms == 1000 && rows->row[i].checked_unix_ms == HOUR_MS);
+    assert_string_equal(note,
+                        "roofs for 2 threads: those of 1970-01-01T00:00Z, confirmed by probes within 4 %");
+}
+
+static void test_roofs_of_another_state_are_measured_again(void **state) {
+    (void)state;
+    static const struct {
+        double gflops, gbs;
+        bool is_kept;
+    } rows[] = {{100, 50, true},  {114, 50, true},    {116, 50, false},  {87, 50, true},
+                {86, 50, false},  {100, 57, true},    {100, 58, false},  {100, 44, true},
+                {100, 43, false}, {1e300, 50, false}, {100, 1e-9, false}};
+    const struct pdnn_roofs_job job = plain_job();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct machine machine = {.gflops = rows[i].gflops, .gbs = rows[i].gbs, .now_ms = HOUR_MS};
+        begin();
+        const struct pdnn_ceilings *got = sweep(&job, &machine);
+        if (machine.measurements != !rows[i].is_kept)
+            fail_msg("row %zu: %d measurements", i, machine.measurements);
+        assert_true((got->row[0].checked_unix_ms != 0) == rows[i].is_kept);
+        assert_true((strstr(note, "measured, since the probes differ by") != NULL) == !rows[i].is_kept);
+    }
+}
+
+/* Of several that differ, the note names the least difference. */
+static void test_note_names_the_least_difference(void **state) {
+    (void)state;
+    struct pdnn_roofs_job job = plain_job();
+    struct machine far = {.gflops = 100, .gbs = 200, .now_ms = 2000},
+                   here = {.gflops = 100, .gbs = 60, .now_ms = 3000};
+    begin();
+    job.must_measure = true;
+    sweep(&job, &far);
+    job.must_measure = false;
+    sweep(&job, &here);
+    assert_string_equal(
+        note, "roofs for 2 threads: measured, since the probes differ by 20 % from those beside the "
+              "kept ones, more than 15 %");
+}
+
+/* A machine that goes back and forth between two states keeps the roofs of both. */
+static void test_each_state_has_its_roofs(void **state) {
+    (void)state;
+    const struct pdnn_roofs_job job = plain_job();
+    struct machine slow = {.gflops = 50, .gbs = 25, .now_ms = 2000}, fast = quiet;
+    begin();
+    sweep(&job, &slow);
+    assert_int_equal(slow.measurements, 1);
+    fast.now_ms = 3000;
+    assert_true(sweep(&job, &fast)->row[0].measured_unix_ms == 1000);
+    assert_int_equal(fast.measurements, 0);
+    slow.now_ms = 4000;
+    assert_true(sweep(&job, &slow)->row[0].measured_unix_ms == 2000);
+    assert_int_equal(slow.measurements, 0);
+}
+
+static void test_the_newest_that_agree_are_used(void **state) {
+    (void)state;
+    struct pdnn_roofs_job job = plain_job();
+    struct machine machine = quiet;
+    begin();
+    job.must_measure = true;
+    machine.now_ms = 2000;
+    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 2000);
+    assert_int_equal(machine.measurements, 1);
+    assert_int_equal(machine.probes, 0);
+    assert_string_equal(note, "");
+    job.must_measure = false;
+    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 2000);
+    assert_int_equal(machine.measurements, 0);
+}
+
+static void test_old_or_hasty_ones_are_measured_again(void **state) {
+    (void)state;
+    static const struct {
+        int64_t now_ms;
+        double seconds;
+        bool is_kept;
+    } rows[] = {{1000 + 24 * (int64_t)HOUR_MS, 5, true},
+                {1001 + 24 * (int64_t)HOUR_MS, 5, false},
+                {999, 5, false}, /* the clock was set back */
+                {1000, 2, true},
+                {1000, 5.1, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_roofs_job job = plain_job();
+        struct machine machine = quiet;
+        begin();
+        machine.now_ms = rows[i].now_ms;
+        job.seconds = rows[i].seconds;
+        sweep(&job, &machine);
+        if (machine.measurements != !rows[i].is_kept || machine.probes != rows[i].is_kept)
+            fail_msg("row %zu: %d measurements, %d probes", i, machine.measurements, machine.probes);
+        assert_true((strstr(note, "more than a day old or were measured in less time") != NULL) ==
+                    !rows[i].is_kept);
+    }
+}
+
+static void test_any_change_is_a_miss(void **state) {
+    (void)state;
+    struct pdnn_host name = host, cpu = host, kernel = host, governor = host, memory = host, usable = host,
+                     core = host;
+    struct pdnn_software library = software;
+    struct pdnn_roofs_job rows[12];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        rows[i] = plain_job();
+    snprintf(name.name, sizeof name.name, "there");
+    snprintf(cpu.cpu, sizeof cpu.cpu, "B");
+    snprintf(kernel.kernel, sizeof kernel.kernel, "Linux 2");
+    snprintf(governor.governor, sizeof governor.governor, "powersave");
+    memory.memory_bytes *= 2;
+    usable.memory_limit_bytes /= 2;
+    core.core_pu[1] = 2;
+    snprintf(library.row[1].version, sizeof library.row[1].version, "oneDNN 2");
+    rows[0].context.host = &name;
+    rows[1].context.host = &cpu;
+    rows[2].context.host = &kernel;
+    rows[3].context.host = &governor;
+    rows[4].context.host = &memory;
+    rows[5].context.host = &usable;
+    rows[6].context.host = &core;
+    rows[7].software = &library;
+    rows[8].context.build = "1 (b)";
+    rows[9].context.threads = 1;
+    rows[10].context.variables = none;
+    rows[11].directory = "";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct machine machine = quiet;
+        begin();
+        sweep(&rows[i], &machine);
+        if (machine.measurements != 1 || machine.probes)
+            fail_msg("row %zu: %d measurements, %d probes", i, machine.measurements, machine.probes);
+    }
+}
+
+/* A little more or less free memory is no change. */
+static void test_free_memory_may_differ(void **state) {
+    (void)state;
+    struct pdnn_host other = host;
+    struct pdnn_roofs_job job = plain_job();
+    struct machine machine = quiet;
+    other.memory_limit_bytes = (UINT64_C(16) << 30) - 1;
+    job.context.host = &other;
+    begin();
+    sweep(&job, &machine);
+    assert_int_equal(machine.measurements, 0);
+}
+
+static void test_odd_entries_are_measured_again(void **state) {
+    (void)state;
+#define HEADER "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\t"
+    static const char *const texts[] = {
+        "",
+        "1000",
+        "1000 5",
+        "1000 5 ",
+        "1000 5 " HEADER,
+        "x 5 " HEADER "probe,fma,,,2,0,100,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
+        "1000 x " HEADER "probe,fma,,,2,0,100,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
+        "1000 nan " HEADER "probe,fma,,,2,0,100,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
+        "1000 5 " HEADER "probe,fma,,,1,0,100,1,1,1\tprobe,read,,,1,0,50,1,1,1\t",
+        "1000 5 " HEADER "probe,fma,,,2,0,-1,1,1,1\tprobe,read,,,2,0,50,1,1,1\t",
+        "1000 5 " HEADER "probe,fma,,,2,0,100,1,1,1\t",
+        "1000 5 " HEADER "compute,fma,f32,,2,0,100,1,1,1\t",
+        "1000 5 " HEADER "probe,fma,,,2,0,100\t"};
+    const struct pdnn_roofs_job job = plain_job();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct machine machine = quiet;
+        struct pdnn_kept file;
+        struct pdnn_str context = {0};
+        clear();
+        pdnn_kept_roofs_context(&job, &context);
+        pdnn_kept_open(&file, folder, "roofs", pdnn_str_text(&context));
+        pdnn_kept_add(&file, texts[i]);
+        pdnn_str_finish(&context);
+        sweep(&job, &machine);
+        if (machine.measurements != 1)
+            fail_msg("'%s' is taken for roofs", texts[i]);
+    }
+}
+
+static void test_failures_are_told(void **state) {
+    (void)state;
+    static struct pdnn_ceilings ceilings;
+    const struct pdnn_roofs_job job = plain_job();
+    struct machine machine = {.fails = true, .now_ms = 2000};
+    const struct pdnn_roofs_source source = {&machine, probe, measure, now};
+    struct pdnn_str text = {0};
+    struct pdnn_err err = {0};
+    begin();
+    assert_int_equal(pdnn_kept_roofs_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
+    assert_string_equal(err.text, "the probe failed");
+    clear();
+    assert_int_equal(pdnn_kept_roofs_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
+    assert_string_equal(err.text, "the measurement failed");
+    assert_int_equal(ceilings.count, 0);
+    pdnn_str_finish(&text);
+}
+
+static int setup(void **state) {
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/pdnn_test_kept_roofs_XXXXXX");
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    (void)state;
+    clear();
+    return rmdir(folder);
+}
+
+/* Kept roofs that the probes confirm are again the last ones. */
+static void test_confirmed_roofs_are_the_last(void **state) {
+    (void)state;
+    static const struct pdnn_software newer = {.count = 1, .row = {{"onednn", "oneDNN 2"}}};
+    static struct pdnn_ceilings ceilings;
+    const struct pdnn_roofs_job job = plain_job();
+    struct pdnn_roofs_job other = plain_job();
+    struct machine machine = quiet, later = {.gflops = 110, .gbs = 50, .now_ms = HOUR_MS};
+    struct pdnn_err err = {0};
+    begin();
+    other.software = &newer;
+    sweep(&other, &later);
+    for (int again = 0; again < 2; again++) {
+        machine.now_ms = 2 * HOUR_MS;
+        sweep(&job, &machine);
+        assert_int_equal(machine.measurements, 0);
+        ceilings.count = 0;
+        assert_int_equal(pdnn_kept_roofs_last(&job, 3 * HOUR_MS, &ceilings, &err), PDNN_OK);
+        assert_int_equal(ceilings.count, 3);
+        assert_true(ceilings.row[0].value == 100 + 1.0 / 3);
+        assert_int_equal(ceilings.row[0].measured_unix_ms, 1000);
+        assert_int_equal(ceilings.row[0].checked_unix_ms, 2 * HOUR_MS);
+    }
+}
+
+/* For an estimate, the newest ones of this host and these threads, whatever the libraries, for a month. */
+static void test_last_roofs(void **state) {
+    (void)state;
+    static const struct pdnn_software newer = {.count = 1, .row = {{"onednn", "oneDNN 2"}}};
+    static struct pdnn_ceilings ceilings;
+    struct pdnn_roofs_job job = plain_job(), other = plain_job();
+    struct machine later = {.gflops = 200, .gbs = 50, .now_ms = HOUR_MS};
+    struct pdnn_err err = {0};
+    const int64_t month_ms = INT64_C(31) * 24 * HOUR_MS;
+    begin();
+    job.software = &newer;
+    sweep(&job, &later);
+    ceilings.count = 0;
+    other.software = NULL;
+    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(ceilings.count, 3);
+    assert_true(ceilings.row[0].value == 200 + 1.0 / 3);
+    assert_int_equal(pdnn_kept_roofs_last(&other, month_ms, &ceilings, &err), PDNN_OK);
+    other.context.threads = 1;
+    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    other = plain_job();
+    other.directory = "";
+    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(ceilings.count, 3);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_last_roofs),
+        cmocka_unit_test(test_confirmed_roofs_are_the_last),
+        cmocka_unit_test(test_kept_roofs_are_used_and_say_so),
+        cmocka_unit_test(test_roofs_of_another_state_are_measured_again),
+        cmocka_unit_test(test_note_names_the_least_difference),
+        cmocka_unit_test(test_each_state_has_its_roofs),
+        cmocka_unit_test(test_the_newest_that_agree_are_used),
+        cmocka_unit_test(test_old_or_hasty_ones_are_measured_again),
+        cmocka_unit_test(test_any_change_is_a_miss),
+        cmocka_unit_test(test_free_memory_may_differ),
+        cmocka_unit_test(test_odd_entries_are_measured_again),
+        cmocka_unit_test(test_failures_are_told),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
