@@ -7,7 +7,7 @@
 #include "runtime/backends/onednn/library/layout.h"
 
 /* The type in the library's layouts. int8 that is not a weight is stored as u8, since u8 by s8 is several
- * times faster than s8 by s8 on processors without VNNI (doc/backends.md). */
+ * times faster than s8 by s8 on processors without VNNI (doc/measurements/backends.md). */
 enum pdnn_dtype pdnn_onednn_tensor_dtype(const struct pdnn_tensor *tensor);
 
 /* Gives the tensor a layout of its own, unless it is the plain one. */

@@ -1,7 +1,7 @@
 /* In which layouts images and the weights of convolutions are stored. Ops between convolutions take any
  * layout as long as all their images have it, so all images get the one preferred by the convolutions with
  * the most work. The step's input data stay row-major, as they are loaded, unless an op other than a
- * convolution reads them. doc/backends.md has measurements. */
+ * convolution reads them. doc/measurements/backends.md has measurements. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_PLACE_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_PLACE_H
 
