@@ -126,7 +126,7 @@ enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, stru
     enum pdnn_status status = pdnn_instance_graph(&run, arena, &graph, err);
     if (status == PDNN_OK)
         status = pdnn_memory_lifetimes(&graph, &lifetimes, err);
-    return status == PDNN_OK ? pdnn_memory_pack(lifetimes, graph.n_tensors, arena, bytes, err) : status;
+    return status == PDNN_OK ? pdnn_memory_peak(lifetimes, graph.n_tensors, arena, bytes, err) : status;
 }
 
 /* *value = base + steps * (next - base); the numbers only grow with depth. */

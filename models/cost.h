@@ -22,7 +22,7 @@ struct pdnn_cost {
 struct pdnn_totals {
     uint64_t params;       /* elements of all weights */
     struct pdnn_cost cost; /* of a whole step */
-    /* Peak of the graph's tensors, lifetimes packed (models/memory.h); 0: not requested. */
+    /* The largest sum of the graph's tensors that are alive at once (models/memory.h); 0: not requested. */
     uint64_t memory_bytes;
 };
 
@@ -59,7 +59,7 @@ enum pdnn_status pdnn_cost_memo_find(struct pdnn_cost_memo *memo, const struct p
                                      struct pdnn_arena *arena, struct pdnn_totals *totals,
                                      struct pdnn_err *err);
 
-/* Peak memory of the tensors of the graph that runs, lifetimes packed; resets the arena. */
+/* Peak memory of the tensors of the graph that runs (models/memory.h); resets the arena. */
 enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                       uint64_t *bytes, struct pdnn_err *err);
 

@@ -158,7 +158,7 @@ enum pdnn_status pdnn_memory_memo_find(struct pdnn_memory_memo *memo, const stru
     pdnn_arena_reset(arena);
     bool is_known = has_key(memo, &key);
     if (is_known && memo->is_affine && (lifetimes = extend(memo, minibatch, arena)) != NULL)
-        return pdnn_memory_pack(lifetimes, memo->count, arena, bytes, err);
+        return pdnn_memory_peak(lifetimes, memo->count, arena, bytes, err);
     pdnn_arena_reset(arena);
     enum pdnn_status status = pdnn_instance_graph(&run, arena, &graph, err);
     if (status == PDNN_OK)
@@ -170,5 +170,5 @@ enum pdnn_status pdnn_memory_memo_find(struct pdnn_memory_memo *memo, const stru
     else if (!memo->is_affine && memo->minibatch != minibatch)
         keep_second(memo, &graph, lifetimes, minibatch);
     memo->key = key;
-    return pdnn_memory_pack(lifetimes, graph.n_tensors, arena, bytes, err);
+    return pdnn_memory_peak(lifetimes, graph.n_tensors, arena, bytes, err);
 }

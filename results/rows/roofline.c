@@ -1,5 +1,5 @@
 #include "results/rows/roofline.h"
-#include "models/memory.h"
+#include "models/packing.h"
 #include "models/op.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "runtime/core/backend.h"
 
-#include "models/memory.h"
+#include "models/lifetimes.h"
 #include "models/op.h"
 
 #include <string.h>

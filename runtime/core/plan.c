@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "runtime/core/plan_parts.h"
 
-#include "models/memory.h"
+#include "models/packing.h"
 #include "models/op.h"
 #include "models/sharing.h"
 #include "base/clock.h"
@@ -18,42 +18,41 @@ bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot) {
     return slot < plan->graph->n_tensors && pdnn_role_is_shared(plan->graph->tensors[slot].role);
 }
 
-/* Lifetimes of slots from the steps that touch them, by the rules of pdnn_memory_lifetimes for a graph. */
+static void use_step(const void *user, uint32_t index, struct pdnn_use *use) {
+    const struct pdnn_plan *plan = user;
+    const struct pdnn_step *step = &plan->program.steps[index];
+    use->n_buffers = step->n_slots;
+    memcpy(use->buffer, step->slot, (size_t)step->n_slots * sizeof *step->slot);
+    if (step->node == PDNN_NONE)
+        return;
+    const struct pdnn_node *node = &plan->graph->nodes[step->node];
+    use->output = node->output[0];
+    use->heritage = pdnn_memory_heritage(plan->graph, node);
+    if (!step->sums_in_place)
+        use->heritage.summand = PDNN_NONE;
+}
+
+_Static_assert((int)PDNN_STEP_SLOTS <= (int)PDNN_USE_BUFFERS, "a use holds the slots of a step");
+
+/* Lifetimes of slots from the steps that touch them. */
 static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifetime **lifetimes,
                                        struct pdnn_err *err) {
-    const struct pdnn_graph *graph = plan->graph;
     struct pdnn_program *program = &plan->program;
     struct pdnn_lifetime *all = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *all);
     if (!all)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
     for (size_t i = 0; i < program->n_slots; i++) {
-        all[i].takes_over = PDNN_NONE;
-        if (program->slots[i].resident || program->keep_all)
-            all[i] = (struct pdnn_lifetime){.bytes = program->slots[i].bytes,
-                                            .last = UINT32_MAX,
-                                            .takes_over = PDNN_NONE,
-                                            .leads = pdnn_plan_is_shared(plan, i)};
+        bool is_kept = program->slots[i].resident || program->keep_all;
+        all[i].bytes = program->slots[i].bytes;
+        all[i].last = is_kept ? UINT32_MAX : 0;
+        all[i].leads = is_kept && pdnn_plan_is_shared(plan, i);
     }
-    for (uint32_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_step *step = &program->steps[i];
-        for (int k = 0; k < step->n_slots; k++)
-            pdnn_lifetime_touch(&all[step->slot[k]], program->slots[step->slot[k]].bytes, i);
-    }
-    const uint32_t kept[] = {graph->loss, graph->result};
-    for (size_t k = 0; k < 2; k++) {
-        if (kept[k] != PDNN_NONE)
-            all[kept[k]].last = UINT32_MAX;
-    }
-    for (uint32_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_step *step = &program->steps[i];
-        const struct pdnn_node *node = step->node == PDNN_NONE ? NULL : &graph->nodes[step->node];
-        if (!node)
-            continue;
-        struct pdnn_heritage heritage = pdnn_memory_heritage(graph, node);
-        if (!step->sums_in_place)
-            heritage.summand = PDNN_NONE;
-        pdnn_lifetime_inherit(all, &heritage, node->output[0], i);
-    }
+    const struct pdnn_use_list list = {.n_buffers = program->n_slots,
+                                       .n_calls = program->n_steps,
+                                       .kept = {plan->graph->loss, plan->graph->result},
+                                       .use = use_step,
+                                       .user = plan};
+    pdnn_lifetimes_find(&list, all);
     *lifetimes = all;
     return PDNN_OK;
 }

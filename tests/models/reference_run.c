@@ -1,7 +1,7 @@
 #include "tests/models/reference_run.h"
 
 #include "base/rng.h"
-#include "models/memory.h"
+#include "models/lifetimes.h"
 #include "models/quantize.h"
 
 #include <math.h>

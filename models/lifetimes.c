@@ -1,0 +1,132 @@
+#include "models/lifetimes.h"
+
+#include "models/op.h"
+#include "models/sharing.h"
+
+bool pdnn_role_is_resident(enum pdnn_role role) {
+    return role == PDNN_ROLE_INPUT || role == PDNN_ROLE_LABEL || role == PDNN_ROLE_WEIGHT ||
+           role == PDNN_ROLE_STATE;
+}
+
+static int count_inputs(const struct pdnn_node *node, uint32_t tensor) {
+    int count = 0;
+    for (int i = 0; i < node->n_inputs; i++)
+        count += node->input[i] == tensor;
+    return count;
+}
+
+static int count_readings(const struct pdnn_node *node, uint32_t tensor) {
+    int count = count_inputs(node, tensor);
+    for (int i = 0; i < node->n_posts; i++)
+        count += node->posts[i].input == tensor;
+    return count;
+}
+
+static uint32_t find_summand(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    for (int i = 0; i < node->n_posts && node->pass == PDNN_FORWARD; i++) {
+        const struct pdnn_post *post = &node->posts[i];
+        if (post->input == PDNN_NONE || !post->op->pass[post->pass].in_place)
+            continue;
+        const struct pdnn_tensor *extra = &graph->tensors[post->input];
+        if (!pdnn_role_is_resident(extra->role) && count_readings(node, post->input) == 1 &&
+            pdnn_tensor_bytes(extra) == pdnn_tensor_bytes(pdnn_node_out(graph, node, 0)))
+            return post->input;
+    }
+    return PDNN_NONE;
+}
+
+struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    int in_place = node->op->pass[node->pass].in_place;
+    /* What a node reads as two of its inputs is still read while a part of it is overwritten: the gradients
+     * of both results of dropout_add_norm are one tensor if only a sum reads them. */
+    bool has_input =
+        in_place && in_place <= node->n_inputs && count_inputs(node, node->input[in_place - 1]) == 1;
+    return (struct pdnn_heritage){has_input ? node->input[in_place - 1] : PDNN_NONE,
+                                  find_summand(graph, node)};
+}
+
+static bool take_over(struct pdnn_lifetime *lifetimes, uint32_t input, uint32_t output, uint32_t call) {
+    if (input == PDNN_NONE || input == output)
+        return false;
+    const struct pdnn_lifetime *old = &lifetimes[input];
+    struct pdnn_lifetime *heir = &lifetimes[output];
+    if (old->last != call || old->first >= call || heir->first != call || old->bytes != heir->bytes)
+        return false;
+    heir->takes_over = input;
+    return true;
+}
+
+static const uint32_t untouched = UINT32_MAX;
+
+static void touch(const struct pdnn_use_list *list, struct pdnn_lifetime *lifetimes) {
+    for (uint32_t i = 0; i < list->n_calls; i++) {
+        struct pdnn_use use = {.output = PDNN_NONE};
+        list->use(list->user, i, &use);
+        for (int k = 0; k < use.n_buffers; k++) {
+            struct pdnn_lifetime *lifetime = &lifetimes[use.buffer[k]];
+            lifetime->first = lifetime->first == untouched ? i : lifetime->first;
+            lifetime->last = lifetime->last < i ? i : lifetime->last;
+        }
+    }
+}
+
+void pdnn_lifetimes_find(const struct pdnn_use_list *list, struct pdnn_lifetime *lifetimes) {
+    for (size_t i = 0; i < list->n_buffers; i++) {
+        lifetimes[i].takes_over = PDNN_NONE;
+        lifetimes[i].first = lifetimes[i].last == UINT32_MAX ? 0 : untouched;
+    }
+    touch(list, lifetimes);
+    for (size_t i = 0; i < list->n_buffers; i++) {
+        if (lifetimes[i].first == untouched)
+            lifetimes[i] = (struct pdnn_lifetime){.takes_over = PDNN_NONE, .leads = lifetimes[i].leads};
+    }
+    for (size_t k = 0; k < sizeof list->kept / sizeof *list->kept; k++) {
+        if (list->kept[k] != PDNN_NONE)
+            lifetimes[list->kept[k]].last = UINT32_MAX;
+    }
+    for (uint32_t i = 0; i < list->n_calls; i++) {
+        struct pdnn_use use = {.output = PDNN_NONE, .heritage = {PDNN_NONE, PDNN_NONE}};
+        list->use(list->user, i, &use);
+        if (use.output != PDNN_NONE && !take_over(lifetimes, use.heritage.input, use.output, i))
+            take_over(lifetimes, use.heritage.summand, use.output, i);
+    }
+}
+
+static void use_node(const void *user, uint32_t index, struct pdnn_use *use) {
+    const struct pdnn_graph *graph = user;
+    const struct pdnn_node *node = &graph->nodes[index];
+    for (int k = 0; k < node->n_inputs; k++)
+        use->buffer[use->n_buffers++] = node->input[k];
+    for (int k = 0; k < node->n_outputs; k++)
+        use->buffer[use->n_buffers++] = node->output[k];
+    for (int k = 0; k < node->n_posts; k++) {
+        const struct pdnn_post *post = &node->posts[k];
+        /* A backward-weights post reads only what its host reads anyway. */
+        uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
+        if (extra != PDNN_NONE)
+            use->buffer[use->n_buffers++] = extra;
+    }
+    use->output = node->output[0];
+    use->heritage = pdnn_memory_heritage(graph, node);
+}
+
+enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
+                                       struct pdnn_err *err) {
+    struct pdnn_lifetime *all = pdnn_arena_alloc(graph->arena, graph->n_tensors, sizeof *all);
+    if (!all)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
+    for (size_t i = 0; i < graph->n_tensors; i++) {
+        enum pdnn_role role = graph->tensors[i].role;
+        all[i].bytes = pdnn_tensor_bytes(&graph->tensors[i]);
+        all[i].last = pdnn_role_is_resident(role) ? UINT32_MAX : 0;
+        all[i].leads = pdnn_role_is_resident(role) && pdnn_role_is_shared(role);
+    }
+    const struct pdnn_use_list list = {.n_buffers = graph->n_tensors,
+                                       .n_calls = graph->n_nodes,
+                                       .kept = {graph->loss, graph->result},
+                                       .use = use_node,
+                                       .user = graph};
+    pdnn_lifetimes_find(&list, all);
+    *lifetimes = all;
+    return PDNN_OK;
+}

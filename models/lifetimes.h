@@ -1,0 +1,55 @@
+/* When each buffer of a step is in use, and which of them continue another one's memory. One function does it
+ * for the tensors of a graph and for the slots of a compiled program: predictions and plans cannot differ in
+ * their rules. */
+#ifndef MODELS_LIFETIMES_H
+#define MODELS_LIFETIMES_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "models/graph.h"
+
+struct pdnn_lifetime {
+    uint64_t bytes;
+    uint32_t first, last; /* calls, inclusive; last UINT32_MAX: kept from step to step */
+    uint32_t takes_over;  /* the buffer whose memory this one continues (in place), or PDNN_NONE */
+    uint64_t offset;      /* set by packing (models/memory.h) */
+    bool leads;           /* weights and state: placed first among the resident buffers */
+};
+
+/* Inputs, labels, weights and state keep their content between steps. */
+bool pdnn_role_is_resident(enum pdnn_role role);
+
+/* Tensors whose memory output 0 of a node may take over, or PDNN_NONE: the input that its op works on in
+ * place, and what one of its posts adds to the result. */
+struct pdnn_heritage {
+    uint32_t input, summand;
+};
+struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node);
+
+/* What one node or kernel call does. */
+enum { PDNN_USE_BUFFERS = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS + PDNN_NODE_POSTS };
+struct pdnn_use {
+    int n_buffers;
+    uint32_t buffer[PDNN_USE_BUFFERS]; /* read or written */
+    uint32_t output;                   /* what may take over memory, or PDNN_NONE */
+    struct pdnn_heritage heritage;
+};
+
+/* A step as a list of uses. */
+struct pdnn_use_list {
+    size_t n_buffers, n_calls;
+    uint32_t kept[2]; /* buffers read after the step, or PDNN_NONE */
+    void (*use)(const void *user, uint32_t call, struct pdnn_use *use); /* *use is {0} with nothing to take */
+    const void *user;
+};
+
+/* Fills in first, last and takes_over. On entry each buffer has its bytes, and last UINT32_MAX if it is
+ * resident; what no call touches ends without bytes. A buffer is taken over if it dies in the call that first
+ * writes one of the same size. */
+void pdnn_lifetimes_find(const struct pdnn_use_list *list, struct pdnn_lifetime *lifetimes);
+
+/* Of a graph's tensors, in its arena, one per tensor. */
+enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
+                                       struct pdnn_err *err);
+
+#endif
