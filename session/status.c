@@ -195,21 +195,18 @@ static void prepare(struct reading *reading) {
 
 static void count_instances(const struct reading *reading, struct pdnn_status_report *report,
                             double *missing_s) {
+    static const struct pdnn_standing none = {0};
     const struct pdnn_session *session = &reading->job.session;
     size_t rounds = (size_t)session->spec.measure.rounds;
-    report->instances = session->n_tasks;
     for (size_t i = 0; i < session->n_tasks; i++) {
-        static const struct pdnn_standing none = {0};
         size_t id = reading->job.id_of_task[i];
         const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &reading->standing[id];
-        if (!pdnn_merge_is_done(&reading->job, i, standing)) {
-            report->begun += standing->visits > 0;
+        if (pdnn_tally_add(&report->tally, session, i, standing) != PDNN_STAGE_DONE)
             *missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * reading->visit_s[i];
-            continue;
-        }
-        report->counts[standing->visits ? pdnn_standing_outcome(standing) : session->rows[i].outcome]++;
-        report->done++;
     }
+    for (size_t id = 0; id < reading->job.ids.count; id++)
+        if (reading->task_of_id[id] == SIZE_MAX)
+            pdnn_tally_add(&report->tally, session, SIZE_MAX, &reading->standing[id]);
 }
 
 static void count_holders(struct pdnn_status_report *report) {
@@ -243,7 +240,7 @@ static void measure_pace(const struct reading *reading, struct pdnn_status_repor
         predicted_s += pace->predicted_s * share;
         visits += pace->visits - 1;
     }
-    if (report->done == report->instances)
+    if (report->tally.stage[PDNN_STAGE_DONE] == report->tally.instances)
         report->working = 0;
     if (report->is_joined)
         count_holders(report);

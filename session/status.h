@@ -4,9 +4,8 @@
 #define SESSION_STATUS_H
 
 #include "base/err.h"
-#include "runtime/facts/visit.h"
-
 #include "session/join/lease_holder.h"
+#include "session/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,13 +24,10 @@ struct pdnn_status_report {
      * journal's lock tells on this host, or 1 for ten minutes after the last visit of another host. Several
      * directories of one sweep without leases: those that wrote within ten minutes of the last. */
     size_t working;
-    size_t instances;                  /* of the spec */
-    size_t done;                       /* with all their visits, failed, or with nothing to run */
-    size_t begun;                      /* not done, but visited */
-    size_t visits;                     /* in all journals, without copies only if there are none */
-    size_t counts[PDNN_OUTCOME_COUNT]; /* done instances by outcome */
-    int64_t last_unix_ms;              /* start of the latest visit, by the clock of its host; 0: none */
-    double visits_per_hour;            /* of all that are working; NaN: not known yet */
+    struct pdnn_tally tally;
+    size_t visits;          /* in all journals, without copies only if there are none */
+    int64_t last_unix_ms;   /* start of the latest visit, by the clock of its host; 0: none */
+    double visits_per_hour; /* of all that are working; NaN: not known yet */
     /* Predicted time of the missing visits (session/predict.h), scaled by how long the ones that are there
      * took, and divided among the directories that are working; extra visits to noisy instances come on top.
      * NaN: not known yet. */

@@ -219,17 +219,17 @@ static void print_left_out(const struct job *job) {
 
 static void print_summary(const struct job *job) {
     const struct pdnn_compose_result *result = &job->result;
-    char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT],
-        outcomes[PDNN_OUTCOMES_TEXT];
-    fprintf(
-        stderr,
-        "%zu instances:%s%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu without their cache "
-        "states\n%zu measurements in %s, after %s for compiling; %zu visits of models\n",
-        job->session.n_tasks, pdnn_outcomes_format(job->sweep.counts, outcomes),
-        result->out_of_time ? "; the time is up" : "", result->composed, result->small, result->operators,
-        result->stateless, result->measured,
-        pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
-        pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
+    char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT];
+    struct pdnn_str tally = {0};
+    pdnn_tally_append(&tally, &job->sweep.tally);
+    fprintf(stderr,
+            "%s%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu without their cache "
+            "states\n%zu measurements in %s, after %s for compiling; %zu visits of models\n",
+            pdnn_str_text(&tally), result->out_of_time ? "; the time is up" : "", result->composed,
+            result->small, result->operators, result->stateless, result->measured,
+            pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
+            pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
+    pdnn_str_finish(&tally);
     const struct pdnn_settle_result *settled = &result->settled;
     if (settled->fitted)
         fprintf(stderr, "corrected by factors from %.3f to %.3f, from %zu models\n", settled->least_factor,
@@ -263,7 +263,7 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
         return status;
     if (job->sweep.written)
         print_summary(job);
-    *some_failed = pdnn_session_has_failed(job->sweep.counts);
+    *some_failed = pdnn_session_has_failed(job->sweep.tally.counts);
     if (status == PDNN_OK && job->request.validate)
         print_validation(arguments, job);
     return status;

@@ -17,8 +17,8 @@ static const char *const paragraphs[] = {
     "Directories of different specs, or of one host with different setups, are refused, with the difference "
     "named. Nothing in DIR changes, and OUT is either complete or not there; it must not exist, unless it is a "
     "DIR with parts/, which then has the tables beside its parts.",
-    "Exit status 1: instances of the spec are missing, each named on stderr, or have fewer visits than the "
-    "spec asks for.",
+    "Exit status 1: some instances of the spec are not done: open, each named on stderr, or begun, with fewer "
+    "visits than the spec asks for.",
     NULL,
 };
 
@@ -38,7 +38,8 @@ static void note(void *user, const char *text) {
 }
 
 static void print_summary(const struct pdnn_merge_result *result, const char *output) {
-    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
+    char shown[PDNN_VISIBLE_TEXT];
+    struct pdnn_str tally = {0};
     fprintf(stderr, "%zu visits from %zu director%s", result->visits, result->directories,
             result->directories == 1 ? "y" : "ies");
     if (result->hosts > 1)
@@ -47,11 +48,9 @@ static void print_summary(const struct pdnn_merge_result *result, const char *ou
         fprintf(stderr, ", %zu copies dropped", result->copies);
     if (result->left_out)
         fprintf(stderr, ", %zu of other hosts left out", result->left_out);
-    fprintf(stderr, "\n%zu instances:%s", result->instances, pdnn_outcomes_format(result->counts, outcomes));
-    if (result->missing)
-        fprintf(stderr, "; %zu missing", result->missing);
-    if (result->unfinished)
-        fprintf(stderr, "; %zu with fewer visits than the spec asks for", result->unfinished);
+    pdnn_tally_append(&tally, &result->tally);
+    fprintf(stderr, "\n%s", pdnn_str_text(&tally));
+    pdnn_str_finish(&tally);
     const char *path = pdnn_visible(shown, output);
     fprintf(stderr, "\n%zu rows of the journal merged in %.2f s, tables made in %.2f s", result->rows,
             (double)result->journal_ns * 1e-9, (double)result->tables_ns * 1e-9);
@@ -72,7 +71,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = pdnn_merge(&request, &result, err);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
-    *some_failed = result.missing || result.unfinished;
+    *some_failed = result.tally.stage[PDNN_STAGE_DONE] < result.tally.instances;
     return status;
 }
 

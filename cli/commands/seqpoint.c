@@ -341,7 +341,7 @@ static enum pdnn_status run_all(struct job *job, bool *some_failed, struct pdnn_
         want(job, pdnn_argument(job->arguments, "ground-truth"));
         status = measure(job, err);
     }
-    *some_failed = pdnn_session_has_failed(job->directory.counts);
+    *some_failed = pdnn_session_has_failed(job->directory.tally.counts);
     bool is_over = status != PDNN_OK && status != PDNN_INTERRUPTED;
     if (is_over)
         return status;
@@ -361,7 +361,7 @@ static enum pdnn_status run_all(struct job *job, bool *some_failed, struct pdnn_
         made = project(job, true, &cause);
     if (made == PDNN_OK && status == PDNN_OK) {
         status = narrow(job, err);
-        *some_failed = pdnn_session_has_failed(job->directory.counts);
+        *some_failed = pdnn_session_has_failed(job->directory.tally.counts);
         if (status != PDNN_OK && status != PDNN_INTERRUPTED)
             return status;
     }

@@ -19,7 +19,10 @@ static const char *const paragraphs[] = {
     "The rate is that of the processes that are working. The time left is the predicted time of the missing visits, scaled by how long the visits so "
     "far took; extra visits to noisy instances come on top.",
     "As JSON it is one object, with every outcome an instance may have; as text and CSV one line for each count.",
-    "Exit status 0: every instance has its visits, has failed, or has nothing to run. 1: some are open.",
+    "An instance is done when it has all the visits that the spec asks for, has failed for good, or has nothing "
+    "to run; begun when its row in results.csv comes from fewer visits; open without a visit. Then come the rows "
+    "by status, those of open instances as interrupted.",
+    "Exit status 0: every instance is done. 1: some are begun or open.",
     NULL,
 };
 
@@ -68,13 +71,13 @@ static void put_leases(struct pdnn_table *row, const struct pdnn_status_report *
 
 static void put_report(struct pdnn_table *row, const struct pdnn_status_report *report, bool all_outcomes) {
     char utc[PDNN_UTC_TEXT] = "";
-    put_count(row, "instances", report->instances);
-    put_count(row, "done", report->done);
+    put_count(row, "instances", report->tally.instances);
+    for (int stage = 0; stage < PDNN_STAGE_COUNT; stage++)
+        if (all_outcomes || stage != PDNN_STAGE_OTHER || report->tally.stage[stage])
+            put_count(row, pdnn_stage_names[stage], report->tally.stage[stage]);
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
-        if (all_outcomes || report->counts[outcome])
-            put_count(row, pdnn_outcome_name((enum pdnn_outcome)outcome), report->counts[outcome]);
-    put_count(row, "open", report->instances - report->done);
-    put_count(row, "begun", report->begun);
+        if (all_outcomes || report->tally.counts[outcome])
+            put_count(row, pdnn_outcome_name((enum pdnn_outcome)outcome), report->tally.counts[outcome]);
     put_count(row, "directories", report->directories);
     put_count(row, "working", report->working);
     put_count(row, "visits", report->visits);
@@ -127,7 +130,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         if (status != PDNN_OK)
             return status;
         print(&report, arguments);
-        *some_failed = report.done < report.instances;
+        *some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
         pdnn_status_finish(&report);
         if (!watches || !*some_failed)
             return status;

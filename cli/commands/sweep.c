@@ -144,12 +144,7 @@ static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory 
 
 static void append_counts(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
                           const struct pdnn_sweep_result *result) {
-    char outcomes[PDNN_OUTCOMES_TEXT];
-    pdnn_str_printf(out, "%zu instances:%s", sweep->session->n_tasks,
-                    pdnn_outcomes_format(sweep->counts, outcomes));
-    if (result->unfinished)
-        pdnn_str_printf(out, "; %zu with fewer visits than the %" PRId64 " asked for", result->unfinished,
-                        sweep->session->spec.measure.rounds);
+    pdnn_tally_append(out, &sweep->tally);
     if (result->out_of_time)
         pdnn_str_printf(out, "; %s", pdnn_session_end_text(sweep->session));
     pdnn_str_append(out, "\n", 1);
@@ -299,7 +294,7 @@ static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, boo
         if (!quiet)
             say_end(&sweep, &result);
         warn_speed(&sweep);
-        *some_failed = pdnn_session_has_failed(sweep.counts);
+        *some_failed = pdnn_session_has_failed(sweep.tally.counts);
     }
     pdnn_sweep_directory_close(&sweep);
     return status;

@@ -92,3 +92,17 @@ const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char t
                                  counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
     return text;
 }
+
+void pdnn_tally_append(struct pdnn_str *out, const struct pdnn_tally *tally) {
+    char outcomes[PDNN_OUTCOMES_TEXT];
+    const char *separator = "; ";
+    pdnn_str_printf(out, "%zu instances:%s", tally->instances, pdnn_outcomes_format(tally->counts, outcomes));
+    for (int stage = 0; stage < PDNN_STAGE_COUNT; stage++) {
+        bool is_shown = stage == PDNN_STAGE_OTHER ? tally->stage[stage] > 0
+                                                  : tally->stage[PDNN_STAGE_DONE] < tally->instances;
+        if (is_shown)
+            pdnn_str_printf(out, "%s%zu %s", separator, tally->stage[stage],
+                            stage == PDNN_STAGE_OTHER ? "of another spec" : pdnn_stage_names[stage]);
+        separator = is_shown ? ", " : separator;
+    }
+}

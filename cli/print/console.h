@@ -6,6 +6,7 @@
 #include "cli/print/progress.h"
 #include "runtime/facts/visit.h"
 #include "session/hooks.h"
+#include "session/tally.h"
 
 /* Hooks that draw with this bar, which must outlive them. */
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar);
@@ -16,5 +17,9 @@ void pdnn_console_say(const char *text);
 /* " 12 ok, 2 oom", or "" where nothing is counted; returns the text. */
 enum { PDNN_OUTCOMES_TEXT = 512 };
 const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]);
+
+/* "30 instances: 18 ok, 12 interrupted; 5 done, 13 begun, 12 open": what all commands say of how far a sweep
+ * has come. The stages follow where not all is done. */
+void pdnn_tally_append(struct pdnn_str *out, const struct pdnn_tally *tally);
 
 #endif

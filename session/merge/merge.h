@@ -13,7 +13,7 @@
 #define SESSION_MERGE_MERGE_H
 
 #include "base/err.h"
-#include "runtime/facts/visit.h"
+#include "session/tally.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,13 +32,11 @@ struct pdnn_merge_request {
 };
 
 struct pdnn_merge_result {
-    size_t directories, hosts, instances; /* instances: rows in results.csv */
-    size_t visits, rows;                  /* in the merged journal; rows: with those of ops */
-    size_t copies, left_out;              /* visits seen before; visits of hosts not kept */
-    size_t conflicts;                     /* instances that several hosts measured */
-    size_t missing;                       /* instances of the spec that nobody visited */
-    size_t unfinished;                    /* with fewer visits than rounds, and not failed */
-    size_t counts[PDNN_OUTCOME_COUNT];
+    size_t directories, hosts;
+    size_t visits, rows;     /* in the merged journal; rows: with those of ops */
+    size_t copies, left_out; /* visits seen before; visits of hosts not kept */
+    size_t conflicts;        /* instances that several hosts measured */
+    struct pdnn_tally tally;
     uint64_t journal_ns, tables_ns; /* time it took to write them */
 };
 

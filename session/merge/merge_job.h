@@ -100,9 +100,6 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
 /* Finds the instances; writes journal.csv and journal-ops.csv. */
 enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err);
 
-/* Whether a sweep is done with the task, which has these visits. */
-bool pdnn_merge_is_done(const struct pdnn_merge_job *job, size_t task, const struct pdnn_standing *standing);
-
 /* Writes results.csv and ops.csv from the merged journal, and counts what is missing. */
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err);
 

@@ -2,7 +2,7 @@
 /* The tables of a merge, instance by instance from the merged journal. */
 #include "base/memory.h"
 #include "gen/walk.h"
-#include "results/rows/aggregate.h"
+#include "session/rows.h"
 #include "results/store/journal.h"
 #include "results/store/tables.h"
 #include "runtime/facts/standing.h"
@@ -18,12 +18,11 @@
 struct writing {
     struct pdnn_merge_job *job;
     struct pdnn_tables tables;
-    struct pdnn_arena arena;
+    struct pdnn_visits visits;      /* of the instance at hand */
     struct pdnn_scatter *pools;     /* by host */
     struct pdnn_ceilings *ceilings; /* of the host whose row was made last */
     uint32_t host;
-    int visits, ops; /* the merged journal */
-    size_t missing_noted;
+    int visits_fd, ops_fd; /* the merged journal */
 };
 
 /* Reads the facts of the session's machine: of all sources, the one with most memory, so that nothing counts
@@ -180,9 +179,9 @@ static enum pdnn_status read_visits(const struct writing *writing, size_t id, st
                                     struct pdnn_err *err) {
     const struct pdnn_merge_instance *of = &writing->job->of[id];
     struct pdnn_str rows = {0}, ops = {0};
-    enum pdnn_status status = read_extent(writing->visits, &pdnn_journal_columns, of->visits, &rows, err);
+    enum pdnn_status status = read_extent(writing->visits_fd, &pdnn_journal_columns, of->visits, &rows, err);
     if (status == PDNN_OK)
-        status = read_extent(writing->ops, &pdnn_journal_ops_columns, of->ops, &ops, err);
+        status = read_extent(writing->ops_fd, &pdnn_journal_ops_columns, of->ops, &ops, err);
     if (status == PDNN_OK)
         status = pdnn_journal_parse(writing->job->ids.text[id], &rows, &ops, visits, err);
     pdnn_str_finish(&rows);
@@ -202,11 +201,6 @@ static void load_ceilings(struct writing *writing, uint32_t host) {
     writing->host = host;
 }
 
-bool pdnn_merge_is_done(const struct pdnn_merge_job *job, size_t task, const struct pdnn_standing *standing) {
-    return job->session.tasks[task].closed ||
-           pdnn_standing_is_done(standing, (size_t)job->session.spec.measure.rounds);
-}
-
 /* Rows of both files. */
 static size_t count_rows(const struct pdnn_visits *visits) {
     size_t rows = 0;
@@ -216,138 +210,68 @@ static size_t count_rows(const struct pdnn_visits *visits) {
     return rows;
 }
 
-/* The row of an instance that was visited. task: SIZE_MAX if the spec does not have it. */
-static enum pdnn_status add_visited(struct writing *writing, size_t id, size_t task, struct pdnn_err *err) {
+static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input *input,
+                              struct pdnn_err *err) {
+    struct writing *writing = user;
     struct pdnn_merge_job *job = writing->job;
+    pdnn_visits_finish(&writing->visits);
+    if (id == SIZE_MAX)
+        return PDNN_OK;
     const struct pdnn_merge_instance *instance = &job->of[id];
-    struct pdnn_visits visits = {0};
-    struct pdnn_op_record *ops;
-    struct pdnn_record record;
-    size_t n_ops;
-    enum pdnn_status status = read_visits(writing, id, &visits, err);
-    if (status == PDNN_OK) {
-        const struct pdnn_instance_visits of = pdnn_visits_of(&visits, job->ids.text[id]);
-        load_ceilings(writing, instance->host);
-        bool same = task != SIZE_MAX && strcmp(job->session.tasks[task].id, job->ids.text[id]) == 0;
-        const struct pdnn_aggregate_input input = {
-            .id = job->ids.text[id],
-            .visits = of.visit,
-            .ops = of.ops,
-            .n_visits = of.count,
-            .pool = writing->pools[instance->host],
-            .precision = job->session.spec.measure.precision,
-            .ceilings = writing->ceilings->count ? writing->ceilings : NULL,
-            .host = job->hosts.text[instance->host],
-            .totals = same && job->session.rows[task].has_totals ? &job->session.rows[task].totals : NULL,
-        };
-        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
-        job->result.unfinished += task != SIZE_MAX && !pdnn_merge_is_done(job, task, &standing);
-        status = pdnn_aggregate(&input, &writing->arena, &record, &ops, &n_ops, err);
-    }
-    if (status == PDNN_OK) {
-        pdnn_tables_add(&writing->tables, &record, ops, n_ops);
-        job->result.counts[record.outcome]++;
-        job->result.instances++;
-        job->result.rows += count_rows(&visits);
-    }
-    pdnn_visits_finish(&visits);
-    return status;
-}
-
-/* The row of a task without visits. */
-static enum pdnn_status add_unvisited(struct writing *writing, size_t task, struct pdnn_err *err) {
-    struct pdnn_merge_job *job = writing->job;
-    const struct pdnn_session_row *row = &job->session.rows[task];
-    const struct pdnn_aggregate_input input = {
-        .id = job->session.tasks[task].id,
-        .outcome = row->outcome,
-        .reason = row->outcome == PDNN_OUTCOME_INTERRUPTED ? "no visit in the merged journals" : row->reason,
-        .totals = row->has_totals ? &row->totals : NULL,
-    };
-    struct pdnn_op_record *ops;
-    struct pdnn_record record;
-    size_t n_ops;
-    enum pdnn_status status = pdnn_aggregate(&input, &writing->arena, &record, &ops, &n_ops, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_tables_add(&writing->tables, &record, ops, n_ops);
-    job->result.counts[record.outcome]++;
-    job->result.instances++;
-    if (row->outcome == PDNN_OUTCOME_INTERRUPTED) {
-        job->result.missing++;
-        pdnn_merge_note(job, "missing: %s", input.id);
-    }
+    if (read_visits(writing, id, &writing->visits, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_instance_visits of = pdnn_visits_of(&writing->visits, input->id);
+    load_ceilings(writing, instance->host);
+    input->visits = of.visit;
+    input->ops = of.ops;
+    input->n_visits = of.count;
+    input->pool = writing->pools[instance->host];
+    input->ceilings = writing->ceilings->count ? writing->ceilings : NULL;
+    input->host = job->hosts.text[instance->host];
+    job->result.rows += count_rows(&writing->visits);
     return PDNN_OK;
 }
 
-static enum pdnn_status add_rows(struct writing *writing, struct pdnn_err *err) {
-    struct pdnn_merge_job *job = writing->job;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < job->ids.count; i++)
-        job->of[i].is_listed = false;
-    for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
-        size_t id = job->id_of_task[i];
-        if (id == SIZE_MAX)
-            status = add_unvisited(writing, i, err);
-        else if (!job->of[id].is_listed)
-            status = add_visited(writing, id, i, err);
-        if (id != SIZE_MAX)
-            job->of[id].is_listed = true;
-        if (status == PDNN_OK && pdnn_merge_is_stopped(job))
-            status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written");
-    }
-    for (size_t i = 0; i < job->ids.count && status == PDNN_OK; i++)
-        if (!job->of[job->order[i]].is_listed)
-            status = add_visited(writing, job->order[i], SIZE_MAX, err);
-    return status;
-}
-
-/* The families of the tasks and of what only the journals have, in the order of their first instance. */
-static void init_tables(struct writing *writing) {
-    const struct pdnn_merge_job *job = writing->job;
-    size_t n_known = 0, count = 0, n_tasks = job->session.n_tasks;
-    while (pdnn_families[n_known])
-        n_known++;
-    const struct pdnn_family_def **families = pdnn_alloc(n_known + 1, sizeof *families);
-    for (size_t i = 0; i < n_tasks + job->ids.count; i++) {
-        struct pdnn_instance instance;
-        bool known = i < n_tasks;
-        if (known)
-            instance = job->session.tasks[i].instance;
-        else if (pdnn_instance_parse(job->ids.text[job->order[i - n_tasks]], &instance, NULL) != PDNN_OK)
-            continue;
-        known = false;
-        for (size_t k = 0; k < count; k++)
-            known = known || families[k] == instance.family;
-        if (!known)
-            families[count++] = instance.family;
-    }
-    pdnn_tables_init(&writing->tables, families, count);
-    free(families);
+static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct pdnn_record *record,
+                                 struct pdnn_err *err) {
+    const struct writing *writing = user;
+    if (stage == PDNN_STAGE_OPEN)
+        pdnn_merge_note(writing->job, "missing: %s", record->id);
+    return pdnn_merge_is_stopped(writing->job)
+               ? pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written")
+               : PDNN_OK;
 }
 
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct writing writing = {.job = job, .host = UINT32_MAX};
     writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
-    writing.visits = openat(job->output.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
-    writing.ops = openat(job->output.fd, "journal-ops.csv", O_RDONLY | O_CLOEXEC);
+    writing.visits_fd = openat(job->output.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
+    writing.ops_fd = openat(job->output.fd, "journal-ops.csv", O_RDONLY | O_CLOEXEC);
     enum pdnn_status status = PDNN_OK;
-    if (writing.visits < 0 || writing.ops < 0)
+    if (writing.visits_fd < 0 || writing.ops_fd < 0)
         status = pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
+    const struct pdnn_rows_request request = {.session = &job->session,
+                                              .tables = &writing.tables,
+                                              .ids = &job->ids,
+                                              .order = job->order,
+                                              .id_of_task = job->id_of_task,
+                                              .unvisited = "no visit in the merged journals",
+                                              .fetch = fetch,
+                                              .made = note_row,
+                                              .user = &writing};
     if (status == PDNN_OK) {
         pool_hosts(&writing);
-        init_tables(&writing);
-        status = add_rows(&writing, err);
+        status = pdnn_rows_make(&request, &job->result.tally, err);
     }
     if (status == PDNN_OK)
         status = pdnn_tables_write(&writing.tables, &job->output, err);
     pdnn_tables_finish(&writing.tables);
-    pdnn_arena_finish(&writing.arena);
+    pdnn_visits_finish(&writing.visits);
     free(writing.pools);
     free(writing.ceilings);
-    if (writing.visits >= 0)
-        close(writing.visits);
-    if (writing.ops >= 0)
-        close(writing.ops);
+    if (writing.visits_fd >= 0)
+        close(writing.visits_fd);
+    if (writing.ops_fd >= 0)
+        close(writing.ops_fd);
     return status;
 }

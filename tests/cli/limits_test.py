@@ -41,7 +41,7 @@ class Budgets(Case):
         done = self.sweep("--set", "limits.budget=1ns", expect=1)
         reasons = [row["reason"] for row in self.rows("small.results", "results.csv") if row["status"] == "interrupted"]
         self.assertEqual(reasons, ["the budget was spent before its first visit"] * 8)
-        self.assertIn("8 with fewer visits than the 2 asked for; the budget is spent\n", done.stderr)
+        self.assertIn("12 instances: 4 filtered, 8 interrupted; 4 done, 0 begun, 8 open; the budget is spent\n", done.stderr)
         self.assertIn("resume: run the same command again\n", done.stderr)
 
     def test_no_visit_starts_without_time_for_it(self):
@@ -103,7 +103,7 @@ class Signals(Case):
         stderr = child.communicate()[1]
         self.assertEqual(child.returncode, 130, stderr)
         self.assertIn("interrupted", stderr)
-        self.assertRegex(stderr, r"12 instances: .*; \d+ with fewer visits than the 10000 asked for\n")
+        self.assertRegex(stderr, r"12 instances: .*; 4 done, [1-8] begun, \d open\n")
         self.assertIn("resume: run the same command again\n", stderr)
         self.assertEqual([row["id"] for row in self.rows("small.results", "results.csv")], self.ids())
         self.sweep()

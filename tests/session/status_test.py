@@ -87,14 +87,14 @@ def main():
         assert len(ids) == 6, ids
 
         make_journal.make("whole", SPEC, ids)
-        expect("whole", 0, instances="8", done="8", ok="6", filtered="2", open="0", begun="0", visits="12",
+        expect("whole", 0, instances="8", done="8", ok="6", filtered="2", open="0", begun="0", interrupted=None, of_another_spec=None, visits="12",
                directories="1", working="0", seconds_left="0")
 
         # Half of the visits, the last of them not yet complete.
         make_journal.make("half", SPEC, ids, visits=1)
         with open("half/journal.csv", "a", encoding="utf-8") as file:
             file.write('2,"fc/layers=')
-        expect("half", 1, done="2", open="6", begun="6", visits="6", working="1")
+        expect("half", 1, done="2", begun="6", open="0", ok="6", visits="6", working="1")
         assert float(status("half", 1)["seconds_left"]) >= 0
 
         # A failure is a result, a crash only the second time.
@@ -104,12 +104,12 @@ def main():
         rows[1], rows[2] = rows[1].replace(",ok,", ",oom,"), rows[2].replace(",ok,", ",crash,")
         with open("half/journal.csv", "w", encoding="utf-8") as file:
             file.write("\n".join(rows))
-        expect("half", 1, done="3", oom="1", crash=None, open="5", begun="5")
+        expect("half", 1, done="3", oom="1", crash="1", begun="5", open="0")
 
         os.makedirs("joined/parts")
         with open("joined/spec.yaml", "w", encoding="utf-8") as file:
             file.write(SPEC)
-        expect("joined", 1, done="2", open="6", visits="0", directories="0")
+        expect("joined", 1, done="2", open="6", interrupted="6", visits="0", directories="0")
         make_journal.make("joined/parts/p1", SPEC, ids[:3], seed=1)
         expect("joined", 1, done="5", ok="3", open="3", begun="0", directories="1")
         make_journal.make("joined/parts/p2", SPEC, ids[3:5], seed=2, host="node2")
@@ -119,6 +119,9 @@ def main():
         make_journal.make("joined/parts/p3", SPEC, ids[5:], seed=3, host="node2")
         expect("joined", 0, done="8", ok="6", directories="3")
         check_lock(ids)
+
+        make_journal.make("other", SPEC.replace("16]", "32]"), ids)
+        expect("other", 1, instances="8", done="6", open="2", ok="4", of_another_spec="2")
 
         with open("whole/environment.yaml", "a", encoding="utf-8") as file:
             file.write('shard: "0/2"\n')

@@ -108,7 +108,7 @@ static void test_merge_batches(void **state) {
     enum pdnn_status status = merge(root, 0, whole, sizeof whole, &expected, &err);
     assert_string_equal(err.text, "");
     assert_int_equal(status, PDNN_OK);
-    assert_int_equal(expected.instances, INSTANCES);
+    assert_int_equal(expected.tally.instances, INSTANCES);
     assert_int_equal(expected.copies, INSTANCES * ROUNDS - 1);
     assert_int_equal(expected.visits, VISITS - expected.copies);
     for (size_t i = 0; i < sizeof most / sizeof *most; i++) {

@@ -1,0 +1,98 @@
+#include "session/rows.h"
+
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct making {
+    const struct pdnn_rows_request *request;
+    struct pdnn_tally *tally;
+    struct pdnn_arena arena;
+    bool *is_listed; /* by id: it has its row */
+};
+
+static void note_family(const struct pdnn_family_def **families, size_t *count,
+                        const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < *count; i++)
+        if (families[i] == family)
+            return;
+    families[(*count)++] = family;
+}
+
+/* The columns: the families of the tasks and of what only the visits have, in the order of their first
+ * instance. */
+static void init_tables(const struct pdnn_rows_request *request) {
+    const struct pdnn_session *session = request->session;
+    const struct pdnn_texts *ids = request->ids;
+    size_t n_known = 0, count = 0;
+    while (pdnn_families[n_known])
+        n_known++;
+    const struct pdnn_family_def **families = pdnn_alloc(n_known + 1, sizeof *families);
+    for (size_t i = 0; i < session->n_tasks; i++)
+        note_family(families, &count, session->tasks[i].instance.family);
+    for (size_t i = 0; i < ids->count; i++) {
+        struct pdnn_instance instance;
+        if (pdnn_instance_parse(ids->text[request->order ? request->order[i] : i], &instance, NULL) ==
+            PDNN_OK)
+            note_family(families, &count, instance.family);
+    }
+    pdnn_tables_init(request->tables, families, count);
+    free(families);
+}
+
+/* id: SIZE_MAX for a task without visits; task: SIZE_MAX for an instance that the spec does not have. */
+static enum pdnn_status add(struct making *making, size_t id, size_t task, struct pdnn_err *err) {
+    const struct pdnn_rows_request *request = making->request;
+    const struct pdnn_session *session = request->session;
+    const struct pdnn_session_row *row = task == SIZE_MAX ? NULL : &session->rows[task];
+    struct pdnn_aggregate_input input = {.id = id == SIZE_MAX ? session->tasks[task].id
+                                                              : request->ids->text[id],
+                                         .precision = session->spec.measure.precision};
+    struct pdnn_op_record *ops;
+    struct pdnn_record record;
+    size_t n_ops;
+    /* With another number of threads, it is another model. */
+    if (row && row->has_totals && strcmp(session->tasks[task].id, input.id) == 0)
+        input.totals = &row->totals;
+    if (row) {
+        bool lacks_visits = row->outcome == PDNN_OUTCOME_INTERRUPTED && request->unvisited;
+        input.outcome = row->outcome;
+        input.reason = lacks_visits ? request->unvisited : row->reason;
+    }
+    enum pdnn_status status = request->fetch(request->user, id, &input, err);
+    if (status == PDNN_OK)
+        status = pdnn_aggregate(&input, &making->arena, &record, &ops, &n_ops, err);
+    if (status != PDNN_OK)
+        return status;
+    const struct pdnn_standing standing = pdnn_standing_of(input.visits, input.n_visits);
+    pdnn_tables_add(request->tables, &record, ops, n_ops);
+    return request->made(request->user, pdnn_tally_add(making->tally, session, task, &standing), &record,
+                         err);
+}
+
+enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_tally *tally,
+                                struct pdnn_err *err) {
+    const size_t n_ids = request->ids->count;
+    struct making making = {.request = request, .tally = tally};
+    enum pdnn_status status = PDNN_OK;
+    making.is_listed = pdnn_alloc(n_ids + 1, sizeof *making.is_listed);
+    *tally = (struct pdnn_tally){0};
+    init_tables(request);
+    for (size_t i = 0; i < request->session->n_tasks && status == PDNN_OK; i++) {
+        size_t id = request->id_of_task[i];
+        if (id != SIZE_MAX && making.is_listed[id])
+            continue;
+        status = add(&making, id, i, err);
+        if (id != SIZE_MAX)
+            making.is_listed[id] = true;
+    }
+    for (size_t i = 0; i < n_ids && status == PDNN_OK; i++) {
+        size_t id = request->order ? request->order[i] : i;
+        if (!making.is_listed[id])
+            status = add(&making, id, SIZE_MAX, err);
+    }
+    pdnn_arena_finish(&making.arena);
+    free(making.is_listed);
+    return status;
+}

@@ -1,0 +1,31 @@
+/* The rows of results.csv and ops.csv from visits: those of a spec's instances, in its order, then those of
+ * instances that only the visits have. For a sweep's own directory and for a merge. */
+#ifndef SESSION_ROWS_H
+#define SESSION_ROWS_H
+
+#include "base/texts.h"
+#include "results/rows/aggregate.h"
+#include "results/store/tables.h"
+#include "session/tally.h"
+
+struct pdnn_rows_request {
+    const struct pdnn_session *session;
+    struct pdnn_tables *tables;   /* {0}; the caller's to finish, also after a failure */
+    const struct pdnn_texts *ids; /* of visited instances */
+    const size_t *order;          /* of ids: where they follow the spec's; NULL: as they are */
+    const size_t *id_of_task;     /* SIZE_MAX: no visits. Of tasks with the same one, the first has it */
+    const char *unvisited;        /* the reason of a row that lacks only visits; NULL: the session's */
+    /* Called before each row: sets the visits of the instance, none for SIZE_MAX, and what else the row
+     * needs: host, roofs, pool. */
+    enum pdnn_status (*fetch)(void *user, size_t id, struct pdnn_aggregate_input *input,
+                              struct pdnn_err *err);
+    /* Called with each row. */
+    enum pdnn_status (*made)(void *user, enum pdnn_stage stage, const struct pdnn_record *record,
+                             struct pdnn_err *err);
+    void *user;
+};
+
+enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_tally *tally,
+                                struct pdnn_err *err);
+
+#endif
