@@ -155,6 +155,7 @@ static const struct pdnn_param_def params[N_PARAMS] = {
 
 #define RESNET "filters=64,image=224,output=1000,batch=64,pool=global,"
 #define PLAIN  "block=plain,image=224,output=1000,batch=64,dense=4096-4096,"
+#define VGG    PLAIN "filters=64,kernel=3,stride=1,padding=same,window=2,"
 
 static const struct pdnn_preset presets[] = {
     {"resnet18", RESNET "block=residual,blocks=2,shortcut=identity", "ResNet-18: 11,689,512 parameters"},
@@ -164,8 +165,12 @@ static const struct pdnn_preset presets[] = {
      "ResNet-50 v1.5: 25,557,032 parameters"},
     {"resnet101", RESNET "block=bottleneck,blocks=3-4-23-3,stride_on=3x3",
      "ResNet-101 v1.5: 44,549,160 parameters"},
-    {"vgg16", PLAIN "blocks=2-2-3-3-3,filters=64,kernel=3,stride=1,padding=same,window=2",
-     "VGG-16: 138,357,544 parameters"},
+    {"resnet152", RESNET "block=bottleneck,blocks=3-8-36-3,stride_on=3x3",
+     "ResNet-152 v1.5: 60,192,808 parameters"},
+    {"vgg11", VGG "blocks=1-1-2-2-2", "VGG-11: 132,863,336 parameters"},
+    {"vgg13", VGG "blocks=2-2-2-2-2", "VGG-13: 133,047,848 parameters"},
+    {"vgg16", VGG "blocks=2-2-3-3-3", "VGG-16: 138,357,544 parameters"},
+    {"vgg19", VGG "blocks=2-2-4-4-4", "VGG-19: 143,667,240 parameters"},
     {"alexnet",
      PLAIN "blocks=1-1-1-1-1,filters=64-192-384-256-256,kernel=11-5-3-3-3,stride=4-1-1-1-1,"
            "padding=2-2-1-1-1,window=3-3-0-0-3",

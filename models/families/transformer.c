@@ -211,9 +211,11 @@ static const struct pdnn_param_def params[N_PARAMS] = {
                  .example = "[128, 512]"},
 };
 
-#define BERT                                                                                                 \
-    "architecture=encoder,ffn=4*hidden,length=128,vocabulary=30522,batch=8,activation=gelu,norm=post,"       \
-    "objective=none,dropout=10,qkv=fused,positions=512,types=2,pooler=yes,"
+#define ENCODER_OF                                                                                           \
+    "architecture=encoder,ffn=4*hidden,length=128,batch=8,activation=gelu,norm=post,objective=none,"         \
+    "dropout=10,qkv=fused,"
+#define BERT    ENCODER_OF "vocabulary=30522,positions=512,types=2,pooler=yes,"
+#define ROBERTA ENCODER_OF "vocabulary=50265,positions=514,types=1,pooler=yes,"
 #define GPT2                                                                                                 \
     "architecture=decoder,ffn=4*hidden,length=1024,vocabulary=50257,batch=1,activation=gelu_tanh,norm=pre,"  \
     "objective=causal-lm,dropout=10,qkv=fused,positions=1024,"
@@ -226,6 +228,11 @@ static const struct pdnn_preset presets[] = {
      "BERT-Base: 109,482,240 parameters, or 110,106,428 with the pretraining heads of objective=masked-lm"},
     {"bert-large", BERT "layers=24,hidden=1024,heads=16",
      "BERT-Large: 335,141,888 parameters, or 336,226,108 with the pretraining heads"},
+    {"roberta-base", ROBERTA "layers=12,hidden=768,heads=12", "RoBERTa-Base: 124,645,632 parameters"},
+    {"roberta-large", ROBERTA "layers=24,hidden=1024,heads=16", "RoBERTa-Large: 355,359,744 parameters"},
+    {"distilbert", ENCODER_OF "vocabulary=30522,positions=512,types=0,pooler=no,layers=6,hidden=768,heads=12",
+     "DistilBERT: 66,362,880 parameters"},
+    {"distilgpt2", GPT2 "layers=6,hidden=768,heads=12", "DistilGPT2: 81,912,576 parameters"},
     {"gpt2", GPT2 "layers=12,hidden=768,heads=12", "GPT-2 small: 124,439,808 parameters"},
     {"gpt2-medium", GPT2 "layers=24,hidden=1024,heads=16", "GPT-2 medium: 354,823,168 parameters"},
     {"gpt2-large", GPT2 "layers=36,hidden=1280,heads=20", "GPT-2 large: 774,030,080 parameters"},

@@ -24,7 +24,7 @@ TYPED = {
     "paradnn sweep --set limits.ti": {"limits.time="},
     "paradnn help spe": {"spec"},
     "paradnn run resnet50,batch=1,mode=t": {"resnet50,batch=1,mode=train"},
-    "paradnn run cnn:resnet1": {"cnn:resnet18", "cnn:resnet101"},
+    "paradnn run cnn:resnet1": {"cnn:resnet18", "cnn:resnet101", "cnn:resnet152"},
     "paradnn run cnn:resnet18,mode=t": {"cnn:resnet18,mode=train"},
     "paradnn run rnn/cell=l": {"rnn/cell=lstm", "rnn/cell=lbr_gru"},
     "paradnn list my": {"my.yaml", "my-other.yml"},
@@ -128,7 +128,7 @@ class Completion(Case):
 
     def test_every_argument_has_a_row(self):
         """An operand or an option's argument that the tables of completion do not know offers nothing, not even files."""
-        with open(os.path.join(os.path.dirname(COMPLETION), os.pardir, "cli", "complete_values.c"), encoding="utf-8") as file:
+        with open(os.path.join(os.path.dirname(COMPLETION), os.pardir, "cli", "args", "complete_values.c"), encoding="utf-8") as file:
             known = set(re.findall(r'^    \{"([^"]+)", PDNN_COMPLETE', file.read(), re.M))
         self.assertGreater(len(known), 15)
         for command in self.commands():

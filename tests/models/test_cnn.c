@@ -40,7 +40,11 @@ static void test_cnn_published_counts(void **state) {
         {"resnet18,shortcut=projection", 11689512 + 64 * 64 + 2 * 64, 1814073344 + 64 * 64 * 56 * 56},
         {"resnet34", 21797672, 3663761408},
         {"resnet101", 44549160, 0},
+        {"resnet152", 60192808, 0},
+        {"vgg11", 132863336, 0},
+        {"vgg13", 133047848, 0},
         {"vgg16", 138357544, 15470264320},
+        {"vgg19", 143667240, 0},
         {"alexnet", 61100840, 714188480},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
