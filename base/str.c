@@ -92,31 +92,36 @@ static int lower(char letter) {
     return tolower((unsigned char)letter);
 }
 
-/* Levenshtein distance with a single row of the table; words longer than WORD_MAX count as far away. */
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Edit distance, in which two letters that changed places count once; words longer than WORD_MAX count as far
+ * away. Three rows of the table: this one and the two before it. */
 static size_t edit_distance(const char *a, const char *b) {
-    size_t row[WORD_MAX + 1];
+    size_t rows[3][WORD_MAX + 1];
     size_t a_length = strlen(a), b_length = strlen(b);
     if (a_length > WORD_MAX || b_length > WORD_MAX)
         return WORD_MAX;
     for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t replace = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-            size_t insert = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replace < insert ? replace : insert;
+            bool differ = lower(a[i - 1]) != lower(b[j - 1]);
+            row[j] = least(above[j - 1] + differ, least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
+                row[j] = least(row[j], second[j - 2] + 1);
         }
     }
-    return row[b_length];
+    return rows[a_length % 3][b_length];
 }
 
 const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count) {
     size_t limit = strlen(word) / 3;
-    if (limit < 2)
-        limit = 2;
+    if (limit < 1)
+        limit = 1;
     const char *nearest = NULL;
     for (size_t i = 0; i < count; i++) {
         size_t distance = edit_distance(word, words[i]);

@@ -42,15 +42,13 @@ static const char *find_installed(const char *name, struct pdnn_arena *arena) {
 static const char *const spec_endings[] = {".yaml", ".yml", NULL};
 static const char *const table_endings[] = {".csv", NULL};
 
-/* Suggests a model for a plain name that no file has. */
+/* A plain name that no file has was meant to be a model. True if the message says which. */
 static bool suggest_model(const char *name, struct pdnn_err *err) {
     struct pdnn_err unknown = {0};
     struct pdnn_model_name model;
-    char text[sizeof err->text];
     if (strpbrk(name, "/.") || pdnn_model_find(name, false, &model, &unknown) == PDNN_OK)
         return false;
-    snprintf(text, sizeof text, "%s", err->text);
-    pdnn_fail(err, PDNN_INVALID, "%s; %s", text, unknown.text);
+    pdnn_fail(err, PDNN_INVALID, "%s", unknown.text);
     return strstr(unknown.text, "did you mean");
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 enum { PRESETS_MAX = 64 }; /* considered when looking for the nearest one */
 
@@ -55,17 +56,21 @@ bool pdnn_model_is_known(const char *name, size_t length) {
     return false;
 }
 
+/* Sizes of a network are numbers at the end of its name: resnet200 is near all that are called resnet. */
 static enum pdnn_status unknown_model(const char *name, struct pdnn_err *err) {
     const char *words[PRESETS_MAX];
-    char buffer[PDNN_SUGGESTION_TEXT];
+    char buffer[PDNN_SUGGESTION_TEXT], stem[64];
     size_t count = 0;
+    snprintf(stem, sizeof stem, "%.*s", (int)strcspn(name, "0123456789"), name);
     for (size_t i = 0; pdnn_families[i] && count < PRESETS_MAX; i++)
         words[count++] = pdnn_families[i]->name;
     for (size_t i = 0; pdnn_families[i]; i++) {
         for (size_t k = 0; k < pdnn_families[i]->n_presets && count < PRESETS_MAX; k++)
             words[count++] = pdnn_families[i]->presets[k].name;
     }
-    const char *hint = pdnn_suggest(buffer, name, words, count);
+    const char *nearest = pdnn_nearest_word(name, words, count);
+    bool is_same = nearest && strcasecmp(name, nearest) == 0;
+    const char *hint = pdnn_suggest(buffer, is_same || strlen(stem) < 3 ? name : stem, words, count);
     return pdnn_fail(err, PDNN_INVALID, "unknown model '%.60s'%s", name,
                      *hint ? hint : ", see 'paradnn families'");
 }

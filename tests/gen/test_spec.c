@@ -185,8 +185,12 @@ static void test_load_ids(void **state) {
         {"fc,batch=2", ""},
         {"paper-min",
          "'paper-min': paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min"},
-        {"resnet", "resnet: No such file or directory; unknown model 'resnet', did you mean 'resnet18', "
-                   "'resnet34', 'resnet50' or 'resnet101'?"},
+        {"resnet", "unknown model 'resnet', did you mean 'resnet18', 'resnet34', 'resnet50', 'resnet101' or "
+                   "'resnet152'?"},
+        {"resnet200", "unknown model 'resnet200', did you mean 'resnet18', 'resnet34', 'resnet50', "
+                      "'resnet101' or 'resnet152'?"},
+        {"vgg61", "unknown model 'vgg61', did you mean 'vgg11', 'vgg13', 'vgg16' or 'vgg19'?"},
+        {"unet", "unknown model 'unet', see 'paradnn families'"},
         {"table.csv", "table.csv: is a table, expected a spec or an ID"},
         {"fc/bath=3", "'fc/bath=3': unknown key 'bath' for fc, did you mean 'batch'?"},
         {"fc/batch=0", "'fc/batch=0': batch is 0, expected 1 to 16777216"},
