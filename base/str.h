@@ -29,7 +29,8 @@ size_t pdnn_u64_digits(char digits[PDNN_U64_DIGITS], uint64_t value);
 const char *pdnn_str_text(const struct pdnn_str *str);
 
 /* The word in words[0..count) nearest to `word` by edit distance, or NULL if none is near: a third of the
- * letters may differ, or one. Two letters that changed places count once, upper and lower case do not differ. */
+ * letters may differ, or one. Two letters that changed places count once, upper and lower case do not differ.
+ */
 const char *pdnn_nearest_word(const char *word, const char *const *words, size_t count);
 
 enum { PDNN_SUGGESTION_TEXT = 96 };

@@ -236,12 +236,12 @@ static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_
 static void print_listing(const struct listing *listing, const struct pdnn_arguments *arguments) {
     bool has_columns = listing->columns.n_rows, has_values = listing->values.n_rows;
     if (has_columns)
-        pdnn_table_print(&listing->columns, NULL, arguments);
+        pdnn_table_print_prose(&listing->columns, arguments);
     if (!has_values || (has_columns && !listing->for_people))
         return;
     if (has_columns)
         printf("\n");
-    pdnn_table_print(&listing->values, NULL, arguments);
+    pdnn_table_print_prose(&listing->values, arguments);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {

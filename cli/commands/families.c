@@ -1,13 +1,16 @@
 #include "cli/args/help.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
+#include "models/cost.h"
 #include "models/family.h"
 #include "models/instance.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 
+#include <string.h>
+
 static const char *const paragraphs[] = {
-    "Without NAME, lists the model families. With NAME, a family or a preset, lists the family's hyper-parameters, "
+    "Without NAME, lists the model families and their presets. With NAME, a family or a preset, lists the family's hyper-parameters, "
     "the run settings that apply to it, the optimizers, and its presets. "
     "Every parameter and setting is a key in a spec and in an ID.",
     "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. "
@@ -22,32 +25,88 @@ static const struct pdnn_example examples[] = {
     {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
 };
 
-enum { FAMILY, PARAMETERS, FAMILY_HELP, N_FAMILY_COLUMNS };
+enum { MODEL, FAMILY, PARAMS, FLOP, PARAMETERS, FAMILY_HELP, N_FAMILY_COLUMNS };
 static const struct pdnn_column_def family_columns[N_FAMILY_COLUMNS] = {
-    [FAMILY] = {.name = "family", .help = "what a spec and an ID call it"},
+    [MODEL] = {.name = "model", .help = "a family or a preset: what a spec and an ID call it"},
+    [FAMILY] = {.name = "family", .help = "the family that a preset belongs to"},
+    [PARAMS] = {.name = "params",
+                .kind = PDNN_KIND_COUNT,
+                .show = PDNN_SHOW_SI,
+                .help = "trainable parameters; of a family, with its defaults"},
+    [FLOP] = {.name = "flop_count",
+              .title = "FLOP",
+              .unit = "FLOP",
+              .kind = PDNN_KIND_COUNT,
+              .show = PDNN_SHOW_SI,
+              .help = "floating point operations of inference on one example"},
     [PARAMETERS] = {.name = "parameters",
                     .align = PDNN_ALIGN_WRAP,
                     .help = "the names of its hyper-parameters"},
     [FAMILY_HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what its models are"},
 };
-static const struct pdnn_table_def families_def = {"families", "the model families", family_columns,
-                                                   N_FAMILY_COLUMNS};
+static const struct pdnn_table_def families_def = {"families", "the model families and their presets",
+                                                   family_columns, N_FAMILY_COLUMNS};
 
-static void print_families(const struct pdnn_arguments *arguments) {
+/* Costs of inference on one example, or PDNN_OVERFLOW. */
+static enum pdnn_status cost_one(struct pdnn_instance instance, struct pdnn_totals *totals,
+                                 struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    instance.hyper[instance.family->minibatch_param] = pdnn_value_of(1);
+    instance.setting[PDNN_SETTING_MODE] = PDNN_MODE_INFER;
+    pdnn_instance_resolve(&instance, 1);
+    pdnn_instance_settle(&instance);
+    enum pdnn_status status = pdnn_cost_instance(&instance, &arena, false, totals, err);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+/* A family, or one of its presets. */
+static enum pdnn_status add_model(struct pdnn_table *table, const struct pdnn_family_def *family,
+                                  const struct pdnn_preset *preset, struct pdnn_err *err) {
+    struct pdnn_instance instance;
+    struct pdnn_totals totals;
+    if (preset)
+        pdnn_instance_init_preset(&instance, family, preset);
+    else
+        pdnn_instance_init(&instance, family);
+    if (cost_one(instance, &totals, err) != PDNN_OK)
+        return pdnn_wrap(err, "%s", preset ? preset->name : family->name);
+    size_t row = pdnn_table_add_row(table);
+    struct pdnn_str name = {0};
+    struct pdnn_model_name found;
+    bool is_plain =
+        !preset || (pdnn_model_find(preset->name, false, &found, NULL) == PDNN_OK && found.preset == preset);
+    pdnn_str_printf(&name, "%s%s%s", is_plain ? "" : family->name, is_plain ? "" : ":",
+                    preset ? preset->name : family->name);
+    pdnn_table_set_text(table, row, MODEL, pdnn_str_text(&name));
+    pdnn_str_finish(&name);
+    pdnn_table_set_text(table, row, FAMILY, family->name);
+    pdnn_table_set_count(table, row, PARAMS, totals.params);
+    pdnn_table_set_count(table, row, FLOP, totals.cost.flop_count);
+    pdnn_table_set_text(table, row, FAMILY_HELP, preset ? preset->help : family->help);
+    struct pdnn_str names = {0};
+    for (size_t i = 0; !preset && i < family->n_params; i++)
+        pdnn_str_printf(&names, "%s%s", i ? " " : "", family->params[i].name);
+    pdnn_table_set_text(table, row, PARAMETERS, pdnn_str_text(&names));
+    pdnn_str_finish(&names);
+    return PDNN_OK;
+}
+
+static enum pdnn_status print_families(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table;
+    enum pdnn_status status = PDNN_OK;
     pdnn_table_init(&table, &families_def);
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family && status == PDNN_OK; family++)
+        status = add_model(&table, *family, NULL, err);
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
-        struct pdnn_str names = {0};
-        for (size_t i = 0; i < (*family)->n_params; i++)
-            pdnn_str_printf(&names, "%s%s", i ? " " : "", (*family)->params[i].name);
-        size_t row = pdnn_table_add_row(&table);
-        pdnn_table_set_text(&table, row, FAMILY, (*family)->name);
-        pdnn_table_set_text(&table, row, PARAMETERS, pdnn_str_text(&names));
-        pdnn_table_set_text(&table, row, FAMILY_HELP, (*family)->help);
-        pdnn_str_finish(&names);
+        for (size_t i = 0; i < (*family)->n_presets && status == PDNN_OK; i++)
+            if (strcmp((*family)->presets[i].name, (*family)->name) != 0) /* then it is the family itself */
+                status = add_model(&table, *family, &(*family)->presets[i], err);
     }
-    pdnn_table_print(&table, NULL, arguments);
+    if (status == PDNN_OK)
+        pdnn_table_print_prose(&table, arguments);
     pdnn_table_finish(&table);
+    return status;
 }
 
 enum { KIND, NAME, VALUES, DEFAULT, UNIT, HELP, N_PARAM_COLUMNS };
@@ -144,10 +203,8 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
-    if (!arguments->n_operands) {
-        print_families(arguments);
-        return PDNN_OK;
-    }
+    if (!arguments->n_operands)
+        return print_families(arguments, err);
     struct pdnn_model_name model;
     if (pdnn_model_find(arguments->operands[0], false, &model, err) != PDNN_OK)
         return err->status;
@@ -159,7 +216,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     add_params(&table, &defaults);
     add_optimizers(&table);
     add_presets(&table, family);
-    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_print_prose(&table, arguments);
     pdnn_table_finish(&table);
     return PDNN_OK;
 }

@@ -245,7 +245,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_table_init(&table, &ops_def);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
-    pdnn_table_print(&table, NULL, arguments);
+    pdnn_table_print_prose(&table, arguments);
     pdnn_table_finish(&table);
     return PDNN_OK;
 }

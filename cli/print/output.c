@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool pdnn_wants_csv(const struct pdnn_arguments *arguments) {
@@ -53,11 +54,24 @@ void pdnn_table_print_end(struct pdnn_table_writer *printer) {
     pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
 }
 
+static void print(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                  const struct pdnn_row_list *rows) {
+    pdnn_table_print_rows(printer, table, rows);
+    pdnn_table_print_end(printer);
+}
+
 void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
                       const struct pdnn_arguments *arguments) {
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);
-    pdnn_table_print_rows(&printer, table, rows);
-    pdnn_table_print_end(&printer);
+    print(&printer, table, rows);
+}
+
+void pdnn_table_print_prose(const struct pdnn_table *table, const struct pdnn_arguments *arguments) {
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    struct stat file;
+    if (!printer.width && fstat(STDOUT_FILENO, &file) == 0 && S_ISFIFO(file.st_mode))
+        printer.width = pdnn_terminal_width(STDERR_FILENO);
+    print(&printer, table, NULL);
 }
 
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,

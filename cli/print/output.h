@@ -24,6 +24,9 @@ void pdnn_tell_spec(const struct pdnn_spec *spec);
 void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
                       const struct pdnn_arguments *arguments);
 
+/* The same of a table that is for reading: as text it also fits the screen that a pager shows it on. */
+void pdnn_table_print_prose(const struct pdnn_table *table, const struct pdnn_arguments *arguments);
+
 /* Appends the table as people see it on stdout, or these of its rows and columns (NULL: all). */
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
                      const size_t *columns, size_t n_columns);

@@ -71,6 +71,16 @@ class Dictionaries(Screens):
                           ["columns", "results"]):
             self.fits(*arguments)
 
+    def test_a_pager_shows_them_as_the_screen_does(self):
+        """Standard output is a pipe, but somebody reads what comes out of it on the terminal behind standard error."""
+        reader, terminal = pty.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
+        for arguments, fits in ((["families", "cnn"], True), (["families", "cnn", "--format", "csv"], False)):
+            text = subprocess.run([PARADNN, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=terminal, check=True).stdout
+            self.assertEqual(max(map(len, text.decode().splitlines())) <= 80, fits)
+        os.close(terminal)
+        os.close(reader)
+
     def test_nothing_is_lost(self):
         for arguments in (["families"], ["ops"]):
             expected = words(pipe(arguments))
