@@ -1,14 +1,12 @@
-#include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "base/visible.h"
+#include "cli/job.h"
 #include "cli/print/composition.h"
-#include "cli/print/console.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/store/tables.h"
 #include "session/compose/compose.h"
-#include "session/environment.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -88,28 +86,11 @@ static const struct pdnn_example examples[] = {
 enum { COUNT_MAX = 100000, EXTRAPOLATE_MAX = 1000, ROOF_SECONDS = 3 };
 
 struct job {
-    struct pdnn_progress bar;
-    struct pdnn_session_hooks hooks;
-    struct pdnn_session session;
+    struct pdnn_cli_job of;
     struct pdnn_sweep_directory sweep;
     struct pdnn_compose_request request;
     struct pdnn_compose_result result;
-    struct pdnn_arena arena;
-    struct pdnn_str path;
 };
-
-static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, struct job *job,
-                                       struct pdnn_err *err) {
-    const char *given = pdnn_argument(arguments, "output"), *spec_name = job->session.spec.name;
-    if (!given && !spec_name)
-        return pdnn_fail(err, PDNN_INVALID, "an ID has no name for a directory, give -o DIR");
-    pdnn_str_printf(&job->path, "%s", given ? given : spec_name);
-    if (!given && job->session.shard.count)
-        pdnn_str_printf(&job->path, ".%" PRIu32 "-of-%" PRIu32, job->session.shard.index,
-                        job->session.shard.count);
-    pdnn_str_printf(&job->path, "%s", given ? "" : ".composed");
-    return PDNN_OK;
-}
 
 /* --extrapolate, 1 if there is none. */
 static enum pdnn_status read_extrapolate(const struct pdnn_arguments *arguments, double *factor,
@@ -120,18 +101,6 @@ static enum pdnn_status read_extrapolate(const struct pdnn_arguments *arguments,
         return pdnn_fail(err, PDNN_INVALID, "--extrapolate is '%s', expected a number from 1 to %d", text,
                          EXTRAPOLATE_MAX);
     return PDNN_OK;
-}
-
-/* Whatever --set says, and the budget. */
-static void read_sets(const struct pdnn_arguments *arguments, struct pdnn_arena *arena, const char ***sets,
-                      size_t *n_sets) {
-    const char *budget = pdnn_argument(arguments, "budget");
-    pdnn_argument_all(arguments, "set", sets, n_sets);
-    if (!budget)
-        return;
-    const char **more = pdnn_resize(*sets, *n_sets + 1, sizeof(char *));
-    *sets = more;
-    more[(*n_sets)++] = pdnn_arena_printf(arena, "limits.budget=%s", budget);
 }
 
 static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
@@ -147,52 +116,29 @@ static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, cons
 
 static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
                                      struct pdnn_err *err) {
-    const char *ceilings = pdnn_argument(arguments, "ceilings");
-    const char **sets = NULL;
-    size_t n_sets;
-    if (parse_count(arguments, "validate", &job->request.validate, err) != PDNN_OK ||
-        parse_count(arguments, "correct", &job->request.correct, err) != PDNN_OK)
-        return err->status;
+    const char *budget = pdnn_argument(arguments, "budget");
     job->request.retry = pdnn_argument(arguments, "retry");
-    job->hooks = pdnn_console_hooks(&job->bar);
-    job->session.hooks = &job->hooks;
-    job->session.no_cache = pdnn_argument(arguments, "no-cache");
-    enum pdnn_status status = read_extrapolate(arguments, &job->request.extrapolate, err);
+    enum pdnn_status status = parse_count(arguments, "validate", &job->request.validate, err);
     if (status == PDNN_OK)
-        status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
-                                  getenv, &job->session.shard, err);
+        status = parse_count(arguments, "correct", &job->request.correct, err);
     if (status == PDNN_OK)
-        read_sets(arguments, &job->arena, &sets, &n_sets);
+        status = read_extrapolate(arguments, &job->request.extrapolate, err);
+    if (budget)
+        pdnn_cli_job_set(&job->of, "limits.budget", budget);
     if (status == PDNN_OK)
-        status =
-            pdnn_session_open(&job->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
-    if (status == PDNN_OK && ceilings)
-        status = pdnn_ceilings_read(ceilings, NULL, job->session.ceilings, err);
-    if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
-        status = name_directory(arguments, job, err);
-    if (status == PDNN_OK && !pdnn_argument(arguments, "dry-run"))
-        pdnn_session_announce(&job->session, pdnn_str_text(&job->path));
-    job->request.seed = job->session.spec.seed;
-    free(sets);
+        status = pdnn_cli_job_open(&job->of, err);
+    job->request.seed = job->of.session.spec.seed;
     return status;
 }
 
 static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, struct job *job,
                                        struct pdnn_err *err) {
     const char *library = pdnn_argument(arguments, "library");
-    struct pdnn_sweep_request request = {.path = pdnn_str_text(&job->path),
-                                         .session = &job->session,
-                                         .ceilings_file = pdnn_argument(arguments, "ceilings"),
-                                         .allow_slow = pdnn_argument(arguments, "allow-slow"),
-                                         .retry = pdnn_argument(arguments, "retry")};
-    struct pdnn_fact *facts;
-    enum pdnn_status status =
-        pdnn_environment_facts(&job->session, &job->arena, &facts, &request.n_facts, err);
-    request.facts = facts;
+    enum pdnn_status status = pdnn_cli_job_direct(&job->of, ".composed", err);
     if (status == PDNN_OK)
-        status = pdnn_sweep_directory_open(&job->sweep, &request, err);
+        status = pdnn_sweep_directory_open(&job->sweep, &job->of.request, err);
     if (status == PDNN_OK)
-        status = pdnn_library_open(library ? library : request.path, &job->request.library, err);
+        status = pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err);
     return status;
 }
 
@@ -239,7 +185,7 @@ static void print_summary(const struct job *job) {
                 settled->fitted ? " other" : "",
                 settled->calibrated < PDNN_SETTLE_LEAST ? ", which are too few" : "");
     print_left_out(job);
-    const char *path = pdnn_visible(shown, pdnn_str_text(&job->path));
+    const char *path = pdnn_visible(shown, job->of.request.path);
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
 }
 
@@ -272,7 +218,7 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
 /* Nothing is written, and only roofs are measured. */
 static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struct job *job,
                                    struct pdnn_err *err) {
-    struct pdnn_session *session = &job->session;
+    struct pdnn_session *session = &job->of.session;
     struct pdnn_compose_plan plan = {0};
     struct pdnn_compose_choice choice = {0};
     uint64_t budget_ns = session->spec.limits.budget_ns;
@@ -310,9 +256,11 @@ static enum pdnn_status check_dry(const struct pdnn_arguments *arguments, struct
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    struct job job = {.session = {.started_ns = pdnn_clock_ns()}, .sweep = {.folder = {.fd = -1}}};
+    struct job job = {.sweep = {.folder = {.fd = -1}}};
     const bool is_dry = pdnn_argument(arguments, "dry-run");
-    enum pdnn_status status = is_dry ? check_dry(arguments, err) : PDNN_OK;
+    enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
+    if (status == PDNN_OK && is_dry)
+        status = check_dry(arguments, err);
     if (status == PDNN_OK)
         status = open_session(arguments, &job, err);
     if (status == PDNN_OK && is_dry)
@@ -325,9 +273,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);
     pdnn_sweep_directory_close(&job.sweep);
-    pdnn_session_finish(&job.session);
-    pdnn_arena_finish(&job.arena);
-    pdnn_str_finish(&job.path);
+    pdnn_cli_job_finish(&job.of);
     return status;
 }
 

@@ -1,5 +1,5 @@
 #include "base/visible.h"
-#include "cli/print/console.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "models/op.h"
@@ -135,17 +135,18 @@ static void print_found(const struct pdnn_session *session, const struct pdnn_op
     pdnn_table_finish(&table);
 }
 
-static enum pdnn_status list_found(struct pdnn_session *session, const struct pdnn_arguments *arguments,
-                                   struct pdnn_operators *operators, struct pdnn_err *err) {
-    const char *ceilings = pdnn_argument(arguments, "ceilings");
+static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operators *operators,
+                                   struct pdnn_err *err) {
+    struct pdnn_session *session = &job->session;
     struct pdnn_sweep_workers *workers = NULL;
-    enum pdnn_status status = ceilings ? pdnn_ceilings_read(ceilings, NULL, session->ceilings, err)
-                                       : pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
+    enum pdnn_status status = PDNN_OK;
+    if (!job->request.ceilings_file)
+        status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
     if (status == PDNN_OK)
         workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
     if (status == PDNN_OK) {
         struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-        rules.request.allow_slow = pdnn_argument(arguments, "allow-slow");
+        rules.request.allow_slow = job->request.allow_slow;
         status = pdnn_operators_collect(operators, session, workers, &rules, NULL, err);
     }
     pdnn_sweep_workers_destroy(workers);
@@ -154,24 +155,19 @@ static enum pdnn_status list_found(struct pdnn_session *session, const struct pd
 
 static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool *some_failed,
                                    struct pdnn_err *err) {
-    struct pdnn_progress bar;
-    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
-    struct pdnn_session session = {.hooks = &hooks, .no_cache = pdnn_argument(arguments, "no-cache")};
+    struct pdnn_cli_job job;
     struct pdnn_operators operators = {0};
-    const char **sets;
-    size_t n_sets;
-    pdnn_argument_all(arguments, "set", &sets, &n_sets);
-    enum pdnn_status status =
-        pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
-    if (status == PDNN_OK && session.spec.limits.budget_ns)
+    enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
+    if (status == PDNN_OK)
+        status = pdnn_cli_job_open(&job, err);
+    if (status == PDNN_OK && job.session.spec.limits.budget_ns)
         fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
     if (status == PDNN_OK)
-        status = list_found(&session, arguments, &operators, err);
+        status = list_found(&job, &operators, err);
     if (status == PDNN_OK)
-        print_found(&session, &operators, arguments, some_failed);
+        print_found(&job.session, &operators, arguments, some_failed);
     pdnn_operators_finish(&operators);
-    pdnn_session_finish(&session);
-    free(sets);
+    pdnn_cli_job_finish(&job);
     return status;
 }
 

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/program.h"
 #include "base/units.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/print/progress.h"
 #include "cli/args/registry.h"
@@ -118,20 +119,18 @@ static enum pdnn_status check_nodes(const struct pdnn_spec *spec, size_t nodes, 
     return status;
 }
 
+/* From the root: a job starts elsewhere. */
 static enum pdnn_status name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
                                        struct pdnn_str *path, struct pdnn_err *err) {
+    static const struct pdnn_shard whole = {0};
     const char *given = pdnn_argument(arguments, "output");
     char here[PATH_MAX];
-    if (!given && !spec_name)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "neither an ID nor standard input names a directory, give -o DIR");
     if (!given || *given != '/') {
         if (!getcwd(here, sizeof here))
             return pdnn_fail(err, PDNN_IO, "the current directory has no path: %s", strerror(errno));
         pdnn_str_printf(path, "%s/", strcmp(here, "/") == 0 ? "" : here);
     }
-    pdnn_str_printf(path, "%s%s", given ? given : spec_name, given ? "" : ".results");
-    return PDNN_OK;
+    return pdnn_cli_name_directory(arguments, spec_name, &whole, ".results", path, err);
 }
 
 /* The user's command, or this program's path. */

@@ -1,17 +1,14 @@
 #include "base/clock.h"
 #include "base/visible.h"
-#include "cli/print/console.h"
+#include "cli/job.h"
 #include "cli/print/dry_run.h"
 #include "cli/commands/sweep_join.h"
-#include "session/environment.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/slurm_step.h"
 #include "results/rows/roofline.h"
 #include "runtime/facts/visit.h"
-#include "session/directory.h"
 #include "session/batch/time_left.h"
-#include "results/store/tables.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -85,21 +82,6 @@ static const struct pdnn_example examples[] = {
     {"paradnn sweep sweeps/paper-fc.yaml -o fc --join",
      "in as many processes as there are nodes: all of them work on fc, a directory they share"},
 };
-
-/* The directory: -o, or the spec's name, with the shard. */
-static enum pdnn_status name_directory(const struct pdnn_arguments *arguments,
-                                       const struct pdnn_session *session, struct pdnn_str *name,
-                                       struct pdnn_err *err) {
-    const char *given = pdnn_argument(arguments, "output"), *spec_name = session->spec.name;
-    if (!given && !spec_name)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "neither an ID nor standard input names a directory, give -o DIR");
-    pdnn_str_printf(name, "%s", given ? given : spec_name);
-    if (!given && session->shard.count)
-        pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, session->shard.index, session->shard.count);
-    pdnn_str_printf(name, "%s", given ? "" : ".results");
-    return PDNN_OK;
-}
 
 /* If the machine was busy while the roofs or the sweep were measured, every placement
  * on the roofline is doubtful. */
@@ -349,55 +331,24 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    struct pdnn_progress bar;
-    const struct pdnn_session_hooks hooks = pdnn_console_hooks(&bar);
-    struct pdnn_session session = {
-        .hooks = &hooks, .started_ns = pdnn_clock_ns(), .no_cache = pdnn_argument(arguments, "no-cache")};
-    struct pdnn_sweep_request request = {.session = &session,
-                                         .ceilings_file = pdnn_argument(arguments, "ceilings"),
-                                         .allow_slow = pdnn_argument(arguments, "allow-slow"),
-                                         .retry = pdnn_argument(arguments, "retry")};
-    bar.quiet = pdnn_argument(arguments, "quiet");
-    struct pdnn_arena arena = {0};
-    struct pdnn_str path = {0};
-    struct pdnn_fact *facts;
-    const char **sets = NULL;
-    size_t n_sets;
-    enum pdnn_status status = check_options(arguments, err);
+    struct pdnn_cli_job job;
+    const bool is_dry = pdnn_argument(arguments, "dry-run");
+    enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
     if (status == PDNN_OK)
-        pdnn_argument_all(arguments, "set", &sets, &n_sets);
+        status = check_options(arguments, err);
     if (status == PDNN_OK)
-        status = pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"),
-                                  getenv, &session.shard, err);
+        status = set_times(arguments, &job.session, err);
     if (status == PDNN_OK)
-        status = set_times(arguments, &session, err);
-    if (status == PDNN_OK)
-        status = pdnn_session_open(&session, arguments->operands, arguments->n_operands, sets, n_sets, err);
-    if (status == PDNN_OK && request.ceilings_file)
-        status = pdnn_ceilings_read(request.ceilings_file, NULL, session.ceilings, err);
-    if (status == PDNN_OK && pdnn_argument(arguments, "dry-run")) {
-        status = pdnn_dry_run(&session, request.ceilings_file, err);
-        goto out;
+        status = pdnn_cli_job_open(&job, err);
+    if (status == PDNN_OK && is_dry) {
+        status = pdnn_dry_run(&job.session, job.request.ceilings_file, err);
+    } else if (status == PDNN_OK && !pdnn_is_left_to_task_0(&job.session)) {
+        status = pdnn_cli_job_direct(&job, ".results", err);
+        job.bar.preface = job.session.common;
+        if (status == PDNN_OK)
+            status = sweep_or_join(arguments, &job.request, some_failed, err);
     }
-    if (status == PDNN_OK && pdnn_is_left_to_task_0(&session))
-        goto out;
-    if (status == PDNN_OK)
-        status = name_directory(arguments, &session, &path, err);
-    if (status == PDNN_OK)
-        pdnn_session_announce(&session, pdnn_str_text(&path));
-    if (status == PDNN_OK)
-        status = pdnn_environment_facts(&session, &arena, &facts, &request.n_facts, err);
-    if (status == PDNN_OK) {
-        bar.preface = session.common;
-        request.path = pdnn_str_text(&path);
-        request.facts = facts;
-        status = sweep_or_join(arguments, &request, some_failed, err);
-    }
-out:
-    pdnn_session_finish(&session);
-    pdnn_arena_finish(&arena);
-    pdnn_str_finish(&path);
-    free(sets);
+    pdnn_cli_job_finish(&job);
     return status;
 }
 

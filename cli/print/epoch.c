@@ -12,8 +12,8 @@
 /* SeqPoints that are listed; more only say how many. */
 enum { LISTED = 24 };
 
-static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_result *result) {
-    const struct pdnn_seqpoint_epoch *made = result->made;
+static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
+    const struct pdnn_seqpoint_epoch *made = &run->made;
     const struct pdnn_epoch *epoch = &made->epoch;
     bool is_stream = epoch->sampler == PDNN_SAMPLER_STREAM;
     pdnn_str_printf(out, "lengths  %s: %zu %s", made->rules.lengths,
@@ -32,17 +32,17 @@ static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_result
                         "         one distinct length: a single iteration stands for the epoch exactly\n");
 }
 
-static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_result *result) {
-    const struct pdnn_seqpoints *seqpoints = &result->seqpoints;
-    const struct pdnn_seqpoint_epoch *made = result->made;
+static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
+    const struct pdnn_seqpoints *seqpoints = &run->seqpoints;
+    const struct pdnn_seqpoint_epoch *made = &run->made;
     static const char *const statistics[] = {"length", "FLOP", "time"};
     if (!seqpoints->points.count) {
         pdnn_str_printf(out, "chosen   no SeqPoints yet: not every length is measured\n");
         return;
     }
     pdnn_str_printf(out, "chosen   %zu SeqPoints", seqpoints->points.count);
-    if (result->points_from)
-        pdnn_str_printf(out, " in %s\n", result->points_from);
+    if (run->wish.points_from)
+        pdnn_str_printf(out, " in %s\n", run->wish.points_from);
     else if (!seqpoints->bins)
         pdnn_str_printf(out, ": every distinct length\n");
     else
@@ -57,7 +57,7 @@ static bool is_seqpoint(const struct pdnn_table *kinds, size_t row, const void *
 }
 
 /* The first of them. */
-static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_result *result,
+static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *run,
                           struct pdnn_table *kinds) {
     static const struct pdnn_column_def share = {"share_pct",      "% of epoch",    "%",
                                                  PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1};
@@ -77,10 +77,10 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_resul
         pdnn_table_set_number(kinds, rows.at[i], column,
                               100 * pdnn_table_number(kinds, rows.at[i], PDNN_SEQPOINT_WEIGHT) *
                                   pdnn_table_number(kinds, rows.at[i], PDNN_SEQPOINT_TIME) /
-                                  result->projections.of[0].total_ns);
+                                  run->projections.of[0].total_ns);
     size_t more = rows.count > LISTED ? rows.count - LISTED : 0;
     rows.count -= more;
-    if (result->made->epoch.columns > 1)
+    if (run->made.epoch.columns > 1)
         pdnn_table_show(out, kinds, &rows, two, sizeof two / sizeof *two);
     else
         pdnn_table_show(out, kinds, &rows, one, sizeof one / sizeof *one);
@@ -90,22 +90,22 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_resul
 }
 
 /* The methods, and then the epoch itself. */
-static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_result *result) {
+static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
     struct pdnn_table methods;
-    pdnn_projections_table(&result->projections, &methods);
+    pdnn_projections_table(&run->projections, &methods);
     size_t row = pdnn_table_add_row(&methods);
     pdnn_table_set_text(&methods, row, PDNN_METHOD_NAME, "truth");
-    pdnn_table_set_count(&methods, row, PDNN_METHOD_ITERATIONS, result->made->epoch.n_iterations);
-    pdnn_table_set_count(&methods, row, PDNN_METHOD_LENGTHS, result->made->epoch.n_kinds);
-    pdnn_table_set_number(&methods, row, PDNN_METHOD_EPOCH, result->projections.truth_ns);
+    pdnn_table_set_count(&methods, row, PDNN_METHOD_ITERATIONS, run->made.epoch.n_iterations);
+    pdnn_table_set_count(&methods, row, PDNN_METHOD_LENGTHS, run->made.epoch.n_kinds);
+    pdnn_table_set_number(&methods, row, PDNN_METHOD_EPOCH, run->projections.truth_ns);
     pdnn_table_show(out, &methods, NULL, NULL, 0);
     pdnn_table_finish(&methods);
 }
 
 /* The interval, the order's effect, and what the run took. */
-static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_result *result) {
-    const struct pdnn_projections *projections = &result->projections;
-    const struct pdnn_epoch *epoch = &result->made->epoch;
+static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
+    const struct pdnn_projections *projections = &run->projections;
+    const struct pdnn_epoch *epoch = &run->made.epoch;
     const struct pdnn_epoch_estimate *estimate = &projections->estimate;
     char low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT], total[PDNN_UNIT_TEXT];
     pdnn_str_printf(out, "\n");
@@ -113,15 +113,14 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_result
         pdnn_str_printf(out, "model-assisted: %s, 95 %% %s to %s (+-%.2f %%), from %zu iterations\n",
                         pdnn_format_ns(total, estimate->total), pdnn_format_ns(low, estimate->low),
                         pdnn_format_ns(high, estimate->high), 100 * pdnn_assisted_half_width(estimate),
-                        result->draws);
-    const double target = result->made->rules.target_error;
+                        run->draws);
+    const double target = run->made.rules.target_error;
     if (projections->has_estimate && target > 0)
         pdnn_str_printf(out, "target +-%.3g %%: %s with %zu iterations\n", 100 * target,
-                        pdnn_assisted_half_width(estimate) <= target ? "reached" : "not reached",
-                        result->draws);
-    if (isnan(projections->truth_ns) && result->time_ns)
+                        pdnn_assisted_half_width(estimate) <= target ? "reached" : "not reached", run->draws);
+    if (isnan(projections->truth_ns) && run->wish.runs)
         pdnn_str_printf(out, "no errors without the truth: --ground-truth runs every distinct length\n");
-    else if (!isnan(projections->truth_ns) && !result->every)
+    else if (!isnan(projections->truth_ns) && !run->has_every)
         pdnn_str_printf(out, "truth: each length's median times its iterations; --every runs them all\n");
     if (!isnan(projections->truth_ns))
         pdnn_str_printf(out, "random: 95 %% of %d such samples have a smaller error\n",
@@ -131,27 +130,26 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_result
                         ? "a shuffled epoch is alike everywhere, so they do well here"
                     : epoch->sampler == PDNN_SAMPLER_STREAM ? "all iterations have one length"
                                                             : "in this order they may be far off");
-    if (result->ran_ns) {
-        const struct pdnn_visit_spent *spent = &result->spent;
+    if (run->ran_ns) {
+        const struct pdnn_visit_spent *spent = &run->spent;
         double epoch_ns = isnan(projections->truth_ns) ? projections->of[0].total_ns : projections->truth_ns;
         char wall[PDNN_UNIT_TEXT], prepare[PDNN_UNIT_TEXT], timed[PDNN_UNIT_TEXT];
         pdnn_str_printf(out, "ran now: %s wall time, %s of it preparing, %s timed",
-                        pdnn_format_ns(wall, (double)result->ran_ns),
+                        pdnn_format_ns(wall, (double)run->ran_ns),
                         pdnn_format_ns(prepare, (double)spent->prepare_ns),
                         pdnn_format_ns(timed, (double)(spent->samples_ns + spent->stamped_ns)));
         if (!isnan(epoch_ns))
-            pdnn_str_printf(out, "; the epoch takes %.3gx", epoch_ns / (double)result->ran_ns);
+            pdnn_str_printf(out, "; the epoch takes %.3gx", epoch_ns / (double)run->ran_ns);
         pdnn_str_printf(out, "\n");
     }
 }
 
-void pdnn_epoch_text(struct pdnn_str *out, const struct pdnn_seqpoint_result *result,
-                     struct pdnn_table *kinds) {
-    append_epoch(out, result);
-    append_choice(out, result);
+void pdnn_epoch_text(struct pdnn_str *out, const struct pdnn_seqpoint_run *run, struct pdnn_table *kinds) {
+    append_epoch(out, run);
+    append_choice(out, run);
     pdnn_str_printf(out, "\n");
-    append_points(out, result, kinds);
+    append_points(out, run, kinds);
     pdnn_str_printf(out, "\n");
-    append_methods(out, result);
-    append_notes(out, result);
+    append_methods(out, run);
+    append_notes(out, run);
 }

@@ -1,8 +1,8 @@
 /* One epoch of a model with real lengths, as a session: its kinds of iterations (equal padded lengths) are
  * the tasks, which share weights and one block of memory. Which of them run is the caller's choice; what they
  * say about the epoch is in results/epochs. */
-#ifndef SESSION_SEQPOINT_H
-#define SESSION_SEQPOINT_H
+#ifndef SESSION_SEQPOINT_EPOCH_H
+#define SESSION_SEQPOINT_EPOCH_H
 
 #include "models/example_lengths.h"
 #include "results/epochs/epoch.h"

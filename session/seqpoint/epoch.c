@@ -1,4 +1,4 @@
-#include "session/seqpoint.h"
+#include "session/seqpoint/epoch.h"
 
 #include "base/memory.h"
 #include "models/build.h"

@@ -1,0 +1,76 @@
+#include "cli/job.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "session/environment.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
+    *job = (struct pdnn_cli_job){.arguments = arguments};
+    job->hooks = pdnn_console_hooks(&job->bar);
+    job->bar.quiet = pdnn_argument(arguments, "quiet");
+    job->session = (struct pdnn_session){.hooks = &job->hooks,
+                                         .started_ns = pdnn_clock_ns(),
+                                         .no_cache = pdnn_argument(arguments, "no-cache")};
+    job->request = (struct pdnn_sweep_request){.session = &job->session,
+                                               .ceilings_file = pdnn_argument(arguments, "ceilings"),
+                                               .allow_slow = pdnn_argument(arguments, "allow-slow"),
+                                               .retry = pdnn_argument(arguments, "retry")};
+    pdnn_argument_all(arguments, "set", &job->sets, &job->n_sets);
+    return pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
+                            &job->session.shard, err);
+}
+
+void pdnn_cli_job_finish(struct pdnn_cli_job *job) {
+    pdnn_session_finish(&job->session);
+    pdnn_arena_finish(&job->arena);
+    pdnn_str_finish(&job->path);
+    free(job->sets);
+}
+
+void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *key, const char *value) {
+    job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
+    job->sets[job->n_sets++] = pdnn_arena_printf(&job->arena, "%s=%s", key, value);
+}
+
+enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err) {
+    const struct pdnn_arguments *arguments = job->arguments;
+    enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
+                                                job->sets, job->n_sets, err);
+    return status == PDNN_OK ? pdnn_cli_job_ceilings(job, err) : status;
+}
+
+enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err *err) {
+    const char *path = job->request.ceilings_file;
+    return path ? pdnn_ceilings_read(path, NULL, job->session.ceilings, err) : PDNN_OK;
+}
+
+enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err) {
+    struct pdnn_fact *facts;
+    if (pdnn_cli_name_directory(job->arguments, job->session.spec.name, &job->session.shard, suffix,
+                                &job->path, err) != PDNN_OK)
+        return err->status;
+    job->request.path = pdnn_str_text(&job->path);
+    pdnn_session_announce(&job->session, job->request.path);
+    if (pdnn_environment_facts(&job->session, &job->arena, &facts, &job->request.n_facts, err) != PDNN_OK)
+        return err->status;
+    job->request.facts = facts;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
+                                         const struct pdnn_shard *shard, const char *suffix,
+                                         struct pdnn_str *name, struct pdnn_err *err) {
+    const char *given = pdnn_argument(arguments, "output");
+    if (!given && !spec_name)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "neither an ID nor standard input names a directory, give -o DIR");
+    pdnn_str_printf(name, "%s", given ? given : spec_name);
+    if (!given && shard->count)
+        pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, shard->index, shard->count);
+    pdnn_str_printf(name, "%s", given ? "" : suffix);
+    return PDNN_OK;
+}

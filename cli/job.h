@@ -1,0 +1,45 @@
+/* What the commands that measure begin with: a session as the arguments say, and for those that write one,
+ * the result directory with what it is opened with. An option that a command has no row for is not given. */
+#ifndef CLI_JOB_H
+#define CLI_JOB_H
+
+#include "cli/args/options.h"
+#include "cli/print/console.h"
+#include "session/directory.h"
+
+struct pdnn_cli_job {
+    const struct pdnn_arguments *arguments;
+    struct pdnn_progress bar;
+    struct pdnn_session_hooks hooks;
+    struct pdnn_session session;
+    struct pdnn_sweep_request request; /* the rest of it is the command's */
+    const char **sets;                 /* what overrides the spec: --set, and what was added */
+    size_t n_sets;
+    struct pdnn_arena arena;
+    struct pdnn_str path;
+};
+
+/* Reads --set, --shard, --shard-base, --no-cache, --quiet, --ceilings, --allow-slow and --retry. Always
+ * release *job, which must stay where it is, with pdnn_cli_job_finish. */
+enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err);
+void pdnn_cli_job_finish(struct pdnn_cli_job *job);
+
+/* Sets a key of the spec as --set does, after those of the user. */
+void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *key, const char *value);
+
+/* Opens the session on the operands, and reads the roofs of --ceilings. */
+enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err);
+
+/* Reads those roofs, where the session was opened otherwise. */
+enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err *err);
+
+/* Names the directory, announces the sweep to others, and finds the facts of environment.yaml. */
+enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
+
+/* Appends --output, or the spec's name, the shard and the suffix. PDNN_INVALID: there is no name. */
+enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
+                                         const struct pdnn_shard *shard, const char *suffix,
+                                         struct pdnn_str *name, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* The steering of `paradnn seqpoint`: it chooses which iterations of an epoch run, measures them in a
+ * directory, projects the epoch, and draws more of them until the interval is narrow enough. */
+#ifndef SESSION_SEQPOINT_RUN_H
+#define SESSION_SEQPOINT_RUN_H
+
+#include "results/epochs/method_estimates.h"
+#include "session/seqpoint/epoch.h"
+
+struct pdnn_seqpoint_wish {
+    bool runs;               /* else it only chooses */
+    bool ground_truth;       /* run every distinct length */
+    bool every;              /* time as many steps of each as the epoch has iterations of it */
+    const char *points_from; /* take the SeqPoints of this directory; NULL: choose them */
+};
+
+struct pdnn_seqpoint_run {
+    struct pdnn_seqpoint_wish wish;
+    struct pdnn_session *session; /* borrowed */
+    struct pdnn_seqpoint_epoch made;
+    struct pdnn_seqpoints seqpoints;
+    struct pdnn_projections projections;
+    struct pdnn_epoch_sample sample;
+    size_t draws;    /* of the sample */
+    double *time_ns; /* by kind, as the next two */
+    uint64_t *measured;
+    bool *wanted;
+    bool has_every;                /* as many steps were timed as the epoch has */
+    uint64_t ran_ns;               /* wall time of what ran now, roofs apart; 0: nothing did */
+    struct pdnn_visit_spent spent; /* of that */
+    struct pdnn_arena arena;
+};
+
+/* Opens the session (pdnn_seqpoint_open), chooses, and projects what follows from the lengths alone.
+ * PDNN_INVALID also for wishes that exclude each other. Release *run with pdnn_seqpoint_run_finish, also
+ * after a failure. */
+enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
+                                        const struct pdnn_seqpoint_wish *wish, const char *argument,
+                                        const char *const *sets, size_t n_sets, struct pdnn_err *err);
+void pdnn_seqpoint_run_finish(struct pdnn_seqpoint_run *run);
+
+/* Measures in an open directory, whose request has made.largest, and writes its seqpoint.csv. After an
+ * interrupt, the projections are of what ran before. */
+enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
+                                           struct pdnn_sweep_directory *directory, struct pdnn_err *err);
+
+/* seqpoint.csv as it is now; to be finished by the caller. */
+void pdnn_seqpoint_run_table(const struct pdnn_seqpoint_run *run, struct pdnn_table *table);
+
+#endif
