@@ -172,8 +172,10 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
         return PDNN_OK;
     }
     if ((double)task->flop_count > check->max_flop) {
-        snprintf(reason, sizeof reason, "%.3g FLOP, more than --max-flop %.3g", (double)task->flop_count,
-                 check->max_flop);
+        char flop[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
+        snprintf(reason, sizeof reason, "%s, more than the %s of --max-flop",
+                 pdnn_format_si(flop, (double)task->flop_count, "FLOP"),
+                 pdnn_format_si(most, check->max_flop, "FLOP"));
         skip(check, task->id, reason);
         return PDNN_OK;
     }
@@ -271,15 +273,16 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_table_print_end(&check.printer);
     pdnn_table_finish(&check.table);
     if (status == PDNN_OK)
-        fprintf(stderr, "%zu passed, %zu failed, %zu skipped\n", check.passed, check.failed, check.skipped);
-    /* If nothing was compared, that is not a success. */
-    *some_failed = check.failed > 0 || check.passed == 0;
+        fprintf(stderr, "%zu passed, %zu failed, %zu skipped%s\n", check.passed, check.failed, check.skipped,
+                check.passed + check.failed ? "" : ": nothing was compared");
+    *some_failed = check.failed > 0;
     pdnn_session_finish(&check.session);
     return status;
 }
 
 const struct pdnn_command_def pdnn_command_check = {
     .name = "check",
+    .group = PDNN_COMMANDS_MEASURE,
     .summary = "Compares a backend with the reference, tensor by tensor.",
     .operands = "ID|SPEC...",
     .min_operands = 1,

@@ -24,9 +24,9 @@ struct upcast {
 enum pdnn_status pdnn_upcast_refuse(const char *backend, const char *isa, const struct pdnn_graph *graph,
                                     const struct pdnn_node *node, struct pdnn_err *err) {
     bool is_int8 = pdnn_node_in(graph, node, 0)->dtype == PDNN_INT8; /* the rest of the graph is f32 */
-    return pdnn_fail(err, PDNN_UNSUPPORTED, "%s: %s has no fast path on %s: %s %s", backend,
-                     pdnn_dtype_name(is_int8 ? PDNN_INT8 : graph->dtype), isa, node->op->name,
-                     pdnn_pass_name(node->pass));
+    return pdnn_fail(err, PDNN_UNSUPPORTED, "%s: no fast %s code for %s %s with %s; --allow-slow runs it",
+                     backend, pdnn_dtype_name(is_int8 ? PDNN_INT8 : graph->dtype), node->op->name,
+                     pdnn_pass_name(node->pass), isa);
 }
 
 /* The tensor's number inside. */

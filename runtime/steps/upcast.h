@@ -6,7 +6,7 @@
 
 #include "runtime/core/backend.h"
 
-/* "onednn: bf16 has no fast path on avx2: dense forward". Returns PDNN_UNSUPPORTED. */
+/* "onednn: no fast bf16 code for dense forward with avx2; --allow-slow runs it". Returns PDNN_UNSUPPORTED. */
 enum pdnn_status pdnn_upcast_refuse(const char *backend, const char *isa, const struct pdnn_graph *graph,
                                     const struct pdnn_node *node, struct pdnn_err *err);
 

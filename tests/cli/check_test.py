@@ -49,9 +49,9 @@ class Check(Case):
         self.assertTrue(all(float(row["error"]) <= float(row["tolerance"]) for row in rows))
 
     def test_check_says_what_it_skips_and_that_nothing_was_compared(self):
-        done = self.paradnn("check", self.ID, "--max-flop", "1000", expect=1)
-        self.assertRegex(done.stdout, r"\ASKIP  fc/.*: .* FLOP, more than --max-flop 1e\+03\n\Z")
-        self.assertEqual(done.stderr, "0 passed, 0 failed, 1 skipped\n")
+        done = self.paradnn("check", self.ID, "--max-flop", "1000", expect=0)
+        self.assertRegex(done.stdout, r"\ASKIP  fc/.*: .*FLOP, more than the 1.00 kFLOP of --max-flop\n\Z")
+        self.assertEqual(done.stderr, "0 passed, 0 failed, 1 skipped: nothing was compared\n")
 
 
 if __name__ == "__main__":

@@ -274,7 +274,7 @@ class Sweep(Case):
 
         row = row_after()
         self.assertEqual(row["status"], "unsupported")
-        self.assertEqual(row["reason"], "openblas: bf16 has no fast path on sgemm: dense forward")
+        self.assertEqual(row["reason"], "openblas: no fast bf16 code for dense forward with sgemm; --allow-slow runs it")
         row = row_after("--allow-slow")
         self.assertEqual(row["status"], "ok")
         self.assertIn("slow", row["row_flags"].split("|"))

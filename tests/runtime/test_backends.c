@@ -618,7 +618,7 @@ static void test_compile_unsupported(void **state) {
     expect_unsupported(&openblas, "fc/dtype=int8,mode=infer",
                        "openblas: no implementation of dense forward for int8");
     expect_unsupported(&openblas, "fc/dtype=f16,mode=infer",
-                       "openblas: f16 has no fast path on sgemm: dense forward");
+                       "openblas: no fast f16 code for dense forward with sgemm; --allow-slow runs it");
     expect_unsupported(&openblas, "fc/fuse=post-ops", "use fuse=none");
     expect_unsupported(&(struct opened){&pdnn_backend_reference, NULL}, "fc/dtype=int8",
                        "int8 is for inference");
