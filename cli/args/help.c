@@ -75,14 +75,25 @@ static void append_installed(struct pdnn_str *out, size_t width) {
     pdnn_str_finish(&text);
 }
 
+static void append_commands(struct pdnn_str *out, enum pdnn_command_group group, size_t width) {
+    static const char *const titles[PDNN_COMMAND_GROUPS] = {
+        [PDNN_COMMANDS_FIRST] = "To start with",     [PDNN_COMMANDS_MEASURE] = "To measure more",
+        [PDNN_COMMANDS_LOOK] = "To look at results", [PDNN_COMMANDS_FILES] = "Clusters and files",
+        [PDNN_COMMANDS_EXPLAIN] = "To look up",
+    };
+    pdnn_str_printf(out, "\n%s:\n", titles[group]);
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++) {
+        const struct pdnn_help_row row[] = {{(*command)->name, (*command)->summary}, {0}};
+        if ((*command)->group == group)
+            append_rows(out, row, 12, width);
+    }
+}
+
 void pdnn_help_format(struct pdnn_str *out, size_t width) {
     pdnn_str_printf(out, "Usage: paradnn COMMAND [ARGUMENT]...\n");
     pdnn_fill_text(out, pdnn_purpose, 0, width);
-    pdnn_str_printf(out, "\nCommands:\n");
-    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++) {
-        const struct pdnn_help_row row[] = {{(*command)->name, (*command)->summary}, {0}};
-        append_rows(out, row, 12, width);
-    }
+    for (int group = 0; group < PDNN_COMMAND_GROUPS; group++)
+        append_commands(out, (enum pdnn_command_group)group, width);
     pdnn_str_append(out, "\n", 1);
     pdnn_fill_text(out, pdnn_spec_purpose, 0, width);
     append_installed(out, width);

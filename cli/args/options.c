@@ -77,6 +77,11 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
         if (text[1] == '-' && strcmp(hint->name, name) == 0)
             return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', %s", command->name, text,
                              hint->help);
+    for (size_t i = 0; text[1] == '-' && i < command->n_options; i++)
+        for (const char *const *choice = command->options[i].choices; choice && *choice; choice++)
+            if (strcmp(*choice, name) == 0)
+                return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', did you mean '--%s %s'?",
+                                 command->name, text, command->options[i].name, name);
     if (text[1] == '-' && misplaced_key(command, text, name, err) != PDNN_OK)
         return PDNN_INVALID;
     for (size_t i = 0; *name && i < n_names && !nearest; i++)

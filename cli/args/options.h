@@ -32,8 +32,19 @@ struct pdnn_example {
 
 struct pdnn_arguments;
 
+/* How the list of commands is divided, by what one wants to do. */
+enum pdnn_command_group {
+    PDNN_COMMANDS_FIRST, /* to start with */
+    PDNN_COMMANDS_MEASURE,
+    PDNN_COMMANDS_LOOK,
+    PDNN_COMMANDS_FILES,
+    PDNN_COMMANDS_EXPLAIN,
+    PDNN_COMMAND_GROUPS
+};
+
 struct pdnn_command_def {
     const char *name;
+    enum pdnn_command_group group;
     const char *summary;  /* one line */
     const char *operands; /* "SPEC..." for the synopsis; "" for none */
     size_t min_operands, max_operands;

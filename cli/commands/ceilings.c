@@ -197,6 +197,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_ceilings = {
     .name = "ceilings",
+    .group = PDNN_COMMANDS_MEASURE,
     .summary = "Measures the machine's roofs.",
     .operands = "",
     .paragraphs = paragraphs,

@@ -282,6 +282,7 @@ static bool word(size_t index, const char **name, const char **help) {
 
 const struct pdnn_command_def pdnn_command_columns = {
     .name = "columns",
+    .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Explains the columns of the tables and the words in them.",
     .operands = "[NAME]",
     .word = word,

@@ -279,6 +279,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_compose = {
     .name = "compose",
+    .group = PDNN_COMMANDS_MEASURE,
     .summary = "Gives the times of models as sums over their operators, measured once.",
     .operands = "SPEC...",
     .min_operands = 1,

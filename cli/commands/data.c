@@ -200,6 +200,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_data = {
     .name = "data",
+    .group = PDNN_COMMANDS_MEASURE,
     .summary = "Writes and checks data sets that models read.",
     .operands = "ACTION CONTENT|DIR [DIR]",
     .min_operands = 2,

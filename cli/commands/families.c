@@ -230,6 +230,7 @@ static bool word(size_t index, const char **name, const char **help) {
 
 const struct pdnn_command_def pdnn_command_families = {
     .name = "families",
+    .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Lists the model families, or one family's parameters.",
     .operands = "[NAME]",
     .word = word,

@@ -319,6 +319,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_fit = {
     .name = "fit",
+    .group = PDNN_COMMANDS_LOOK,
     .summary = "Says which hyper-parameters decide utilization, time or a ratio.",
     .operands = "RESULTS [RESULTS]",
     .min_operands = 1,

@@ -67,6 +67,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_help = {
     .name = "help",
+    .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Explains a command, or the language of specs.",
     .operands = "[TOPIC]",
     .max_operands = 1,

@@ -85,6 +85,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_import = {
     .name = "import",
+    .group = PDNN_COMMANDS_FILES,
     .summary = "Makes a result directory of a file that ParaDnn shipped.",
     .operands = "FILE",
     .min_operands = 1,

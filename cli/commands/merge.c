@@ -77,6 +77,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_merge = {
     .name = "merge",
+    .group = PDNN_COMMANDS_FILES,
     .summary = "Makes one result directory of several.",
     .operands = "DIR...",
     .min_operands = 1,

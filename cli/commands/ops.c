@@ -248,6 +248,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_ops = {
     .name = "ops",
+    .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Lists the operators, or what models consist of.",
     .operands = "[SPEC|ID...]",
     .max_operands = PDNN_OPERANDS_ANY,

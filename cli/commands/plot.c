@@ -163,6 +163,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_plot = {
     .name = "plot",
+    .group = PDNN_COMMANDS_LOOK,
     .summary = "Draws a picture from the tables of a sweep.",
     .operands = "KIND RESULTS...",
     .min_operands = 2,

@@ -153,6 +153,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_project = {
     .name = "project",
+    .group = PDNN_COMMANDS_LOOK,
     .summary = "Says how long measured models would take on other hardware.",
     .operands = "RESULTS",
     .min_operands = 1,

@@ -103,6 +103,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_prune = {
     .name = "prune",
+    .group = PDNN_COMMANDS_FILES,
     .summary = "Drops the rows of an earlier spec.",
     .operands = "DIR",
     .min_operands = 1,

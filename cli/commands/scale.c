@@ -198,6 +198,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_scale = {
     .name = "scale",
+    .group = PDNN_COMMANDS_LOOK,
     .summary = "Models data parallel and sliced training from steps measured on one device.",
     .operands = "RESULTS",
     .min_operands = 1,

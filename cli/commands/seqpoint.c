@@ -168,6 +168,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_seqpoint = {
     .name = "seqpoint",
+    .group = PDNN_COMMANDS_MEASURE,
     .summary = "Projects an epoch of a sequence model from a few of its iterations.",
     .operands = "SPEC|ID|DIR DIR",
     .min_operands = 1,

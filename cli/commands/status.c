@@ -144,6 +144,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_status = {
     .name = "status",
+    .group = PDNN_COMMANDS_LOOK,
     .summary = "Tells how far a sweep has come.",
     .operands = "DIR",
     .min_operands = 1,

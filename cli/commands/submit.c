@@ -301,6 +301,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_submit = {
     .name = "submit",
+    .group = PDNN_COMMANDS_FILES,
     .summary = "Runs a sweep on the nodes of a cluster, as batch jobs.",
     .operands = "SPEC...",
     .min_operands = 1,

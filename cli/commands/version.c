@@ -30,6 +30,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 
 const struct pdnn_command_def pdnn_command_version = {
     .name = "version",
+    .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Shows the versions of paradnn and of its backends.",
     .operands = "",
     .paragraphs = paragraphs,

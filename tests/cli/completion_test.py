@@ -116,7 +116,7 @@ class Completion(Case):
         return self.ask("")[1]
 
     def test_commands_are_those_of_help(self):
-        listed = self.run_in([PARADNN, "--help"]).split("\nCommands:\n")[1].split("\n\n")[0]
+        listed = self.run_in([PARADNN, "--help"]).split("\nTo start with:\n")[1].split("\nSPEC is")[0]
         self.assertEqual(list(self.commands()), re.findall(r"^  (\w+) ", listed, re.M))
         self.assertEqual(self.ask("--man", "")[1], self.commands())
 

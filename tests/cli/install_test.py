@@ -68,7 +68,7 @@ class Install(unittest.TestCase):
         self.assertEqual(len(done.stdout.splitlines()), 4)
 
     def test_every_command_has_a_page(self):
-        listed = re.findall(r"^  (\w+) ", self.paradnn("--help").stdout.split("\nCommands:\n")[1].split("\n\n")[0], re.M)
+        listed = re.findall(r"^  (\w+) ", self.paradnn("--help").stdout.split("\nTo start with:\n")[1].split("\nSPEC is")[0], re.M)
         pages = {os.path.basename(name) for name in os.listdir(self.installed("mandir", "man1"))}
         self.assertEqual(pages, {"paradnn.1", *(f"paradnn-{command}.1" for command in listed)})
 
@@ -95,7 +95,7 @@ class Install(unittest.TestCase):
         self.assertNotIn("spec:", done.stderr)
         # A family is an id, whatever else has its name; a path is a path.
         self.assertIn("instances  1\n", self.paradnn("list", "--count", "fc").stdout)
-        for name in ("./fc.yaml", "sweeps", "nowhere.yaml", os.path.join(self.place, "fc.yaml")):
+        for name in ("./fc.yaml", "nowhere.yaml", os.path.join(self.place, "fc.yaml")):
             self.assertIn(f"paradnn: {name}: ", self.paradnn("list", name, expect=2).stderr)
 
     def test_sweep_of_an_installed_spec(self):

@@ -58,6 +58,8 @@ WRONG = [
     ("fc.results", "fc.results is a directory, not a command: try 'paradnn report fc.results'"),
     ("sweeep fc.yaml", "unknown command 'sweeep', did you mean 'sweep'?"),
     ("bench fc.yaml", "unknown command 'bench', see 'paradnn help'"),
+    ("list fc --csv", "list: unknown option '--csv', did you mean '--format csv'?"),
+    ("plot roofline fc.results --svg", "plot: unknown option '--svg', did you mean '--format svg'?"),
     ("--versoin", "unknown option '--versoin', did you mean '--version'?"),
     ("help fc", "help: fc is a model, see 'paradnn families fc'"),
     ("help swep", "help: unknown topic 'swep', did you mean 'sweep'?"),
