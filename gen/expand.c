@@ -4,7 +4,6 @@
 #include "base/rng.h"
 #include "gen/model.h"
 #include "gen/where.h"
-#include "models/memory_memo.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,7 +20,6 @@ struct pdnn_expand {
     bool with_memory;
     struct pdnn_arena arena; /* of one cost computation */
     struct pdnn_cost_memo *memo;
-    struct pdnn_memory_memo *memory;
     bool has_costs; /* the arena holds that of the current point */
     size_t model;
     bool is_open; /* iterating over the current model */
@@ -39,10 +37,7 @@ enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t thread
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory to expand the spec");
     enum pdnn_status status = pdnn_cost_memo_create(&made->memo, err);
-    if (status == PDNN_OK)
-        status = pdnn_memory_memo_create(&made->memory, err);
     if (status != PDNN_OK) {
-        pdnn_cost_memo_destroy(made->memo);
         free(made);
         return status;
     }
@@ -68,7 +63,6 @@ void pdnn_expand_destroy(struct pdnn_expand *expand) {
     close_model(expand);
     pdnn_arena_finish(&expand->arena);
     pdnn_cost_memo_destroy(expand->memo);
-    pdnn_memory_memo_destroy(expand->memory);
     free(expand);
 }
 
@@ -164,11 +158,8 @@ static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expand
     expand->has_costs = true;
     bool with_memory = expand->with_memory || (expand->where && pdnn_where_uses_memory(expand->where));
     struct pdnn_totals totals = {0};
-    enum pdnn_status status =
-        pdnn_cost_memo_find(expand->memo, &item->instance, &expand->arena, &totals, &expand->why);
-    if (status == PDNN_OK && with_memory)
-        status = pdnn_memory_memo_find(expand->memory, &item->instance, &expand->arena, &totals.memory_bytes,
-                                       &expand->why);
+    enum pdnn_status status = pdnn_cost_memo_find(expand->memo, &item->instance, with_memory, &expand->arena,
+                                                  &totals, &expand->why);
     if (status == PDNN_OK)
         item->totals = totals;
     item->has_totals = status == PDNN_OK;

@@ -1,7 +1,5 @@
 #include "models/cost.h"
 
-#include "models/build.h"
-#include "models/memory.h"
 #include "models/op.h"
 
 static enum pdnn_status overflow(struct pdnn_err *err) {
@@ -107,73 +105,4 @@ enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_tot
     }
     *totals = sum;
     return PDNN_OK;
-}
-
-static enum pdnn_status cost_built(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                   struct pdnn_totals *totals, struct pdnn_err *err) {
-    struct pdnn_graph graph;
-    pdnn_arena_reset(arena);
-    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
-    return status == PDNN_OK ? pdnn_cost_graph(&graph, totals, err) : status;
-}
-
-enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                      uint64_t *bytes, struct pdnn_err *err) {
-    struct pdnn_graph graph;
-    struct pdnn_lifetime *lifetimes;
-    const struct pdnn_instance run = pdnn_instance_as_run(instance);
-    pdnn_arena_reset(arena);
-    enum pdnn_status status = pdnn_instance_graph(&run, arena, &graph, err);
-    if (status == PDNN_OK)
-        status = pdnn_memory_lifetimes(&graph, &lifetimes, err);
-    return status == PDNN_OK ? pdnn_memory_peak(lifetimes, graph.n_tensors, arena, bytes, err) : status;
-}
-
-/* *value = base + steps * (next - base); the numbers only grow with depth. */
-static bool extend(uint64_t *value, uint64_t base, uint64_t next, uint64_t steps) {
-    uint64_t growth;
-    if (next < base || !pdnn_mul_u64(next - base, steps, &growth))
-        return false;
-    *value = base;
-    return pdnn_add_u64(value, growth);
-}
-
-static enum pdnn_status cost_by_depth(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                      struct pdnn_totals *totals, struct pdnn_err *err) {
-    int depth = instance->family->depth_param;
-    if (depth < 0 || instance->hyper[depth].number <= PDNN_COST_DEPTH_BASE + 1)
-        return cost_built(instance, arena, totals, err);
-    struct pdnn_instance shallow = *instance;
-    struct pdnn_totals base, next, sum = {0};
-    shallow.hyper[depth].number = PDNN_COST_DEPTH_BASE;
-    enum pdnn_status status = cost_built(&shallow, arena, &base, err);
-    shallow.hyper[depth].number = PDNN_COST_DEPTH_BASE + 1;
-    if (status == PDNN_OK)
-        status = cost_built(&shallow, arena, &next, err);
-    if (status != PDNN_OK)
-        return status;
-    uint64_t steps = (uint64_t)(instance->hyper[depth].number - PDNN_COST_DEPTH_BASE);
-    if (!extend(&sum.params, base.params, next.params, steps) ||
-        !extend(&sum.cost.flop_count, base.cost.flop_count, next.cost.flop_count, steps) ||
-        !extend(&sum.cost.in_bounds_flop_count, base.cost.in_bounds_flop_count,
-                next.cost.in_bounds_flop_count, steps) ||
-        !extend(&sum.cost.byte_count, base.cost.byte_count, next.cost.byte_count, steps) ||
-        !extend(&sum.cost.weight_bytes, base.cost.weight_bytes, next.cost.weight_bytes, steps) ||
-        !extend(&sum.cost.activation_bytes, base.cost.activation_bytes, next.cost.activation_bytes, steps) ||
-        !extend(&sum.cost.gradient_bytes, base.cost.gradient_bytes, next.cost.gradient_bytes, steps) ||
-        !extend(&sum.cost.state_bytes, base.cost.state_bytes, next.cost.state_bytes, steps))
-        return overflow(err);
-    *totals = sum;
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                    bool with_memory, struct pdnn_totals *totals, struct pdnn_err *err) {
-    struct pdnn_totals made;
-    enum pdnn_status status = cost_by_depth(instance, arena, &made, err);
-    if (status == PDNN_OK && with_memory)
-        status = pdnn_memory_instance(instance, arena, &made.memory_bytes, err);
-    if (status == PDNN_OK)
-        *totals = made;
-    return status;
 }

@@ -40,27 +40,23 @@ enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_tot
 /* From this depth on, costs are affine in the family's depth: the first layer differs from those after it. */
 enum { PDNN_COST_DEPTH_BASE = 1 };
 
-/* The same from an instance, in about 10 us: builds the graph in the arena (which is reset), or two shallower
- * ones if the family's depth parameter allows extrapolating from them. with_memory adds pdnn_memory_instance,
- * which always builds the whole graph, since the peak is not affine in depth. Otherwise memory_bytes is 0. */
+/* The same from an instance. Builds its graph in the arena (which is reset), or two shallow ones if that is
+ * enough to tell the counts of its depth, and, with_memory, the peak (models/partners.h). The peak is that of
+ * the instance as it runs, with `layers_run` layers. Otherwise memory_bytes is 0. */
 enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                     bool with_memory, struct pdnn_totals *totals, struct pdnn_err *err);
 
-/* Costs remembered from one instance to the next. Instances that differ only in depth and minibatch share an
- * entry: in both, counts are affine, or the entry says from where to where they are. The numbers are those of
- * pdnn_cost_instance, to the last bit, and so are its errors. The size is fixed: an entry that another one
- * displaces is computed again. */
+/* Costs remembered from one instance to the next. Instances that differ only in depth, minibatch and what no
+ * graph depends on share an entry: counts and sizes are affine in both, or the entry says from where to where
+ * they are. The numbers are those of pdnn_cost_instance, to the last bit, and so are its errors. The size is
+ * bounded: what has to go is computed again. */
 struct pdnn_cost_memo; /* opaque */
 enum pdnn_status pdnn_cost_memo_create(struct pdnn_cost_memo **memo, struct pdnn_err *err);
 void pdnn_cost_memo_destroy(struct pdnn_cost_memo *memo);
 
-/* pdnn_cost_instance without memory. The arena is reset, and stays empty if no graph had to be built. */
+/* pdnn_cost_instance. The arena is reset, and stays empty if no graph had to be built. */
 enum pdnn_status pdnn_cost_memo_find(struct pdnn_cost_memo *memo, const struct pdnn_instance *instance,
-                                     struct pdnn_arena *arena, struct pdnn_totals *totals,
+                                     bool with_memory, struct pdnn_arena *arena, struct pdnn_totals *totals,
                                      struct pdnn_err *err);
-
-/* Peak memory of the tensors of the graph that runs (models/memory.h); resets the arena. */
-enum pdnn_status pdnn_memory_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
-                                      uint64_t *bytes, struct pdnn_err *err);
 
 #endif

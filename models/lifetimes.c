@@ -60,10 +60,10 @@ static const uint32_t untouched = UINT32_MAX;
 
 static void touch(const struct pdnn_use_list *list, struct pdnn_lifetime *lifetimes) {
     for (uint32_t i = 0; i < list->n_calls; i++) {
-        struct pdnn_use use = {.output = PDNN_NONE};
-        list->use(list->user, i, &use);
-        for (int k = 0; k < use.n_buffers; k++) {
-            struct pdnn_lifetime *lifetime = &lifetimes[use.buffer[k]];
+        uint32_t buffer[PDNN_USE_BUFFERS];
+        int n_buffers = list->use(list->user, i, buffer);
+        for (int k = 0; k < n_buffers; k++) {
+            struct pdnn_lifetime *lifetime = &lifetimes[buffer[k]];
             lifetime->first = lifetime->first == untouched ? i : lifetime->first;
             lifetime->last = lifetime->last < i ? i : lifetime->last;
         }
@@ -85,29 +85,35 @@ void pdnn_lifetimes_find(const struct pdnn_use_list *list, struct pdnn_lifetime 
             lifetimes[list->kept[k]].last = UINT32_MAX;
     }
     for (uint32_t i = 0; i < list->n_calls; i++) {
-        struct pdnn_use use = {.output = PDNN_NONE, .heritage = {PDNN_NONE, PDNN_NONE}};
-        list->use(list->user, i, &use);
-        if (use.output != PDNN_NONE && !take_over(lifetimes, use.heritage.input, use.output, i))
-            take_over(lifetimes, use.heritage.summand, use.output, i);
+        struct pdnn_heritage heritage;
+        uint32_t output = list->inherit(list->user, i, &heritage);
+        if (output != PDNN_NONE && !take_over(lifetimes, heritage.input, output, i))
+            take_over(lifetimes, heritage.summand, output, i);
     }
 }
 
-static void use_node(const void *user, uint32_t index, struct pdnn_use *use) {
+static int use_node(const void *user, uint32_t index, uint32_t buffer[PDNN_USE_BUFFERS]) {
     const struct pdnn_graph *graph = user;
     const struct pdnn_node *node = &graph->nodes[index];
+    int count = 0;
     for (int k = 0; k < node->n_inputs; k++)
-        use->buffer[use->n_buffers++] = node->input[k];
+        buffer[count++] = node->input[k];
     for (int k = 0; k < node->n_outputs; k++)
-        use->buffer[use->n_buffers++] = node->output[k];
+        buffer[count++] = node->output[k];
     for (int k = 0; k < node->n_posts; k++) {
         const struct pdnn_post *post = &node->posts[k];
         /* A backward-weights post reads only what its host reads anyway. */
         uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
         if (extra != PDNN_NONE)
-            use->buffer[use->n_buffers++] = extra;
+            buffer[count++] = extra;
     }
-    use->output = node->output[0];
-    use->heritage = pdnn_memory_heritage(graph, node);
+    return count;
+}
+
+static uint32_t inherit_node(const void *user, uint32_t index, struct pdnn_heritage *heritage) {
+    const struct pdnn_graph *graph = user;
+    *heritage = pdnn_memory_heritage(graph, &graph->nodes[index]);
+    return graph->nodes[index].output[0];
 }
 
 enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
@@ -125,6 +131,7 @@ enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pd
                                        .n_calls = graph->n_nodes,
                                        .kept = {graph->loss, graph->result},
                                        .use = use_node,
+                                       .inherit = inherit_node,
                                        .user = graph};
     pdnn_lifetimes_find(&list, all);
     *lifetimes = all;

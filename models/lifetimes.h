@@ -26,20 +26,16 @@ struct pdnn_heritage {
 };
 struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
-/* What one node or kernel call does. */
 enum { PDNN_USE_BUFFERS = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS + PDNN_NODE_POSTS };
-struct pdnn_use {
-    int n_buffers;
-    uint32_t buffer[PDNN_USE_BUFFERS]; /* read or written */
-    uint32_t output;                   /* what may take over memory, or PDNN_NONE */
-    struct pdnn_heritage heritage;
-};
 
 /* A step as a list of uses. */
 struct pdnn_use_list {
     size_t n_buffers, n_calls;
     uint32_t kept[2]; /* buffers read after the step, or PDNN_NONE */
-    void (*use)(const void *user, uint32_t call, struct pdnn_use *use); /* *use is {0} with nothing to take */
+    /* Lists what a node or kernel call reads or writes; returns how many there are. */
+    int (*use)(const void *user, uint32_t call, uint32_t buffer[PDNN_USE_BUFFERS]);
+    /* What may take over memory in the call, or PDNN_NONE, and whose. */
+    uint32_t (*inherit)(const void *user, uint32_t call, struct pdnn_heritage *heritage);
     const void *user;
 };
 

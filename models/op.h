@@ -29,10 +29,10 @@ struct pdnn_reference {
     double *scratch; /* as many values as the pass asks for, uninitialized; else NULL */
 };
 
-/* Both sizes are affine in the minibatch, so that a node is at its limit on one side of some minibatch. */
+/* What bytes grow with, and where they stop growing. Both are affine in the minibatch, so that a node is at
+ * its limit on one side of some minibatch. */
 struct pdnn_saturation {
-    bool at_limit;
-    bool limit_is_fixed; /* the limit does not depend on the minibatch: larger ones stay at it */
+    int64_t size, limit;
 };
 
 struct pdnn_pass_def {
@@ -53,8 +53,8 @@ struct pdnn_pass_def {
      * gather reads only part of its table); NULL: the generic rule. Fills bytes[] with one number per
      * input, then per output. */
     void (*bytes)(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes);
-    /* For bytes that grow with the minibatch up to a limit: whether this node is at the limit. NULL: bytes
-     * are affine in the minibatch, as FLOP are in every pass. */
+    /* For bytes that grow with the minibatch up to a limit. NULL: bytes are affine in the minibatch, as FLOP
+     * are in every pass. */
     struct pdnn_saturation (*saturation)(const struct pdnn_graph *graph, const struct pdnn_node *node);
     /* Doubles of scratch that the reference kernel needs; NULL: none. Posts need none. */
     int64_t (*scratch)(const struct pdnn_graph *graph, const struct pdnn_node *node);

@@ -75,8 +75,7 @@ static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_nod
 
 /* The limit is an id for every row of x. */
 static struct pdnn_saturation saturation_of(const struct pdnn_tensor *x, const struct pdnn_tensor *rows) {
-    bool is_table = pdnn_role_is_weight(x->role) || x->role == PDNN_ROLE_WEIGHT_GRADIENT;
-    return (struct pdnn_saturation){pdnn_tensor_elements(rows) >= pdnn_tensor_elements(x), is_table};
+    return (struct pdnn_saturation){pdnn_tensor_elements(rows), pdnn_tensor_elements(x)};
 }
 
 static struct pdnn_saturation forward_saturation(const struct pdnn_graph *graph,

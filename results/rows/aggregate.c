@@ -498,12 +498,10 @@ static void set_totals(const struct pdnn_aggregate_input *input, struct pdnn_are
                        struct pdnn_record *record) {
     struct pdnn_err why = {0};
     enum pdnn_status status = PDNN_OK;
-    if (input->totals)
+    if (input->totals && input->totals->memory_bytes)
         record->totals = *input->totals;
     else
         status = pdnn_cost_instance(&record->instance, arena, true, &record->totals, &why);
-    if (status == PDNN_OK && !record->totals.memory_bytes)
-        status = pdnn_memory_instance(&record->instance, arena, &record->totals.memory_bytes, &why);
     record->has_totals = status == PDNN_OK;
 }
 

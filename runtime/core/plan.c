@@ -18,18 +18,22 @@ bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot) {
     return slot < plan->graph->n_tensors && pdnn_role_is_shared(plan->graph->tensors[slot].role);
 }
 
-static void use_step(const void *user, uint32_t index, struct pdnn_use *use) {
+static int use_step(const void *user, uint32_t index, uint32_t buffer[PDNN_USE_BUFFERS]) {
+    const struct pdnn_step *step = &((const struct pdnn_plan *)user)->program.steps[index];
+    memcpy(buffer, step->slot, (size_t)step->n_slots * sizeof *step->slot);
+    return step->n_slots;
+}
+
+static uint32_t inherit_step(const void *user, uint32_t index, struct pdnn_heritage *heritage) {
     const struct pdnn_plan *plan = user;
     const struct pdnn_step *step = &plan->program.steps[index];
-    use->n_buffers = step->n_slots;
-    memcpy(use->buffer, step->slot, (size_t)step->n_slots * sizeof *step->slot);
     if (step->node == PDNN_NONE)
-        return;
+        return PDNN_NONE;
     const struct pdnn_node *node = &plan->graph->nodes[step->node];
-    use->output = node->output[0];
-    use->heritage = pdnn_memory_heritage(plan->graph, node);
+    *heritage = pdnn_memory_heritage(plan->graph, node);
     if (!step->sums_in_place)
-        use->heritage.summand = PDNN_NONE;
+        heritage->summand = PDNN_NONE;
+    return node->output[0];
 }
 
 _Static_assert((int)PDNN_STEP_SLOTS <= (int)PDNN_USE_BUFFERS, "a use holds the slots of a step");
@@ -51,6 +55,7 @@ static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifet
                                        .n_calls = program->n_steps,
                                        .kept = {plan->graph->loss, plan->graph->result},
                                        .use = use_step,
+                                       .inherit = inherit_step,
                                        .user = plan};
     pdnn_lifetimes_find(&list, all);
     *lifetimes = all;

@@ -19,12 +19,12 @@ static uint64_t memory_of(const char *id) {
     struct pdnn_instance instance = instance_of(id);
     struct pdnn_arena arena;
     struct pdnn_err err = {0};
-    uint64_t bytes;
+    struct pdnn_totals totals;
     pdnn_arena_init(&arena);
-    if (pdnn_memory_instance(&instance, &arena, &bytes, &err) != PDNN_OK)
+    if (pdnn_cost_instance(&instance, &arena, true, &totals, &err) != PDNN_OK)
         fail_msg("%s: %s", id, err.text);
     pdnn_arena_finish(&arena);
-    return bytes;
+    return totals.memory_bytes;
 }
 
 static const char *with(const char *id, const char *more, char text[PDNN_ID_TEXT]) {

@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "models/build.h"
 #include "models/cost.h"
-#include "models/memory_memo.h"
+#include "models/memory.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -40,32 +40,56 @@ static struct pdnn_instance draw_instance(struct pdnn_rng *rng, const struct pdn
     return instance;
 }
 
-/* Both ways give the same status and, if that is PDNN_OK, the same counts. */
-static enum pdnn_status compare(struct pdnn_cost_memo *memo, struct pdnn_arena *arena,
-                                const struct pdnn_instance *instance) {
-    struct pdnn_totals found = {0}, whole = {0};
+/* Counts and peak of the instance's own graphs. */
+static enum pdnn_status count_whole(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                    struct pdnn_totals *totals, struct pdnn_err *err) {
+    const struct pdnn_instance run = pdnn_instance_as_run(instance);
     struct pdnn_graph graph;
-    struct pdnn_err err = {0}, found_err = {0};
-    char id[PDNN_ID_TEXT];
+    struct pdnn_lifetime *lifetimes;
     pdnn_arena_reset(arena);
-    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, &err);
+    enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
     if (status == PDNN_OK)
-        status = pdnn_cost_graph(&graph, &whole, &err);
-    if (pdnn_cost_memo_find(memo, instance, arena, &found, &found_err) != status)
-        fail_msg("%s: %s, remembered: %s", pdnn_instance_format(instance, id), err.text, found_err.text);
-    if (status == PDNN_OK && memcmp(&found, &whole, sizeof whole) != 0)
-        fail_msg("%s: %" PRIu64 " FLOP, %" PRIu64 " bytes; remembered %" PRIu64 ", %" PRIu64,
-                 pdnn_instance_format(instance, id), whole.cost.flop_count, whole.cost.byte_count,
-                 found.cost.flop_count, found.cost.byte_count);
+        status = pdnn_cost_graph(&graph, totals, err);
+    if (status == PDNN_OK)
+        status = pdnn_instance_graph(&run, arena, &graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_lifetimes(&graph, &lifetimes, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_peak(lifetimes, graph.n_tensors, arena, &totals->memory_bytes, err);
     return status;
 }
 
-/* Many minibatches and depths of each model, in no order, so that entries are begun, completed, widened,
- * dropped and begun again. */
+/* Both ways give the same status and, if that is PDNN_OK, the same counts. */
+static enum pdnn_status compare(struct pdnn_cost_memo *memo, struct pdnn_arena *arena,
+                                const struct pdnn_instance *instance) {
+    struct pdnn_totals found = {0}, whole = {0}, counts = {0};
+    struct pdnn_err err = {0}, found_err = {0};
+    char id[PDNN_ID_TEXT];
+    enum pdnn_status status = count_whole(instance, arena, &whole, &err);
+    if (pdnn_cost_memo_find(memo, instance, true, arena, &found, &found_err) != status)
+        fail_msg("%s: %s, remembered: %s", pdnn_instance_format(instance, id), err.text, found_err.text);
+    if (status != PDNN_OK)
+        return status;
+    if (memcmp(&found, &whole, sizeof whole) != 0)
+        fail_msg("%s: %" PRIu64 " FLOP, %" PRIu64 " bytes, peak %" PRIu64 "; remembered %" PRIu64 ", %" PRIu64
+                 ", %" PRIu64,
+                 pdnn_instance_format(instance, id), whole.cost.flop_count, whole.cost.byte_count,
+                 whole.memory_bytes, found.cost.flop_count, found.cost.byte_count, found.memory_bytes);
+    assert_int_equal(pdnn_cost_memo_find(memo, instance, false, arena, &counts, &found_err), PDNN_OK);
+    whole.memory_bytes = 0;
+    assert_memory_equal(&counts, &whole, sizeof whole);
+    return PDNN_OK;
+}
+
+static const int64_t minibatches[] = {1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100, 500};
+static const int64_t depths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 24, 31, 64, 128};
+enum { N_MINIBATCHES = sizeof minibatches / sizeof *minibatches, N_DEPTHS = sizeof depths / sizeof *depths };
+
+/* Minibatches and depths of each model, in no order, so that entries are begun, completed, widened, dropped
+ * and begun again. Graphs of models without a depth vary more, and cost more each. */
 static void test_memo_is_the_whole_graph(void **state) {
     (void)state;
-    enum { MODELS = 20, EACH = 24, DEPTH_MAX = 5 };
-    static const int64_t minibatches[] = {1, 2, 3, 4, 7, 16, 33, 64, 500};
+    enum { MODELS = 24, EACH = 2 * N_DEPTHS };
     struct pdnn_cost_memo *memo;
     struct pdnn_arena arena;
     struct pdnn_rng rng = {17, 0};
@@ -76,12 +100,12 @@ static void test_memo_is_the_whole_graph(void **state) {
         size_t n_good = 0;
         for (int model = 0; model < MODELS; model++) {
             const struct pdnn_instance drawn = draw_instance(&rng, family);
-            for (int i = 0; i < EACH; i++) {
+            uint64_t start = pdnn_rng_below(&rng, N_DEPTHS);
+            for (uint64_t i = 0; i < EACH; i++) {
                 struct pdnn_instance instance = drawn;
-                instance.hyper[family->minibatch_param].number =
-                    pick(&rng, minibatches, sizeof minibatches / sizeof *minibatches);
+                instance.hyper[family->minibatch_param].number = pick(&rng, minibatches, N_MINIBATCHES);
                 if (family->depth_param >= 0)
-                    instance.hyper[family->depth_param].number = 1 + (int64_t)pdnn_rng_below(&rng, DEPTH_MAX);
+                    instance.hyper[family->depth_param].number = depths[(start + 5 * i) % N_DEPTHS];
                 pdnn_instance_settle(&instance);
                 pdnn_instance_resolve(&instance, 2);
                 n_good += compare(memo, &arena, &instance) == PDNN_OK;
@@ -117,79 +141,36 @@ static void test_memo_overflows_alike(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-/* The peak as the whole graph's lifetimes give it, for one minibatch after the other. */
-static void test_memory_memo_is_the_whole_graph(void **state) {
+/* After two minibatches of a model, one between them needs no graph, whatever the depth beyond the third. */
+static void test_memo_remembers(void **state) {
     (void)state;
-    enum { MODELS = 12, EACH = 8, DEPTH_MAX = 4 };
-    static const int64_t minibatches[] = {1, 2, 3, 4, 5, 7, 8, 16, 33, 64, 100, 512};
-    struct pdnn_memory_memo *memo;
-    struct pdnn_arena arena;
-    struct pdnn_rng rng = {23, 0};
-    pdnn_arena_init(&arena);
-    assert_int_equal(pdnn_memory_memo_create(&memo, NULL), PDNN_OK);
-    for (size_t f = 0; pdnn_families[f]; f++) {
-        const struct pdnn_family_def *family = pdnn_families[f];
-        for (int model = 0; model < MODELS; model++) {
-            struct pdnn_instance instance = draw_instance(&rng, family);
-            if (family->depth_param >= 0)
-                instance.hyper[family->depth_param].number = 1 + (int64_t)pdnn_rng_below(&rng, DEPTH_MAX);
-            pdnn_instance_settle(&instance);
-            pdnn_instance_resolve(&instance, 2);
-            for (int i = 0; i < EACH; i++) {
-                struct pdnn_err err = {0}, found_err = {0};
-                char id[PDNN_ID_TEXT];
-                uint64_t whole = 0, found = 0;
-                instance.hyper[family->minibatch_param].number =
-                    pick(&rng, minibatches, sizeof minibatches / sizeof *minibatches);
-                enum pdnn_status status = pdnn_memory_instance(&instance, &arena, &whole, &err);
-                assert_int_equal(pdnn_memory_memo_find(memo, &instance, &arena, &found, &found_err), status);
-                if (found != whole)
-                    fail_msg("%s: %" PRIu64 " bytes, remembered %" PRIu64,
-                             pdnn_instance_format(&instance, id), whole, found);
-            }
-        }
-    }
-    pdnn_memory_memo_destroy(memo);
-    pdnn_arena_finish(&arena);
-}
-
-/* After two minibatches of a model, one between them needs no graph, whatever the depth. */
-static void test_memos_remember(void **state) {
-    (void)state;
-    static const int64_t minibatches[] = {4, 16, 8, 12}, depths[] = {3, 3, 3, 5};
-    struct pdnn_cost_memo *costs;
-    struct pdnn_memory_memo *peaks;
+    static const struct {
+        int64_t minibatch, depth;
+        bool is_known;
+    } cases[] = {{4, 7, false}, {16, 5, false}, {8, 128, true}, {12, 6, true}, {9, 2, false}, {8, 4, true}};
+    struct pdnn_cost_memo *memo;
     struct pdnn_arena arena;
     pdnn_arena_init(&arena);
-    assert_int_equal(pdnn_cost_memo_create(&costs, NULL), PDNN_OK);
-    assert_int_equal(pdnn_memory_memo_create(&peaks, NULL), PDNN_OK);
+    assert_int_equal(pdnn_cost_memo_create(&memo, NULL), PDNN_OK);
     for (size_t f = 0; pdnn_families[f]; f++) {
         const struct pdnn_family_def *family = pdnn_families[f];
-        for (size_t i = 0; i < sizeof minibatches / sizeof *minibatches; i++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             struct pdnn_instance instance;
             struct pdnn_totals totals;
-            uint64_t bytes;
-            bool knows_depth = depths[i] == depths[0];
+            bool has_depth = family->depth_param >= 0;
             pdnn_instance_init(&instance, family);
-            instance.hyper[family->minibatch_param].number = minibatches[i];
-            if (family->depth_param >= 0)
-                instance.hyper[family->depth_param].number = depths[i];
+            instance.hyper[family->minibatch_param].number = cases[i].minibatch;
+            if (has_depth)
+                instance.hyper[family->depth_param].number = cases[i].depth;
+            instance.setting[PDNN_SETTING_CACHE] = i % 2 ? PDNN_CACHE_COLD : PDNN_CACHE_WARM;
             pdnn_instance_settle(&instance);
             pdnn_instance_resolve(&instance, 2);
-            assert_int_equal(pdnn_cost_memo_find(costs, &instance, &arena, &totals, NULL), PDNN_OK);
-            if ((pdnn_arena_used(&arena) == 0) != (i >= 2))
-                fail_msg("%s: costs of the minibatch number %zu take %zu bytes", family->name, i,
-                         pdnn_arena_used(&arena));
-            assert_int_equal(pdnn_memory_instance(&instance, &arena, &bytes, NULL), PDNN_OK);
-            size_t whole = pdnn_arena_used(&arena); /* with the graph */
-            assert_int_equal(pdnn_memory_memo_find(peaks, &instance, &arena, &bytes, NULL), PDNN_OK);
-            if ((pdnn_arena_used(&arena) < whole) != (i >= 2 && (knows_depth || family->depth_param < 0)))
-                fail_msg("%s: the peak of the minibatch number %zu takes %zu bytes, a graph %zu",
-                         family->name, i, pdnn_arena_used(&arena), whole);
+            assert_int_equal(pdnn_cost_memo_find(memo, &instance, true, &arena, &totals, NULL), PDNN_OK);
+            if ((pdnn_arena_used(&arena) == 0) != (cases[i].is_known || (!has_depth && i >= 2)))
+                fail_msg("%s: number %zu takes %zu bytes", family->name, i, pdnn_arena_used(&arena));
         }
     }
-    pdnn_memory_memo_destroy(peaks);
-    pdnn_cost_memo_destroy(costs);
+    pdnn_cost_memo_destroy(memo);
     pdnn_arena_finish(&arena);
 }
 
@@ -197,8 +178,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memo_is_the_whole_graph),
         cmocka_unit_test(test_memo_overflows_alike),
-        cmocka_unit_test(test_memory_memo_is_the_whole_graph),
-        cmocka_unit_test(test_memos_remember),
+        cmocka_unit_test(test_memo_remembers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
