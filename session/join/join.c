@@ -14,8 +14,12 @@
 #include <string.h>
 #include <time.h>
 
-/* Looks at other holders, while there is nothing to do, and between leases. */
-enum { LOOKS_IN_EXPIRY = 60 };
+/* Between looks at other holders: the expiry asks for sixty in its time; one of this host may be gone at any.
+ */
+static uint64_t look_gap_ns(const struct pdnn_join_job *job) {
+    const uint64_t gap_ns = job->leases.plan.expiry_ns / 60, longest_ns = UINT64_C(2000000000);
+    return gap_ns < longest_ns ? gap_ns : longest_ns;
+}
 
 /* The same on hosts with other numbers of threads. */
 static uint64_t hash_instances(const struct pdnn_session *session) {
@@ -122,7 +126,7 @@ static enum pdnn_status look_around(struct pdnn_join_job *job, bool *waits, stru
     struct pdnn_leases *leases = &job->leases;
     uint64_t now_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_leases_read(leases, err);
-    if (!job->looked_ns || now_ns - job->looked_ns >= leases->plan.expiry_ns / LOOKS_IN_EXPIRY) {
+    if (!job->looked_ns || now_ns - job->looked_ns >= look_gap_ns(job)) {
         pdnn_leases_watch(leases);
         job->looked_ns = now_ns;
     }
@@ -143,7 +147,7 @@ static void rest(struct pdnn_join_job *job) {
     for (size_t i = 0; i < job->leases.count && !job->is_idle; i++)
         job->leases.lease[i].has_beaten = false;
     job->is_idle = true;
-    uint64_t ns = job->leases.plan.expiry_ns / LOOKS_IN_EXPIRY;
+    uint64_t ns = look_gap_ns(job);
     const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
     nanosleep(&pause, NULL);
 }

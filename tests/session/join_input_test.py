@@ -12,7 +12,7 @@ import sys
 import tempfile
 
 from files import content, read, ROOFS, rows, write
-from processes import Clock, preload, wait_until
+from processes import Clock, preload, state, stop, wait_until
 
 SPEC = """\
 sweep: input
@@ -128,6 +128,21 @@ def test_other_node():
     assert check("d") >= 3 * INSTANCES
     events = [read("d/leases", name) for name in os.listdir("d/leases") if name.isdigit()]
     assert sum("event: lost" in event for event in events) == 1, events
+
+
+def test_neighbour_dies():
+    """Who waits for a process of this host sees soon that it has died, however long leases last: here, for years."""
+    long = [word for word in command("d", "--lease-expiry", "100000h", "--set", "measure.rounds=200") if word != EXPIRY[1]]
+    long.remove(EXPIRY[0])
+    with subprocess.Popen(long, stderr=subprocess.DEVNULL, env=ENVIRONMENT) as first:
+        wait_until(lambda: os.path.isdir("d") and visits("d"))
+        assert stop(first.pid)
+        with subprocess.Popen(long, stderr=subprocess.DEVNULL, env=ENVIRONMENT) as second:
+            wait_until(lambda: "nanosleep" in read("/proc", str(second.pid), "wchan") or state(first.pid) != "T")
+            first.kill()
+        assert second.returncode == 0, second.returncode
+    assert check("d") >= 200 * INSTANCES
+    assert sum("event: lost" in read("d/leases", name) for name in os.listdir("d/leases") if name.isdigit()) == 1
 
 
 def test_other_sweep():

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/str.h"
 #include "session/join/leases.h"
 
 #include <fcntl.h>
@@ -395,10 +396,10 @@ static void damage(const char *name, const char *from, const char *to) {
     assert_int_equal(pdnn_file_read(path, 1 << 20, &text, NULL, &err), PDNN_OK);
     at = strstr(text, from);
     assert_non_null(at);
-    char *made = malloc(strlen(text) + strlen(to) + 1);
-    sprintf(made, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
-    put(name, made);
-    free(made);
+    struct pdnn_str made = {0};
+    pdnn_str_printf(&made, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    put(name, pdnn_str_text(&made));
+    pdnn_str_finish(&made);
     free(text);
 }
 
