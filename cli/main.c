@@ -66,20 +66,15 @@ static int print_man(const char *name) {
     return print(&text);
 }
 
-/* If OpenMP variables are set, says once which are obeyed and which are overridden. */
-static void tell_openmp(void) {
-    struct pdnn_str obeyed = {0}, overridden = {0};
-    char shown[2][PDNN_VISIBLE_TEXT];
-    pdnn_openmp_sort(environ, &obeyed, &overridden);
-    if (obeyed.length || overridden.length)
-        fprintf(
-            stderr, "paradnn: OpenMP variables: %s%s%s%s%s%s\n", obeyed.length ? "obeyed " : "",
-            pdnn_visible(shown[0], pdnn_str_text(&obeyed)), obeyed.length && overridden.length ? "; " : "",
-            overridden.length ? "overridden " : "", pdnn_visible(shown[1], pdnn_str_text(&overridden)),
-            overridden.length ? ", since each thread is bound to a core of its own (taskset chooses which)"
-                              : "");
-    pdnn_str_finish(&obeyed);
-    pdnn_str_finish(&overridden);
+/* If variables are set that libraries read, says once what becomes of them. */
+static void tell_variables(void) {
+    struct pdnn_str text = {0}, shown = {0};
+    pdnn_openmp_tell(environ, &text);
+    pdnn_visible_append(&shown, pdnn_str_text(&text), text.length, "");
+    if (text.length)
+        fprintf(stderr, "paradnn: library variables: %s\n", pdnn_str_text(&shown));
+    pdnn_str_finish(&text);
+    pdnn_str_finish(&shown);
 }
 
 static bool is_writable(int fd) {
@@ -101,7 +96,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
     } else if (status == PDNN_OK) {
         if (command->resolves_threads && !pdnn_argument(&arguments, "quiet"))
-            tell_openmp();
+            tell_variables();
         status = command->run(&arguments, &some_failed, &err);
     }
     pdnn_arguments_finish(&arguments);

@@ -87,20 +87,11 @@ static void add_openmp(struct list *list, const struct pdnn_host *host, const ch
     pdnn_str_finish(&overridden);
 }
 
-static bool is_relevant(const char *variable) {
-    static const char *const prefixes[] = {"ONEDNN_", "DNNL_", "OPENBLAS_"};
-    bool is_library = pdnn_openmp_is_variable(variable);
-    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++)
-        is_library = is_library || strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0;
-    return is_library;
-}
-
 /* Variables that change what a library computes or how fast: each is an identity fact, "" if unset. oneDNN
  * reads the first name that is set. */
 static const struct variable {
     const char *key, *names[2];
 } variables[] = {
-    {"onednn_max_cpu_isa", {"ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA"}},
     {"onednn_cpu_isa_hints", {"ONEDNN_CPU_ISA_HINTS", "DNNL_CPU_ISA_HINTS"}},
     {"onednn_default_fpmath_mode", {"ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE"}},
     {"openblas_coretype", {"OPENBLAS_CORETYPE", NULL}},
@@ -118,7 +109,7 @@ static const char *value_of(const struct variable *variable) {
 static void add_variables(struct list *list) {
     struct pdnn_str text = {0};
     for (char **variable = environ; *variable; variable++)
-        if (is_relevant(*variable))
+        if (pdnn_openmp_is_variable(*variable))
             pdnn_str_printf(&text, "%s%s", text.length ? " " : "", *variable);
     add_text(list, "library_variables", pdnn_str_text(&text), false);
     pdnn_str_finish(&text);

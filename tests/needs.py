@@ -3,6 +3,7 @@
     skipped: needs PROGRAM: apt-get install PACKAGE"""
 
 import csv
+import os
 import shutil
 import subprocess
 
@@ -25,6 +26,12 @@ def missing(*programs):
     """A reason to skip if any of the programs is not installed, each of which gets its line; else None."""
     reasons = [say(program) for program in programs if not shutil.which(program)]
     return reasons[0] if reasons else None
+
+
+def quiet():
+    """Our environment without the variables that libraries read, of which the program would say what becomes of them."""
+    read = ("OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_", "HWLOC_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(read)}
 
 
 def cores(paradnn):

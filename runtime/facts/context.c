@@ -14,18 +14,14 @@ static void append_variable(struct pdnn_str *out, const char *variable) {
         out->text[i] = (unsigned char)out->text[i] < ' ' ? ' ' : out->text[i];
 }
 
-static bool matters(const char *variable) {
-    return pdnn_openmp_is_variable(variable) || strncmp(variable, "ONEDNN_", 7) == 0 ||
-           strncmp(variable, "DNNL_", 5) == 0 || strncmp(variable, "OPENBLAS_", 9) == 0;
-}
-
 /* The order of an environment's variables means nothing. */
 static void append_variables(struct pdnn_str *out, char *const *variables) {
     const char *last = NULL;
     for (;;) {
         const char *next = NULL;
         for (char *const *at = variables; *at; at++) {
-            if (matters(*at) && (!last || strcmp(*at, last) > 0) && (!next || strcmp(*at, next) < 0))
+            if (pdnn_openmp_is_setting(*at) && (!last || strcmp(*at, last) > 0) &&
+                (!next || strcmp(*at, next) < 0))
                 next = *at;
         }
         if (!next)

@@ -11,6 +11,7 @@
 #include <hwloc.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -150,7 +151,10 @@ enum pdnn_status pdnn_host_read_from(const struct pdnn_host_source *source, stru
 }
 
 enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err) {
+    static const char *const elsewhere[] = {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_FSROOT"};
     const struct pdnn_host_source here = {"", NULL, environ};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        unsetenv(elsewhere[i]); /* another machine's topology says nothing about this one */
     return pdnn_host_read_from(&here, host, err);
 }
 

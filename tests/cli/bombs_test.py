@@ -11,10 +11,13 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 SANITIZED = "--sanitized" in sys.argv
 PARADNN, LIST_COUNTED = (os.path.abspath(path) for path in sys.argv[1:3])
 # Without the variables that the program speaks of.
-QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+QUIET = needs.quiet()
 MOST_RESIDENT_KIB = 256 << 10
 MOST_BYTES = 512 << 20
 # Two or three times the most; what is quadratic takes more. Drawing points for a sample ends after a million: 200 blocks each.

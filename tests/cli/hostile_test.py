@@ -74,7 +74,7 @@ TEXT_COLUMNS = {
 
 NO_GNUPLOT = needs.missing("gnuplot")
 # Without the variables that the program speaks of.
-QUIET = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+QUIET = needs.quiet()
 
 
 class Case(unittest.TestCase):

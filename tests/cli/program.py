@@ -62,7 +62,7 @@ LONG = ["--set", "measure.rounds=10000", "--set", "measure.max_time=20s", "--set
 
 def environment(**variables):
     """Our environment without what would change the program's output: variables, other sweeps on these cores, choices made earlier."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_", "NO_COLOR"))}
+    kept = {name: value for name, value in needs.quiet().items() if name != "NO_COLOR"}
     return {**kept, "LC_ALL": "C", "PARADNN_PRESENCE_DIR": "no-presence", "PARADNN_NO_CACHE": "1", **variables}
 
 

@@ -11,6 +11,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 PARADNN = os.path.abspath(sys.argv[1])
 
 FILES = {
@@ -125,7 +128,7 @@ class Tried(unittest.TestCase):
                 file.write(text)
 
     def paradnn(self, arguments, stdin=""):
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_", "KMP_"))}
+        kept = needs.quiet()
         return subprocess.run([PARADNN, *arguments.split()], input=stdin, capture_output=True, text=True, cwd=self.directory,
                               env={**kept, "LC_ALL": "C", "PARADNN_NO_CACHE": "1"}, check=False)
 

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64], places[] = "OMP_PLACES={0},{1}", library[] = "ONEDNN_CPU_ISA_HINTS=PREFER_YMM",
-                        irrelevant[] = "TERM=x";
-static char *two[] = {places, irrelevant, NULL}, *swapped[] = {irrelevant, places, NULL},
-            *more[] = {places, irrelevant, library, NULL};
+static char folder[64], waits[] = "OMP_WAIT_POLICY=passive", library[] = "ONEDNN_CPU_ISA_HINTS=PREFER_YMM",
+                        irrelevant[] = "ONEDNN_VERBOSE=1", places[] = "OMP_PLACES=cores";
+static char *two[] = {waits, irrelevant, NULL}, *swapped[] = {places, waits, NULL},
+            *more[] = {waits, irrelevant, library, NULL};
 
 static const struct pdnn_host host = {.cpu = "A", .isa = "avx2", .threads = 2, .core_pu = {0, 1}};
 static const struct pdnn_context plain = {
@@ -122,8 +122,8 @@ static void test_any_change_is_a_miss(void **state) {
     rows[9].threads = 1;
     /* rows[10]: a larger cache */
     rows[11].variables = more;
-    rows[12].variables = &two[1]; /* without OMP_PLACES */
-    rows[13].variables = swapped; /* the same */
+    rows[12].variables = &two[1]; /* without OMP_WAIT_POLICY */
+    rows[13].variables = swapped; /* the same, where it matters */
     clear();
     begin(&process, &plain);
     ask(&process, "op", 2, 1);

@@ -323,8 +323,9 @@ static void test_host_read_one_unit_per_core(void **state) {
     assert_int_equal(sched_getaffinity(0, sizeof allowed, &allowed), 0);
     if (!CPU_ISSET(0, &allowed) || !CPU_ISSET(1, &allowed))
         skip();
+    const struct pdnn_host_source here = {"", NULL, environ};
     setenv("HWLOC_SYNTHETIC", "pack:2 l3:2(size=8000000) l2:2(size=500000) l1d:1(size=32000) core:1 pu:2", 1);
-    enum pdnn_status status = pdnn_host_read(&host, &err);
+    enum pdnn_status status = pdnn_host_read_from(&here, &host, &err);
     unsetenv("HWLOC_SYNTHETIC");
     assert_int_equal(status, PDNN_OK);
     assert_int_equal(host.cores_online, 8);
@@ -417,6 +418,32 @@ static void test_openmp_sort_effects(void **state) {
     pdnn_str_finish(&overridden);
 }
 
+static void test_openmp_tell_reasons(void **state) {
+    static const struct {
+        const char *variables[4], *text;
+    } rows[] = {
+        {{"PATH=/bin"}, ""},
+        {{"OMP_NUM_THREADS= 1 "}, "obeyed OMP_NUM_THREADS= 1 "},
+        {{"DNNL_VERBOSE=1", "OMP_PLACES=sockets", "ONEDNN_JIT_DUMP=1"},
+         "overridden DNNL_VERBOSE=1 ONEDNN_JIT_DUMP=1, since what is measured would take longer; overridden "
+         "OMP_PLACES=sockets, since each thread is bound to a core of its own (taskset chooses which)"},
+        {{"DNNL_X=1", "OMP_WAIT_POLICY=passive"},
+         "obeyed OMP_WAIT_POLICY=passive; overridden DNNL_X=1, since paradnn does not know what they do"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct variables variables;
+        struct pdnn_str text = {0};
+        set_variables(&variables, rows[i].variables);
+        pdnn_openmp_tell(variables.list, &text);
+        assert_string_equal(pdnn_str_text(&text), rows[i].text);
+        pdnn_str_finish(&text);
+    }
+    char passed[] = "DNNL_CPU_ISA_HINTS=PREFER_YMM", shown[] = "OMP_DISPLAY_ENV=true";
+    assert_true(pdnn_openmp_is_passed(passed) && pdnn_openmp_is_setting(passed));
+    assert_true(pdnn_openmp_is_passed(shown) && !pdnn_openmp_is_setting(shown));
+}
+
 static void test_host_places_text(void **state) {
     (void)state;
     struct pdnn_host host = {.threads = 3, .core_pu = {0, 2, 17}};
@@ -438,6 +465,7 @@ int main(void) {
         cmocka_unit_test(test_host_read_one_unit_per_core),
         cmocka_unit_test(test_host_read_from_matrix),
         cmocka_unit_test(test_openmp_sort_effects),
+        cmocka_unit_test(test_openmp_tell_reasons),
         cmocka_unit_test(test_host_places_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,6 +11,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 from files import content, read, ROOFS, rows, write
 from processes import Clock, preload, state, stop, wait_until
 
@@ -26,7 +29,7 @@ PARADNN, MOVED_CLOCK, KILL_AT = (os.path.abspath(path) for path in sys.argv[1:4]
 INSTANCES = 4
 EXPIRY_S = 36000
 EXPIRY = ["--lease-expiry", f"{EXPIRY_S}s"]  # of who joins first
-ENVIRONMENT = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+ENVIRONMENT = needs.quiet()
 CALLS = {}  # that change files, of a join until it has made so many visits
 
 

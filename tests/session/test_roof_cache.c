@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64], places[] = "OMP_PLACES={0},{1}";
-static char *variables[] = {places, NULL}, *none[] = {NULL};
+static char folder[64], waits[] = "OMP_WAIT_POLICY=passive";
+static char *variables[] = {waits, NULL}, *none[] = {NULL};
 
 static const struct pdnn_host host = {.name = "here",
                                       .cpu = "A",
