@@ -11,6 +11,7 @@ enum pdnn_status {
     PDNN_NO_MEMORY,   /* an allocation failed */
     PDNN_TOO_BIG,     /* a result: more memory than the limit allows; nothing was allocated */
     PDNN_IO,          /* a system call on a file or process failed */
+    PDNN_BUSY,        /* somebody else is writing there; later it may work */
     PDNN_INTERRUPTED, /* a signal asked to stop */
     PDNN_INTERNAL,    /* a library returned something its documentation rules out */
     PDNN_STATUS_COUNT

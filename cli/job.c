@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "cli/launcher.h"
 #include "session/environment.h"
 
 #include <inttypes.h>
@@ -18,7 +19,8 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
     job->request = (struct pdnn_sweep_request){.session = &job->session,
                                                .ceilings_file = pdnn_argument(arguments, "ceilings"),
                                                .allow_slow = pdnn_argument(arguments, "allow-slow"),
-                                               .retry = pdnn_argument(arguments, "retry")};
+                                               .retry = pdnn_argument(arguments, "retry"),
+                                               .waits = pdnn_launcher_has_others()};
     pdnn_argument_all(arguments, "set", &job->sets, &job->n_sets);
     return pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
                             &job->session.shard, err);

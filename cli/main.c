@@ -2,7 +2,6 @@
  * are written to stderr here and nowhere else. Commands write only what is not an error there: progress,
  * warnings, summaries. */
 #define _GNU_SOURCE /* environ */
-#include "base/units.h"
 #include "base/visible.h"
 #include "cli/args/complete.h"
 #include "cli/args/help.h"
@@ -16,7 +15,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,6 +25,7 @@ static int exit_status_of(enum pdnn_status status, bool some_failed) {
     case PDNN_OK:
         return some_failed ? EXIT_SOME_FAILED : EXIT_FINE;
     case PDNN_INVALID:
+    case PDNN_BUSY:
         return EXIT_USAGE;
     case PDNN_INTERRUPTED:
         return EXIT_INTERRUPTED;
@@ -138,36 +137,9 @@ static bool open_standard_streams(void) {
     return true;
 }
 
-static int64_t number_of(const char *variable) {
-    const char *text = getenv(variable);
-    int64_t number;
-    return text && pdnn_parse_i64(text, &number) ? number : -1;
-}
-
-/* Under mpirun, one process measures and writes, and starts the ranks itself: a rank that dies must not take
- * the sweep with it. It cannot learn the others' hosts from OpenMPI's variables. */
-static bool is_left_to_rank_0(int *status) {
-    bool is_slurm = getenv("SLURM_PROCID") != NULL; /* whose tasks may be workers of one sweep */
-    int64_t rank = number_of("OMPI_COMM_WORLD_RANK");
-    int64_t all = number_of("OMPI_COMM_WORLD_SIZE"), here = number_of("OMPI_COMM_WORLD_LOCAL_SIZE");
-    if (rank < 0 && !is_slurm)
-        rank = number_of("PMI_RANK");
-    *status = EXIT_FINE;
-    if (rank == 0 && all > here && here > 0 && !is_slurm && !getenv("PARADNN_HOSTS")) {
-        fprintf(stderr,
-                "paradnn: mpirun started this on several hosts: name them in PARADNN_HOSTS, as in a:1,b:1\n");
-        *status = EXIT_USAGE;
-        return true;
-    }
-    return rank > 0;
-}
-
 int main(int argc, char **argv) {
-    int rest;
     if (!open_standard_streams())
         return EXIT_SOME_FAILED;
-    if (is_left_to_rank_0(&rest))
-        return rest;
     /* A file that reaches `ulimit -f` fails like one on a full disk. */
     signal(SIGXFSZ, SIG_IGN);
     int status = dispatch(argc, argv);

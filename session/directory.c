@@ -1,4 +1,4 @@
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE /* flock */
 #include "session/directory.h"
 
 #include "base/file.h"
@@ -8,10 +8,12 @@
 #include "runtime/facts/standing.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +60,33 @@ static enum pdnn_status try_files(const struct pdnn_sweep_directory *sweep, stru
     return status;
 }
 
+/* Until those who write the journal have closed it, or it is gone. */
+static void await_writer(const struct pdnn_folder *folder) {
+    int fd = openat(folder->fd, "journal.csv", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    flock(fd, LOCK_SH);
+    close(fd);
+}
+
+/* Which locks it. */
+static enum pdnn_status open_journal(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    bool waited = false;
+    for (;;) {
+        enum pdnn_status status = pdnn_journal_open(&sweep->folder, &sweep->journal, err);
+        if (status != PDNN_BUSY || !sweep->request.waits)
+            return status;
+        if (!waited)
+            pdnn_session_warn(
+                sweep->session,
+                "%s: waiting for another process that writes there; with --join they would share "
+                "the work",
+                sweep->folder.path);
+        waited = true;
+        await_writer(&sweep->folder);
+    }
+}
+
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err) {
     *sweep = (struct pdnn_sweep_directory){.request = *request, .session = request->session};
@@ -67,7 +96,7 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
     if (status == PDNN_OK)
         status = pdnn_folder_open(&sweep->folder, path, err);
     if (status == PDNN_OK)
-        status = pdnn_journal_open(&sweep->folder, &sweep->journal, err);
+        status = open_journal(sweep, err);
     if (status == PDNN_OK) {
         pdnn_folder_clean(&sweep->folder); /* the journal's lock says that nobody else writes here */
         status = try_files(sweep, err);

@@ -21,6 +21,7 @@ struct pdnn_sweep_request {
         *largest;    /* all tasks share their weights: the id that needs the most memory; NULL: they do not */
     bool allow_slow; /* run even what has no fast path */
     bool retry;      /* visit again what failed */
+    bool waits;      /* for another process that writes there */
 };
 
 struct pdnn_sweep_directory {
@@ -39,9 +40,10 @@ struct pdnn_sweep_directory {
 };
 
 /* Creates the directory if needed, locks it, and checks that shard, machine and software are those of an
- * earlier run. Reads ceilings.csv, unless the session's roofs come from a file of the user's, then writes
- * spec.yaml and environment.yaml. On failure the files stay as they were; PDNN_INVALID also if a table could
- * not be replaced later on. Release with pdnn_sweep_directory_close, also after a failure. */
+ * earlier run. PDNN_BUSY if another process writes there, unless the request waits. Reads ceilings.csv,
+ * unless the session's roofs come from a file of the user's, then writes spec.yaml and environment.yaml. On
+ * failure the files stay as they were; PDNN_INVALID also if a table could not be replaced later on. Release
+ * with pdnn_sweep_directory_close, also after a failure. */
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);

@@ -5,7 +5,7 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
-#include "cli/slurm_step.h"
+#include "cli/launcher.h"
 #include "session/session.h"
 #include "cli/commands/run_vary.h"
 #include "results/rows/aggregate.h"
@@ -239,7 +239,9 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
     if (status != PDNN_OK)
         goto out;
     status = open_session(&run, arguments, sets, n_sets, err);
-    bool is_left = status == PDNN_OK && pdnn_is_left_to_task_0(&run.session);
+    bool is_left = false;
+    if (status == PDNN_OK)
+        status = pdnn_launcher_leave(&run.session, &is_left, err);
     if (status == PDNN_OK && !is_left)
         status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
     if (status == PDNN_OK && !is_left)

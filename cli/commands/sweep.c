@@ -5,7 +5,7 @@
 #include "cli/commands/sweep_join.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "cli/slurm_step.h"
+#include "cli/launcher.h"
 #include "results/rows/roofline.h"
 #include "runtime/facts/visit.h"
 #include "session/batch/time_left.h"
@@ -333,6 +333,7 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_cli_job job;
     const bool is_dry = pdnn_argument(arguments, "dry-run");
+    bool is_left = false;
     enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
     if (status == PDNN_OK)
         status = check_options(arguments, err);
@@ -340,9 +341,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = set_times(arguments, &job.session, err);
     if (status == PDNN_OK)
         status = pdnn_cli_job_open(&job, err);
+    if (status == PDNN_OK && !is_dry)
+        status = pdnn_launcher_leave(&job.session, &is_left, err);
     if (status == PDNN_OK && is_dry) {
         status = pdnn_dry_run(&job.session, job.request.ceilings_file, err);
-    } else if (status == PDNN_OK && !pdnn_is_left_to_task_0(&job.session)) {
+    } else if (status == PDNN_OK && !is_left) {
         status = pdnn_cli_job_direct(&job, ".results", err);
         job.bar.preface = job.session.common;
         if (status == PDNN_OK)

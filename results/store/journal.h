@@ -43,8 +43,8 @@ enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, s
                                     struct pdnn_visits *known, struct pdnn_err *err);
 
 /* Opens or creates journal.csv in the folder (borrowed until the journal is closed) for appending, and reads
- * what it has. Holds an exclusive lock: PDNN_INVALID if another process writes to the directory. A journal
- * with another header, or that cannot be written to, is PDNN_INVALID too and stays as it is. */
+ * what it has. Holds an exclusive lock: PDNN_BUSY if another process writes to the directory. A journal
+ * with another header, or that cannot be written to, is PDNN_INVALID and stays as it is. */
 enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err);
 
@@ -71,7 +71,7 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
 
 /* Drops the instances that `drops` says, whose ids are in today's form. journal.csv is replaced in one step,
  * which commits it; journal-ops.csv follows, here or when the journal is opened again. *journal is opened
- * again, or is NULL after a failure behind the commit: PDNN_INVALID if another process has taken the
+ * again, or is NULL after a failure behind the commit: PDNN_BUSY if another process has taken the
  * directory since. */
 enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)(void *user, const char *id),
                                     void *user, struct pdnn_err *err);

@@ -37,7 +37,7 @@ struct pdnn_library_times {
 struct pdnn_library; /* opaque */
 
 /* Opens or creates DIR/operators.csv for appending, with an exclusive lock, and reads what it has.
- * PDNN_INVALID if another process has it, or if it has another header; it stays as it is. */
+ * PDNN_BUSY if another process has it, PDNN_INVALID if it has another header; it stays as it is. */
 enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **library,
                                    struct pdnn_err *err);
 void pdnn_library_close(struct pdnn_library *library); /* takes NULL */

@@ -31,7 +31,7 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
     if (locked && !replaced)
         return PDNN_OK;
     if (replaced || errno == EWOULDBLOCK)
-        return pdnn_fail(err, PDNN_INVALID, "%s: another paradnn is writing there; wait for it or use -o",
+        return pdnn_fail(err, PDNN_BUSY, "%s: another paradnn is writing there; wait for it or use -o",
                          file->folder->path);
     return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));
 }

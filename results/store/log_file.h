@@ -23,7 +23,7 @@ struct pdnn_log_file {
 void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
                         const struct pdnn_columns *columns);
 
-/* Opens or creates the file for appending. exclusive: takes a lock. PDNN_INVALID if another process has it,
+/* Opens or creates the file for appending. exclusive: takes a lock. PDNN_BUSY if another process has it,
  * or if the file cannot be opened for writing. */
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err);
 

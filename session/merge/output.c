@@ -189,7 +189,7 @@ static enum pdnn_status check_writer(const char *output, struct pdnn_err *err) {
     bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (fd >= 0)
         close(fd);
-    return busy ? pdnn_fail(err, PDNN_INVALID, "%s: another paradnn is writing there; wait for it or use -o",
+    return busy ? pdnn_fail(err, PDNN_BUSY, "%s: another paradnn is writing there; wait for it or use -o",
                             output)
                 : PDNN_OK;
 }

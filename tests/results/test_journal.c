@@ -369,7 +369,7 @@ static void test_journal_open_excludes_second_writer(void **state) {
     struct pdnn_journal *journal, *other;
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);
     append_three(journal);
-    assert_int_equal(pdnn_journal_open(&place->folder, &other, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_journal_open(&place->folder, &other, &err), PDNN_BUSY);
     assert_non_null(strstr(err.text, "another paradnn"));
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_journal_open(&place->folder, &journal, &err), PDNN_OK);

@@ -139,7 +139,7 @@ static void test_library_refuses_what_is_not_its_own(void **state) {
     (void)state;
     struct pdnn_library *library = open_it(), *second;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_library_open(directory, &second, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_library_open(directory, &second, &err), PDNN_BUSY);
     assert_non_null(strstr(err.text, "another paradnn is writing there"));
     pdnn_library_close(library);
     FILE *file = fopen(path, "w");

@@ -90,7 +90,7 @@ class Ranks(unittest.TestCase):
             run = subprocess.run(self.command(MODEL + ",ranks=2", more=more), capture_output=True, text=True, check=False,
                                  env={**os.environ, "SLURM_PROCID": "1"})
             self.assertEqual((run.returncode, run.stderr),
-                             (0, "paradnn: task 1 of srun leaves a sweep with ranks to task 0, which has mpirun start them\n"))
+                             (0, "paradnn: SLURM_PROCID is 1: a sweep with ranks is left to process 0, which has mpirun start them\n"))
             self.assertFalse(os.path.exists(self.results))
         self.sweep(MODEL, environment={"SLURM_PROCID": "1"})
         self.assertEqual([row["status"] for row in self.rows()], ["ok"])

@@ -130,7 +130,7 @@ def ranks(cluster, place):
     alone, directory, program = (os.path.join(place, name) for name in ("ranks", "submitted", "program"))
     command = [RANKS, "--set", "measure.max_time=60ms", "--set", "measure.rounds=1"]
     done = cluster.run("srun", "-N2", "-n2", PARADNN, "sweep", *command, "-o", alone, "--ceilings", CEILINGS, "-q")
-    assert "paradnn: task 1 of srun leaves a sweep with ranks to task 0, which has mpirun start them" in done.stderr.splitlines(), done
+    assert "paradnn: SLURM_PROCID is 1: a sweep with ranks is left to process 0, which has mpirun start them" in done.stderr.splitlines(), done
     with open(program, "w", encoding="utf-8") as file:
         file.write(f'[ "$1" != sweep ] || set -- "$@" --ceilings {alone}/ceilings.csv\nexec {PARADNN} "$@"\n')
     answer = cluster.run(PARADNN, "submit", *command, "--workers", "1", "--nodes", "2", "--program", f"sh {program}", "-o", directory,

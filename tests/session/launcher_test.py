@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Processes that mpirun or the like started together, as far as their variables say so.
+
+Usage: launcher_test.py PARADNN"""
+
+import fcntl
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cli"))
+from program import ROOFS, SHORT, Case, environment  # noqa: E402
+
+LAUNCHERS = ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, {"PMI_RANK": "1", "PMI_SIZE": "2"},
+             {"PMIX_RANK": "1"}, {"MV2_COMM_WORLD_RANK": "1"}, {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"})
+# The first process, on a host that is one of two.
+FIRST = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}
+
+
+class Launched(Case):
+    def sweep(self, *arguments, expect=0, **options):
+        return super().sweep(*SHORT, *arguments, expect=expect, **options)
+
+    def test_every_process_says_what_it_is_asked(self):
+        for variables in (*LAUNCHERS, FIRST):
+            for arguments in (["--help"], ["--version"], ["list", "small.yaml"]):
+                with self.subTest(variables=variables, arguments=arguments):
+                    self.assertEqual(self.paradnn(*arguments, expect=0, env=environment(**variables)).stdout,
+                                     self.paradnn(*arguments, expect=0).stdout)
+
+    def test_shards_are_measured_by_all(self):
+        for rank in ("0", "1"):
+            self.sweep("--shard", f"{rank}/2", "-o", f"{rank}.results", env=environment(OMPI_COMM_WORLD_RANK=rank, OMPI_COMM_WORLD_SIZE="2"))
+        self.assertEqual(sorted(row["id"] for rank in "01" for row in self.rows(f"{rank}.results", "results.csv")), sorted(self.ids()))
+
+    def test_all_join(self):
+        for variables in LAUNCHERS:
+            with self.subTest(variables=variables):
+                directory = next(iter(variables))
+                said = self.sweep("-o", directory, "--join", env=environment(**variables)).stderr
+                self.assertIn("instances are done", said)
+                self.assertIn("part: ", said)
+
+    def test_one_directory_is_written_by_one_after_the_other(self):
+        self.sweep("-o", "out")
+        for variables in LAUNCHERS:
+            with self.subTest(variables=variables), open(self.path("out", "journal.csv"), encoding="utf-8") as journal:
+                fcntl.flock(journal, fcntl.LOCK_EX)
+                self.assertIn("another paradnn is writing there", self.sweep("-o", "out", expect=2).stderr)
+                child = self.popen("sweep", "small.yaml", *ROOFS, *SHORT, "-o", "out", env=environment(**variables))
+                self.assertEqual(child.stderr.readline(), "paradnn: out: waiting for another process that writes there; with --join they "
+                                 "would share the work\n")
+                fcntl.flock(journal, fcntl.LOCK_UN)
+                self.assertNotIn("waiting", child.communicate()[1])
+                self.assertEqual(child.returncode, 0)
+
+    def test_ranks_are_left_to_the_first(self):
+        command = ["sweep", "fc/layers=1,nodes=8,batch=2,threads=1,ranks=2", *ROOFS, *SHORT, "-q", "-o", "out"]
+        for variables in LAUNCHERS:
+            with self.subTest(variables=variables):
+                said = self.paradnn(*command, expect=0, env=environment(**variables)).stderr
+                self.assertEqual(said, f"paradnn: {next(iter(variables))} is 1: a sweep with ranks is left to process 0, which has mpirun "
+                                 "start them\n")
+                self.assertFalse(os.path.exists(self.path("out")))
+        self.assertIn("name them in PARADNN_HOSTS", self.paradnn(*command, expect=2, env=environment(**FIRST)).stderr)
+        self.assertFalse(os.path.exists(self.path("out")))
+
+    def test_a_shard_with_ranks_is_left_to_nobody(self):
+        """No ranks can be started here: the row says so."""
+        shard = ["sweep", "fc/layers=1,nodes=8,batch=2,threads=1,ranks=2", *ROOFS, *SHORT, "-q", "-o", "out", "--shard", "0/1"]
+        for variables in LAUNCHERS[:2]:
+            said = self.paradnn(*shard, env=environment(PARADNN_MPIRUN="/none", **variables)).stderr
+            self.assertNotIn("left to", said)
+        self.assertEqual(len(self.rows("out", "results.csv")), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
