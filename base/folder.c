@@ -54,6 +54,11 @@ enum pdnn_status pdnn_folder_check(const struct pdnn_folder *folder, struct pdnn
     return PDNN_OK;
 }
 
+bool pdnn_path_join(char path[PDNN_FOLDER_TEXT], const char *directory, const char *name) {
+    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/%s", directory, name);
+    return written > 0 && written < PDNN_FOLDER_TEXT;
+}
+
 const char *pdnn_folder_path(const struct pdnn_folder *folder, const char *name,
                              char buffer[PDNN_FOLDER_TEXT]) {
     snprintf(buffer, PDNN_FOLDER_TEXT, "%.*s/%.*s", PDNN_FOLDER_TEXT - FILE_NAME_TEXT - 2, folder->path,

@@ -5,6 +5,7 @@
 
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PDNN_FOLDER_TEXT = 4096 };
@@ -24,6 +25,9 @@ void pdnn_folder_close(struct pdnn_folder *folder);
 
 /* PDNN_IO if the path no longer leads to this directory: it was deleted, moved or replaced. */
 enum pdnn_status pdnn_folder_check(const struct pdnn_folder *folder, struct pdnn_err *err);
+
+/* "DIRECTORY/NAME"; false if that is too long. */
+bool pdnn_path_join(char path[PDNN_FOLDER_TEXT], const char *directory, const char *name);
 
 /* The path of a file in it, for messages and for reading; the name has fewer than 64 letters. Returns buffer.
  */

@@ -5,7 +5,7 @@
 #include "results/store/record.h"
 #include "results/store/tables.h"
 #include "session/join/leases.h"
-#include "session/merge/merge_job.h"
+#include "session/merge/job.h"
 #include "session/predict.h"
 
 #include <math.h>

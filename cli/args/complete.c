@@ -1,18 +1,9 @@
 #include "cli/args/complete.h"
 
+#include "cli/args/complete_values.h"
 #include "cli/args/registry.h"
 
 #include <string.h>
-
-void pdnn_complete_add(struct pdnn_completion *completion, const char *name, const char *suffix,
-                       const char *help) {
-    struct pdnn_str line = {0};
-    pdnn_str_printf(&line, "\n%.*s%s%s\t", (int)completion->kept, completion->word, name, suffix);
-    bool fits = strncmp(line.text + 1, completion->word, strlen(completion->word)) == 0;
-    if (fits && !strstr(pdnn_str_text(&completion->lines), line.text))
-        pdnn_str_printf(&completion->lines, "%s%s", line.text, help);
-    pdnn_str_finish(&line);
-}
 
 /* What the words before the last one say about it. */
 struct place {

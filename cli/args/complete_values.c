@@ -1,5 +1,5 @@
 /* What the arguments in the tables may be: one row for each name of an operand or of an option's argument. */
-#include "cli/args/complete.h"
+#include "cli/args/complete_values.h"
 
 #include "cli/args/options.h"
 #include "cli/args/registry.h"
@@ -12,6 +12,16 @@
 #include "runtime/data/dataset.h"
 
 #include <string.h>
+
+void pdnn_complete_add(struct pdnn_completion *completion, const char *name, const char *suffix,
+                       const char *help) {
+    struct pdnn_str line = {0};
+    pdnn_str_printf(&line, "\n%.*s%s%s\t", (int)completion->kept, completion->word, name, suffix);
+    bool fits = strncmp(line.text + 1, completion->word, strlen(completion->word)) == 0;
+    if (fits && !strstr(pdnn_str_text(&completion->lines), line.text))
+        pdnn_str_printf(&completion->lines, "%s%s", line.text, help);
+    pdnn_str_finish(&line);
+}
 
 /* The part of the word that is being completed. */
 static const char *part_of(const struct pdnn_completion *completion) {

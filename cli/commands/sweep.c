@@ -9,6 +9,7 @@
 #include "results/rows/roofline.h"
 #include "runtime/facts/visit.h"
 #include "session/batch/time_left.h"
+#include "session/join/shared_directory.h"
 
 #include <inttypes.h>
 #include <math.h>

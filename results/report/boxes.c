@@ -2,7 +2,7 @@
  * 2nd and the 98th, a bar at the median, dots beyond (Wang et al., 2020, figure 11). */
 #include "base/memory.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 #include "runtime/facts/stats.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Two result directories side by side: the ratio of their step times, by results/compare/compare. */
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
 #include "base/units.h"

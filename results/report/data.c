@@ -4,7 +4,7 @@
  * tenths of a per cent below and above the time. */
 #include "base/memory.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 #include "results/table/csv.h"
 
 #include <math.h>

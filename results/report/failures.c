@@ -2,7 +2,7 @@
  * 5 GiB", "needs 9 GiB") are one: each sweep that runs out of memory would have as many reasons as models. */
 #include "base/memory.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 
 #include <ctype.h>
 #include <stdint.h>

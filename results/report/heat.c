@@ -3,7 +3,7 @@
 #include "results/query/grid.h"
 #include "base/units.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Where a step's time goes: one bar per kind of model, divided by category of op. */
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "results/stats/means.h"
 #include "results/whatif/projection.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "results/report/report.h"
 #include "results/report/assets.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The roofline of one source: its roofs for the thread count of most rows, and one point per model, shaped by
  * what bounds it. */
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 #include "base/units.h"
 #include "results/rows/roofline.h"
 

@@ -1,5 +1,5 @@
 /* The sections that are text and tables. */
-#include "results/report/sections.h"
+#include "results/report/page.h"
 #include "results/report/html.h"
 #include "base/units.h"
 #include "results/store/tables.h"

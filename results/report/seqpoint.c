@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/epochs/seqpoint_summary.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 
 #include <limits.h>
 #include <math.h>

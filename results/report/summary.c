@@ -2,7 +2,7 @@
  * whether it holds here. */
 #include "base/memory.h"
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 #include "base/units.h"
 #include "results/store/tables.h"
 #include "runtime/facts/stats.h"

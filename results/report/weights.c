@@ -2,7 +2,7 @@
  * source. Bars are those of the fit on logarithms, which explains more; the caption has the R2 of both forms.
  */
 #include "results/report/html.h"
-#include "results/report/sections.h"
+#include "results/report/page.h"
 #include "results/fit/fit.h"
 
 #include <math.h>

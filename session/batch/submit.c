@@ -6,7 +6,7 @@
 #include "base/folder.h"
 #include "base/memory.h"
 #include "results/store/tables.h"
-#include "session/join/join.h"
+#include "session/join/shared_directory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "runtime/facts/standing.h"
-#include "session/join/join_job.h"
+#include "session/join/job.h"
 
 #include <stdlib.h>
 #include <string.h>

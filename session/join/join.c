@@ -5,7 +5,8 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "session/join/deal.h"
-#include "session/join/join_job.h"
+#include "session/join/job.h"
+#include "session/join/shared_directory.h"
 #include "session/predict.h"
 
 #include <errno.h>

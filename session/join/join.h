@@ -8,29 +8,7 @@
 #ifndef SESSION_JOIN_JOIN_H
 #define SESSION_JOIN_JOIN_H
 
-#include "session/directory.h"
-#include "session/join/lease_holder.h"
-
-struct pdnn_join_request {
-    struct pdnn_sweep_request sweep; /* path: DIR; `retry` is not for joined sweeps */
-    uint64_t expiry_ns;              /* as in struct pdnn_lease_plan */
-};
-
-struct pdnn_join_result {
-    char part[PDNN_PART_TEXT]; /* "": there was nothing to do */
-    struct pdnn_sweep_result sweep;
-    size_t leases, lost;               /* this process's; those that others took from it */
-    size_t counts[PDNN_OUTCOME_COUNT]; /* instances that this process finished */
-    uint64_t roofs_ns;
-    /* Of the whole sweep, at the end. */
-    size_t instances;
-    size_t done;            /* measured, or with nothing to run */
-    size_t held, n_holders; /* by other processes */
-    size_t free;
-};
-
-/* Makes DIR with what all share, or checks that the sweep there has this spec. text: as spec.yaml has it. */
-enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err);
+#include "session/join/request.h"
 
 /* Works until nothing is left to claim, or the time or the budget is up; the lease then becomes free. Before
  * it ends for want of work, it makes sure that every other holder is alive, and takes over from those that
@@ -38,9 +16,5 @@ enum pdnn_status pdnn_join_make_directory(const char *directory, const char *tex
  * PDNN_INTERRUPTED after a signal. */
 enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct pdnn_join_result *result,
                                struct pdnn_err *err);
-
-/* PDNN_INVALID if the directory is that of a joined sweep that was not merged: a sweep of one process there
- * would measure everything once more. */
-enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err);
 
 #endif

@@ -19,8 +19,7 @@ static const uint64_t usual_expiry_ns = UINT64_C(120000000000);
 bool pdnn_leases_exist(const char *directory) {
     char path[PDNN_FOLDER_TEXT];
     struct stat info;
-    int written = snprintf(path, sizeof path, "%s/leases/00000000", directory);
-    return written > 0 && (size_t)written < sizeof path && stat(path, &info) == 0;
+    return pdnn_path_join(path, directory, "leases/00000000") && stat(path, &info) == 0;
 }
 
 enum pdnn_status pdnn_leases_read(struct pdnn_leases *leases, struct pdnn_err *err) {
@@ -61,8 +60,7 @@ enum pdnn_status pdnn_leases_open(struct pdnn_leases *leases, const char *direct
                                   struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
     *leases = (struct pdnn_leases){.folder.fd = -1, .self = *self};
-    int written = snprintf(path, sizeof path, "%s/leases", directory);
-    if (written < 0 || (size_t)written >= sizeof path)
+    if (!pdnn_path_join(path, directory, "leases"))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     if (plan && mkdir(path, 0777) != 0 && errno != EEXIST)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));

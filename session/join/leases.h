@@ -21,55 +21,7 @@
 #define SESSION_JOIN_LEASES_H
 
 #include "base/err.h"
-#include "base/folder.h"
-#include "session/join/lease_holder.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* What all who join must agree on. */
-struct pdnn_lease_plan {
-    uint64_t instances;
-    uint64_t instances_hash; /* of their ids in order, but for the number of threads */
-    uint64_t expiry_ns;      /* 0 in a request: what the others have, or two minutes */
-    bool allow_slow;
-};
-
-enum pdnn_lease_state { PDNN_LEASE_HELD, PDNN_LEASE_ENDED, PDNN_LEASE_LOST };
-
-struct pdnn_lease {
-    uint64_t number; /* of its record */
-    enum pdnn_lease_state state;
-    struct pdnn_holder holder;
-    uint64_t cost_us;   /* predicted */
-    uint32_t *instance; /* heap: their numbers in the order of the spec */
-    size_t count, done; /* instances; those that were done when it ended or was lost */
-    uint32_t *finished; /* heap: the latter, ascending */
-    bool is_checked;    /* the holder's journal was read to its end after that */
-    bool is_void;       /* it is damaged or gone */
-    /* Of pdnn_leases_watch, if held. */
-    uint64_t beat, seen_ns; /* the counter, and when it had another value last */
-    bool is_seen;           /* it was read at all */
-    bool has_beaten;        /* and has changed since: somebody is alive */
-    uint64_t kept;          /* times that the holder has said it is still there */
-    bool is_stale;          /* the holder is gone, or the counter has not changed for the plan's expiry */
-};
-
-/* By instance; otherwise it is the index of the lease that has it. */
-enum { PDNN_LEASE_FREE = -1, PDNN_LEASE_DONE = -2 };
-
-struct pdnn_leases {
-    struct pdnn_folder folder; /* DIR/leases */
-    struct pdnn_holder self;
-    struct pdnn_lease_plan plan;
-    uint64_t next; /* number of the next record */
-    struct pdnn_lease *lease;
-    size_t count, room;
-    int32_t *state_of;       /* by instance */
-    uint64_t beats, beat_ns; /* signs of life so far, and when the last one was */
-    bool was_late;           /* others may have taken this process to be dead */
-};
+#include "session/join/leases_watch.h"
 
 /* Whether the directory has a log, that is, was joined. */
 bool pdnn_leases_exist(const char *directory);
@@ -85,14 +37,6 @@ void pdnn_leases_close(struct pdnn_leases *leases);
 /* Reads what others have added. */
 enum pdnn_status pdnn_leases_read(struct pdnn_leases *leases, struct pdnn_err *err);
 
-/* Looks for signs of life of all other holders. */
-void pdnn_leases_watch(struct pdnn_leases *leases);
-
-/* Sets is_stale of the held leases for one who looks only once, and so has to believe the clocks: the holder
- * is gone, or its last sign of life is older than the expiry by the local clock, or by the latest one if that
- * is ahead. For showing only. */
-void pdnn_leases_judge(struct pdnn_leases *leases);
-
 /* Claims the instances, all of which are free. *lease: its index; SIZE_MAX if another record came first,
  * which is read by now: choose again. */
 enum pdnn_status pdnn_leases_claim(struct pdnn_leases *leases, const uint32_t *instances, size_t count,
@@ -105,9 +49,6 @@ enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const
 
 /* Frees what the lease, which nobody holds, had done. No effect if another process came first. */
 enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, struct pdnn_err *err);
-
-/* A sign of life, unless the last one is young; cheap. Begins with the first call. */
-void pdnn_leases_beat(struct pdnn_leases *leases);
 
 /* Whether the lease is still this process's, as far as others can know. Reads the log; if signs of life came
  * late, adds a record, so that nobody else's is missed. */

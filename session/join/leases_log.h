@@ -13,7 +13,4 @@ enum pdnn_status pdnn_leases_step(struct pdnn_leases *leases, bool *found, struc
 enum pdnn_status pdnn_leases_add(struct pdnn_leases *leases, struct pdnn_lease_record *record, bool *added,
                                  struct pdnn_err *err);
 
-/* The name of the file with a part's counter. Returns name. */
-const char *pdnn_lease_beat_name(const char *part, char name[PDNN_PART_TEXT + 8]);
-
 #endif

@@ -3,7 +3,8 @@
 #define SESSION_JOIN_LEASES_RECORD_H
 
 #include "base/str.h"
-#include "session/join/leases.h"
+#include "base/err.h"
+#include "session/join/leases_state.h"
 
 enum pdnn_lease_event {
     PDNN_LEASE_PLAN,

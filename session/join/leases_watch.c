@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
-/* Signs of life: this process's own, and what others' tell. */
+#include "session/join/leases_watch.h"
+
 #include "base/clock.h"
-#include "session/join/leases_log.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,11 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
-/* The directory of a joined sweep and the parts in it. */
+/* The parts of a joined sweep. */
 #include "base/clock.h"
-#include "base/file.h"
 #include "results/store/journal.h"
 #include "results/store/tables.h"
-#include "session/join/join_job.h"
-#include "session/same_spec.h"
+#include "session/join/job.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,79 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { SPEC_LIMIT_BYTES = 1 << 26, ATTEMPTS = 16 };
-
-static bool join_path(char path[PDNN_FOLDER_TEXT], const char *directory, const char *name) {
-    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/%s", directory, name);
-    return written > 0 && written < PDNN_FOLDER_TEXT;
-}
-
-/* Writes the spec, complete and only if there is none: of several that try, one succeeds. */
-static enum pdnn_status freeze(const struct pdnn_folder *folder, const char *part, const char *text,
-                               struct pdnn_err *err) {
-    char name[PDNN_PART_TEXT + 8];
-    struct stat info;
-    if (fstatat(folder->fd, "spec.yaml", &info, 0) == 0)
-        return PDNN_OK;
-    snprintf(name, sizeof name, "new-%s", part);
-    enum pdnn_status status = pdnn_folder_replace(folder, name, text, strlen(text), err);
-    if (status == PDNN_OK && linkat(folder->fd, name, folder->fd, "spec.yaml", 0) != 0 && errno != EEXIST &&
-        fstatat(folder->fd, "spec.yaml", &info, 0) != 0)
-        status =
-            pdnn_fail(err, PDNN_IO, "%s/spec.yaml: cannot be created: %s", folder->path, strerror(errno));
-    unlinkat(folder->fd, name, 0);
-    return status;
-}
-
-static enum pdnn_status check_spec(const char *path, const char *text, struct pdnn_err *err) {
-    char *frozen = NULL, was[PDNN_SPEC_LINE_TEXT], is[PDNN_SPEC_LINE_TEXT];
-    enum pdnn_status status = pdnn_file_read(path, SPEC_LIMIT_BYTES, &frozen, NULL, err);
-    if (status == PDNN_OK && pdnn_spec_differs(frozen, text, was, is))
-        status = pdnn_fail(err, PDNN_INVALID,
-                           "%s: has '%s' where this sweep has '%s'; all that join run one spec, use another "
-                           "directory with -o",
-                           path, was, is);
-    free(frozen);
-    return status;
-}
-
-enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    if (!pdnn_leases_exist(directory) || !join_path(path, directory, "journal.csv") ||
-        access(path, F_OK) == 0)
-        return PDNN_OK;
-    return pdnn_fail(err, PDNN_INVALID, "%s: a joined sweep; go on with --join, or merge it first",
-                     directory);
-}
-
-enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    struct pdnn_folder folder;
-    struct pdnn_holder self;
-    if (!join_path(path, directory, "journal.csv"))
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    if (access(path, F_OK) == 0 && !pdnn_leases_exist(directory))
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: holds a sweep that one process runs; give --join a directory of its own",
-                         directory);
-    if (!pdnn_holder_init(&self, ""))
-        return pdnn_fail(err, PDNN_IO, "no random numbers: %s", strerror(errno));
-    enum pdnn_status status = pdnn_folder_ensure(directory, err);
-    if (status == PDNN_OK)
-        status = pdnn_folder_open(&folder, directory, err);
-    if (status != PDNN_OK)
-        return status;
-    status = freeze(&folder, self.part, text, err);
-    join_path(path, directory, "spec.yaml");
-    if (status == PDNN_OK)
-        status = check_spec(path, text, err);
-    join_path(path, directory, "parts");
-    if (status == PDNN_OK)
-        status = pdnn_folder_ensure(path, err);
-    pdnn_folder_close(&folder);
-    return status;
-}
 
 static bool path_of_part(const struct pdnn_join_job *job, const char *part, char path[PDNN_FOLDER_TEXT]) {
     int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/parts/%s", job->request->sweep.path, part);
@@ -109,7 +34,7 @@ bool pdnn_join_is_here(const struct pdnn_join_job *job, const char *part) {
 static enum pdnn_status use_earlier(struct pdnn_join_job *job, struct pdnn_err *err) {
     const struct pdnn_sweep_request *request = &job->request->sweep;
     char path[PDNN_FOLDER_TEXT];
-    join_path(path, request->path, "parts");
+    pdnn_path_join(path, request->path, "parts");
     DIR *entries = opendir(path);
     enum pdnn_status status = PDNN_OK;
     for (const struct dirent *entry; entries && status == PDNN_OK && (entry = readdir(entries));) {
@@ -169,7 +94,7 @@ static bool is_in_lease(const void *user, const char *id) {
 
 static bool has_journal(const char *directory) {
     char path[PDNN_FOLDER_TEXT];
-    return join_path(path, directory, "journal.csv") && access(path, F_OK) == 0;
+    return pdnn_path_join(path, directory, "journal.csv") && access(path, F_OK) == 0;
 }
 
 void pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,

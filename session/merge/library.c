@@ -1,6 +1,6 @@
 /* operators.csv of the merged directory: the rows of all sources' libraries, each once. */
 #include "results/store/library.h"
-#include "session/merge/merge_job.h"
+#include "session/merge/job.h"
 
 struct joined {
     struct pdnn_texts lines; /* so far: a row that was copied is the same line */

@@ -4,7 +4,7 @@
 #include "results/table/csv.h"
 #include "results/table/write.h"
 #include "results/store/tables.h"
-#include "session/merge/merge_job.h"
+#include "session/merge/job.h"
 
 #include <dirent.h>
 #include <errno.h>

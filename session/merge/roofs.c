@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "results/stats/means.h"
 #include "results/store/tables.h"
-#include "session/merge/merge_job.h"
+#include "session/merge/job.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/store/columns.h"
-#include "session/merge/merge_job.h"
+#include "session/merge/job.h"
 
 #include <errno.h>
 #include <fcntl.h>

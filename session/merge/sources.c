@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "results/table/csv.h"
 #include "results/store/tables.h"
-#include "session/merge/merge_job.h"
+#include "session/merge/job.h"
 #include "session/same_spec.h"
 
 #include <dirent.h>
@@ -28,8 +28,7 @@ struct paths {
 static bool has_file(const char *directory, const char *name) {
     char path[PDNN_FOLDER_TEXT];
     struct stat info;
-    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
-    return written > 0 && (size_t)written < sizeof path && stat(path, &info) == 0;
+    return pdnn_path_join(path, directory, name) && stat(path, &info) == 0;
 }
 
 static void add_path(struct pdnn_merge_job *job, struct paths *paths, const char *path) {
@@ -73,8 +72,7 @@ static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *path
 static enum pdnn_status read_file(const char *directory, const char *name, size_t limit, char **text,
                                   struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
-    int written = snprintf(path, sizeof path, "%s/%s", directory, name);
-    if (written < 0 || (size_t)written >= sizeof path)
+    if (!pdnn_path_join(path, directory, name))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     return pdnn_file_read(path, limit, text, NULL, err);
 }

@@ -6,7 +6,7 @@
 #include "results/store/journal.h"
 #include "results/store/tables.h"
 #include "runtime/facts/standing.h"
-#include "session/merge/merge_job.h"
+#include "session/merge/job.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* What the files of a joined sweep share. Private to session/join. */
-#ifndef SESSION_JOIN_JOIN_JOB_H
-#define SESSION_JOIN_JOIN_JOB_H
+#ifndef SESSION_JOIN_JOB_H
+#define SESSION_JOIN_JOB_H
 
 #include "base/texts.h"
 #include "results/store/visits.h"
-#include "session/join/join.h"
 #include "session/join/leases.h"
+#include "session/join/request.h"
 
 struct pdnn_join_job {
     const struct pdnn_join_request *request;

@@ -1,6 +1,6 @@
 /* The sections of the page, in the order in which the report puts them. */
-#ifndef RESULTS_REPORT_SECTIONS_H
-#define RESULTS_REPORT_SECTIONS_H
+#ifndef RESULTS_REPORT_PAGE_H
+#define RESULTS_REPORT_PAGE_H
 
 #include "results/rows/roofline.h"
 #include "results/query/selection.h"

@@ -1,6 +1,6 @@
 /* What the parts of a merge share. Private to session/merge. */
-#ifndef SESSION_MERGE_MERGE_JOB_H
-#define SESSION_MERGE_MERGE_JOB_H
+#ifndef SESSION_MERGE_JOB_H
+#define SESSION_MERGE_JOB_H
 
 #include "base/arena.h"
 #include "base/folder.h"
@@ -9,7 +9,7 @@
 #include "runtime/facts/ceilings.h"
 #include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
-#include "session/merge/merge.h"
+#include "session/merge/request.h"
 #include "session/session.h"
 
 #include <stdbool.h>
