@@ -1,7 +1,9 @@
 #include "base/target.h"
+#include "cli/print/console.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/report/report.h"
+#include "session/status.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,15 +40,30 @@ static enum pdnn_status open_target(const struct pdnn_arguments *arguments, stru
     return pdnn_target_open_own(target, path, err);
 }
 
+/* What is said of a directory whose sweep is not done; one without a journal to tell has none. */
+static void find_progress(const char *directory, struct pdnn_str *out) {
+    struct pdnn_status_report found;
+    struct pdnn_err ignored = {0};
+    if (pdnn_status_read(directory, &found, &ignored) != PDNN_OK)
+        return;
+    if (found.tally.stage[PDNN_STAGE_DONE] < found.tally.instances || found.tally.stage[PDNN_STAGE_OTHER])
+        pdnn_tally_append(out, &found.tally);
+    pdnn_status_finish(&found);
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_target target = {.fd = -1};
-    struct pdnn_str html = {0}, line = {0};
+    struct pdnn_str html = {0}, line = {0}, progress[2] = {{0}};
     struct pdnn_report_request request = {.directories = arguments->operands,
                                           .n_directories = arguments->n_operands};
     const char **only = NULL;
     (void)some_failed;
     pdnn_argument_all(arguments, "only", &only, &request.n_only);
     request.only = only;
+    for (size_t i = 0; i < arguments->n_operands; i++) {
+        find_progress(arguments->operands[i], &progress[i]);
+        request.progress[i] = progress[i].length ? pdnn_str_text(&progress[i]) : NULL;
+    }
     enum pdnn_status status = open_target(arguments, &target, err);
     if (status == PDNN_OK)
         status = pdnn_report(&request, &html, err);
@@ -59,6 +76,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     }
     pdnn_target_close(&target);
     pdnn_str_finish(&html);
+    pdnn_str_finish(&progress[0]);
+    pdnn_str_finish(&progress[1]);
     return status;
 }
 

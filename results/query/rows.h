@@ -89,6 +89,7 @@ struct pdnn_report_request {
     size_t n_directories;
     const char *const *only; /* which rows, as in results/query/filter.h */
     size_t n_only;
+    const char *progress[2]; /* by directory: what is said of a sweep that is not done; NULL: nothing */
 };
 
 /* PDNN_INVALID names the file, and the column or line. */

@@ -9,6 +9,7 @@
 #include "results/query/rows.h"
 
 struct pdnn_report_page {
+    const struct pdnn_report_request *request;
     struct pdnn_report_rows rows;
     struct pdnn_report_op_times times;
     struct pdnn_comparison comparison; /* if sides.pairs */

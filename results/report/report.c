@@ -100,7 +100,7 @@ static enum pdnn_status open_selection(struct pdnn_selection *selection, const s
 
 enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct pdnn_str *html,
                              struct pdnn_err *err) {
-    struct pdnn_report_page page = {.n_findings = 0};
+    struct pdnn_report_page page = {.request = request};
     enum pdnn_status status = pdnn_report_rows_read(&page.rows, request, err);
     if (status != PDNN_OK)
         return status;

@@ -165,6 +165,11 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
         count_word(rows, s, PDNN_REPORT_BOUND, "memory"), count_word(rows, s, PDNN_REPORT_BOUND, "overhead"));
     pdnn_str_printf(out,
                     n_ok < source->n_rows ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
+    if (page->request->progress[s]) {
+        pdnn_str_printf(out, "<li>");
+        pdnn_html_text(out, page->request->progress[s]);
+        pdnn_str_printf(out, ".</li>\n");
+    }
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         struct values found = collect(rows, s, ranges[i].of_row, room);
         if (!found.n)

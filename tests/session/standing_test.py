@@ -14,7 +14,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "bench"))
 import make_journal  # noqa: E402
-from files import rows  # noqa: E402
+from files import read, rows  # noqa: E402
 
 SPEC = """\
 sweep: standing
@@ -53,6 +53,11 @@ def unfinished(*directories):
     """By a merge of them."""
     shutil.rmtree("merged", ignore_errors=True)
     return said_open(paradnn("merge", *directories, "-o", "merged").stderr)
+
+
+def report(directory):
+    paradnn("report", directory)
+    return read(directory, "report.html")
 
 
 def open_in(directory):
@@ -97,8 +102,11 @@ def test_one_directory():
     opened = [name for name, (_, is_open) in zip(ids, CASES) if is_open]
     assert open_in("swept") == unfinished("swept") == len(opened), status("swept")
     assert int(status("swept")["ok"]) == [row["status"] for row in rows("merged", "results.csv")].count("ok"), status("swept")
+    said = f"{len(CASES)} instances: 6 ok, 1 oom, 1 crash; 4 done, 4 begun, 0 open."
+    assert said in report("swept")
     before = len(rows("swept", "journal.csv"))
     paradnn(*sweep)
+    assert f"<li>{len(CASES)} instances:" not in report("swept")
     visited = {row["id"] for row in rows("swept", "journal.csv")[before:]}
     assert visited == set(opened), visited ^ set(opened)
 
