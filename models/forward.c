@@ -9,10 +9,6 @@ void pdnn_graph_replay(struct pdnn_graph *graph) {
     graph->next_replayed = 0;
 }
 
-static bool is_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
-    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
-}
-
 /* The next weight or state, which must match the tensor. */
 static uint32_t replay(struct pdnn_graph *graph, const struct pdnn_tensor *tensor) {
     for (uint32_t i = graph->next_replayed; i < graph->n_tensors && graph->err.status == PDNN_OK; i++) {
@@ -20,7 +16,7 @@ static uint32_t replay(struct pdnn_graph *graph, const struct pdnn_tensor *tenso
         if (old->role != PDNN_ROLE_WEIGHT && old->role != PDNN_ROLE_STATE)
             continue;
         graph->next_replayed = i + 1;
-        if (old->role == tensor->role && is_same_shape(old, tensor))
+        if (old->role == tensor->role && pdnn_tensor_same_shape(old, tensor))
             return i;
         break;
     }

@@ -104,6 +104,10 @@ void pdnn_graph_segment_end(struct pdnn_graph *graph) {
     graph->segment = 0;
 }
 
+bool pdnn_tensor_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
+    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+}
+
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor) {
     int64_t elements = 1;
     for (int i = 0; i < tensor->rank; i++)

@@ -191,6 +191,9 @@ static inline bool pdnn_role_is_weight(enum pdnn_role role) {
     return role == PDNN_ROLE_WEIGHT || role == PDNN_ROLE_WEIGHT_COPY;
 }
 
+/* Whether rank and dims are equal. */
+bool pdnn_tensor_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b);
+
 /* The product of the dims, and that times the dtype's size. */
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);
 uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);

@@ -91,7 +91,7 @@ static bool same_stem(const char *a, const char *b) {
 static bool same_shapes(const struct pdnn_graph *graph, const uint32_t *a, const uint32_t *b, int count) {
     for (int k = 0; k < count; k++) {
         const struct pdnn_tensor *x = &graph->tensors[a[k]], *y = &graph->tensors[b[k]];
-        if (x->rank != y->rank || x->dtype != y->dtype || memcmp(x->dim, y->dim, sizeof x->dim) != 0)
+        if (x->dtype != y->dtype || !pdnn_tensor_same_shape(x, y))
             return false;
     }
     return true;

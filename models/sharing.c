@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 bool pdnn_role_is_shared(enum pdnn_role role) {
     return role == PDNN_ROLE_WEIGHT || role == PDNN_ROLE_STATE;
@@ -31,9 +30,8 @@ uint32_t pdnn_shared_match(const struct pdnn_graph *graph, uint32_t tensor, cons
     return match;
 }
 
-static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
-    return a->role == b->role && a->dtype == b->dtype && a->rank == b->rank &&
-           memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
+static bool is_alike(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
+    return a->role == b->role && a->dtype == b->dtype && pdnn_tensor_same_shape(a, b);
 }
 
 static bool same_number(const struct pdnn_graph *a, uint32_t of_a, const struct pdnn_graph *b,
@@ -98,7 +96,7 @@ enum pdnn_status pdnn_graph_shares(const struct pdnn_graph *graph, const struct 
     uint32_t i = pdnn_shared_next(graph, 0), j = pdnn_shared_next(other, 0);
     for (; i != PDNN_NONE && j != PDNN_NONE;
          i = pdnn_shared_next(graph, i + 1), j = pdnn_shared_next(other, j + 1)) {
-        if (!same_shape(&graph->tensors[i], &other->tensors[j]))
+        if (!is_alike(&graph->tensors[i], &other->tensors[j]))
             return pdnn_fail(err, PDNN_INVALID, "%s is %s, not %s", format_name(graph, i, name),
                              format_shape(&graph->tensors[i], shape),
                              format_shape(&other->tensors[j], wanted));

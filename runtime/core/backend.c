@@ -9,17 +9,16 @@ enum pdnn_status pdnn_program_init(struct pdnn_program *program, const struct pd
                                    struct pdnn_err *err) {
     *program = (struct pdnn_program){.graph = graph, .trial_bytes = UINT64_MAX};
     pdnn_arena_init(&program->arena);
-    for (size_t i = 0; i < graph->n_tensors; i++) {
+    enum pdnn_status status = pdnn_users_init(&program->users, graph, &program->arena, err);
+    for (size_t i = 0; i < graph->n_tensors && status == PDNN_OK; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[i];
         uint32_t slot;
-        enum pdnn_status status = pdnn_program_slot(program, pdnn_tensor_bytes(tensor),
-                                                    pdnn_role_is_resident(tensor->role), &slot, err);
-        if (status != PDNN_OK) {
-            pdnn_program_finish(program);
-            return status;
-        }
+        status = pdnn_program_slot(program, pdnn_tensor_bytes(tensor), pdnn_role_is_resident(tensor->role),
+                                   &slot, err);
     }
-    return PDNN_OK;
+    if (status != PDNN_OK)
+        pdnn_program_finish(program);
+    return status;
 }
 
 void pdnn_program_finish(struct pdnn_program *program) {
@@ -89,8 +88,9 @@ bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, 
     if (program->keep_all || heritage.input != PDNN_NONE || heritage.summand != tensor || from->resident ||
         from->bytes != to->bytes || tensor == graph->loss || tensor == graph->result)
         return false;
-    for (size_t i = node + 1; i < graph->n_nodes; i++) {
-        if (reads(&graph->nodes[i], tensor))
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        if (*user > node && reads(&graph->nodes[*user], tensor))
             return false;
     }
     return true;

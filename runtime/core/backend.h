@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "models/graph.h"
 #include "models/isa.h"
+#include "models/users.h"
 #include "runtime/facts/host.h"
 #include "runtime/facts/visit.h"
 
@@ -55,6 +56,7 @@ struct pdnn_step {
 struct pdnn_program {
     struct pdnn_arena arena;
     const struct pdnn_graph *graph; /* borrowed */
+    struct pdnn_users users;        /* of the graph's tensors */
     /* Options, set before compile: */
     bool keep_all;        /* slots share no memory */
     bool keeps_plain;     /* every tensor's home slot is plain */

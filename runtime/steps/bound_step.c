@@ -90,10 +90,6 @@ static bool lies_like(const struct pdnn_program *program, uint32_t tensor, uint3
            slot->bytes / pdnn_dtype_bytes(a->dtype) == other->bytes / pdnn_dtype_bytes(b->dtype);
 }
 
-static bool is_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
-    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
-}
-
 /* Kernels walk through same-shape images in lockstep, so their layouts must match. */
 static enum pdnn_status check_layouts(const struct pdnn_program *program, const struct pdnn_node *node,
                                       struct pdnn_err *err) {
@@ -102,7 +98,7 @@ static enum pdnn_status check_layouts(const struct pdnn_program *program, const 
     const struct pdnn_step all = pdnn_step_of_node(program->graph, (uint32_t)(node - program->graph->nodes));
     for (int i = 0; i < all.n_slots && tensors[first].rank == 4; i++) {
         uint32_t tensor = all.slot[i];
-        if (is_same_shape(&tensors[tensor], &tensors[first]) && !lies_like(program, tensor, first))
+        if (pdnn_tensor_same_shape(&tensors[tensor], &tensors[first]) && !lies_like(program, tensor, first))
             return pdnn_fail(err, PDNN_INTERNAL, "%s %s: images %u and %u have one shape and two layouts",
                              node->op->name, pdnn_pass_name(node->pass), first, tensor);
     }

@@ -3,12 +3,6 @@
 #include "models/op.h"
 #include "models/sharing.h"
 
-#include <string.h>
-
-static bool same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b) {
-    return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
-}
-
 enum pdnn_dtype pdnn_onednn_tensor_dtype(const struct pdnn_tensor *tensor) {
     return tensor->dtype == PDNN_INT8 && tensor->role != PDNN_ROLE_WEIGHT ? PDNN_U8 : tensor->dtype;
 }
@@ -35,12 +29,11 @@ enum pdnn_status pdnn_onednn_tensor_layout_set(struct pdnn_onednn_compile *compi
 static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t weights,
                                 const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    enum pdnn_status status = PDNN_OK;
-    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
-        bool belongs = i == weights || (graph->tensors[i].of == weights &&
-                                        same_shape(&graph->tensors[i], &graph->tensors[weights]));
-        if (belongs)
-            status = pdnn_onednn_tensor_layout_set(compile, i, layout, err);
+    const struct pdnn_user_list users = pdnn_users_tensors(&compile->program->users, weights);
+    enum pdnn_status status = pdnn_onednn_tensor_layout_set(compile, weights, layout, err);
+    for (const uint32_t *user = users.begin; status == PDNN_OK && user < users.end; user++) {
+        if (pdnn_tensor_same_shape(&graph->tensors[*user], &graph->tensors[weights]))
+            status = pdnn_onednn_tensor_layout_set(compile, *user, layout, err);
     }
     return status;
 }
@@ -49,9 +42,10 @@ static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t we
 static bool has_other_users(const struct pdnn_program *program, uint32_t weights) {
     const struct pdnn_graph *graph = program->graph;
     bool has = program->opens_weights || graph->tensors[weights].role == PDNN_ROLE_WEIGHT_COPY;
-    for (size_t i = 0; i < graph->n_tensors && !has; i++)
+    const struct pdnn_user_list users = pdnn_users_tensors(&program->users, weights);
+    for (const uint32_t *user = users.begin; user < users.end && !has; user++)
         /* A gradient, or the optimizer's state; int8 scales keep their layout. */
-        has = graph->tensors[i].of == weights && graph->tensors[i].fill.kind != PDNN_FILL_WEIGHT_SCALE;
+        has = graph->tensors[*user].fill.kind != PDNN_FILL_WEIGHT_SCALE;
     return has;
 }
 
@@ -94,11 +88,12 @@ bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program,
     return block && (block == 1 || (t->dim[2] * t->dim[3] == 1 && t->dim[1] % block == 0));
 }
 
-bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_graph *graph, uint32_t weights) {
-    if (!pdnn_role_is_weight(graph->tensors[weights].role))
+bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_program *program, uint32_t weights) {
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, weights);
+    if (!pdnn_role_is_weight(program->graph->tensors[weights].role))
         return true;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        const struct pdnn_node *node = &program->graph->nodes[*user];
         for (int k = 0; k < node->n_posts; k++) {
             if (node->posts[k].input == weights)
                 return true;

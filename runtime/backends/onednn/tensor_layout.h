@@ -27,7 +27,7 @@ enum pdnn_status pdnn_onednn_tensor_layout_copy(const struct pdnn_onednn_compile
 bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program,
                                         struct pdnn_onednn_layout *const *stored, uint32_t tensor);
 /* Whether weights must stay plain, because an op that does not accept other layouts uses them. */
-bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_graph *graph, uint32_t weights);
+bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_program *program, uint32_t weights);
 
 /* If the program shares weights and state with one compiled before, they keep that program's layouts. */
 enum pdnn_status pdnn_onednn_tensor_layout_adopt(struct pdnn_onednn_compile *compile, struct pdnn_err *err);

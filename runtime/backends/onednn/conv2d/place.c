@@ -117,9 +117,10 @@ static enum pdnn_status ask(const struct pdnn_onednn_compile *compile,
 }
 
 /* Whether an op other than a convolution reads the tensor; such ops need the layout that all images share. */
-static bool is_read_by_others(const struct pdnn_graph *graph, uint32_t tensor) {
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
+static bool is_read_by_others(const struct pdnn_program *program, uint32_t tensor) {
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        const struct pdnn_node *node = &program->graph->nodes[*user];
         for (int k = 0; k < node->n_inputs; k++) {
             if (node->input[k] == tensor && !pdnn_onednn_conv2d_is(node))
                 return true;
@@ -144,7 +145,7 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     uint32_t used = convolution.tensor[PDNN_ONEDNN_WEIGHTS];
     bool is_gradient = graph->tensors[used].role == PDNN_ROLE_WEIGHT_GRADIENT;
     uint32_t weights = is_gradient ? graph->tensors[used].of : used;
-    if (is_placed[weights] || pdnn_onednn_tensor_layout_is_pinned(graph, weights))
+    if (is_placed[weights] || pdnn_onednn_tensor_layout_is_pinned(compile->program, weights))
         return PDNN_OK;
     is_placed[weights] = true;
     status = ask(compile, &convolution, &layout, err);
@@ -197,7 +198,7 @@ enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, s
     }
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         bool is_data = graph->tensors[i].rank == 4 && graph->tensors[i].role == PDNN_ROLE_INPUT;
-        if (is_data && is_read_by_others(graph, i))
+        if (is_data && is_read_by_others(compile->program, i))
             status = place_image(compile, order, i, err);
     }
     for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {

@@ -109,11 +109,12 @@ enum pdnn_status pdnn_onednn_dense_place(struct pdnn_onednn_compile *compile, st
     }
     if (status == PDNN_OK)
         status = leave_out_upcast(compile, shapes, err);
+    const int64_t bytes = footprint_bytes(compile->program);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         if (!shapes[i].N)
             continue;
-        shapes[i].pinned = pdnn_onednn_tensor_layout_is_pinned(graph, i);
-        shapes[i].footprint_bytes = footprint_bytes(compile->program);
+        shapes[i].pinned = pdnn_onednn_tensor_layout_is_pinned(compile->program, i);
+        shapes[i].footprint_bytes = bytes;
         status = place(compile, i, &shapes[i], err);
     }
     return status;

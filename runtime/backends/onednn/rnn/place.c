@@ -9,43 +9,53 @@
 #include <string.h>
 
 /* Whether b is the same layer as a, in another micro-step or recomputed. */
-static bool is_same_layer(const struct pdnn_graph *graph, const struct pdnn_node *a,
+static bool is_same_layer(const struct pdnn_program *program, const struct pdnn_node *a,
                           const struct pdnn_node *b) {
     struct pdnn_onednn_rnn_shape shape, other;
-    pdnn_onednn_rnn_shape_of(graph, a, &shape);
-    pdnn_onednn_rnn_shape_of(graph, b, &other);
+    pdnn_onednn_rnn_shape_of(program, a, &shape);
+    pdnn_onednn_rnn_shape_of(program, b, &other);
     return a->input[PDNN_RNN_W] == b->input[PDNN_RNN_W] && a->input[PDNN_RNN_U] == b->input[PDNN_RNN_U] &&
            memcmp(&shape, &other, sizeof shape) == 0;
 }
 
 /* Whether the node accepts the layer's layout for the weights or their gradients: it takes any layout, or
  * belongs to the layer itself (backward nodes use the forward node's). */
-static bool is_flexible(const struct pdnn_graph *graph, const struct pdnn_node *node,
+static bool is_flexible(const struct pdnn_program *program, const struct pdnn_node *node,
                         const struct pdnn_node *forward) {
     if (node->op != &pdnn_op_rnn)
         return node->pass == PDNN_UPDATE || node->op == &pdnn_op_add;
-    return node->pass != PDNN_FORWARD || is_same_layer(graph, node, forward);
+    return node->pass != PDNN_FORWARD || is_same_layer(program, node, forward);
 }
 
-/* Whether only this layer and updates use the weights, so that the library may choose their layout. */
-static bool is_exclusive(const struct pdnn_graph *graph, uint32_t weights, const struct pdnn_node *forward) {
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        if (is_flexible(graph, node, forward))
-            continue;
+/* Whether all nodes that read the tensor accept the layer's layout. */
+static bool has_flexible_readers(const struct pdnn_program *program, uint32_t tensor,
+                                 const struct pdnn_node *forward) {
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        const struct pdnn_node *node = &program->graph->nodes[*user];
         for (int k = 0; k < node->n_inputs; k++) {
-            if (node->input[k] == weights || graph->tensors[node->input[k]].of == weights)
+            if (node->input[k] == tensor && !is_flexible(program, node, forward))
                 return false;
         }
     }
-    return graph->tensors[weights].role == PDNN_ROLE_WEIGHT &&
-           forward->input[PDNN_RNN_W] != forward->input[PDNN_RNN_U];
+    return true;
+}
+
+/* Whether only this layer and updates use the weights, so that the library may choose their layout. */
+static bool is_exclusive(const struct pdnn_program *program, uint32_t weights,
+                         const struct pdnn_node *forward) {
+    const struct pdnn_user_list tensors = pdnn_users_tensors(&program->users, weights);
+    bool is = program->graph->tensors[weights].role == PDNN_ROLE_WEIGHT &&
+              forward->input[PDNN_RNN_W] != forward->input[PDNN_RNN_U] &&
+              has_flexible_readers(program, weights, forward);
+    for (const uint32_t *tensor = tensors.begin; tensor < tensors.end && is; tensor++)
+        is = has_flexible_readers(program, *tensor, forward);
+    return is;
 }
 
 static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
                                       const struct pdnn_onednn_rnn_shape *shape, struct pdnn_err *err) {
-    const struct pdnn_graph *graph = compile->program->graph;
-    bool is_trained = pdnn_onednn_rnn_find_backward(graph, node) != NULL;
+    bool is_trained = pdnn_onednn_rnn_find_backward(compile->program, node) != NULL;
     const struct {
         uint32_t weights;
         enum pdnn_onednn_arg arg;
@@ -58,7 +68,7 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
         compile->onednn->library, shape, is_trained ? PDNN_BACKWARD_DATA : PDNN_FORWARD, &primitive, err);
     for (int i = 0; status == PDNN_OK && i < 2; i++) {
         struct pdnn_onednn_layout *layout = NULL;
-        if (compile->layout[rows[i].weights] || !is_exclusive(graph, rows[i].weights, node))
+        if (compile->layout[rows[i].weights] || !is_exclusive(compile->program, rows[i].weights, node))
             continue;
         status = pdnn_onednn_primitive_layout(primitive, rows[i].arg, &layout, err);
         if (status == PDNN_OK)
@@ -92,7 +102,7 @@ static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const st
     struct pdnn_onednn_rnn_shape shape;
     struct pdnn_err refusal = {0};
     enum pdnn_status status = PDNN_UNSUPPORTED;
-    pdnn_onednn_rnn_shape_of(graph, node, &shape);
+    pdnn_onednn_rnn_shape_of(compile->program, node, &shape);
     if (graph->rnn != PDNN_RECURRENCE_UNROLLED && !shape.is_training)
         status =
             pdnn_onednn_rnn_describe(compile->onednn->library, &shape, PDNN_FORWARD, &primitive, &refusal);
@@ -117,7 +127,7 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
         return place_half(compile, node, err);
     if (dtype != PDNN_F32)
         return pdnn_step_unsupported("onednn", graph, node, err);
-    pdnn_onednn_rnn_shape_of(graph, node, &shape);
+    pdnn_onednn_rnn_shape_of(compile->program, node, &shape);
     layer->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
     layer->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO;
     const struct pdnn_program *like = compile->program->like;

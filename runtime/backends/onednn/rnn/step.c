@@ -157,9 +157,10 @@ static enum pdnn_status compile_backward(struct rnn_step *r, struct pdnn_err *er
 }
 
 /* The forward node whose output is y, or NULL. */
-static const struct pdnn_node *find_forward(const struct pdnn_graph *graph, uint32_t y) {
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
+static const struct pdnn_node *find_forward(const struct pdnn_program *program, uint32_t y) {
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, y);
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        const struct pdnn_node *node = &program->graph->nodes[*user];
         if (node->op == &pdnn_op_rnn && node->pass == PDNN_FORWARD && node->output[PDNN_RNN_Y] == y)
             return node;
     }
@@ -175,7 +176,7 @@ static enum pdnn_status compile_fused(struct pdnn_onednn_compile *compile, uint3
                          .layer = &compile->layer[y],
                          .call = pdnn_onednn_call_of(NULL)};
     r.call.threads = compile->onednn->options.threads;
-    pdnn_onednn_rnn_shape_of(graph, find_forward(graph, y), &r.shape);
+    pdnn_onednn_rnn_shape_of(compile->program, find_forward(compile->program, y), &r.shape);
     enum pdnn_status status =
         pdnn_onednn_rnn_describe(compile->onednn->library, &r.shape, r.node->pass, &r.call.primitive, err);
     if (status == PDNN_OK)
@@ -194,7 +195,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     const struct pdnn_graph *graph = compile->program->graph;
     const struct pdnn_node *n = &graph->nodes[node];
     uint32_t y = n->pass == PDNN_FORWARD ? n->output[PDNN_RNN_Y] : n->input[PDNN_RNN_BACK_Y];
-    bool has_forward = find_forward(graph, y) != NULL;
+    bool has_forward = find_forward(compile->program, y) != NULL;
     if (pdnn_dtype_is_half(pdnn_node_in(graph, n, 0)->dtype) && !(has_forward && compile->layer[y].is_fused))
         return pdnn_onednn_upcast_compile(compile, node, err);
     if (graph->rnn == PDNN_RECURRENCE_FUSED && !has_forward)

@@ -1,29 +1,36 @@
 #include "runtime/backends/onednn/rnn/ways.h"
 
 #include "models/op.h"
+#include "runtime/core/backend.h"
 
 #include <string.h>
 
-/* Whether the tensor is the original, recomputed. */
-static bool is_copy(const struct pdnn_graph *graph, uint32_t tensor, uint32_t original) {
-    return graph->tensors[tensor].role == PDNN_ROLE_ACTIVATION && graph->tensors[tensor].of == original;
-}
-
-const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_graph *graph,
-                                                      const struct pdnn_node *node) {
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *other = &graph->nodes[i];
-        uint32_t y = other->input[PDNN_RNN_BACK_Y];
-        if (other->op == &pdnn_op_rnn && other->pass == PDNN_BACKWARD_DATA &&
-            (y == node->output[PDNN_RNN_Y] || is_copy(graph, y, node->output[PDNN_RNN_Y])))
-            return other;
+static const struct pdnn_node *find_reader(const struct pdnn_program *program, uint32_t y) {
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, y);
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        const struct pdnn_node *node = &program->graph->nodes[*user];
+        if (node->op == &pdnn_op_rnn && node->pass == PDNN_BACKWARD_DATA && node->input[PDNN_RNN_BACK_Y] == y)
+            return node;
     }
     return NULL;
 }
 
-void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
+const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_program *program,
+                                                      const struct pdnn_node *node) {
+    const uint32_t y = node->output[PDNN_RNN_Y];
+    const struct pdnn_user_list copies = pdnn_users_tensors(&program->users, y);
+    const struct pdnn_node *backward = find_reader(program, y);
+    for (const uint32_t *copy = copies.begin; copy < copies.end && !backward; copy++) {
+        if (program->graph->tensors[*copy].role == PDNN_ROLE_ACTIVATION)
+            backward = find_reader(program, *copy);
+    }
+    return backward;
+}
+
+void pdnn_onednn_rnn_shape_of(const struct pdnn_program *program, const struct pdnn_node *node,
                               struct pdnn_onednn_rnn_shape *shape) {
-    const struct pdnn_node *backward = pdnn_onednn_rnn_find_backward(graph, node);
+    const struct pdnn_graph *graph = program->graph;
+    const struct pdnn_node *backward = pdnn_onednn_rnn_find_backward(program, node);
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_RNN_X);
     memset(shape, 0, sizeof *shape);
     shape->cell = (enum pdnn_cell)node->attr[PDNN_RNN_CELL];

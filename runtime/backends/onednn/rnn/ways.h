@@ -7,6 +7,8 @@
 #include "models/cell.h"
 #include "runtime/backends/onednn/library/primitive.h"
 
+struct pdnn_program;
+
 /* A layer's work in one step. Compared byte by byte, so zero it first. */
 struct pdnn_onednn_rnn_shape {
     int64_t T, N, I, H;
@@ -20,11 +22,11 @@ struct pdnn_onednn_rnn_shape {
 };
 
 /* The shape of a forward node's layer. */
-void pdnn_onednn_rnn_shape_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
+void pdnn_onednn_rnn_shape_of(const struct pdnn_program *program, const struct pdnn_node *node,
                               struct pdnn_onednn_rnn_shape *shape);
 
 /* The backward node of a forward one, or NULL; it may read tensors that another node has recomputed. */
-const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_graph *graph,
+const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_program *program,
                                                       const struct pdnn_node *node);
 
 /* Describes the primitive, with weights in the layouts that it asks for; the caller builds

@@ -1,0 +1,59 @@
+#include "models/users.h"
+
+/* A table in the making. `of` has two entries more than there are tensors: while counting, entry i + 2 counts
+ * for tensor i; while filling, entry i + 1 is where its next user goes, and ends where the one after begins.
+ */
+struct table {
+    uint32_t *of, *users; /* users NULL: still counting */
+};
+
+static void note(const struct table *table, uint32_t tensor, uint32_t user) {
+    if (tensor == PDNN_NONE)
+        return;
+    if (table->users)
+        table->users[table->of[tensor + 1]++] = user;
+    else
+        table->of[tensor + 2]++;
+}
+
+static void note_nodes(const struct pdnn_graph *graph, const struct table *table) {
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        for (int k = 0; k < node->n_inputs; k++)
+            note(table, node->input[k], i);
+        for (int k = 0; k < node->n_outputs; k++)
+            note(table, node->output[k], i);
+        for (int k = 0; k < node->n_posts; k++) {
+            note(table, node->posts[k].input, i);
+            note(table, node->posts[k].output, i);
+        }
+    }
+}
+
+static void note_tensors(const struct pdnn_graph *graph, const struct table *table) {
+    for (uint32_t i = 0; i < graph->n_tensors; i++)
+        note(table, graph->tensors[i].of, i);
+}
+
+static bool make(const struct pdnn_graph *graph, struct pdnn_arena *arena, struct table *table,
+                 void (*note_all)(const struct pdnn_graph *graph, const struct table *table)) {
+    *table = (struct table){.of = pdnn_arena_alloc(arena, graph->n_tensors + 2, sizeof *table->of)};
+    if (!table->of)
+        return false;
+    note_all(graph, table);
+    for (size_t i = 2; i < graph->n_tensors + 2; i++)
+        table->of[i] += table->of[i - 1];
+    table->users = pdnn_arena_alloc(arena, table->of[graph->n_tensors + 1] + 1, sizeof *table->users);
+    if (table->users)
+        note_all(graph, table);
+    return table->users;
+}
+
+enum pdnn_status pdnn_users_init(struct pdnn_users *users, const struct pdnn_graph *graph,
+                                 struct pdnn_arena *arena, struct pdnn_err *err) {
+    struct table nodes, tensors;
+    if (!make(graph, arena, &nodes, note_nodes) || !make(graph, arena, &tensors, note_tensors))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the users of %zu tensors", graph->n_tensors);
+    *users = (struct pdnn_users){nodes.users, nodes.of, tensors.users, tensors.of};
+    return PDNN_OK;
+}
