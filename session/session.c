@@ -204,6 +204,13 @@ enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struc
 
 void pdnn_session_announce(struct pdnn_session *session, const char *directory) {
     struct pdnn_str others = {0};
+    const double quota = session->host.quota_cpus;
+    if (quota > 0 && quota < 1)
+        pdnn_session_warn(
+            session,
+            "a control group's quota leaves this process %.2f of a core, so it is stopped in the "
+            "middle of steps: times are those of the quota",
+            quota);
     pdnn_presence_begin(&session->presence, NULL, &session->host, directory, &others);
     char *list = pdnn_arena_strdup(&session->arena, pdnn_str_text(&others));
     pdnn_str_finish(&others);

@@ -1,20 +1,18 @@
-#define _GNU_SOURCE /* no POSIX name for ru_nivcsw */
+#define _GNU_SOURCE /* qsort_r */
 #include "runtime/core/excerpt_measure.h"
 
 #include "base/clock.h"
+#include "runtime/core/core_share.h"
 #include "runtime/facts/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 enum { RUNS_MAX = 256, WARM_RUNS = 2, SHORT_CLOCK_READS = 1000 };
 
 /* A run that takes more than 1 / LONG_SHARE of the time is not repeated for warm-up; one that takes
  * LONG_TIMES the time is repeated LONG_RUNS times, not until there are min_samples. */
 enum { LONG_SHARE = 2, LONG_TIMES = 4, LONG_RUNS = 3 };
-
-static const double preempted_share = 0.1;
 
 struct session {
     const struct pdnn_excerpt_target *target;
@@ -24,13 +22,9 @@ struct session {
     double *runs, *sums; /* RUNS_MAX rows of n_parts; their sums, scratch */
     double *steps_of;    /* by part */
     size_t *order;
-    size_t n_runs, n_warm, n_preempted;
+    size_t n_runs, n_warm;
+    struct pdnn_core_share share;
 };
-
-static int64_t count_preemptions(void) {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
-}
 
 static int run_once(struct session *session) {
     const struct pdnn_excerpt_target *target = session->target;
@@ -39,11 +33,12 @@ static int run_once(struct session *session) {
     pdnn_excerpt_restore(target->excerpt);
     if (target->evict)
         target->evict(target->user);
-    int64_t preemptions = count_preemptions();
+    pdnn_core_share_begin(&session->share);
     int code = pdnn_excerpt_run(target->excerpt, session->clock_cost_ns, session->step_ns);
     if (code)
         return code;
-    session->n_preempted += count_preemptions() != preemptions;
+    if (!pdnn_core_share_end(&session->share, 0) && session->n_runs) /* stopped: no run */
+        return 0;
     memset(row, 0, target->n_parts * sizeof *row);
     for (size_t i = 0; i < target->excerpt->count; i++)
         if (target->part_of[i] != PDNN_NONE)
@@ -54,8 +49,9 @@ static int run_once(struct session *session) {
     return 0;
 }
 
+/* What stops took does not count. */
 static uint64_t passed(const struct session *session) {
-    return pdnn_clock_ns() - session->began_ns;
+    return pdnn_clock_ns() - session->began_ns - session->share.lost_ns;
 }
 
 static int warm_up(struct session *session) {
@@ -65,7 +61,8 @@ static int warm_up(struct session *session) {
         int code = run_once(session);
         if (code)
             return code;
-        session->n_runs = session->n_preempted = 0;
+        session->n_runs = 0;
+        session->share = (struct pdnn_core_share){0};
         session->n_warm++;
     }
     session->longest_ns = 0;
@@ -155,7 +152,7 @@ static void summarize(struct session *session, struct pdnn_part_time *times, str
     visit->samples = n_runs;
     visit->steps_per_sample = 1;
     visit->warmups = session->n_warm;
-    if ((double)session->n_preempted > preempted_share * (double)n_runs)
+    if (pdnn_core_share_is_low(&session->share, session->target->threads))
         visit->flags |= PDNN_FLAG_PREEMPTED;
     if (session->longest_ns < SHORT_CLOCK_READS * session->clock_cost_ns)
         visit->flags |= PDNN_FLAG_SHORT;

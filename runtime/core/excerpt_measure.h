@@ -11,6 +11,7 @@ struct pdnn_excerpt_target {
     size_t n_parts;            /* each has a step; of several, the mean is taken */
     void (*evict)(void *user); /* before each run; NULL: caches stay as they are */
     void *user;
+    int64_t threads; /* that a step keeps busy; 0: not known (core_share.h) */
 };
 
 struct pdnn_part_time {

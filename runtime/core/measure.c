@@ -1,12 +1,11 @@
-#define _GNU_SOURCE /* no POSIX name for ru_nivcsw */
 #include "runtime/core/measure.h"
 
 #include "base/clock.h"
+#include "runtime/core/core_share.h"
 #include "runtime/facts/stats.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 /* A sample must be long compared with the cost and the resolution of the two clock reads around it. */
 enum { SHORT_CLOCK_READS = 1000, SAMPLE_CLOCK_READS = 2 * SHORT_CLOCK_READS, SAMPLE_MIN_NS = 20000 };
@@ -24,7 +23,10 @@ enum { SLOW_SAMPLES = 3 };
 enum { BLOCK_SAMPLES = 3, WARM_BLOCKS_MAX = 50, WARM_STEPS_MIN = 2, WARM_SHARE = 8 };
 static const double improvement = 0.02;
 
-static const double drift_limit = 0.05, preempted_share = 0.1;
+static const double drift_limit = 0.05;
+
+/* Samples in which the process was stopped are taken again, so often. */
+enum { STOPS_MAX = 8 };
 
 struct session {
     const struct pdnn_measure_target *target;
@@ -34,7 +36,8 @@ struct session {
     uint64_t warmups; /* steps, not samples */
     struct pdnn_visit_spent spent;
     double *sample_ns, *sorted; /* SAMPLES_MAX each: ns per step in the order taken; scratch for sorting */
-    size_t n_samples, n_preempted;
+    size_t n_samples, n_stopped;
+    struct pdnn_core_share share;
     bool short_sample;
     uint64_t longest_ns;            /* the longest sample or stamped step so far, with what surrounds it */
     uint64_t waited_ns, sampled_ns; /* in samples: waiting, and all */
@@ -47,12 +50,6 @@ struct session {
 
 static uint64_t now(const struct session *session) {
     return session->target->clock ? session->target->clock(session->target->user) : pdnn_clock_ns();
-}
-
-/* Involuntary context switches of all threads so far. */
-static int64_t count_preemptions(void) {
-    struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nivcsw : 0;
 }
 
 /* Times `steps` consecutive steps; *ns is the total. Nothing but steps runs between the two clock reads, and
@@ -158,18 +155,29 @@ static int warm_up(struct session *session) {
     return 0;
 }
 
+/* Whether what was just timed is no sample, since the process was stopped meanwhile (Ctrl-Z, a gang
+ * scheduler). Several processes must agree on their samples, so there it counts. */
+static bool was_stopped(struct session *session, uint64_t waited_ns) {
+    bool counts = pdnn_core_share_end(&session->share, waited_ns) || session->target->before ||
+                  session->n_stopped == STOPS_MAX;
+    session->n_stopped += !counts;
+    return !counts;
+}
+
 static int take_whole_sample(struct session *session) {
     uint64_t ns;
     evict_if_cold(session);
-    int64_t preemptions = count_preemptions();
     uint64_t waited_ns = waited(session);
+    pdnn_core_share_begin(&session->share);
     int code = time_steps(session, session->steps, &ns);
     if (code)
         return code;
-    session->waited_ns += waited(session) - waited_ns;
+    waited_ns = waited(session) - waited_ns;
+    if (was_stopped(session, waited_ns))
+        return 0;
+    session->waited_ns += waited_ns;
     session->sampled_ns += ns;
     session->spent.samples_ns += ns;
-    session->n_preempted += count_preemptions() != preemptions;
     session->short_sample |= ns < SHORT_CLOCK_READS * session->clock_cost_ns;
     session->sample_ns[session->n_samples++] = (double)ns / (double)session->steps;
     return 0;
@@ -206,26 +214,30 @@ static int take_stamp(struct session *session) {
 /* The clock reads of a stamped step are nothing beside a slow step, so one serves as both. */
 static int take_slow_sample(struct session *session) {
     size_t row = session->target->n_parts + 1;
-    int64_t preemptions = count_preemptions();
     uint64_t waited_ns = waited(session);
+    pdnn_core_share_begin(&session->share);
     int code = take_stamp(session);
     if (code)
         return code;
     waited_ns = waited(session) - waited_ns;
+    if (was_stopped(session, waited_ns)) {
+        session->n_stamps--;
+        return 0;
+    }
     uint64_t ns = session->stamp_ns[session->n_stamps * row - 1] + waited_ns;
     session->waited_ns += waited_ns;
     session->sampled_ns += ns;
-    session->n_preempted += count_preemptions() != preemptions;
     session->sample_ns[session->n_samples++] = (double)ns;
     return 0;
 }
 
 /* Takes a sample or a stamped step and notes how long that took in all. */
 static int take(struct session *session, int (*take_one)(struct session *session)) {
-    uint64_t begun_ns = now(session);
+    uint64_t begun_ns = now(session), lost_ns = session->share.lost_ns;
     int code = take_one(session);
     uint64_t took_ns = now(session) - begun_ns;
-    session->longest_ns = took_ns > session->longest_ns ? took_ns : session->longest_ns;
+    if (session->share.lost_ns == lost_ns)
+        session->longest_ns = took_ns > session->longest_ns ? took_ns : session->longest_ns;
     return code;
 }
 
@@ -245,7 +257,7 @@ static bool is_worth_it(const struct session *session) {
 }
 
 static bool visit_time_is_up(const struct session *session) {
-    return now(session) - session->start_ns >= session->rules->max_visit_ns;
+    return now(session) - session->start_ns >= session->rules->max_visit_ns + session->share.lost_ns;
 }
 
 /* Due after every stride-th sample. */
@@ -262,11 +274,11 @@ static int take_samples(struct session *session, enum pdnn_stop *stop) {
     size_t next_look = session->rules->min_samples;
     for (;;) {
         int code = take(session, session->is_slow ? take_slow_sample : take_whole_sample);
-        if (code == 0 && stamp_is_due(session))
+        if (code == 0 && session->n_samples && stamp_is_due(session))
             code = take(session, take_stamp);
         if (code)
             return code;
-        if (!fits(session, (double)session->longest_ns)) {
+        if (session->n_samples && !fits(session, (double)session->longest_ns)) {
             *stop = PDNN_STOP_TIME_LIMIT;
             return 0;
         }
@@ -315,7 +327,7 @@ static void summarize(const struct session *session, struct pdnn_visit *visit, d
     visit->flags &= ~(unsigned)(PDNN_FLAG_SHORT | PDNN_FLAG_DRIFT | PDNN_FLAG_PREEMPTED);
     if (session->short_sample)
         visit->flags |= PDNN_FLAG_SHORT;
-    if ((double)session->n_preempted > preempted_share * (double)count)
+    if (pdnn_core_share_is_low(&session->share, session->target->threads))
         visit->flags |= PDNN_FLAG_PREEMPTED;
     if (drifted(session))
         visit->flags |= PDNN_FLAG_DRIFT;

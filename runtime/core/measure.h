@@ -22,6 +22,7 @@ struct pdnn_measure_target {
     void (*before)(void *user, uint64_t steps);
     uint64_t (*after)(void *user, uint64_t ns);
     uint64_t (*clock)(void *user); /* NULL: pdnn_clock_ns; tests supply a scripted one */
+    int64_t threads;               /* that a step keeps busy; 0: not known (core_share.h) */
 };
 
 /* Fills the time fields, counts, stop and flags of *visit. part_ns (n_parts, the caller's) receives each

@@ -22,33 +22,36 @@ static cpu_set_t *read_mask(void) {
 }
 
 /* Changes nothing that is so already: pools are bound again for every instance. */
-void pdnn_threads_bind(const int *units, int64_t count) {
+bool pdnn_threads_bind(const int *units, int64_t count) {
+    bool is_bound = false;
     cpu_set_t *mask = read_mask(), *wanted = CPU_ALLOC(UNITS_MAX);
     if (mask && wanted) {
         CPU_ZERO_S(mask_bytes, wanted);
         for (int64_t i = 0; i < count; i++)
             CPU_SET_S((size_t)units[i], mask_bytes, wanted);
-        if (!CPU_EQUAL_S(mask_bytes, mask, wanted))
-            sched_setaffinity(0, mask_bytes, wanted);
+        is_bound = CPU_EQUAL_S(mask_bytes, mask, wanted) || sched_setaffinity(0, mask_bytes, wanted) == 0;
     }
     CPU_FREE(wanted);
     CPU_FREE(mask);
+    return is_bound;
 }
 
 /* A larger pool left over from an earlier request would keep spinning beside a smaller one, so it is
  * shut down first. */
 enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err) {
-    int team = 0;
+    int team = 0, bound = 0;
     if (omp_get_max_threads() != (int)threads)
         omp_pause_resource_all(omp_pause_hard);
     omp_set_num_threads((int)threads);
-#pragma omp parallel num_threads((int)threads) reduction(+ : team)
+#pragma omp parallel num_threads((int)threads) reduction(+ : team, bound)
     {
         team += 1;
-        pdnn_threads_bind(&host->core_pu[omp_get_thread_num()], 1);
+        bound += pdnn_threads_bind(&host->core_pu[omp_get_thread_num()], 1);
     }
     if (team != (int)threads)
         return pdnn_fail(err, PDNN_INVALID, "asks for %" PRId64 " threads, OpenMP gives %d", threads, team);
+    if (bound != team)
+        return pdnn_fail(err, PDNN_IO, "only %d of %d threads can be bound to their cores", bound, team);
     pdnn_flush_denormals(threads);
     return PDNN_OK;
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "runtime/driver/sweep_schedule.h"
 #include "runtime/driver/sweep_visitor.h"
+#include "runtime/facts/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,10 +324,19 @@ static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct
                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
                                      struct pdnn_err *err) {
     struct pdnn_sweep_workers *workers = user;
-    if (request->ranks > 1)
-        return have_ranks_visit(workers, isa, request, watch, visit, err);
-    rest_others(workers, isa);
-    return pdnn_worker_visit(&workers->worker[isa], request, watch, visit, err);
+    enum pdnn_status status;
+    if (request->ranks > 1) {
+        status = have_ranks_visit(workers, isa, request, watch, visit, err);
+    } else {
+        rest_others(workers, isa);
+        status = pdnn_worker_visit(&workers->worker[isa], request, watch, visit, err);
+    }
+    /* Threads that lost their cores share others: what they took is no time of this setup. */
+    if (status == PDNN_OK && pdnn_host_cores_check(workers->host, err) != PDNN_OK) {
+        pdnn_visit_finish(visit);
+        status = err->status;
+    }
+    return status;
 }
 
 enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const struct pdnn_task *tasks,

@@ -158,6 +158,25 @@ enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err) {
     return pdnn_host_read_from(&here, host, err);
 }
 
+enum pdnn_status pdnn_host_cores_check(const struct pdnn_host *host, struct pdnn_err *err) {
+    struct pdnn_str gone = {0};
+    hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
+    enum pdnn_status status = allowed ? read_affinity(allowed, err)
+                                      : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the affinity mask");
+    for (int64_t i = 0; status == PDNN_OK && i < host->threads; i++)
+        if (!hwloc_bitmap_isset(allowed, (unsigned)host->core_pu[i]))
+            pdnn_str_printf(&gone, "%s%d", gone.length ? ", " : "", host->core_pu[i]);
+    if (gone.length)
+        status =
+            pdnn_fail(err, PDNN_IO,
+                      "cores %s were taken away from this process (its cpuset or affinity mask changed); "
+                      "what was measured on them is kept",
+                      pdnn_str_text(&gone));
+    pdnn_str_finish(&gone);
+    hwloc_bitmap_free(allowed);
+    return status;
+}
+
 uint64_t pdnn_host_throttle_count(void) {
     return pdnn_hostfiles_throttle_count("");
 }

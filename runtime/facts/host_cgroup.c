@@ -19,6 +19,15 @@ static void limit_quota(struct pdnn_cgroup *cgroup, double quota_us, double peri
         cgroup->quota_cpus = cpus;
 }
 
+/* In either version. */
+static void count_stops(struct pdnn_cgroup *cgroup, const char *directory) {
+    uint64_t stops;
+    char *stat = pdnn_hostfiles_read(directory, "/cpu.stat");
+    if (stat && pdnn_hostfiles_entry(stat, "nr_throttled", &stops))
+        cgroup->quota_stops += stops;
+    free(stat);
+}
+
 static bool read_number(const char *directory, const char *name, uint64_t *number) {
     char path[PATH_MAX];
     int length = snprintf(path, sizeof path, "%s/%s", directory, name);
@@ -56,6 +65,7 @@ static void read_unified(const char *directory, struct pdnn_cgroup *cgroup) {
     if (text && sscanf(text, "%lf %lf", &quota_us, &period_us) == 2)
         limit_quota(cgroup, quota_us, period_us);
     free(text);
+    count_stops(cgroup, directory);
     limit_memory(cgroup, directory, &most);
     limit_memory(cgroup, directory, &throttled);
 }
@@ -72,6 +82,7 @@ static void read_cpu(const char *directory, struct pdnn_cgroup *cgroup) {
     if (read_number(directory, "cpu.cfs_quota_us", &quota_us) &&
         read_number(directory, "cpu.cfs_period_us", &period_us))
         limit_quota(cgroup, (double)quota_us, (double)period_us);
+    count_stops(cgroup, directory);
 }
 
 struct hierarchy {
@@ -168,7 +179,7 @@ static bool find_directory(const char *cgroups, const char *mounts, const struct
 }
 
 void pdnn_cgroup_read(const char *root, struct pdnn_cgroup *cgroup) {
-    *cgroup = (struct pdnn_cgroup){0, UINT64_MAX};
+    *cgroup = (struct pdnn_cgroup){.headroom_bytes = UINT64_MAX};
     char *cgroups = pdnn_hostfiles_read(root, "/proc/self/cgroup");
     char *mounts = pdnn_hostfiles_read(root, "/proc/self/mountinfo");
     for (size_t i = 0; cgroups && mounts && i < sizeof hierarchies / sizeof *hierarchies; i++) {
@@ -179,6 +190,12 @@ void pdnn_cgroup_read(const char *root, struct pdnn_cgroup *cgroup) {
     }
     free(cgroups);
     free(mounts);
+}
+
+uint64_t pdnn_quota_stops_read(const char *root) {
+    struct pdnn_cgroup cgroup;
+    pdnn_cgroup_read(root, &cgroup);
+    return cgroup.quota_stops;
 }
 
 /* The number after "oom_kill " in the file; false if there is none. */

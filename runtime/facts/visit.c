@@ -69,7 +69,8 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "the later half of its visits, or of the samples in most visits, differs from the earlier by more than "
      "5 %",
      "look for a processor that heats up or for other programs; more rounds spread it evenly"},
-    {"preempted", "in most visits, another program took the core during more than a tenth of the samples",
+    {"preempted",
+     "in most visits, its threads had less than 85 % of their cores' time: other programs took the rest",
      "stop the other programs, or leave them a core with run.threads or taskset"},
     {"short", "a sample took less than 1000 readings of the clock, so reading it shows in the time",
      "take a larger minibatch or model; small differences between these rows mean nothing"},
@@ -98,6 +99,8 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "a composed time: from all rounds of operators together, corrected if models ran for that; p10 and p90 are "
      "the limits of its interval, if models ran to find it",
      "'paradnn compose --correct N' runs models for both"},
+    {"quota", "a control group's quota stopped its threads during a visit, so times are those of the quota",
+     "ask for whole cores (cpu.max, --cpus), or take fewer with run.threads"},
 };
 
 /* Index of the row with a name of this length, or count. */

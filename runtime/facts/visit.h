@@ -54,9 +54,10 @@ enum pdnn_flag {
     /* visit: the second half of its samples differs from the first by more than 5 %; row: most visits have
      * the flag, or the later half of the visits differs from the earlier by as much */
     PDNN_FLAG_DRIFT = 1 << 2,
-    PDNN_FLAG_PREEMPTED = 1 << 3, /* involuntary context switches in more than a tenth of the samples */
-    PDNN_FLAG_SHORT = 1 << 4,     /* a sample took less than 1000 clock reads */
-    PDNN_FLAG_REF = 1 << 5,       /* a library ran an implementation called ref */
+    PDNN_FLAG_PREEMPTED =
+        1 << 3,               /* the threads had less than 85 % of their cores in samples (core_share.h) */
+    PDNN_FLAG_SHORT = 1 << 4, /* a sample took less than 1000 clock reads */
+    PDNN_FLAG_REF = 1 << 5,   /* a library ran an implementation called ref */
     PDNN_FLAG_THROTTLED = 1 << 6, /* the host's throttle counters moved during the visit */
     PDNN_FLAG_SLOW = 1 << 7,      /* ops without a fast path for the dtype ran, because of --allow-slow */
     /* rows only: the probes beside it and those beside the roofs differ too much to tell how fast the machine
@@ -70,11 +71,12 @@ enum pdnn_flag {
     PDNN_FLAG_PREDICTED = 1 << 11,
     /* besides composed: from all rounds of operators together (session/compose/correct.h) */
     PDNN_FLAG_SETTLED = 1 << 12,
+    PDNN_FLAG_QUOTA = 1 << 13, /* a control group's quota stopped its threads during the visit */
 };
 
-enum { PDNN_FLAG_COUNT = 13 };
+enum { PDNN_FLAG_COUNT = 14 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
-enum { PDNN_FLAGS_TEXT = 120 };
+enum { PDNN_FLAGS_TEXT = 128 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 

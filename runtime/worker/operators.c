@@ -1,6 +1,7 @@
 #include "runtime/worker/operators.h"
 
 #include "base/clock.h"
+#include "runtime/core/core_share.h"
 #include "runtime/core/evict.h"
 #include "runtime/core/excerpt_measure.h"
 #include "runtime/core/reuse.h"
@@ -297,6 +298,7 @@ static enum pdnn_status time_stretch(const struct pdnn_outlined *outlined,
         return err->status;
     target->evict = outlined->is_cold ? evict : NULL;
     target->user = &evictor;
+    target->threads = pdnn_core_share_threads(outlined->model.threads);
     visit->plan_bytes = target->excerpt->touched_bytes;
     return pdnn_excerpt_measure(target, &request->request.rules, parts, visit, err);
 }

@@ -1,10 +1,12 @@
 #include "runtime/worker/visit.h"
 
-#include "runtime/core/probe.h"
 #include "base/clock.h"
+#include "runtime/core/core_share.h"
 #include "runtime/core/evict.h"
 #include "runtime/core/measure.h"
+#include "runtime/core/probe.h"
 #include "runtime/core/tune.h"
+#include "runtime/facts/host_cgroup.h"
 #include "runtime/worker/finite.h"
 #include "runtime/worker/loading.h"
 #include "runtime/worker/set.h"
@@ -187,9 +189,10 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         .evict = request->rules.cold ? evict : NULL,
         .waited_ns = bench->loading ? waited : NULL,
         .period = bench->loading ? (uint64_t)bench->loading->request.loaders : 0,
+        .threads = pdnn_core_share_threads(bench->far.threads),
         .before = bench->together.world ? begin_together : NULL,
         .after = bench->together.world ? end_together : NULL};
-    uint64_t throttled = pdnn_host_throttle_count();
+    uint64_t throttled = pdnn_host_throttle_count(), held_up = pdnn_quota_stops_read("");
     double *part_ns = calloc(bench->rows.n_ops ? bench->rows.n_ops : 1, sizeof *part_ns);
     if (!part_ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->rows.n_ops);
@@ -209,6 +212,8 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         bench->rows.ops[i].time_ns = part_ns[i];
     if (pdnn_host_throttle_count() != throttled)
         visit->flags |= PDNN_FLAG_THROTTLED;
+    if (pdnn_quota_stops_read("") != held_up) /* no other program's doing */
+        visit->flags = (visit->flags & ~(unsigned)PDNN_FLAG_PREEMPTED) | PDNN_FLAG_QUOTA;
     visit->flags |= find_ref(bench) | find_slow(&bench->plan->program);
     visit->flags |= bench->plan->program.is_untried ? PDNN_FLAG_UNTRIED : 0;
     free(part_ns);

@@ -64,6 +64,7 @@ static void announce(struct pdnn_presence *presence, const char *place, const st
     }
     if (made.fd < 0)
         return;
+    fchmod(made.fd, 0644); /* whatever the umask: sweeps of other users look */
     if (take_lock(made.fd) && write(made.fd, text->text, text->length) == (ssize_t)text->length)
         *presence = made;
     else

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
@@ -106,6 +107,13 @@ class Run:
                 self.row = next(csv.DictReader(file))
 
 
+def lines_of(path):
+    if not os.path.exists(path):
+        return 0
+    with open(path, encoding="utf-8") as file:
+        return len(file.readlines())
+
+
 def places(indices):
     return ",".join(f"{{{UNITS[i]}}}" for i in indices)
 
@@ -157,6 +165,25 @@ class EnvironmentTest(unittest.TestCase):
     def test_number_of_threads_is_no_limit(self):
         """OMP_NUM_THREADS is a default: a spec that asks for more threads gets them."""
         self.assertEqual(Run({"OMP_NUM_THREADS": "1"}, threads=2).row["threads"], "2")
+
+    def test_cores_that_are_taken_away_end_the_sweep(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("needs two cores")
+        with tempfile.TemporaryDirectory() as root:
+            journal = os.path.join(root, "out", "journal.csv")
+            options = [word for text in ("rounds=10000", "max_time=20s", "precision=0.0001%", "probe=off") for word in ("--set", f"measure.{text}")]
+            with subprocess.Popen([PARADNN, "sweep", "fc/layers=1,nodes=8,input=8,output=8,batch=2,threads=1,mode=infer", "-o",
+                                   os.path.join(root, "out"), "--set", "measure.min_samples=3", *options], env={**needs.quiet(), "PARADNN_NO_CACHE": "1"},
+                                  stderr=subprocess.PIPE, text=True) as child:
+                while lines_of(journal) < 2:
+                    self.assertIsNone(child.poll())
+                    time.sleep(0.05)
+                os.sched_setaffinity(child.pid, {max(os.sched_getaffinity(0))})
+                said = child.communicate()[1]
+            self.assertEqual(child.returncode, 1, said)
+            self.assertRegex(said, r"paradnn: cores \d+(, \d+)* were taken away from this process")
+            with open(os.path.join(root, "out", "results.csv"), newline="", encoding="utf-8") as file:
+                self.assertEqual(next(csv.DictReader(file))["status"], "ok")
 
     def test_taskset(self):
         reason = needs.missing("taskset")

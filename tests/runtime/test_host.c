@@ -444,6 +444,54 @@ static void test_openmp_tell_reasons(void **state) {
     assert_true(pdnn_openmp_is_passed(shown) && !pdnn_openmp_is_setting(shown));
 }
 
+/* Cores that are taken away while a sweep runs. */
+static void test_host_cores_check_says_which(void **state) {
+    struct pdnn_host host;
+    struct pdnn_err err = {0};
+    cpu_set_t all, one;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(pdnn_host_read(&host, &err), PDNN_OK);
+    assert_int_equal(pdnn_host_cores_check(&host, &err), PDNN_OK);
+    if (host.threads < 2)
+        skip();
+    CPU_ZERO(&one);
+    CPU_SET((size_t)host.core_pu[0], &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    enum pdnn_status status = pdnn_host_cores_check(&host, &err);
+    assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
+    assert_int_equal(status, PDNN_IO);
+    char expected[64];
+    snprintf(expected, sizeof expected, "cores %d", host.core_pu[1]);
+    assert_int_equal(strncmp(err.text, expected, strlen(expected)), 0);
+    assert_int_equal(pdnn_host_cores_check(&host, &err), PDNN_OK);
+}
+
+static void test_quota_stops_read_rows(void **state) {
+    static const struct {
+        struct file files[5];
+        uint64_t stops;
+    } rows[] = {
+        {{{"/proc/self/cgroup", "0::/job\n"},
+          {"/proc/self/mountinfo", V2_MOUNT},
+          {"/sys/fs/cgroup/job/cpu.stat", "usage_usec 5\nnr_periods 9\nnr_throttled 7\n"},
+          {"/sys/fs/cgroup/cpu.stat", "nr_throttled 1\n"}},
+         8},
+        {{{"/proc/self/cgroup", "5:cpu:/job\n"},
+          {"/proc/self/mountinfo", "41 30 0:32 / /cg/cpu rw - cgroup cgroup rw,cpu\n"},
+          {"/cg/cpu/job/cpu.stat", "nr_periods 0\nnr_throttled 3\nthrottled_time 0\n"}},
+         3},
+        {{{"/proc/self/cgroup", "0::/job\n"}, {"/proc/self/mountinfo", V2_MOUNT}}, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(make_root(state), 0);
+        for (size_t k = 0; rows[i].files[k].path; k++)
+            write_file(&rows[i].files[k]);
+        assert_int_equal(pdnn_quota_stops_read(root), rows[i].stops);
+        assert_int_equal(remove_root(state), 0);
+    }
+}
+
 static void test_host_places_text(void **state) {
     (void)state;
     struct pdnn_host host = {.threads = 3, .core_pu = {0, 2, 17}};
@@ -466,6 +514,8 @@ int main(void) {
         cmocka_unit_test(test_host_read_from_matrix),
         cmocka_unit_test(test_openmp_sort_effects),
         cmocka_unit_test(test_openmp_tell_reasons),
+        cmocka_unit_test(test_host_cores_check_says_which),
+        cmocka_unit_test(test_quota_stops_read_rows),
         cmocka_unit_test(test_host_places_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

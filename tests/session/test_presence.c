@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* mkdtemp, flock */
 /* Sweeps on one machine see each other, and nothing that others plant. */
 #include "session/join/presence.h"
+#include "session/session.h"
 #include "tests/cmocka_all.h"
 
 #include <fcntl.h>
@@ -77,10 +78,51 @@ static void test_presence_trusts_nothing(void **state) {
     close(odder);
 }
 
+/* A sweep of another user cannot read what a umask hides. */
+static void test_presence_is_readable(void **state) {
+    (void)state;
+    struct pdnn_presence presence;
+    struct pdnn_str others = {0};
+    struct stat file;
+    mode_t usual = umask(077);
+    pdnn_presence_begin(&presence, place, &two, "/a", &others);
+    umask(usual);
+    assert_int_equal(stat(presence.path, &file), 0);
+    assert_int_equal(file.st_mode & 0777, 0644);
+    pdnn_presence_end(&presence);
+    pdnn_str_finish(&others);
+}
+
+static void keep_text(void *user, const char *text) {
+    snprintf(user, 256, "%s", text);
+}
+
+static void test_announce_says_a_small_quota(void **state) {
+    (void)state;
+    static const struct {
+        double quota;
+        const char *text;
+    } rows[] = {
+        {0, ""}, {1, ""}, {2.5, ""}, {0.25, "a control group's quota leaves this process 0.25 of a core"}};
+    setenv("PARADNN_PRESENCE_DIR", place, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[256] = "";
+        const struct pdnn_session_hooks hooks = {.user = text, .warn = keep_text};
+        struct pdnn_session session = {.hooks = &hooks, .host = {.threads = 1, .quota_cpus = rows[i].quota}};
+        pdnn_session_announce(&session, "/a");
+        assert_int_equal(strncmp(text, rows[i].text, strlen(rows[i].text)), 0);
+        assert_int_equal(!*text, !*rows[i].text);
+        pdnn_presence_end(&session.presence);
+        pdnn_arena_finish(&session.arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_presence_sees_sweeps_on_its_cores),
         cmocka_unit_test(test_presence_trusts_nothing),
+        cmocka_unit_test(test_presence_is_readable),
+        cmocka_unit_test(test_announce_says_a_small_quota),
     };
     return cmocka_run_group_tests(tests, setup, NULL);
 }
