@@ -16,7 +16,7 @@
 #include "results/whatif/projection.h"
 #include "results/epochs/method_estimates.h"
 #include "results/query/shares.h"
-#include "session/compose/compose.h"
+#include "session/compose/validate.h"
 #include "session/compose/plan.h"
 
 #include <stdio.h>

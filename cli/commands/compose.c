@@ -7,6 +7,7 @@
 #include "cli/args/registry.h"
 #include "results/store/tables.h"
 #include "session/compose/compose.h"
+#include "session/compose/validate.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,15 +28,13 @@ static const char *const paragraphs[] = {
     "measured ones of other sizes, of the same implementation and state of the caches, if there are larger and "
     "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. "
     "What is left, the next run goes on with.",
-    "With --correct N, a random sample of N composed models also runs, between the rounds of the operators. "
-    "Half of them say by how much each kind of operator takes longer or shorter in models than composed, "
-    "by which all composed times are corrected; the other half how far corrected times are off, "
-    "which makes 90 % intervals: ci_low_ns and ci_high_ns. It takes at least 18 models for intervals, "
-    "and with 18 in each family and mode these have their own. Without it, "
+    "With --calibrate N, a random sample of N composed models also runs, between the rounds of the operators. "
+    "They say how far composed times are off, which makes 90 % intervals: ci_low_ns and ci_high_ns. It takes at "
+    "least 9 models for intervals, and with 9 in each family and mode these have their own. Without it, "
     "the interval of a composed row says how well its sum repeats between rounds, and nothing of the method's "
     "error.",
     "With --validate N, another sample of N also runs, and the table on stdout has the error of each, "
-    "beside how far its direct runs differ. No model corrects and validates. All rows of models that ran are direct.",
+    "beside how far its direct runs differ. No model calibrates and validates. All rows of models that ran are direct.",
     "Measured operators are kept in operators.csv in the library's directory, synced one by one. "
     "Run again, the command goes on where it ended; another spec measures only what the library lacks. "
     "Times count only for the same program, library, processor, threads and binding.",
@@ -48,7 +47,7 @@ static const struct pdnn_option_def options[] = {
      "NAME.I-of-N.composed for a shard; required for an ID)"},
     {"library", 'l', "DIR", NULL, false, "the directory of operators.csv (default: the result directory)"},
     {"validate", 0, "N", NULL, false, "also run N composed models and say how far their times were off"},
-    {"correct", 0, "N", NULL, false, "also run N others, to correct composed times and find their intervals"},
+    {"calibrate", 0, "N", NULL, false, "also run N others, to find the intervals of composed times"},
     {"budget", 0, "TIME", NULL, false,
      "what the command may take, as limits.budget: the models of which it buys most are composed, and "
      "operators predicted from measured neighbours"},
@@ -76,8 +75,8 @@ static const struct pdnn_option_hint hints[] = {
 static const struct pdnn_example examples[] = {
     {"paradnn compose sweeps/fc.yaml --validate 5",
      "the sweep from its operators, and five models to compare"},
-    {"paradnn compose sweeps/table2.yaml --correct 40 --validate 20",
-     "corrected and with intervals by 40 models that run, and 20 more to see how good that is"},
+    {"paradnn compose sweeps/table2.yaml --calibrate 40 --validate 20",
+     "with intervals by 40 models that run, and 20 more to see how good that is"},
     {"paradnn compose other.yaml -o other -l fc.composed", "another spec, with the operators of the first"},
     {"paradnn compose sweeps/table2.yaml --budget 1h --dry-run", "what an hour buys of a large sweep"},
     {"paradnn plot roofline fc.composed", "its results are like any others"},
@@ -120,7 +119,7 @@ static enum pdnn_status open_session(const struct pdnn_arguments *arguments, str
     job->request.retry = pdnn_argument(arguments, "retry");
     enum pdnn_status status = parse_count(arguments, "validate", &job->request.validate, err);
     if (status == PDNN_OK)
-        status = parse_count(arguments, "correct", &job->request.correct, err);
+        status = parse_count(arguments, "calibrate", &job->request.calibrate, err);
     if (status == PDNN_OK)
         status = read_extrapolate(arguments, &job->request.extrapolate, err);
     if (budget)
@@ -176,14 +175,9 @@ static void print_summary(const struct job *job) {
             pdnn_duration_format(measures, (double)result->measure_ns * 1e-9),
             pdnn_duration_format(lists, (double)result->list_ns * 1e-9), result->direct.visits);
     pdnn_str_finish(&tally);
-    const struct pdnn_settle_result *settled = &result->settled;
-    if (settled->fitted)
-        fprintf(stderr, "corrected by factors from %.3f to %.3f, from %zu models\n", settled->least_factor,
-                settled->greatest_factor, settled->fitted);
-    if (settled->fitted || settled->calibrated)
-        fprintf(stderr, "intervals from %zu%s models%s\n", settled->calibrated,
-                settled->fitted ? " other" : "",
-                settled->calibrated < PDNN_SETTLE_LEAST ? ", which are too few" : "");
+    if (result->calibrated)
+        fprintf(stderr, "intervals from %zu models%s\n", result->calibrated,
+                result->calibrated < PDNN_CALIBRATED_LEAST ? ", which are too few" : "");
     print_left_out(job);
     const char *path = pdnn_visible(shown, job->of.request.path);
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
@@ -192,7 +186,7 @@ static void print_summary(const struct job *job) {
 static void print_validation(const struct pdnn_arguments *arguments, const struct job *job) {
     struct pdnn_table models;
     struct pdnn_str text = {0};
-    pdnn_compose_validate(&job->sweep, job->result.corrects, &models);
+    pdnn_compose_validate(&job->sweep, job->result.calibrates, &models);
     if (pdnn_wants_text(arguments)) {
         pdnn_validation_text(&text, &models);
         pdnn_text_print(&text, false);
@@ -246,7 +240,7 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
 
 /* The plan is made of the graphs alone. */
 static enum pdnn_status check_dry(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    static const char *const others[] = {"library", "retry", "validate", "correct"};
+    static const char *const others[] = {"library", "retry", "validate", "calibrate"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (pdnn_argument(arguments, others[i]))
             return pdnn_fail(err, PDNN_INVALID,
@@ -269,7 +263,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = open_directory(arguments, &job, err);
     if (status == PDNN_OK && !is_dry)
         status = compose(arguments, &job, some_failed, err);
-    free(job.result.corrects);
+    free(job.result.calibrates);
     pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);
     pdnn_sweep_directory_close(&job.sweep);

@@ -2,7 +2,7 @@
 #ifndef CLI_PRINT_COMPOSITION_H
 #define CLI_PRINT_COMPOSITION_H
 
-#include "session/compose/compose.h"
+#include "session/compose/validate.h"
 #include "session/compose/plan.h"
 
 /* Appends the models of a validation, those with the largest errors first, and a summary by family and mode;

@@ -112,11 +112,9 @@ bool pdnn_visit_is(const struct pdnn_visit *visit, enum pdnn_visits_of which,
         return is_ok && pdnn_visit_counts(visit, standing);
     case PDNN_VISITS_DIRECT:
         return pdnn_visit_is_direct(visit);
-    case PDNN_VISITS_COMPOSED:
+    default:
         return is_ok && method != PDNN_METHOD_DIRECT && method <= pdnn_standing_composed(standing) &&
                !is_replaced(visit, standing);
-    default:
-        return pdnn_visit_is_round(visit);
     }
 }
 

@@ -68,8 +68,8 @@ bool pdnn_visit_is_direct(const struct pdnn_visit *visit);
 bool pdnn_visit_is_round(const struct pdnn_visit *visit);
 
 /* Which ok visits: those that make the row; the model's own; the composed ones that would make the row if the
- * model had never run; or rounds. */
-enum pdnn_visits_of { PDNN_VISITS_ROW, PDNN_VISITS_DIRECT, PDNN_VISITS_COMPOSED, PDNN_VISITS_ROUNDS };
+ * model had never run. */
+enum pdnn_visits_of { PDNN_VISITS_ROW, PDNN_VISITS_DIRECT, PDNN_VISITS_COMPOSED };
 bool pdnn_visit_is(const struct pdnn_visit *visit, enum pdnn_visits_of which,
                    const struct pdnn_standing *standing);
 

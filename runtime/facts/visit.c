@@ -96,9 +96,9 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "compose it again with a larger budget, which measures them, or run it with 'paradnn sweep' into the same "
      "directory"},
     {"settled",
-     "a composed time: from all rounds of operators together, corrected if models ran for that; p10 and p90 are "
-     "the limits of its interval, if models ran to find it",
-     "'paradnn compose --correct N' runs models for both"},
+     "a composed time: from all rounds of operators together; p10 and p90 are the limits of its interval, if "
+     "models ran to find it",
+     "'paradnn compose --calibrate N' runs models for that"},
     {"quota", "a control group's quota stopped its threads during a visit, so times are those of the quota",
      "ask for whole cores (cpu.max, --cpus), or take fewer with run.threads"},
 };

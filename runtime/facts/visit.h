@@ -69,7 +69,7 @@ enum pdnn_flag {
     PDNN_FLAG_COMPOSED = 1 << 10,
     /* besides composed: some of these times were predicted (results/fit/interpolate.h) */
     PDNN_FLAG_PREDICTED = 1 << 11,
-    /* besides composed: from all rounds of operators together (session/compose/correct.h) */
+    /* besides composed: from all rounds of operators together (session/compose/intervals.c) */
     PDNN_FLAG_SETTLED = 1 << 12,
     PDNN_FLAG_QUOTA = 1 << 13, /* a control group's quota stopped its threads during the visit */
 };

@@ -1,7 +1,7 @@
-/* Which of the composed models also run. */
+/* A stage of a composition: which of the composed models also run. */
 #include "base/memory.h"
 #include "base/rng.h"
-#include "session/compose/compose_state.h"
+#include "session/compose/state.h"
 
 #include <stdlib.h>
 
@@ -25,9 +25,7 @@ static int by_class(const void *a, const void *b) {
 
 /* Whether the model has been composed and has run. */
 static bool has_both(const struct compose *compose, size_t task) {
-    const struct pdnn_instance_visits of =
-        pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
-    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    const struct pdnn_standing standing = standing_of(compose, task);
     return standing.rounds[PDNN_METHOD_DIRECT] &&
            (standing.rounds[PDNN_METHOD_COMPOSED] || standing.rounds[PDNN_METHOD_PREDICTED]);
 }
@@ -42,7 +40,7 @@ static void add(const struct compose *compose, size_t task, struct candidate *ca
 
 /* The first of them, as many as there are to be. */
 static size_t take(const struct compose *compose, struct candidate *candidates, size_t count) {
-    size_t wanted = compose->request->validate + compose->request->correct;
+    size_t wanted = compose->request->validate + compose->request->calibrate;
     qsort(candidates, count, sizeof *candidates, by_class);
     count = count < wanted ? count : wanted;
     qsort(candidates, count, sizeof *candidates, by_hash);
@@ -52,7 +50,7 @@ static size_t take(const struct compose *compose, struct candidate *candidates, 
 void pdnn_compose_draw_samples(struct compose *compose, double budget_seconds) {
     struct pdnn_compose_choice choice = {0};
     size_t count = 0;
-    if (!compose->request->validate && !compose->request->correct)
+    if (!compose->request->validate && !compose->request->calibrate)
         return;
     pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
     struct candidate *candidates = pdnn_alloc(choice.choose.n_models + 1, sizeof *candidates);
@@ -75,12 +73,7 @@ void pdnn_compose_give_samples(struct compose *compose) {
         if (compose->role[i] == ROLE_COMPOSED)
             add(compose, i, candidates, &count);
     count = take(compose, candidates, count);
-    for (size_t i = 0; i < count; i++) {
-        size_t corrects = i - compose->request->validate;
-        enum role role = i < compose->request->validate ? ROLE_VALIDATES
-                         : corrects % 2                 ? ROLE_CALIBRATES
-                                                        : ROLE_FITS;
-        compose->role[candidates[i].task] = role;
-    }
+    for (size_t i = 0; i < count; i++)
+        compose->role[candidates[i].task] = i < compose->request->validate ? ROLE_VALIDATES : ROLE_CALIBRATES;
     free(candidates);
 }

@@ -1,5 +1,4 @@
-/* What the journal says about the error of composed times. */
-#include "session/compose/compose.h"
+#include "session/compose/validate.h"
 
 #include "base/memory.h"
 #include "runtime/facts/standing.h"
@@ -22,7 +21,6 @@ static const struct pdnn_column_def columns[PDNN_VALIDATED_COLUMNS] = {
     {"high_ns", NULL, "ns", HIDDEN(NUMBER), .help = "of the interval of that; empty without one"},
     {"direct_ns", "direct", "ns", TIME, .help = "its step as it ran"},
     {"error_pct", "error", "%", PERCENT, .help = "composed_ns over direct_ns, less 1"},
-    {"uncorrected_pct", NULL, "%", HIDDEN(NUMBER), .help = "the same of the sums before their correction"},
     {"repeat_pct", "repeat", "%", PERCENT,
      .help = "the last direct visit over the first, less 1: the machine's own share; empty from one visit"},
     {"outside_pct", NULL, "%", HIDDEN(NUMBER),
@@ -102,11 +100,10 @@ static void set_stratum(struct pdnn_table *table, size_t row, const char *id) {
 static void validate_one(const struct pdnn_instance_visits *of, const char *id, double *scratch,
                          struct pdnn_table *table) {
     const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
-    double composed, direct, rounds, repeat, ignored, worst_ns;
+    double composed, direct, repeat, ignored, worst_ns;
     if (!summarize(of, PDNN_VISITS_COMPOSED, scratch, &composed, &ignored) ||
         !summarize(of, PDNN_VISITS_DIRECT, scratch, &direct, &repeat))
         return;
-    summarize(of, PDNN_VISITS_ROUNDS, scratch, &rounds, &ignored);
     size_t row = pdnn_table_add_row(table);
     for (size_t i = 0; i < of->count; i++) {
         const struct pdnn_visit *visit = &of->visit[i];
@@ -121,14 +118,13 @@ static void validate_one(const struct pdnn_instance_visits *of, const char *id, 
     pdnn_table_set_number(table, row, PDNN_VALIDATED_COMPOSED, composed);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_DIRECT, direct);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_ERROR, (composed / direct - 1) * 100);
-    pdnn_table_set_number(table, row, PDNN_VALIDATED_UNCORRECTED, (rounds / direct - 1) * 100);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_REPEAT, repeat * 100);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_OUTSIDE, find_outside(of, scratch) * 100);
     pdnn_table_set_text(table, row, PDNN_VALIDATED_WORST_OP, find_worst(of, &worst_ns));
     pdnn_table_set_number(table, row, PDNN_VALIDATED_WORST_NS, worst_ns);
 }
 
-void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *corrects,
+void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool *calibrates,
                            struct pdnn_table *made) {
     const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
     const struct pdnn_session *session = sweep->session;
@@ -136,7 +132,7 @@ void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool 
     pdnn_table_init(made, &pdnn_validation_def);
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_instance_visits of = pdnn_visits_of(visits, session->tasks[i].id);
-        if (!(corrects && corrects[i]) && of.count)
+        if (!(calibrates && calibrates[i]) && of.count)
             validate_one(&of, session->tasks[i].id, scratch, made);
     }
     free(scratch);

@@ -1,11 +1,9 @@
-#include "session/compose/correct.h"
-
+/* The last stage of a composition: the times and intervals of its rows. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "results/stats/conformal.h"
-#include "results/stats/correction.h"
-#include "runtime/facts/standing.h"
 #include "runtime/facts/stats.h"
+#include "session/compose/state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,14 +13,12 @@
 /* A model is large if it needs this many times the last-level cache. */
 enum { LARGE = 4 };
 
+/* The nominal level of the intervals. */
+#define LEVEL 0.9
+
 struct settle {
-    struct pdnn_sweep_directory *sweep;
-    const enum pdnn_settle_use *use;
-    struct pdnn_texts kinds, strata;
-    struct pdnn_correction_row *rows;
-    size_t n_rows, room, n_models;
-    double *factor; /* by kind, then that of all others; NULL: 1 */
-    size_t n_factors;
+    struct compose *compose;
+    struct pdnn_texts strata;
     struct pdnn_conformal_case *cases;
     size_t n_cases;
     double *scratch; /* as many as there are cases */
@@ -61,8 +57,7 @@ static size_t find_last(const struct pdnn_instance_visits *of) {
 }
 
 static void find_rounds(const struct settle *settle, size_t task, struct rounds *rounds) {
-    rounds->of =
-        pdnn_visits_of(pdnn_journal_visits(settle->sweep->journal), settle->sweep->session->tasks[task].id);
+    rounds->of = visits_of(settle->compose, task);
     const struct pdnn_instance_visits *of = &rounds->of;
     rounds->count = 0;
     rounds->visit = pdnn_alloc(of->count + 1, sizeof *rounds->visit);
@@ -100,71 +95,17 @@ static double direct_of(const struct rounds *rounds) {
     return pdnn_visits_median_ns(rounds->of.visit, rounds->of.count, PDNN_VISITS_DIRECT, rounds->scratch);
 }
 
-/* What the row took where the model ran, as a share of what all rows took: the median over its visits. */
-static double direct_share_of(const struct rounds *rounds, size_t row) {
-    const struct pdnn_measured_op *of = row_of(rounds, row);
-    size_t count = 0;
-    for (size_t i = 0; i < rounds->of.count; i++) {
-        double all = 0, own = 0;
-        if (!pdnn_visit_is_direct(&rounds->of.visit[i]))
-            continue;
-        for (size_t k = 0; k < rounds->of.ops[i].count; k++) {
-            const struct pdnn_measured_op *op = &rounds->of.ops[i].op[k];
-            all += op->time_ns;
-            own += op->key == of->key && op->implementation == of->implementation && op->layer == of->layer
-                       ? op->time_ns
-                       : 0;
-        }
-        rounds->scratch[count++] = all > 0 ? own / all : 0;
-    }
-    return count ? pdnn_median(rounds->scratch, count) : 0;
-}
-
-/* Op and pass of "dense/forward/64x8:...". */
-static size_t kind_of(struct settle *settle, const char *key) {
-    char text[PDNN_OP_KEY_TEXT];
-    size_t length = strcspn(key, "/");
-    length += key[length] ? 1 + strcspn(key + length + 1, "/") : 0;
-    snprintf(text, sizeof text, "%.*s", (int)length, key);
-    return pdnn_texts_add(&settle->kinds, text);
-}
-
-static double factor_of(struct settle *settle, const char *key) {
-    if (!settle->factor)
-        return 1;
-    size_t kind = kind_of(settle, key);
-    return settle->factor[kind < settle->n_factors ? kind : settle->n_factors];
-}
-
-static double total_of(struct settle *settle, const struct rounds *rounds) {
+static double total_of(const struct rounds *rounds) {
     double sum = 0;
     for (size_t i = 0; i < rounds->of.ops[rounds->visit[0]].count; i++)
-        sum += median_of_row(rounds, i) * factor_of(settle, row_of(rounds, i)->key);
+        sum += median_of_row(rounds, i);
     return sum;
-}
-
-static void add_to_fit(struct settle *settle, size_t task, const struct rounds *rounds) {
-    size_t count = rounds->of.ops[rounds->visit[0]].count;
-    double direct_ns = direct_of(rounds);
-    (void)task;
-    if (is_predicted(rounds))
-        return;
-    if (settle->n_rows + count > settle->room) {
-        settle->room = 2 * (settle->n_rows + count);
-        settle->rows = pdnn_resize(settle->rows, settle->room, sizeof *settle->rows);
-    }
-    for (size_t i = 0; i < count; i++) {
-        size_t kind = kind_of(settle, row_of(rounds, i)->key);
-        settle->rows[settle->n_rows++] = (struct pdnn_correction_row){
-            kind, settle->n_models, median_of_row(rounds, i), direct_share_of(rounds, i) * direct_ns};
-    }
-    settle->n_models++;
 }
 
 /* The strata of a model, from the finest. */
 static void find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
                         size_t stratum[PDNN_CONFORMAL_STRATA]) {
-    const struct pdnn_session *session = settle->sweep->session;
+    const struct pdnn_session *session = settle->compose->session;
     const struct pdnn_instance *instance = &session->tasks[task].instance;
     const char *family = instance->family->name,
                *mode = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer";
@@ -186,43 +127,24 @@ static void add_to_calibration(struct settle *settle, size_t task, const struct 
         return;
     uint64_t plan_bytes = rounds->of.visit[rounds->visit[0]].plan_bytes;
     find_strata(settle, task, plan_bytes, one->stratum);
-    one->score = fabs(direct_of(rounds) / total_of(settle, rounds) - 1);
+    one->score = fabs(direct_of(rounds) / total_of(rounds) - 1);
     settle->n_cases++;
 }
 
-/* A model that was to say something and did not run, such as in an interrupted composition, is one like the
- * others. */
-static enum pdnn_settle_use use_of(enum pdnn_settle_use use, const struct rounds *rounds) {
-    bool has_run = !isnan(direct_of(rounds));
-    return use == PDNN_SETTLE_NOTHING || has_run ? use : PDNN_SETTLE_COMPOSED;
-}
-
-/* Calls each for every task of this use that has rounds. */
-static void for_each(struct settle *settle, enum pdnn_settle_use use,
+/* Calls each for every task that has rounds: those that calibrate and have run, or the composed ones, among
+ * which are those that were to calibrate and did not run, such as in an interrupted composition. */
+static void for_each(struct settle *settle, bool calibrates,
                      void (*each)(struct settle *settle, size_t task, const struct rounds *rounds)) {
-    for (size_t i = 0; i < settle->sweep->session->n_tasks && settle->status == PDNN_OK; i++) {
+    const struct compose *compose = settle->compose;
+    for (size_t i = 0; i < compose->session->n_tasks && settle->status == PDNN_OK; i++) {
         struct rounds rounds = {0};
-        if (settle->use[i] == PDNN_SETTLE_NOTHING)
+        if (!is_composed(compose->role[i]))
             continue;
         find_rounds(settle, i, &rounds);
-        if (rounds.count && use_of(settle->use[i], &rounds) == use)
+        bool says = compose->role[i] == ROLE_CALIBRATES && !isnan(direct_of(&rounds));
+        if (rounds.count && says == calibrates)
             each(settle, i, &rounds);
         rounds_finish(&rounds);
-    }
-}
-
-static void fit(struct settle *settle, struct pdnn_settle_result *result) {
-    for_each(settle, PDNN_SETTLE_FITS, add_to_fit);
-    result->fitted = settle->n_models;
-    if (!settle->n_models)
-        return;
-    settle->n_factors = settle->kinds.count;
-    settle->factor = pdnn_alloc(settle->n_factors + 1, sizeof *settle->factor);
-    pdnn_correction_fit(settle->rows, settle->n_rows, settle->n_models, settle->n_factors + 1,
-                        settle->factor);
-    for (size_t i = 0; i < settle->n_factors; i++) {
-        result->least_factor = fmin(result->least_factor, settle->factor[i]);
-        result->greatest_factor = fmax(result->greatest_factor, settle->factor[i]);
     }
 }
 
@@ -231,8 +153,7 @@ static void set_limits(const struct settle *settle, const struct rounds *rounds,
                        const size_t stratum[PDNN_CONFORMAL_STRATA], double total_ns,
                        struct pdnn_visit *visit) {
     const struct pdnn_visit *round = &rounds->of.visit[rounds->visit[0]];
-    double reach =
-        pdnn_conformal_find(settle->cases, settle->n_cases, stratum, PDNN_SETTLE_LEVEL, settle->scratch);
+    double reach = pdnn_conformal_find(settle->cases, settle->n_cases, stratum, LEVEL, settle->scratch);
     double below = 1 - round->p10_ns / round->median_ns, above = round->p90_ns / round->median_ns - 1;
     reach = isinf(reach) ? 0 : reach;
     visit->p10_ns = total_ns * (1 - fmin(reach + below, 1));
@@ -257,8 +178,7 @@ static bool is_known(const struct rounds *rounds, const struct pdnn_visit *visit
     return same && count == rounds->count;
 }
 
-static void copy_rows(struct settle *settle, const struct rounds *rounds, double scale,
-                      struct pdnn_visit *visit) {
+static void copy_rows(const struct rounds *rounds, double scale, struct pdnn_visit *visit) {
     size_t count = rounds->of.ops[rounds->visit[0]].count;
     visit->ops = pdnn_alloc(count + 1, sizeof *visit->ops);
     visit->n_ops = count;
@@ -270,14 +190,14 @@ static void copy_rows(struct settle *settle, const struct rounds *rounds, double
         snprintf(to->implementation, sizeof to->implementation, "%s", from->implementation);
         to->count = from->count;
         to->bytes = from->bytes;
-        to->time_ns = median_of_row(rounds, i) * factor_of(settle, from->key) * scale;
+        to->time_ns = median_of_row(rounds, i) * scale;
     }
 }
 
 /* As many visits as rounds, whose sums scatter about the total as those did. */
 static void settle_one(struct settle *settle, size_t task, const struct rounds *rounds) {
     size_t stratum[PDNN_CONFORMAL_STRATA];
-    double total_ns = total_of(settle, rounds);
+    double total_ns = total_of(rounds);
     struct pdnn_visit *visits = pdnn_alloc(rounds->count, sizeof *visits);
     for (size_t i = 0; i < rounds->count; i++)
         rounds->scratch[i] = rounds->of.visit[rounds->visit[i]].median_ns;
@@ -292,31 +212,31 @@ static void settle_one(struct settle *settle, size_t task, const struct rounds *
         visit->ops = NULL;
         visit->median_ns = visit->min_ns = visit->mean_ns = visit->stamped_ns = total_ns * scale;
         set_limits(settle, rounds, stratum, total_ns, visit);
-        copy_rows(settle, rounds, scale, visit);
+        copy_rows(rounds, scale, visit);
     }
     bool is_new = !is_known(rounds, visits);
     for (size_t i = 0; i < rounds->count; i++) {
         if (is_new && settle->status == PDNN_OK)
-            settle->status = pdnn_sweep_directory_commit(settle->sweep, task, &visits[i], settle->err);
+            settle->status =
+                pdnn_sweep_directory_commit(settle->compose->sweep, task, &visits[i], settle->err);
         pdnn_visit_finish(&visits[i]);
     }
     free(visits);
 }
 
-enum pdnn_status pdnn_compose_settle(struct pdnn_sweep_directory *sweep, const enum pdnn_settle_use *use,
-                                     struct pdnn_settle_result *result, struct pdnn_err *err) {
-    struct settle settle = {.sweep = sweep, .use = use, .started_unix_ms = pdnn_clock_unix_ms(), .err = err};
-    *result = (struct pdnn_settle_result){.least_factor = NAN, .greatest_factor = NAN};
-    settle.cases = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *settle.cases);
-    settle.scratch = pdnn_alloc(sweep->session->n_tasks + 1, sizeof *settle.scratch);
-    fit(&settle, result);
-    for_each(&settle, PDNN_SETTLE_CALIBRATES, add_to_calibration);
-    result->calibrated = settle.n_cases;
-    for_each(&settle, PDNN_SETTLE_COMPOSED, settle_one);
-    pdnn_texts_finish(&settle.kinds);
+enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *err) {
+    const size_t n_tasks = compose->session->n_tasks;
+    struct settle settle = {.compose = compose, .started_unix_ms = pdnn_clock_unix_ms(), .err = err};
+    bool *calibrates = pdnn_resize(compose->result->calibrates, n_tasks + 1, sizeof *calibrates);
+    compose->result->calibrates = calibrates;
+    for (size_t i = 0; i < n_tasks; i++)
+        calibrates[i] = compose->role[i] == ROLE_CALIBRATES;
+    settle.cases = pdnn_alloc(n_tasks + 1, sizeof *settle.cases);
+    settle.scratch = pdnn_alloc(n_tasks + 1, sizeof *settle.scratch);
+    for_each(&settle, true, add_to_calibration);
+    compose->result->calibrated = settle.n_cases;
+    for_each(&settle, false, settle_one);
     pdnn_texts_finish(&settle.strata);
-    free(settle.rows);
-    free(settle.factor);
     free(settle.cases);
     free(settle.scratch);
     return settle.status;

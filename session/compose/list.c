@@ -1,0 +1,173 @@
+#define _GNU_SOURCE /* environ */
+/* A stage of a composition: which models are compiled, in which contexts their operators are measured. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "runtime/facts/context.h"
+#include "runtime/facts/protocol.h"
+#include "session/compose/state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The version of the library behind the task's backend. */
+static enum pdnn_status find_software(struct compose *compose, const struct pdnn_task *task, char *software,
+                                      struct pdnn_err *err) {
+    const char *backend = pdnn_backend_names[task->instance.setting[PDNN_SETTING_BACKEND]];
+    struct pdnn_worker *worker;
+    enum pdnn_status status = pdnn_sweep_workers_get(
+        compose->workers, (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA], &worker, err);
+    if (status != PDNN_OK)
+        return status;
+    const struct pdnn_software *rows = pdnn_worker_software(worker);
+    for (size_t i = 0; i < rows->count; i++)
+        if (strcmp(rows->row[i].backend, backend) == 0)
+            snprintf(software, PDNN_LIBRARY_NAME_TEXT, "%.*s", PDNN_LIBRARY_NAME_TEXT - 1,
+                     rows->row[i].version);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task, size_t *number,
+                                           struct pdnn_err *err) {
+    const struct pdnn_task *of = &compose->session->tasks[task];
+    const int64_t *setting = of->instance.setting;
+    struct context fresh = {.backend = setting[PDNN_SETTING_BACKEND],
+                            .threads = setting[PDNN_SETTING_THREADS],
+                            .isa = setting[PDNN_SETTING_ISA]};
+    for (*number = 0; *number < compose->n_contexts; ++*number) {
+        const struct context *known = &compose->contexts[*number];
+        if (known->backend == fresh.backend && known->threads == fresh.threads && known->isa == fresh.isa)
+            return PDNN_OK;
+    }
+    compose->contexts = pdnn_resize(compose->contexts, compose->n_contexts + 1, sizeof *compose->contexts);
+    if (find_software(compose, of, fresh.software, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_context context = {.host = &compose->session->host,
+                                         .build = pdnn_build,
+                                         .library = fresh.software,
+                                         .isa = pdnn_isa_names[fresh.isa],
+                                         .threads = fresh.threads,
+                                         .variables = environ};
+    struct pdnn_str text = {0};
+    pdnn_context_format(&context, &text);
+    pdnn_library_context(pdnn_str_text(&text), fresh.text);
+    pdnn_str_finish(&text);
+    compose->contexts[compose->n_contexts++] = fresh;
+    return PDNN_OK;
+}
+
+/* Whether the journal has all rounds of the task, of its own or composed of measured operators: what is
+ * predicted may be measured this time. */
+static bool is_complete(const struct compose *compose, size_t task) {
+    const struct pdnn_standing standing = standing_of(compose, task);
+    size_t rounds = (size_t)compose->rules.rounds;
+    return standing.rounds[PDNN_METHOD_DIRECT] >= rounds || standing.rounds[PDNN_METHOD_COMPOSED] >= rounds;
+}
+
+/* What earlier runs have measured costs nothing in the plan. */
+static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    size_t context;
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        if (compose->plan.models[i].is_open &&
+            pdnn_compose_find_context(compose, i, &context, err) != PDNN_OK)
+            return err->status;
+    }
+    for (size_t i = 0; i < compose->n_contexts; i++) {
+        const char *key;
+        struct pdnn_library_times times;
+        for (size_t at = 0; (at = pdnn_library_next(compose->request->library, at, compose->contexts[i].text,
+                                                    &key, &times));)
+            if (times.count >= (size_t)compose->rules.rounds)
+                pdnn_compose_plan_known(&compose->plan, key);
+    }
+    return PDNN_OK;
+}
+
+/* What earlier runs have done is out of the plan, except for what validates and calibrates. */
+static void note_complete(struct compose *compose) {
+    for (size_t i = 0; i < compose->session->n_tasks; i++)
+        if (compose->plan.models[i].is_open && !compose->is_sampled[i] && is_complete(compose, i))
+            pdnn_compose_plan_compiled(&compose->plan, i);
+}
+
+/* Compiles what the budget may buy, until half of it is spent; what was drawn first, so that it does not
+ * depend on how far that goes. */
+static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    double budget_seconds = seconds_left(compose);
+    struct pdnn_compose_choice choice = {0};
+    struct pdnn_operators_order order = {.deadline_ns = pdnn_clock_ns() + (uint64_t)(0.5e9 * budget_seconds)};
+    size_t *tasks = pdnn_alloc(session->n_tasks + 1, sizeof *tasks);
+    pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
+    for (int drawn = 1; drawn >= 0; drawn--) {
+        for (size_t i = 0; i < choice.choose.n_models; i++) {
+            uint32_t model = choice.choose.order[i];
+            size_t task = choice.task_of[model];
+            if (compose->is_sampled[task] == drawn && choice.choose.models[model].fate != PDNN_FATE_LEFT)
+                tasks[order.count++] = task;
+        }
+    }
+    order.tasks = tasks;
+    enum pdnn_status status =
+        pdnn_operators_collect(&compose->operators, session, compose->workers, &compose->rules, &order, err);
+    pdnn_compose_choice_finish(&choice);
+    free(tasks);
+    return status;
+}
+
+/* The array with zeros behind what it had. */
+static void *grow(void *array, size_t had, size_t count, size_t size) {
+    char *grown = pdnn_resize(array, count + 1, size);
+    memset(grown + had * size, 0, (count + 1 - had) * size);
+    return grown;
+}
+
+/* Arrays by operator, of which `had` were there. */
+static void make_room(struct compose *compose, size_t had) {
+    size_t count = compose->operators.keys.count;
+    compose->context_of = grow(compose->context_of, had, count, sizeof *compose->context_of);
+    compose->order = grow(compose->order, had, count, sizeof *compose->order);
+    compose->is_tried = grow(compose->is_tried, had, count, sizeof *compose->is_tried);
+    compose->is_used = grow(compose->is_used, had, count, sizeof *compose->is_used);
+}
+
+enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    size_t had = compose->operators.keys.count;
+    uint64_t began_ns = pdnn_clock_ns();
+    for (size_t i = 0; i < session->n_tasks; i++)
+        session->tasks[i].closed = compose->closed[i];
+    enum pdnn_status status = isinf(seconds_left(compose))
+                                  ? pdnn_operators_collect(&compose->operators, session, compose->workers,
+                                                           &compose->rules, NULL, err)
+                                  : collect_some(compose, err);
+    compose->result->list_ns += pdnn_clock_ns() - began_ns;
+    compose->result->operators = compose->operators.keys.count;
+    compose->result->stateless = compose->operators.stateless.count;
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
+        if (compose->operators.tasks[i].is_listed)
+            *guessed += pdnn_compose_plan_compiled(&compose->plan, i);
+    if (status == PDNN_OK)
+        make_room(compose, had);
+    return status;
+}
+
+enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *err) {
+    const struct pdnn_session *session = compose->session;
+    compose->role = pdnn_alloc(session->n_tasks + 1, sizeof *compose->role);
+    compose->closed = pdnn_alloc(session->n_tasks + 1, sizeof *compose->closed);
+    compose->is_sampled = pdnn_alloc(session->n_tasks + 1, sizeof *compose->is_sampled);
+    for (size_t i = 0; i < session->n_tasks; i++)
+        compose->closed[i] = session->tasks[i].closed;
+    enum pdnn_status status = pdnn_compose_plan(&compose->plan, session, err);
+    if (status == PDNN_OK && !isinf(seconds_left(compose)))
+        status = note_known(compose, err);
+    if (status == PDNN_OK && !isinf(seconds_left(compose)))
+        pdnn_compose_draw_samples(compose, seconds_left(compose));
+    if (status == PDNN_OK && !isinf(seconds_left(compose)))
+        note_complete(compose);
+    return status;
+}

@@ -1,0 +1,167 @@
+/* A stage of a composition: the operators that were chosen, measured round by round into the library. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "session/compose/state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Between two lines of progress. */
+static const uint64_t report_gap_ns = 200000000;
+
+static bool is_stopped(const struct compose *compose) {
+    return compose->rules.stop && *compose->rules.stop;
+}
+
+static bool is_late(struct compose *compose) {
+    uint64_t deadline_ns = compose->rules.deadline_ns;
+    bool late = deadline_ns && pdnn_clock_ns() >= deadline_ns;
+    compose->result->out_of_time = compose->result->out_of_time || late;
+    return late;
+}
+
+/* To be measured: of a composed model, and neither predicted nor left. */
+static bool is_chosen(const struct compose *compose, size_t number) {
+    return compose->is_used[number] && compose->fates.choose.operators[number].fate == PDNN_FATE_MEASURED;
+}
+
+size_t pdnn_compose_order(struct compose *compose) {
+    const struct pdnn_operators *operators = &compose->operators;
+    size_t n_tasks = compose->session->n_tasks;
+    struct pdnn_rng rng = {pdnn_rng_at(compose->request->seed, 2), 0};
+    size_t *tasks = pdnn_alloc(n_tasks + 1, sizeof *tasks);
+    bool *is_ordered = pdnn_alloc(operators->keys.count + 1, sizeof *is_ordered);
+    size_t count = 0;
+    for (size_t i = 0; i < n_tasks; i++)
+        tasks[i] = i;
+    pdnn_rng_shuffle(&rng, tasks, n_tasks, sizeof *tasks);
+    for (size_t i = 0; i < n_tasks; i++) {
+        for (size_t k = 0; k < operators->tasks[tasks[i]].count; k++) {
+            size_t number = operators->tasks[tasks[i]].use[k].number;
+            if (is_chosen(compose, number) && operators->facts[number].task == tasks[i] &&
+                !is_ordered[number])
+                compose->order[count++] = number;
+            is_ordered[number] = is_ordered[number] || operators->facts[number].task == tasks[i];
+        }
+    }
+    free(tasks);
+    free(is_ordered);
+    return count;
+}
+
+/* Whether round `round` has its time of the operator, or will never have it. */
+static bool is_done(const struct compose *compose, size_t number, size_t round) {
+    struct pdnn_library_times times;
+    bool known = find_times(compose, number, &times);
+    bool may_retry = compose->request->retry && !compose->is_tried[number];
+    return known && (times.count > round || (times.outcome != PDNN_OUTCOME_OK && !may_retry));
+}
+
+/* The operators of the same model that this round lacks too. */
+static void want_others(const struct compose *compose, size_t task, size_t round,
+                        struct pdnn_operator_request *request) {
+    const struct pdnn_task_operators *of = &compose->operators.tasks[task];
+    for (size_t i = 0; i < of->count && i < PDNN_OPERATOR_WANTED_MAX; i++)
+        if (is_chosen(compose, of->use[i].number) && !is_done(compose, of->use[i].number, round))
+            request->wanted[i / 8] |= (unsigned char)(1u << i % 8);
+}
+
+static enum pdnn_status add_row(struct compose *compose, size_t number, const struct pdnn_visit *visit,
+                                struct pdnn_err *err) {
+    const struct context *context = &compose->contexts[compose->context_of[number]];
+    struct pdnn_library_row *row = pdnn_alloc(1, sizeof *row);
+    row->visit = *visit;
+    memcpy(row->context, context->text, sizeof row->context);
+    memcpy(row->software, context->software, sizeof row->software);
+    snprintf(row->host, sizeof row->host, "%s", compose->session->host.name);
+    snprintf(row->key, sizeof row->key, "%s", compose->operators.keys.text[number]);
+    enum pdnn_status status = pdnn_library_add(compose->request->library, row, err);
+    compose->is_tried[number] = true;
+    compose->result->measured++;
+    compose->guessed_seconds += pdnn_compose_guess(compose, number);
+    free(row);
+    return status;
+}
+
+/* A row for each time; for a failure, one for the operator that was asked for. */
+static enum pdnn_status add_rows(struct compose *compose, size_t number, size_t round,
+                                 const struct pdnn_visit *visit, const struct pdnn_operator_time *times,
+                                 size_t n_times, struct pdnn_err *err) {
+    const struct pdnn_task_operators *of = &compose->operators.tasks[compose->operators.facts[number].task];
+    if (visit->outcome != PDNN_OUTCOME_OK)
+        return add_row(compose, number, visit, err);
+    for (size_t i = 0; i < n_times; i++) {
+        struct pdnn_visit one = *visit;
+        one.median_ns = times[i].ns;
+        one.min_ns = times[i].min_ns;
+        one.mad_ns = times[i].mad_ns;
+        if (times[i].number >= of->count)
+            return pdnn_fail(err, PDNN_INTERNAL, "the worker measured an operator that the model lacks");
+        size_t measured = of->use[times[i].number].number;
+        if (!is_done(compose, measured, round) && add_row(compose, measured, &one, err) != PDNN_OK)
+            return err->status;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status measure_one(struct compose *compose, size_t number, size_t round,
+                                    struct pdnn_err *err) {
+    const struct context *context = &compose->contexts[compose->context_of[number]];
+    const size_t task = compose->operators.facts[number].task;
+    const struct pdnn_visit_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
+                                           .stop = compose->rules.stop,
+                                           .grace_ns = compose->rules.grace_ns};
+    struct pdnn_operator_request *request = pdnn_alloc(1, sizeof *request);
+    struct pdnn_visit visit = {0};
+    struct pdnn_operator_time *times = NULL;
+    size_t n_times = 0;
+    struct pdnn_worker *worker;
+    enum pdnn_status status =
+        pdnn_operators_request(compose->session, &compose->rules, task, &request->request, err);
+    if (status == PDNN_OK)
+        status = pdnn_sweep_workers_get(compose->workers, (enum pdnn_isa)context->isa, &worker, err);
+    if (status == PDNN_OK) {
+        request->request.rules.max_visit_ns = PDNN_COMPOSE_MEASURE_NS;
+        request->request.rules.time_limit_ns = watch.time_limit_ns;
+        snprintf(request->key, sizeof request->key, "%s", compose->operators.keys.text[number]);
+        want_others(compose, task, round, request);
+        status = pdnn_worker_operator(worker, request, &watch, &visit, &times, &n_times, err);
+    }
+    if (status == PDNN_OK)
+        status = add_rows(compose, number, round, &visit, times, n_times, err);
+    free(times);
+    free(request);
+    return status;
+}
+
+/* The time left goes by what was guessed for the operators done and for the others. */
+static void report(const struct compose *compose, size_t done, size_t all, uint64_t began_ns) {
+    const struct pdnn_session_hooks *hooks = compose->session->hooks;
+    double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9, seconds[2] = {0};
+    for (size_t i = 0; i < all; i++)
+        seconds[i >= done] += compose->fates.choose.operators[compose->order[i]].seconds;
+    hooks->work(hooks->user, "operators measured", done, all,
+                seconds[0] > 0 ? passed / seconds[0] * seconds[1] : -1);
+}
+
+enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, size_t round,
+                                      struct pdnn_err *err) {
+    const uint64_t began_ns = pdnn_clock_ns();
+    uint64_t reported_ns = 0;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < count && status == PDNN_OK && !is_late(compose); i++) {
+        if (is_stopped(compose))
+            status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
+        else if (!is_done(compose, compose->order[i], round))
+            status = measure_one(compose, compose->order[i], round, err);
+        if (pdnn_clock_ns() - reported_ns > report_gap_ns) {
+            report(compose, i, count, began_ns);
+            reported_ns = pdnn_clock_ns();
+        }
+    }
+    compose->session->hooks->ended(compose->session->hooks->user);
+    compose->result->measure_ns += pdnn_clock_ns() - began_ns;
+    return status;
+}

@@ -1,0 +1,137 @@
+/* What the stages of a composition share. Private to session/compose. */
+#ifndef SESSION_COMPOSE_STATE_H
+#define SESSION_COMPOSE_STATE_H
+
+#include "base/clock.h"
+#include "runtime/facts/standing.h"
+#include "session/compose/operators.h"
+#include "session/compose/plan.h"
+#include "session/compose/request.h"
+
+#include <math.h>
+
+/* A measurement of an operator samples for at most this long, or until it has measure.min_samples. */
+enum { PDNN_COMPOSE_MEASURE_NS = 150000000 };
+
+/* What becomes of a task. */
+enum role { ROLE_NONE, ROLE_COMPOSED, ROLE_VALIDATES, ROLE_CALIBRATES, ROLE_DIRECT };
+
+struct context {
+    int64_t backend, threads, isa;
+    char text[PDNN_LIBRARY_CONTEXT_TEXT];
+    char software[PDNN_LIBRARY_NAME_TEXT];
+};
+
+/* What is decided on, once it is compiled. */
+struct fates {
+    struct pdnn_choose
+        choose; /* its operators are the composition's by number; its models those of task_of */
+    size_t *task_of;
+    enum pdnn_fate *of_task; /* by task */
+    double *floor_ns;        /* by operator */
+    struct pdnn_kind_caches caches;
+    struct pdnn_neighbours *neighbours; /* of the present round */
+    struct pdnn_arena arena;
+};
+
+struct compose {
+    struct pdnn_sweep_directory *sweep;
+    const struct pdnn_session *session;
+    const struct pdnn_compose_request *request;
+    struct pdnn_compose_result *result;
+    struct pdnn_sweep_rules rules;
+    struct pdnn_sweep_workers *workers;
+    struct pdnn_compose_plan plan;
+    struct pdnn_operators operators;
+    struct fates fates;
+    enum role *role;  /* by task */
+    bool *closed;     /* by task: before roles were given */
+    bool *is_sampled; /* by task: to validate or calibrate if it is composed, by the budget's plan */
+    bool *is_tried;   /* by operator: measured in this run */
+    bool *is_used;    /* by operator: of a composed model */
+    size_t *context_of, *order; /* by operator; operators in the order of measurement */
+    struct context *contexts;
+    size_t n_contexts;
+    double guessed_seconds; /* for the measurements of operators made now */
+};
+
+static inline bool is_composed(enum role role) {
+    return role != ROLE_NONE && role != ROLE_DIRECT;
+}
+
+static inline bool find_times(const struct compose *compose, size_t number,
+                              struct pdnn_library_times *times) {
+    *times = (struct pdnn_library_times){.reason = ""};
+    return pdnn_library_find(compose->request->library, compose->contexts[compose->context_of[number]].text,
+                             compose->operators.keys.text[number], times);
+}
+
+/* Seconds left until the deadline; INFINITY: none. */
+static inline double seconds_left(const struct compose *compose) {
+    uint64_t now_ns = pdnn_clock_ns(), deadline_ns = compose->rules.deadline_ns;
+    if (!deadline_ns)
+        return INFINITY;
+    return deadline_ns > now_ns ? (double)(deadline_ns - now_ns) * 1e-9 : 0;
+}
+
+/* The task's visits in the journal. */
+static inline struct pdnn_instance_visits visits_of(const struct compose *compose, size_t task) {
+    return pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
+}
+
+static inline struct pdnn_standing standing_of(const struct compose *compose, size_t task) {
+    const struct pdnn_instance_visits of = visits_of(compose, task);
+    return pdnn_standing_of(of.visit, of.count);
+}
+
+/* What the model was listed as: its outcome, memory and rows. */
+static inline struct pdnn_instance_visits listed(const struct compose *compose, size_t task) {
+    return pdnn_visits_of(&compose->operators.listed, compose->session->tasks[task].id);
+}
+
+/* The number of the context that the task's operators are measured in. */
+enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task, size_t *number,
+                                           struct pdnn_err *err);
+
+/* The plan; with a budget, without what earlier runs have done. */
+enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *err);
+
+/* Compiles all models, or with a budget some more of them; *guessed: seconds, added up over all calls. */
+enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, struct pdnn_err *err);
+
+/* Random samples of the composed models: those that validate and those that calibrate. A model's place is a
+ * hash of the seed and its id, so that the models of one run or pass are those of the next. With a budget
+ * they are drawn from what it may buy, before anything is compiled. */
+void pdnn_compose_draw_samples(struct compose *compose, double budget_seconds);
+/* Roles for those that were drawn, or without a budget for the first of all, by the roles there are. */
+void pdnn_compose_give_samples(struct compose *compose);
+
+/* One measurement of the operator, as guessed before anything was measured. */
+double pdnn_compose_guess(const struct compose *compose, size_t number);
+
+/* What is measured, what predicted and what is left, within the time that there is. */
+enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *err);
+void pdnn_compose_forget(struct compose *compose);
+
+/* The operators to measure, those that one model measures together, models in random order. Returns how many.
+ */
+size_t pdnn_compose_order(struct compose *compose);
+
+/* Measures the first `count` of that order that lack this round. */
+enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, size_t round,
+                                      struct pdnn_err *err);
+
+/* A visit of this round to each composed model that lacks it. */
+enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, struct pdnn_err *err);
+
+/* The last stage: from the visits of the rounds, and from models that also ran, to the times and intervals of
+ * the composed rows. The rounds' visits stay in the journal; those appended have PDNN_FLAG_SETTLED and
+ * replace them. Nothing is appended that would repeat what is there.
+ *
+ * A row of operators has the median of its times over the rounds, so that what disturbed one measurement does
+ * not count. The visits' sums scatter about their total as the rounds did. Their quantiles p10 and p90 are
+ * the limits of an interval by the models that calibrate (results/stats/conformal.h): family, mode and size
+ * of memory, with fewer of these where there are too few; without them, the rounds' own. */
+enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *err);
+
+#endif
