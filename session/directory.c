@@ -228,15 +228,16 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
     return PDNN_OK;
 }
 
-static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct pdnn_record *record,
+static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct pdnn_result *row,
                                  struct pdnn_err *err) {
     struct writing *writing = user;
     (void)err;
     if (stage == PDNN_STAGE_OTHER)
         return PDNN_OK;
-    pdnn_summary_add(&writing->summary, record);
-    if (!isnan(record->speed_index))
-        writing->speeds[writing->n_speeds++] = record->speed_index;
+    pdnn_summary_add(&writing->summary, row);
+    double speed_index = pdnn_result_number(row, PDNN_RESULT_SPEED_INDEX);
+    if (!isnan(speed_index))
+        writing->speeds[writing->n_speeds++] = speed_index;
     return PDNN_OK;
 }
 
@@ -270,7 +271,7 @@ enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep,
 }
 
 enum pdnn_status pdnn_sweep_directory_write(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    struct pdnn_tables tables = {.columns = {0}};
+    struct pdnn_tables tables = {0};
     sweep->written = false;
     enum pdnn_status status = pdnn_sweep_directory_tables(sweep, &tables, err);
     if (status == PDNN_OK)

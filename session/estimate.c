@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "runtime/driver/worker.h"
 #include "session/roof_cache.h"
 

@@ -104,11 +104,13 @@ static bool is_behind(const struct pdnn_prune *prune, const char *name, const st
 static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_arena *arena, struct pdnn_csv *table,
                                    struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
-    struct pdnn_tables tables = {.columns = {0}};
+    struct pdnn_tables tables = {0};
     enum pdnn_status status = pdnn_sweep_directory_tables(&prune->sweep, &tables, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        pdnn_tables_flush(&tables);
         status = pdnn_results_parse(pdnn_folder_path(&prune->sweep.folder, "results.csv", path),
-                                    &tables.results, arena, table, err);
+                                    &tables.results_text, arena, table, err);
+    }
     pdnn_tables_finish(&tables);
     return status;
 }

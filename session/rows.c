@@ -45,13 +45,11 @@ static void init_tables(const struct pdnn_rows_request *request) {
 static enum pdnn_status add(struct making *making, size_t id, size_t task, struct pdnn_err *err) {
     const struct pdnn_rows_request *request = making->request;
     const struct pdnn_session *session = request->session;
+    struct pdnn_tables *tables = request->tables;
     const struct pdnn_session_row *row = task == SIZE_MAX ? NULL : &session->rows[task];
     struct pdnn_aggregate_input input = {.id = id == SIZE_MAX ? session->tasks[task].id
                                                               : request->ids->text[id],
                                          .precision = session->spec.measure.precision};
-    struct pdnn_op_record *ops;
-    struct pdnn_record record;
-    size_t n_ops;
     /* With another number of threads, it is another model. */
     if (row && row->has_totals && strcmp(session->tasks[task].id, input.id) == 0)
         input.totals = &row->totals;
@@ -62,13 +60,15 @@ static enum pdnn_status add(struct making *making, size_t id, size_t task, struc
     }
     enum pdnn_status status = request->fetch(request->user, id, &input, err);
     if (status == PDNN_OK)
-        status = pdnn_aggregate(&input, &making->arena, &record, &ops, &n_ops, err);
+        status = pdnn_aggregate(&input, &making->arena, &tables->results, &tables->ops, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_standing standing = pdnn_standing_of(input.visits, input.n_visits);
-    pdnn_tables_add(request->tables, &record, ops, n_ops);
-    return request->made(request->user, pdnn_tally_add(making->tally, session, task, &standing), &record,
-                         err);
+    const struct pdnn_result made = pdnn_result_of(&tables->results, 0);
+    status =
+        request->made(request->user, pdnn_tally_add(making->tally, session, task, &standing), &made, err);
+    pdnn_tables_flush(tables);
+    return status;
 }
 
 enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_tally *tally,

@@ -20,7 +20,7 @@ struct pdnn_rows_request {
     enum pdnn_status (*fetch)(void *user, size_t id, struct pdnn_aggregate_input *input,
                               struct pdnn_err *err);
     /* Called with each row. */
-    enum pdnn_status (*made)(void *user, enum pdnn_stage stage, const struct pdnn_record *record,
+    enum pdnn_status (*made)(void *user, enum pdnn_stage stage, const struct pdnn_result *row,
                              struct pdnn_err *err);
     void *user;
 };

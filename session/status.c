@@ -2,7 +2,7 @@
 #include "session/status.h"
 
 #include "base/memory.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "results/store/tables.h"
 #include "session/join/leases.h"
 #include "session/merge/job.h"

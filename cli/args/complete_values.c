@@ -118,15 +118,14 @@ static void add_lengths(struct pdnn_completion *completion) {
 
 static void add_columns(struct pdnn_completion *completion) {
     struct pdnn_arena arena;
-    struct pdnn_columns columns;
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
     keep_to(completion, ",");
     pdnn_arena_init(&arena);
-    pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns);
-    for (size_t i = 0; i < columns.count; i++)
-        pdnn_complete_add(completion, columns.column[i].name, "", columns.column[i].help);
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, &arena);
+    for (size_t i = 0; i < def.count; i++)
+        pdnn_complete_add(completion, def.column[i].name, "", def.column[i].help);
     pdnn_arena_finish(&arena);
 }
 

@@ -78,7 +78,7 @@ static const struct {
     const struct pdnn_columns *columns;
     const struct pdnn_table_def *def;
 } tables[] = {{"results", NULL, NULL},
-              {"ops", &pdnn_ops_columns, NULL},
+              {"ops", NULL, &pdnn_ops_def},
               {"ceilings", NULL, &pdnn_ceilings_def},
               {"journal", &pdnn_journal_columns, NULL},
               {"journal-ops", &pdnn_journal_ops_columns, NULL},
@@ -249,18 +249,17 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
                               .for_people = pdnn_wants_text(arguments)};
     struct pdnn_arena arena = {0};
-    struct pdnn_columns results;
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
     pdnn_table_init(&listing.columns, &columns_def);
     pdnn_table_init(&listing.values, &values_def);
-    pdnn_results_columns(pdnn_families, n_families, false, &arena, &results);
+    const struct pdnn_table_def results = pdnn_results_def(pdnn_families, n_families, &arena);
     enum pdnn_status status = PDNN_OK;
     for (size_t t = 0; t < N_TABLES; t++)
-        listing.def[t] = tables[t].def
-                             ? *tables[t].def
-                             : pdnn_columns_def(tables[t].columns ? tables[t].columns : &results, &arena);
+        listing.def[t] = tables[t].def       ? *tables[t].def
+                         : tables[t].columns ? pdnn_columns_def(tables[t].columns, &arena)
+                                             : results;
     collect(&listing);
     if (!listing.columns.n_rows && !listing.values.n_rows)
         collect_key(&listing);

@@ -12,7 +12,7 @@
 #include "models/varying.h"
 #include "session/join/shard.h"
 #include "results/store/columns.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "runtime/facts/host.h"
 
 #include <inttypes.h>
@@ -80,15 +80,19 @@ enum { CHUNK_ROWS = 1000 };
 struct list_rows {
     struct pdnn_table table;
     void (*add)(struct list_rows *rows, const struct pdnn_expanded *item);
-    struct pdnn_varying varying;  /* for people */
-    struct pdnn_columns analytic; /* for programs: the columns of results.csv that are known by now */
-    struct pdnn_record record;
+    struct pdnn_varying varying; /* for people */
+    struct pdnn_result row;      /* for programs */
+    /* Those that are printed; NULL: all. */
+    const size_t *columns;
+    size_t n_columns;
 };
 
 /* The titles wait for the first row, which may turn out to be an error in the spec. */
 static enum pdnn_status print_rows(struct list *list, struct list_rows *rows,
                                    const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    printer.columns = rows->columns;
+    printer.n_columns = rows->n_columns;
     enum pdnn_status status = PDNN_OK;
     bool done = false;
     while (status == PDNN_OK && !done && !ferror(stdout)) {
@@ -217,34 +221,32 @@ static enum pdnn_status collect_families(struct list *list, const struct pdnn_fa
     return pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
 }
 
-/* Overwrites what differs from row to row: the record is cleared once for all of them. */
-static void describe(const struct pdnn_expanded *item, struct pdnn_record *record) {
-    const char *reason = item->filtered || item->invalid ? item->reason
-                         : item->has_totals              ? ""
-                                                         : "its counts do not fit in 64 bits";
-    pdnn_instance_format(&item->instance, record->id);
-    record->model_length = pdnn_id_model_length(record->id);
-    record->instance = item->instance;
-    record->totals = item->totals;
-    record->has_totals = item->has_totals;
-    record->reason[0] = 0;
-    if (*reason)
-        snprintf(record->reason, sizeof record->reason, "%s", reason);
+/* The columns of results.csv that are known without running anything; in the arena. */
+static void choose_columns(struct list_rows *rows, struct pdnn_arena *arena) {
+    const struct pdnn_result *row = &rows->row;
+    size_t *columns = pdnn_arena_alloc(arena, rows->table.n_columns, sizeof *columns), count = 0;
+    for (size_t i = PDNN_RESULT_ID; i < pdnn_result_at(row, PDNN_RESULT_STATUS); i++)
+        columns[count++] = i;
+    for (enum pdnn_result_column i = PDNN_RESULT_PARAMS; i <= PDNN_RESULT_MEMORY_BYTES; i++)
+        columns[count++] = pdnn_result_at(row, i);
+    columns[count++] = pdnn_result_at(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
+    columns[count++] = pdnn_result_at(row, PDNN_RESULT_REASON);
+    rows->columns = columns;
+    rows->n_columns = count;
 }
 
-/* Columns that a list has besides the analytic columns of results.csv. */
-static const struct pdnn_column_def more_columns[] = {
-    {"intensity_flop_per_byte", NULL, "FLOP/byte", PDNN_KIND_NUMBER,
-     .help = "in_bounds_flop_count over byte_count"},
-    {"reason", .help = "why it would not run"},
-};
-
 static void add_for_programs(struct list_rows *rows, const struct pdnn_expanded *item) {
-    struct pdnn_table *table = &rows->table;
-    describe(item, &rows->record);
-    pdnn_columns_add(&rows->analytic, &rows->record, table);
-    pdnn_table_set_number(table, table->n_rows - 1, rows->analytic.count, intensity_of(&item->totals.cost));
-    pdnn_table_set_text(table, table->n_rows - 1, rows->analytic.count + 1, rows->record.reason);
+    struct pdnn_result *row = &rows->row;
+    char id[PDNN_ID_TEXT];
+    pdnn_result_add(row, pdnn_instance_format(&item->instance, id));
+    pdnn_result_set_instance(row, &item->instance);
+    if (item->has_totals)
+        pdnn_result_set_totals(row, &item->totals);
+    pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, intensity_of(&item->totals.cost));
+    pdnn_result_set_text(row, PDNN_RESULT_REASON,
+                         item->filtered || item->invalid ? item->reason
+                         : item->has_totals              ? ""
+                                                         : "its counts do not fit in 64 bits");
 }
 
 static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_arguments *arguments,
@@ -257,13 +259,10 @@ static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_a
     const struct pdnn_family_def **families = pdnn_alloc(all, sizeof *families);
     enum pdnn_status status = collect_families(list, families, &n_families, all, err);
     if (status == PDNN_OK) {
-        pdnn_results_columns(families, n_families, true, &arena, &rows.analytic);
-        const struct pdnn_table_def def = pdnn_columns_def(&rows.analytic, &arena);
-        pdnn_record_init(&rows.record, "");
-        rows.record.parsed = true;
+        const struct pdnn_table_def def = pdnn_results_def(families, n_families, &arena);
         pdnn_table_init(&rows.table, &def);
-        for (size_t i = 0; i < sizeof more_columns / sizeof *more_columns; i++)
-            pdnn_table_add_column(&rows.table, &more_columns[i]);
+        rows.row = pdnn_result_of(&rows.table, 0);
+        choose_columns(&rows, &arena);
         status = print_rows(list, &rows, arguments, err);
         pdnn_table_finish(&rows.table);
     }

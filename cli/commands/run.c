@@ -103,28 +103,27 @@ static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     return status;
 }
 
-/* What is printed of instances, unless they are one varied model: for people, or for programs. */
+/* The rows of all instances and of their ops, and, for people, what is printed of them. */
 struct reported {
     bool for_people;
     struct pdnn_str text;
-    struct pdnn_table ops;
+    struct pdnn_arena arena;
+    struct pdnn_table results, ops;
 };
 
-static void report_ops(const struct pdnn_record *record, const struct pdnn_op_record *ops, size_t n_ops,
-                       struct reported *reported) {
+/* Of an instance whose ops begin with that row. */
+static void report_row(struct reported *reported, const struct pdnn_result *row, size_t first_op) {
     char reason[PDNN_VISIBLE_TEXT];
-    for (size_t op = 0; !reported->for_people && op < n_ops; op++)
-        pdnn_columns_add(&pdnn_ops_columns, &ops[op], &reported->ops);
     if (reported->for_people)
-        pdnn_report_instance(&reported->text, record, ops, n_ops);
-    else if (record->outcome != PDNN_OUTCOME_OK)
-        fprintf(stderr, "paradnn: %s: %s: %s\n", record->id, pdnn_outcome_name(record->outcome),
-                pdnn_visible(reason, record->reason));
+        pdnn_report_instance(&reported->text, row, &reported->ops, first_op);
+    else if (pdnn_result_outcome(row) != PDNN_OUTCOME_OK)
+        fprintf(stderr, "paradnn: %s: %s: %s\n", pdnn_result_text(row, PDNN_RESULT_ID),
+                pdnn_result_text(row, PDNN_RESULT_STATUS),
+                pdnn_visible(reason, pdnn_result_text(row, PDNN_RESULT_REASON)));
 }
 
-/* Fills one record per task, and what is printed of it. */
-static enum pdnn_status aggregate(const struct run *run, struct pdnn_record *records,
-                                  struct reported *reported, struct pdnn_err *err) {
+/* Adds the rows of all tasks. */
+static enum pdnn_status aggregate(const struct run *run, struct reported *reported, struct pdnn_err *err) {
     const struct pdnn_session *session = &run->session;
     struct pdnn_arena arena = {0};
     struct pdnn_scatter pool = {0};
@@ -145,38 +144,45 @@ static enum pdnn_status aggregate(const struct run *run, struct pdnn_record *rec
             .host = session->host.name,
             .totals = session->rows[i].has_totals ? &session->rows[i].totals : NULL,
         };
-        struct pdnn_op_record *ops;
-        size_t n_ops;
-        status = pdnn_aggregate(&input, &arena, &records[i], &ops, &n_ops, err);
+        size_t first_op = reported->ops.n_rows;
+        status = pdnn_aggregate(&input, &arena, &reported->results, &reported->ops, err);
+        const struct pdnn_result row = pdnn_result_of(&reported->results, i);
         if (status == PDNN_OK && !run->varies)
-            report_ops(&records[i], ops, n_ops, reported);
+            report_row(reported, &row, first_op);
     }
     pdnn_arena_finish(&arena);
     return status;
 }
 
+/* Hyper-parameters are told only of one varied model. */
+static void init_tables(const struct run *run, struct reported *reported) {
+    const struct pdnn_family_def *const *family =
+        run->session.n_tasks ? &run->session.tasks[0].instance.family : NULL;
+    const struct pdnn_table_def def = pdnn_results_def(family, family ? 1 : 0, &reported->arena);
+    pdnn_table_init(&reported->results, &def);
+    pdnn_table_init(&reported->ops, &pdnn_ops_def);
+}
+
 static enum pdnn_status report(const struct run *run, const struct pdnn_arguments *arguments,
                                bool *some_failed, struct pdnn_err *err) {
-    size_t n_tasks = run->session.n_tasks, counts[PDNN_OUTCOME_COUNT] = {0};
+    size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct reported reported = {.for_people = pdnn_wants_text(arguments)};
-    struct pdnn_record *records = pdnn_alloc(n_tasks + 1, sizeof *records);
-    struct pdnn_arena arena = {0};
-    const struct pdnn_table_def def = pdnn_columns_def(&pdnn_ops_columns, &arena);
-    pdnn_table_init(&reported.ops, &def);
-    enum pdnn_status status = aggregate(run, records, &reported, err);
-    for (size_t i = 0; status == PDNN_OK && i < n_tasks; i++)
-        counts[records[i].outcome]++;
+    init_tables(run, &reported);
+    enum pdnn_status status = aggregate(run, &reported, err);
+    struct pdnn_result row = pdnn_result_of(&reported.results, 0);
+    for (; status == PDNN_OK && row.row < reported.results.n_rows; row.row++)
+        counts[pdnn_result_outcome(&row)]++;
     *some_failed = pdnn_session_has_failed(counts);
     if (status == PDNN_OK && run->varies)
-        pdnn_vary_report(&run->vary, records, n_tasks, &run->set, arguments);
+        pdnn_vary_report(&run->vary, &reported.results, &run->set, arguments);
     else if (status == PDNN_OK && reported.for_people)
         pdnn_text_print(&reported.text, false);
     else if (status == PDNN_OK)
         pdnn_table_print(&reported.ops, NULL, arguments);
     pdnn_str_finish(&reported.text);
+    pdnn_table_finish(&reported.results);
     pdnn_table_finish(&reported.ops);
-    pdnn_arena_finish(&arena);
-    free(records);
+    pdnn_arena_finish(&reported.arena);
     return status;
 }
 

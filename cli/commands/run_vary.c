@@ -6,10 +6,9 @@
 #include "models/build.h"
 #include "models/sharing.h"
 #include "results/rows/roofline.h"
-#include "results/store/columns.h"
+#include "results/store/results.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,12 +125,12 @@ enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_sessi
 }
 
 /* The memory of separate plans is known for the values that were visited, so only those are added up. */
-static void append_set(const struct pdnn_record *records, size_t n_records, const struct pdnn_visit_set *set,
-                       struct pdnn_str *out) {
+static void append_set(struct pdnn_table *results, const struct pdnn_visit_set *set, struct pdnn_str *out) {
     char shared[PDNN_UNIT_TEXT], block[PDNN_UNIT_TEXT], alone[PDNN_UNIT_TEXT];
     uint64_t alone_bytes = 0;
-    for (size_t i = 0; i < n_records; i++)
-        alone_bytes += records[i].outcome == PDNN_OUTCOME_OK ? records[i].plan_bytes : 0;
+    for (struct pdnn_result row = pdnn_result_of(results, 0); row.row < results->n_rows; row.row++)
+        if (pdnn_result_outcome(&row) == PDNN_OUTCOME_OK)
+            alone_bytes += pdnn_result_count(&row, PDNN_RESULT_PLAN_BYTES);
     pdnn_str_printf(out, "  shared   %s of weights and state\n",
                     pdnn_format_bytes(shared, (double)set->shared_bytes));
     pdnn_str_printf(out, "  memory   one block of %s; separate plans would take %s\n",
@@ -141,32 +140,31 @@ static void append_set(const struct pdnn_record *records, size_t n_records, cons
                     set->prepared, set->kept, set->most);
 }
 
-static void add_row(const struct pdnn_vary *vary, const struct pdnn_record *record,
+static void add_row(const struct pdnn_vary *vary, const struct pdnn_result *result,
                     struct pdnn_table *table) {
-    bool is_ok = record->outcome == PDNN_OUTCOME_OK;
-    const double numbers[] = {record->time_ns_median,
-                              record->ci_low_ns,
-                              record->ci_high_ns,
-                              record->examples_per_s,
-                              record->place.gflops,
-                              record->place.pct_of_roof,
-                              is_ok ? (double)record->prepare_ns : NAN};
-    char value[PDNN_PARAM_TEXT];
-    struct pdnn_str status = {0};
+    static const enum pdnn_result_column numbers[] = {PDNN_RESULT_TIME_NS_MEDIAN, PDNN_RESULT_CI_LOW_NS,
+                                                      PDNN_RESULT_CI_HIGH_NS,     PDNN_RESULT_EXAMPLES_PER_S,
+                                                      PDNN_RESULT_GFLOPS,         PDNN_RESULT_PCT_OF_ROOF,
+                                                      PDNN_RESULT_PREPARE_NS};
+    const size_t varied = pdnn_table_find(result->table, pdnn_param_column(vary->def));
+    const bool is_ok = pdnn_result_outcome(result) == PDNN_OUTCOME_OK;
+    struct pdnn_str value = {0}, status = {0};
     size_t row = pdnn_table_add_row(table);
-    pdnn_str_printf(&status, "%s%s%s", pdnn_outcome_name(record->outcome), is_ok ? "" : ": ", record->reason);
-    pdnn_table_set_text(table, row, 0, format_value(vary, &record->instance, value));
+    pdnn_table_append(result->table, result->row, varied, &value);
+    pdnn_str_printf(&status, "%s%s%s", pdnn_result_text(result, PDNN_RESULT_STATUS), is_ok ? "" : ": ",
+                    pdnn_result_text(result, PDNN_RESULT_REASON));
+    pdnn_table_set_text(table, row, 0, pdnn_str_text(&value));
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pdnn_table_set_number(table, row, 1 + i, numbers[i]);
+        pdnn_table_set_number(table, row, 1 + i, pdnn_result_number(result, numbers[i]));
     pdnn_table_set_text(table, row, table->n_columns - 1, pdnn_str_text(&status));
+    pdnn_str_finish(&value);
     pdnn_str_finish(&status);
 }
 
 #define TIME   .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_TIME
 #define NUMBER .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED
 
-static void append_table(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
-                         struct pdnn_str *out) {
+static void append_table(const struct pdnn_vary *vary, struct pdnn_table *results, struct pdnn_str *out) {
     const struct pdnn_column_def columns[] = {
         {vary->def->name, .align = PDNN_ALIGN_RIGHT},
         {"time", TIME},
@@ -182,47 +180,33 @@ static void append_table(const struct pdnn_vary *vary, const struct pdnn_record 
                                        sizeof columns / sizeof *columns};
     struct pdnn_table table;
     pdnn_table_init(&table, &def);
-    for (size_t i = 0; i < n_records; i++)
-        add_row(vary, &records[i], &table);
+    for (struct pdnn_result row = pdnn_result_of(results, 0); row.row < results->n_rows; row.row++)
+        add_row(vary, &row, &table);
     pdnn_table_show(out, &table, NULL, NULL, 0);
     pdnn_table_finish(&table);
 }
 
-/* As results.csv has them. */
-static void print_rows(const struct pdnn_record *records, size_t n_records,
-                       const struct pdnn_arguments *arguments) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_columns columns;
-    struct pdnn_table table;
-    pdnn_results_columns(&records[0].instance.family, 1, false, &arena, &columns);
-    const struct pdnn_table_def def = pdnn_columns_def(&columns, &arena);
-    pdnn_table_init(&table, &def);
-    for (size_t i = 0; i < n_records; i++)
-        pdnn_columns_add(&columns, &records[i], &table);
-    pdnn_table_print(&table, NULL, arguments);
-    pdnn_table_finish(&table);
-    pdnn_arena_finish(&arena);
-}
-
-void pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
+void pdnn_vary_report(const struct pdnn_vary *vary, struct pdnn_table *results,
                       const struct pdnn_visit_set *set, const struct pdnn_arguments *arguments) {
     struct pdnn_str out = {0};
     const bool for_people = pdnn_wants_text(arguments);
-    const char *id = vary->largest ? vary->largest : records[0].id;
+    const struct pdnn_result first = pdnn_result_of(results, 0);
+    const char *id = vary->largest ? vary->largest : pdnn_result_text(&first, PDNN_RESULT_ID);
     if (for_people)
         pdnn_report_id(&out, id);
     else
         pdnn_str_printf(&out, "%s\n", id);
-    pdnn_str_printf(&out, "  varied   %s, %zu values; the largest is above\n", vary->def->name, n_records);
+    pdnn_str_printf(&out, "  varied   %s, %zu values; the largest is above\n", vary->def->name,
+                    results->n_rows);
     if (set->block_bytes)
-        append_set(records, n_records, set, &out);
+        append_set(results, set, &out);
     if (for_people) {
         pdnn_str_append(&out, "\n", 1);
-        append_table(vary, records, n_records, &out);
+        append_table(vary, results, &out);
         pdnn_text_print(&out, false);
         return;
     }
     fputs(pdnn_str_text(&out), stderr);
     pdnn_str_finish(&out);
-    print_rows(records, n_records, arguments);
+    pdnn_table_print(results, NULL, arguments);
 }

@@ -5,7 +5,7 @@
 
 #include "cli/print/output.h"
 #include "session/session.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 struct pdnn_vary {
     struct pdnn_arena arena;
@@ -28,9 +28,9 @@ void pdnn_vary_finish(struct pdnn_vary *vary);
 enum pdnn_status pdnn_vary_check(struct pdnn_vary *vary, const struct pdnn_session *session,
                                  struct pdnn_err *err);
 
-/* Prints what the values share and a table with one row per record. For programs: the rows of results.csv,
- * and what they share on stderr. */
-void pdnn_vary_report(const struct pdnn_vary *vary, const struct pdnn_record *records, size_t n_records,
+/* Prints what the values share and a table with one row per value, from those of results.csv. For programs:
+ * the rows of results.csv, and what they share on stderr. */
+void pdnn_vary_report(const struct pdnn_vary *vary, struct pdnn_table *results,
                       const struct pdnn_visit_set *set, const struct pdnn_arguments *arguments);
 
 #endif

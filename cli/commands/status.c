@@ -3,7 +3,7 @@
 #include "cli/interrupt.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "session/status.h"
 
 #include <math.h>

@@ -137,6 +137,8 @@ static void append_counts(struct pdnn_str *out, const struct pdnn_sweep_director
 static void append_row(struct pdnn_str *out, const char *name, const struct pdnn_session *session,
                        const struct pdnn_extreme_row *row) {
     char label[PDNN_ID_TEXT];
+    struct pdnn_instance instance;
+    const bool is_known = pdnn_instance_parse(row->id, &instance, NULL) == PDNN_OK;
     const struct pdnn_placement *place = &row->place;
     pdnn_str_printf(out, "%s: %.3g GFLOP/s", name, place->gflops);
     if (place->pct_of_roof > PDNN_ABOVE_ROOF_PCT)
@@ -146,7 +148,7 @@ static void append_row(struct pdnn_str *out, const char *name, const struct pdnn
                         pdnn_bound_name(place->bound), place->bound == PDNN_BOUND_MEMORY ? " " : "",
                         place->bound == PDNN_BOUND_MEMORY ? place->roof_level : "");
     pdnn_str_printf(out, ": %s\n",
-                    row->parsed ? pdnn_varying_label(&session->varying, &row->instance, label) : row->id);
+                    is_known ? pdnn_varying_label(&session->varying, &instance, label) : row->id);
 }
 
 static bool is_same(const struct pdnn_extreme_row *a, const struct pdnn_extreme_row *b) {

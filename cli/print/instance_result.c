@@ -3,6 +3,7 @@
 #include "base/units.h"
 #include "base/visible.h"
 #include "base/fill.h"
+#include "base/memory.h"
 #include "cli/print/output.h"
 #include "cli/print/terminal.h"
 #include "results/rows/roofline.h"
@@ -11,6 +12,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -85,17 +87,21 @@ static void append_fact(struct pdnn_str *out, const char *name, struct pdnn_str 
     pdnn_str_finish(text);
 }
 
-static void append_time(struct pdnn_str *out, const struct pdnn_record *record) {
+static void append_time(struct pdnn_str *out, const struct pdnn_result *row) {
     char time[PDNN_UNIT_TEXT], low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT];
     struct pdnn_str text = {0}, prepare = {0};
-    pdnn_str_printf(&text, "%s per step", pdnn_format_ns(time, record->time_ns_median));
-    if (!isnan(record->ci_low_ns) && !isnan(record->ci_high_ns))
-        pdnn_str_printf(&text, ", 95 %% interval %s to %s", pdnn_format_ns(low, record->ci_low_ns),
-                        pdnn_format_ns(high, record->ci_high_ns));
-    pdnn_str_printf(&text, " (%" PRIu64 " visit%s, %" PRIu64 " samples)", record->rounds,
-                    record->rounds == 1 ? "" : "s", record->samples);
+    const double low_ns = pdnn_result_number(row, PDNN_RESULT_CI_LOW_NS),
+                 high_ns = pdnn_result_number(row, PDNN_RESULT_CI_HIGH_NS);
+    const uint64_t rounds = pdnn_result_count(row, PDNN_RESULT_ROUNDS);
+    pdnn_str_printf(&text, "%s per step",
+                    pdnn_format_ns(time, pdnn_result_number(row, PDNN_RESULT_TIME_NS_MEDIAN)));
+    if (!isnan(low_ns) && !isnan(high_ns))
+        pdnn_str_printf(&text, ", 95 %% interval %s to %s", pdnn_format_ns(low, low_ns),
+                        pdnn_format_ns(high, high_ns));
+    pdnn_str_printf(&text, " (%" PRIu64 " visit%s, %" PRIu64 " samples)", rounds, rounds == 1 ? "" : "s",
+                    pdnn_result_count(row, PDNN_RESULT_SAMPLES));
     append_fact(out, "time", &text);
-    pdnn_str_printf(&prepare, "%s", pdnn_format_ns(time, (double)record->prepare_ns));
+    pdnn_str_printf(&prepare, "%s", pdnn_format_ns(time, pdnn_result_number(row, PDNN_RESULT_PREPARE_NS)));
     append_fact(out, "prepare", &prepare);
 }
 
@@ -117,33 +123,35 @@ static void append_roof(struct pdnn_str *out, const struct pdnn_placement *place
     append_fact(out, "roof", &text);
 }
 
-static void append_rates(struct pdnn_str *out, const struct pdnn_record *record) {
-    const struct pdnn_placement *place = &record->place;
+static void append_rates(struct pdnn_str *out, const struct pdnn_result *row) {
+    const struct pdnn_placement place = pdnn_result_placement(row);
+    const double examples_per_s = pdnn_result_number(row, PDNN_RESULT_EXAMPLES_PER_S);
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%.1f GFLOP/s, %.1f GB/s, %.4g FLOP/byte", place->gflops, place->bw_gbs,
-                    place->intensity_flop_per_byte);
-    if (!isnan(record->examples_per_s))
-        pdnn_str_printf(&text, ", %.4g examples/s", record->examples_per_s);
+    pdnn_str_printf(&text, "%.1f GFLOP/s, %.1f GB/s, %.4g FLOP/byte", place.gflops, place.bw_gbs,
+                    place.intensity_flop_per_byte);
+    if (!isnan(examples_per_s))
+        pdnn_str_printf(&text, ", %.4g examples/s", examples_per_s);
     append_fact(out, "rate", &text);
-    if (!isnan(place->pct_of_roof))
-        append_roof(out, place);
+    if (!isnan(place.pct_of_roof))
+        append_roof(out, &place);
 }
 
-static void append_model(struct pdnn_str *out, const struct pdnn_record *record) {
+static void append_model(struct pdnn_str *out, const struct pdnn_result *row) {
     char number[PDNN_UNIT_TEXT];
     struct pdnn_str text = {0};
-    const struct pdnn_totals *totals = &record->totals;
-    const struct pdnn_cost *cost = &totals->cost;
-    pdnn_str_printf(&text, "%" PRIu64 " params, %s", totals->params,
-                    pdnn_format_si(number, (double)cost->flop_count, "FLOP"));
-    if (cost->in_bounds_flop_count != cost->flop_count)
-        pdnn_str_printf(&text, " (%s in bounds)",
-                        pdnn_format_si(number, (double)cost->in_bounds_flop_count, "FLOP"));
-    pdnn_str_printf(&text, " and %s", pdnn_format_si(number, (double)cost->byte_count, "B"));
-    if (cost->state_bytes)
-        pdnn_str_printf(&text, " (%s of state)", pdnn_format_si(number, (double)cost->state_bytes, "B"));
+    const uint64_t flop = pdnn_result_count(row, PDNN_RESULT_FLOP_COUNT),
+                   in_bounds_flop = pdnn_result_count(row, PDNN_RESULT_IN_BOUNDS_FLOP_COUNT),
+                   state_bytes = pdnn_result_count(row, PDNN_RESULT_STATE_BYTES);
+    pdnn_str_printf(&text, "%" PRIu64 " params, %s", pdnn_result_count(row, PDNN_RESULT_PARAMS),
+                    pdnn_format_si(number, (double)flop, "FLOP"));
+    if (in_bounds_flop != flop)
+        pdnn_str_printf(&text, " (%s in bounds)", pdnn_format_si(number, (double)in_bounds_flop, "FLOP"));
+    pdnn_str_printf(&text, " and %s",
+                    pdnn_format_si(number, pdnn_result_number(row, PDNN_RESULT_BYTE_COUNT), "B"));
+    if (state_bytes)
+        pdnn_str_printf(&text, " (%s of state)", pdnn_format_si(number, (double)state_bytes, "B"));
     pdnn_str_printf(&text, " per step, %s of memory",
-                    pdnn_format_bytes(number, (double)totals->memory_bytes));
+                    pdnn_format_bytes(number, pdnn_result_number(row, PDNN_RESULT_MEMORY_BYTES)));
     append_fact(out, "model", &text);
 }
 
@@ -214,13 +222,11 @@ static void append_where(struct pdnn_str *out, const struct pdnn_share *shares, 
         append_fact(out, "where", &text);
 }
 
-static void append_shares(struct pdnn_str *out, const struct pdnn_record *record,
-                          const struct pdnn_op_record *ops, size_t n_ops) {
+static void append_shares(struct pdnn_str *out, const struct pdnn_op_rows *rows) {
     struct pdnn_arena arena = {0};
     struct pdnn_share *shares;
     size_t n_shares;
-    const struct pdnn_op_rows rows = {ops, n_ops, record->time_ns_median, ""};
-    pdnn_shares(&rows, NULL, &arena, &shares, &n_shares);
+    pdnn_shares(rows, NULL, &arena, &shares, &n_shares);
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     append_where(out, shares, n_shares);
     if (most) {
@@ -237,38 +243,49 @@ void pdnn_report_id(struct pdnn_str *out, const char *id) {
     pdnn_fill_text(out, pdnn_visible(shown, id), 2, width ? width : SIZE_MAX);
 }
 
-void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
-                          const struct pdnn_op_record *ops, size_t n_ops) {
+static void append_ops(struct pdnn_str *out, const struct pdnn_op_rows *rows) {
+    struct pdnn_table table;
+    append_shares(out, rows);
+    append_above(out, rows->op, rows->count, rows->step_ns);
+    pdnn_str_append(out, "\n", 1);
+    pdnn_table_init(&table, &ops_def);
+    for (size_t i = 0; i < rows->count; i++)
+        add_op(&table, &rows->op[i], rows->step_ns);
+    pdnn_table_show(out, &table, NULL, NULL, 0);
+    pdnn_table_finish(&table);
+    pdnn_str_append(out, "\n", 1);
+}
+
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, const struct pdnn_table *ops,
+                          size_t first_op) {
     struct pdnn_str text = {0};
-    pdnn_report_id(out, record->id);
-    if (record->has_totals)
-        append_model(out, record);
-    if (record->outcome != PDNN_OUTCOME_OK) {
-        pdnn_str_printf(&text, "%s: %s", pdnn_outcome_name(record->outcome), record->reason);
+    pdnn_report_id(out, pdnn_result_text(row, PDNN_RESULT_ID));
+    if (pdnn_result_count(row, PDNN_RESULT_PARAMS) != PDNN_ABSENT)
+        append_model(out, row);
+    if (pdnn_result_outcome(row) != PDNN_OUTCOME_OK) {
+        pdnn_str_printf(&text, "%s: %s", pdnn_result_text(row, PDNN_RESULT_STATUS),
+                        pdnn_result_text(row, PDNN_RESULT_REASON));
         append_fact(out, "status", &text);
         pdnn_str_append(out, "\n", 1);
         return;
     }
-    append_time(out, record);
-    append_rates(out, record);
-    char flags[PDNN_FLAGS_TEXT];
-    if (record->flags) {
-        pdnn_str_printf(&text, "%s", pdnn_flags_format(record->flags, flags));
+    append_time(out, row);
+    append_rates(out, row);
+    if (pdnn_result_flags(row)) {
+        pdnn_str_printf(&text, "%s", pdnn_result_text(row, PDNN_RESULT_ROW_FLAGS));
         append_fact(out, "flags", &text);
     }
-    if (record->extrapolated) {
-        pdnn_str_printf(&text, "%" PRId64 " of the layers ran; the times of the others are extrapolated",
-                        record->instance.setting[PDNN_SETTING_LAYERS_RUN]);
+    if (pdnn_result_count(row, PDNN_RESULT_EXTRAPOLATED)) {
+        pdnn_str_printf(
+            &text, "%s of the layers ran; the times of the others are extrapolated",
+            pdnn_table_text(row->table, row->row, pdnn_result_setting_at(row, PDNN_SETTING_LAYERS_RUN)));
         append_fact(out, "scaled", &text);
     }
-    append_shares(out, record, ops, n_ops);
-    append_above(out, ops, n_ops, record->time_ns_median);
-    pdnn_str_append(out, "\n", 1);
-    struct pdnn_table table;
-    pdnn_table_init(&table, &ops_def);
-    for (size_t i = 0; i < n_ops; i++)
-        add_op(&table, &ops[i], record->time_ns_median);
-    pdnn_table_show(out, &table, NULL, NULL, 0);
-    pdnn_table_finish(&table);
-    pdnn_str_append(out, "\n", 1);
+    const size_t count = ops->n_rows - first_op;
+    struct pdnn_op_record *op = pdnn_alloc(count + 1, sizeof *op);
+    for (size_t i = 0; i < count; i++)
+        op[i] = pdnn_ops_row(ops, first_op + i);
+    append_ops(out,
+               &(struct pdnn_op_rows){op, count, pdnn_result_number(row, PDNN_RESULT_TIME_NS_MEDIAN), ""});
+    free(op);
 }

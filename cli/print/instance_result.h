@@ -3,14 +3,15 @@
 #define CLI_PRINT_INSTANCE_RESULT_H
 
 #include "base/str.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "results/query/shares.h"
 
 #include <stddef.h>
 
-/* Appends the report, with its table fitted to the terminal on stdout. */
-void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_record *record,
-                          const struct pdnn_op_record *ops, size_t n_ops);
+/* Appends the report, with its table fitted to the terminal on stdout. Of ops, a table of ops.csv, those from
+ * first_op on are the instance's. */
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, const struct pdnn_table *ops,
+                          size_t first_op);
 
 /* Appends the op that loses most time to its roof: "conv2d forward of block1..block3 would save 4.2 % of the
  * step at its roof; it runs at 61 % of it (memory DRAM): jit:avx2". */

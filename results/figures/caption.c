@@ -175,13 +175,15 @@ enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const 
 
 const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {
     struct pdnn_arena arena = {0};
-    struct pdnn_columns columns = {.count = 0};
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    pdnn_results_columns(pdnn_families, n_families, false, &arena, &columns);
-    int at = pdnn_columns_find(&columns, pdnn_key_column(column));
-    const char *unit = at >= 0 ? columns.column[at].unit : "";
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, &arena);
+    const char *name = pdnn_key_column(column), *unit = NULL;
+    for (size_t i = 0; i < def.count; i++)
+        if (strcmp(def.column[i].name, name) == 0)
+            unit = def.column[i].unit;
+    unit = unit ? unit : "";
     snprintf(buffer, PDNN_AXIS_TEXT, "%.120s%s%.30s%s", column, *unit ? " (" : "", unit, *unit ? ")" : "");
     pdnn_arena_finish(&arena);
     return buffer;

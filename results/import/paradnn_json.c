@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/texts.h"
 #include "results/import/labels.h"
+#include "results/table/number.h"
 #include "results/table/write.h"
 #include "results/store/tables.h"
 #include "runtime/facts/stats.h"
@@ -154,40 +155,48 @@ static double number_at(const struct import *im, enum list list, size_t at) {
     return json_number_value(json_array_get(im->list[list], at));
 }
 
-/* The label's instance as the start of a record. */
-static enum pdnn_status begin_row(struct import *im, const char *label, struct pdnn_record *record,
+/* The row that is being made. */
+struct row {
+    struct pdnn_result result;
+    struct pdnn_instance instance;
+    bool has_totals;
+    struct pdnn_totals totals;
+};
+
+/* The label's instance as the start of a row. */
+static enum pdnn_status begin_row(struct import *im, const char *label, struct row *row,
                                   struct pdnn_err *err) {
     char id[PDNN_ID_TEXT];
-    struct pdnn_instance instance;
     size_t known = im->ids.count;
-    if (pdnn_label_parse(label, im->request->set, im->request->n_set, &instance, err) != PDNN_OK)
+    if (pdnn_label_parse(label, im->request->set, im->request->n_set, &row->instance, err) != PDNN_OK)
         return err->status;
-    pdnn_record_init(record, pdnn_instance_format(&instance, id));
-    record->parsed = true;
-    record->instance = instance;
-    record->host = im->request->host;
+    row->result = pdnn_result_of(&im->tables.results, 0);
+    pdnn_result_add(&row->result, pdnn_instance_format(&row->instance, id));
+    pdnn_result_set_instance(&row->result, &row->instance);
+    pdnn_result_set_text(&row->result, PDNN_RESULT_HOST, im->request->host);
     size_t number = pdnn_texts_add(&im->ids, id);
     if (number < known)
         return pdnn_fail(err, PDNN_INVALID, "label '%.256s' is there twice", label);
-    record->has_totals =
-        pdnn_cost_instance(&record->instance, &im->graph, true, &record->totals, err) == PDNN_OK;
-    if (record->has_totals || err->status != PDNN_INTERNAL)
-        return PDNN_OK;
-    return err->status;
+    row->has_totals = pdnn_cost_instance(&row->instance, &im->graph, true, &row->totals, err) == PDNN_OK;
+    if (row->has_totals)
+        pdnn_result_set_totals(&row->result, &row->totals);
+    return row->has_totals || err->status != PDNN_INTERNAL ? PDNN_OK : err->status;
 }
 
-static void end_row(struct import *im, const struct pdnn_record *record, const struct imported *imported) {
+static void end_row(struct import *im, struct row *made, enum pdnn_outcome outcome, const char *reason,
+                    const struct imported *imported) {
     const double numbers[] = {imported->params,      imported->step_flop_count,
                               imported->gflops,      imported->intensity_flop_per_byte,
                               imported->steps_per_s, imported->examples_per_s};
     size_t row = pdnn_table_add_row(&im->imported);
-    pdnn_table_set_text(&im->imported, row, ID, record->id);
+    pdnn_table_set_text(&im->imported, row, ID, pdnn_result_text(&made->result, PDNN_RESULT_ID));
     pdnn_table_set_text(&im->imported, row, LABEL, imported->label);
     pdnn_table_set_text(&im->imported, row, STATE, imported->state);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         pdnn_table_set_number(&im->imported, row, FIRST_NUMBER + i, numbers[i]);
-    pdnn_tables_add(&im->tables, record, NULL, 0);
-    im->result.counts[record->outcome]++;
+    pdnn_result_set_text(&made->result, PDNN_RESULT_STATUS, pdnn_outcome_name(outcome));
+    pdnn_result_set_text(&made->result, PDNN_RESULT_REASON, reason);
+    im->result.counts[outcome]++;
 }
 
 /* The file's numbers of one instance; those that follow from others must. */
@@ -221,53 +230,52 @@ static enum pdnn_status read_numbers(const struct import *im, size_t at, int64_t
 }
 
 /* Rates of the instance's own costs at the file's step time. */
-static void set_times(struct pdnn_record *record, const struct imported *imported) {
-    const struct pdnn_cost *cost = &record->totals.cost;
-    record->time_ns_median = 1e9 / imported->steps_per_s;
-    record->time_ns_min = record->time_ns_median;
-    record->examples_per_s = imported->examples_per_s;
-    record->place.gflops = (double)cost->in_bounds_flop_count / record->time_ns_median;
-    record->place.bw_gbs = (double)cost->byte_count / record->time_ns_median;
-    record->place.intensity_flop_per_byte = (double)cost->in_bounds_flop_count / (double)cost->byte_count;
+static void set_times(struct row *row, const struct imported *imported) {
+    struct pdnn_result *result = &row->result;
+    const double time_ns = 1e9 / imported->steps_per_s, flop = (double)row->totals.cost.in_bounds_flop_count,
+                 bytes = (double)row->totals.cost.byte_count;
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MEDIAN, time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MIN, time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_EXAMPLES_PER_S, imported->examples_per_s);
+    pdnn_result_set_number(result, PDNN_RESULT_GFLOPS, flop / time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_BW_GBS, bytes / time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, flop / bytes);
 }
 
 static enum pdnn_status add_ran(struct import *im, size_t at, struct pdnn_err *err) {
-    struct pdnn_record record;
+    struct row row = {.has_totals = false};
     struct imported imported;
     const char *label = text_at(im, LABELS, at);
-    if (begin_row(im, label, &record, err) != PDNN_OK)
+    if (begin_row(im, label, &row, err) != PDNN_OK)
         return err->status;
-    if (!record.has_totals)
+    if (!row.has_totals)
         return pdnn_wrap(err, "label '%.256s'", label);
-    const struct pdnn_value *batch = &record.instance.hyper[record.instance.family->minibatch_param];
+    const struct pdnn_value *batch = &row.instance.hyper[row.instance.family->minibatch_param];
     if (read_numbers(im, at, batch->number, &imported, err) != PDNN_OK)
         return err->status;
     if (imported.steps_per_s > 0) {
-        record.outcome = PDNN_OUTCOME_OK;
-        set_times(&record, &imported);
-        im->params_ratio[im->n_ran] = imported.params / (double)record.totals.params;
-        im->flop_ratio[im->n_ran++] = imported.step_flop_count / (double)record.totals.cost.flop_count;
+        set_times(&row, &imported);
+        im->params_ratio[im->n_ran] = imported.params / (double)row.totals.params;
+        im->flop_ratio[im->n_ran++] = imported.step_flop_count / (double)row.totals.cost.flop_count;
+        end_row(im, &row, PDNN_OUTCOME_OK, "", &imported);
     } else {
-        record.outcome = PDNN_OUTCOME_INTERRUPTED;
-        snprintf(record.reason, sizeof record.reason, "step_per_sec is 0 in the file");
+        end_row(im, &row, PDNN_OUTCOME_INTERRUPTED, "step_per_sec is 0 in the file", &imported);
     }
-    end_row(im, &record, &imported);
     return PDNN_OK;
 }
 
 static enum pdnn_status add_failed(struct import *im, size_t at, struct pdnn_err *err) {
-    struct pdnn_record record;
+    struct row row = {.has_totals = false};
     const char *label = text_at(im, ERR_JOBS, at), *state = text_at(im, STATES, at);
     struct imported imported = {label, state, NAN, NAN, NAN, NAN, NAN, NAN};
     char suggestion[PDNN_SUGGESTION_TEXT];
-    if (begin_row(im, label, &record, err) != PDNN_OK)
+    if (begin_row(im, label, &row, err) != PDNN_OK)
         return err->status;
-    record.outcome = pdnn_state_outcome(state);
-    if (record.outcome == PDNN_OUTCOME_COUNT)
+    enum pdnn_outcome outcome = pdnn_state_outcome(state);
+    if (outcome == PDNN_OUTCOME_COUNT)
         return pdnn_fail(err, PDNN_INVALID, "label '%.256s': unknown state '%.64s'%s", label, state,
                          pdnn_state_suggest(state, suggestion));
-    snprintf(record.reason, sizeof record.reason, "%s", state);
-    end_row(im, &record, &imported);
+    end_row(im, &row, outcome, state, &imported);
     return PDNN_OK;
 }
 
@@ -340,7 +348,7 @@ static enum pdnn_status write_environment(const struct import *im, const struct 
 }
 
 /* A directory that could not be filled is removed. */
-static enum pdnn_status write_directory(const struct import *im, struct pdnn_err *err) {
+static enum pdnn_status write_directory(struct import *im, struct pdnn_err *err) {
     static const char *const names[] = {"results.csv", "ops.csv", "imported.csv", "environment.yaml"};
     const char *output = im->request->output;
     struct pdnn_str imported = {0};

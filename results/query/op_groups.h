@@ -6,7 +6,7 @@
 #define RESULTS_QUERY_OP_GROUPS_H
 
 #include "models/family.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 /* In the order of tables and pictures. */
 enum pdnn_op_group {

@@ -2,7 +2,7 @@
 #ifndef RESULTS_QUERY_OP_SUMS_H
 #define RESULTS_QUERY_OP_SUMS_H
 
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <stddef.h>
 

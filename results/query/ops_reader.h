@@ -2,25 +2,18 @@
 #ifndef RESULTS_QUERY_OPS_READER_H
 #define RESULTS_QUERY_OPS_READER_H
 
-#include "base/arena.h"
 #include "base/texts.h"
-#include "results/table/csv.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 struct pdnn_ops_reader {
-    char *path;
-    struct pdnn_csv csv;
-    struct pdnn_arena arena; /* reprinted ids */
-    int id;                  /* its column in the file */
-    int *column;             /* for each column of pdnn_ops_columns, where it is in the file */
+    struct pdnn_table table; /* of pdnn_ops_def */
     struct pdnn_texts ids;   /* of the instances */
     size_t *first;           /* by number of the id, its first row */
     struct pdnn_op_record *ops;
     size_t room;
 };
 
-/* Columns are found by name, so extra columns and another order do no harm. Ids
- * are reprinted in today's form. */
+/* Columns may stand in any order. Ids are reprinted in today's form. */
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
                                       struct pdnn_err *err);
 void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);

@@ -7,7 +7,7 @@
 #include "models/instance.h"
 #include "results/store/columns.h"
 #include "results/store/ids.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <limits.h>
 #include <stdio.h>

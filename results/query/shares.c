@@ -142,7 +142,7 @@ int pdnn_share_compare(const void *a, const void *b) {
 /* Group "other" appears even when it is empty. */
 static void add_other(struct sums *sums, const char *id) {
     if (sums->family && sums->by.count == 1 && sums->by.by[0] == PDNN_BY_GROUP) {
-        const struct pdnn_op_record none = {.id = id, .category = "", .pass = ""};
+        const struct pdnn_op_record none = {.id = id, .layer = "", .op = "", .category = "", .pass = ""};
         struct pdnn_share share = named(sums, &none);
         find(sums, &share);
     }

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "results/table/table.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "results/query/op_sums.h"
 
 /* What rows are summed by. */

@@ -64,28 +64,63 @@ void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *
     free(scatters);
 }
 
+/* Everything needed for the rows of one instance. */
+struct analysis {
+    const struct pdnn_aggregate_input *input;
+    struct ok_visits ok;
+    struct pdnn_arena *arena;
+    struct pdnn_result row;
+    struct pdnn_instance instance; /* if this program knows the id */
+    unsigned flags;
+    struct pdnn_graph graph;
+    struct pdnn_group *groups;
+    size_t n_groups;
+    uint32_t *group_of;
+    struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the whole step */
+    struct pdnn_breakdown_row *rows;
+    size_t n_rows;
+    uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
+    double ops_ns;
+    double *group_link_ns, link_ns; /* by group, of the whole step: for messages at the link's roof */
+    struct pdnn_roofs roofs;
+    struct pdnn_speed speed;
+};
+
+static double get(const struct analysis *a, enum pdnn_result_column column) {
+    return pdnn_result_number(&a->row, column);
+}
+
+static void put(struct analysis *a, enum pdnn_result_column column, double number) {
+    pdnn_result_set_number(&a->row, column, number);
+}
+
 /* One ok visit makes the row ok; `reason` then describes the other visits. */
-static void set_outcome(const struct pdnn_aggregate_input *input, size_t n_ok, struct pdnn_record *record) {
+static void set_outcome(struct analysis *a) {
+    const struct pdnn_aggregate_input *input = a->input;
     const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
     const struct pdnn_visit *last = NULL;
-    size_t n_failed = 0;
+    size_t n_failed = 0, n_ok = a->ok.count;
+    char reason[PDNN_REASON_TEXT] = "", started[PDNN_UTC_TEXT];
     for (size_t i = 0; i < input->n_visits; i++) {
         if (input->visits[i].outcome == PDNN_OUTCOME_OK || !pdnn_visit_counts(&input->visits[i], &standing))
             continue;
         last = &input->visits[i];
         n_failed++;
     }
-    record->outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
+    enum pdnn_outcome outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
     if (!input->n_visits)
-        snprintf(record->reason, sizeof record->reason, "%s", input->reason ? input->reason : "");
+        snprintf(reason, sizeof reason, "%s", input->reason ? input->reason : "");
     else if (last && n_ok)
-        snprintf(record->reason, sizeof record->reason, "%zu of %zu visits failed, the last: %s%s%.200s",
-                 n_failed, n_failed + n_ok, pdnn_outcome_name(last->outcome), *last->reason ? ": " : "",
-                 last->reason);
+        snprintf(reason, sizeof reason, "%zu of %zu visits failed, the last: %s%s%.200s", n_failed,
+                 n_failed + n_ok, pdnn_outcome_name(last->outcome), *last->reason ? ": " : "", last->reason);
     else if (last)
-        memcpy(record->reason, last->reason, sizeof record->reason);
-    if (input->n_visits)
-        record->started_unix_ms = input->visits[0].started_unix_ms;
+        memcpy(reason, last->reason, sizeof reason);
+    pdnn_result_set_text(&a->row, PDNN_RESULT_STATUS, pdnn_outcome_name(outcome));
+    pdnn_result_set_text(&a->row, PDNN_RESULT_REASON, reason);
+    pdnn_result_set_count(&a->row, PDNN_RESULT_ROUNDS, n_ok);
+    if (input->n_visits && input->visits[0].started_unix_ms)
+        pdnn_result_set_text(&a->row, PDNN_RESULT_STARTED_UTC,
+                             pdnn_utc_format(input->visits[0].started_unix_ms, started));
 }
 
 /* The interval reaches further than five times the requested precision to either side of the headline. */
@@ -155,54 +190,69 @@ static double probe_of(const struct ok_visits *ok, size_t offset) {
 }
 
 /* Composed visits have their limits, by the error of what was predicted, as quantiles, beside which the
- * visits' own scatter counts; settled ones of measured operators those of the row's interval. */
-static void set_limits(struct pdnn_record *record, unsigned flags) {
-    if (!(record->time_ns_p10 < record->time_ns_p90))
-        return;
+ * visits' own scatter counts; settled ones of measured operators those of the row's interval. No step ran
+ * whose samples could scatter. */
+static void set_limits(struct analysis *a, double low_ns, double high_ns, unsigned flags) {
+    static const enum pdnn_result_column unknown[] = {PDNN_RESULT_TIME_NS_P10, PDNN_RESULT_TIME_NS_P90,
+                                                      PDNN_RESULT_TIME_NS_MAD, PDNN_RESULT_TIME_NS_MIN};
     bool is_whole = (flags & PDNN_FLAG_SETTLED) && !(flags & PDNN_FLAG_PREDICTED);
-    record->ci_low_ns = is_whole ? record->time_ns_p10 : fmin(record->time_ns_p10, record->ci_low_ns);
-    record->ci_high_ns = is_whole ? record->time_ns_p90 : fmax(record->time_ns_p90, record->ci_high_ns);
+    if (low_ns < high_ns) {
+        put(a, PDNN_RESULT_CI_LOW_NS, is_whole ? low_ns : fmin(low_ns, get(a, PDNN_RESULT_CI_LOW_NS)));
+        put(a, PDNN_RESULT_CI_HIGH_NS, is_whole ? high_ns : fmax(high_ns, get(a, PDNN_RESULT_CI_HIGH_NS)));
+    }
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        put(a, unknown[i], NAN);
+    pdnn_result_set_text(&a->row, PDNN_RESULT_STOP_REASON, "");
 }
 
-static void set_times(const struct pdnn_aggregate_input *input, const struct ok_visits *ok,
-                      struct pdnn_record *record) {
-    const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
-    struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, input->pool, ok->scratch);
-    record->time_ns_median = interval.center;
-    if (interval.high > 0 && interval.degrees >= PDNN_INTERVAL_DEGREES) {
-        record->ci_low_ns = interval.low;
-        record->ci_high_ns = interval.high;
-    }
-    record->time_ns_p10 = MEDIAN(ok, p10_ns);
-    record->time_ns_p90 = MEDIAN(ok, p90_ns);
-    record->time_ns_mad = MEDIAN(ok, mad_ns);
-    record->time_ns_min = INFINITY;
-    record->time_ns_mean = 0;
-    record->samples = record->warmups = 0;
+/* What is added up over the visits. */
+static void set_sums(struct analysis *a) {
+    const struct ok_visits *ok = &a->ok;
+    double min_ns = INFINITY, mean_ns = 0;
+    uint64_t samples = 0, warmups = 0;
     for (size_t i = 0; i < ok->count; i++) {
         const struct pdnn_visit *visit = ok->visit[i];
-        record->time_ns_min = fmin(record->time_ns_min, visit->min_ns);
-        record->time_ns_mean += visit->mean_ns / (double)ok->count;
-        record->samples += visit->samples;
-        record->warmups += visit->warmups;
+        min_ns = fmin(min_ns, visit->min_ns);
+        mean_ns += visit->mean_ns / (double)ok->count;
+        samples += visit->samples;
+        warmups += visit->warmups;
         ok->value[i] = (double)visit->prepare_ns;
     }
-    record->prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
-    record->probe_gflops = probe_of(ok, offsetof(struct pdnn_visit, probe_gflops));
-    record->probe_gbs = probe_of(ok, offsetof(struct pdnn_visit, probe_gbs));
-    record->plan_bytes = ok->visit[ok->count - 1]->plan_bytes;
-    record->stop_reason = pdnn_stop_name(stop_of(ok));
-    if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED) { /* no step ran whose samples could scatter */
-        set_limits(record, ok->visit[0]->flags);
-        record->time_ns_p10 = record->time_ns_p90 = record->time_ns_mad = record->time_ns_min = NAN;
-        record->stop_reason = "";
+    uint64_t prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
+    put(a, PDNN_RESULT_TIME_NS_MIN, min_ns);
+    put(a, PDNN_RESULT_TIME_NS_MEAN, mean_ns);
+    pdnn_result_set_count(&a->row, PDNN_RESULT_SAMPLES, samples);
+    pdnn_result_set_count(&a->row, PDNN_RESULT_WARMUPS, warmups);
+    pdnn_result_set_count(&a->row, PDNN_RESULT_PREPARE_NS, prepare_ns);
+}
+
+static void set_times(struct analysis *a) {
+    const struct pdnn_aggregate_input *input = a->input;
+    const struct ok_visits *ok = &a->ok;
+    const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
+    struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, input->pool, ok->scratch);
+    put(a, PDNN_RESULT_TIME_NS_MEDIAN, interval.center);
+    if (interval.high > 0 && interval.degrees >= PDNN_INTERVAL_DEGREES) {
+        put(a, PDNN_RESULT_CI_LOW_NS, interval.low);
+        put(a, PDNN_RESULT_CI_HIGH_NS, interval.high);
     }
+    const double p10_ns = MEDIAN(ok, p10_ns), p90_ns = MEDIAN(ok, p90_ns);
+    put(a, PDNN_RESULT_TIME_NS_P10, p10_ns);
+    put(a, PDNN_RESULT_TIME_NS_P90, p90_ns);
+    put(a, PDNN_RESULT_TIME_NS_MAD, MEDIAN(ok, mad_ns));
+    set_sums(a);
+    put(a, PDNN_RESULT_PROBE_GFLOPS, probe_of(ok, offsetof(struct pdnn_visit, probe_gflops)));
+    put(a, PDNN_RESULT_PROBE_GBS, probe_of(ok, offsetof(struct pdnn_visit, probe_gbs)));
+    pdnn_result_set_count(&a->row, PDNN_RESULT_PLAN_BYTES, ok->visit[ok->count - 1]->plan_bytes);
+    pdnn_result_set_text(&a->row, PDNN_RESULT_STOP_REASON, pdnn_stop_name(stop_of(ok)));
+    if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED)
+        set_limits(a, p10_ns, p90_ns, ok->visit[0]->flags);
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
-        record->flags |= PDNN_FLAG_NOISY;
-    record->flags |= flags_of(ok);
-    record->method = pdnn_method_name(pdnn_method_of(record->flags));
+        a->flags |= PDNN_FLAG_NOISY;
+    a->flags |= flags_of(ok);
+    pdnn_result_set_text(&a->row, PDNN_RESULT_METHOD, pdnn_method_name(pdnn_method_of(a->flags)));
     if (drifts(ok, interval.center))
-        record->flags |= PDNN_FLAG_DRIFT;
+        a->flags |= PDNN_FLAG_DRIFT;
 }
 
 /* A probe's speed relative to its reference, as steps this long saw it; NaN if either is missing. A neighbour
@@ -233,25 +283,6 @@ static bool is_usable(double index) {
     return index >= 1 / most && index <= most;
 }
 
-/* Everything needed for the rows of one instance. */
-struct analysis {
-    const struct ok_visits *ok;
-    struct pdnn_arena *arena;
-    struct pdnn_record *record;
-    struct pdnn_graph graph;
-    struct pdnn_group *groups;
-    size_t n_groups;
-    uint32_t *group_of;
-    struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the whole step */
-    struct pdnn_breakdown_row *rows;
-    size_t n_rows;
-    uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
-    double ops_ns;
-    double *group_link_ns, link_ns; /* by group, of the whole step: for messages at the link's roof */
-    struct pdnn_roofs roofs;
-    struct pdnn_speed speed;
-};
-
 static double factor_of_group(const struct pdnn_breakdown_row *row) {
     return row->count ? (double)row->group->count / (double)row->count : 1;
 }
@@ -271,8 +302,11 @@ static double factor_of(const struct analysis *a, const struct pdnn_breakdown_ro
 /* If fewer layers ran than the model has, scales the time of their ops up, and the step's time in proportion
  * to the sum over all ops. */
 static void extrapolate(struct analysis *a) {
-    struct pdnn_record *record = a->record;
-    double repetitions = pdnn_instance_repetitions(&record->instance), measured_ns = 0, whole_ns = 0;
+    static const enum pdnn_result_column times[] = {PDNN_RESULT_TIME_NS_MEDIAN, PDNN_RESULT_TIME_NS_MIN,
+                                                    PDNN_RESULT_TIME_NS_MEAN,   PDNN_RESULT_TIME_NS_P10,
+                                                    PDNN_RESULT_TIME_NS_P90,    PDNN_RESULT_TIME_NS_MAD,
+                                                    PDNN_RESULT_CI_LOW_NS,      PDNN_RESULT_CI_HIGH_NS};
+    double repetitions = pdnn_instance_repetitions(&a->instance), measured_ns = 0, whole_ns = 0;
     if (repetitions == 1)
         return;
     for (size_t i = 0; i < a->n_rows; i++) {
@@ -287,12 +321,9 @@ static void extrapolate(struct analysis *a) {
             row->bytes = (uint64_t)((double)row->bytes * factor + 0.5);
         }
     }
-    double *const times[] = {&record->time_ns_median, &record->time_ns_min, &record->time_ns_mean,
-                             &record->time_ns_p10,    &record->time_ns_p90, &record->time_ns_mad,
-                             &record->ci_low_ns,      &record->ci_high_ns};
     for (size_t i = 0; measured_ns > 0 && i < sizeof times / sizeof *times; i++)
-        *times[i] *= whole_ns / measured_ns;
-    record->extrapolated = 1;
+        put(a, times[i], get(a, times[i]) * (whole_ns / measured_ns));
+    pdnn_result_set_count(&a->row, PDNN_RESULT_EXTRAPOLATED, 1);
 }
 
 static enum pdnn_dtype dtype_of(const struct analysis *a, const struct pdnn_group *group) {
@@ -317,7 +348,7 @@ static void add_links(struct analysis *a, const struct pdnn_ceilings *ceilings) 
 
 static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceilings *ceilings,
                                       struct pdnn_err *err) {
-    const struct pdnn_instance *instance = &a->record->instance;
+    const struct pdnn_instance *instance = &a->instance;
     bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     enum pdnn_status status = pdnn_instance_graph(instance, a->arena, &a->graph, err);
     if (status == PDNN_OK)
@@ -325,7 +356,7 @@ static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceil
     if (status == PDNN_OK)
         status = pdnn_graph_traffic(&a->graph, &a->roofs, cold, &a->traffic, err);
     if (status == PDNN_OK)
-        pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->ok->ops, a->ok->count, a->arena, &a->rows,
+        pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->ok.ops, a->ok.count, a->arena, &a->rows,
                        &a->n_rows);
     if (status != PDNN_OK)
         return status;
@@ -346,22 +377,23 @@ static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceil
     return PDNN_OK;
 }
 
+static double examples_of(const struct analysis *a) {
+    return (double)a->instance.hyper[a->instance.family->minibatch_param].number *
+           (double)a->instance.setting[PDNN_SETTING_ACCUMULATE];
+}
+
 /* The rows of which runtime/facts/infeed.h says what they are. */
 static void set_infeed(struct analysis *a) {
-    struct pdnn_record *record = a->record;
-    const struct pdnn_family_def *family = record->instance.family;
-    double examples = (double)record->instance.hyper[family->minibatch_param].number *
-                      (double)record->instance.setting[PDNN_SETTING_ACCUMULATE];
     struct pdnn_loaders_seen seen;
     for (size_t i = 0; i < a->n_rows; i++)
         if (!a->rows[i].group && pdnn_infeed_is_wait(a->rows[i].key))
-            record->infeed_pct = a->rows[i].time_ns / record->time_ns_median * 100;
-    if (!pdnn_loaders_find(a->ok->ops, a->ok->count, a->ok->value, &seen))
+            put(a, PDNN_RESULT_INFEED_PCT, a->rows[i].time_ns / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
+    if (!pdnn_loaders_find(a->ok.ops, a->ok.count, a->ok.value, &seen))
         return;
-    record->loader_examples_per_s = examples * 1e9 / seen.minibatch_ns;
-    record->loader_bytes_per_s =
-        seen.minibatch_bytes ? (double)seen.minibatch_bytes * 1e9 / seen.minibatch_ns : NAN;
-    record->page_cache = seen.pages;
+    put(a, PDNN_RESULT_LOADER_EXAMPLES_PER_S, examples_of(a) * 1e9 / seen.minibatch_ns);
+    if (seen.minibatch_bytes)
+        put(a, PDNN_RESULT_LOADER_BYTES_PER_S, (double)seen.minibatch_bytes * 1e9 / seen.minibatch_ns);
+    pdnn_result_set_text(&a->row, PDNN_RESULT_PAGE_CACHE, seen.pages);
 }
 
 /* The median over the visits of what the ranks did apart from their steps; NAN if no visit has it. */
@@ -380,167 +412,222 @@ static double alone_ns(const struct ok_visits *ok, const char *key, uint64_t *by
 }
 
 /* The bus bandwidth is that of a ring: each rank sends 2 (p - 1) / p of the bytes. */
-static void set_ranks(const struct ok_visits *ok, struct pdnn_record *record) {
-    int64_t ranks = record->instance.setting[PDNN_SETTING_RANKS];
+static void set_ranks(struct analysis *a) {
+    int64_t ranks = a->instance.setting[PDNN_SETTING_RANKS];
     uint64_t bytes = 0;
-    record->compute_ns = alone_ns(ok, pdnn_ranks_compute, &bytes);
-    record->skew_ns = alone_ns(ok, pdnn_ranks_skew, &bytes);
-    record->comm_ns = alone_ns(ok, pdnn_ranks_comm, &bytes);
-    if (!(record->comm_ns > 0))
+    const double compute_ns = alone_ns(&a->ok, pdnn_ranks_compute, &bytes),
+                 skew_ns = alone_ns(&a->ok, pdnn_ranks_skew, &bytes),
+                 comm_ns = alone_ns(&a->ok, pdnn_ranks_comm, &bytes),
+                 exposed_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN) - compute_ns;
+    put(a, PDNN_RESULT_COMPUTE_NS, compute_ns);
+    put(a, PDNN_RESULT_SKEW_NS, skew_ns);
+    put(a, PDNN_RESULT_COMM_NS, comm_ns);
+    if (!(comm_ns > 0))
         return;
-    record->allreduce_bytes = bytes;
-    record->exposed_ns = record->time_ns_median - record->compute_ns;
-    record->hidden_pct = (1 - record->exposed_ns / record->comm_ns) * 100;
-    record->bus_gbs = pdnn_ring_bytes(ranks, (double)bytes) / record->comm_ns;
+    pdnn_result_set_count(&a->row, PDNN_RESULT_ALLREDUCE_BYTES, bytes);
+    put(a, PDNN_RESULT_EXPOSED_NS, exposed_ns);
+    put(a, PDNN_RESULT_HIDDEN_PCT, (1 - exposed_ns / comm_ns) * 100);
+    put(a, PDNN_RESULT_BUS_GBS, pdnn_ring_bytes(ranks, (double)bytes) / comm_ns);
 }
 
-static void place_record(struct analysis *a, double compute_index, double memory_index) {
-    struct pdnn_record *record = a->record;
+static void place_row(struct analysis *a, double compute_index, double memory_index) {
+    const double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
+    struct pdnn_placement placement;
     struct pdnn_place_input place = {
         .traffic = a->sum,
         .link_ns = a->link_ns,
         .calls = a->calls,
-        .time_ns = record->time_ns_median,
+        .time_ns = step_ns,
         .speed = a->speed,
     };
     memcpy(place.flop_count, a->flop_count, sizeof place.flop_count);
-    pdnn_place(&a->roofs, &place, &record->place);
-    record->speed_index =
-        pdnn_place_speed(&record->place, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
-    if (!isnan(record->speed_index) && !is_usable(record->speed_index))
-        record->flags |= PDNN_FLAG_ODD_SPEED;
-    if (record->place.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
-        record->flags |= PDNN_FLAG_ABOVE_ROOF;
+    pdnn_place(&a->roofs, &place, &placement);
+    pdnn_result_set_placement(&a->row, &placement);
+    double speed_index =
+        pdnn_place_speed(&placement, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
+    put(a, PDNN_RESULT_SPEED_INDEX, speed_index);
+    if (!isnan(speed_index) && !is_usable(speed_index))
+        a->flags |= PDNN_FLAG_ODD_SPEED;
+    if (placement.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
+        a->flags |= PDNN_FLAG_ABOVE_ROOF;
     set_infeed(a);
     if (a->ops_ns > 0)
-        record->residual_pct = (record->time_ns_median - a->ops_ns) / record->time_ns_median * 100;
-    const struct pdnn_family_def *family = record->instance.family;
-    record->examples_per_s = (double)record->instance.hyper[family->minibatch_param].number *
-                             (double)record->instance.setting[PDNN_SETTING_ACCUMULATE] *
-                             (double)record->instance.setting[PDNN_SETTING_RANKS] * 1e9 /
-                             record->time_ns_median;
-    set_ranks(a->ok, record);
+        put(a, PDNN_RESULT_RESIDUAL_PCT, (step_ns - a->ops_ns) / step_ns * 100);
+    put(a, PDNN_RESULT_EXAMPLES_PER_S,
+        examples_of(a) * (double)a->instance.setting[PDNN_SETTING_RANKS] * 1e9 / step_ns);
+    set_ranks(a);
 }
 
-static void fill_from_group(const struct analysis *a, const struct pdnn_group *group,
-                            struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
+/* What an op's row and its place come from. */
+struct op_work {
+    struct pdnn_table *ops;
+    size_t row;
+    uint64_t executions, in_bounds_flop_count;
+    struct pdnn_traffic traffic;
+};
+
+static void put_op(const struct op_work *op, const char *name, const char *layer, const char *category,
+                   const char *pass, const char *dtype) {
+    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_OP, name);
+    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_LAYER, layer);
+    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_CATEGORY, category);
+    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_OP_PASS, pass);
+    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_DTYPE, dtype);
+}
+
+static void put_work(struct op_work *op, const char *shape, uint64_t executions,
+                     const struct pdnn_cost *cost) {
+    op->executions = executions;
+    op->in_bounds_flop_count = cost->in_bounds_flop_count;
+    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_OP_SHAPE, shape);
+    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_EXECUTIONS, executions);
+    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_FLOP_COUNT, cost->flop_count);
+    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_IN_BOUNDS_FLOP_COUNT, cost->in_bounds_flop_count);
+    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_BYTE_COUNT, cost->byte_count);
+}
+
+static void fill_from_group(const struct analysis *a, const struct pdnn_group *group, struct op_work *op) {
     const struct pdnn_node *node = &a->graph.nodes[group->node];
-    snprintf(op->op, sizeof op->op, "%s", node->op->name);
-    _Static_assert(sizeof op->layer == sizeof group->layer, "one text in two structs");
-    memcpy(op->layer, group->layer, sizeof op->layer);
-    op->category = node->op->category;
-    op->pass = pdnn_node_pass_name(node);
-    op->dtype = pdnn_dtype_name(dtype_of(a, group));
-    snprintf(op->shape, sizeof op->shape, "%s", group->shape);
-    op->count = group->count;
-    op->flop_count = group->cost.flop_count;
-    op->in_bounds_flop_count = group->cost.in_bounds_flop_count;
-    op->byte_count = group->cost.byte_count;
-    *traffic = a->group_traffic[group - a->groups];
+    put_op(op, node->op->name, group->layer, node->op->category, pdnn_node_pass_name(node),
+           pdnn_dtype_name(dtype_of(a, group)));
+    put_work(op, group->shape, group->count, &group->cost);
+    op->traffic = a->group_traffic[group - a->groups];
 }
 
 /* The op is not in the graph; all that is known of it is its key, "op/pass/shape". */
 static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdown_row *row,
-                            struct pdnn_op_record *op, struct pdnn_traffic *traffic) {
-    const char *at = row->key;
+                            struct op_work *op) {
+    const struct pdnn_cost cost = {.byte_count = row->bytes};
+    const char *at = row->key, *pass_name = "";
+    char name[PDNN_LAYER_TEXT];
     size_t length = strcspn(at, "/");
-    snprintf(op->op, sizeof op->op, "%.*s", (int)length, at);
-    const struct pdnn_op_def *def = pdnn_op_find(op->op);
-    op->category = def ? def->category : strcmp(op->op, PDNN_INFEED_OP) == 0 ? "infeed" : "reorder";
-    op->pass = op->dtype = "";
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    const struct pdnn_op_def *def = pdnn_op_find(name);
     at += length + (at[length] == '/');
     length = strcspn(at, "/");
     for (enum pdnn_pass pass = 0; at[length] && pass < PDNN_PASS_COUNT; pass++) {
         if (strlen(pdnn_pass_name(pass)) == length && memcmp(pdnn_pass_name(pass), at, length) == 0)
-            op->pass = pdnn_pass_name(pass);
+            pass_name = pdnn_pass_name(pass);
     }
-    if (*op->pass)
+    if (*pass_name)
         at += length + 1;
-    snprintf(op->shape, sizeof op->shape, "%s", at);
-    op->count = row->count;
-    op->byte_count = row->bytes;
-    pdnn_traffic_from(traffic, &a->roofs, row->bytes, row->count ? row->bytes / row->count : row->bytes);
+    put_op(op, name, "",
+           def                                 ? def->category
+           : strcmp(name, PDNN_INFEED_OP) == 0 ? "infeed"
+                                               : "reorder",
+           pass_name, "");
+    put_work(op, at, row->count, &cost);
+    pdnn_traffic_from(&op->traffic, &a->roofs, row->bytes, row->count ? row->bytes / row->count : row->bytes);
 }
 
-static void make_ops(const struct analysis *a, struct pdnn_op_record **ops, size_t *n_ops) {
-    struct pdnn_op_record *made = pdnn_arena_alloc(a->arena, a->n_rows + 1, sizeof *made);
-    size_t count = 0;
+static void place_op(const struct analysis *a, const struct pdnn_breakdown_row *row,
+                     const struct op_work *op) {
+    const double time_ns = row->time_ns > 0 ? row->time_ns : NAN;
+    struct pdnn_placement placement;
+    struct pdnn_place_input place = {
+        .traffic = op->traffic, .calls = op->executions, .time_ns = time_ns, .speed = a->speed};
+    place.flop_count[row->group ? dtype_of(a, row->group) : PDNN_F32] = op->in_bounds_flop_count;
+    if (row->group)
+        place.link_ns = a->group_link_ns[row->group - a->groups];
+    pdnn_place(&a->roofs, &place, &placement);
+    pdnn_ops_set_placement(op->ops, op->row, &placement);
+    pdnn_table_set_number(op->ops, op->row, PDNN_OPS_TIME_NS_MEDIAN, time_ns);
+    pdnn_table_set_number(op->ops, op->row, PDNN_OPS_SHARE_PCT, time_ns / a->ops_ns * 100);
+}
+
+/* The columns that are the instance's, as in results.csv. */
+static void put_instance(const struct analysis *a, const struct op_work *op) {
+    static const struct {
+        enum pdnn_ops_column to;
+        enum pdnn_result_column from;
+    } columns[] = {{PDNN_OPS_ID, PDNN_RESULT_ID},
+                   {PDNN_OPS_MODEL, PDNN_RESULT_MODEL},
+                   {PDNN_OPS_FAMILY, PDNN_RESULT_FAMILY},
+                   {PDNN_OPS_STATUS, PDNN_RESULT_STATUS}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        pdnn_table_set_text(op->ops, op->row, columns[i].to, pdnn_result_text(&a->row, columns[i].from));
+    const size_t mode = pdnn_result_setting_at(&a->row, PDNN_SETTING_MODE);
+    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_RUN_MODE, pdnn_table_text(a->row.table, a->row.row, mode));
+}
+
+static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
+    uint64_t count = 0;
     for (size_t i = 0; i < a->n_rows; i++) {
         const struct pdnn_breakdown_row *row = &a->rows[i];
-        struct pdnn_traffic traffic = {.read_bytes = {0}};
         if (!row->group && !(row->time_ns > 0))
             continue;
-        struct pdnn_op_record *op = &made[count];
-        op->id = a->record->id;
-        op->of = a->record;
-        op->op_index = count++;
+        struct op_work op = {.ops = ops, .row = pdnn_table_add_row(ops)};
+        put_instance(a, &op);
+        pdnn_table_set_count(ops, op.row, PDNN_OPS_OP_INDEX, count++);
         if (row->group)
-            fill_from_group(a, row->group, op, &traffic);
+            fill_from_group(a, row->group, &op);
         else
-            fill_from_visit(a, row, op, &traffic);
-        op->time_ns_median = row->time_ns > 0 ? row->time_ns : NAN;
-        op->extrapolated = row->extrapolated;
-        op->share_pct = op->time_ns_median / a->ops_ns * 100;
-        memcpy(op->implementation, row->implementation, sizeof op->implementation);
-        struct pdnn_place_input place = {
-            .traffic = traffic, .calls = op->count, .time_ns = op->time_ns_median, .speed = a->speed};
-        place.flop_count[row->group ? dtype_of(a, row->group) : PDNN_F32] = op->in_bounds_flop_count;
-        if (row->group)
-            place.link_ns = a->group_link_ns[row->group - a->groups];
-        pdnn_place(&a->roofs, &place, &op->place);
+            fill_from_visit(a, row, &op);
+        place_op(a, row, &op);
+        pdnn_table_set_text(ops, op.row, PDNN_OPS_IMPLEMENTATION, row->implementation);
+        pdnn_table_set_count(ops, op.row, PDNN_OPS_EXTRAPOLATED, row->extrapolated);
     }
-    *ops = made;
-    *n_ops = count;
 }
 
-/* Counts that do not fit in 64 bits leave their columns empty; the row stays. */
-static void set_totals(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
-                       struct pdnn_record *record) {
+/* Counts that do not fit in 64 bits leave their columns empty; the row stays. False if they do not. */
+static bool set_totals(struct analysis *a) {
     struct pdnn_err why = {0};
+    struct pdnn_totals totals;
     enum pdnn_status status = PDNN_OK;
-    if (input->totals && input->totals->memory_bytes)
-        record->totals = *input->totals;
+    if (a->input->totals && a->input->totals->memory_bytes)
+        totals = *a->input->totals;
     else
-        status = pdnn_cost_instance(&record->instance, arena, true, &record->totals, &why);
-    record->has_totals = status == PDNN_OK;
+        status = pdnn_cost_instance(&a->instance, a->arena, true, &totals, &why);
+    if (status == PDNN_OK)
+        pdnn_result_set_totals(&a->row, &totals);
+    return status == PDNN_OK;
+}
+
+/* What depends on the graph: the row's place, and its ops. */
+static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, struct pdnn_err *err) {
+    const struct ok_visits *ok = &a->ok;
+    if (a->input->ceilings)
+        pdnn_roofs_init(&a->roofs, a->input->ceilings, a->instance.setting[PDNN_SETTING_THREADS]);
+    double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
+    double compute = speed_of(ok, offsetof(struct pdnn_visit, probe_gflops), a->roofs.probe_gflops, step_ns);
+    double memory = speed_of(ok, offsetof(struct pdnn_visit, probe_gbs), a->roofs.probe_gbs, step_ns);
+    a->speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
+    enum pdnn_status status = analyse_graph(a, a->input->ceilings, err);
+    if (status != PDNN_OK)
+        return pdnn_wrap(err, "%s", a->input->id);
+    place_row(a, compute, memory);
+    if (ops)
+        add_ops(a, ops);
+    return PDNN_OK;
+}
+
+static void set_precision(struct analysis *a) {
+    double half_ns = (get(a, PDNN_RESULT_CI_HIGH_NS) - get(a, PDNN_RESULT_CI_LOW_NS)) / 2;
+    put(a, PDNN_RESULT_CI_HALF_PCT, half_ns / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
 }
 
 enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
-                                struct pdnn_record *record, struct pdnn_op_record **ops, size_t *n_ops,
-                                struct pdnn_err *err) {
-    struct ok_visits ok = {.count = 0};
-    struct analysis a = {.ok = &ok, .arena = arena, .record = record};
-    pdnn_record_init(record, input->id);
-    record->host = input->host ? input->host : "";
-    record->parsed = pdnn_instance_parse(input->id, &record->instance, NULL) == PDNN_OK;
-    if (record->parsed) {
-        pdnn_instance_resolve(&record->instance, 1); /* the id of an instance that ran names its threads */
-        set_totals(input, arena, record);
+                                struct pdnn_table *results, struct pdnn_table *ops, struct pdnn_err *err) {
+    struct analysis a = {.input = input, .arena = arena, .row = pdnn_result_of(results, 0)};
+    enum pdnn_status status = PDNN_OK;
+    char flags[PDNN_FLAGS_TEXT];
+    bool has_totals = false;
+    pdnn_result_add(&a.row, input->id);
+    pdnn_result_set_text(&a.row, PDNN_RESULT_HOST, input->host ? input->host : "");
+    if (pdnn_instance_parse(input->id, &a.instance, NULL) == PDNN_OK) {
+        pdnn_instance_resolve(&a.instance, 1); /* the id of an instance that ran names its threads */
+        pdnn_result_set_instance(&a.row, &a.instance);
+        has_totals = set_totals(&a);
     }
     pdnn_arena_reset(arena);
-    collect_ok(input, arena, &ok);
-    if (ops) {
-        *ops = NULL;
-        *n_ops = 0;
-    }
-    set_outcome(input, ok.count, record);
-    record->rounds = ok.count;
-    if (!ok.count)
-        return PDNN_OK;
-    set_times(input, &ok, record);
-    if (!record->parsed || !record->has_totals)
-        return PDNN_OK;
-    if (input->ceilings)
-        pdnn_roofs_init(&a.roofs, input->ceilings, record->instance.setting[PDNN_SETTING_THREADS]);
-    double step_ns = record->time_ns_median;
-    double compute = speed_of(&ok, offsetof(struct pdnn_visit, probe_gflops), a.roofs.probe_gflops, step_ns);
-    double memory = speed_of(&ok, offsetof(struct pdnn_visit, probe_gbs), a.roofs.probe_gbs, step_ns);
-    a.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
-    enum pdnn_status status = analyse_graph(&a, input->ceilings, err);
-    if (status != PDNN_OK)
-        return pdnn_wrap(err, "%s", record->id);
-    place_record(&a, compute, memory);
-    if (ops)
-        make_ops(&a, ops, n_ops);
-    return PDNN_OK;
+    collect_ok(input, arena, &a.ok);
+    set_outcome(&a);
+    if (a.ok.count)
+        set_times(&a);
+    if (a.ok.count && has_totals)
+        status = add_graph(&a, ops, err);
+    if (a.ok.count)
+        set_precision(&a);
+    pdnn_result_set_text(&a.row, PDNN_RESULT_ROW_FLAGS, pdnn_flags_format(a.flags, flags));
+    return status;
 }

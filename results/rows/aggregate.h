@@ -22,9 +22,9 @@
 #define RESULTS_ROWS_AGGREGATE_H
 
 #include "base/arena.h"
-#include "results/store/record.h"
-#include "results/store/visits.h"
 #include "results/rows/roofline.h"
+#include "results/store/results.h"
+#include "results/store/visits.h"
 #include "runtime/facts/stats.h"
 
 struct pdnn_aggregate_input {
@@ -37,19 +37,18 @@ struct pdnn_aggregate_input {
     struct pdnn_scatter pool;  /* from pdnn_aggregate_pool; {0}: the instance stands alone */
     double precision;          /* the requested one: an interval five times as wide sets the flag noisy */
     const struct pdnn_ceilings *ceilings; /* NULL: no placement and no speed_index */
-    const char *host;                     /* borrowed by the record */
+    const char *host;                     /* may be NULL */
     const struct pdnn_totals *totals;     /* if already known (memory_bytes may be 0), else NULL */
 };
 
 /* How the visits of all instances scatter, which sharpens the interval of each. */
 void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool);
 
-/* Fills the record from the id, its graph's costs, its visits and the ceilings. ops (may be NULL together
- * with n_ops) gets the rows of ops.csv, in the arena: one per group of equal nodes in order of execution,
+/* Adds the instance's row to a table of results.csv: from the id, its graph's costs, its visits and the
+ * ceilings. ops (may be NULL) gets the rows of ops.csv: one per group of equal nodes in order of execution,
  * then one per kind of reorder; none if no visit was ok. The arena is reset first. An id that this program
  * can no longer parse still gets a row, with what the visits alone say. */
 enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
-                                struct pdnn_record *record, struct pdnn_op_record **ops, size_t *n_ops,
-                                struct pdnn_err *err);
+                                struct pdnn_table *results, struct pdnn_table *ops, struct pdnn_err *err);
 
 #endif

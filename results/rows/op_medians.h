@@ -5,10 +5,13 @@
 
 #include "base/arena.h"
 #include "models/group.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "results/store/visits.h"
 
 /* A future row of ops.csv. */
+/* Room for the implementations of all ops in a row. */
+enum { PDNN_IMPLEMENTATIONS_TEXT = 4 * PDNN_IMPLEMENTATION_TEXT };
+
 struct pdnn_breakdown_row {
     const char *key;   /* "dense/forward/64x2000:2000x1024:64x1024"; in the arena or borrowed from a visit */
     const char *layer; /* the stem of its layers if rows are kept apart by layer, else "" */

@@ -45,7 +45,7 @@
 #include "base/arena.h"
 #include "models/graph.h"
 #include "models/instance.h"
-#include "results/store/record.h"
+#include "results/store/placement.h"
 #include "runtime/facts/ceilings.h"
 
 enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };

@@ -3,7 +3,7 @@
 #ifndef RESULTS_ROWS_SUMMARY_H
 #define RESULTS_ROWS_SUMMARY_H
 
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +18,6 @@ enum pdnn_extreme {
 struct pdnn_extreme_row {
     bool found;
     char id[PDNN_ID_TEXT];
-    bool parsed; /* this program knows the id, so `instance` is set */
-    struct pdnn_instance instance;
     struct pdnn_placement place;
 };
 
@@ -31,6 +29,6 @@ struct pdnn_summary {
     size_t noisy_flag[PDNN_FLAG_COUNT]; /* noisy rows by their other flags, by bit */
 };
 
-void pdnn_summary_add(struct pdnn_summary *summary, const struct pdnn_record *record);
+void pdnn_summary_add(struct pdnn_summary *summary, const struct pdnn_result *row);
 
 #endif

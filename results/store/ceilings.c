@@ -3,7 +3,7 @@
 #include "models/dtype.h"
 #include "results/table/read.h"
 #include "results/table/write.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "results/store/tables.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "results/store/columns.h"
 #include "base/units.h"
 #include "results/table/csv.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <assert.h>
 #include <math.h>

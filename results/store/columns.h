@@ -50,15 +50,8 @@ struct pdnn_columns {
     size_t count;
 };
 
-extern const struct pdnn_columns pdnn_ops_columns; /* rows: struct pdnn_op_record; also read back */
 /* Rows: struct pdnn_journal_row and struct pdnn_journal_op_row of results/store/journal.h. */
 extern const struct pdnn_columns pdnn_journal_columns, pdnn_journal_ops_columns;
-
-/* The columns of results.csv (rows: struct pdnn_record) for these families: the fixed ones and one per
- * hyper-parameter name, in the order of the families' rows; in the arena. analytic_only: only those known
- * without running. */
-void pdnn_results_columns(const struct pdnn_family_def *const *families, size_t n_families,
-                          bool analytic_only, struct pdnn_arena *arena, struct pdnn_columns *columns);
 
 /* Whether a file that begins like the text begins with the table's header, or ends within it. */
 enum pdnn_header_match { PDNN_HEADER_OTHER, PDNN_HEADER_CUT, PDNN_HEADER_WHOLE };

@@ -5,7 +5,7 @@
 #include "results/store/columns.h"
 #include "results/store/journal_scan.h"
 #include "results/store/log_file.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <inttypes.h>
 #include <stdio.h>

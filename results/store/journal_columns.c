@@ -2,7 +2,7 @@
 #include "results/store/columns.h"
 #include "results/table/csv.h"
 #include "results/store/journal.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <string.h>
 

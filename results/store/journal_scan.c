@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "results/store/columns.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <errno.h>
 #include <fcntl.h>

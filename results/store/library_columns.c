@@ -1,7 +1,7 @@
 /* operators.csv: one row per measurement of an operator. These columns are written and read back. */
 #include "results/table/csv.h"
 #include "results/store/library.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 static void get_status(const struct pdnn_column *column, const void *row, struct pdnn_str *cell) {
     (void)column;

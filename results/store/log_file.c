@@ -2,7 +2,7 @@
 #include "results/store/log_file.h"
 
 #include "base/file.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 
 #include <errno.h>
 #include <fcntl.h>

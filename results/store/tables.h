@@ -6,24 +6,27 @@
 #include "base/arena.h"
 #include "base/folder.h"
 #include "base/str.h"
-#include "results/store/columns.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
+#include "results/table/write.h"
 #include "runtime/facts/ceilings.h"
 
-/* results.csv and ops.csv while they are built up row by row. */
+/* results.csv and ops.csv while they are made row by row. */
 struct pdnn_tables {
     struct pdnn_arena arena;
-    struct pdnn_columns columns; /* of results.csv */
-    struct pdnn_str results, ops;
+    struct pdnn_table results, ops; /* the rows at hand */
+    struct pdnn_table_writer results_writer, ops_writer;
+    struct pdnn_str results_text, ops_text; /* those before */
 };
 
-/* families: those in the table, which determine the hyper-parameter columns. */
+/* Of results with these families. *tables stays where it is until it is finished. */
 void pdnn_tables_init(struct pdnn_tables *tables, const struct pdnn_family_def *const *families,
                       size_t n_families);
-void pdnn_tables_add(struct pdnn_tables *tables, const struct pdnn_record *record,
-                     const struct pdnn_op_record *ops, size_t n_ops);
+
+/* Writes the rows at hand behind those before and forgets them as tables. */
+void pdnn_tables_flush(struct pdnn_tables *tables);
+
 /* Replaces results.csv and ops.csv in the folder. */
-enum pdnn_status pdnn_tables_write(const struct pdnn_tables *tables, const struct pdnn_folder *folder,
+enum pdnn_status pdnn_tables_write(struct pdnn_tables *tables, const struct pdnn_folder *folder,
                                    struct pdnn_err *err);
 void pdnn_tables_finish(struct pdnn_tables *tables);
 

@@ -2,7 +2,8 @@
 
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/store/record.h"
+#include "results/store/utc.h"
+#include "results/table/number.h"
 #include "results/store/tables.h"
 
 #include <inttypes.h>

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "gen/walk.h"
 #include "session/rows.h"
+#include "results/store/columns.h"
 #include "results/store/journal.h"
 #include "results/store/tables.h"
 #include "runtime/facts/standing.h"
@@ -232,11 +233,11 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
     return PDNN_OK;
 }
 
-static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct pdnn_record *record,
+static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct pdnn_result *row,
                                  struct pdnn_err *err) {
     const struct writing *writing = user;
     if (stage == PDNN_STAGE_OPEN)
-        pdnn_merge_note(writing->job, "missing: %s", record->id);
+        pdnn_merge_note(writing->job, "missing: %s", pdnn_result_text(row, PDNN_RESULT_ID));
     return pdnn_merge_is_stopped(writing->job)
                ? pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written")
                : PDNN_OK;

@@ -4,8 +4,8 @@
 #include "models/build.h"
 #include "models/group.h"
 #include "models/op.h"
-#include "results/rows/aggregate.h"
 #include "runtime/facts/stats.h"
+#include "tests/results/made_row.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,12 +60,12 @@ static void assert_near(double value, double expected) {
         fail_msg("%.12g is not %.12g", value, expected);
 }
 
-/* The row alone. */
-static void aggregate(const struct pdnn_aggregate_input *input, struct pdnn_record *record) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_err err = {0};
-    assert_int_equal(pdnn_aggregate(input, &arena, record, NULL, NULL, &err), PDNN_OK);
-    pdnn_arena_finish(&arena);
+static struct made_row made; /* the last one */
+
+static int finish(void **state) {
+    (void)state;
+    made_row_finish(&made);
+    return 0;
 }
 
 /* What ended most visits, whichever came last; on a tie, the later in the enum. */
@@ -82,14 +82,13 @@ static void test_aggregate_stop_reason(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_visit visits[4];
-        struct pdnn_record record;
         for (size_t k = 0; k < 4; k++) {
             visits[k] = ok_visit(100);
             visits[k].stop = rows[i].stop[k];
         }
         const struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 4};
-        aggregate(&input, &record);
-        assert_string_equal(record.stop_reason, rows[i].reason);
+        made_row_make(&input, &made);
+        assert_string_equal(TEXT(STOP_REASON), rows[i].reason);
     }
 }
 
@@ -99,19 +98,17 @@ static void test_aggregate_two_visits(void **state) {
     const struct pdnn_visit visits[] = {ok_visit(100), ok_visit(120)};
     struct pdnn_aggregate_input input = {
         .id = ID, .visits = visits, .n_visits = 2, .precision = 0.02, .host = "h"};
-    struct pdnn_record record;
-    aggregate(&input, &record);
-    assert_true(isnan(record.ci_low_ns) && isnan(record.ci_high_ns));
-    assert_true(record.flags & PDNN_FLAG_NOISY);
+    made_row_make(&input, &made);
+    assert_true(isnan(NUMBER(CI_LOW_NS)) && isnan(NUMBER(CI_HIGH_NS)));
+    assert_true(pdnn_result_flags(&made.row) & PDNN_FLAG_NOISY);
     input.pool = (struct pdnn_scatter){0.001, 6};
-    aggregate(&input, &record);
-    assert_true(record.ci_low_ns > 50 && record.ci_high_ns < 220);
+    made_row_make(&input, &made);
+    assert_true(NUMBER(CI_LOW_NS) > 50 && NUMBER(CI_HIGH_NS) < 220);
 }
 
 static void test_aggregate_times(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(120), ok_visit(100), ok_visit(110)};
-    struct pdnn_record record;
     double medians[] = {120, 100, 110}, scratch[3];
     visits[1].prepare_ns = 9;
     visits[0].flags = PDNN_FLAG_DRIFT;
@@ -121,55 +118,54 @@ static void test_aggregate_times(void **state) {
     visits[2].plan_bytes = 8192;
     const struct pdnn_aggregate_input input = {
         .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .host = "h"};
-    aggregate(&input, &record);
+    made_row_make(&input, &made);
     struct pdnn_interval interval = pdnn_visits_interval(medians, 3, (struct pdnn_scatter){0, 0}, scratch);
-    assert_int_equal(record.outcome, PDNN_OUTCOME_OK);
-    assert_string_equal(record.reason, "");
-    assert_near(record.time_ns_median, 110);
-    assert_near(record.time_ns_min, 95);
-    assert_near(record.time_ns_mean, 111);
-    assert_near(record.time_ns_p10, 108);
-    assert_near(record.time_ns_p90, 113);
-    assert_near(record.time_ns_mad, 1);
-    assert_near(record.ci_low_ns, interval.low);
-    assert_near(record.ci_high_ns, interval.high);
-    assert_true(record.ci_low_ns < 110 && record.ci_high_ns > 110);
-    assert_int_equal(record.rounds, 3);
-    assert_int_equal(record.samples, 30);
-    assert_int_equal(record.warmups, 6);
-    assert_int_equal(record.prepare_ns, 7);
-    assert_int_equal(record.plan_bytes, 8192);
-    assert_string_equal(record.stop_reason, "precision");
-    assert_string_equal(record.host, "h");
-    assert_int_equal(record.started_unix_ms, 1000);
+    assert_int_equal(pdnn_result_outcome(&made.row), PDNN_OUTCOME_OK);
+    assert_string_equal(TEXT(REASON), "");
+    assert_near(NUMBER(TIME_NS_MEDIAN), 110);
+    assert_near(NUMBER(TIME_NS_MIN), 95);
+    assert_near(NUMBER(TIME_NS_MEAN), 111);
+    assert_near(NUMBER(TIME_NS_P10), 108);
+    assert_near(NUMBER(TIME_NS_P90), 113);
+    assert_near(NUMBER(TIME_NS_MAD), 1);
+    assert_near(NUMBER(CI_LOW_NS), interval.low);
+    assert_near(NUMBER(CI_HIGH_NS), interval.high);
+    assert_near(NUMBER(CI_HALF_PCT), (interval.high - interval.low) / 2 / 110 * 100);
+    assert_true(NUMBER(CI_LOW_NS) < 110 && NUMBER(CI_HIGH_NS) > 110);
+    assert_int_equal(COUNT(ROUNDS), 3);
+    assert_int_equal(COUNT(SAMPLES), 30);
+    assert_int_equal(COUNT(WARMUPS), 6);
+    assert_int_equal(COUNT(PREPARE_NS), 7);
+    assert_int_equal(COUNT(PLAN_BYTES), 8192);
+    assert_string_equal(TEXT(STOP_REASON), "precision");
+    assert_string_equal(TEXT(HOST), "h");
+    assert_string_equal(TEXT(STARTED_UTC), "1970-01-01T00:00:01.000Z");
     /* +-9 % between visits is far wider than five times 2 %; two of three visits
      * were preempted, one drifted. */
-    assert_int_equal(record.flags, PDNN_FLAG_PREEMPTED | PDNN_FLAG_SHORT | PDNN_FLAG_NOISY);
-    assert_near(record.examples_per_s, 2 / 110e-9);
-    assert_near(record.place.gflops, (double)record.totals.cost.flop_count / 110);
-    assert_true(isnan(record.place.attainable_gflops) && isnan(record.speed_index));
+    assert_int_equal(pdnn_result_flags(&made.row), PDNN_FLAG_PREEMPTED | PDNN_FLAG_SHORT | PDNN_FLAG_NOISY);
+    assert_near(NUMBER(EXAMPLES_PER_S), 2 / 110e-9);
+    assert_near(NUMBER(GFLOPS), NUMBER(FLOP_COUNT) / 110);
+    assert_true(isnan(NUMBER(ATTAINABLE_GFLOPS)) && isnan(NUMBER(SPEED_INDEX)));
 }
 
 /* Each micro-step of a step sees one minibatch. */
 static void test_aggregate_micro_steps(void **state) {
     (void)state;
     struct pdnn_visit visit = ok_visit(100);
-    struct pdnn_record record;
     const struct pdnn_aggregate_input input = {
         .id = "fc/nodes=3,batch=2,threads=2,accumulate=5", .visits = &visit, .n_visits = 1};
-    aggregate(&input, &record);
-    assert_near(record.examples_per_s, 5 * 2 / 100e-9);
+    made_row_make(&input, &made);
+    assert_near(NUMBER(EXAMPLES_PER_S), 5 * 2 / 100e-9);
 }
 
 static void test_aggregate_single_visit_has_no_interval(void **state) {
     (void)state;
     struct pdnn_visit visit = ok_visit(100);
-    struct pdnn_record record;
     const struct pdnn_aggregate_input input = {.id = ID, .visits = &visit, .n_visits = 1, .precision = 0.02};
-    aggregate(&input, &record);
-    assert_near(record.time_ns_median, 100);
-    assert_true(isnan(record.ci_low_ns) && isnan(record.ci_high_ns));
-    assert_int_equal(record.flags, 0);
+    made_row_make(&input, &made);
+    assert_near(NUMBER(TIME_NS_MEDIAN), 100);
+    assert_true(isnan(NUMBER(CI_LOW_NS)) && isnan(NUMBER(CI_HIGH_NS)));
+    assert_int_equal(pdnn_result_flags(&made.row), 0);
 }
 
 static void test_aggregate_flags(void **state) {
@@ -192,13 +188,12 @@ static void test_aggregate_flags(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_visit visits[7];
-        struct pdnn_record record;
         for (size_t k = 0; k < rows[i].n; k++)
             visits[k] = ok_visit(rows[i].medians[k]);
         const struct pdnn_aggregate_input input = {
             .id = ID, .visits = visits, .n_visits = rows[i].n, .precision = rows[i].precision};
-        aggregate(&input, &record);
-        assert_int_equal(record.flags, rows[i].flags);
+        made_row_make(&input, &made);
+        assert_int_equal(pdnn_result_flags(&made.row), rows[i].flags);
     }
 }
 
@@ -221,18 +216,17 @@ static void test_aggregate_status(void **state) {
         {{ok}, 0, PDNN_OUTCOME_INTERRUPTED, PDNN_OUTCOME_INTERRUPTED, NULL, "", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_record record;
         const struct pdnn_aggregate_input input = {.id = ID,
                                                    .visits = rows[i].visits,
                                                    .n_visits = rows[i].n,
                                                    .outcome = rows[i].outcome,
                                                    .reason = rows[i].reason};
-        aggregate(&input, &record);
-        assert_int_equal(record.outcome, rows[i].expected);
-        assert_string_equal(record.reason, rows[i].expected_reason);
-        assert_int_equal(record.rounds, rows[i].rounds);
-        assert_true(record.has_totals && record.totals.memory_bytes > 0);
-        assert_int_equal(isnan(record.time_ns_median), rows[i].rounds == 0);
+        made_row_make(&input, &made);
+        assert_int_equal(pdnn_result_outcome(&made.row), rows[i].expected);
+        assert_string_equal(TEXT(REASON), rows[i].expected_reason);
+        assert_int_equal(COUNT(ROUNDS), rows[i].rounds);
+        assert_true(COUNT(MEMORY_BYTES) > 0 && COUNT(MEMORY_BYTES) != PDNN_ABSENT);
+        assert_int_equal(isnan(NUMBER(TIME_NS_MEDIAN)), rows[i].rounds == 0);
     }
 }
 
@@ -241,30 +235,29 @@ static void test_aggregate_composed(void **state) {
     (void)state;
     struct pdnn_visit visits[4] = {ok_visit(90), ok_visit(110), failed_visit(PDNN_OUTCOME_UNPREDICTED, "why"),
                                    ok_visit(200)};
-    struct pdnn_record record;
     for (size_t i = 0; i < 3; i++)
         visits[i].flags |= PDNN_FLAG_COMPOSED;
     struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 2, .precision = 1};
-    aggregate(&input, &record);
-    assert_string_equal(record.method, "composed");
-    assert_near(record.time_ns_median, 100);
-    assert_true(isnan(record.time_ns_p10) && isnan(record.time_ns_min) && isnan(record.time_ns_mad));
-    assert_string_equal(record.stop_reason, "");
-    assert_int_equal(record.flags & PDNN_FLAG_COMPOSED, PDNN_FLAG_COMPOSED);
+    made_row_make(&input, &made);
+    assert_string_equal(TEXT(METHOD), "composed");
+    assert_near(NUMBER(TIME_NS_MEDIAN), 100);
+    assert_true(isnan(NUMBER(TIME_NS_P10)) && isnan(NUMBER(TIME_NS_MIN)) && isnan(NUMBER(TIME_NS_MAD)));
+    assert_string_equal(TEXT(STOP_REASON), "");
+    assert_int_equal(pdnn_result_flags(&made.row) & PDNN_FLAG_COMPOSED, PDNN_FLAG_COMPOSED);
     input.visits = visits + 2;
     input.n_visits = 1;
-    aggregate(&input, &record);
-    assert_int_equal(record.outcome, PDNN_OUTCOME_UNPREDICTED);
-    assert_string_equal(record.reason, "why");
-    assert_string_equal(record.method, "");
+    made_row_make(&input, &made);
+    assert_int_equal(pdnn_result_outcome(&made.row), PDNN_OUTCOME_UNPREDICTED);
+    assert_string_equal(TEXT(REASON), "why");
+    assert_string_equal(TEXT(METHOD), "");
     input.visits = visits;
     input.n_visits = 4;
-    aggregate(&input, &record);
-    assert_string_equal(record.method, "direct");
-    assert_near(record.time_ns_median, 200);
-    assert_int_equal(record.rounds, 1);
-    assert_int_equal(record.flags & PDNN_FLAG_COMPOSED, 0);
-    assert_string_equal(record.reason, "");
+    made_row_make(&input, &made);
+    assert_string_equal(TEXT(METHOD), "direct");
+    assert_near(NUMBER(TIME_NS_MEDIAN), 200);
+    assert_int_equal(COUNT(ROUNDS), 1);
+    assert_int_equal(pdnn_result_flags(&made.row) & PDNN_FLAG_COMPOSED, 0);
+    assert_string_equal(TEXT(REASON), "");
 }
 
 /* Settled visits replace the rounds', the last ones the earlier, and their quantiles are the interval; runs
@@ -273,7 +266,6 @@ static void test_aggregate_settled(void **state) {
     (void)state;
     struct pdnn_visit visits[6] = {ok_visit(90),  ok_visit(110), ok_visit(120),
                                    ok_visit(119), ok_visit(121), ok_visit(200)};
-    struct pdnn_record record;
     for (size_t i = 0; i < 5; i++) {
         visits[i].flags |= PDNN_FLAG_COMPOSED | (i > 1 ? PDNN_FLAG_SETTLED : 0);
         visits[i].started_unix_ms = i < 2 ? 5000 : i == 2 ? 1000 : 2000;
@@ -281,29 +273,29 @@ static void test_aggregate_settled(void **state) {
         visits[i].p90_ns = i < 2 ? visits[i].median_ns : 126;
     }
     struct pdnn_aggregate_input input = {.id = ID, .visits = visits, .n_visits = 5, .precision = 1};
-    aggregate(&input, &record);
-    assert_string_equal(record.method, "composed");
-    assert_int_equal(record.rounds, 2);
-    assert_near(record.time_ns_median, 120);
-    assert_near(record.ci_low_ns, 114);
-    assert_near(record.ci_high_ns, 126);
-    assert_true(isnan(record.time_ns_p10));
+    made_row_make(&input, &made);
+    assert_string_equal(TEXT(METHOD), "composed");
+    assert_int_equal(COUNT(ROUNDS), 2);
+    assert_near(NUMBER(TIME_NS_MEDIAN), 120);
+    assert_near(NUMBER(CI_LOW_NS), 114);
+    assert_near(NUMBER(CI_HIGH_NS), 126);
+    assert_true(isnan(NUMBER(TIME_NS_P10)));
     visits[3].p10_ns = visits[3].p90_ns = visits[4].p10_ns = visits[4].p90_ns = 120;
-    aggregate(&input, &record);
-    assert_true(isnan(record.ci_low_ns) || record.ci_low_ns < 119);
+    made_row_make(&input, &made);
+    assert_true(isnan(NUMBER(CI_LOW_NS)) || NUMBER(CI_LOW_NS) < 119);
     /* The limits of what was predicted are not all: the rounds scatter as well. */
     for (size_t i = 0; i < 5; i++)
         visits[i].flags |= PDNN_FLAG_PREDICTED;
     visits[3].p10_ns = visits[4].p10_ns = 119.9;
     visits[3].p90_ns = visits[4].p90_ns = 120.1;
     input.pool = (struct pdnn_scatter){.variance = 0.01, .degrees = 10};
-    aggregate(&input, &record);
-    assert_string_equal(record.method, "predicted");
-    assert_true(record.ci_low_ns < 119.9 && record.ci_high_ns > 120.1);
+    made_row_make(&input, &made);
+    assert_string_equal(TEXT(METHOD), "predicted");
+    assert_true(NUMBER(CI_LOW_NS) < 119.9 && NUMBER(CI_HIGH_NS) > 120.1);
     input.n_visits = 6;
-    aggregate(&input, &record);
-    assert_string_equal(record.method, "direct");
-    assert_near(record.time_ns_median, 200);
+    made_row_make(&input, &made);
+    assert_string_equal(TEXT(METHOD), "direct");
+    assert_near(NUMBER(TIME_NS_MEDIAN), 200);
 }
 
 /* The roof at the time, by the FMA probe: steps far shorter than the probe see the best visit's speed, 95 %
@@ -311,7 +303,6 @@ static void test_aggregate_settled(void **state) {
 static void test_aggregate_speed_and_roof(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(100), ok_visit(100), ok_visit(100)};
-    struct pdnn_record record;
     static const double probes[] = {190, 180, 100, 0}; /* the last visit had none */
     for (size_t i = 0; i < 4; i++) {
         visits[i].probe_gflops = probes[i];
@@ -319,33 +310,33 @@ static void test_aggregate_speed_and_roof(void **state) {
     }
     struct pdnn_aggregate_input input = {
         .id = ID, .visits = visits, .n_visits = 4, .precision = 0.02, .ceilings = &ceilings};
-    aggregate(&input, &record);
-    double bytes = (double)record.totals.cost.byte_count, flop = (double)record.totals.cost.flop_count;
-    double speed = record.speed_index;
-    assert_int_equal(record.place.bound, PDNN_BOUND_MEMORY);
-    assert_string_equal(record.place.roof_level, "L1");
+    made_row_make(&input, &made);
+    double bytes = NUMBER(BYTE_COUNT), flop = NUMBER(FLOP_COUNT);
+    double speed = NUMBER(SPEED_INDEX);
+    assert_string_equal(TEXT(BOUND), "memory");
+    assert_string_equal(TEXT(ROOF_LEVEL), "L1");
     assert_true(fabs(speed - 0.95) < 1e-4);
-    assert_near(record.place.attainable_gflops, flop / (bytes / 100) * speed);
-    assert_near(record.place.pct_of_roof, bytes / 100 / speed / 100 * 100);
-    assert_near(record.place.bw_gbs, bytes / 100);
-    assert_int_equal(record.flags, 0);
+    assert_near(NUMBER(ATTAINABLE_GFLOPS), flop / (bytes / 100) * speed);
+    assert_near(NUMBER(PCT_OF_ROOF), bytes / 100 / speed / 100 * 100);
+    assert_near(NUMBER(BW_GBS), bytes / 100);
+    assert_int_equal(pdnn_result_flags(&made.row), 0);
     /* Faster than the probes allow but not faster than the measured roof: the probes were disturbed. */
     for (size_t i = 0; i < 4; i++)
         visits[i].median_ns = bytes / 100 / 0.95 / 1.02;
-    aggregate(&input, &record);
-    assert_near(record.place.pct_of_roof, 100);
-    assert_near(record.place.attainable_gflops, flop / (bytes / 100) * 0.95 * 1.02);
-    assert_int_equal(record.flags, 0);
+    made_row_make(&input, &made);
+    assert_near(NUMBER(PCT_OF_ROOF), 100);
+    assert_near(NUMBER(ATTAINABLE_GFLOPS), flop / (bytes / 100) * 0.95 * 1.02);
+    assert_int_equal(pdnn_result_flags(&made.row), 0);
     /* Faster than the measured roof by more than the margin. */
     for (size_t i = 0; i < 4; i++)
         visits[i].median_ns = bytes / 100 / 1.06;
-    aggregate(&input, &record);
-    assert_near(record.place.pct_of_roof, 106);
-    assert_int_equal(record.flags, PDNN_FLAG_ABOVE_ROOF);
+    made_row_make(&input, &made);
+    assert_near(NUMBER(PCT_OF_ROOF), 106);
+    assert_int_equal(pdnn_result_flags(&made.row), PDNN_FLAG_ABOVE_ROOF);
     for (size_t i = 0; i < 4; i++)
         visits[i].median_ns = bytes / 100 / 1.04;
-    aggregate(&input, &record);
-    assert_int_equal(record.flags, 0);
+    made_row_make(&input, &made);
+    assert_int_equal(pdnn_result_flags(&made.row), 0);
 }
 
 /* A neighbour that has half of the core, in turns: one visit in three had undisturbed probes, the others ran
@@ -358,15 +349,14 @@ static void test_aggregate_speed_by_length_of_step(void **state) {
     static const double probes[] = {100, 200, 100};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_visit visits[3];
-        struct pdnn_record record;
         for (size_t k = 0; k < 3; k++) {
             visits[k] = ok_visit(rows[i].step_ns);
             visits[k].probe_gflops = probes[k];
         }
         const struct pdnn_aggregate_input input = {
             .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .ceilings = &ceilings};
-        aggregate(&input, &record);
-        assert_true(fabs(record.speed_index - rows[i].index) < 1e-6);
+        made_row_make(&input, &made);
+        assert_true(fabs(NUMBER(SPEED_INDEX) - rows[i].index) < 1e-6);
     }
 }
 
@@ -388,14 +378,13 @@ static void test_aggregate_odd_speed(void **state) {
     double roof_gflops = 0;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pdnn_visit visit = ok_visit(1e6);
-        struct pdnn_record record;
         visit.probe_gflops = cases[i].probe_gflops;
         const struct pdnn_aggregate_input input = {
             .id = ID, .visits = &visit, .n_visits = 1, .precision = 0.02, .ceilings = &ceilings};
-        aggregate(&input, &record);
-        roof_gflops = i == 0 ? record.place.attainable_gflops : roof_gflops;
-        assert_near(record.place.attainable_gflops, roof_gflops * cases[i].factor);
-        assert_int_equal(record.flags, cases[i].flags);
+        made_row_make(&input, &made);
+        roof_gflops = i == 0 ? NUMBER(ATTAINABLE_GFLOPS) : roof_gflops;
+        assert_near(NUMBER(ATTAINABLE_GFLOPS), roof_gflops * cases[i].factor);
+        assert_int_equal(pdnn_result_flags(&made.row), cases[i].flags);
     }
 }
 
@@ -403,15 +392,14 @@ static void test_aggregate_odd_speed(void **state) {
 static void test_aggregate_unknown_id(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(100), ok_visit(110)};
-    struct pdnn_record record;
     const struct pdnn_aggregate_input input = {
         .id = "gone/x=1", .visits = visits, .n_visits = 2, .precision = 0.02, .ceilings = &ceilings};
-    aggregate(&input, &record);
-    assert_string_equal(record.id, "gone/x=1");
-    assert_false(record.parsed || record.has_totals);
-    assert_int_equal(record.outcome, PDNN_OUTCOME_OK);
-    assert_near(record.time_ns_median, 105);
-    assert_true(isnan(record.place.gflops));
+    made_row_make(&input, &made);
+    assert_string_equal(TEXT(ID), "gone/x=1");
+    assert_true(COUNT(FLOP_COUNT) == PDNN_ABSENT);
+    assert_int_equal(pdnn_result_outcome(&made.row), PDNN_OUTCOME_OK);
+    assert_near(NUMBER(TIME_NS_MEDIAN), 105);
+    assert_true(isnan(NUMBER(GFLOPS)));
 }
 
 static struct pdnn_visit_op visit_op(const char *key, const char *implementation, uint32_t count,
@@ -457,20 +445,15 @@ static void test_aggregate_ops(void **state) {
         visits[i].ops = ops[i];
         visits[i].n_ops = n_ops[i];
     }
-    struct pdnn_arena arena = {0};
     struct pdnn_visits known = {.room = 0};
-    struct pdnn_record record;
-    struct pdnn_op_record *rows;
-    size_t n_rows;
-    struct pdnn_err err = {0};
     const struct pdnn_aggregate_input input = {.id = ID,
                                                .visits = visits,
                                                .ops = keep(&known, visits, 4),
                                                .n_visits = 4,
                                                .precision = 0.02,
                                                .ceilings = &ceilings};
-    assert_int_equal(pdnn_aggregate(&input, &arena, &record, &rows, &n_rows, &err), PDNN_OK);
-    assert_int_equal(n_rows, 6);
+    made_row_make(&input, &made);
+    assert_int_equal(made.n_ops, 6);
     /* Medians: 50 (of 40, 60, 20 + 30), 20, and 6 for the reorder (8, 6, none). */
     static const struct {
         const char *op, *category, *pass, *shape, *implementation;
@@ -484,7 +467,7 @@ static void test_aggregate_ops(void **state) {
         {"reorder", "reorder", "forward", "8x16", "jit", 6},
     };
     for (size_t i = 0; i < 6; i++) {
-        const struct pdnn_op_record *row = &rows[i];
+        const struct pdnn_op_record *row = &made.op[i];
         assert_string_equal(row->id, ID);
         assert_int_equal(row->op_index, i);
         assert_string_equal(row->op, expected[i].op);
@@ -501,17 +484,16 @@ static void test_aggregate_ops(void **state) {
         assert_near(row->time_ns_median, expected[i].time_ns);
         assert_near(row->share_pct, expected[i].time_ns / 76 * 100);
     }
-    assert_string_equal(rows[0].category, pdnn_op_dense.category);
-    assert_int_equal(rows[0].flop_count, 2 * 2 * 16 * 8);
-    assert_int_equal(rows[0].byte_count, 4 * (2 * 16 + 8 * 16 + 2 * 8));
-    assert_near(rows[0].place.gflops, 512 / 50.0);
-    assert_int_equal(rows[5].count, 2);
-    assert_int_equal(rows[5].byte_count, 1024);
-    assert_int_equal(rows[5].flop_count, 0);
-    assert_near(rows[5].place.pct_of_roof, 1024 / 100.0 / 6 * 100);
-    assert_near(record.residual_pct, 24);
+    assert_string_equal(made.op[0].category, pdnn_op_dense.category);
+    assert_int_equal(made.op[0].flop_count, 2 * 2 * 16 * 8);
+    assert_int_equal(made.op[0].byte_count, 4 * (2 * 16 + 8 * 16 + 2 * 8));
+    assert_near(made.op[0].place.gflops, 512 / 50.0);
+    assert_int_equal(made.op[5].count, 2);
+    assert_int_equal(made.op[5].byte_count, 1024);
+    assert_int_equal(made.op[5].flop_count, 0);
+    assert_near(made.op[5].place.pct_of_roof, 1024 / 100.0 / 6 * 100);
+    assert_near(NUMBER(RESIDUAL_PCT), 24);
     pdnn_visits_finish(&known);
-    pdnn_arena_finish(&arena);
 }
 
 /* A 3x3 convolution over 2x2 pixels with padding 1 computes 4 of 9 taps; rates,
@@ -523,31 +505,24 @@ static void test_aggregate_counts_in_bounds(void **state) {
     struct pdnn_visit visits[] = {ok_visit(100)};
     visits[0].ops = ops;
     visits[0].n_ops = 1;
-    struct pdnn_arena arena = {0};
     struct pdnn_visits known = {.room = 0};
-    struct pdnn_record record;
-    struct pdnn_op_record *rows;
-    size_t n_rows;
-    struct pdnn_err err = {0};
     const struct pdnn_aggregate_input input = {
         .id = "cnn/block=plain,blocks=1,filters=2,image=2,output=4,batch=1,window=0,mode=infer,threads=2",
         .visits = visits,
         .ops = keep(&known, visits, 1),
         .n_visits = 1,
         .ceilings = &ceilings};
-    assert_int_equal(pdnn_aggregate(&input, &arena, &record, &rows, &n_rows, &err), PDNN_OK);
-    assert_string_equal(rows[0].shape, strchr(strchr(key, '/') + 1, '/') + 1);
-    assert_int_equal(rows[0].flop_count, 2 * 8 * 3 * 9);
-    assert_int_equal(rows[0].in_bounds_flop_count, 2 * 8 * 3 * 4);
-    assert_near(rows[0].place.gflops, 192 / 40.0);
-    assert_near(rows[0].place.intensity_flop_per_byte, 192.0 / (4 * (12 + 54 + 8)));
-    const struct pdnn_cost *cost = &record.totals.cost;
-    assert_int_equal(cost->flop_count - cost->in_bounds_flop_count, 2 * 8 * 3 * 5);
-    assert_near(record.place.gflops, (double)cost->in_bounds_flop_count / 100);
-    assert_near(record.place.attainable_gflops,
-                (double)cost->in_bounds_flop_count / ((double)cost->byte_count / 100));
+    made_row_make(&input, &made);
+    assert_string_equal(made.op[0].shape, strchr(strchr(key, '/') + 1, '/') + 1);
+    assert_int_equal(made.op[0].flop_count, 2 * 8 * 3 * 9);
+    assert_int_equal(made.op[0].in_bounds_flop_count, 2 * 8 * 3 * 4);
+    assert_near(made.op[0].place.gflops, 192 / 40.0);
+    assert_near(made.op[0].place.intensity_flop_per_byte, 192.0 / (4 * (12 + 54 + 8)));
+    const double in_bounds = NUMBER(IN_BOUNDS_FLOP_COUNT);
+    assert_int_equal(COUNT(FLOP_COUNT) - COUNT(IN_BOUNDS_FLOP_COUNT), 2 * 8 * 3 * 5);
+    assert_near(NUMBER(GFLOPS), in_bounds / 100);
+    assert_near(NUMBER(ATTAINABLE_GFLOPS), in_bounds / (NUMBER(BYTE_COUNT) / 100));
     pdnn_visits_finish(&known);
-    pdnn_arena_finish(&arena);
 }
 
 /* What a worker would report for an instance whose ops each take a nanosecond per 100 FLOP and per byte. */
@@ -591,12 +566,8 @@ static void test_aggregate_extrapolates_layers(void **state) {
     enum { ROOM = 256 };
     static const char *const ids[] = {DEEP, DEEP ",layers_run=2"};
     static struct pdnn_visit_op ops[2][ROOM];
-    struct pdnn_record record[2];
-    struct pdnn_op_record *rows[2];
-    struct pdnn_arena arena[2] = {{0}};
+    static struct made_row rows[2];
     struct pdnn_visits known[2] = {{.room = 0}};
-    size_t n_rows[2];
-    struct pdnn_err err = {0};
     for (int i = 0; i < 2; i++) {
         double sum_ns = 0;
         size_t n_ops = make_ops(ids[i], ops[i], ROOM, &sum_ns);
@@ -609,13 +580,13 @@ static void test_aggregate_extrapolates_layers(void **state) {
                                                    .n_visits = 1,
                                                    .precision = 0.02,
                                                    .ceilings = &ceilings};
-        assert_int_equal(pdnn_aggregate(&input, &arena[i], &record[i], &rows[i], &n_rows[i], &err), PDNN_OK);
-        assert_int_equal(record[i].extrapolated, i);
+        made_row_make(&input, &rows[i]);
+        assert_int_equal(pdnn_result_count(&rows[i].row, PDNN_RESULT_EXTRAPOLATED), i);
     }
-    assert_int_equal(n_rows[0], n_rows[1]);
+    assert_int_equal(rows[0].n_ops, rows[1].n_ops);
     size_t n_extrapolated = 0;
-    for (size_t k = 0; k < n_rows[0]; k++) {
-        const struct pdnn_op_record *whole = &rows[0][k], *scaled = &rows[1][k];
+    for (size_t k = 0; k < rows[0].n_ops; k++) {
+        const struct pdnn_op_record *whole = &rows[0].op[k], *scaled = &rows[1].op[k];
         assert_string_equal(whole->shape, scaled->shape);
         assert_int_equal(whole->count, scaled->count);
         assert_int_equal(whole->flop_count, scaled->flop_count);
@@ -623,15 +594,20 @@ static void test_aggregate_extrapolates_layers(void **state) {
         assert_int_equal(whole->extrapolated, 0);
         n_extrapolated += scaled->extrapolated;
     }
-    assert_in_range(n_extrapolated, 40, n_rows[0] - 20);
-    assert_int_equal(record[0].totals.params, record[1].totals.params);
-    assert_int_equal(record[0].totals.cost.flop_count, record[1].totals.cost.flop_count);
-    assert_true(record[1].totals.memory_bytes < record[0].totals.memory_bytes);
-    assert_near(record[1].time_ns_median, record[0].time_ns_median);
-    assert_near(record[1].residual_pct, 20);
+    assert_in_range(n_extrapolated, 40, rows[0].n_ops - 20);
+    made = rows[0];
+    const uint64_t params = COUNT(PARAMS), flop = COUNT(FLOP_COUNT), memory_bytes = COUNT(MEMORY_BYTES);
+    const double time_ns = NUMBER(TIME_NS_MEDIAN);
+    made = rows[1];
+    assert_int_equal(COUNT(PARAMS), params);
+    assert_int_equal(COUNT(FLOP_COUNT), flop);
+    assert_true(COUNT(MEMORY_BYTES) < memory_bytes);
+    assert_near(NUMBER(TIME_NS_MEDIAN), time_ns);
+    assert_near(NUMBER(RESIDUAL_PCT), 20);
+    made = (struct made_row){.n_ops = 0};
     for (int i = 0; i < 2; i++) {
         pdnn_visits_finish(&known[i]);
-        pdnn_arena_finish(&arena[i]);
+        made_row_finish(&rows[i]);
     }
 }
 
@@ -654,5 +630,5 @@ int main(void) {
         cmocka_unit_test(test_aggregate_counts_in_bounds),
         cmocka_unit_test(test_aggregate_extrapolates_layers),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, finish);
 }

@@ -4,8 +4,9 @@
 
 #include "results/store/columns.h"
 #include "results/table/csv.h"
-#include "results/store/record.h"
+#include "results/store/results.h"
 #include "results/store/journal.h"
+#include "results/table/write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,25 +19,26 @@ static size_t count_families(void) {
     return count;
 }
 
-static void check_columns(const struct pdnn_columns *columns) {
-    for (size_t i = 0; i < columns->count; i++) {
-        const struct pdnn_column *column = &columns->column[i];
-        assert_int_equal(pdnn_columns_find(columns, column->name), i);
+static void check_columns(const struct pdnn_table_def *def) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, def);
+    for (size_t i = 0; i < def->count; i++) {
+        const struct pdnn_column_def *column = &def->column[i];
+        assert_int_equal(pdnn_table_find(&table, column->name), i);
         assert_true(strlen(column->name) == strspn(column->name, "abcdefghijklmnopqrstuvwxyz0123456789_"));
-        assert_non_null(column->unit);
         assert_true(column->help && *column->help);
-        assert_true(column->type < PDNN_COLUMN_TYPE_COUNT);
     }
+    pdnn_table_finish(&table);
 }
 
 static void test_columns_names_are_unique(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
-    struct pdnn_columns results;
-    pdnn_results_columns(pdnn_families, count_families(), false, &arena, &results);
+    const struct pdnn_table_def results = pdnn_results_def(pdnn_families, count_families(), &arena);
+    const struct pdnn_table_def journal = pdnn_columns_def(&pdnn_journal_columns, &arena);
     check_columns(&results);
-    check_columns(&pdnn_ops_columns);
-    check_columns(&pdnn_journal_columns);
+    check_columns(&pdnn_ops_def);
+    check_columns(&journal);
     pdnn_arena_finish(&arena);
 }
 
@@ -44,13 +46,13 @@ static void test_columns_names_are_unique(void **state) {
 static void test_columns_warmups_are_steps(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
-    struct pdnn_columns results;
-    pdnn_results_columns(pdnn_families, count_families(), false, &arena, &results);
-    const struct pdnn_columns *const tables[] = {&results, &pdnn_journal_columns};
+    const struct pdnn_table_def tables[] = {pdnn_results_def(pdnn_families, count_families(), &arena),
+                                            pdnn_columns_def(&pdnn_journal_columns, &arena)};
     for (size_t i = 0; i < 2; i++) {
-        const int warmups = pdnn_columns_find(tables[i], "warmups");
-        assert_true(warmups >= 0);
-        assert_string_equal(tables[i]->column[warmups].unit, "steps");
+        size_t at = 0;
+        while (strcmp(tables[i].column[at].name, "warmups") != 0)
+            assert_true(++at < tables[i].count);
+        assert_string_equal(tables[i].column[at].unit, "steps");
     }
     pdnn_arena_finish(&arena);
 }
@@ -70,19 +72,15 @@ static void test_results_columns_order(void **state) {
     static const struct pdnn_family_def second = {.name = "b", .params = second_params, .n_params = 2};
     static const struct pdnn_family_def *const both[] = {&first, &second};
     struct pdnn_arena arena = {0};
-    struct pdnn_columns columns;
+    struct pdnn_table table;
     struct pdnn_str header = {0};
-    pdnn_results_columns(both, 2, false, &arena, &columns);
-    pdnn_columns_header(&columns, &header);
+    const struct pdnn_table_def def = pdnn_results_def(both, 2, &arena);
+    pdnn_table_init(&table, &def);
+    pdnn_table_csv(&header, &table);
+    pdnn_table_finish(&table);
     assert_string_equal(
         pdnn_str_text(&header),
         "schema,id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,ranks,allreduce,bucket_mb,status,reason,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes,plan_bytes,method,time_ns_median,time_ns_min,time_ns_mean,time_ns_p10,time_ns_p90,time_ns_mad,ci_low_ns,ci_high_ns,ci_half_pct,rounds,samples,warmups,stop_reason,speed_index,probe_gflops,probe_gbs,prepare_ns,examples_per_s,gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,pct_of_peak,bound,roof_level,residual_pct,infeed_pct,loader_examples_per_s,loader_bytes_per_s,page_cache,compute_ns,skew_ns,comm_ns,exposed_ns,hidden_pct,allreduce_bytes,bus_gbs,extrapolated,row_flags,host,started_utc\n");
-    pdnn_str_clear(&header);
-    pdnn_results_columns(both, 2, true, &arena, &columns);
-    pdnn_columns_header(&columns, &header);
-    assert_string_equal(
-        pdnn_str_text(&header),
-        "id,model,settings,family,layers,nodes,cell,run_mode,dtype,optimizer,backend,threads,cache,fuse,algorithm,rnn,accumulate,checkpoint,layers_run,isa,data,loaders,pages,ranks,allreduce,bucket_mb,params,flop_count,in_bounds_flop_count,byte_count,weight_bytes,activation_bytes,gradient_bytes,state_bytes,memory_bytes\n");
     pdnn_str_finish(&header);
     pdnn_arena_finish(&arena);
 }
@@ -105,79 +103,82 @@ static void test_results_columns_types(void **state) {
     static const struct pdnn_family_def *const orders[][2] = {{&first, &second}, {&second, &first}};
     for (size_t i = 0; i < 2; i++) {
         struct pdnn_arena arena = {0};
-        struct pdnn_columns columns;
-        pdnn_results_columns(orders[i], 2, false, &arena, &columns);
-        assert_int_equal(columns.column[pdnn_columns_find(&columns, "length")].type, PDNN_COLUMN_WHOLE);
-        assert_int_equal(columns.column[pdnn_columns_find(&columns, "output")].type, PDNN_COLUMN_WORD);
-        assert_int_equal(columns.column[pdnn_columns_find(&columns, "hidden")].type, PDNN_COLUMN_WHOLE);
+        struct pdnn_table table;
+        const struct pdnn_table_def def = pdnn_results_def(orders[i], 2, &arena);
+        pdnn_table_init(&table, &def);
+        assert_int_equal(table.column[pdnn_table_find(&table, "length")].def.kind, PDNN_KIND_WHOLE);
+        assert_int_equal(table.column[pdnn_table_find(&table, "output")].def.kind, PDNN_KIND_TEXT);
+        assert_int_equal(table.column[pdnn_table_find(&table, "hidden")].def.kind, PDNN_KIND_WHOLE);
+        assert_int_equal(table.column[pdnn_table_find(&table, "layers_run")].def.kind, PDNN_KIND_TEXT);
+        pdnn_table_finish(&table);
         pdnn_arena_finish(&arena);
     }
 }
 
-static const char *cell_of(const struct pdnn_columns *columns, const char *name, const void *row,
-                           struct pdnn_str *cell) {
-    int at = pdnn_columns_find(columns, name);
-    assert_true(at >= 0);
+static const char *cell_of(const struct pdnn_result *row, const char *name, struct pdnn_str *cell) {
+    size_t at = pdnn_table_find(row->table, name);
+    assert_true(at != SIZE_MAX);
     pdnn_str_clear(cell);
-    pdnn_column_text(&columns->column[at], row, cell);
+    pdnn_table_append(row->table, row->row, at, cell);
     return pdnn_str_text(cell);
 }
 
-static void test_columns_row_of_a_record(void **state) {
+static void test_result_cells(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
-    struct pdnn_columns columns;
+    struct pdnn_table table;
     struct pdnn_str cell = {0};
     struct pdnn_err err = {0};
-    struct pdnn_record *record = malloc(sizeof *record);
-    assert_non_null(record);
-    pdnn_results_columns(pdnn_families, count_families(), false, &arena, &columns);
-    pdnn_record_init(record, "fc/layers=7,mode=infer,threads=3");
-    assert_int_equal(pdnn_instance_parse(record->id, &record->instance, &err), PDNN_OK);
-    record->parsed = record->has_totals = true;
-    record->totals.cost.flop_count = 9007199254740993u; /* not representable as a double */
-    record->outcome = PDNN_OUTCOME_OK;
-    record->time_ns_median = 1234567.891;
-    assert_string_equal(cell_of(&columns, "ci_half_pct", record, &cell), "");
-    record->ci_low_ns = 1200000;
-    record->ci_high_ns = 1323456.7891;
-    record->flags = PDNN_FLAG_NOISY | PDNN_FLAG_REF;
-    record->started_unix_ms = 1777636800123;
+    struct pdnn_instance instance;
+    static const char id[] = "fc/layers=7,mode=infer,threads=3";
+    struct pdnn_totals totals = {.memory_bytes = 5};
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, count_families(), &arena);
+    pdnn_table_init(&table, &def);
+    struct pdnn_result row = pdnn_result_of(&table, 0);
+    assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);
+    totals.cost.flop_count = 9007199254740993u; /* not representable as a double */
+    pdnn_result_add(&row, id);
+    pdnn_result_set_instance(&row, &instance);
+    pdnn_result_set_totals(&row, &totals);
+    pdnn_result_set_number(&row, PDNN_RESULT_TIME_NS_MEDIAN, 1234567.891);
     static const struct {
         const char *name, *text;
-    } rows[] = {
+    } cells[] = {
+        {"schema", "3"},
+        {"id", id},
         {"family", "fc"},
         {"model", "fc/layers=7"},
         {"settings", "mode=infer,threads=3"},
         {"layers", "7"},
+        {"filters", ""}, /* of another family */
         {"run_mode", "infer"},
         {"optimizer", ""},
         {"threads", "3"},
-        {"status", "ok"},
+        {"layers_run", ""}, /* applies to models with like layers only */
+        {"status", "interrupted"},
         {"cache", "warm"},
         {"fuse", "none"},
-        {"flop_count", "9007199254740993"},
-        {"plan_bytes", ""},
-        {"ci_low_ns", "1200000"},
-        {"time_ns_median", "1234568"},
-        {"bound", ""},
-        {"samples", ""},
-        {"row_flags", "noisy|ref"},
         {"params", "0"},
-        {"schema", "3"},
-        {"started_utc", "2026-05-01T12:00:00.123Z"},
-        {"ci_half_pct", "5"},
+        {"flop_count", "9007199254740993"},
+        {"memory_bytes", "5"},
+        {"plan_bytes", ""},
+        {"time_ns_median", "1234568"},
+        {"ci_half_pct", ""},
+        {"bound", ""},
+        {"rounds", "0"},
+        {"samples", ""},
+        {"extrapolated", "0"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        assert_string_equal(cell_of(&columns, rows[i].name, record, &cell), rows[i].text);
-    record->has_totals = false;
-    assert_string_equal(cell_of(&columns, "flop_count", record, &cell), "");
-    record->parsed = false;
-    strcpy(record->id, "gone:preset,x=1");
-    assert_string_equal(cell_of(&columns, "family", record, &cell), "gone");
-    assert_string_equal(cell_of(&columns, "layers", record, &cell), "");
-    assert_string_equal(cell_of(&columns, "run_mode", record, &cell), "");
-    free(record);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        assert_string_equal(cell_of(&row, cells[i].name, &cell), cells[i].text);
+    /* An id that this program does not know, and counts that do not fit. */
+    pdnn_result_add(&row, "gone:preset,x=1");
+    assert_int_equal(row.row, 1);
+    static const char *const empty[] = {"layers", "run_mode", "flop_count", "params"};
+    assert_string_equal(cell_of(&row, "family", &cell), "gone");
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+        assert_string_equal(cell_of(&row, empty[i], &cell), "");
+    pdnn_table_finish(&table);
     pdnn_str_finish(&cell);
     pdnn_arena_finish(&arena);
 }
@@ -235,9 +236,12 @@ static void test_utc_format_and_parse(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_columns_names_are_unique),  cmocka_unit_test(test_results_columns_order),
-        cmocka_unit_test(test_columns_warmups_are_steps), cmocka_unit_test(test_results_columns_types),
-        cmocka_unit_test(test_columns_row_of_a_record),   cmocka_unit_test(test_column_parse_refuses),
+        cmocka_unit_test(test_columns_names_are_unique),
+        cmocka_unit_test(test_results_columns_order),
+        cmocka_unit_test(test_columns_warmups_are_steps),
+        cmocka_unit_test(test_results_columns_types),
+        cmocka_unit_test(test_result_cells),
+        cmocka_unit_test(test_column_parse_refuses),
         cmocka_unit_test(test_utc_format_and_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,11 +8,12 @@
 #include <string.h>
 
 static struct pdnn_op_record row(const char *op, const char *pass, const char *shape) {
-    struct pdnn_op_record made = {.id = "a", .category = "linear gemm", .pass = pass, .count = 1};
+    struct pdnn_op_record made = {
+        .id = "a", .layer = "", .category = "linear gemm", .pass = pass, .count = 1, .implementation = ""};
     pdnn_placement_init(&made.place);
     made.time_ns_median = 10;
-    strcpy(made.op, op);
-    strcpy(made.shape, shape);
+    made.op = op;
+    made.shape = shape;
     return made;
 }
 
@@ -84,7 +85,7 @@ static void test_gemms(void **state) {
         ops[i].flop_count = ops[i].in_bounds_flop_count = 1000;
         ops[i].byte_count = 100;
         ops[i].place.pct_of_roof = 50;
-        strcpy(ops[i].layer, "ffn1.1");
+        ops[i].layer = "ffn1.1";
     }
     ops[4].time_ns_median = NAN;
     const struct pdnn_op_rows rows = {ops, 5, 100, "transformer"};

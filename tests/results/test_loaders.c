@@ -1,7 +1,7 @@
 /* What visits saw of their infeed, in rows, with values worked out by hand. */
 #include "tests/cmocka_all.h"
 
-#include "results/rows/aggregate.h"
+#include "tests/results/made_row.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,20 +28,12 @@ static struct pdnn_visit_op ops[3][3] = {
      {.key = "loaders/forward/dropped", .count = 1, .bytes = 128, .time_ns = 900}},
 };
 
-struct result {
-    struct pdnn_arena arena;
-    struct pdnn_record record;
-    struct pdnn_op_record *rows;
-    size_t n_rows;
-};
-
 /* The rows of so many visits, which took 100 ns each. */
-static void aggregate(size_t n_visits, size_t n_ops, struct result *result) {
+static void aggregate(size_t n_visits, size_t n_ops, struct made_row *made) {
     static const struct pdnn_ceilings ceilings = {.count = 1,
                                                   .row = {{"compute", "fma", "f32", "", 2, 0, 200, 0, 0, 1}}};
     struct pdnn_visit visits[3];
     struct pdnn_visits known = {.room = 0};
-    struct pdnn_err err = {0};
     for (size_t i = 0; i < n_visits; i++) {
         visits[i] = (struct pdnn_visit){
             .samples = 10, .steps_per_sample = 1, .median_ns = 100, .ops = ops[i], .n_ops = n_ops};
@@ -52,10 +44,7 @@ static void aggregate(size_t n_visits, size_t n_ops, struct result *result) {
                                                .ops = pdnn_visits_of(&known, ID).ops,
                                                .n_visits = n_visits,
                                                .ceilings = &ceilings};
-    *result = (struct result){.n_rows = 0};
-    assert_int_equal(
-        pdnn_aggregate(&input, &result->arena, &result->record, &result->rows, &result->n_rows, &err),
-        PDNN_OK);
+    made_row_make(&input, made);
     pdnn_visits_finish(&known);
 }
 
@@ -63,40 +52,40 @@ static void aggregate(size_t n_visits, size_t n_ops, struct result *result) {
  */
 static void test_loaders_rows(void **state) {
     (void)state;
-    struct result result;
-    aggregate(2, 3, &result);
-    const struct pdnn_op_record *wait = &result.rows[result.n_rows - 1];
+    struct made_row made = {.n_ops = 0};
+    aggregate(2, 3, &made);
+    const struct pdnn_op_record *wait = &made.op[made.n_ops - 1];
     assert_string_equal(wait->op, "infeed");
     assert_string_equal(wait->category, "infeed");
     assert_string_equal(wait->shape, "2x16");
     assert_near(wait->time_ns_median, 25);
-    for (size_t i = 0; i < result.n_rows; i++)
-        assert_string_not_equal(result.rows[i].op, "loaders");
-    assert_near(result.record.infeed_pct, 25);
-    assert_near(result.record.residual_pct, 25);
-    assert_near(result.record.loader_examples_per_s, 2e9 / 450);
-    assert_near(result.record.loader_bytes_per_s, 128e9 / 450);
-    assert_string_equal(result.record.page_cache, "warm");
-    pdnn_arena_finish(&result.arena);
+    for (size_t i = 0; i < made.n_ops; i++)
+        assert_string_not_equal(made.op[i].op, "loaders");
+    assert_near(NUMBER(INFEED_PCT), 25);
+    assert_near(NUMBER(RESIDUAL_PCT), 25);
+    assert_near(NUMBER(LOADER_EXAMPLES_PER_S), 2e9 / 450);
+    assert_near(NUMBER(LOADER_BYTES_PER_S), 128e9 / 450);
+    assert_string_equal(TEXT(PAGE_CACHE), "warm");
+    made_row_finish(&made);
 }
 
 static void test_loaders_page_cache_differs(void **state) {
     (void)state;
-    struct result result;
-    aggregate(3, 3, &result);
-    assert_near(result.record.infeed_pct, 20);
-    assert_string_equal(result.record.page_cache, "mixed");
-    pdnn_arena_finish(&result.arena);
+    struct made_row made = {.n_ops = 0};
+    aggregate(3, 3, &made);
+    assert_near(NUMBER(INFEED_PCT), 20);
+    assert_string_equal(TEXT(PAGE_CACHE), "mixed");
+    made_row_finish(&made);
 }
 
 static void test_loaders_none(void **state) {
     (void)state;
-    struct result result;
-    aggregate(3, 1, &result);
-    assert_true(isnan(result.record.infeed_pct) && isnan(result.record.loader_examples_per_s));
-    assert_near(result.record.residual_pct, 50);
-    assert_string_equal(result.record.page_cache, "");
-    pdnn_arena_finish(&result.arena);
+    struct made_row made = {.n_ops = 0};
+    aggregate(3, 1, &made);
+    assert_true(isnan(NUMBER(INFEED_PCT)) && isnan(NUMBER(LOADER_EXAMPLES_PER_S)));
+    assert_near(NUMBER(RESIDUAL_PCT), 50);
+    assert_string_equal(TEXT(PAGE_CACHE), "");
+    made_row_finish(&made);
 }
 
 int main(void) {

@@ -7,8 +7,8 @@
 
 static struct pdnn_op_record row(const char *op, const char *category, const char *pass, const char *layer) {
     struct pdnn_op_record made = {.id = "a", .category = category, .pass = pass};
-    strcpy(made.op, op);
-    strcpy(made.layer, layer);
+    made.op = op;
+    made.layer = layer;
     return made;
 }
 

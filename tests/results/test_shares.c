@@ -16,10 +16,16 @@ static void assert_near(double value, double expected) {
 
 static struct pdnn_op_record op(const char *category, const char *layer, uint64_t count, double time_ns,
                                 double pct_of_roof) {
-    struct pdnn_op_record made = {.id = "a", .category = category, .pass = "forward", .count = count};
+    struct pdnn_op_record made = {.id = "a",
+                                  .layer = layer,
+                                  .op = "conv2d",
+                                  .category = category,
+                                  .pass = "forward",
+                                  .dtype = "",
+                                  .shape = "",
+                                  .count = count,
+                                  .implementation = ""};
     pdnn_placement_init(&made.place);
-    strcpy(made.layer, layer);
-    strcpy(made.op, "conv2d");
     made.time_ns_median = time_ns;
     made.place.pct_of_roof = pct_of_roof;
     return made;
@@ -106,7 +112,7 @@ struct expected {
 static struct pdnn_op_record layer_op(const char *name, const char *category, const char *pass,
                                       const char *layer, double time_ns) {
     struct pdnn_op_record made = op(category, layer, 1, time_ns, NAN);
-    strcpy(made.op, name);
+    made.op = name;
     made.pass = pass;
     return made;
 }
@@ -223,8 +229,8 @@ static void test_shares_rates(void **state) {
 static void test_shares_columns(void **state) {
     (void)state;
     struct pdnn_op_record lossy = op("convolution", "block1..block3", 3, 100, 40);
-    strcpy(lossy.shape, "1x64x8x8:64x64x3x3:1x64x8x8,padding=1");
-    strcpy(lossy.implementation, "jit:avx2");
+    lossy.shape = "1x64x8x8:64x64x3x3:1x64x8x8,padding=1";
+    lossy.implementation = "jit:avx2";
     lossy.place.bound = PDNN_BOUND_COMPUTE;
     struct pdnn_arena arena = {0};
     struct pdnn_str text = {0};

@@ -4,31 +4,39 @@
 
 #include <math.h>
 
-static void add(struct pdnn_summary *summary, const char *id, double gflops, double pct,
-                enum pdnn_bound bound, unsigned flags) {
-    struct pdnn_record record;
-    pdnn_record_init(&record, id);
-    record.outcome = PDNN_OUTCOME_OK;
-    record.place.gflops = gflops;
-    record.place.pct_of_roof = pct;
-    record.place.bound = bound;
-    record.flags = flags;
-    pdnn_summary_add(summary, &record);
+/* Adds a made-up row. */
+static void add(struct pdnn_summary *summary, enum pdnn_outcome outcome, const char *id,
+                struct pdnn_placement place, unsigned flags) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_table table;
+    char text[PDNN_FLAGS_TEXT];
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, 1, &arena);
+    pdnn_table_init(&table, &def);
+    struct pdnn_result row = pdnn_result_of(&table, 0);
+    pdnn_result_add(&row, id);
+    pdnn_result_set_text(&row, PDNN_RESULT_STATUS, pdnn_outcome_name(outcome));
+    pdnn_result_set_text(&row, PDNN_RESULT_ROW_FLAGS, pdnn_flags_format(flags, text));
+    pdnn_result_set_placement(&row, &place);
+    pdnn_summary_add(summary, &row);
+    pdnn_table_finish(&table);
+    pdnn_arena_finish(&arena);
+}
+
+static void add_ok(struct pdnn_summary *summary, const char *id, double gflops, double pct,
+                   enum pdnn_bound bound, unsigned flags) {
+    add(summary, PDNN_OUTCOME_OK, id,
+        (struct pdnn_placement){.gflops = gflops, .pct_of_roof = pct, .bound = bound}, flags);
 }
 
 static void test_summary_finds_extremes(void **state) {
     (void)state;
     struct pdnn_summary summary = {.n_ok = 0};
-    struct pdnn_record failed;
-    pdnn_record_init(&failed, "failed");
-    failed.outcome = PDNN_OUTCOME_CRASH;
-    failed.place.gflops = 1e9;
-    pdnn_summary_add(&summary, &failed);
-    add(&summary, "no rate", NAN, NAN, PDNN_BOUND_UNKNOWN, 0);
-    add(&summary, "a", 5, 50, PDNN_BOUND_MEMORY, PDNN_FLAG_NOISY | PDNN_FLAG_PREEMPTED);
-    add(&summary, "b", 9, 20, PDNN_BOUND_COMPUTE, PDNN_FLAG_NOISY);
-    add(&summary, "c", 1, 90, PDNN_BOUND_MEMORY, PDNN_FLAG_PREEMPTED);
-    add(&summary, "d", 9, 20, PDNN_BOUND_OVERHEAD, 0);
+    add(&summary, PDNN_OUTCOME_CRASH, "failed", (struct pdnn_placement){.gflops = 1e9}, 0);
+    add_ok(&summary, "no rate", NAN, NAN, PDNN_BOUND_UNKNOWN, 0);
+    add_ok(&summary, "a", 5, 50, PDNN_BOUND_MEMORY, PDNN_FLAG_NOISY | PDNN_FLAG_PREEMPTED);
+    add_ok(&summary, "b", 9, 20, PDNN_BOUND_COMPUTE, PDNN_FLAG_NOISY);
+    add_ok(&summary, "c", 1, 90, PDNN_BOUND_MEMORY, PDNN_FLAG_PREEMPTED);
+    add_ok(&summary, "d", 9, 20, PDNN_BOUND_OVERHEAD, 0);
     assert_int_equal(summary.n_ok, 5);
     assert_string_equal(summary.row[PDNN_EXTREME_FASTEST].id, "b");
     assert_string_equal(summary.row[PDNN_EXTREME_SLOWEST].id, "c");
@@ -44,7 +52,7 @@ static void test_summary_finds_extremes(void **state) {
 static void test_summary_of_nothing(void **state) {
     (void)state;
     struct pdnn_summary summary = {.n_ok = 0};
-    add(&summary, "no rate", NAN, NAN, PDNN_BOUND_UNKNOWN, 0);
+    add_ok(&summary, "no rate", NAN, NAN, PDNN_BOUND_UNKNOWN, 0);
     for (size_t i = 0; i < PDNN_EXTREME_COUNT; i++)
         assert_false(summary.row[i].found);
 }

@@ -44,32 +44,28 @@ static void write_text(const char *name, const char *text) {
     assert_int_equal(pdnn_file_replace(path_of(name, path), text, strlen(text), &err), PDNN_OK);
 }
 
+/* Rows that were handed on in between are in front of those at hand. */
 static void test_tables_write_reads_back(void **state) {
     (void)state;
+    static const char reason[] = "said \"no\",\nthen died";
     struct pdnn_err err = {0};
     struct pdnn_tables tables;
-    struct pdnn_record *record = malloc(sizeof *record);
-    struct pdnn_op_record *op = calloc(1, sizeof *op);
     struct pdnn_csv csv;
     char path[PATH_ROOM];
-    assert_non_null(record);
-    assert_non_null(op);
-    pdnn_record_init(record, "fc/a=1,b=2");
-    strcpy(record->reason, "said \"no\",\nthen died");
-    op->id = record->id;
-    op->category = "linear gemm";
-    op->pass = "forward";
-    strcpy(op->op, "dense");
-    pdnn_placement_init(&op->place);
     pdnn_tables_init(&tables, pdnn_families, 1);
-    pdnn_tables_add(&tables, record, op, 1);
-    pdnn_tables_add(&tables, record, NULL, 0);
+    struct pdnn_result row = pdnn_result_of(&tables.results, 0);
+    pdnn_result_add(&row, "fc/a=1,b=2");
+    size_t op = pdnn_table_add_row(&tables.ops);
+    pdnn_table_set_text(&tables.ops, op, PDNN_OPS_CATEGORY, "linear gemm");
+    pdnn_tables_flush(&tables);
+    pdnn_result_add(&row, "fc/a=2");
+    pdnn_result_set_text(&row, PDNN_RESULT_REASON, reason);
     assert_int_equal(pdnn_tables_write(&tables, &folder, &err), PDNN_OK);
     assert_int_equal(pdnn_csv_read(path_of("results.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
                      PDNN_OK);
     assert_int_equal(csv.n_rows, 2);
-    assert_string_equal(pdnn_csv_get(&csv, 0, pdnn_csv_find(&csv, "id")), record->id);
-    assert_string_equal(pdnn_csv_get(&csv, 1, pdnn_csv_find(&csv, "reason")), record->reason);
+    assert_string_equal(pdnn_csv_get(&csv, 0, pdnn_csv_find(&csv, "id")), "fc/a=1,b=2");
+    assert_string_equal(pdnn_csv_get(&csv, 1, pdnn_csv_find(&csv, "reason")), reason);
     assert_string_equal(pdnn_csv_get(&csv, 1, pdnn_csv_find(&csv, "status")), "interrupted");
     pdnn_csv_finish(&csv);
     assert_int_equal(pdnn_csv_read(path_of("ops.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
@@ -81,8 +77,6 @@ static void test_tables_write_reads_back(void **state) {
     assert_int_equal(pdnn_tables_write(&tables, &nowhere, &err), PDNN_IO);
     assert_non_null(strstr(err.text, "/nonexistent/results.csv"));
     pdnn_tables_finish(&tables);
-    free(record);
-    free(op);
 }
 
 static void test_ceilings_write_reads_back(void **state) {

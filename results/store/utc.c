@@ -1,75 +1,8 @@
-#include "results/store/record.h"
+#include "results/store/utc.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-const struct pdnn_word pdnn_bound_words[PDNN_BOUND_COUNT] = {
-    {"compute", "its arithmetic at the measured peak takes longer than its memory traffic",
-     "a 16-bit dtype has a higher peak; where it is far below its roof, ops.csv has the op and its "
-     "implementation"},
-    {"memory", "its traffic at the measured bandwidths takes longer than its arithmetic",
-     "a larger minibatch, fuse or a 16-bit dtype gives more FLOP per byte"},
-    {"overhead", "calling its ops at all takes longer than their arithmetic and traffic",
-     "larger layers or minibatches, fuse, or fewer threads"},
-};
-
-const char *pdnn_bound_name(enum pdnn_bound bound) {
-    return bound == PDNN_BOUND_UNKNOWN ? "" : pdnn_bound_words[bound - 1].name;
-}
-
-void pdnn_placement_init(struct pdnn_placement *place) {
-    *place = (struct pdnn_placement){
-        .gflops = NAN,
-        .bw_gbs = NAN,
-        .intensity_flop_per_byte = NAN,
-        .attainable_gflops = NAN,
-        .pct_of_roof = NAN,
-        .pct_of_peak = NAN,
-        .roof_ns = NAN,
-    };
-}
-
-void pdnn_record_init(struct pdnn_record *record, const char *id) {
-    *record = (struct pdnn_record){
-        .outcome = PDNN_OUTCOME_INTERRUPTED,
-        .plan_bytes = PDNN_ABSENT,
-        .prepare_ns = PDNN_ABSENT,
-        .time_ns_median = NAN,
-        .time_ns_min = NAN,
-        .time_ns_mean = NAN,
-        .time_ns_p10 = NAN,
-        .time_ns_p90 = NAN,
-        .time_ns_mad = NAN,
-        .ci_low_ns = NAN,
-        .ci_high_ns = NAN,
-        .samples = PDNN_ABSENT,
-        .warmups = PDNN_ABSENT,
-        .method = "",
-        .stop_reason = "",
-        .speed_index = NAN,
-        .probe_gflops = NAN,
-        .probe_gbs = NAN,
-        .examples_per_s = NAN,
-        .residual_pct = NAN,
-        .infeed_pct = NAN,
-        .loader_examples_per_s = NAN,
-        .loader_bytes_per_s = NAN,
-        .page_cache = "",
-        .compute_ns = NAN,
-        .skew_ns = NAN,
-        .comm_ns = NAN,
-        .exposed_ns = NAN,
-        .hidden_pct = NAN,
-        .bus_gbs = NAN,
-        .allreduce_bytes = PDNN_ABSENT,
-        .host = "",
-    };
-    snprintf(record->id, sizeof record->id, "%s", id);
-    record->model_length = pdnn_id_model_length(record->id);
-    pdnn_placement_init(&record->place);
-}
 
 /* Days since 1970-01-01 of a proleptic Gregorian date, and back. Source: H. Hinnant, "chrono-compatible
  * low-level date algorithms"; the C library's inverse of gmtime is not in POSIX. */

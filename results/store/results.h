@@ -1,0 +1,179 @@
+/* results.csv and ops.csv as tables: their columns, and how a row is filled and read. What the cells mean is
+ * computed in results/rows. Hyper-parameters are columns, so those of results.csv depend on the families in
+ * it. */
+#ifndef RESULTS_STORE_RESULTS_H
+#define RESULTS_STORE_RESULTS_H
+
+#include "models/cost.h"
+#include "models/instance.h"
+#include "results/store/placement.h"
+#include "results/store/utc.h"
+#include "results/table/table.h"
+#include "runtime/facts/visit.h"
+
+/* Version of the tables, raised when the name or meaning of a column or the journal's layout changes; only
+ * this one is read. */
+enum { PDNN_SCHEMA = 3 };
+
+/* The columns of results.csv that do not depend on families. */
+enum pdnn_result_column {
+    PDNN_RESULT_SCHEMA,
+    PDNN_RESULT_ID,
+    PDNN_RESULT_MODEL,
+    PDNN_RESULT_SETTINGS,
+    PDNN_RESULT_FAMILY,
+    /* Here the file has the hyper-parameters and the run settings. */
+    PDNN_RESULT_STATUS,
+    PDNN_RESULT_REASON,
+    PDNN_RESULT_PARAMS,
+    PDNN_RESULT_FLOP_COUNT,
+    PDNN_RESULT_IN_BOUNDS_FLOP_COUNT,
+    PDNN_RESULT_BYTE_COUNT,
+    PDNN_RESULT_WEIGHT_BYTES,
+    PDNN_RESULT_ACTIVATION_BYTES,
+    PDNN_RESULT_GRADIENT_BYTES,
+    PDNN_RESULT_STATE_BYTES,
+    PDNN_RESULT_MEMORY_BYTES,
+    PDNN_RESULT_PLAN_BYTES,
+    PDNN_RESULT_METHOD,
+    PDNN_RESULT_TIME_NS_MEDIAN,
+    PDNN_RESULT_TIME_NS_MIN,
+    PDNN_RESULT_TIME_NS_MEAN,
+    PDNN_RESULT_TIME_NS_P10,
+    PDNN_RESULT_TIME_NS_P90,
+    PDNN_RESULT_TIME_NS_MAD,
+    PDNN_RESULT_CI_LOW_NS,
+    PDNN_RESULT_CI_HIGH_NS,
+    PDNN_RESULT_CI_HALF_PCT,
+    PDNN_RESULT_ROUNDS,
+    PDNN_RESULT_SAMPLES,
+    PDNN_RESULT_WARMUPS,
+    PDNN_RESULT_STOP_REASON,
+    PDNN_RESULT_SPEED_INDEX,
+    PDNN_RESULT_PROBE_GFLOPS,
+    PDNN_RESULT_PROBE_GBS,
+    PDNN_RESULT_PREPARE_NS,
+    PDNN_RESULT_EXAMPLES_PER_S,
+    PDNN_RESULT_GFLOPS,
+    PDNN_RESULT_BW_GBS,
+    PDNN_RESULT_INTENSITY_FLOP_PER_BYTE,
+    PDNN_RESULT_ATTAINABLE_GFLOPS,
+    PDNN_RESULT_PCT_OF_ROOF,
+    PDNN_RESULT_PCT_OF_PEAK,
+    PDNN_RESULT_BOUND,
+    PDNN_RESULT_ROOF_LEVEL,
+    PDNN_RESULT_RESIDUAL_PCT,
+    PDNN_RESULT_INFEED_PCT,
+    PDNN_RESULT_LOADER_EXAMPLES_PER_S,
+    PDNN_RESULT_LOADER_BYTES_PER_S,
+    PDNN_RESULT_PAGE_CACHE,
+    PDNN_RESULT_COMPUTE_NS,
+    PDNN_RESULT_SKEW_NS,
+    PDNN_RESULT_COMM_NS,
+    PDNN_RESULT_EXPOSED_NS,
+    PDNN_RESULT_HIDDEN_PCT,
+    PDNN_RESULT_ALLREDUCE_BYTES,
+    PDNN_RESULT_BUS_GBS,
+    PDNN_RESULT_EXTRAPOLATED,
+    PDNN_RESULT_ROW_FLAGS,
+    PDNN_RESULT_HOST,
+    PDNN_RESULT_STARTED_UTC,
+    PDNN_RESULT_COLUMNS
+};
+
+/* The columns of a results.csv with these families, in the arena: one for each name of a hyper-parameter, in
+ * the order of the families' rows. */
+struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *families, size_t n_families,
+                                       struct pdnn_arena *arena);
+
+/* A row of a table with those columns. */
+struct pdnn_result {
+    struct pdnn_table *table; /* borrowed */
+    size_t row;
+    size_t n_params; /* columns of hyper-parameters and run settings */
+    const struct pdnn_family_def *family;
+    size_t param[PDNN_HYPER_MAX]; /* the columns of this family's hyper-parameters */
+};
+
+/* The table's row of that number, which need not be there yet. */
+struct pdnn_result pdnn_result_of(struct pdnn_table *table, size_t row);
+
+/* The number of the column in the table. */
+size_t pdnn_result_at(const struct pdnn_result *result, enum pdnn_result_column column);
+size_t pdnn_result_setting_at(const struct pdnn_result *result, enum pdnn_setting setting);
+
+/* Adds the next row to the table, of an instance that was interrupted before its first visit. */
+void pdnn_result_add(struct pdnn_result *result, const char *id);
+
+/* Fill the columns of hyper-parameters and run settings; those of what the instance costs. */
+void pdnn_result_set_instance(struct pdnn_result *result, const struct pdnn_instance *instance);
+void pdnn_result_set_totals(struct pdnn_result *result, const struct pdnn_totals *totals);
+
+/* Cells by column, as those of tables. */
+void pdnn_result_set_text(struct pdnn_result *result, enum pdnn_result_column column, const char *text);
+void pdnn_result_set_count(struct pdnn_result *result, enum pdnn_result_column column, uint64_t count);
+void pdnn_result_set_number(struct pdnn_result *result, enum pdnn_result_column column, double number);
+const char *pdnn_result_text(const struct pdnn_result *result, enum pdnn_result_column column);
+uint64_t pdnn_result_count(const struct pdnn_result *result, enum pdnn_result_column column);
+double pdnn_result_number(const struct pdnn_result *result, enum pdnn_result_column column);
+
+/* The same of cells that hold words. */
+enum pdnn_outcome pdnn_result_outcome(const struct pdnn_result *result);
+unsigned pdnn_result_flags(const struct pdnn_result *result);
+
+/* The columns from gflops to roof_level. */
+void pdnn_result_set_placement(struct pdnn_result *result, const struct pdnn_placement *place);
+struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result);
+
+/* The columns of ops.csv. */
+enum pdnn_ops_column {
+    PDNN_OPS_ID,
+    PDNN_OPS_MODEL,
+    PDNN_OPS_FAMILY,
+    PDNN_OPS_RUN_MODE,
+    PDNN_OPS_STATUS,
+    PDNN_OPS_OP_INDEX,
+    PDNN_OPS_LAYER,
+    PDNN_OPS_OP,
+    PDNN_OPS_CATEGORY,
+    PDNN_OPS_OP_PASS,
+    PDNN_OPS_DTYPE,
+    PDNN_OPS_OP_SHAPE,
+    PDNN_OPS_EXECUTIONS,
+    PDNN_OPS_FLOP_COUNT,
+    PDNN_OPS_IN_BOUNDS_FLOP_COUNT,
+    PDNN_OPS_BYTE_COUNT,
+    PDNN_OPS_TIME_NS_MEDIAN,
+    PDNN_OPS_SHARE_PCT,
+    PDNN_OPS_GFLOPS,
+    PDNN_OPS_BW_GBS,
+    PDNN_OPS_INTENSITY_FLOP_PER_BYTE,
+    PDNN_OPS_ATTAINABLE_GFLOPS,
+    PDNN_OPS_PCT_OF_ROOF,
+    PDNN_OPS_BOUND,
+    PDNN_OPS_ROOF_LEVEL,
+    PDNN_OPS_IMPLEMENTATION,
+    PDNN_OPS_EXTRAPOLATED,
+    PDNN_OPS_COLUMNS
+};
+extern const struct pdnn_table_def pdnn_ops_def;
+
+/* PDNN_INVALID if a word in the row is not known; for struct pdnn_table_file. */
+enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err);
+
+void pdnn_ops_set_placement(struct pdnn_table *ops, size_t row, const struct pdnn_placement *place);
+
+/* One row of ops.csv, as analyses read it; texts are borrowed from the table. */
+struct pdnn_op_record {
+    const char *id;
+    uint64_t op_index;
+    const char *layer, *op, *category, *pass, *dtype, *shape;
+    uint64_t count, flop_count, in_bounds_flop_count, byte_count;
+    uint64_t extrapolated; /* 1: some of its ops did not run */
+    double time_ns_median, share_pct;
+    struct pdnn_placement place;
+    const char *implementation; /* several: joined by " | " */
+};
+struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row);
+
+#endif
