@@ -22,8 +22,16 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
                                                .retry = pdnn_argument(arguments, "retry"),
                                                .waits = pdnn_launcher_has_others()};
     pdnn_argument_all(arguments, "set", &job->sets, &job->n_sets);
-    return pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
-                            &job->session.shard, err);
+    const char *shard = pdnn_argument(arguments, "shard");
+    enum pdnn_status status =
+        pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), getenv, &job->session.shard, err);
+    uint32_t n_tasks = status == PDNN_OK ? pdnn_shard_array_tasks(shard, getenv) : 0;
+    if (n_tasks && n_tasks < job->session.shard.count)
+        pdnn_session_warn(&job->session,
+                          "this job array has %" PRIu32 " of the %" PRIu32
+                          " shards; the others need tasks of their own",
+                          n_tasks, job->session.shard.count);
+    return status;
 }
 
 void pdnn_cli_job_finish(struct pdnn_cli_job *job) {

@@ -16,20 +16,53 @@
 
 enum { NUMBER_TEXT = 24 };
 
-/* Where batch systems put the number of an array's task, and what they put there outside of arrays. */
+/* Where batch systems put the number of an array's task, what they put there outside of arrays, and where
+ * they put the first and the last number, and how many there are; NULL: nowhere. */
 static const struct array_variable {
-    const char *name, *none;
+    const char *name, *none, *first, *last, *count;
 } array_variables[] = {
-    {"SLURM_ARRAY_TASK_ID", ""},
-    {"PBS_ARRAY_INDEX", ""},
-    {"LSB_JOBINDEX", "0"},
-    {"SGE_TASK_ID", "undefined"},
+    {"SLURM_ARRAY_TASK_ID", "", "SLURM_ARRAY_TASK_MIN", "SLURM_ARRAY_TASK_MAX", "SLURM_ARRAY_TASK_COUNT"},
+    {"PBS_ARRAY_INDEX", "", NULL, NULL, NULL},
+    {"PBS_ARRAYID", "", NULL, NULL, NULL},
+    {"LSB_JOBINDEX", "0", NULL, "LSB_JOBINDEX_END", NULL},
+    {"SGE_TASK_ID", "undefined", "SGE_TASK_FIRST", "SGE_TASK_LAST", NULL},
 };
 
-/* *name: the variable that has the number, for messages. */
-static enum pdnn_status find_index(char *(*lookup)(const char *name), const char **name, int64_t *index,
-                                   struct pdnn_err *err) {
-    *name = NULL;
+static int64_t number_of(char *(*lookup)(const char *name), const char *name, int64_t fallback) {
+    const char *text = name ? lookup(name) : NULL;
+    int64_t number;
+    return text && pdnn_parse_i64(text, &number) ? number : fallback;
+}
+
+/* An array that begins with the first shard and is not as long as the shards are, or has tasks that are none
+ * of them, was meant to be another one: all of its tasks say so, and not only those that have no shard. Any
+ * other part of the shards may be the ones that are to run again. */
+static enum pdnn_status check_array(const char *text, char *(*lookup)(const char *name),
+                                    const struct array_variable *variable, int64_t first, int64_t count,
+                                    struct pdnn_err *err) {
+    const int64_t end = first + count - 1;
+    const int64_t from = number_of(lookup, variable->first, first),
+                  to = number_of(lookup, variable->last, end);
+    const int64_t tasks = number_of(lookup, variable->count, to - from + 1);
+    char hint[128];
+    bool is_short = from == first && to < end && tasks == to - from + 1;
+    if (from >= first && to <= end && !is_short)
+        return PDNN_OK;
+    if (from == 1 - first && to == end + 1 - 2 * first)
+        snprintf(hint, sizeof hint, "add --shard-base %" PRId64, from);
+    else
+        snprintf(hint, sizeof hint,
+                 "make it %" PRId64 "-%" PRId64 "; to run some shards only, give their numbers", first, end);
+    return pdnn_fail(err, PDNN_INVALID,
+                     "--shard is '%s' in a job array of tasks %" PRId64 " to %" PRId64
+                     " (%s), and the shards are %" PRId64 " to %" PRId64 ": %s",
+                     text, from, to, variable->last, first, end, hint);
+}
+
+/* *found: the variable that has the number. */
+static enum pdnn_status find_index(char *(*lookup)(const char *name), const struct array_variable **found,
+                                   int64_t *index, struct pdnn_err *err) {
+    const char *name = NULL;
     for (size_t i = 0; i < sizeof array_variables / sizeof *array_variables; i++) {
         const char *here = array_variables[i].name, *value = lookup(here);
         int64_t number;
@@ -37,14 +70,15 @@ static enum pdnn_status find_index(char *(*lookup)(const char *name), const char
             continue;
         if (!pdnn_parse_i64(value, &number))
             return pdnn_fail(err, PDNN_INVALID, "--shard auto: %s is '%.32s', not a number", here, value);
-        if (*name && number != *index)
+        if (name && number != *index)
             return pdnn_fail(err, PDNN_INVALID,
                              "--shard auto: %s is %" PRId64 " but %s is %" PRId64 ", give the number itself",
-                             *name, *index, here, number);
-        *name = here;
+                             name, *index, here, number);
+        name = here;
+        *found = &array_variables[i];
         *index = number;
     }
-    if (*name)
+    if (name)
         return PDNN_OK;
     struct pdnn_str names = {0};
     for (size_t i = 0; i < sizeof array_variables / sizeof *array_variables; i++)
@@ -58,7 +92,8 @@ static enum pdnn_status find_index(char *(*lookup)(const char *name), const char
 enum pdnn_status pdnn_shard_parse(const char *text, const char *base, char *(*lookup)(const char *name),
                                   struct pdnn_shard *shard, struct pdnn_err *err) {
     char number[NUMBER_TEXT];
-    const char *slash = text ? strchr(text, '/') : NULL, *variable = NULL;
+    const char *slash = text ? strchr(text, '/') : NULL;
+    const struct array_variable *variable = NULL;
     int64_t index = 0, count, first = base && strcmp(base, "1") == 0;
     *shard = (struct pdnn_shard){0};
     if (!text && base)
@@ -79,14 +114,26 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, char *(*lo
                          PDNN_SHARDS_MAX);
     if (is_auto && find_index(lookup, &variable, &index, err) != PDNN_OK)
         return err->status;
+    if (variable && check_array(text, lookup, variable, first, count, err) != PDNN_OK)
+        return err->status;
     if (index < first || index - first >= count)
         return pdnn_fail(err, PDNN_INVALID,
                          "--shard is '%s'%s%s, and %" PRId64 " is not one of %" PRId64 " to %" PRId64
                          " (--shard-base %" PRId64 ")",
-                         text, variable ? " from " : "", variable ? variable : "", index, first,
+                         text, variable ? " from " : "", variable ? variable->name : "", index, first,
                          first + count - 1, first);
     *shard = (struct pdnn_shard){(uint32_t)(index - first), (uint32_t)count};
     return PDNN_OK;
+}
+
+uint32_t pdnn_shard_array_tasks(const char *text, char *(*lookup)(const char *name)) {
+    const struct array_variable *variable = NULL;
+    int64_t index;
+    if (!text || strncmp(text, "auto/", 5) != 0 || find_index(lookup, &variable, &index, NULL) != PDNN_OK)
+        return 0;
+    int64_t from = number_of(lookup, variable->first, 0), to = number_of(lookup, variable->last, -1);
+    int64_t tasks = number_of(lookup, variable->count, variable->first ? to - from + 1 : 0);
+    return tasks > 0 && tasks <= PDNN_SHARDS_MAX ? (uint32_t)tasks : 0;
 }
 
 const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_SHARD_TEXT]) {

@@ -54,6 +54,14 @@ class Launched(Case):
                 self.assertNotIn("waiting", child.communicate()[1])
                 self.assertEqual(child.returncode, 0)
 
+    def test_an_array_of_some_shards_is_said(self):
+        said = {}
+        for count in ("2", "16"):
+            array = {"SLURM_ARRAY_TASK_ID": "3", "SLURM_ARRAY_TASK_MIN": "0", "SLURM_ARRAY_TASK_MAX": "15", "SLURM_ARRAY_TASK_COUNT": count}
+            said[count] = self.sweep("--shard", "auto/16", "-o", "out", env=environment(**array)).stderr
+        self.assertIn("paradnn: this job array has 2 of the 16 shards; the others need tasks of their own\n", said["2"])
+        self.assertNotIn("job array", said["16"])
+
     def test_ranks_are_left_to_the_first(self):
         command = ["sweep", "fc/layers=1,nodes=8,batch=2,threads=1,ranks=2", *ROOFS, *SHORT, "-q", "-o", "out"]
         for variables in LAUNCHERS:

@@ -20,10 +20,14 @@ static char *lookup(const char *name) {
     return NULL;
 }
 
+#define SLURM(id, first, last, count)                                                                        \
+    "SLURM_ARRAY_TASK_ID", id, "SLURM_ARRAY_TASK_MIN", first, "SLURM_ARRAY_TASK_MAX", last,                  \
+        "SLURM_ARRAY_TASK_COUNT", count, NULL
+
 static void test_shard_parse(void **state) {
     (void)state;
     static const struct {
-        const char *text, *base, *variables[7];
+        const char *text, *base, *variables[9];
         uint32_t index, count;
         const char *error; /* part of the message; NULL: none */
     } rows[] = {
@@ -56,6 +60,42 @@ static void test_shard_parse(void **state) {
         {"auto/4", NULL, {"SGE_TASK_ID", "two", NULL}, 0, 0, "SGE_TASK_ID is 'two', not a number"},
         {"auto/4", NULL, {"SLURM_ARRAY_TASK_ID", "4", NULL}, 0, 0, "from SLURM_ARRAY_TASK_ID, and 4 is not"},
         {"auto/4", "1", {"SGE_TASK_ID", "0", NULL}, 0, 0, "0 is not one of 1 to 4 (--shard-base 1)"},
+        /* The array as a whole: for these shards, for others, for some of them. */
+        {"auto/4", NULL, {SLURM("2", "0", "3", "4")}, 2, 4, NULL},
+        {"auto/4", "1", {SLURM("2", "1", "4", "4")}, 1, 4, NULL},
+        {"auto/16", NULL, {SLURM("7", "3", "7", "2")}, 7, 16, NULL},
+        {"auto/16", NULL, {SLURM("0", "0", "15", "2")}, 0, 16, NULL},
+        {"auto/16", NULL, {SLURM("0", "0", "3", "2")}, 0, 16, NULL},
+        {"auto/4",
+         NULL,
+         {SLURM("2", "1", "4", "4")},
+         0,
+         0,
+         "tasks 1 to 4 (SLURM_ARRAY_TASK_MAX), and the shards are 0 to 3: add --shard-base 1"},
+        {"auto/4", "1", {SLURM("2", "0", "3", "4")}, 0, 0, "and the shards are 1 to 4: add --shard-base 0"},
+        {"auto/16",
+         NULL,
+         {SLURM("2", "0", "3", "4")},
+         0,
+         0,
+         "tasks 0 to 3 (SLURM_ARRAY_TASK_MAX), and the shards are 0 to 15: make it 0-15; to run some shards "
+         "only, give their numbers"},
+        {"auto/4", NULL, {SLURM("2", "0", "15", "16")}, 0, 0, "and the shards are 0 to 3: make it 0-3"},
+        {"auto/16",
+         "1",
+         {"SGE_TASK_ID", "1", "SGE_TASK_FIRST", "1", "SGE_TASK_LAST", "4", NULL},
+         0,
+         0,
+         "tasks 1 to 4 (SGE_TASK_LAST)"},
+        {"auto/16",
+         "1",
+         {"SGE_TASK_ID", "9", "SGE_TASK_FIRST", "9", "SGE_TASK_LAST", "9", NULL},
+         8,
+         16,
+         NULL},
+        {"auto/16", "1", {"LSB_JOBINDEX", "3", "LSB_JOBINDEX_END", "16", NULL}, 2, 16, NULL},
+        {"auto/16", "1", {"LSB_JOBINDEX", "3", "LSB_JOBINDEX_END", "4", NULL}, 0, 0, "(LSB_JOBINDEX_END)"},
+        {"auto/16", "0", {"PBS_ARRAYID", "3", NULL}, 3, 16, NULL},
         {"4/4", NULL, {NULL}, 0, 0, "4 is not one of 0 to 3 (--shard-base 0)"},
         {"-1/4", NULL, {NULL}, 0, 0, "-1 is not one of 0 to 3"},
         {"0/4", "1", {NULL}, 0, 0, "0 is not one of 1 to 4"},
@@ -83,6 +123,26 @@ static void test_shard_parse(void **state) {
             continue;
         assert_int_equal(shard.index, rows[i].index);
         assert_int_equal(shard.count, rows[i].count);
+    }
+    variables = NULL;
+}
+
+static void test_shard_array_tasks(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *variables[9];
+        uint32_t tasks;
+    } rows[] = {
+        {NULL, {SLURM("2", "0", "3", "4")}, 0},
+        {"2/16", {SLURM("2", "0", "3", "4")}, 0},
+        {"auto/16", {SLURM("2", "0", "3", "4")}, 4},
+        {"auto/16", {"PBS_ARRAY_INDEX", "2", NULL}, 0},
+        {"auto/16", {NULL}, 0},
+        {"auto/16", {"SGE_TASK_ID", "9", "SGE_TASK_FIRST", "9", "SGE_TASK_LAST", "10", NULL}, 2},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        variables = rows[i].variables;
+        assert_int_equal(pdnn_shard_array_tasks(rows[i].text, lookup), rows[i].tasks);
     }
     variables = NULL;
 }
@@ -234,7 +294,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shard_parse), cmocka_unit_test(test_shard_format),
         cmocka_unit_test(test_shard_deal),  cmocka_unit_test(test_shard_deal_few),
-        cmocka_unit_test(test_shard_check),
+        cmocka_unit_test(test_shard_check), cmocka_unit_test(test_shard_array_tasks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
