@@ -19,15 +19,28 @@ static void note_signal(int number) {
         signals = 1;
 }
 
+static void do_nothing(int number) {
+    (void)number;
+}
+
+/* A handler, since children would inherit that the signal is ignored. */
+void pdnn_interrupt_survive_readers(void) {
+    struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGPIPE, &action, NULL);
+}
+
 const volatile int *pdnn_interrupt_watch(void) {
+    static const int asked[] = {SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU};
+
     /* Without SA_RESTART: a signal ends the wait for a worker's answer. */
     struct sigaction action = {.sa_handler = count_signal};
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     action.sa_handler = note_signal;
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGUSR1, &action, NULL);
-    sigaction(SIGUSR2, &action, NULL);
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++)
+        sigaction(asked[i], &action, NULL);
+    pdnn_interrupt_survive_readers();
     /* nohup has it ignored. */
     struct sigaction before;
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)

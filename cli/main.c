@@ -8,6 +8,7 @@
 #include "cli/args/man.h"
 #include "cli/args/operands.h"
 #include "cli/args/registry.h"
+#include "cli/interrupt.h"
 #include "results/query/results_reader.h"
 #include "runtime/facts/host_openmp.h"
 
@@ -94,6 +95,8 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     } else if (status == PDNN_OK && !command->prints_nothing && !is_writable(STDOUT_FILENO)) {
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
     } else if (status == PDNN_OK) {
+        if (command->prints_nothing)
+            pdnn_interrupt_survive_readers();
         if (command->resolves_threads && !pdnn_argument(&arguments, "quiet"))
             tell_variables();
         status = command->run(&arguments, &some_failed, &err);

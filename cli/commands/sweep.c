@@ -34,8 +34,8 @@ static const char *const paragraphs[] = {
     "Processes may come and go at any time. What a process leaves unfinished, others claim again: when it "
     "ends, at once; when it dies, as soon as somebody notices. One that finds nothing to claim ends with "
     "status 0.",
-    "SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 end the sweep: the current visit is finished or dropped, and "
-    "the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
+    "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU end the sweep: the current visit is finished or "
+    "dropped, and the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
     "limits.budget, counted from the start of the command, and a batch job's time end it in the same way. "
     "If they do not suffice for all instances, it begins those whose visits all seem to fit, spread over "
     "the spec or, with limits.reach=smallest, the shortest first; the others have the status interrupted, "

@@ -49,6 +49,7 @@ static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const ch
     signal(SIGHUP, SIG_IGN);
     signal(SIGUSR1, SIG_IGN);
     signal(SIGUSR2, SIG_IGN);
+    signal(SIGXCPU, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     volunteer_for_oom();

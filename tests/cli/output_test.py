@@ -172,7 +172,7 @@ class Directories(Output):
 
 class Signals(Output):
     def test_a_hangup_ends_a_sweep_like_an_interrupt(self):
-        for number in (signal.SIGHUP, signal.SIGTERM):
+        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGXCPU):
             with self.subTest(number):
                 # A terminal sends it to the worker, too.
                 child = self.sweep_at_work(start_new_session=True)
@@ -182,6 +182,19 @@ class Signals(Output):
                 self.assertNotIn("crash", self.read("out", "journal.csv"))
                 self.assertEqual(self.read("out", "results.csv").count("\n"), 5)
                 shutil.rmtree(self.path("out"))
+
+    def test_progress_that_nobody_reads_ends_nothing(self):
+        """As when the tee behind it has ended: no line can be written from the first on, or none at the end."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        self.paradnn("sweep", "small.yaml", *ROOFS, "-o", "whole", expect=0, stderr=writer)
+        os.close(writer)
+        self.assertEqual([row["status"] for row in self.rows("whole", "results.csv")], ["ok"] * 4)
+        child = self.sweep_at_work()
+        child.stderr.close()
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(), 130)
+        self.assertEqual(self.read("out", "results.csv").count("\n"), 5)
 
     def test_nohup_keeps_it_running(self):
         child = self.sweep_at_work(preexec_fn=lambda: default_signals() or signal.signal(signal.SIGHUP, signal.SIG_IGN))

@@ -68,7 +68,7 @@ def environment(**variables):
 
 def default_signals():
     """In the child: as from a terminal, whatever started the test."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXFSZ):
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGPIPE, signal.SIGXCPU, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
 
 
