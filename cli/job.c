@@ -77,7 +77,7 @@ enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments,
     const char *given = pdnn_argument(arguments, "output");
     if (!given && !spec_name)
         return pdnn_fail(err, PDNN_INVALID,
-                         "neither an ID nor standard input names a directory, give -o DIR");
+                         "neither an ID nor a pipe names a directory, give -o DIR");
     pdnn_str_printf(name, "%s", given ? given : spec_name);
     if (!given && shard->count)
         pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, shard->index, shard->count);

@@ -164,6 +164,8 @@ enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *
 }
 
 const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena) {
+    if (!source->is_file || pdnn_file_descriptor(source->name) >= 0)
+        return NULL;
     const char *slash = strrchr(source->name, '/');
     char *name = pdnn_arena_strdup(arena, slash ? slash + 1 : source->name);
     char *dot = name ? strrchr(name, '.') : NULL;

@@ -24,7 +24,9 @@ struct pdnn_source {
 enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *count,
                                   struct pdnn_source *source, struct pdnn_arena *arena, struct pdnn_err *err);
 
-/* A file's name: "sweeps/fc.yaml" -> "fc". NULL if memory runs out. */
+/* A file's name: "sweeps/fc.yaml" -> "fc". NULL for what is not a file: an id, standard input, and the pipe
+ * of
+ * <(command), of which one is called like the other. */
 const char *pdnn_source_name(const struct pdnn_source *source, struct pdnn_arena *arena);
 
 #endif

@@ -338,10 +338,8 @@ static enum pdnn_status read_document(const struct pdnn_source *source, const st
         status = read_datasets(sections.dataset, spec, err);
     if (status == PDNN_OK)
         status = read_models(root, &sections, measure.cache, spec, err);
-    if (status == PDNN_OK && !spec->name && (name || source->is_file)) {
+    if (status == PDNN_OK && !spec->name)
         spec->name = name ? name : pdnn_source_name(source, &spec->arena);
-        status = spec->name ? PDNN_OK : no_memory(err);
-    }
     if (status != PDNN_OK || !governs)
         return status;
     measure.values.order = (enum pdnn_order)measure.order;

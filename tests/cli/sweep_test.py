@@ -248,9 +248,23 @@ class Sweep(Case):
 
     def test_id_needs_a_directory(self):
         done = self.paradnn("sweep", self.ONE, *ROOFS, expect=2)
-        self.assertEqual(done.stderr, "paradnn: neither an ID nor standard input names a directory, give -o DIR\n")
+        self.assertEqual(done.stderr, "paradnn: neither an ID nor a pipe names a directory, give -o DIR\n")
         self.paradnn("sweep", self.ONE, *ROOFS, *SHORT, "-o", "one", expect=0)
         self.assertEqual([row["status"] for row in self.rows("one", "results.csv")], ["ok"])
+
+    def test_a_pipe_needs_a_directory(self):
+        for name in ("/dev/stdin", "/dev/fd/{}", "/proc/self/fd/{}"):
+            for options, status in (([], 2), (["-o", "piped"], 0)):
+                with self.subTest(name, options=options):
+                    reader, writer = os.pipe()
+                    os.write(writer, b"models: [{fc: {layers: 1, nodes: 8, input: 8, output: 8, batch: 1}}]\n")
+                    os.close(writer)
+                    done = self.paradnn("sweep", name.format(reader), *ROOFS, *SHORT, *options, expect=status, stdin=reader, pass_fds=[reader])
+                    os.close(reader)
+                    if status:
+                        self.assertEqual(done.stderr, "paradnn: neither an ID nor a pipe names a directory, give -o DIR\n")
+        self.assertEqual(len(self.rows("piped", "results.csv")), 1)
+        self.assertEqual([name for name in os.listdir(self.directory) if name.endswith(".results")], [])
 
     def test_roofs_of_another_speed_are_said(self):
         for value, word in (("0.001", "slower"), ("1000000", "faster")):

@@ -154,7 +154,7 @@ class Tried(unittest.TestCase):
         spec = "models: [fc: {layers: 1}]\n"
         done = self.paradnn("sweep -", spec)
         self.assertEqual((done.returncode, done.stderr),
-                         (2, "paradnn: neither an ID nor standard input names a directory, give -o DIR\n"))
+                         (2, "paradnn: neither an ID nor a pipe names a directory, give -o DIR\n"))
 
 
 if __name__ == "__main__":
