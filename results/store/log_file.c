@@ -33,7 +33,12 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
     if (replaced || errno == EWOULDBLOCK)
         return pdnn_fail(err, PDNN_BUSY, "%s: another paradnn is writing there; wait for it or use -o",
                          file->folder->path);
-    return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s", file->path, strerror(errno));
+    bool lacks = errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK;
+    return pdnn_fail(err, PDNN_IO, "%s: cannot be locked: %s%s", file->path, strerror(errno),
+                     lacks
+                         ? "; this file system has no locks: mount it with them (Lustre: -o flock), or use a "
+                           "directory on another one with -o"
+                         : "");
 }
 
 enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv *csv, struct pdnn_err *err) {

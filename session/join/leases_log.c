@@ -176,21 +176,36 @@ static enum pdnn_status write_apart(const struct pdnn_leases *leases, const char
     return status;
 }
 
+enum pdnn_status pdnn_leases_link(const struct pdnn_folder *folder, const char *name, const char *to,
+                                  struct pdnn_err *err) {
+    static const int lacking[] = {EPERM, EMLINK, ENOSYS, EOPNOTSUPP};
+    struct stat info;
+    if (linkat(folder->fd, name, folder->fd, to, 0) == 0)
+        return PDNN_OK;
+    int cause = errno;
+    if (fstatat(folder->fd, to, &info, 0) == 0)
+        return PDNN_BUSY;
+    bool lacks = false;
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        lacks = lacks || cause == lacking[i];
+    return pdnn_fail(
+        err, PDNN_IO, "%s/%s: cannot be created: %s%s", folder->path, to, strerror(cause),
+        lacks ? "; this file system has no hard links, by which --join shares work: use a directory on "
+                "another one, or --shard"
+              : "");
+}
+
 /* Gives the file the number, unless another has it. Over NFS, a link that was made may be reported as one
  * that failed, when the answer got lost and the question was repeated: the content decides. */
 static enum pdnn_status link_to(struct pdnn_leases *leases, const char *name, const char *number,
                                 const struct pdnn_str *text, bool *added, struct pdnn_err *err) {
     char *there;
-    int fd = leases->folder.fd;
-    *added = linkat(fd, name, fd, number, 0) == 0;
-    int cause = errno;
-    if (*added)
-        return PDNN_OK;
-    enum pdnn_status status = read_text(leases, number, &there, err);
+    enum pdnn_status status = pdnn_leases_link(&leases->folder, name, number, err);
+    *added = status == PDNN_OK;
+    if (status != PDNN_BUSY)
+        return status;
+    status = read_text(leases, number, &there, err);
     *added = status == PDNN_OK && there && strcmp(there, pdnn_str_text(text)) == 0;
-    if (status == PDNN_OK && !there)
-        status = pdnn_fail(err, PDNN_IO, "%s/%s: cannot be created: %s", leases->folder.path, number,
-                           strerror(cause));
     free(there);
     return status;
 }

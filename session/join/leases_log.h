@@ -13,4 +13,9 @@ enum pdnn_status pdnn_leases_step(struct pdnn_leases *leases, bool *found, struc
 enum pdnn_status pdnn_leases_add(struct pdnn_leases *leases, struct pdnn_lease_record *record, bool *added,
                                  struct pdnn_err *err);
 
+/* Gives a file of the folder one more name. PDNN_BUSY, without a message, if a file has that name; over NFS
+ * it may be this one. PDNN_IO otherwise. */
+enum pdnn_status pdnn_leases_link(const struct pdnn_folder *folder, const char *name, const char *to,
+                                  struct pdnn_err *err);
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/folder.h"
 #include "session/join/leases.h"
+#include "session/join/leases_log.h"
 #include "session/same_spec.h"
 
 #include <errno.h>
@@ -25,12 +26,10 @@ static enum pdnn_status freeze(const struct pdnn_folder *folder, const char *par
         return PDNN_OK;
     snprintf(name, sizeof name, "new-%s", part);
     enum pdnn_status status = pdnn_folder_replace(folder, name, text, strlen(text), err);
-    if (status == PDNN_OK && linkat(folder->fd, name, folder->fd, "spec.yaml", 0) != 0 && errno != EEXIST &&
-        fstatat(folder->fd, "spec.yaml", &info, 0) != 0)
-        status =
-            pdnn_fail(err, PDNN_IO, "%s/spec.yaml: cannot be created: %s", folder->path, strerror(errno));
+    if (status == PDNN_OK)
+        status = pdnn_leases_link(folder, name, "spec.yaml", err);
     unlinkat(folder->fd, name, 0);
-    return status;
+    return status == PDNN_BUSY ? PDNN_OK : status;
 }
 
 static enum pdnn_status check_spec(const char *path, const char *text, struct pdnn_err *err) {

@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
-"""Processes that mpirun or the like started together, as far as their variables say so.
+"""Where sweeps run that somebody else starts: processes that mpirun or the like started together, as far as their variables say so; tasks of
+job arrays; file systems without links or locks.
 
-Usage: launcher_test.py PARADNN"""
+Usage: launcher_test.py PARADNN LACKING.so"""
 
+import errno
 import fcntl
 import os
 import sys
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cli"))
-from program import ROOFS, SHORT, Case, environment  # noqa: E402
+from program import ROOFS, SHORT, Case, environment, main  # noqa: E402
+from processes import preload  # noqa: E402
+
+LACKING = os.path.abspath(sys.argv[2])
 
 LAUNCHERS = ({"OMPI_COMM_WORLD_RANK": "1", "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_SIZE": "2"}, {"PMI_RANK": "1", "PMI_SIZE": "2"},
              {"PMIX_RANK": "1"}, {"MV2_COMM_WORLD_RANK": "1"}, {"SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "2"})
@@ -82,5 +86,39 @@ class Launched(Case):
         self.assertEqual(len(self.rows("out", "results.csv")), 1)
 
 
+class Lacking(Case):
+    def lacks(self, call, cause, *arguments, expect=1):
+        return self.sweep(*SHORT, *arguments, expect=expect, env=environment(**preload(LACKING), LACKS=f"{call} {cause}")).stderr
+
+    def test_links(self):
+        for cause in (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK):
+            self.assertEqual(self.lacks("linkat", cause, "-o", "out", "--join"),
+                             f"paradnn: out/spec.yaml: cannot be created: {os.strerror(cause)}; this file system has no hard links, by which "
+                             "--join shares work: use a directory on another one, or --shard\n")
+        self.assertEqual(self.lacks("linkat", errno.EIO, "-o", "out", "--join"),
+                         f"paradnn: out/spec.yaml: cannot be created: {os.strerror(errno.EIO)}\n")
+        # The spec is there, but no lease can be claimed.
+        self.sweep(*SHORT, "-o", "out", "--join")
+        os.remove(self.path("out", "leases", "00000001"))
+        self.assertIn("has no hard links", self.lacks("linkat", errno.EPERM, "-o", "out", "--join"))
+
+    def test_locks(self):
+        for cause in (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK):
+            for options in ([], ["--join"]):
+                self.assertIn(f"/journal.csv: cannot be locked: {os.strerror(cause)}; this file system has no locks: mount it with them "
+                              "(Lustre: -o flock), or use a directory on another one with -o\n",
+                              self.lacks("flock", cause, "-o", "out" + "".join(options), *options))
+        self.assertIn(f"journal.csv: cannot be locked: {os.strerror(errno.EIO)}\n", self.lacks("flock", errno.EIO, "-o", "out"))
+
+    def test_a_worker_that_cannot_be_executed(self):
+        for name, mode, cause in (("plain", 0o644, errno.EACCES), ("none", None, errno.ENOENT), ("script", 0o755, errno.ENOENT)):
+            path = self.path(name)
+            if mode:
+                self.write(name, "#!/none\n")
+                os.chmod(path, mode)
+            said = self.sweep(*SHORT, "-o", "out", expect=1, env=environment(PARADNN_WORKER=path)).stderr
+            self.assertIn(f"{path}: {os.strerror(cause)}\n" if name == "script" else f"'{path}' (PARADNN_WORKER): {os.strerror(cause)}\n", said)
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    main(2)
