@@ -76,8 +76,7 @@ enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments,
                                          struct pdnn_str *name, struct pdnn_err *err) {
     const char *given = pdnn_argument(arguments, "output");
     if (!given && !spec_name)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "neither an ID nor a pipe names a directory, give -o DIR");
+        return pdnn_fail(err, PDNN_INVALID, "neither an ID nor a pipe names a directory, give -o DIR");
     pdnn_str_printf(name, "%s", given ? given : spec_name);
     if (!given && shard->count)
         pdnn_str_printf(name, ".%" PRIu32 "-of-%" PRIu32, shard->index, shard->count);

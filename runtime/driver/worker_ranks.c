@@ -159,7 +159,7 @@ static _Noreturn void become_mpirun(int error_fd, pid_t parent, char *const *arg
     dup2(error_fd, STDOUT_FILENO);
     dup2(error_fd, STDERR_FILENO);
     execvpe(arguments[0], arguments, environment);
-    _exit(127);
+    pdnn_worker_end_unstarted(arguments[0]);
 }
 
 static enum pdnn_status spawn(struct pdnn_worker *worker, char *const *arguments, char *const *environment,

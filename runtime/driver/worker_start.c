@@ -34,6 +34,16 @@ static void volunteer_for_oom(void) {
     close(fd);
 }
 
+_Noreturn void pdnn_worker_end_unstarted(const char *program) {
+    const char *cause = strerror(errno);
+    const char *const words[] = {program, ": ", cause, "\n"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        ssize_t ignored = write(STDERR_FILENO, words[i], strlen(words[i]));
+        (void)ignored;
+    }
+    _exit(127);
+}
+
 /* Runs between fork and exec: system calls only. */
 static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const char *program,
                                     char *const *environment) {
@@ -58,7 +68,7 @@ static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const ch
     fcntl(fd, F_SETFD, 0);
     snprintf(number, sizeof number, "%d", fd);
     execve(program, arguments, environment);
-    _exit(127);
+    pdnn_worker_end_unstarted(program);
 }
 
 static enum pdnn_status spawn(struct pdnn_worker *worker, const char *program, char *const *environment,

@@ -12,6 +12,9 @@ struct pdnn_worker_start {
     uint64_t memory_limit_bytes;
 };
 
+/* In a child whose exec has failed: says why, as its last words, and ends it. */
+_Noreturn void pdnn_worker_end_unstarted(const char *program);
+
 /* Exchanges the first messages; PDNN_IO if the program, whose path is for messages, is of another build. */
 enum pdnn_status pdnn_worker_greet(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
                                    const char *program, struct pdnn_welcome *welcome, struct pdnn_err *err);

@@ -290,7 +290,8 @@ static void test_worker_start_no_program(void **state) {
     (void)state;
     setenv(PDNN_WORKER_VARIABLE, "/no/such/worker", 1);
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
-    assert_string_equal(err.text, "no worker program at '/no/such/worker' (PARADNN_WORKER)");
+    assert_string_equal(err.text,
+                        "no worker program at '/no/such/worker' (PARADNN_WORKER): No such file or directory");
     unsetenv(PDNN_WORKER_VARIABLE);
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_IO);
     assert_non_null(strstr(err.text, "no worker program at /"));

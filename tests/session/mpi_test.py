@@ -6,6 +6,7 @@ Usage: mpi_test.py PARADNN MOVED_CLOCK"""
 import csv
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -174,8 +175,13 @@ class Ranks(unittest.TestCase):
         self.assertIn("cores available to this process", self.rows()[0]["reason"])
 
     def test_no_mpirun(self):
-        self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": "/none"}, status=1)
-        self.assertIn("/none", self.rows()[0]["reason"])
+        plain = os.path.join(self.place.name, "mpirun")
+        with open(plain, "w", encoding="utf-8"):
+            pass
+        for program, cause in (("/none", "No such file or directory"), (plain, "Permission denied")):
+            self.sweep(MODEL + ",ranks=2", environment={"PARADNN_MPIRUN": program}, status=1)
+            self.assertIn(f"{program}: {cause}", self.rows()[0]["reason"])
+            shutil.rmtree(self.results)
 
 
 if __name__ == "__main__":
