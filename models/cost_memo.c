@@ -121,7 +121,7 @@ static void add_pair(struct shape *shape, const uint32_t *chunk_of, uint32_t inp
 static enum pdnn_status note_lives(const struct pdnn_graph *graph, struct shape *shape,
                                    struct pdnn_err *err) {
     struct pdnn_lifetime *lifetimes;
-    size_t count = graph->n_tensors + 1;
+    size_t count = pdnn_memory_count(graph) + 1;
     struct pdnn_chunk *chunks = pdnn_arena_alloc(graph->arena, count, sizeof *chunks);
     uint32_t *chunk_of = pdnn_arena_alloc(graph->arena, count, sizeof *chunk_of);
     shape->lives = pdnn_arena_alloc(graph->arena, count, sizeof *shape->lives);
@@ -133,7 +133,7 @@ static enum pdnn_status note_lives(const struct pdnn_graph *graph, struct shape 
     if (status != PDNN_OK)
         return status;
     shape->n_calls = graph->n_nodes;
-    shape->n_lives = pdnn_memory_chunks(lifetimes, graph->n_tensors, chunks, chunk_of);
+    shape->n_lives = pdnn_memory_chunks(lifetimes, pdnn_memory_count(graph), chunks, chunk_of);
     for (size_t i = 0; i < shape->n_lives; i++)
         shape->lives[i] =
             (struct life){.bytes = chunks[i].bytes, .first = chunks[i].first, .last = chunks[i].last};

@@ -118,7 +118,7 @@ static uint32_t inherit_node(const void *user, uint32_t index, struct pdnn_herit
 
 enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
                                        struct pdnn_err *err) {
-    struct pdnn_lifetime *all = pdnn_arena_alloc(graph->arena, graph->n_tensors, sizeof *all);
+    struct pdnn_lifetime *all = pdnn_arena_alloc(graph->arena, pdnn_memory_count(graph), sizeof *all);
     if (!all)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     for (size_t i = 0; i < graph->n_tensors; i++) {
@@ -134,6 +134,15 @@ enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pd
                                        .inherit = inherit_node,
                                        .user = graph};
     pdnn_lifetimes_find(&list, all);
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
+        all[graph->n_tensors + i] =
+            (struct pdnn_lifetime){.bytes = pass->workspace ? pass->workspace(graph, node) : 0,
+                                   .first = i,
+                                   .last = i,
+                                   .takes_over = PDNN_NONE};
+    }
     *lifetimes = all;
     return PDNN_OK;
 }

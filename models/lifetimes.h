@@ -44,7 +44,11 @@ struct pdnn_use_list {
  * writes one of the same size. */
 void pdnn_lifetimes_find(const struct pdnn_use_list *list, struct pdnn_lifetime *lifetimes);
 
-/* Of a graph's tensors, in its arena, one per tensor. */
+/* Of a graph's tensors, in its arena, one per tensor, and then one per node: what it needs beside its tensors
+ * while it runs (pdnn_pass_def.workspace). */
+static inline size_t pdnn_memory_count(const struct pdnn_graph *graph) {
+    return graph->n_tensors + graph->n_nodes;
+}
 enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
                                        struct pdnn_err *err);
 

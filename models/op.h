@@ -53,6 +53,8 @@ struct pdnn_pass_def {
      * gather reads only part of its table); NULL: the generic rule. Fills bytes[] with one number per
      * input, then per output. */
     void (*bytes)(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes);
+    /* Bytes that the pass needs beside its tensors while it runs, however it is done well; NULL: few. */
+    uint64_t (*workspace)(const struct pdnn_graph *graph, const struct pdnn_node *node);
     /* For bytes that grow with the minibatch up to a limit. NULL: bytes are affine in the minibatch, as FLOP
      * are in every pass. */
     struct pdnn_saturation (*saturation)(const struct pdnn_graph *graph, const struct pdnn_node *node);

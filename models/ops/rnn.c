@@ -92,6 +92,18 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
     pdnn_count_add(count, R, g.H, 1 + g.sums + g.math->backward_flop);
 }
 
+/* Values of all steps: gates that are not saved for backward, or the gradients of the sums; U, packed for the
+ * products of every step; a few values of one step. */
+static uint64_t workspace(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_rnn_geometry g = pdnn_rnn_geometry(graph, node);
+    bool is_backward = node->pass == PDNN_BACKWARD_DATA, is_gru = node->attr[PDNN_RNN_CELL] == PDNN_CELL_GRU;
+    bool is_saved = node->attr[PDNN_RNN_TRAIN] && g.cell->n_saved;
+    bool has_gates = is_backward || !(is_saved || node->attr[PDNN_RNN_CELL] == PDNN_CELL_RNN);
+    const uint64_t T = (uint64_t)g.T, N = (uint64_t)g.N, H = (uint64_t)g.H;
+    uint64_t of_steps = (has_gates ? (uint64_t)g.sums : 0) + (is_backward && is_gru ? 1 : 0);
+    return (T * N * of_steps + (uint64_t)g.G * H + N * (is_backward ? 3 : 2)) * H * sizeof(float);
+}
+
 const struct pdnn_op_def pdnn_op_rnn = {
     .name = "rnn",
     .category = "recurrent",
@@ -105,9 +117,11 @@ const struct pdnn_op_def pdnn_op_rnn = {
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop,
                                .reference = pdnn_rnn_forward,
-                               .scratch = pdnn_rnn_forward_scratch},
+                               .scratch = pdnn_rnn_forward_scratch,
+                               .workspace = workspace},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop,
                                      .reference = pdnn_rnn_backward,
-                                     .scratch = pdnn_rnn_backward_scratch}},
+                                     .scratch = pdnn_rnn_backward_scratch,
+                                     .workspace = workspace}},
     .tolerance = 2e-6,
 };

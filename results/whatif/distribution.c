@@ -334,7 +334,7 @@ static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t 
         if (sliced[i])
             lifetimes[i].bytes = (lifetimes[i].bytes + (uint64_t)slice - 1) / (uint64_t)slice;
     }
-    return pdnn_memory_peak(lifetimes, graph.n_tensors, arena, bytes, err);
+    return pdnn_memory_peak(lifetimes, pdnn_memory_count(&graph), arena, bytes, err);
 }
 
 /* Whether a minibatch fits; one whose counts overflow does not. */

@@ -55,7 +55,7 @@ static enum pdnn_status count_whole(const struct pdnn_instance *instance, struct
     if (status == PDNN_OK)
         status = pdnn_memory_lifetimes(&graph, &lifetimes, err);
     if (status == PDNN_OK)
-        status = pdnn_memory_peak(lifetimes, graph.n_tensors, arena, &totals->memory_bytes, err);
+        status = pdnn_memory_peak(lifetimes, pdnn_memory_count(&graph), arena, &totals->memory_bytes, err);
     return status;
 }
 
