@@ -61,6 +61,7 @@ struct pdnn_program {
     bool keep_all;        /* slots share no memory */
     bool keeps_plain;     /* every tensor's home slot is plain */
     bool allow_slow;      /* run ops without a fast path too; their steps are marked is_slow */
+    bool spares_memory;   /* of the ways that the graph leaves open, take those that need less memory */
     uint64_t trial_bytes; /* most that measuring candidates may hold at a time */
     /* A program of another graph that shares weights and state with this one (models/sharing.h), in the same
      * memory and therefore with the same layouts. Only valid during compile. PDNN_UNSUPPORTED when it keeps
@@ -70,8 +71,9 @@ struct pdnn_program {
     struct pdnn_slot *slots;
     struct pdnn_step *steps;
     size_t n_slots, n_steps, slot_room, step_room;
-    bool is_untried; /* some choice was made without measuring, because trial_bytes was too small for it */
-    void *layouts;   /* the backend's, for put and get; in the arena, or freed by release */
+    bool could_spare; /* with spares_memory it would need less */
+    bool is_untried;  /* some choice was made without measuring, because trial_bytes was too small for it */
+    void *layouts;    /* the backend's, for put and get; in the arena, or freed by release */
     void (*release)(void *layouts);
 };
 

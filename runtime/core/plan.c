@@ -100,11 +100,28 @@ static enum pdnn_status pack(struct pdnn_plan *plan, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
+static enum pdnn_status compile_and_pack(struct pdnn_plan *plan, struct pdnn_err *err) {
+    enum pdnn_status status = plan->backend->compile(plan->state, plan->graph, &plan->program, err);
+    return status == PDNN_OK ? pack(plan, err) : status;
+}
+
 enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err) {
     if (plan->graph->unsupported)
         return pdnn_fail(err, PDNN_UNSUPPORTED, "%s", plan->graph->unsupported);
-    enum pdnn_status status = plan->backend->compile(plan->state, plan->graph, &plan->program, err);
-    return status == PDNN_OK ? pack(plan, err) : status;
+    const struct pdnn_program asked = plan->program;
+    enum pdnn_status status = compile_and_pack(plan, err);
+    if (status != PDNN_OK || !plan->program.could_spare ||
+        plan->block_bytes + pdnn_plan_moved_bytes(plan) <= asked.trial_bytes)
+        return status;
+    pdnn_program_finish(&plan->program);
+    status = pdnn_program_init(&plan->program, plan->graph, err);
+    plan->program.keep_all = asked.keep_all;
+    plan->program.keeps_plain = asked.keeps_plain;
+    plan->program.allow_slow = asked.allow_slow;
+    plan->program.trial_bytes = asked.trial_bytes;
+    plan->program.opens_weights = asked.opens_weights;
+    plan->program.spares_memory = true;
+    return status == PDNN_OK ? compile_and_pack(plan, err) : status;
 }
 
 enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err) {

@@ -10,7 +10,7 @@ enum pdnn_status pdnn_block_map(uint64_t bytes, bool is_reserve, unsigned char *
 void pdnn_block_unmap(unsigned char *block, uint64_t bytes);
 
 /* Compiles the program, whose options are set, and packs it: sets block_bytes and offset. Weights and
- * state come first. */
+ * state come first. What does not fit trial_bytes is compiled again to spare memory, if it can be. */
 enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err);
 
 /* What the options leave of their limit for the plan and for measuring candidates; UINT64_MAX: no limit. */

@@ -98,11 +98,50 @@ static void test_limit_covers_the_buffer(void **state) {
     pdnn_arena_finish(&arena);
 }
 
+static uint64_t needed_bytes(const struct opened *backend, struct pdnn_graph *graph,
+                             enum pdnn_recurrence way) {
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    graph->rnn = way;
+    must(pdnn_plan_outline(&plan, backend->def, backend->state, graph, &(struct pdnn_plan_options){0}, &err),
+         &err);
+    uint64_t bytes = plan.block_bytes + pdnn_plan_moved_bytes(&plan);
+    pdnn_plan_destroy(&plan);
+    return bytes;
+}
+
+/* The library's primitive needs more memory than the unrolled layer; where only that fits, it runs. */
+static void test_auto_takes_what_fits(void **state) {
+    (void)state;
+    struct opened backend = open_backend(&pdnn_backend_onednn);
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    pdnn_arena_init(&arena);
+    build_instance("rnn/cell=lstm,layers=2,embedding=64,length=20,vocabulary=31,batch=16", &arena, &graph);
+    uint64_t unrolled = needed_bytes(&backend, &graph, PDNN_RECURRENCE_UNROLLED);
+    assert_true(needed_bytes(&backend, &graph, PDNN_RECURRENCE_FUSED) > unrolled + unrolled / 2);
+    graph.rnn = PDNN_RECURRENCE_AUTO;
+    /* Too little to measure the primitive in, which is then taken untried. */
+    const struct pdnn_plan_options options = {.limit_bytes = unrolled + unrolled / 64};
+    must(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &options, &err), &err);
+    assert_true(plan.program.spares_memory);
+    assert_int_equal(plan.block_bytes + pdnn_plan_moved_bytes(&plan), unrolled);
+    pdnn_plan_destroy(&plan);
+    graph.rnn = PDNN_RECURRENCE_FUSED;
+    assert_int_equal(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &options, &err),
+                     PDNN_TOO_BIG);
+    pdnn_arena_finish(&arena);
+    close_backend(&backend);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_choose_without_room),
         cmocka_unit_test(test_choose_in_little_room),
         cmocka_unit_test(test_limit_covers_the_buffer),
+        cmocka_unit_test(test_auto_takes_what_fits),
     };
     omp_set_num_threads(CHECK_THREADS);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,7 +129,7 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
         return pdnn_step_unsupported("onednn", graph, node, err);
     pdnn_onednn_rnn_shape_of(compile->program, node, &shape);
     layer->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
-    layer->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO;
+    layer->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO && !compile->program->spares_memory;
     const struct pdnn_program *like = compile->program->like;
     const struct pdnn_onednn_rnn_layer *same = like ? find_like(like, graph, node) : NULL;
     if (same)
@@ -138,6 +138,7 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
         status = pdnn_onednn_rnn_choose(compile, &shape, &layer->is_fused, err);
     if (status != PDNN_OK || !layer->is_fused)
         return status;
+    compile->program->could_spare = compile->program->could_spare || (layer->is_measured && !same);
     if (node->n_outputs > PDNN_RNN_SAVED)
         compile->program->slots[node->output[PDNN_RNN_SAVED]].bytes = 0;
     return place_weights(compile, node, &shape, err);
