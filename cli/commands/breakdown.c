@@ -8,7 +8,7 @@
 #include "results/query/gemms.h"
 #include "results/rows/roofline.h"
 #include "results/query/share_matrix.h"
-#include "results/claims/study.h"
+#include "results/claims/directions.h"
 #include "results/query/ops_reader.h"
 
 #include <inttypes.h>
@@ -30,15 +30,13 @@ static const char *const paragraphs[] = {
     "with one table for each combination of the others. Join keys that change together with commas. "
     "~ marks extrapolated times.",
     "--gemms lists the shapes of the matrix products instead. "
-    "--check-directions tests what must hold in measured runs of BERT training and prints PASS, FAIL, "
-    "or not covered with the instances that are missing. The exit status is 1 if a test fails.",
+    "--check-directions tests what must hold in measured runs of BERT training and says of each claim that it "
+    "holds, does not hold, or cannot be told, with the instances that are missing. The exit status is 1 if one does not hold.",
     "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` is a key "
     "like threads: it can be given to --across and --only. Instances whose status is not ok are left out. "
     "`paradnn columns` explains the columns that --format csv and json print: breakdown, gemms and directions.",
     NULL,
 };
-
-#define CHECK_OPTION(name) {"check-" #name, 0, NULL, NULL, false, pdnn_study_##name##_help},
 
 static const struct pdnn_option_def options[] = {
     {"by", 'b', "PARTS", NULL, false,
@@ -46,7 +44,8 @@ static const struct pdnn_option_def options[] = {
     {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
     PDNN_OPTION_ONLY,
     {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
-    PDNN_STUDIES(CHECK_OPTION) PDNN_OPTION_TABLE,
+    {"check-directions", 0, NULL, NULL, false, "test what must hold in measured runs of BERT training"},
+    PDNN_OPTION_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -64,7 +63,7 @@ struct breakdown {
     struct pdnn_by_list by;
     struct pdnn_arena arena;
     struct pdnn_str out;
-    const struct pdnn_study_def *study; /* the one requested, or NULL */
+    bool checks; /* directions */
     bool for_people;
     struct pdnn_table table; /* rows of an instance */
     struct pdnn_table_writer writer;
@@ -79,7 +78,7 @@ static size_t screen_width(void) {
  * directories. */
 static void start_table(struct breakdown *b, const struct pdnn_table_def *def) {
     static const struct pdnn_column_def results = {PDNN_SEVERAL_RESULTS, .help = "the directory"};
-    bool several = b->selection.n_directories > 1 && !b->study;
+    bool several = b->selection.n_directories > 1 && !b->checks;
     pdnn_table_init(&b->table, def);
     if (b->for_people)
         return;
@@ -373,20 +372,20 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
 }
 
 /* One line per check; a line that names no instances holds for all of them. */
-static void append_study(struct breakdown *b) {
-    enum { CLAIM_COLUMN = 13 };
+static void append_directions(struct breakdown *b) {
+    enum { CLAIM_COLUMN = 16 };
     const struct pdnn_axes none = {.count = 0};
     struct pdnn_str usual = {0};
     for (size_t row = 0; row < b->table.n_rows; row++) {
-        const char *cell[PDNN_STUDY_COLUMNS];
+        const char *cell[PDNN_DIRECTION_COLUMNS];
         struct pdnn_str text = {0};
-        for (size_t c = 0; c < PDNN_STUDY_COLUMNS; c++)
+        for (size_t c = 0; c < PDNN_DIRECTION_COLUMNS; c++)
             cell[c] = pdnn_table_text(&b->table, row, c);
-        const char *compared = cell[PDNN_STUDY_COMPARED], *where = cell[PDNN_STUDY_WHERE];
-        bool is_covered = *cell[PDNN_STUDY_NUMBERS];
-        pdnn_str_printf(&b->out, "%-*s", CLAIM_COLUMN, cell[PDNN_STUDY_VERDICT]);
-        pdnn_str_printf(&text, "%s: %s%s", cell[PDNN_STUDY_CLAIM], is_covered ? "" : "needs ",
-                        is_covered ? cell[PDNN_STUDY_NUMBERS] : compared);
+        const char *compared = cell[PDNN_DIRECTION_COMPARED], *where = cell[PDNN_DIRECTION_WHERE];
+        bool is_covered = *cell[PDNN_DIRECTION_NUMBERS];
+        pdnn_str_printf(&b->out, "%-*s", CLAIM_COLUMN, cell[PDNN_DIRECTION_VERDICT]);
+        pdnn_str_printf(&text, "%s: %s%s", cell[PDNN_DIRECTION_NAME], is_covered ? "" : "needs ",
+                        is_covered ? cell[PDNN_DIRECTION_NUMBERS] : compared);
         if (is_covered && (*compared || *where))
             pdnn_str_printf(&text, " (%s%s%s)", compared, *compared && *where ? "; " : "", where);
         append_line(&b->out, &text, CLAIM_COLUMN, "");
@@ -400,47 +399,37 @@ static void append_study(struct breakdown *b) {
 static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict verdict) {
     size_t count = 0;
     for (size_t row = 0; row < table->n_rows; row++)
-        count += strcmp(pdnn_table_text(table, row, PDNN_STUDY_VERDICT), pdnn_verdict_name(verdict)) == 0;
+        count += strcmp(pdnn_table_text(table, row, PDNN_DIRECTION_VERDICT), pdnn_verdict_name(verdict)) == 0;
     return count;
 }
 
-static enum pdnn_status show_study(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
-    start_table(b, b->study->table);
-    enum pdnn_status status = b->study->check(&b->selection, b->ops, &b->arena, &b->table, err);
+static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+    start_table(b, &pdnn_directions_def);
+    enum pdnn_status status = pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table, err);
     if (status != PDNN_OK)
         return status;
-    size_t failed = count_verdicts(&b->table, PDNN_VERDICT_FAIL);
-    fprintf(stderr, "%zu pass, %zu fail, %zu not covered\n", count_verdicts(&b->table, PDNN_VERDICT_PASS),
-            failed, count_verdicts(&b->table, PDNN_VERDICT_NOT_COVERED));
+    size_t failed = count_verdicts(&b->table, PDNN_DOES_NOT_HOLD);
+    fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n",
+            count_verdicts(&b->table, PDNN_HOLDS), failed, count_verdicts(&b->table, PDNN_CANNOT_BE_TOLD));
     *some_failed = failed > 0;
     if (b->for_people)
-        append_study(b);
+        append_directions(b);
     else
         pdnn_table_write(&b->writer, &b->table, NULL);
     return PDNN_OK;
 }
 
-/* A study and the list of products are views of their own: neither takes --by or --across,
- * and they exclude each other. */
+/* Directions and the list of products are views of their own: neither takes --by or --across, and they
+ * exclude each other. */
 static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struct breakdown *b,
                                    struct pdnn_err *err) {
-    static const char *const sums[] = {"by", "across"};
-    char view[64] = "", option[64];
-    if (pdnn_argument(arguments, "gemms"))
-        snprintf(view, sizeof view, "gemms");
-    for (const struct pdnn_study_def *const *study = pdnn_studies; *study; study++) {
-        snprintf(option, sizeof option, "check-%s", (*study)->name);
-        if (!pdnn_argument(arguments, option))
-            continue;
-        if (*view)
-            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", view, option);
-        memcpy(view, option, sizeof view);
-        b->study = *study;
-    }
-    for (size_t i = 0; *view && i < sizeof sums / sizeof *sums; i++) {
-        if (pdnn_argument(arguments, sums[i]))
-            return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", view, sums[i]);
-    }
+    static const char *const views[] = {"gemms", "check-directions"}, *const others[] = {"check-directions",
+                                                                                         "by", "across"};
+    b->checks = pdnn_argument(arguments, "check-directions");
+    for (size_t v = 0; v < 2; v++)
+        for (size_t i = v; i < 3 && pdnn_argument(arguments, views[v]); i++)
+            if (pdnn_argument(arguments, others[i]))
+                return pdnn_fail(err, PDNN_INVALID, "--%s and --%s cannot be combined", views[v], others[i]);
     return PDNN_OK;
 }
 
@@ -465,11 +454,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = check_view(arguments, &b, err);
     if (status == PDNN_OK)
         status = open_tables(&b, arguments, err);
-    if (status == PDNN_OK && b.study && b.selection.n_directories > 1)
-        status = pdnn_fail(err, PDNN_INVALID, "--check-%s takes one result directory", b.study->name);
+    if (status == PDNN_OK && b.checks && b.selection.n_directories > 1)
+        status = pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
     if (status == PDNN_OK)
         status = across                              ? show_across(&b, across, err)
-                 : b.study                           ? show_study(&b, some_failed, err)
+                 : b.checks                          ? show_directions(&b, some_failed, err)
                  : pdnn_argument(arguments, "gemms") ? show_gemms(&b, err)
                                                      : show_instances(&b, err);
     size_t shown = b.selection.count, left_out = b.selection.left_out;

@@ -7,7 +7,7 @@
 #include "results/store/seqpoint_table.h"
 #include "results/store/library.h"
 #include "results/query/results_reader.h"
-#include "results/claims/study.h"
+#include "results/claims/directions.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
 #include "results/fit/fit.h"
@@ -70,8 +70,6 @@ static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
 static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
                                                  N_VALUE_COLUMNS};
 
-#define STUDY_TABLE(name) {#name, NULL, &pdnn_study_##name##_table},
-
 /* A table has a definition, or columns over a struct. Those of results.csv depend on the families. */
 static const struct {
     const char *name;
@@ -105,7 +103,7 @@ static const struct {
               {"imported", NULL, &pdnn_imported_def},
               {"fit", NULL, &pdnn_fit_def},
               {"residuals", NULL, &pdnn_residuals_def},
-              PDNN_STUDIES(STUDY_TABLE)};
+              {"directions", NULL, &pdnn_directions_def}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static const char all_words[] = "words";

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_report_verdict verdict,
-                     const char *format, ...) {
+void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_verdict verdict, const char *format,
+                     ...) {
     va_list arguments;
     question->finding->verdict = verdict;
     va_start(arguments, format);
@@ -20,10 +20,10 @@ void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_report_ver
     va_end(arguments);
 }
 
-enum pdnn_report_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not) {
+enum pdnn_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not) {
     if (!holds && !does_not)
         question->finding->tells = "A narrower interval: more models like these, or more rounds.";
-    return holds ? PDNN_REPORT_HOLDS : does_not ? PDNN_REPORT_DOES_NOT_HOLD : PDNN_REPORT_CANNOT_BE_TOLD;
+    return holds ? PDNN_HOLDS : does_not ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD;
 }
 
 /* The hyper-parameters that play a part, whatever each family calls them. */
@@ -76,11 +76,11 @@ static void rate_along(const struct pdnn_report_question *q, const struct names 
 }
 
 static void say_too_few(struct pdnn_report_question *q, const char *what, size_t n) {
-    pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
-                    "%zu series differ in nothing but the %s; at least 3 are needed.", n, what);
+    pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "%zu series differ in nothing but the %s; at least 3 are needed.",
+                    n, what);
 }
 
-static void say_changes(struct pdnn_report_question *q, enum pdnn_report_verdict verdict, const char *what,
+static void say_changes(struct pdnn_report_question *q, enum pdnn_verdict verdict, const char *what,
                         const struct pdnn_report_changes *changes, struct pdnn_mean_interval ratio) {
     pdnn_report_say(
         q, verdict,
@@ -134,7 +134,7 @@ static void memory_share(struct pdnn_report_question *q, const struct pdnn_mean 
                          const char *of_what) {
     struct pdnn_mean_interval share = pdnn_mean_interval(shares);
     if (isnan(share.at))
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu models have rows in ops.csv for such ops; at least 3 are needed.", shares->n);
     else
         pdnn_report_say(
@@ -213,7 +213,7 @@ static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q, struct
     }
     struct pdnn_mean_interval speed = pdnn_mean_exp(pdnn_mean_interval(&d.changes.log));
     if (isnan(speed.at))
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu models ran both in f32 and in a 16-bit type; at least 3 are needed.",
                         d.changes.log.n);
     else
@@ -276,7 +276,7 @@ static enum pdnn_status part_does_not_scale(struct pdnn_report_question *q, stru
     }
     struct pdnn_mean_interval f = pdnn_mean_interval(&s.fractions);
     if (isnan(f.at))
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu models ran both on one thread and on several; at least 3 are needed.",
                         s.fractions.n);
     else
@@ -333,19 +333,18 @@ static enum pdnn_status largest_need_memory(struct pdnn_report_question *q, stru
     pdnn_format_bytes(to, found.largest);
     pdnn_format_bytes(most, limit);
     if (!found.n)
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "No model ended ok or was refused for its memory.");
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "No model ended ok or was refused for its memory.");
     else if (found.n_refused && isfinite(found.smallest_refused) && found.largest > 0)
         pdnn_report_say(
-            q, PDNN_REPORT_HOLDS,
+            q, PDNN_HOLDS,
             "%zu of %zu models did not fit the memory limit, the smallest of them with %s of tensors; the "
             "largest that ran has %s.",
             found.n_refused, found.n, from, to);
     else if (found.n_refused)
-        pdnn_report_say(q, PDNN_REPORT_HOLDS, "%zu of %zu models did not fit the memory limit.",
-                        found.n_refused, found.n);
+        pdnn_report_say(q, PDNN_HOLDS, "%zu of %zu models did not fit the memory limit.", found.n_refused,
+                        found.n);
     else
-        pdnn_report_say(q,
-                        found.largest > near * limit ? PDNN_REPORT_DOES_NOT_HOLD : PDNN_REPORT_CANNOT_BE_TOLD,
+        pdnn_report_say(q, found.largest > near * limit ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD,
                         "All %zu models that ran fit; the largest has %s of tensors, with a limit of %s.",
                         found.n, to, isnan(limit) ? "unknown size" : most);
     return PDNN_OK;
@@ -354,14 +353,14 @@ static enum pdnn_status largest_need_memory(struct pdnn_report_question *q, stru
 static enum pdnn_status needs_input_pipeline(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
     q->finding->source = PDNN_REPORT_BOTH;
-    pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "The input was in memory before the step began.");
+    pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The input was in memory before the step began.");
     return PDNN_OK;
 }
 
 static enum pdnn_status needs_more_nodes(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
     q->finding->source = PDNN_REPORT_BOTH;
-    pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "Every model ran on one machine.");
+    pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "Every model ran on one machine.");
     return PDNN_OK;
 }
 

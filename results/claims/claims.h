@@ -7,14 +7,8 @@
 #include "results/compare/compare.h"
 #include "results/stats/means.h"
 #include "results/claims/op_times.h"
+#include "results/claims/verdict.h"
 #include "results/query/rows.h"
-
-enum pdnn_report_verdict {
-    PDNN_REPORT_HOLDS,
-    PDNN_REPORT_DOES_NOT_HOLD,
-    PDNN_REPORT_CANNOT_BE_TOLD,
-    PDNN_REPORT_VERDICT_COUNT
-};
 
 enum { PDNN_REPORT_SENTENCE = 768 };
 
@@ -29,7 +23,7 @@ struct pdnn_report_finding {
     size_t order;      /* in the list of claims */
     const char *claim; /* static text */
     size_t source;     /* PDNN_REPORT_BOTH: of all sources together */
-    enum pdnn_report_verdict verdict;
+    enum pdnn_verdict verdict;
     char sentence[PDNN_REPORT_SENTENCE]; /* why, with n and interval */
     const char *tells;                   /* where it cannot be told: what would tell */
 };
@@ -60,10 +54,10 @@ extern const struct pdnn_report_claim pdnn_report_claims_of_pairs[];
 extern const size_t pdnn_report_n_claims_of_pairs;
 
 /* The sentence that says why. */
-void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_report_verdict verdict,
-                     const char *format, ...) __attribute__((format(printf, 3, 4)));
+void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_verdict verdict, const char *format,
+                     ...) __attribute__((format(printf, 3, 4)));
 
 /* Which it is; where an interval decides neither, more models or rounds would tell. */
-enum pdnn_report_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not);
+enum pdnn_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not);
 
 #endif

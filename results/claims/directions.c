@@ -1,6 +1,5 @@
-/* The directions in which shares and counts move in BERT training (Pati et al., arXiv 2104.08335; derived
- * arithmetic where exact), checked on measured rows: transformer instances that agree in everything except
- * the axis in question and keys tied to it. One line per direction and set of such instances. */
+#include "results/claims/directions.h"
+
 #include "base/units.h"
 #include "models/dtype.h"
 #include "models/graph.h"
@@ -8,7 +7,6 @@
 #include "results/query/op_groups.h"
 #include "results/query/share_matrix.h"
 #include "results/query/op_sums.h"
-#include "results/claims/study.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -103,7 +101,7 @@ struct direction {
      * instance is tested by itself, in training or not. */
     const char *axes[AXES_MAX];
     bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);
-    /* Runs the test and appends its numbers. "Not covered": it needs other instances. */
+    /* Runs the test and appends its numbers. "Cannot be told": it needs other instances. */
     enum pdnn_verdict (*test)(const struct direction *direction, const struct evidence *e);
     enum pdnn_op_group groups[GROUPS_MAX]; /* the groups whose share is tested, and how many */
     size_t n_groups;
@@ -128,7 +126,7 @@ static const struct facts *fact_at(const struct evidence *e, const char *value) 
 }
 
 static enum pdnn_verdict verdict_of(bool holds) {
-    return holds ? PDNN_VERDICT_PASS : PDNN_VERDICT_FAIL;
+    return holds ? PDNN_HOLDS : PDNN_DOES_NOT_HOLD;
 }
 
 static enum pdnn_verdict test_trend(const struct direction *direction, const struct evidence *e) {
@@ -198,7 +196,7 @@ static enum pdnn_verdict test_optimizer_work(const struct direction *direction, 
     bool holds = true;
     (void)direction;
     if (!base || !base->matrix_flop || !(optimizer_bytes(base) > 0))
-        return PDNN_VERDICT_NOT_COVERED;
+        return PDNN_CANNOT_BE_TOLD;
     for (size_t i = 0; i < e->series.count; i++) {
         double k, part = optimizer_bytes(fact(e, i)) / sequences(fact(e, i), base) / optimizer_bytes(base);
         holds = pdnn_parse_double(axis_text(e, i), &k) && same(part * k, 1) && holds;
@@ -215,7 +213,7 @@ static enum pdnn_verdict test_accumulation(const struct direction *direction, co
     bool holds = true;
     (void)direction;
     if (!base || !base->params)
-        return PDNN_VERDICT_NOT_COVERED;
+        return PDNN_CANNOT_BE_TOLD;
     for (size_t i = 0; i < e->series.count; i++) {
         const struct facts *facts = fact(e, i);
         double k;
@@ -236,7 +234,7 @@ static enum pdnn_verdict test_checkpoint(const struct direction *direction, cons
     (void)direction;
     if (!none || !layer || !none->matrix_flop || none->matrix_flop > UINT64_MAX / 4 ||
         layer->matrix_flop > UINT64_MAX / 3)
-        return PDNN_VERDICT_NOT_COVERED;
+        return PDNN_CANNOT_BE_TOLD;
     pdnn_str_printf(e->numbers, "%" PRIu64 " / %" PRIu64 " matrix FLOP of the layers = %.6g",
                     layer->matrix_flop, none->matrix_flop,
                     (double)layer->matrix_flop / (double)none->matrix_flop);
@@ -249,7 +247,7 @@ static enum pdnn_verdict test_qkv(const struct direction *direction, const struc
     const struct facts *separate = fact_at(e, "separate"), *fused = fact_at(e, "fused");
     (void)direction;
     if (!separate || !fused || !separate->qkv_bytes || !fused->qkv_bytes)
-        return PDNN_VERDICT_NOT_COVERED;
+        return PDNN_CANNOT_BE_TOLD;
     double T = (double)separate->qkv_tokens, H = (double)separate->qkv_width;
     double before = (double)separate->qkv_bytes, after = (double)fused->qkv_bytes;
     pdnn_str_printf(e->numbers,
@@ -420,13 +418,13 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
 
 static size_t add_row(struct check *check, const struct direction *direction, enum pdnn_verdict verdict) {
     size_t row = pdnn_table_add_row(check->table);
-    pdnn_table_set_text(check->table, row, PDNN_STUDY_CLAIM, direction->name);
-    pdnn_table_set_text(check->table, row, PDNN_STUDY_VERDICT, pdnn_verdict_name(verdict));
+    pdnn_table_set_text(check->table, row, PDNN_DIRECTION_NAME, direction->name);
+    pdnn_table_set_text(check->table, row, PDNN_DIRECTION_VERDICT, pdnn_verdict_name(verdict));
     return row;
 }
 
 /* Fills a cell, and frees the text. */
-static void set(struct check *check, size_t row, enum pdnn_study_column column, struct pdnn_str *text) {
+static void set(struct check *check, size_t row, enum pdnn_direction_column column, struct pdnn_str *text) {
     pdnn_table_set_text(check->table, row, column, pdnn_str_text(text));
     pdnn_str_finish(text);
 }
@@ -465,7 +463,7 @@ static void check_set(struct check *check, const struct direction *direction, co
                                .axis = axes->count ? axes->column[0] : -1,
                                .numbers = &numbers};
     enum pdnn_verdict verdict = direction->test(direction, &e);
-    if (verdict == PDNN_VERDICT_NOT_COVERED) {
+    if (verdict == PDNN_CANNOT_BE_TOLD) {
         pdnn_str_finish(&numbers);
         return;
     }
@@ -476,10 +474,10 @@ static void check_set(struct check *check, const struct direction *direction, co
     }
     struct pdnn_str compared = compared_text(&e, axes);
     size_t row = add_row(check, direction, verdict);
-    set(check, row, PDNN_STUDY_NUMBERS, &numbers);
-    set(check, row, PDNN_STUDY_COMPARED, &compared);
-    set(check, row, PDNN_STUDY_WHERE, &where);
-    set(check, row, PDNN_STUDY_ID, &id);
+    set(check, row, PDNN_DIRECTION_NUMBERS, &numbers);
+    set(check, row, PDNN_DIRECTION_COMPARED, &compared);
+    set(check, row, PDNN_DIRECTION_WHERE, &where);
+    set(check, row, PDNN_DIRECTION_ID, &id);
 }
 
 /* Leaves out instances without rows and, if there is an axis, those that do not train. */
@@ -535,12 +533,13 @@ static void check_direction(struct check *check, const struct direction *directi
             check_set(check, direction, &axes, &sets[i], &covered);
     }
     if (!covered)
-        pdnn_table_set_text(check->table, add_row(check, direction, PDNN_VERDICT_NOT_COVERED),
-                            PDNN_STUDY_COMPARED, direction->needs);
+        pdnn_table_set_text(check->table, add_row(check, direction, PDNN_CANNOT_BE_TOLD),
+                            PDNN_DIRECTION_COMPARED, direction->needs);
 }
 
-static enum pdnn_status check_all(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
-                                  struct pdnn_arena *arena, struct pdnn_table *table, struct pdnn_err *err) {
+enum pdnn_status pdnn_directions_check(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
+                                       struct pdnn_arena *arena, struct pdnn_table *table,
+                                       struct pdnn_err *err) {
     struct check check = {.selection = selection, .arena = arena, .table = table};
     check.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *check.facts);
     enum pdnn_status status = collect_facts(&check, reader, err);
@@ -549,22 +548,13 @@ static enum pdnn_status check_all(const struct pdnn_selection *selection, struct
     return status;
 }
 
-static const struct pdnn_column_def columns[PDNN_STUDY_COLUMNS] = {
+static const struct pdnn_column_def columns[PDNN_DIRECTION_COLUMNS] = {
     {"direction", .help = "what must hold in measured runs of BERT training"},
-    {"verdict", .help = "PASS, FAIL or not covered"},
+    {"verdict", .help = "holds, does not hold or cannot be told"},
     {"numbers", .help = "what the verdict is based on, in the order of `compared`"},
-    {"compared", .help = "the instances compared; not covered: those that are missing"},
+    {"compared", .help = "the instances compared; if it cannot be told: those that are missing"},
     {"condition", .help = "what distinguishes this set of instances from others in the sweep"},
     {"id", .help = "the id of all of them, with a star for what differs"},
 };
-const struct pdnn_table_def pdnn_study_directions_table = {"directions", pdnn_study_directions_help, columns,
-                                                           PDNN_STUDY_COLUMNS};
-
-const char pdnn_study_directions_help[] = "test what must hold in measured runs of BERT training";
-
-const struct pdnn_study_def pdnn_study_directions = {
-    .name = "directions",
-    .help = pdnn_study_directions_help,
-    .table = &pdnn_study_directions_table,
-    .check = check_all,
-};
+const struct pdnn_table_def pdnn_directions_def = {
+    "directions", "what must hold in measured runs of BERT training", columns, PDNN_DIRECTION_COLUMNS};

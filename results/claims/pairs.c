@@ -27,6 +27,6 @@ int pdnn_report_faster_side(struct pdnn_mean_interval logs) {
 
 bool pdnn_report_has_pairs(struct pdnn_report_question *q) {
     if (!q->sides->pairs)
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "No two platforms ran the same models.");
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
     return q->sides->pairs != NULL;
 }

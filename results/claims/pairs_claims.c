@@ -84,14 +84,14 @@ static bool has_thirds(struct pdnn_report_question *q, const struct thirds *thir
     bool has = thirds->small.n >= 3 && thirds->large.n >= 3;
     if (!has)
         pdnn_report_say(
-            q, PDNN_REPORT_CANNOT_BE_TOLD,
+            q, PDNN_CANNOT_BE_TOLD,
             "%zu models with a small and %zu with a large %s ran on both platforms; at least 3 of each "
             "are needed.",
             thirds->small.n, thirds->large.n, what);
     return has;
 }
 
-static void say_thirds(struct pdnn_report_question *q, enum pdnn_report_verdict verdict, const char *what,
+static void say_thirds(struct pdnn_report_question *q, enum pdnn_verdict verdict, const char *what,
                        const struct thirds *thirds) {
     struct pdnn_mean_interval small = pdnn_mean_exp(pdnn_mean_interval(&thirds->small));
     struct pdnn_mean_interval large = pdnn_mean_exp(pdnn_mean_interval(&thirds->large));
@@ -181,7 +181,7 @@ static void uses_more(struct pdnn_report_question *q, pdnn_report_network *netwo
     }
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&mean));
     if (isnan(ratio.at)) {
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD,
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu such models have a utilization on both platforms; at least 3 are needed.",
                         mean.n);
         return;

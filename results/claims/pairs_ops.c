@@ -81,7 +81,7 @@ enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question 
         each[k] = pdnn_mean_exp(pdnn_mean_interval(&kinds[k]));
     if (isnan(change.at)) {
         pdnn_report_say(
-            q, PDNN_REPORT_CANNOT_BE_TOLD,
+            q, PDNN_CANNOT_BE_TOLD,
             "%zu models have products bound by compute and %zu have products bound by memory; at least 3 "
             "of each are needed.",
             kinds[COMPUTE_BOUND].n, kinds[MEMORY_BOUND].n);

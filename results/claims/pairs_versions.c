@@ -66,13 +66,13 @@ static int newer_side(struct pdnn_report_question *q, char names[PDNN_SIDES][64]
             *detail = 0;
     }
     if (pairs->n_across)
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "The two differ in their settings.");
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The two differ in their settings.");
     else if (!version[0].length || !version[1].length)
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "The version of a library is not known.");
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The version of a library is not known.");
     else if (!is_same_machine(pairs))
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "The two are different machines.");
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The two are different machines.");
     else if (!(newer = compare_versions(names[PDNN_SIDE_B], names[PDNN_SIDE_A])))
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "Both ran %.60s.", names[PDNN_SIDE_A]);
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "Both ran %.60s.", names[PDNN_SIDE_A]);
     for (int side = 0; side < PDNN_SIDES; side++)
         pdnn_str_finish(&version[side]);
     return newer;
@@ -90,8 +90,7 @@ enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q, str
                       pdnn_pair_half(q->sides->pairs, i));
     struct pdnn_mean_interval gain = pdnn_mean_exp(pdnn_mean_interval(&all));
     if (isnan(gain.at))
-        pdnn_report_say(q, PDNN_REPORT_CANNOT_BE_TOLD, "%zu models ran on both; at least 3 are needed.",
-                        all.n);
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "%zu models ran on both; at least 3 are needed.", all.n);
     else
         pdnn_report_say(
             q, pdnn_report_judge(q, gain.low > 1, gain.high < 1),

@@ -2,17 +2,12 @@
 
 #include <stdlib.h>
 
-const char *pdnn_report_verdict_name(enum pdnn_report_verdict verdict) {
-    static const char *const names[PDNN_REPORT_VERDICT_COUNT] = {"holds", "does not hold", "cannot be told"};
-    return names[verdict];
-}
-
 static enum pdnn_status check(struct pdnn_report_question question, const struct pdnn_report_claim *claim,
                               size_t source, struct pdnn_err *err) {
     *question.finding =
         (struct pdnn_report_finding){.number = claim->number, .claim = claim->text, .source = source};
     enum pdnn_status status = claim->check(&question, err);
-    if (question.finding->verdict == PDNN_REPORT_CANNOT_BE_TOLD && !question.finding->tells)
+    if (question.finding->verdict == PDNN_CANNOT_BE_TOLD && !question.finding->tells)
         question.finding->tells = claim->tells;
     return status;
 }
@@ -21,7 +16,7 @@ static enum pdnn_status check(struct pdnn_report_question question, const struct
  * the text come in the order of the list. */
 static int compare_findings(const void *a, const void *b) {
     const struct pdnn_report_finding *one = a, *other = b;
-    bool x = one->verdict == PDNN_REPORT_CANNOT_BE_TOLD, y = other->verdict == PDNN_REPORT_CANNOT_BE_TOLD;
+    bool x = one->verdict == PDNN_CANNOT_BE_TOLD, y = other->verdict == PDNN_CANNOT_BE_TOLD;
     if (x != y)
         return x ? 1 : -1;
     if (one->number != other->number)

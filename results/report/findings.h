@@ -4,9 +4,6 @@
 
 #include "results/claims/claims.h"
 
-/* "holds", "does not hold", "cannot be told". */
-const char *pdnn_report_verdict_name(enum pdnn_report_verdict verdict);
-
 /* Every claim, those of one platform for every source, in the arena of the rows; what can be told first, each
  * part in the order of table 1. A claim about a mean holds if its 95 % interval lies on the claimed side,
  * does not hold if it lies on the other, and cannot be told otherwise. */

@@ -189,7 +189,7 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
 /* The first findings that can be told, or those that cannot; each with why, and with what would tell. */
 static void put_finding_rows(const struct pdnn_report_page *page, size_t first, size_t end,
                              const char *caption, struct pdnn_str *out) {
-    static const char *const words[PDNN_REPORT_VERDICT_COUNT] = {"yes", "no", "unknown"};
+    static const char *const words[PDNN_VERDICT_COUNT] = {"yes", "no", "unknown"};
     const struct pdnn_report_rows *rows = &page->rows;
     const char *const one[] = {"no.", "published observation", "here", "why", NULL};
     const char *const two[] = {"no.", "published observation", "source", "here", "why", NULL};
@@ -205,7 +205,7 @@ static void put_finding_rows(const struct pdnn_report_page *page, size_t first, 
             pdnn_html_cell(out,
                            finding->source == PDNN_REPORT_BOTH ? "both" : rows->source[finding->source].name);
         pdnn_str_printf(out, "<td class=\"%s\">%s</td><td>", words[finding->verdict],
-                        pdnn_report_verdict_name(finding->verdict));
+                        pdnn_verdict_name(finding->verdict));
         pdnn_html_text(out, finding->sentence);
         if (finding->tells) {
             pdnn_str_printf(out, " <i>Would tell:</i> ");
@@ -220,7 +220,7 @@ void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_s
     const struct pdnn_report_rows *rows = &page->rows;
     double *room = pdnn_alloc(rows->n_rows + 1, sizeof *room);
     size_t told = 0;
-    while (told < page->n_findings && page->findings[told].verdict != PDNN_REPORT_CANNOT_BE_TOLD)
+    while (told < page->n_findings && page->findings[told].verdict != PDNN_CANNOT_BE_TOLD)
         told++;
     pdnn_html_section(out, "findings", "Findings");
     pdnn_str_printf(out, "<ul>");

@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/claims/study.h"
+#include "results/claims/directions.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,86 +85,84 @@ static const struct {
     {"optimizer share falls with the batch", BATCH("a", "16") BATCH("b", "4") BATCH("c", "32"),
      STAGE1("a", "7", "100") STAGE2("a", "3", "50") STAGE1("b", "7", "200") STAGE2("b", "3", "50")
          STAGE1("c", "7", "40") STAGE2("c", "3", "20"),
-     PDNN_VERDICT_PASS, "25.00 %, 15.00 %, 6.00 %", "batch 4, 16, 32"},
+     PDNN_HOLDS, "25.00 %, 15.00 %, 6.00 %", "batch 4, 16, 32"},
     {"optimizer share falls with the batch", BATCH("a", "4") BATCH("b", "16") BATCH("c", "32"),
-     STAGE1("a", "7", "100") STAGE1("b", "7", "50") STAGE1("c", "7", "50"), PDNN_VERDICT_FAIL,
+     STAGE1("a", "7", "100") STAGE1("b", "7", "50") STAGE1("c", "7", "50"), PDNN_DOES_NOT_HOLD,
      "10.00 %, 5.00 %, 5.00 %", "batch 4, 16, 32"},
-    {"optimizer share falls with the batch", BATCH("a", "4"), STAGE1("a", "7", "100"),
-     PDNN_VERDICT_NOT_COVERED, "", "training with two or more batches, such as 4, 16 and 32"},
+    {"optimizer share falls with the batch", BATCH("a", "4"), STAGE1("a", "7", "100"), PDNN_CANNOT_BE_TOLD,
+     "", "training with two or more batches, such as 4, 16 and 32"},
     {"softmax share grows with the length at as many tokens",
      LENGTH("a", "512", "4") LENGTH("b", "128", "16") LENGTH("c", "512", "8"),
-     SOFTMAX("a", "200") SOFTMAX("b", "100") SOFTMAX("c", "50"), PDNN_VERDICT_PASS, "10.00 %, 20.00 %",
+     SOFTMAX("a", "200") SOFTMAX("b", "100") SOFTMAX("c", "50"), PDNN_HOLDS, "10.00 %, 20.00 %",
      "length 128, 512; batch 16, 4"},
     {"softmax share grows with the length at as many tokens",
      LENGTH("a", "128", "16") LENGTH("b", "512", "4"), SOFTMAX("a", "200") SOFTMAX("b", "200"),
-     PDNN_VERDICT_FAIL, "20.00 %, 20.00 %", "length 128, 512; batch 16, 4"},
+     PDNN_DOES_NOT_HOLD, "20.00 %, 20.00 %", "length 128, 512; batch 16, 4"},
     {"softmax share grows with the length at as many tokens",
      LENGTH("a", "128", "16") LENGTH("b", "512", "16"), SOFTMAX("a", "100") SOFTMAX("b", "200"),
-     PDNN_VERDICT_NOT_COVERED, "", "of equal batch times length"},
+     PDNN_CANNOT_BE_TOLD, "", "of equal batch times length"},
     {"GEMM share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "4", "64"),
-     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_VERDICT_PASS, "50.00 %, 60.00 %",
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_HOLDS, "50.00 %, 60.00 %",
      "hidden 8, 16; heads 2, 4; ffn 32, 64"},
     {"GEMM share grows with the width", WIDTH("a", "8", "2", "4*hidden") WIDTH("b", "16", "2", "4*hidden"),
-     PRODUCT("a", "1", "500") PRODUCT("b", "1", "400"), PDNN_VERDICT_FAIL, "50.00 %, 40.00 %",
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "400"), PDNN_DOES_NOT_HOLD, "50.00 %, 40.00 %",
      "hidden 8, 16"},
     {"GEMM share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "4", "32"),
-     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_VERDICT_NOT_COVERED, "", "two or more widths"},
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_CANNOT_BE_TOLD, "", "two or more widths"},
     {"GEMM share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "8", "64"),
-     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_VERDICT_NOT_COVERED, "", "two or more widths"},
+     PRODUCT("a", "1", "500") PRODUCT("b", "1", "600"), PDNN_CANNOT_BE_TOLD, "", "two or more widths"},
     {"optimizer share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "2", "64"),
-     STAGE1("a", "7", "10") STAGE1("b", "7", "11"), PDNN_VERDICT_PASS, "1.00 %, 1.10 %",
-     "hidden 8, 16; ffn 32, 64"},
+     STAGE1("a", "7", "10") STAGE1("b", "7", "11"), PDNN_HOLDS, "1.00 %, 1.10 %", "hidden 8, 16; ffn 32, 64"},
     {"optimizer share grows with the width", WIDTH("a", "8", "2", "32") WIDTH("b", "16", "2", "64"),
-     STAGE1("a", "7", "10") STAGE1("b", "7", "9"), PDNN_VERDICT_FAIL, "1.00 %, 0.90 %",
+     STAGE1("a", "7", "10") STAGE1("b", "7", "9"), PDNN_DOES_NOT_HOLD, "1.00 %, 0.90 %",
      "hidden 8, 16; ffn 32, 64"},
     {"shares in the layers hardly move with their number", LAYERS("a", "2") LAYERS("b", "4"),
      EMBEDDING("a", "500") PRODUCT("a", "1", "300") SOFTMAX("a", "200") EMBEDDING("b", "100")
          PRODUCT("b", "1", "580") SOFTMAX("b", "320"),
-     PDNN_VERDICT_PASS, "moves most, by 4.44 points", "layers 2, 4"},
+     PDNN_HOLDS, "moves most, by 4.44 points", "layers 2, 4"},
     {"shares in the layers hardly move with their number", LAYERS("a", "2") LAYERS("b", "4"),
      PRODUCT("a", "1", "600") SOFTMAX("a", "400") PRODUCT("b", "1", "660") SOFTMAX("b", "340"),
-     PDNN_VERDICT_FAIL, "moves most, by 6.00 points", "layers 2, 4"},
+     PDNN_DOES_NOT_HOLD, "moves most, by 6.00 points", "layers 2, 4"},
     {"embedding and output shares fall with the layers", LAYERS("a", "2") LAYERS("b", "4"),
-     EMBEDDING("a", "500") EMBEDDING("b", "100"), PDNN_VERDICT_PASS, "50.00 %, 10.00 %", "layers 2, 4"},
+     EMBEDDING("a", "500") EMBEDDING("b", "100"), PDNN_HOLDS, "50.00 %, 10.00 %", "layers 2, 4"},
     {"embedding and output shares fall with the layers", LAYERS("a", "2") LAYERS("b", "4"),
-     EMBEDDING("a", "100") EMBEDDING("b", "100"), PDNN_VERDICT_FAIL, "10.00 %, 10.00 %", "layers 2, 4"},
+     EMBEDDING("a", "100") EMBEDDING("b", "100"), PDNN_DOES_NOT_HOLD, "10.00 %, 10.00 %", "layers 2, 4"},
     {"k-step accumulation divides optimizer work per sequence by k",
      ACCUMULATE("a", "1") ACCUMULATE("b", "4"),
      PRODUCT("a", "2", "10") STAGE1("a", "700", "10") STAGE2("a", "600", "10") PRODUCT("b", "8", "10")
          STAGE1("b", "700", "10") STAGE2("b", "600", "10"),
-     PDNN_VERDICT_PASS, "1, 0.25 of the bytes per sequence", "accumulate 1, 4"},
+     PDNN_HOLDS, "1, 0.25 of the bytes per sequence", "accumulate 1, 4"},
     {"k-step accumulation divides optimizer work per sequence by k",
      ACCUMULATE("a", "1") ACCUMULATE("b", "4"),
      PRODUCT("a", "2", "10") STAGE1("a", "700", "10") STAGE2("a", "600", "10") PRODUCT("b", "8", "10")
          STAGE1("b", "701", "10") STAGE2("b", "600", "10"),
-     PDNN_VERDICT_FAIL, "1, 0.2502 of the bytes per sequence", "accumulate 1, 4"},
+     PDNN_DOES_NOT_HOLD, "1, 0.2502 of the bytes per sequence", "accumulate 1, 4"},
     {"k-step accumulation divides optimizer work per sequence by k",
      ACCUMULATE("a", "2") ACCUMULATE("b", "4"),
      PRODUCT("a", "4", "10") STAGE1("a", "7", "10") PRODUCT("b", "8", "10") STAGE1("b", "7", "10"),
-     PDNN_VERDICT_NOT_COVERED, "", "accumulate=1 and another number"},
+     PDNN_CANNOT_BE_TOLD, "", "accumulate=1 and another number"},
     /* 100 parameters: 1200 bytes each time, and 40 that are added within every micro-step. */
     {"accumulation adds 3p words per micro-step",
      ACCUMULATE("a", "1") ACCUMULATE("b", "2") ACCUMULATE("c", "4"),
-     SUM("a", "40") SUM("b", "1280") SUM("c", "3760"), PDNN_VERDICT_PASS, "3p, 3p words",
-     "accumulate 1, 2, 4"},
+     SUM("a", "40") SUM("b", "1280") SUM("c", "3760"), PDNN_HOLDS, "3p, 3p words", "accumulate 1, 2, 4"},
     {"accumulation adds 3p words per micro-step", ACCUMULATE("a", "1") ACCUMULATE("b", "2"),
-     PRODUCT("a", "1", "10") SUM("b", "1600"), PDNN_VERDICT_FAIL, "4p words", "accumulate 1, 2"},
+     PRODUCT("a", "1", "10") SUM("b", "1600"), PDNN_DOES_NOT_HOLD, "4p words", "accumulate 1, 2"},
     {"checkpointing multiplies matrix FLOP by 4/3", CHECKPOINT("a", "none") CHECKPOINT("b", "layer"),
-     PRODUCT("a", "6", "10") PRODUCT("b", "8", "10") EMBEDDING("b", "10"), PDNN_VERDICT_PASS,
+     PRODUCT("a", "6", "10") PRODUCT("b", "8", "10") EMBEDDING("b", "10"), PDNN_HOLDS,
      "262144 / 196608 matrix FLOP of the layers = 1.33333", "checkpoint none, layer"},
     {"checkpointing multiplies matrix FLOP by 4/3", CHECKPOINT("a", "none") CHECKPOINT("b", "layer"),
-     PRODUCT("a", "6", "10") PRODUCT("b", "7", "10"), PDNN_VERDICT_FAIL, "= 1.16667",
+     PRODUCT("a", "6", "10") PRODUCT("b", "7", "10"), PDNN_DOES_NOT_HOLD, "= 1.16667",
      "checkpoint none, layer"},
     {"QKV fusion cuts the bytes of that GEMM", QKV("a", "separate") QKV("b", "fused"),
-     THREE("a") ONE("b", "9056"), PDNN_VERDICT_PASS,
+     THREE("a") ONE("b", "9056"), PDNN_HOLDS,
      "31.37 % fewer bytes, 8960 instead of 13056; 2T / (6T + 3H) = 31.37 % at T = 64, H = 8",
      "qkv separate, fused"},
     {"QKV fusion cuts the bytes of that GEMM", QKV("a", "separate") QKV("b", "fused"),
-     THREE("a") ONE("b", "9060"), PDNN_VERDICT_FAIL, "8964 instead of 13056", "qkv separate, fused"},
+     THREE("a") ONE("b", "9060"), PDNN_DOES_NOT_HOLD, "8964 instead of 13056", "qkv separate, fused"},
     {"other stays below 3 %", BATCH("a", "4") LENGTH("b", "512", "4"), UNKNOWN("a", "10") UNKNOWN("b", "29"),
-     PDNN_VERDICT_PASS, "2.90 % at most, of 2 instances", ""},
+     PDNN_HOLDS, "2.90 % at most, of 2 instances", ""},
     {"other stays below 3 %", BATCH("a", "4") LENGTH("b", "512", "4"), UNKNOWN("a", "10") UNKNOWN("b", "31"),
-     PDNN_VERDICT_FAIL, "3.10 % at most, of 2 instances", ""},
+     PDNN_DOES_NOT_HOLD, "3.10 % at most, of 2 instances", ""},
 };
 
 static void test_directions(void **state) {
@@ -180,13 +178,13 @@ static void test_directions(void **state) {
         write_text("ops.csv", ops_header, cases[i].ops);
         assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
         assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-        pdnn_table_init(&table, pdnn_study_directions.table);
-        assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &table, &err), PDNN_OK);
+        pdnn_table_init(&table, &pdnn_directions_def);
+        assert_int_equal(pdnn_directions_check(&selection, &reader, &arena, &table, &err), PDNN_OK);
         for (size_t k = 0; k < table.n_rows; k++) {
-            const char *verdict = pdnn_table_text(&table, k, PDNN_STUDY_VERDICT);
-            const char *numbers = pdnn_table_text(&table, k, PDNN_STUDY_NUMBERS);
-            const char *compared = pdnn_table_text(&table, k, PDNN_STUDY_COMPARED);
-            if (strcmp(pdnn_table_text(&table, k, PDNN_STUDY_CLAIM), cases[i].direction) != 0)
+            const char *verdict = pdnn_table_text(&table, k, PDNN_DIRECTION_VERDICT);
+            const char *numbers = pdnn_table_text(&table, k, PDNN_DIRECTION_NUMBERS);
+            const char *compared = pdnn_table_text(&table, k, PDNN_DIRECTION_COMPARED);
+            if (strcmp(pdnn_table_text(&table, k, PDNN_DIRECTION_NAME), cases[i].direction) != 0)
                 continue;
             n_found++;
             if (strcmp(verdict, pdnn_verdict_name(cases[i].verdict)) != 0 ||
@@ -216,13 +214,13 @@ static void test_directions_of_several_sets(void **state) {
                STAGE1("a", "7", "20") STAGE1("b", "7", "20") STAGE1("c", "7", "10") STAGE1("d", "7", "30"));
     assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
     assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
-    pdnn_table_init(&table, pdnn_study_directions.table);
-    assert_int_equal(pdnn_study_directions.check(&selection, &reader, &arena, &table, &err), PDNN_OK);
-    assert_string_equal(pdnn_table_text(&table, 0, PDNN_STUDY_WHERE), "length=128");
-    assert_string_equal(pdnn_table_text(&table, 0, PDNN_STUDY_VERDICT), "PASS");
-    assert_string_equal(pdnn_table_text(&table, 1, PDNN_STUDY_WHERE), "length=512");
-    assert_string_equal(pdnn_table_text(&table, 1, PDNN_STUDY_VERDICT), "FAIL");
-    assert_string_equal(pdnn_table_text(&table, 1, PDNN_STUDY_NUMBERS), "2.00 %, 3.00 %");
+    pdnn_table_init(&table, &pdnn_directions_def);
+    assert_int_equal(pdnn_directions_check(&selection, &reader, &arena, &table, &err), PDNN_OK);
+    assert_string_equal(pdnn_table_text(&table, 0, PDNN_DIRECTION_WHERE), "length=128");
+    assert_string_equal(pdnn_table_text(&table, 0, PDNN_DIRECTION_VERDICT), "holds");
+    assert_string_equal(pdnn_table_text(&table, 1, PDNN_DIRECTION_WHERE), "length=512");
+    assert_string_equal(pdnn_table_text(&table, 1, PDNN_DIRECTION_VERDICT), "does not hold");
+    assert_string_equal(pdnn_table_text(&table, 1, PDNN_DIRECTION_NUMBERS), "2.00 %, 3.00 %");
     pdnn_table_finish(&table);
     pdnn_ops_reader_close(&reader);
     pdnn_selection_close(&selection);
