@@ -1,7 +1,7 @@
 #include "results/compare/compare.h"
 #include "base/texts.h"
 #include "base/units.h"
-#include "results/compare/compare_across.h"
+#include "results/compare/across.h"
 #include "results/stats/means.h"
 #include "results/query/several.h"
 #include "results/query/results_reader.h"
@@ -80,10 +80,6 @@ static const struct pdnn_column_def unpaired_columns[PDNN_UNPAIRED_COLUMNS] = {
 };
 const struct pdnn_table_def pdnn_unpaired_def = {"compare-unpaired", "instances without a ratio",
                                                  unpaired_columns, PDNN_UNPAIRED_COLUMNS};
-
-const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison, int side) {
-    return &comparison->table[comparison->n_directories > 1 ? side : 0];
-}
 
 static int column_of(const struct pdnn_comparison *comparison, int side, const char *name) {
     return pdnn_csv_find(&pdnn_comparison_side(comparison, side)->results, name);

@@ -17,12 +17,7 @@
 #ifndef RESULTS_COMPARE_COMPARE_H
 #define RESULTS_COMPARE_COMPARE_H
 
-#include "base/arena.h"
-#include "base/err.h"
-#include "results/query/selection.h"
-#include "results/table/table.h"
-
-enum { PDNN_SIDE_A, PDNN_SIDE_B, PDNN_SIDES };
+#include "results/compare/comparison.h"
 
 struct pdnn_compare_request {
     const char *directory[PDNN_SIDES]; /* B may be NULL: both sides are in A's */
@@ -32,12 +27,6 @@ struct pdnn_compare_request {
     const char *across;
     const char *const *only; /* as in pdnn_selection_open, on both sides */
     size_t n_only;
-};
-
-/* One key that differs. */
-struct pdnn_across_key {
-    const char *name;
-    const char *value[PDNN_SIDES]; /* NULL: any, between two directories */
 };
 
 /* One row for each instance that ended ok on both sides, in the order of A's rows; from PDNN_PAIR_KEYS on,
@@ -80,30 +69,12 @@ extern const struct pdnn_table_def pdnn_unpaired_def;
 /* How far probe_ratio may be from 1, as a factor, in the same state of one machine. */
 #define PDNN_SAME_STATE 1.15
 
-struct pdnn_comparison {
-    struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
-    const char *directory[PDNN_SIDES];       /* equal if there is only one */
-    size_t n_directories;
-    struct pdnn_across_key *across;
-    size_t n_across;               /* 0: only the directories differ */
-    const char *label[PDNN_SIDES]; /* "backend=onednn", or the directory where no key differs */
-    const char **key;              /* hyper-parameters and run settings of either side */
-    size_t n_keys;
-    struct pdnn_table pairs, unpaired;
-    size_t (*at)[PDNN_SIDES]; /* of each pair: its place among the chosen rows of either selection */
-    size_t n_beside;          /* rows that belong to neither side: other values of the keys that differ */
-    struct pdnn_arena arena;
-};
-
 /* Reads both tables and joins them. PDNN_INVALID if it cannot be told which keys are to differ (the message
  * names the candidates), if two rows of one side are alike without them, or if no instance ran on both sides.
  * Release *comparison with pdnn_comparison_close after a success. */
 enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
                                       const struct pdnn_compare_request *request, struct pdnn_err *err);
 void pdnn_comparison_close(struct pdnn_comparison *comparison);
-
-/* The table that has the rows of this side. */
-const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison, int side);
 
 /* Whether probes tell the state of the machine: the same host, threads and isa on both sides of all pairs. */
 bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison);

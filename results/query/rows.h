@@ -107,9 +107,6 @@ const char *pdnn_report_word_text(const struct pdnn_report_rows *rows, const str
 /* The cell of a row in the column of this name, "" if its table has no such column. */
 const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, const char *column);
 
-/* Part of pdnn_report_rows_read: fills `varies`. */
-void pdnn_report_labels_find(struct pdnn_report_rows *rows);
-
 /* Appends what tells the row from others of its source, "fc nodes=256 batch=4": the family if there are
  * several, and the keys that vary within it. The script has the same names. */
 void pdnn_report_label(const struct pdnn_report_rows *rows, size_t row, struct pdnn_str *out);

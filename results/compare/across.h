@@ -1,9 +1,9 @@
 /* Which keys are to differ between the two sides of a comparison: parsed as the user names them, or found
- * where only one can be meant. A part of results/compare/compare. */
-#ifndef RESULTS_COMPARE_COMPARE_ACROSS_H
-#define RESULTS_COMPARE_COMPARE_ACROSS_H
+ * where only one can be meant. */
+#ifndef RESULTS_COMPARE_ACROSS_H
+#define RESULTS_COMPARE_ACROSS_H
 
-#include "results/compare/compare.h"
+#include "results/compare/comparison.h"
 
 /* Fills across, n_across and label of a comparison whose tables are read; text is the request's, or NULL. */
 enum pdnn_status pdnn_compare_across(struct pdnn_comparison *comparison, const char *text,

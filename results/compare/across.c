@@ -1,4 +1,4 @@
-#include "results/compare/compare_across.h"
+#include "results/compare/across.h"
 #include "base/texts.h"
 #include "base/units.h"
 #include "models/instance.h"
