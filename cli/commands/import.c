@@ -21,7 +21,8 @@ static const char *const paragraphs[] = {
     "which no program needs. Files of TPUs have FLOP of one shard of 8: --shards 8. How the file's "
     "parameters and FLOP compare with the instances' is printed; a ratio far from 1 means that a setting is "
     "wrong.",
-    "Anything that cannot be mapped is an error that names the label, and nothing is written then.",
+    "A label, state or number that cannot be mapped leaves its model out: how many, and why, is said at the end, "
+    "and the exit status is 1. If that leaves none, nothing is written.",
     NULL,
 };
 
@@ -54,12 +55,16 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
         fprintf(stderr, "\nthe file's over the instances', median: parameters %.3g, FLOP of a step %.3g",
                 result->params_ratio, result->flop_ratio);
     fprintf(stderr, "\ntables: %s/results.csv, imported.csv\n", pdnn_visible(shown, output));
+    if (!result->left_out)
+        return;
+    fprintf(stderr, "paradnn: %zu of %zu labels are left out%s:\n%s", result->left_out,
+            count + result->left_out, result->left_out > PDNN_IMPORT_REASONS ? ", the first of them" : "",
+            pdnn_str_text(&result->reasons));
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
     const char *shards = pdnn_argument(arguments, "shards"), **set = NULL;
-    struct pdnn_import_result result;
+    struct pdnn_import_result result = {0};
     struct pdnn_import_request request = {
         .path = arguments->operands[0],
         .output = pdnn_argument(arguments, "output"),
@@ -80,6 +85,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     free(set);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
+    *some_failed = result.left_out > 0;
+    pdnn_str_finish(&result.reasons);
     return status;
 }
 

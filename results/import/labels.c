@@ -144,10 +144,13 @@ static enum pdnn_status append_parts(const char *label, const struct kind *kind,
     return PDNN_OK;
 }
 
+/* Several may be one text, "dtype=bf16,threads=2", as in an id. */
 static bool is_set(const char *key, const char *const *set, size_t n_set) {
     for (size_t i = 0; i < n_set; i++) {
-        if (strcspn(set[i], "=") == strlen(key) && strncmp(set[i], key, strlen(key)) == 0)
-            return true;
+        for (const char *at = set[i]; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
+            if (strcspn(at, "=") == strlen(key) && strncmp(at, key, strlen(key)) == 0)
+                return true;
+        }
     }
     return false;
 }

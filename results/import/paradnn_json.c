@@ -1,7 +1,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/import/paradnn_json.h"
 #include "base/file.h"
+#include "base/nearby.h"
 #include "base/texts.h"
+#include "base/visible.h"
 #include "results/import/labels.h"
 #include "results/table/number.h"
 #include "results/table/write.h"
@@ -78,6 +80,7 @@ struct import {
 };
 
 static enum pdnn_status read_json(struct import *im, struct pdnn_err *err) {
+    static const char *const tables[] = {".csv", ".tsv", NULL};
     char *text = NULL;
     size_t length;
     json_error_t error;
@@ -85,9 +88,12 @@ static enum pdnn_status read_json(struct import *im, struct pdnn_err *err) {
         return err->status;
     im->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     free(text);
+    if (!im->root && pdnn_has_ending(im->request->path, tables))
+        return pdnn_fail(err, PDNN_INVALID, "%.512s: is a table, expected a JSON file that ParaDnn shipped",
+                         im->request->path);
     if (!im->root)
-        return pdnn_fail(err, PDNN_INVALID, "%.512s:%d:%d: %s", im->request->path, error.line, error.column,
-                         error.text);
+        return pdnn_fail(err, PDNN_INVALID, "%.512s:%d:%d: not JSON: %s", im->request->path, error.line,
+                         error.column, error.text);
     return PDNN_OK;
 }
 
@@ -118,15 +124,20 @@ static enum pdnn_status check_list(const struct import *im, size_t i, struct pdn
     if (count != wanted)
         return pdnn_fail(err, PDNN_INVALID, "%.512s: '%s' has %zu values, '%s' %zu", im->request->path,
                          lists[i].name, count, lists[lists[i].like].name, wanted);
-    for (size_t at = 0; at < count; at++) {
-        const json_t *value = json_array_get(list, at), *label = json_array_get(im->list[lists[i].like], at);
-        if (lists[i].is_text ? json_is_string(value) : json_is_number(value))
+    return PDNN_OK;
+}
+
+/* The values of all lists that are like `like` at one place. */
+static enum pdnn_status check_values(const struct import *im, enum list like, size_t at,
+                                     struct pdnn_err *err) {
+    for (size_t i = 0; i < LISTS; i++) {
+        const json_t *value = json_array_get(im->list[i], at), *label = json_array_get(im->list[like], at);
+        if (lists[i].like != like || (lists[i].is_text ? json_is_string(value) : json_is_number(value)))
             continue;
-        if (lists[i].like == i)
-            return pdnn_fail(err, PDNN_INVALID, "%.512s: value %zu of '%s' is not a text", im->request->path,
-                             at + 1, lists[i].name);
-        return pdnn_fail(err, PDNN_INVALID, "%.512s: label '%.256s': %s is not a %s", im->request->path,
-                         json_string_value(label), lists[i].name, lists[i].is_text ? "text" : "number");
+        if (i == like)
+            return pdnn_fail(err, PDNN_INVALID, "value %zu of '%s' is not a text", at + 1, lists[i].name);
+        return pdnn_fail(err, PDNN_INVALID, "label '%.256s': %s is not a %s", json_string_value(label),
+                         lists[i].name, lists[i].is_text ? "text" : "number");
     }
     return PDNN_OK;
 }
@@ -163,33 +174,48 @@ struct row {
     struct pdnn_totals totals;
 };
 
-/* The label's instance as the start of a row. */
-static enum pdnn_status begin_row(struct import *im, const char *label, struct row *row,
-                                  struct pdnn_err *err) {
+/* The label's instance and its costs. */
+static enum pdnn_status read_label(struct import *im, const char *label, struct row *row,
+                                   struct pdnn_err *err) {
     char id[PDNN_ID_TEXT];
-    size_t known = im->ids.count;
     if (pdnn_label_parse(label, im->request->set, im->request->n_set, &row->instance, err) != PDNN_OK)
         return err->status;
-    row->result = pdnn_result_of(&im->tables.results, 0);
-    pdnn_result_add(&row->result, pdnn_instance_format(&row->instance, id));
-    pdnn_result_set_instance(&row->result, &row->instance);
-    pdnn_result_set_text(&row->result, PDNN_RESULT_HOST, im->request->host);
-    size_t number = pdnn_texts_add(&im->ids, id);
-    if (number < known)
+    if (pdnn_texts_find(&im->ids, pdnn_instance_format(&row->instance, id)) != SIZE_MAX)
         return pdnn_fail(err, PDNN_INVALID, "label '%.256s' is there twice", label);
     row->has_totals = pdnn_cost_instance(&row->instance, &im->graph, true, &row->totals, err) == PDNN_OK;
-    if (row->has_totals)
-        pdnn_result_set_totals(&row->result, &row->totals);
     return row->has_totals || err->status != PDNN_INTERNAL ? PDNN_OK : err->status;
 }
 
-static void end_row(struct import *im, struct row *made, enum pdnn_outcome outcome, const char *reason,
+/* Rates of the instance's own costs at the file's step time. */
+static void set_times(struct row *row, const struct imported *imported) {
+    struct pdnn_result *result = &row->result;
+    const double time_ns = 1e9 / imported->steps_per_s, flop = (double)row->totals.cost.in_bounds_flop_count,
+                 bytes = (double)row->totals.cost.byte_count;
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MEDIAN, time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MIN, time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_EXAMPLES_PER_S, imported->examples_per_s);
+    pdnn_result_set_number(result, PDNN_RESULT_GFLOPS, flop / time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_BW_GBS, bytes / time_ns);
+    pdnn_result_set_number(result, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, flop / bytes);
+}
+
+static void add_row(struct import *im, struct row *made, enum pdnn_outcome outcome, const char *reason,
                     const struct imported *imported) {
     const double numbers[] = {imported->params,      imported->step_flop_count,
                               imported->gflops,      imported->intensity_flop_per_byte,
                               imported->steps_per_s, imported->examples_per_s};
+    char id[PDNN_ID_TEXT];
     size_t row = pdnn_table_add_row(&im->imported);
-    pdnn_table_set_text(&im->imported, row, ID, pdnn_result_text(&made->result, PDNN_RESULT_ID));
+    made->result = pdnn_result_of(&im->tables.results, 0);
+    pdnn_result_add(&made->result, pdnn_instance_format(&made->instance, id));
+    pdnn_texts_add(&im->ids, id);
+    pdnn_result_set_instance(&made->result, &made->instance);
+    pdnn_result_set_text(&made->result, PDNN_RESULT_HOST, im->request->host);
+    if (made->has_totals)
+        pdnn_result_set_totals(&made->result, &made->totals);
+    if (outcome == PDNN_OUTCOME_OK)
+        set_times(made, imported);
+    pdnn_table_set_text(&im->imported, row, ID, id);
     pdnn_table_set_text(&im->imported, row, LABEL, imported->label);
     pdnn_table_set_text(&im->imported, row, STATE, imported->state);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -229,24 +255,13 @@ static enum pdnn_status read_numbers(const struct import *im, size_t at, int64_t
     return PDNN_OK;
 }
 
-/* Rates of the instance's own costs at the file's step time. */
-static void set_times(struct row *row, const struct imported *imported) {
-    struct pdnn_result *result = &row->result;
-    const double time_ns = 1e9 / imported->steps_per_s, flop = (double)row->totals.cost.in_bounds_flop_count,
-                 bytes = (double)row->totals.cost.byte_count;
-    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MEDIAN, time_ns);
-    pdnn_result_set_number(result, PDNN_RESULT_TIME_NS_MIN, time_ns);
-    pdnn_result_set_number(result, PDNN_RESULT_EXAMPLES_PER_S, imported->examples_per_s);
-    pdnn_result_set_number(result, PDNN_RESULT_GFLOPS, flop / time_ns);
-    pdnn_result_set_number(result, PDNN_RESULT_BW_GBS, bytes / time_ns);
-    pdnn_result_set_number(result, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, flop / bytes);
-}
-
 static enum pdnn_status add_ran(struct import *im, size_t at, struct pdnn_err *err) {
     struct row row = {.has_totals = false};
     struct imported imported;
+    if (check_values(im, LABELS, at, err) != PDNN_OK)
+        return err->status;
     const char *label = text_at(im, LABELS, at);
-    if (begin_row(im, label, &row, err) != PDNN_OK)
+    if (read_label(im, label, &row, err) != PDNN_OK)
         return err->status;
     if (!row.has_totals)
         return pdnn_wrap(err, "label '%.256s'", label);
@@ -254,33 +269,34 @@ static enum pdnn_status add_ran(struct import *im, size_t at, struct pdnn_err *e
     if (read_numbers(im, at, batch->number, &imported, err) != PDNN_OK)
         return err->status;
     if (imported.steps_per_s > 0) {
-        set_times(&row, &imported);
         im->params_ratio[im->n_ran] = imported.params / (double)row.totals.params;
         im->flop_ratio[im->n_ran++] = imported.step_flop_count / (double)row.totals.cost.flop_count;
-        end_row(im, &row, PDNN_OUTCOME_OK, "", &imported);
+        add_row(im, &row, PDNN_OUTCOME_OK, "", &imported);
     } else {
-        end_row(im, &row, PDNN_OUTCOME_INTERRUPTED, "step_per_sec is 0 in the file", &imported);
+        add_row(im, &row, PDNN_OUTCOME_INTERRUPTED, "step_per_sec is 0 in the file", &imported);
     }
     return PDNN_OK;
 }
 
 static enum pdnn_status add_failed(struct import *im, size_t at, struct pdnn_err *err) {
     struct row row = {.has_totals = false};
+    if (check_values(im, ERR_JOBS, at, err) != PDNN_OK)
+        return err->status;
     const char *label = text_at(im, ERR_JOBS, at), *state = text_at(im, STATES, at);
     struct imported imported = {label, state, NAN, NAN, NAN, NAN, NAN, NAN};
     char suggestion[PDNN_SUGGESTION_TEXT];
-    if (begin_row(im, label, &row, err) != PDNN_OK)
+    if (read_label(im, label, &row, err) != PDNN_OK)
         return err->status;
     enum pdnn_outcome outcome = pdnn_state_outcome(state);
     if (outcome == PDNN_OUTCOME_COUNT)
         return pdnn_fail(err, PDNN_INVALID, "label '%.256s': unknown state '%.64s'%s", label, state,
                          pdnn_state_suggest(state, suggestion));
-    end_row(im, &row, outcome, state, &imported);
+    add_row(im, &row, outcome, state, &imported);
     return PDNN_OK;
 }
 
-/* The families of all labels, whose hyper-parameters are columns. */
-static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
+/* The families of all labels that can be read, whose hyper-parameters are columns. */
+static void begin_tables(struct import *im) {
     size_t ran = json_array_size(im->list[LABELS]), failed = json_array_size(im->list[ERR_JOBS]),
            n_families = 0, known = 0;
     while (pdnn_families[known])
@@ -290,10 +306,12 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
     im->flop_ratio = pdnn_arena_alloc(&im->arena, ran + 1, sizeof *im->flop_ratio);
     for (size_t i = 0; i < ran + failed; i++) {
         struct pdnn_instance instance;
+        struct pdnn_err unread = {0};
         const char *label = i < ran ? text_at(im, LABELS, i) : text_at(im, ERR_JOBS, i - ran);
         size_t k = 0;
-        if (pdnn_label_parse(label, im->request->set, im->request->n_set, &instance, err) != PDNN_OK)
-            return err->status;
+        if (!label ||
+            pdnn_label_parse(label, im->request->set, im->request->n_set, &instance, &unread) != PDNN_OK)
+            continue;
         while (k < n_families && families[k] != instance.family)
             k++;
         if (k == n_families)
@@ -301,18 +319,37 @@ static enum pdnn_status begin_tables(struct import *im, struct pdnn_err *err) {
     }
     pdnn_table_init(&im->imported, &pdnn_imported_def);
     pdnn_tables_init(&im->tables, families, n_families);
-    return PDNN_OK;
+}
+
+/* What cannot be mapped is left out, and the first few say why. */
+static void leave_out(struct import *im, const struct pdnn_err *err) {
+    if (im->result.left_out++ >= PDNN_IMPORT_REASONS)
+        return;
+    pdnn_visible_append(&im->result.reasons, err->text, strlen(err->text), "");
+    pdnn_str_append(&im->result.reasons, "\n", 1);
 }
 
 static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
-    enum pdnn_status status = begin_tables(im, err);
-    for (size_t at = 0; status == PDNN_OK && at < json_array_size(im->list[LABELS]); at++)
-        status = add_ran(im, at, err);
-    for (size_t at = 0; status == PDNN_OK && at < json_array_size(im->list[ERR_JOBS]); at++)
-        status = add_failed(im, at, err);
+    static const struct {
+        enum list list;
+        enum pdnn_status (*add)(struct import *im, size_t at, struct pdnn_err *err);
+    } parts[] = {{LABELS, add_ran}, {ERR_JOBS, add_failed}};
+    size_t count = 0;
+    begin_tables(im);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        for (size_t at = 0; at < json_array_size(im->list[parts[i].list]); at++, count++) {
+            struct pdnn_err cause = {0};
+            if (parts[i].add(im, at, &cause) != PDNN_OK)
+                leave_out(im, &cause);
+            if (!count)
+                *err = cause;
+        }
+    }
+    if (im->result.left_out == count)
+        return pdnn_wrap(err, "%.512s: none of %zu labels can be read, the first", im->request->path, count);
     im->result.params_ratio = im->n_ran ? pdnn_median(im->params_ratio, im->n_ran) : NAN;
     im->result.flop_ratio = im->n_ran ? pdnn_median(im->flop_ratio, im->n_ran) : NAN;
-    return status;
+    return PDNN_OK;
 }
 
 static struct pdnn_fact text_fact(const char *key, const char *text) {
@@ -393,6 +430,8 @@ enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
         status = write_directory(&im, err);
     if (status == PDNN_OK)
         *result = im.result;
+    else
+        pdnn_str_finish(&im.result.reasons);
     json_decref(im.root);
     pdnn_tables_finish(&im.tables);
     pdnn_texts_finish(&im.ids);

@@ -27,7 +27,12 @@ struct pdnn_import_request {
     const char *version;  /* this program's */
 };
 
+enum { PDNN_IMPORT_REASONS = 3 };
+
 struct pdnn_import_result {
+    size_t left_out; /* instances that could not be mapped */
+    struct pdnn_str
+        reasons; /* a line, made visible, for each of the first PDNN_IMPORT_REASONS; the caller finishes it */
     size_t counts[PDNN_OUTCOME_COUNT];
     /* Medians over the instances that ran of what the file says over what the instance has; NaN if none ran.
      */
@@ -35,8 +40,9 @@ struct pdnn_import_result {
 };
 
 /* Writes results.csv, an ops.csv without rows, imported.csv and environment.yaml, or nothing. The same file
- * and request give the same bytes. PDNN_INVALID if the output exists, if the file is not as described, or if
- * a label, a state or a number cannot be mapped: the message names the label. */
+ * and request give the same bytes. A label, a state or a number that cannot be mapped leaves its instance
+ * out; the reason names the label. PDNN_INVALID if the output exists, if the file is not as described, or if
+ * that leaves none. */
 enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
                                      struct pdnn_import_result *result, struct pdnn_err *err);
 

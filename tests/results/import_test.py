@@ -6,6 +6,7 @@ import copy
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -168,6 +169,19 @@ class Import(unittest.TestCase):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         self.assertFalse(os.path.exists(self.path("out")))
 
+    def left_out(self, lists, *messages):
+        """All others are imported."""
+        self.write("bad.json", lists)
+        done = self.paradnn("import", "bad.json", "-o", "out", expect=1)
+        self.assertIn(f"\nparadnn: {len(messages)} of 14 labels are left out", done.stderr)
+        for message in messages[:3]:
+            self.assertIn(message, done.stderr.split("left out")[1])
+        self.assertEqual(done.stderr.split("left out")[1].count("\n"), 1 + len(messages[:3]))
+        self.assertEqual("the first of them" in done.stderr, len(messages) > 3)
+        self.assertEqual(len(self.rows("out", "results.csv")), 14 - len(messages))
+        self.assertEqual(len(self.rows("out", "imported.csv")), 14 - len(messages))
+        shutil.rmtree(self.path("out"))
+
     def changed(self, key, at, value):
         lists = copy.deepcopy(GOOD)
         lists[key][at] = value
@@ -200,7 +214,7 @@ class Import(unittest.TestCase):
                 ("flops", 1.5, f"label '{label}': flops is 1.5, but fl times step_per_sec "),
                 ("labels", 7, "value 3 of 'labels' is not a text"),
                 ("labels", GOOD["labels"][0], f"label '{GOOD['labels'][0]}' is there twice"),
-                ("labels", GOOD["err_jobs"][0], f"label '{GOOD['err_jobs'][0]}'"),
+                ("labels", GOOD["err_jobs"][0], f"label '{GOOD['err_jobs'][0]}': example_per_sec is "),
                 ("labels", "resnet50", "label 'resnet50': 'resnet50' is not WORD_NUMBER"),
                 ("labels", "", "label '': '' is not WORD_NUMBER"),
                 ("labels", "layer_4-node_-8", "label 'layer_4-node_-8': 'node_' is not WORD_NUMBER"),
@@ -213,14 +227,30 @@ class Import(unittest.TestCase):
                 ("labels", "layer_4-node_99999999999999999999-input_1-output_1-bs_1", "label 'layer_4-node_99999999999999999999-"),
                 ("labels", "layer_4\n-node_8", "is not WORD_NUMBER")):
             with self.subTest(key=key, value=value):
-                self.refused(self.changed(key, 2, value), message)
+                self.left_out(self.changed(key, 2, value), message)
         failed = GOOD["err_jobs"][1]
-        self.refused(self.changed("states", 1, "OOMM"), f"label '{failed}': unknown state 'OOMM', did you mean 'OOM'?")
-        self.refused(self.changed("states", 1, 5), f"label '{failed}': states is not a text")
-        self.refused(self.changed("err_jobs", 1, FAILED[0][0]), f"label '{FAILED[0][0]}' is there twice")
+        self.left_out(self.changed("states", 1, "OOMM"), f"label '{failed}': unknown state 'OOMM', did you mean 'OOM'?")
+        self.left_out(self.changed("states", 1, 5), f"label '{failed}': states is not a text")
+        self.left_out(self.changed("err_jobs", 1, FAILED[0][0]), f"label '{FAILED[0][0]}' is there twice")
+        several = self.changed("labels", 0, "resnet50")
+        several["labels"][1:5] = ["", 3, "vgg", "x_1"]
+        self.left_out(several, "label 'resnet50': ", "label '': ", "value 3 of 'labels' is not a text", "label 'vgg': ", "label 'x_1': ")
+        self.refused({**GOOD, "labels": ["resnet50"] * 9, "err_jobs": ["vgg"] * 5},
+                     "bad.json: none of 14 labels can be read, the first: label 'resnet50': 'resnet50' is not WORD_NUMBER")
         self.refused(GOOD, "nodes is given twice", "--set", "nodes=5")
         self.refused(GOOD, "unknown key 'dtpye'", "--set", "dtpye=bf16")
         self.refused(GOOD, "--shards: '0' is not a number", "--shards", "0")
+
+    def test_settings_in_one_text(self):
+        self.write("good.json", GOOD)
+        self.paradnn("import", "good.json", "-o", "good", "--set", "dtype=bf16,threads=2")
+        self.assertTrue(self.rows("good", "results.csv")[0]["id"].endswith("dtype=bf16,threads=2"))
+        self.refused(GOOD, "threads is given twice", "--set", "threads=2,threads=3")
+
+    def test_a_table_is_not_json(self):
+        self.write("x.csv", "a,b\n")
+        self.assertEqual(self.paradnn("import", "x.csv", "-o", "out", expect=2).stderr,
+                         "paradnn: x.csv: is a table, expected a JSON file that ParaDnn shipped\n")
 
     def test_where_it_goes(self):
         self.write("good.json", GOOD)
