@@ -5,6 +5,7 @@
 #include "runtime/core/ladder_roofs.h"
 #include "runtime/core/roof_job.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,10 +196,6 @@ static void shuffle(size_t *order, size_t count, struct pdnn_rng *rng) {
     }
 }
 
-static double least(double a, double b) {
-    return a < b ? a : b;
-}
-
 /* Runs rounds over all jobs in random order, so that each job's repetitions are spread over the whole time:
  * the machine's speed drifts. */
 static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void (*progress)(void *, double),
@@ -217,7 +214,7 @@ static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void 
             double jobs_done =
                 (double)(round * bench->n_jobs + i + 1) / (double)(REPETITIONS_MIN * bench->n_jobs);
             if (progress)
-                progress(user, least(1, least(time_done, jobs_done)));
+                progress(user, fmin(1, fmin(time_done, jobs_done)));
             if (round >= REPETITIONS_MIN && time_done >= 1)
                 return PDNN_OK;
         }

@@ -17,10 +17,6 @@ static bool is_few(int64_t M, bool a_transposed) {
     return M <= FEW && !a_transposed;
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* A line of b gives one column of the result (b transposed) or one term of every column. */
 static int64_t count_lines(const struct pdnn_batched_job *job) {
     return job->b_place.transposed ? job->N : job->K;
@@ -44,7 +40,7 @@ static void few_heads_part(void *state, int64_t index, int64_t parts) {
         const struct pdnn_batched_few few = {
             .job = job,
             .sequence = sequence,
-            .heads = {first, least(job->h, first + units.end - unit)},
+            .heads = {first, pdnn_least(job->h, first + units.end - unit)},
             .lines = {0, count_lines(job)},
             .y = job->y + pdnn_batched_at(&job->y_place, sequence, 0),
             .y_place = job->y_place,
@@ -83,7 +79,7 @@ static void few_lines_part(void *state, int64_t index, int64_t parts) {
             .job = job,
             .sequence = sequence,
             .heads = {0, job->h},
-            .lines = {first, least(all, first + mine.end - at)},
+            .lines = {first, pdnn_least(all, first + mine.end - at)},
             .y = job->y + pdnn_batched_at(&job->y_place, sequence, 0),
             .y_place = job->y_place,
         };

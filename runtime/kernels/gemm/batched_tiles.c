@@ -30,10 +30,6 @@ struct ahead {
     int64_t due;         /* progress to the next row, out of `steps` */
 };
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* Packed b: panels of WIDTH columns; within a panel, WIDTH floats for each k in turn. */
 enum { WIDTH = PDNN_TILE_WIDTH };
 struct panels {
@@ -76,9 +72,9 @@ PDNN_INLINE void transpose_columns(const struct panels *p, const float *from, in
 static void pack_transposed(const struct panels *p) {
     float *to = p->to;
     for (int64_t c = 0; c < p->columns; c += WIDTH, to += WIDTH * p->depth) {
-        int64_t n = least(WIDTH, p->columns - c);
+        int64_t n = pdnn_least(WIDTH, p->columns - c);
         for (int64_t i = 0; i < n; i += PDNN_LANES8)
-            transpose_columns(p, p->from + (c + i) * p->stride, least(PDNN_LANES8, n - i), to + i);
+            transpose_columns(p, p->from + (c + i) * p->stride, pdnn_least(PDNN_LANES8, n - i), to + i);
     }
 }
 
@@ -139,7 +135,7 @@ static inline void fetch_result(const struct block *block, int64_t r, int64_t c)
 /* Multiplies all panels of the block with the tile of rows that starts at row r of the result. */
 static void run_tile(const struct block *block, struct pdnn_tile *tile, int64_t r, struct ahead ahead[2]) {
     int64_t row_stride = block->job->y_place.row_stride;
-    int64_t end = block->columns.end, rows = least(PDNN_TILE_ROWS, block->rows.end - r);
+    int64_t end = block->columns.end, rows = pdnn_least(PDNN_TILE_ROWS, block->rows.end - r);
     tile->c_stride = row_stride;
     tile->K = block->k.end - block->k.begin;
     tile->accumulate = block->k.begin > 0;
@@ -167,7 +163,7 @@ static void run_rows(const struct block *block, struct ahead ahead[2]) {
 
 /* Columns that fit the scratch. */
 static int64_t most_columns(const struct block *block) {
-    return PDNN_BATCHED_THREAD_FLOATS / least(DEPTH, block->job->K) / WIDTH * WIDTH;
+    return PDNN_BATCHED_THREAD_FLOATS / pdnn_least(DEPTH, block->job->K) / WIDTH * WIDTH;
 }
 
 /* Starts the head that contains rows.begin, with its first block of k and columns and the rows left of it. */
@@ -177,9 +173,9 @@ static void begin_head(struct block *block, struct pdnn_span rows) {
     block->a = job->a + pdnn_batched_at(&job->a_place, head / job->h, head % job->h);
     block->b = job->b + pdnn_batched_at(&job->b_place, head / job->h, head % job->h);
     block->y = job->y + pdnn_batched_at(&job->y_place, head / job->h, head % job->h);
-    block->rows = (struct pdnn_span){first, least(job->M, first + rows.end - rows.begin)};
-    block->k = (struct pdnn_span){0, least(DEPTH, job->K)};
-    block->columns = (struct pdnn_span){0, least(most_columns(block), job->N)};
+    block->rows = (struct pdnn_span){first, pdnn_least(job->M, first + rows.end - rows.begin)};
+    block->k = (struct pdnn_span){0, pdnn_least(DEPTH, job->K)};
+    block->columns = (struct pdnn_span){0, pdnn_least(most_columns(block), job->N)};
 }
 
 /* Moves to the next k, else the next columns, else the next head; false at the end. rows: the rows
@@ -187,13 +183,13 @@ static void begin_head(struct block *block, struct pdnn_span rows) {
 static bool advance(struct block *block, struct pdnn_span *rows) {
     const struct pdnn_batched_job *job = block->job;
     if (block->k.end < job->K) {
-        block->k = (struct pdnn_span){block->k.end, least(block->k.end + DEPTH, job->K)};
+        block->k = (struct pdnn_span){block->k.end, pdnn_least(block->k.end + DEPTH, job->K)};
         return true;
     }
-    block->k = (struct pdnn_span){0, least(DEPTH, job->K)};
+    block->k = (struct pdnn_span){0, pdnn_least(DEPTH, job->K)};
     if (block->columns.end < job->N) {
         int64_t end = block->columns.end + most_columns(block);
-        block->columns = (struct pdnn_span){block->columns.end, least(end, job->N)};
+        block->columns = (struct pdnn_span){block->columns.end, pdnn_least(end, job->N)};
         return true;
     }
     if (rows->begin >= rows->end)
@@ -219,10 +215,10 @@ static void run_block(const struct block *block, const struct block *next) {
     struct block part = *block;
     pack_panels(block);
     for (int64_t r = block->rows.begin; r < block->rows.end; r += ROWS) {
-        part.rows = (struct pdnn_span){r, least(r + ROWS, block->rows.end)};
+        part.rows = (struct pdnn_span){r, pdnn_least(r + ROWS, block->rows.end)};
         const struct block *of = part.rows.end < block->rows.end ? block : next;
         int64_t first = of == block ? part.rows.end : next->rows.begin;
-        struct pdnn_span rows = {first, least(first + ROWS, of->rows.end)};
+        struct pdnn_span rows = {first, pdnn_least(first + ROWS, of->rows.end)};
         ahead[0] = ahead_of(of->a, &job->a_place, rows, of->k, tiles_of(block, part.rows.end - r));
         run_rows(&part, ahead);
     }

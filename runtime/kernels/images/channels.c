@@ -17,10 +17,6 @@ struct pdnn_chunks pdnn_chunks_of(const struct pdnn_channels *shape) {
                                 {shape->N, padded * shape->pixels, shape->pixels, block, block}};
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, int64_t chunk,
                                              struct pdnn_span span) {
     struct pdnn_rows rows = chunks->rows;
@@ -29,9 +25,9 @@ struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, i
     int64_t offset = chunk * chunks->stride + plane * rows.plane_stride + row * rows.stride;
     rows.planes = 1;
     if (row == 0 && left >= rows.count && 2 * rows.count <= most)
-        rows.planes = least(left, most) / rows.count;
+        rows.planes = pdnn_least(left, most) / rows.count;
     else
-        rows.count = least(least(rows.count - row, left), most);
+        rows.count = pdnn_least(pdnn_least(rows.count - row, left), most);
     return (struct pdnn_chunk_tile){offset, rows.planes * rows.count, rows};
 }
 
@@ -75,7 +71,7 @@ static void apply_pixels(void *work, int64_t index, int64_t parts) {
 static void share_pixels(struct team *team, int64_t count, int64_t group, int64_t threads) {
     int64_t elements = INT64_MAX;
     for (int64_t k = 0; k < count; k += group) {
-        team->chunks = (struct pdnn_span){k, least(k + group, count)};
+        team->chunks = (struct pdnn_span){k, pdnn_least(k + group, count)};
         if (team->kernel->gather)
             pdnn_team_run(threads, elements, gather_pixels, team);
         for (int64_t chunk = k; chunk < team->chunks.end; chunk++)

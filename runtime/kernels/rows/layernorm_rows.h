@@ -4,6 +4,7 @@
 #ifndef RUNTIME_KERNELS_ROWS_LAYERNORM_ROWS_H
 #define RUNTIME_KERNELS_ROWS_LAYERNORM_ROWS_H
 
+#include "runtime/kernels/simd/team.h"
 #include "runtime/kernels/rows/dropout_mask.h"
 #include "runtime/kernels/simd/kernel.h"
 
@@ -11,10 +12,6 @@
 
 /* LINE floats are a cache line. Prefetching runs AHEAD floats ahead, in whole rows. */
 enum { PDNN_ROWS_BLOCK = PDNN_MASK_BLOCK, PDNN_ROWS_LINE = 16, PDNN_ROWS_AHEAD = 1024 };
-
-static inline int64_t pdnn_least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 static inline int64_t pdnn_whole_lines(int64_t floats) {
     return (floats + PDNN_ROWS_LINE - 1) / PDNN_ROWS_LINE * PDNN_ROWS_LINE;

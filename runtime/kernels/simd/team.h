@@ -12,6 +12,10 @@ struct pdnn_span {
     int64_t begin, end;
 };
 
+static inline int64_t pdnn_least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* Part `index` of `parts` of [0, n), in whole grains but for the last. */
 static inline struct pdnn_span pdnn_span_of(int64_t n, int64_t grain, int64_t index, int64_t parts) {
     int64_t grains = (n + grain - 1) / grain;
