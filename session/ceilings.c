@@ -114,7 +114,7 @@ static enum pdnn_status get(struct watcher *watcher, struct pdnn_ceilings *ceili
         .must_measure = request->must_measure,
     };
     struct pdnn_str note = {0};
-    enum pdnn_status status = pdnn_kept_roofs_get(&job, &source, ceilings, &note, err);
+    enum pdnn_status status = pdnn_roof_cache_get(&job, &source, ceilings, &note, err);
     if (status == PDNN_OK && note.length)
         watcher->hooks->note(watcher->hooks->user, pdnn_str_text(&note));
     pdnn_str_finish(&note);

@@ -56,7 +56,7 @@ static enum pdnn_status look_up(struct pdnn_estimate *estimate, int64_t threads,
     if (estimate->given || threads >= THREADS_MAX || estimate->is_looked_up[threads])
         return PDNN_OK;
     estimate->is_looked_up[threads] = true;
-    return pdnn_kept_roofs_last(&job, pdnn_clock_unix_ms(), estimate->kept, err);
+    return pdnn_roof_cache_last(&job, pdnn_clock_unix_ms(), estimate->kept, err);
 }
 
 static enum pdnn_status set_rates(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,

@@ -19,7 +19,7 @@ static int magnitude(uint64_t bytes) {
     return bits;
 }
 
-void pdnn_kept_roofs_context(const struct pdnn_roofs_job *job, struct pdnn_str *out) {
+void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out) {
     const struct pdnn_host *host = job->context.host;
     struct pdnn_context context = job->context;
     struct pdnn_str libraries = {0};
@@ -103,14 +103,14 @@ static void consider(void *user, const char *text) {
     if (end == rest || *end != ' ')
         return;
     search->kept++;
-    bool is_young = measured_ms <= search->now_ms && search->now_ms - measured_ms <= pdnn_kept_roofs_age_ms;
+    bool is_young = measured_ms <= search->now_ms && search->now_ms - measured_ms <= pdnn_roof_cache_age_ms;
     if (!is_young || !(seconds >= search->job->seconds) || !read_table(search, end + 1))
         return;
     search->usable++;
     if (!search->probes)
         return;
     double differs = difference(search->entry, search->probes);
-    bool agrees = differs <= pdnn_kept_roofs_margin;
+    bool agrees = differs <= pdnn_roof_cache_margin;
     if (agrees || (!search->agrees && differs < search->differs))
         search->differs = differs;
     if (!agrees)
@@ -147,7 +147,7 @@ static void note_measured(const struct search *search, struct pdnn_str *note) {
     else
         pdnn_str_printf(note,
                         "the probes differ by %.0f %% from those beside the kept ones, more than %.0f %%",
-                        100 * search->differs, 100 * pdnn_kept_roofs_margin);
+                        100 * search->differs, 100 * pdnn_roof_cache_margin);
 }
 
 /* Looks for kept roofs; the probes run only if there are any that may do. */
@@ -176,7 +176,7 @@ static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) 
     struct pdnn_str context = {0};
     plain.software = &none;
     *file = (struct pdnn_kept){.path = ""};
-    pdnn_kept_roofs_context(&plain, &context);
+    pdnn_roof_cache_context(&plain, &context);
     if (job->directory[0])
         pdnn_kept_open(file, job->directory, "last-roofs", context.text);
     pdnn_str_finish(&context);
@@ -223,7 +223,7 @@ static enum pdnn_status measure(const struct search *search, const struct pdnn_k
     return status;
 }
 
-enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
+enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
                                      struct pdnn_ceilings *ceilings, struct pdnn_str *note,
                                      struct pdnn_err *err) {
     struct pdnn_kept file = {.path = ""};
@@ -232,7 +232,7 @@ enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const str
     enum pdnn_status status = PDNN_OK;
     search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
-    pdnn_kept_roofs_context(job, &context);
+    pdnn_roof_cache_context(job, &context);
     if (job->directory[0])
         pdnn_kept_open(&file, job->directory, "roofs", context.text);
     if (!job->must_measure)
@@ -265,7 +265,7 @@ static void take_last(void *user, const char *text) {
     *search->found = *search->entry;
 }
 
-enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
+enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     struct pdnn_kept file;
     struct search search = {.job = job, .now_ms = now_unix_ms};

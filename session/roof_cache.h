@@ -15,11 +15,11 @@
 
 /* Older ones are measured again. Probes see the cores and the memory, and not what a neighbour does to a
  * shared cache. */
-static const int64_t pdnn_kept_roofs_age_ms = INT64_C(24) * 3600 * 1000;
+static const int64_t pdnn_roof_cache_age_ms = INT64_C(24) * 3600 * 1000;
 
 /* Both probes, the fastest repetition of each, are within this of those beside the roofs, as a ratio to the
  * smaller one. */
-static const double pdnn_kept_roofs_margin = 0.15;
+static const double pdnn_roof_cache_margin = 0.15;
 
 /* Where the roofs come from. Both append rows for the job's thread count. */
 struct pdnn_roofs_source {
@@ -39,17 +39,17 @@ struct pdnn_roofs_job {
 };
 
 /* Appends the context of roofs, one line. */
-void pdnn_kept_roofs_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
+void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
 
 /* Appends the rows that were measured or confirmed last on the job's host, with its threads, whatever the
  * libraries: good enough for an estimate, without a worker. Neither software nor seconds of the job are used.
  * Appends none if there are none, or none younger than a month. */
-enum pdnn_status pdnn_kept_roofs_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
+enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, int64_t now_unix_ms,
                                       struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
 /* Appends the rows for the job's thread count: kept ones, with checked_utc, or measured ones, which are then
  * kept. Appends to note, if anything was kept, what became of it: a line without a break. */
-enum pdnn_status pdnn_kept_roofs_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
+enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
                                      struct pdnn_ceilings *ceilings, struct pdnn_str *note,
                                      struct pdnn_err *err);
 

@@ -109,7 +109,7 @@ static void print(const struct pdnn_arguments *arguments, const struct pdnn_seqp
         pdnn_epoch_text(&out, run, &table);
         pdnn_text_print(&out, false);
     } else {
-        pdnn_projections_table(&run->projections, &table);
+        pdnn_method_estimates_table(&run->projections, &table);
         pdnn_table_print(&table, NULL, arguments);
     }
     pdnn_table_finish(&table);

@@ -92,7 +92,7 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *
 /* The methods, and then the epoch itself. */
 static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
     struct pdnn_table methods;
-    pdnn_projections_table(&run->projections, &methods);
+    pdnn_method_estimates_table(&run->projections, &methods);
     size_t row = pdnn_table_add_row(&methods);
     pdnn_table_set_text(&methods, row, PDNN_METHOD_NAME, "truth");
     pdnn_table_set_count(&methods, row, PDNN_METHOD_ITERATIONS, run->made.epoch.n_iterations);
@@ -104,7 +104,7 @@ static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_run 
 
 /* The interval, the order's effect, and what the run took. */
 static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
-    const struct pdnn_projections *projections = &run->projections;
+    const struct pdnn_method_estimates *projections = &run->projections;
     const struct pdnn_epoch *epoch = &run->made.epoch;
     const struct pdnn_epoch_estimate *estimate = &projections->estimate;
     char low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT], total[PDNN_UNIT_TEXT];
@@ -112,19 +112,18 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
     if (projections->has_estimate)
         pdnn_str_printf(out, "model-assisted: %s, 95 %% %s to %s (+-%.2f %%), from %zu iterations\n",
                         pdnn_format_ns(total, estimate->total), pdnn_format_ns(low, estimate->low),
-                        pdnn_format_ns(high, estimate->high), 100 * pdnn_assisted_half_width(estimate),
+                        pdnn_format_ns(high, estimate->high), 100 * pdnn_sample_half_width(estimate),
                         run->draws);
     const double target = run->made.rules.target_error;
     if (projections->has_estimate && target > 0)
         pdnn_str_printf(out, "target +-%.3g %%: %s with %zu iterations\n", 100 * target,
-                        pdnn_assisted_half_width(estimate) <= target ? "reached" : "not reached", run->draws);
+                        pdnn_sample_half_width(estimate) <= target ? "reached" : "not reached", run->draws);
     if (isnan(projections->truth_ns) && run->wish.runs)
         pdnn_str_printf(out, "no errors without the truth: --ground-truth runs every distinct length\n");
     else if (!isnan(projections->truth_ns) && !run->has_every)
         pdnn_str_printf(out, "truth: each length's median times its iterations; --every runs them all\n");
     if (!isnan(projections->truth_ns))
-        pdnn_str_printf(out, "random: 95 %% of %d such samples have a smaller error\n",
-                        PDNN_PROJECTION_RANDOM_SEEDS);
+        pdnn_str_printf(out, "random: 95 %% of %d such samples have a smaller error\n", PDNN_RANDOM_SEEDS);
     pdnn_str_printf(out, "prior: %d consecutive iterations; %s\n", PDNN_PRIOR_ITERATIONS,
                     epoch->sampler == PDNN_SAMPLER_SHUFFLED
                         ? "a shuffled epoch is alike everywhere, so they do well here"

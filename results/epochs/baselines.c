@@ -73,14 +73,14 @@ static void run_random(const struct pdnn_baseline_request *request, uint64_t see
 
 enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
                                       const struct pdnn_baseline_request *request, struct pdnn_arena *arena,
-                                      struct pdnn_points *points, struct pdnn_err *err) {
+                                      struct pdnn_representatives *points, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = request->epoch;
     struct pdnn_length_groups groups;
     if (group(request, arena, &groups, err) != PDNN_OK)
         return err->status;
     uint64_t *runs = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *runs);
     size_t *order = pdnn_arena_alloc(arena, epoch->n_iterations, sizeof *order);
-    struct pdnn_points made = {pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *made.point), 0};
+    struct pdnn_representatives made = {pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *made.point), 0};
     switch (baseline) {
     case PDNN_BASELINE_FREQUENT:
         runs[find_frequent(&groups)] = 1;
@@ -99,7 +99,7 @@ enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
         break;
     default:
         for (size_t k = 0; k < epoch->n_kinds; k++)
-            made.point[made.count++] = (struct pdnn_point){k, (double)epoch->kind[k].count, 1};
+            made.point[made.count++] = (struct pdnn_representative){k, (double)epoch->kind[k].count, 1};
         *points = made;
         return PDNN_OK;
     }
@@ -108,7 +108,7 @@ enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
         all_runs += runs[k];
     for (size_t k = 0; k < epoch->n_kinds; k++) {
         if (runs[k])
-            made.point[made.count++] = (struct pdnn_point){
+            made.point[made.count++] = (struct pdnn_representative){
                 k, (double)runs[k] * (double)epoch->n_iterations / (double)all_runs, runs[k]};
     }
     *points = made;

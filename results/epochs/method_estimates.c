@@ -6,11 +6,11 @@
 #include <string.h>
 
 /* Fills what follows from points and times. */
-static void project(const struct pdnn_projections_request *request, double truth_ns,
-                    struct pdnn_projection *made) {
+static void project(const struct pdnn_method_estimates_request *request, double truth_ns,
+                    struct pdnn_method_estimate *made) {
     const double *time_ns = request->time_ns;
     bool known = time_ns && made->points.count;
-    made->runs = pdnn_points_runs(&made->points);
+    made->runs = pdnn_representatives_runs(&made->points);
     made->total_ns = made->low_ns = made->high_ns = made->error = NAN;
     made->reduction = (struct pdnn_reduction){
         NAN, NAN, (double)request->epoch->n_iterations / (double)(made->runs ? made->runs : 1)};
@@ -18,24 +18,24 @@ static void project(const struct pdnn_projections_request *request, double truth
         known = !isnan(time_ns[made->points.point[i].kind]);
     if (!known)
         return;
-    made->total_ns = pdnn_points_total(&made->points, time_ns);
+    made->total_ns = pdnn_representatives_total(&made->points, time_ns);
     made->error = isnan(truth_ns) ? NAN : pdnn_projection_error(made->total_ns, truth_ns);
-    made->reduction = pdnn_points_reduction(request->epoch, &made->points, time_ns,
-                                            isnan(truth_ns) ? made->total_ns : truth_ns);
+    made->reduction = pdnn_representatives_reduction(request->epoch, &made->points, time_ns,
+                                                     isnan(truth_ns) ? made->total_ns : truth_ns);
 }
 
 /* The kinds of the first draws, each once. Weights are 1 until an estimate says what they are. */
-static void gather_draws(const struct pdnn_projections_request *request, const double *weight,
-                         struct pdnn_arena *arena, struct pdnn_points *points) {
+static void gather_draws(const struct pdnn_method_estimates_request *request, const double *weight,
+                         struct pdnn_arena *arena, struct pdnn_representatives *points) {
     const struct pdnn_epoch *epoch = request->epoch;
-    struct pdnn_point *by_kind = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *by_kind);
+    struct pdnn_representative *by_kind = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *by_kind);
     memset(by_kind, 0, epoch->n_kinds * sizeof *by_kind);
     for (size_t i = 0; i < request->draws; i++) {
-        struct pdnn_point *point = &by_kind[epoch->kind_of[request->sample->order[i]]];
+        struct pdnn_representative *point = &by_kind[epoch->kind_of[request->sample->order[i]]];
         point->runs++;
         point->weight += weight ? weight[i] : 1;
     }
-    *points = (struct pdnn_points){.point = by_kind};
+    *points = (struct pdnn_representatives){.point = by_kind};
     for (size_t k = 0; k < epoch->n_kinds; k++) {
         by_kind[k].kind = k;
         if (by_kind[k].runs)
@@ -43,9 +43,9 @@ static void gather_draws(const struct pdnn_projections_request *request, const d
     }
 }
 
-static enum pdnn_status assist(const struct pdnn_projections_request *request, struct pdnn_arena *arena,
-                               struct pdnn_projections *made, struct pdnn_err *err) {
-    struct pdnn_projection *projection = &made->of[1];
+static enum pdnn_status assist(const struct pdnn_method_estimates_request *request, struct pdnn_arena *arena,
+                               struct pdnn_method_estimates *made, struct pdnn_err *err) {
+    struct pdnn_method_estimate *projection = &made->of[1];
     size_t draws = request->draws;
     double *value = pdnn_arena_alloc(arena, draws + 1, sizeof *value);
     bool known = request->time_ns && draws >= request->sample->least;
@@ -55,7 +55,7 @@ static enum pdnn_status assist(const struct pdnn_projections_request *request, s
     }
     enum pdnn_status status = PDNN_OK;
     if (known)
-        status = pdnn_assisted_estimate(request->sample, draws, value, arena, &made->estimate, err);
+        status = pdnn_sample_estimate(request->sample, draws, value, arena, &made->estimate, err);
     made->has_estimate = known && status == PDNN_OK;
     if (status == PDNN_OK)
         gather_draws(request, made->has_estimate ? made->estimate.weight : NULL, arena, &projection->points);
@@ -73,15 +73,15 @@ static enum pdnn_status assist(const struct pdnn_projections_request *request, s
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_projections_make(const struct pdnn_projections_request *request,
-                                       struct pdnn_arena *arena, struct pdnn_projections *projections,
-                                       struct pdnn_err *err) {
+enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_request *request,
+                                            struct pdnn_arena *arena,
+                                            struct pdnn_method_estimates *projections, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = request->epoch;
-    struct pdnn_projections made = {.truth_ns = 0};
+    struct pdnn_method_estimates made = {.truth_ns = 0};
     for (size_t k = 0; k < epoch->n_kinds; k++)
         made.truth_ns += request->time_ns ? (double)epoch->kind[k].count * request->time_ns[k] : NAN;
-    made.of[0] = (struct pdnn_projection){.method = "seqpoint", .points = *request->points};
-    made.of[1] = (struct pdnn_projection){.method = "model-assisted"};
+    made.of[0] = (struct pdnn_method_estimate){.method = "seqpoint", .points = *request->points};
+    made.of[1] = (struct pdnn_method_estimate){.method = "model-assisted"};
     project(request, made.truth_ns, &made.of[0]);
     enum pdnn_status status = assist(request, arena, &made, err);
     bool has_truth = !isnan(made.truth_ns);
@@ -91,13 +91,13 @@ enum pdnn_status pdnn_projections_make(const struct pdnn_projections_request *re
                                                        .statistic =
                                                            has_truth ? request->time_ns : request->statistic,
                                                        .seed = request->seed};
-        struct pdnn_projection *of = &made.of[2 + b];
+        struct pdnn_method_estimate *of = &made.of[2 + b];
         of->method = pdnn_baselines[b];
         status = pdnn_baseline_select((enum pdnn_baseline)b, &baseline, arena, &of->points, err);
         if (status == PDNN_OK)
             project(request, made.truth_ns, of);
         if (status == PDNN_OK && b == PDNN_BASELINE_RANDOM && has_truth)
-            status = pdnn_random_error(&baseline, PDNN_PROJECTION_RANDOM_SEEDS, arena, &of->error, err);
+            status = pdnn_random_error(&baseline, PDNN_RANDOM_SEEDS, arena, &of->error, err);
     }
     if (status == PDNN_OK)
         *projections = made;
@@ -129,10 +129,10 @@ static const struct pdnn_column_def method_columns[METHOD_COLUMNS] = {
 const struct pdnn_table_def pdnn_epoch_methods_def = {"seqpoint-methods", "what each method says of an epoch",
                                                       method_columns, METHOD_COLUMNS};
 
-void pdnn_projections_table(const struct pdnn_projections *projections, struct pdnn_table *made) {
+void pdnn_method_estimates_table(const struct pdnn_method_estimates *projections, struct pdnn_table *made) {
     pdnn_table_init(made, &pdnn_epoch_methods_def);
-    for (int i = 0; i < PDNN_PROJECTIONS; i++) {
-        const struct pdnn_projection *of = &projections->of[i];
+    for (int i = 0; i < PDNN_METHOD_ESTIMATES; i++) {
+        const struct pdnn_method_estimate *of = &projections->of[i];
         const double numbers[] = {
             of->total_ns, of->low_ns,          of->high_ns,          projections->truth_ns,
             of->error,    of->reduction.count, of->reduction.serial, of->reduction.parallel};

@@ -7,11 +7,11 @@
 #include "results/epochs/seqpoint.h"
 #include "results/table/table.h"
 
-enum { PDNN_PROJECTION_RANDOM_SEEDS = 200 };
+enum { PDNN_RANDOM_SEEDS = 200 };
 
-struct pdnn_projection {
+struct pdnn_method_estimate {
     const char *method;
-    struct pdnn_points
+    struct pdnn_representatives
         points;    /* for the model-assisted estimate: the kinds of its draws, with their weights */
     uint64_t runs; /* iterations that it runs */
     /* Of the epoch's time; NaN where a time is missing. low and high: the model-assisted interval, else NaN.
@@ -21,36 +21,36 @@ struct pdnn_projection {
     struct pdnn_reduction reduction; /* NaN without times */
 };
 
-enum { PDNN_PROJECTIONS = 2 + PDNN_BASELINE_COUNT };
+enum { PDNN_METHOD_ESTIMATES = 2 + PDNN_BASELINE_COUNT };
 
-struct pdnn_projections_request {
+struct pdnn_method_estimates_request {
     const struct pdnn_epoch *epoch;
     enum pdnn_seqpoint_key key;
-    const double *statistic;          /* by kind, for selection; NULL: the length */
-    const struct pdnn_points *points; /* the SeqPoints */
+    const double *statistic;                   /* by kind, for selection; NULL: the length */
+    const struct pdnn_representatives *points; /* the SeqPoints */
     const struct pdnn_epoch_sample *sample;
     size_t draws;
     const double *time_ns; /* by kind; NaN: not measured; NULL: none is */
     uint64_t seed;
 };
 
-struct pdnn_projections {
+struct pdnn_method_estimates {
     double truth_ns;                     /* NaN unless every kind's time is known */
     struct pdnn_epoch_estimate estimate; /* valid if has_estimate */
     bool has_estimate;
-    struct pdnn_projection of[PDNN_PROJECTIONS]; /* seqpoint, model-assisted, then the baselines */
+    struct pdnn_method_estimate of[PDNN_METHOD_ESTIMATES]; /* seqpoint, model-assisted, then the baselines */
 };
 
 enum { PDNN_METHOD_NAME, PDNN_METHOD_ITERATIONS, PDNN_METHOD_LENGTHS, PDNN_METHOD_EPOCH };
 extern const struct pdnn_table_def pdnn_epoch_methods_def, pdnn_epoch_speedups_def;
 
 /* In the arena. */
-enum pdnn_status pdnn_projections_make(const struct pdnn_projections_request *request,
-                                       struct pdnn_arena *arena, struct pdnn_projections *projections,
-                                       struct pdnn_err *err);
+enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_request *request,
+                                            struct pdnn_arena *arena,
+                                            struct pdnn_method_estimates *projections, struct pdnn_err *err);
 
 /* One row per method; made is to be finished by the caller. */
-void pdnn_projections_table(const struct pdnn_projections *projections, struct pdnn_table *made);
+void pdnn_method_estimates_table(const struct pdnn_method_estimates *projections, struct pdnn_table *made);
 
 /* How much faster the epoch is in the second table (results/store/seqpoint_table.h) than in the first: in
  * truth, where every kind was measured in both, and as each method projects it from what it chose in the

@@ -6,28 +6,28 @@
 
 #include "results/epochs/epoch.h"
 
-struct pdnn_point {
+struct pdnn_representative {
     size_t kind;   /* of the epoch */
     double weight; /* iterations that it stands for; together all of the epoch's */
     uint64_t
         runs; /* iterations of this kind that the method runs: 1, or more for consecutive and random ones */
 };
 
-struct pdnn_points {
-    struct pdnn_point *point; /* kinds ascending, each once */
+struct pdnn_representatives {
+    struct pdnn_representative *point; /* kinds ascending, each once */
     size_t count;
 };
 
 /* The sum of weight * value; by kind, of which only those of points are read. Times, FLOP, bytes and counters
  * are additive; a rate is the ratio of two projections, and so is a speed-up: that of the same points on two
  * platforms. */
-double pdnn_points_total(const struct pdnn_points *points, const double *value);
+double pdnn_representatives_total(const struct pdnn_representatives *points, const double *value);
 
 /* projected / truth - 1. */
 double pdnn_projection_error(double projected, double truth);
 
 /* Iterations that are run. */
-uint64_t pdnn_points_runs(const struct pdnn_points *points);
+uint64_t pdnn_representatives_runs(const struct pdnn_representatives *points);
 
 /* How much less is run than the whole epoch, by the value (a time): one after another, or all at once on as
  * many machines. */
@@ -38,7 +38,8 @@ struct pdnn_reduction {
 };
 
 /* total: of the epoch, or its projection. */
-struct pdnn_reduction pdnn_points_reduction(const struct pdnn_epoch *epoch, const struct pdnn_points *points,
-                                            const double *value, double total);
+struct pdnn_reduction pdnn_representatives_reduction(const struct pdnn_epoch *epoch,
+                                                     const struct pdnn_representatives *points,
+                                                     const double *value, double total);
 
 #endif

@@ -281,9 +281,9 @@ static double degrees_of(const struct pdnn_epoch_sample *sample, size_t draws) {
     return fmax(1, (double)draws - (double)sample->n_strata);
 }
 
-enum pdnn_status pdnn_assisted_estimate(const struct pdnn_epoch_sample *sample, size_t draws,
-                                        const double *value, struct pdnn_arena *arena,
-                                        struct pdnn_epoch_estimate *estimate, struct pdnn_err *err) {
+enum pdnn_status pdnn_sample_estimate(const struct pdnn_epoch_sample *sample, size_t draws,
+                                      const double *value, struct pdnn_arena *arena,
+                                      struct pdnn_epoch_estimate *estimate, struct pdnn_err *err) {
     struct design d = {0};
     double b[P];
     if (make_design(sample, draws, arena, &d, err) != PDNN_OK)
@@ -308,17 +308,17 @@ enum pdnn_status pdnn_assisted_estimate(const struct pdnn_epoch_sample *sample, 
     return PDNN_OK;
 }
 
-double pdnn_assisted_half_width(const struct pdnn_epoch_estimate *estimate) {
+double pdnn_sample_half_width(const struct pdnn_epoch_estimate *estimate) {
     return estimate->total != 0 ? (estimate->high - estimate->low) / 2 / fabs(estimate->total) : 0;
 }
 
 /* The variance is c (1/n - 1/N): solved for n, with today's quantile of t, and rounded up to whole rounds. A
  * half width is itself uncertain, by 1 / sqrt(2 degrees) of itself: it has to be that much smaller than the
  * target, since looking again and again would otherwise end where it is small by chance. */
-size_t pdnn_assisted_draws_needed(const struct pdnn_epoch_sample *sample,
-                                  const struct pdnn_epoch_estimate *estimate, double target) {
+size_t pdnn_sample_draws_needed(const struct pdnn_epoch_sample *sample,
+                                const struct pdnn_epoch_estimate *estimate, double target) {
     size_t all = sample->epoch->n_iterations;
-    double half = pdnn_assisted_half_width(estimate) / (1 - 1 / sqrt(2 * fmax(2, estimate->degrees)));
+    double half = pdnn_sample_half_width(estimate) / (1 - 1 / sqrt(2 * fmax(2, estimate->degrees)));
     double n = (double)estimate->draws, total = (double)all;
     if (half <= target || estimate->draws == all)
         return estimate->draws;

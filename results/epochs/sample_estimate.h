@@ -47,17 +47,17 @@ struct pdnn_epoch_estimate {
 
 /* value: by draw, of the first `draws` ones; finite. In the arena. PDNN_INVALID if the draws are fewer than
  * sample->least. If all iterations were drawn, the total is their sum and the interval has no width. */
-enum pdnn_status pdnn_assisted_estimate(const struct pdnn_epoch_sample *sample, size_t draws,
-                                        const double *value, struct pdnn_arena *arena,
-                                        struct pdnn_epoch_estimate *estimate, struct pdnn_err *err);
+enum pdnn_status pdnn_sample_estimate(const struct pdnn_epoch_sample *sample, size_t draws,
+                                      const double *value, struct pdnn_arena *arena,
+                                      struct pdnn_epoch_estimate *estimate, struct pdnn_err *err);
 
 /* Half the width of the interval as a part of the total. */
-double pdnn_assisted_half_width(const struct pdnn_epoch_estimate *estimate);
+double pdnn_sample_half_width(const struct pdnn_epoch_estimate *estimate);
 
 /* How many draws, in all, to run before looking again, if the half width is to be at most `target` (0.005 for
  * 0.5 %); the estimate's own number if it is, with a margin for what the half width does not know about
  * itself. */
-size_t pdnn_assisted_draws_needed(const struct pdnn_epoch_sample *sample,
-                                  const struct pdnn_epoch_estimate *estimate, double target);
+size_t pdnn_sample_draws_needed(const struct pdnn_epoch_sample *sample,
+                                const struct pdnn_epoch_estimate *estimate, double target);
 
 #endif

@@ -19,7 +19,7 @@ static int compare_binned(const void *a, const void *b) {
 }
 
 static int compare_points(const void *a, const void *b) {
-    const struct pdnn_point *one = a, *other = b;
+    const struct pdnn_representative *one = a, *other = b;
     return (one->kind > other->kind) - (one->kind < other->kind);
 }
 
@@ -53,8 +53,8 @@ static size_t bin_of(const struct ranges *ranges, const struct pdnn_length_group
 }
 
 /* The group whose statistic is nearest to the mean of all of them, standing for their iterations. */
-static struct pdnn_point represent(const struct pdnn_length_groups *groups, const struct binned *binned,
-                                   size_t count) {
+static struct pdnn_representative represent(const struct pdnn_length_groups *groups,
+                                            const struct binned *binned, size_t count) {
     const struct pdnn_length_group *best = &groups->group[binned->group];
     double sum = 0, iterations = 0;
     for (size_t i = 0; i < count; i++) {
@@ -71,18 +71,19 @@ static struct pdnn_point represent(const struct pdnn_length_groups *groups, cons
         if (is_tie ? is_shorter : distance < least)
             best = group;
     }
-    return (struct pdnn_point){best->kind, iterations, 1};
+    return (struct pdnn_representative){best->kind, iterations, 1};
 }
 
-static void take_all(const struct pdnn_length_groups *groups, struct pdnn_points *points) {
+static void take_all(const struct pdnn_length_groups *groups, struct pdnn_representatives *points) {
     points->count = groups->count;
     for (size_t i = 0; i < groups->count; i++)
-        points->point[i] = (struct pdnn_point){groups->group[i].kind, (double)groups->group[i].count, 1};
+        points->point[i] =
+            (struct pdnn_representative){groups->group[i].kind, (double)groups->group[i].count, 1};
 }
 
 /* One for each bin that is not empty. */
 static void take_bins(const struct pdnn_length_groups *groups, size_t bins, struct binned *binned,
-                      struct pdnn_points *points) {
+                      struct pdnn_representatives *points) {
     struct ranges ranges = find_ranges(groups);
     for (size_t i = 0; i < groups->count; i++)
         binned[i] = (struct binned){bin_of(&ranges, &groups->group[i], bins), i};
@@ -116,7 +117,8 @@ enum pdnn_status pdnn_seqpoint_select(const struct pdnn_seqpoint_request *reques
             take_bins(&groups, bins, binned, &made.points);
         qsort(made.points.point, made.points.count, sizeof *made.points.point, compare_points);
         made.bins = each ? 0 : bins;
-        made.error = pdnn_projection_error(pdnn_points_total(&made.points, groups.statistic), groups.total);
+        made.error =
+            pdnn_projection_error(pdnn_representatives_total(&made.points, groups.statistic), groups.total);
         if (each || fabs(made.error) <= allowed)
             break;
     }

@@ -20,7 +20,7 @@ struct pdnn_seqpoint_request {
 };
 
 struct pdnn_seqpoints {
-    struct pdnn_points points;
+    struct pdnn_representatives points;
     size_t distinct; /* different lengths by the key */
     size_t bins;     /* of the last attempt, along each dimension; 0: every distinct length is a SeqPoint */
     double error;    /* of its projected statistic, signed, as a part of 1 */
@@ -63,7 +63,7 @@ struct pdnn_baseline_request {
 /* In the arena. */
 enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
                                       const struct pdnn_baseline_request *request, struct pdnn_arena *arena,
-                                      struct pdnn_points *points, struct pdnn_err *err);
+                                      struct pdnn_representatives *points, struct pdnn_err *err);
 
 /* The 95th percentile of the absolute error of `random` over at least one seed: request->seed, + 1, ... */
 enum pdnn_status pdnn_random_error(const struct pdnn_baseline_request *request, size_t seeds,

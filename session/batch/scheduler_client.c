@@ -97,8 +97,8 @@ static bool read_all(pid_t pid, struct pipes *pipes, uint64_t deadline_ns, struc
     }
 }
 
-enum pdnn_status pdnn_ask(const char *const *command, uint64_t patience_ns, struct pdnn_answer *answer,
-                          struct pdnn_err *err) {
+enum pdnn_status pdnn_scheduler_ask(const char *const *command, uint64_t patience_ns,
+                                    struct pdnn_answer *answer, struct pdnn_err *err) {
     uint64_t deadline_ns = pdnn_clock_ns() + patience_ns;
     char patience[PDNN_UNIT_TEXT];
     struct pipes pipes;

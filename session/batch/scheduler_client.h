@@ -16,8 +16,8 @@ struct pdnn_answer {
 /* Runs the command, NULL-terminated, without input. PDNN_IO, with a message that names the program, if it
  * cannot be started or has not ended within patience_ns; it is killed then. Release *answer with
  * pdnn_answer_finish, also after a failure. */
-enum pdnn_status pdnn_ask(const char *const *command, uint64_t patience_ns, struct pdnn_answer *answer,
-                          struct pdnn_err *err);
+enum pdnn_status pdnn_scheduler_ask(const char *const *command, uint64_t patience_ns,
+                                    struct pdnn_answer *answer, struct pdnn_err *err);
 void pdnn_answer_finish(struct pdnn_answer *answer);
 
 #endif

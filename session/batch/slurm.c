@@ -52,7 +52,7 @@ enum pdnn_status pdnn_slurm_array_limit(size_t *tasks, struct pdnn_err *err) {
     struct pdnn_answer answer;
     char line[PDNN_ERR_TEXT];
     size_t size;
-    enum pdnn_status status = pdnn_ask(command, patience_ns, &answer, err);
+    enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
     if (status == PDNN_OK) {
         if (answer.exit_status)
             status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
@@ -90,7 +90,7 @@ enum pdnn_status pdnn_slurm_submit(const char *const *command, struct pdnn_slurm
                                    struct pdnn_err *err) {
     struct pdnn_answer answer;
     char line[PDNN_ERR_TEXT];
-    enum pdnn_status status = pdnn_ask(command, patience_ns, &answer, err);
+    enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
     if (status == PDNN_OK) {
         if (answer.exit_status)
             status = pdnn_fail(err, PDNN_INVALID, "sbatch refused: %s",

@@ -59,7 +59,7 @@ static enum pdnn_status ask_squeue(const char *job, struct pdnn_time_left *left,
     const char *const command[] = {"squeue", "-h", "-j", job, "-o", "%L", NULL};
     struct pdnn_answer answer;
     char line[ANSWER_TEXT];
-    enum pdnn_status status = pdnn_ask(command, patience_ns, &answer, err);
+    enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
     if (status == PDNN_OK) {
         const char *text = pdnn_str_text(&answer.out);
         snprintf(line, sizeof line, "%.*s", (int)strcspn(text, " \n"), text);

@@ -48,7 +48,7 @@ static bool is_of_epoch(const struct pdnn_table *table, const struct pdnn_epoch 
 static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *directory,
                                     struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = &run->made.epoch;
-    struct pdnn_points *points = &run->seqpoints.points;
+    struct pdnn_representatives *points = &run->seqpoints.points;
     struct pdnn_table table;
     const char *path = pdnn_arena_printf(&run->arena, "%s/seqpoint.csv", directory);
     points->point = pdnn_arena_alloc(&run->arena, epoch->n_kinds, sizeof *points->point);
@@ -60,7 +60,7 @@ static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *d
         double weight = pdnn_table_number(&table, k, PDNN_SEQPOINT_WEIGHT);
         if (isnan(weight))
             continue;
-        points->point[points->count++] = (struct pdnn_point){k, weight, 1};
+        points->point[points->count++] = (struct pdnn_representative){k, weight, 1};
         weights += weight;
     }
     pdnn_table_finish(&table);
@@ -79,7 +79,7 @@ static void draw_sample(struct pdnn_seqpoint_run *run) {
 }
 
 static enum pdnn_status project(struct pdnn_seqpoint_run *run, bool ran, struct pdnn_err *err) {
-    const struct pdnn_projections_request request = {
+    const struct pdnn_method_estimates_request request = {
         .epoch = &run->made.epoch,
         .key = (enum pdnn_seqpoint_key)run->made.rules.key,
         .statistic = run->made.rules.statistic == PDNN_STATISTIC_LENGTH ? NULL : run->made.flop_count,
@@ -88,16 +88,16 @@ static enum pdnn_status project(struct pdnn_seqpoint_run *run, bool ran, struct 
         .draws = run->draws,
         .time_ns = ran ? run->time_ns : NULL,
         .seed = run->session->spec.seed};
-    return pdnn_projections_make(&request, &run->arena, &run->projections, err);
+    return pdnn_method_estimates_make(&request, &run->arena, &run->projections, err);
 }
 
 /* What to run: the SeqPoints, the sample, and the baselines of one iteration, or everything. */
 static void want(struct pdnn_seqpoint_run *run, bool all) {
-    const struct pdnn_projections *projections = &run->projections;
+    const struct pdnn_method_estimates *projections = &run->projections;
     for (size_t k = 0; k < run->made.epoch.n_kinds; k++)
         run->wanted[k] = all;
     for (int i = 0; i < 2 + PDNN_BASELINE_PRIOR; i++) {
-        const struct pdnn_points *points = &projections->of[i].points;
+        const struct pdnn_representatives *points = &projections->of[i].points;
         for (size_t p = 0; p < points->count; p++)
             run->wanted[points->point[p].kind] = true;
     }
@@ -143,7 +143,7 @@ static enum pdnn_status narrow(struct pdnn_seqpoint_run *run, struct pdnn_sweep_
     struct pdnn_err cause = {0};
     while (target > 0 && status == PDNN_OK && made == PDNN_OK && run->projections.has_estimate) {
         const size_t before = run->draws;
-        run->draws = pdnn_assisted_draws_needed(&run->sample, &run->projections.estimate, target);
+        run->draws = pdnn_sample_draws_needed(&run->sample, &run->projections.estimate, target);
         if (run->draws <= before) {
             run->draws = before;
             break;
@@ -163,7 +163,7 @@ static enum pdnn_status narrow(struct pdnn_seqpoint_run *run, struct pdnn_sweep_
     return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
 }
 
-static const struct pdnn_point *find_point(const struct pdnn_points *points, size_t kind) {
+static const struct pdnn_representative *find_point(const struct pdnn_representatives *points, size_t kind) {
     size_t i = 0;
     while (i < points->count && points->point[i].kind != kind)
         i++;
@@ -173,10 +173,10 @@ static const struct pdnn_point *find_point(const struct pdnn_points *points, siz
 static void add_kind(const struct pdnn_seqpoint_run *run, size_t k, struct pdnn_table *table) {
     /* Of the words of chosen_by: what chose it. */
     static const size_t methods[] = {0, 2, 3, 4, 5, 6, 1};
-    const struct pdnn_projections *projections = &run->projections;
+    const struct pdnn_method_estimates *projections = &run->projections;
     const struct pdnn_epoch_kind *kind = &run->made.epoch.kind[k];
-    const struct pdnn_point *seqpoint = find_point(&projections->of[0].points, k);
-    const struct pdnn_point *draws = find_point(&projections->of[1].points, k);
+    const struct pdnn_representative *seqpoint = find_point(&projections->of[0].points, k);
+    const struct pdnn_representative *draws = find_point(&projections->of[1].points, k);
     struct pdnn_str chosen_by = {0};
     for (size_t i = 0; pdnn_seqpoint_methods[i].name; i++)
         if (find_point(&projections->of[methods[i]].points, k))

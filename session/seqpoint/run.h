@@ -18,7 +18,7 @@ struct pdnn_seqpoint_run {
     struct pdnn_session *session; /* borrowed */
     struct pdnn_seqpoint_epoch made;
     struct pdnn_seqpoints seqpoints;
-    struct pdnn_projections projections;
+    struct pdnn_method_estimates projections;
     struct pdnn_epoch_sample sample;
     size_t draws;    /* of the sample */
     double *time_ns; /* by kind, as the next two */

@@ -73,7 +73,7 @@ static enum pdnn_status try_epoch(const struct pdnn_table *table, size_t number,
         struct pdnn_epoch_estimate estimate;
         for (size_t i = 0; i < draws[s]; i++)
             value[i] = time_ns[epoch.kind_of[sample.order[i]]];
-        status = pdnn_assisted_estimate(&sample, draws[s], value, &arena, &estimate, err);
+        status = pdnn_sample_estimate(&sample, draws[s], value, &arena, &estimate, err);
         if (status != PDNN_OK)
             break;
         errors->size[s][number] = fabs(estimate.total / truth - 1);
@@ -84,7 +84,8 @@ static enum pdnn_status try_epoch(const struct pdnn_table *table, size_t number,
     if (status == PDNN_OK)
         status = pdnn_seqpoint_select(&request, &arena, &seqpoints, err);
     if (status == PDNN_OK)
-        errors->size[SIZES][number] = fabs(pdnn_points_total(&seqpoints.points, time_ns) / truth - 1);
+        errors->size[SIZES][number] =
+            fabs(pdnn_representatives_total(&seqpoints.points, time_ns) / truth - 1);
     pdnn_arena_finish(&arena);
     return status;
 }

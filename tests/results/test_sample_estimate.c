@@ -97,7 +97,7 @@ static struct pdnn_epoch_estimate estimate_of(const struct pdnn_epoch_sample *sa
                                               const double *value) {
     struct pdnn_epoch_estimate estimate;
     struct pdnn_err err = {0};
-    if (pdnn_assisted_estimate(sample, draws, value, &arena, &estimate, &err) != PDNN_OK)
+    if (pdnn_sample_estimate(sample, draws, value, &arena, &estimate, &err) != PDNN_OK)
         fail_msg("%s", err.text);
     return estimate;
 }
@@ -139,7 +139,7 @@ static void test_estimate_exact(void **state) {
         struct pdnn_epoch_estimate estimate = estimate_of(&sample, 20, value);
         double truth = sum_of(time, epoch.n_iterations), sums[3] = {0}, again = 0;
         assert_near(estimate.total / truth, 1, 1e-10);
-        assert_true(pdnn_assisted_half_width(&estimate) < 1e-9);
+        assert_true(pdnn_sample_half_width(&estimate) < 1e-9);
         for (size_t i = 0; i < 20; i++) {
             const int64_t *length = epoch.kind[epoch.kind_of[sample.order[i]]].length;
             sums[0] += estimate.weight[i];
@@ -186,7 +186,7 @@ static void test_estimate_of_all(void **state) {
     struct pdnn_epoch_estimate estimate = estimate_of(&sample, 50, pick(&sample, time));
     assert_near(estimate.total / sum_of(time, 50), 1, 1e-12);
     assert_true(estimate.low == estimate.high);
-    assert_int_equal(pdnn_assisted_draws_needed(&sample, &estimate, 1e-9), 50);
+    assert_int_equal(pdnn_sample_draws_needed(&sample, &estimate, 1e-9), 50);
 }
 
 /* With one length there is nothing to fit: the mean of a simple random sample. */
@@ -237,7 +237,7 @@ static double coverage(const char *source, uint64_t examples, enum pdnn_sampler 
         struct pdnn_epoch_estimate estimate = estimate_of(&sample, draws, pick(&sample, time));
         held += estimate.low <= truth && truth <= estimate.high;
         errors += log(fmax(1e-4, fabs(estimate.total / truth - 1)));
-        widths += pdnn_assisted_half_width(&estimate);
+        widths += pdnn_sample_half_width(&estimate);
     }
     double per_cent = 100 * (double)held / (double)epochs;
     if (is_long)
@@ -285,9 +285,9 @@ static void test_draws_needed(void **state) {
         for (size_t next = 20; next != estimate.draws;) {
             assert_true(next > estimate.draws && next <= epoch.n_iterations);
             estimate = estimate_of(&sample, next, value);
-            next = pdnn_assisted_draws_needed(&sample, &estimate, target);
+            next = pdnn_sample_draws_needed(&sample, &estimate, target);
         }
-        assert_true(pdnn_assisted_half_width(&estimate) <= target);
+        assert_true(pdnn_sample_half_width(&estimate) <= target);
         held += estimate.low <= truth && truth <= estimate.high;
         all_draws += estimate.draws;
     }
@@ -305,9 +305,9 @@ static void test_estimate_errors(void **state) {
     struct pdnn_epoch_estimate estimate;
     struct pdnn_err err = {0};
     const double *value = pick(&sample, make_times(&epoch, 0, 0.01, 1));
-    assert_int_equal(pdnn_assisted_estimate(&sample, 19, value, &arena, &estimate, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_sample_estimate(&sample, 19, value, &arena, &estimate, &err), PDNN_INVALID);
     assert_string_equal(err.text, "an interval needs from 20 to 100 iterations, not 19");
-    assert_int_equal(pdnn_assisted_estimate(&sample, 101, value, &arena, &estimate, &err), PDNN_INVALID);
+    assert_int_equal(pdnn_sample_estimate(&sample, 101, value, &arena, &estimate, &err), PDNN_INVALID);
 }
 
 /* Epochs of a few iterations have fewer strata and can be drawn whole. */

@@ -54,14 +54,14 @@ static struct pdnn_seqpoints choose(const struct pdnn_seqpoint_request *request)
     return seqpoints;
 }
 
-static double sum_of_weights(const struct pdnn_points *points) {
+static double sum_of_weights(const struct pdnn_representatives *points) {
     double sum = 0;
     for (size_t i = 0; i < points->count; i++)
         sum += points->point[i].weight;
     return sum;
 }
 
-static void assert_same_points(const struct pdnn_points *a, const struct pdnn_points *b) {
+static void assert_same_points(const struct pdnn_representatives *a, const struct pdnn_representatives *b) {
     assert_int_equal(a->count, b->count);
     for (size_t i = 0; i < a->count; i++) {
         assert_int_equal(a->point[i].kind, b->point[i].kind);
@@ -71,7 +71,7 @@ static void assert_same_points(const struct pdnn_points *a, const struct pdnn_po
 
 /* Of one length: bins by their borders, each distance compared. Returns the number of points. */
 static size_t search(const struct pdnn_epoch *epoch, const double *time, size_t bins,
-                     struct pdnn_point *point) {
+                     struct pdnn_representative *point) {
     int64_t low = epoch->kind[0].length[0], high = epoch->kind[epoch->n_kinds - 1].length[0];
     size_t count = 0;
     for (size_t b = 0; b < bins; b++) {
@@ -93,7 +93,7 @@ static size_t search(const struct pdnn_epoch *epoch, const double *time, size_t 
             }
         }
         if (iterations > 0)
-            point[count++] = (struct pdnn_point){best, iterations, 1};
+            point[count++] = (struct pdnn_representative){best, iterations, 1};
     }
     return count;
 }
@@ -106,18 +106,18 @@ static void test_select_brute_force(void **state) {
         double *time = make_times(&rng, &epoch), total = pdnn_epoch_total(&epoch, time);
         struct pdnn_seqpoints found =
             choose(&(struct pdnn_seqpoint_request){&epoch, PDNN_KEY_SOURCE, time, 2, 2, 0.001});
-        struct pdnn_point expected[KINDS_MAX];
+        struct pdnn_representative expected[KINDS_MAX];
         for (size_t bins = 2;; bins++) {
             size_t n = epoch.n_kinds;
             bool each = n <= 2 || bins >= n;
             if (each) {
                 for (size_t k = 0; k < n; k++)
-                    expected[k] = (struct pdnn_point){k, (double)epoch.kind[k].count, 1};
+                    expected[k] = (struct pdnn_representative){k, (double)epoch.kind[k].count, 1};
             } else {
                 n = search(&epoch, time, bins, expected);
             }
-            struct pdnn_points points = {expected, n};
-            double error = pdnn_points_total(&points, time) / total - 1;
+            struct pdnn_representatives points = {expected, n};
+            double error = pdnn_representatives_total(&points, time) / total - 1;
             if (!each && fabs(error) > 0.001)
                 continue;
             assert_same_points(&found.points, &points);
@@ -125,7 +125,7 @@ static void test_select_brute_force(void **state) {
             assert_true(fabs(found.error - error) < 1e-12);
             break;
         }
-        assert_int_equal(pdnn_points_runs(&found.points), found.points.count);
+        assert_int_equal(pdnn_representatives_runs(&found.points), found.points.count);
     }
 }
 
@@ -211,7 +211,8 @@ static void test_select_invariances(void **state) {
         struct pdnn_seqpoints other =
             choose(&(struct pdnn_seqpoint_request){.epoch = &again, .key = key, .statistic = scaled});
         assert_same_points(&one.points, &other.points);
-        double speed_up = pdnn_points_total(&one.points, scaled) / pdnn_points_total(&one.points, time);
+        double speed_up =
+            pdnn_representatives_total(&one.points, scaled) / pdnn_representatives_total(&one.points, time);
         assert_true(fabs(speed_up / 3.7 - 1) < 1e-12);
     }
 }
@@ -233,7 +234,7 @@ static void test_baselines(void **state) {
         {PDNN_BASELINE_ALL, 4, 0, 3, 260},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_points points;
+        struct pdnn_representatives points;
         static const double length[] = {10, 20, 30, 90};
         const struct pdnn_baseline_request request = {.epoch = &epoch, .iterations = 4};
         assert_int_equal(pdnn_baseline_select(rows[i].baseline, &request, &arena, &points, &err), PDNN_OK);
@@ -241,7 +242,7 @@ static void test_baselines(void **state) {
         assert_int_equal(points.point[0].kind, rows[i].kind);
         assert_true(points.point[0].weight == rows[i].weight);
         assert_true(sum_of_weights(&points) == 10);
-        assert_true(pdnn_points_total(&points, length) == rows[i].total);
+        assert_true(pdnn_representatives_total(&points, length) == rows[i].total);
     }
 }
 
@@ -267,11 +268,11 @@ static void test_reduction(void **state) {
     struct pdnn_epoch epoch;
     struct pdnn_err err = {0};
     assert_int_equal(pdnn_epoch_of_kinds(kind, 2, &arena, &epoch, &err), PDNN_OK);
-    struct pdnn_point point[] = {{0, 30, 1}, {1, 70, 1}};
-    struct pdnn_points points = {point, 2};
+    struct pdnn_representative point[] = {{0, 30, 1}, {1, 70, 1}};
+    struct pdnn_representatives points = {point, 2};
     const double time[] = {10, 20};
     struct pdnn_reduction reduction =
-        pdnn_points_reduction(&epoch, &points, time, pdnn_epoch_total(&epoch, time));
+        pdnn_representatives_reduction(&epoch, &points, time, pdnn_epoch_total(&epoch, time));
     assert_true(fabs(reduction.serial - 1700.0 / 30) < 1e-12);
     assert_true(fabs(reduction.parallel - 1700.0 / 20) < 1e-12);
     assert_true(reduction.count == 50);
@@ -282,12 +283,12 @@ static double error_of_prior(const struct pdnn_epoch *epoch, const double *time)
     enum { STARTS = 20 };
     double sum = 0, total = pdnn_epoch_total(epoch, time);
     for (size_t i = 0; i < STARTS; i++) {
-        struct pdnn_points points;
+        struct pdnn_representatives points;
         struct pdnn_err err = {0};
         const struct pdnn_baseline_request prior = {
             .epoch = epoch, .statistic = time, .first = i * epoch->n_iterations / STARTS};
         assert_int_equal(pdnn_baseline_select(PDNN_BASELINE_PRIOR, &prior, &arena, &points, &err), PDNN_OK);
-        sum += fabs(pdnn_projection_error(pdnn_points_total(&points, time), total));
+        sum += fabs(pdnn_projection_error(pdnn_representatives_total(&points, time), total));
     }
     return sum / STARTS;
 }

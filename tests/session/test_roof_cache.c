@@ -88,7 +88,7 @@ static const struct pdnn_ceilings *sweep(const struct pdnn_roofs_job *job, struc
     struct pdnn_err err = {0};
     machine->probes = machine->measurements = 0;
     ceilings.count = 0;
-    assert_int_equal(pdnn_kept_roofs_get(job, &source, &ceilings, &text, &err), PDNN_OK);
+    assert_int_equal(pdnn_roof_cache_get(job, &source, &ceilings, &text, &err), PDNN_OK);
     snprintf(note, sizeof note, "%s", pdnn_str_text(&text));
     pdnn_str_finish(&text);
     return &ceilings;
@@ -296,7 +296,7 @@ static void test_odd_entries_are_measured_again(void **state) {
         struct pdnn_kept file;
         struct pdnn_str context = {0};
         clear();
-        pdnn_kept_roofs_context(&job, &context);
+        pdnn_roof_cache_context(&job, &context);
         pdnn_kept_open(&file, folder, "roofs", pdnn_str_text(&context));
         pdnn_kept_add(&file, texts[i]);
         pdnn_str_finish(&context);
@@ -315,10 +315,10 @@ static void test_failures_are_told(void **state) {
     struct pdnn_str text = {0};
     struct pdnn_err err = {0};
     begin();
-    assert_int_equal(pdnn_kept_roofs_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
+    assert_int_equal(pdnn_roof_cache_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
     assert_string_equal(err.text, "the probe failed");
     clear();
-    assert_int_equal(pdnn_kept_roofs_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
+    assert_int_equal(pdnn_roof_cache_get(&job, &source, &ceilings, &text, &err), PDNN_IO);
     assert_string_equal(err.text, "the measurement failed");
     assert_int_equal(ceilings.count, 0);
     pdnn_str_finish(&text);
@@ -353,7 +353,7 @@ static void test_confirmed_roofs_are_the_last(void **state) {
         sweep(&job, &machine);
         assert_int_equal(machine.measurements, 0);
         ceilings.count = 0;
-        assert_int_equal(pdnn_kept_roofs_last(&job, 3 * HOUR_MS, &ceilings, &err), PDNN_OK);
+        assert_int_equal(pdnn_roof_cache_last(&job, 3 * HOUR_MS, &ceilings, &err), PDNN_OK);
         assert_int_equal(ceilings.count, 3);
         assert_true(ceilings.row[0].value == 100 + 1.0 / 3);
         assert_int_equal(ceilings.row[0].measured_unix_ms, 1000);
@@ -375,15 +375,15 @@ static void test_last_roofs(void **state) {
     sweep(&job, &later);
     ceilings.count = 0;
     other.software = NULL;
-    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(pdnn_roof_cache_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
     assert_int_equal(ceilings.count, 3);
     assert_true(ceilings.row[0].value == 200 + 1.0 / 3);
-    assert_int_equal(pdnn_kept_roofs_last(&other, month_ms, &ceilings, &err), PDNN_OK);
+    assert_int_equal(pdnn_roof_cache_last(&other, month_ms, &ceilings, &err), PDNN_OK);
     other.context.threads = 1;
-    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(pdnn_roof_cache_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
     other = plain_job();
     other.directory = "";
-    assert_int_equal(pdnn_kept_roofs_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
+    assert_int_equal(pdnn_roof_cache_last(&other, 2 * HOUR_MS, &ceilings, &err), PDNN_OK);
     assert_int_equal(ceilings.count, 3);
 }
 

@@ -15,7 +15,7 @@ static void check(const char *script, const char *out, const char *errors, int e
     const char *const command[] = {"sh", "-c", script, NULL};
     struct pdnn_answer answer;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_ask(command, long_ns, &answer, &err), PDNN_OK);
+    assert_int_equal(pdnn_scheduler_ask(command, long_ns, &answer, &err), PDNN_OK);
     assert_string_equal(pdnn_str_text(&answer.out), out);
     assert_string_equal(pdnn_str_text(&answer.errors), errors);
     assert_int_equal(answer.exit_status, exit_status);
@@ -38,7 +38,7 @@ static void test_ask_long_answer(void **state) {
                                    NULL};
     struct pdnn_answer answer;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_ask(command, long_ns, &answer, &err), PDNN_OK);
+    assert_int_equal(pdnn_scheduler_ask(command, long_ns, &answer, &err), PDNN_OK);
     assert_int_equal(answer.out.length, 1 << 16);
     assert_int_equal(answer.errors.length, 1 << 16);
     assert_int_equal(answer.exit_status, 5);
@@ -50,10 +50,10 @@ static void test_ask_fails(void **state) {
     const char *const missing[] = {"no-such-program", NULL}, *const slow[] = {"sleep", "1000", NULL};
     struct pdnn_answer answer;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_ask(missing, long_ns, &answer, &err), PDNN_IO);
+    assert_int_equal(pdnn_scheduler_ask(missing, long_ns, &answer, &err), PDNN_IO);
     assert_string_equal(err.text, "cannot run no-such-program: No such file or directory");
     pdnn_answer_finish(&answer);
-    assert_int_equal(pdnn_ask(slow, short_ns, &answer, &err), PDNN_IO);
+    assert_int_equal(pdnn_scheduler_ask(slow, short_ns, &answer, &err), PDNN_IO);
     assert_string_equal(err.text, "sleep has not ended within 100 ms");
     assert_int_equal(answer.exit_status, 128 + 9);
     pdnn_answer_finish(&answer);
@@ -66,10 +66,10 @@ static void test_ask_pipes(void **state) {
     const char *const leaves[] = {"sh", "-c", "sleep 1000 & echo $!; exit 4", NULL};
     struct pdnn_answer answer;
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_ask(mute, short_ns, &answer, &err), PDNN_IO);
+    assert_int_equal(pdnn_scheduler_ask(mute, short_ns, &answer, &err), PDNN_IO);
     assert_string_equal(err.text, "sh has not ended within 100 ms");
     pdnn_answer_finish(&answer);
-    assert_int_equal(pdnn_ask(leaves, long_ns, &answer, &err), PDNN_OK);
+    assert_int_equal(pdnn_scheduler_ask(leaves, long_ns, &answer, &err), PDNN_OK);
     assert_int_equal(answer.exit_status, 4);
     pid_t left = (pid_t)strtol(pdnn_str_text(&answer.out), NULL, 10);
     assert_true(left > 0);
