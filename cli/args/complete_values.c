@@ -8,7 +8,7 @@
 #include "models/instance.h"
 #include "results/query/shares.h"
 #include "results/epochs/shipped_lengths.h"
-#include "results/store/columns.h"
+#include "results/store/results.h"
 #include "runtime/data/dataset.h"
 
 #include <string.h>

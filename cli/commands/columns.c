@@ -2,7 +2,7 @@
 #include "cli/args/registry.h"
 #include "base/visible.h"
 #include "results/import/paradnn_json.h"
-#include "results/store/columns.h"
+#include "results/store/journal_table.h"
 #include "results/store/tables.h"
 #include "results/store/seqpoint_table.h"
 #include "results/store/library.h"
@@ -70,40 +70,39 @@ static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
 static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
                                                  N_VALUE_COLUMNS};
 
-/* A table has a definition, or columns over a struct. Those of results.csv depend on the families. */
+/* That of results.csv depends on the families. */
 static const struct {
     const char *name;
-    const struct pdnn_columns *columns;
     const struct pdnn_table_def *def;
-} tables[] = {{"results", NULL, NULL},
-              {"ops", NULL, &pdnn_ops_def},
-              {"ceilings", NULL, &pdnn_ceilings_def},
-              {"journal", &pdnn_journal_columns, NULL},
-              {"journal-ops", &pdnn_journal_ops_columns, NULL},
-              {"operators", &pdnn_library_columns, NULL},
-              {"seqpoint", NULL, &pdnn_seqpoint_def},
-              {"compose-validation", NULL, &pdnn_validation_def},
-              {"compose-plan", NULL, &pdnn_compose_plan_def},
-              {"seqpoint-methods", NULL, &pdnn_epoch_methods_def},
-              {"seqpoint-speedups", NULL, &pdnn_epoch_speedups_def},
-              {"breakdown", NULL, &pdnn_shares_def},
-              {"gemms", NULL, &pdnn_gemms_def},
-              {"compare-pairs", NULL, &pdnn_pairs_def},
-              {"compare-groups", NULL, &pdnn_groups_def},
-              {"compare-axes", NULL, &pdnn_axes_def},
-              {"compare-ops", NULL, &pdnn_compare_ops_def},
-              {"compare-unpaired", NULL, &pdnn_unpaired_def},
-              {"projection", NULL, &pdnn_projected_def},
-              {"projection-ops", NULL, &pdnn_projected_ops_def},
-              {"projection-moves", NULL, &pdnn_projected_moves_def},
-              {"projection-limits", NULL, &pdnn_projected_limits_def},
-              {"projection-families", NULL, &pdnn_projected_families_def},
-              {"scaling", NULL, &pdnn_scaled_def},
-              {"scaling-parts", NULL, &pdnn_scaled_parts_def},
-              {"imported", NULL, &pdnn_imported_def},
-              {"fit", NULL, &pdnn_fit_def},
-              {"residuals", NULL, &pdnn_residuals_def},
-              {"directions", NULL, &pdnn_directions_def}};
+} tables[] = {{"results", NULL},
+              {"ops", &pdnn_ops_def},
+              {"ceilings", &pdnn_ceilings_def},
+              {"journal", &pdnn_journal_def},
+              {"journal-ops", &pdnn_journal_ops_def},
+              {"operators", &pdnn_library_def},
+              {"seqpoint", &pdnn_seqpoint_def},
+              {"compose-validation", &pdnn_validation_def},
+              {"compose-plan", &pdnn_compose_plan_def},
+              {"seqpoint-methods", &pdnn_epoch_methods_def},
+              {"seqpoint-speedups", &pdnn_epoch_speedups_def},
+              {"breakdown", &pdnn_shares_def},
+              {"gemms", &pdnn_gemms_def},
+              {"compare-pairs", &pdnn_pairs_def},
+              {"compare-groups", &pdnn_groups_def},
+              {"compare-axes", &pdnn_axes_def},
+              {"compare-ops", &pdnn_compare_ops_def},
+              {"compare-unpaired", &pdnn_unpaired_def},
+              {"projection", &pdnn_projected_def},
+              {"projection-ops", &pdnn_projected_ops_def},
+              {"projection-moves", &pdnn_projected_moves_def},
+              {"projection-limits", &pdnn_projected_limits_def},
+              {"projection-families", &pdnn_projected_families_def},
+              {"scaling", &pdnn_scaled_def},
+              {"scaling-parts", &pdnn_scaled_parts_def},
+              {"imported", &pdnn_imported_def},
+              {"fit", &pdnn_fit_def},
+              {"residuals", &pdnn_residuals_def},
+              {"directions", &pdnn_directions_def}};
 enum { N_TABLES = sizeof tables / sizeof tables[0] };
 
 static const char all_words[] = "words";
@@ -255,9 +254,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     const struct pdnn_table_def results = pdnn_results_def(pdnn_families, n_families, &arena);
     enum pdnn_status status = PDNN_OK;
     for (size_t t = 0; t < N_TABLES; t++)
-        listing.def[t] = tables[t].def       ? *tables[t].def
-                         : tables[t].columns ? pdnn_columns_def(tables[t].columns, &arena)
-                                             : results;
+        listing.def[t] = tables[t].def ? *tables[t].def : results;
     collect(&listing);
     if (!listing.columns.n_rows && !listing.values.n_rows)
         collect_key(&listing);

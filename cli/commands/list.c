@@ -11,7 +11,6 @@
 #include "gen/spec.h"
 #include "models/varying.h"
 #include "session/join/shard.h"
-#include "results/store/columns.h"
 #include "results/store/results.h"
 #include "runtime/facts/host.h"
 

@@ -182,44 +182,34 @@ static const struct pdnn_column_def kept_columns[N_KEPT] = {
 };
 static const struct pdnn_table_def kept_def = {"ops --library", "measured operators", kept_columns, N_KEPT};
 
-struct kept {
-    struct pdnn_table table;
-    bool for_people;
-};
-
-static enum pdnn_status list_kept(void *user, const struct pdnn_library_row *kept_row, struct pdnn_err *err) {
-    struct kept *kept = user;
-    (void)err;
-    if (!kept->for_people) {
-        pdnn_columns_add(&pdnn_library_columns, kept_row, &kept->table);
-        return PDNN_OK;
-    }
-    size_t row = pdnn_table_add_row(&kept->table);
-    pdnn_table_set_text(&kept->table, row, CONTEXT, kept_row->context);
-    pdnn_table_set_text(&kept->table, row, HOST, kept_row->host);
-    pdnn_table_set_text(&kept->table, row, STATUS, pdnn_outcome_name(kept_row->visit.outcome));
-    pdnn_table_set_count(&kept->table, row, SAMPLES, kept_row->visit.samples);
-    if (kept_row->visit.outcome == PDNN_OUTCOME_OK)
-        pdnn_table_set_number(&kept->table, row, MEDIAN, kept_row->visit.median_ns * 1e-3);
-    pdnn_table_set_text(&kept->table, row, KEPT_OPERATOR, kept_row->key);
-    return PDNN_OK;
+static void add_kept(const struct pdnn_table *library, size_t from, struct pdnn_table *table) {
+    const char *outcome = pdnn_table_text(library, from, PDNN_LIBRARY_STATUS);
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, CONTEXT, pdnn_table_text(library, from, PDNN_LIBRARY_CONTEXT));
+    pdnn_table_set_text(table, row, HOST, pdnn_table_text(library, from, PDNN_LIBRARY_HOST));
+    pdnn_table_set_text(table, row, STATUS, outcome);
+    pdnn_table_set_count(table, row, SAMPLES, pdnn_table_count(library, from, PDNN_LIBRARY_SAMPLES));
+    if (pdnn_outcome_find(outcome) == PDNN_OUTCOME_OK)
+        pdnn_table_set_number(table, row, MEDIAN,
+                              pdnn_table_number(library, from, PDNN_LIBRARY_TIME_NS_MEDIAN) * 1e-3);
+    pdnn_table_set_text(table, row, KEPT_OPERATOR, pdnn_table_text(library, from, PDNN_LIBRARY_OPERATOR));
 }
 
 /* The rows of a library: all of them for programs, what matters for people. */
 static enum pdnn_status run_library(const char *directory, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    struct pdnn_arena arena = {0};
-    struct kept kept = {.for_people = pdnn_wants_text(arguments)};
-    const struct pdnn_table_def all = pdnn_columns_def(&pdnn_library_columns, &arena);
-    bool there;
-    pdnn_table_init(&kept.table, kept.for_people ? &kept_def : &all);
-    enum pdnn_status status = pdnn_library_read(directory, &there, list_kept, &kept, err);
+    struct pdnn_table library, kept;
+    bool there, for_people = pdnn_wants_text(arguments);
+    enum pdnn_status status = pdnn_library_read(directory, &there, &library, err);
     if (status == PDNN_OK && !there)
-        status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_columns.table);
+        status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_def.name);
+    pdnn_table_init(&kept, &kept_def);
+    for (size_t row = 0; row < library.n_rows && for_people; row++)
+        add_kept(&library, row, &kept);
     if (status == PDNN_OK)
-        pdnn_table_print(&kept.table, NULL, arguments);
-    pdnn_table_finish(&kept.table);
-    pdnn_arena_finish(&arena);
+        pdnn_table_print(for_people ? &kept : &library, NULL, arguments);
+    pdnn_table_finish(&kept);
+    pdnn_table_finish(&library);
     return status;
 }
 

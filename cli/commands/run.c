@@ -9,7 +9,7 @@
 #include "session/session.h"
 #include "cli/commands/run_vary.h"
 #include "results/rows/aggregate.h"
-#include "results/store/columns.h"
+#include "results/store/results.h"
 #include "results/store/tables.h"
 
 #include <inttypes.h>

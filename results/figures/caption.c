@@ -2,7 +2,7 @@
 #include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
-#include "results/store/columns.h"
+#include "results/store/results.h"
 #include "results/query/results_reader.h"
 #include "results/store/tables.h"
 

@@ -5,9 +5,8 @@
 #include "base/memory.h"
 #include "base/str.h"
 #include "models/instance.h"
-#include "results/store/columns.h"
-#include "results/store/ids.h"
 #include "results/store/results.h"
+#include "results/store/ids.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -15,29 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One row of journal.csv: the visit without its ops. */
-struct pdnn_journal_row {
-    uint64_t schema;
-    char id[PDNN_ID_TEXT];
-    uint64_t number;         /* among the instance's visits, from 1 */
-    struct pdnn_visit visit; /* n_ops 0, ops NULL */
-    uint64_t n_ops;          /* its rows in journal-ops.csv */
-};
-
-/* One row of journal-ops.csv. */
-struct pdnn_journal_op_row {
-    char id[PDNN_ID_TEXT];
-    uint64_t visit;
-    /* The key, split at its slashes. */
-    char op[PDNN_OP_KEY_TEXT], pass[PDNN_OP_KEY_TEXT], shape[PDNN_OP_KEY_TEXT];
-    char layer[PDNN_OP_LAYER_TEXT], implementation[PDNN_IMPLEMENTATION_TEXT];
-    uint64_t count, bytes;
-    double time_ns;
-};
-
 struct pdnn_journal; /* opaque */
 
-/* Adds the visits in these parts of the two files, each beginning with its header; both texts are taken over.
+/* Adds the visits in these parts of the two files, each beginning with its header; both texts are changed.
  * path: for messages. */
 enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, struct pdnn_str *ops,
                                     struct pdnn_visits *known, struct pdnn_err *err);

@@ -2,7 +2,8 @@
 #include "results/store/journal_scan.h"
 
 #include "base/memory.h"
-#include "results/store/columns.h"
+#include "results/store/journal_table.h"
+#include "results/store/log_file.h"
 #include "results/store/results.h"
 
 #include <errno.h>
@@ -94,7 +95,7 @@ static enum pdnn_status next_line(struct pdnn_scan_file *file, struct pdnn_piece
     return PDNN_OK;
 }
 
-static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct pdnn_columns *columns,
+static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct pdnn_table_def *def,
                                      struct pdnn_err *err) {
     struct pdnn_piece line;
     enum pdnn_status status = next_line(file, &line, err);
@@ -102,8 +103,8 @@ static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct p
         return status;
     const char *text = file->block ? file->block : "";
     /* Cut short, it was killed before its header was complete. */
-    if (pdnn_columns_match(columns, text, file->used) == PDNN_HEADER_OTHER)
-        return pdnn_columns_refuse(columns, file->path, text, file->used, err);
+    if (pdnn_header_match(def, text, file->used) == PDNN_HEADER_OTHER)
+        return pdnn_header_refuse(def, file->path, text, file->used, err);
     return PDNN_OK;
 }
 
@@ -111,15 +112,15 @@ enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const ch
                                         struct pdnn_err *err) {
     char ops[PDNN_FOLDER_TEXT];
     *scan = (struct pdnn_journal_scan){.visits.fd = -1, .ops.fd = -1};
-    enum pdnn_status status = open_file(&scan->visits, directory, pdnn_journal_columns.table, err);
+    enum pdnn_status status = open_file(&scan->visits, directory, pdnn_journal_def.name, err);
     if (status == PDNN_OK)
-        status = check_header(&scan->visits, &pdnn_journal_columns, err);
-    int written = snprintf(ops, sizeof ops, "%s/%s", directory, pdnn_journal_ops_columns.table);
+        status = check_header(&scan->visits, &pdnn_journal_def, err);
+    int written = snprintf(ops, sizeof ops, "%s/%s", directory, pdnn_journal_ops_def.name);
     bool is_there = written > 0 && (size_t)written < sizeof ops && access(ops, F_OK) == 0;
     if (status == PDNN_OK && is_there) {
-        status = open_file(&scan->ops, directory, pdnn_journal_ops_columns.table, err);
+        status = open_file(&scan->ops, directory, pdnn_journal_ops_def.name, err);
         if (status == PDNN_OK)
-            status = check_header(&scan->ops, &pdnn_journal_ops_columns, err);
+            status = check_header(&scan->ops, &pdnn_journal_ops_def, err);
     }
     return status;
 }
@@ -154,28 +155,30 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
 }
 
 bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields) {
-    enum { SCHEMA, ID, NUMBER, STATUS, STARTED = 5, MEDIAN = 11, FLAGS = 21 };
+    static const enum pdnn_journal_column columns[] = {PDNN_JOURNAL_SCHEMA,      PDNN_JOURNAL_ID,
+                                                       PDNN_JOURNAL_VISIT,       PDNN_JOURNAL_STATUS,
+                                                       PDNN_JOURNAL_STARTED_UTC, PDNN_JOURNAL_TIME_NS_MEDIAN,
+                                                       PDNN_JOURNAL_ROW_FLAGS,   PDNN_JOURNAL_OPS};
     const char *starts[FIELDS_MAX + 1], *end = line + length;
-    size_t count = 0, expected = pdnn_journal_columns.count;
+    size_t count = 0;
     bool quoted = false;
     starts[count++] = line;
     for (const char *at = line; at < end; at++) {
         if (*at == '"') {
             quoted = !quoted;
         } else if (*at == ',' && !quoted) {
-            if (count > expected)
+            if (count > PDNN_JOURNAL_COLUMNS)
                 return false;
             starts[count++] = at + 1;
         } else if (!*at) {
             return false;
         }
     }
-    if (quoted || count != expected)
+    if (quoted || count != PDNN_JOURNAL_COLUMNS)
         return false;
     starts[count] = end + 1;
     struct pdnn_piece *const parts[] = {&fields->schema,  &fields->id,     &fields->number, &fields->status,
                                         &fields->started, &fields->median, &fields->flags,  &fields->ops};
-    const size_t columns[] = {SCHEMA, ID, NUMBER, STATUS, STARTED, MEDIAN, FLAGS, expected - 1};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const char *start = starts[columns[i]];
         *parts[i] = (struct pdnn_piece){start, (size_t)(starts[columns[i] + 1] - start) - 1};
@@ -289,7 +292,7 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
                          file->path, file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
                          PDNN_SCHEMA);
     if (!parse_small(visit->fields.ops, &n_ops))
-        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": '%.*s' is not a value for column 'ops'",
-                         file->path, file->line, (int)visit->fields.ops.length, visit->fields.ops.text);
+        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": ops: '%.*s' is not a count", file->path,
+                         file->line, (int)visit->fields.ops.length, visit->fields.ops.text);
     return take_ops(scan, visit, n_ops, err);
 }

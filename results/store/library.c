@@ -4,6 +4,9 @@
 #include "base/memory.h"
 #include "base/texts.h"
 #include "results/store/log_file.h"
+#include "results/store/utc.h"
+#include "results/table/number.h"
+#include "results/table/write.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +14,40 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define COUNT  .kind = PDNN_KIND_COUNT
+#define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
+
+static const struct pdnn_column_def columns[PDNN_LIBRARY_COLUMNS] = {
+    [PDNN_LIBRARY_CONTEXT] =
+        {"context",
+         .help =
+             "hash of all that times depend on besides the operator: program, library, processor, caches, cores, "
+             "threads and their binding, isa, environment variables"},
+    [PDNN_LIBRARY_HOST] = {"host", .help = "name of the machine"},
+    [PDNN_LIBRARY_SOFTWARE] = {"software", .help = "library behind the backend, with its version"},
+    [PDNN_LIBRARY_STARTED_UTC] = {"started_utc", .help = "start of the measurement"},
+    [PDNN_LIBRARY_OPERATOR] =
+        {"operator",
+         .help =
+             "backend, threads, isa, op/pass/shape, implementation in brackets; then the bytes of each operand with "
+             "the bytes that the model touches between its last use and this one"},
+    [PDNN_LIBRARY_STATUS] = {"status", .help = "outcome, as in results.csv"},
+    [PDNN_LIBRARY_REASON] = {"reason", .help = "why it is not ok"},
+    [PDNN_LIBRARY_FOOTPRINT_BYTES] = {"footprint_bytes", .unit = "bytes", COUNT,
+                                      .help = "memory that it was measured in, with what ran before it"},
+    [PDNN_LIBRARY_SAMPLES] = {"samples", .unit = "samples", COUNT, .help = "number of timed samples"},
+    [PDNN_LIBRARY_RUNS_PER_SAMPLE] = {"runs_per_sample", .unit = "runs", COUNT,
+                                      .help = "runs per sample; times are per run"},
+    [PDNN_LIBRARY_TIME_NS_MEDIAN] = {"time_ns_median", .unit = "ns", NUMBER,
+                                     .help = "mean over the middle half of the samples"},
+    [PDNN_LIBRARY_TIME_NS_MIN] = {"time_ns_min", .unit = "ns", NUMBER, .help = "minimum of the samples"},
+    [PDNN_LIBRARY_TIME_NS_MAD] = {"time_ns_mad", .unit = "ns", NUMBER,
+                                  .help = "median absolute deviation of the samples"},
+    [PDNN_LIBRARY_ROW_FLAGS] = {"row_flags", .help = "flags as in journal.csv"},
+};
+const struct pdnn_table_def pdnn_library_def = {"operators.csv", "a measurement of an operator a row",
+                                                columns, PDNN_LIBRARY_COLUMNS};
 
 /* The last measurement that a host made of an operator, by the time that it began. */
 struct last {
@@ -88,8 +125,8 @@ static struct pdnn_library_times times_of(const struct entry *entry) {
 /* Makes the row known. */
 static void remember(struct pdnn_library *library, const struct pdnn_library_row *row) {
     struct entry *entry = entry_of(library, row);
-    bool is_ok = row->visit.outcome == PDNN_OUTCOME_OK;
-    const char *reason = pdnn_arena_strdup(&library->arena, row->visit.reason);
+    bool is_ok = row->visit->outcome == PDNN_OUTCOME_OK;
+    const char *reason = pdnn_arena_strdup(&library->arena, row->visit->reason);
     if (is_ok && entry->count == entry->room) {
         size_t room = entry->room ? 2 * entry->room : 4;
         entry->ns = pdnn_resize(entry->ns, room, sizeof *entry->ns);
@@ -99,53 +136,72 @@ static void remember(struct pdnn_library *library, const struct pdnn_library_row
     last = last ? last : add_last(library, entry, row->host);
     if (last->started_unix_ms == INT64_MIN)
         entry->last = last;
-    if (row->visit.started_unix_ms >= last->started_unix_ms) {
-        last->started_unix_ms = row->visit.started_unix_ms;
-        last->outcome = row->visit.outcome;
+    if (row->visit->started_unix_ms >= last->started_unix_ms) {
+        last->started_unix_ms = row->visit->started_unix_ms;
+        last->outcome = row->visit->outcome;
         last->reason = reason;
     }
     if (is_ok)
-        entry->ns[entry->count++] = row->visit.median_ns;
+        entry->ns[entry->count++] = row->visit->median_ns;
 }
 
-static enum pdnn_status parse_row(const char *path, const struct pdnn_csv *csv, size_t number,
-                                  struct pdnn_library_row *row, struct pdnn_err *err) {
-    *row = (struct pdnn_library_row){.visit = {.samples = 0}};
-    for (size_t i = 0; i < pdnn_library_columns.count; i++) {
-        const struct pdnn_column *column = &pdnn_library_columns.column[i];
-        const char *text = pdnn_csv_get(csv, number, (int)i);
-        if (!pdnn_column_parse(column, row, text))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.40s' is not a value for column '%s'", path,
-                             csv->lines[number], text, column->name);
-    }
-    const struct pdnn_visit *visit = &row->visit;
-    if (visit->outcome == PDNN_OUTCOME_OK && !(isfinite(visit->median_ns) && visit->median_ns > 0))
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a row that is ok needs a time_ns_median above 0", path,
-                         csv->lines[number]);
+static void add_row(struct pdnn_table *table, const struct pdnn_library_row *measured) {
+    const struct pdnn_visit *visit = measured->visit;
+    char started[PDNN_UTC_TEXT], flags[PDNN_FLAGS_TEXT];
+    const size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_CONTEXT, measured->context);
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_HOST, measured->host);
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_SOFTWARE, measured->software);
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_STARTED_UTC,
+                        pdnn_utc_format(visit->started_unix_ms, started));
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_OPERATOR, measured->key);
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_STATUS, pdnn_outcome_name(visit->outcome));
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_REASON, visit->reason);
+    pdnn_table_set_count(table, row, PDNN_LIBRARY_FOOTPRINT_BYTES, visit->plan_bytes);
+    pdnn_table_set_count(table, row, PDNN_LIBRARY_SAMPLES, visit->samples);
+    pdnn_table_set_count(table, row, PDNN_LIBRARY_RUNS_PER_SAMPLE, visit->steps_per_sample);
+    pdnn_table_set_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN, visit->median_ns);
+    pdnn_table_set_number(table, row, PDNN_LIBRARY_TIME_NS_MIN, visit->min_ns);
+    pdnn_table_set_number(table, row, PDNN_LIBRARY_TIME_NS_MAD, visit->mad_ns);
+    pdnn_table_set_text(table, row, PDNN_LIBRARY_ROW_FLAGS, pdnn_flags_format(visit->flags, flags));
+}
+
+static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
+    const char *outcome = pdnn_table_text(table, row, PDNN_LIBRARY_STATUS),
+               *started = pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC);
+    const double median_ns = pdnn_table_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN);
+    int64_t started_unix_ms;
+    if (pdnn_outcome_find(outcome) == PDNN_OUTCOME_COUNT)
+        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'status'", outcome);
+    if (!pdnn_utc_parse(started, &started_unix_ms))
+        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'started_utc'", started);
+    if (pdnn_outcome_find(outcome) == PDNN_OUTCOME_OK && !(isfinite(median_ns) && median_ns > 0))
+        return pdnn_fail(err, PDNN_INVALID, "a row that is ok needs a time_ns_median above 0");
     return PDNN_OK;
 }
 
-static enum pdnn_status read_rows(struct pdnn_log_file *file,
-                                  enum pdnn_status (*each)(void *user, const struct pdnn_library_row *row,
-                                                           struct pdnn_err *err),
-                                  void *user, struct pdnn_err *err) {
-    struct pdnn_csv csv = {0};
-    struct pdnn_library_row *row = pdnn_alloc(1, sizeof *row);
-    enum pdnn_status status = pdnn_log_file_load(file, &csv, err);
-    for (size_t i = 0; i < csv.n_rows && status == PDNN_OK; i++) {
-        status = parse_row(file->path, &csv, i, row, err);
-        if (status == PDNN_OK)
-            status = each(user, row, err);
-    }
-    pdnn_csv_finish(&csv);
-    free(row);
+static void remember_row(struct pdnn_library *library, const struct pdnn_table *table, size_t row) {
+    struct pdnn_visit visit = {
+        .outcome = pdnn_outcome_find(pdnn_table_text(table, row, PDNN_LIBRARY_STATUS)),
+        .median_ns = pdnn_table_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN),
+    };
+    const struct pdnn_library_row measured = {.context = pdnn_table_text(table, row, PDNN_LIBRARY_CONTEXT),
+                                              .host = pdnn_table_text(table, row, PDNN_LIBRARY_HOST),
+                                              .key = pdnn_table_text(table, row, PDNN_LIBRARY_OPERATOR),
+                                              .visit = &visit};
+    snprintf(visit.reason, sizeof visit.reason, "%s", pdnn_table_text(table, row, PDNN_LIBRARY_REASON));
+    pdnn_utc_parse(pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC), &visit.started_unix_ms);
+    remember(library, &measured);
+}
+
+/* Makes the rows known that are there. */
+static enum pdnn_status load(struct pdnn_library *library, struct pdnn_err *err) {
+    struct pdnn_table table;
+    enum pdnn_status status = pdnn_log_file_load(&library->file, &table, err);
+    for (size_t row = 0; row < table.n_rows; row++)
+        remember_row(library, &table, row);
+    pdnn_table_finish(&table);
     return status;
-}
-
-static enum pdnn_status remember_row(void *user, const struct pdnn_library_row *row, struct pdnn_err *err) {
-    (void)err;
-    remember(user, row);
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **library,
@@ -156,11 +212,11 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
     if (status == PDNN_OK)
         status = pdnn_folder_open(&made->folder, directory, err);
     if (status == PDNN_OK) {
-        pdnn_log_file_init(&made->file, &made->folder, &pdnn_library_columns);
+        pdnn_log_file_init(&made->file, &made->folder, &pdnn_library_def, check_row);
         status = pdnn_log_file_open(&made->file, true, err);
     }
     if (status == PDNN_OK)
-        status = read_rows(&made->file, remember_row, made, err);
+        status = load(made, err);
     if (status == PDNN_OK)
         status = pdnn_log_file_settle(&made->file, err);
     if (status != PDNN_OK) {
@@ -214,7 +270,11 @@ size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const ch
 enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *row,
                                   struct pdnn_err *err) {
     struct pdnn_str line = {0};
-    pdnn_columns_row(&pdnn_library_columns, row, &line);
+    struct pdnn_table table;
+    pdnn_table_init(&table, &pdnn_library_def);
+    add_row(&table, row);
+    pdnn_table_csv_rows(&line, &table);
+    pdnn_table_finish(&table);
     enum pdnn_status status = pdnn_log_file_append(&library->file, &line, err);
     if (status == PDNN_OK)
         status = pdnn_log_file_check(&library->file, err);
@@ -224,18 +284,17 @@ enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdn
     return status;
 }
 
-enum pdnn_status pdnn_library_read(const char *directory, bool *there,
-                                   enum pdnn_status (*each)(void *user, const struct pdnn_library_row *row,
-                                                            struct pdnn_err *err),
-                                   void *user, struct pdnn_err *err) {
+enum pdnn_status pdnn_library_read(const char *directory, bool *there, struct pdnn_table *table,
+                                   struct pdnn_err *err) {
     struct pdnn_folder folder;
     struct pdnn_log_file file;
+    *table = (struct pdnn_table){0};
     enum pdnn_status status = pdnn_folder_open(&folder, directory, err);
     if (status != PDNN_OK)
         return status;
-    pdnn_log_file_init(&file, &folder, &pdnn_library_columns);
+    pdnn_log_file_init(&file, &folder, &pdnn_library_def, check_row);
     *there = access(file.path, F_OK) == 0;
-    status = read_rows(&file, each, user, err);
+    status = pdnn_log_file_load(&file, table, err);
     pdnn_folder_close(&folder);
     return status;
 }

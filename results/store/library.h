@@ -7,21 +7,39 @@
 #define RESULTS_STORE_LIBRARY_H
 
 #include "base/folder.h"
-#include "results/store/columns.h"
+#include "results/table/table.h"
 #include "runtime/facts/operator.h"
+#include "runtime/facts/visit.h"
 
 enum { PDNN_LIBRARY_CONTEXT_TEXT = 17, PDNN_LIBRARY_NAME_TEXT = 256 };
 
-/* One row. */
-struct pdnn_library_row {
-    char context[PDNN_LIBRARY_CONTEXT_TEXT]; /* 16 hexadecimal digits */
-    char host[PDNN_LIBRARY_NAME_TEXT];
-    char software[PDNN_LIBRARY_NAME_TEXT]; /* "oneDNN 2.6.3 (avx2)" */
-    char key[PDNN_OPERATOR_KEY_TEXT];
-    struct pdnn_visit visit; /* one step being one run of the operator; no ops */
+enum pdnn_library_column {
+    PDNN_LIBRARY_CONTEXT,
+    PDNN_LIBRARY_HOST,
+    PDNN_LIBRARY_SOFTWARE,
+    PDNN_LIBRARY_STARTED_UTC,
+    PDNN_LIBRARY_OPERATOR,
+    PDNN_LIBRARY_STATUS,
+    PDNN_LIBRARY_REASON,
+    PDNN_LIBRARY_FOOTPRINT_BYTES,
+    PDNN_LIBRARY_SAMPLES,
+    PDNN_LIBRARY_RUNS_PER_SAMPLE,
+    PDNN_LIBRARY_TIME_NS_MEDIAN,
+    PDNN_LIBRARY_TIME_NS_MIN,
+    PDNN_LIBRARY_TIME_NS_MAD,
+    PDNN_LIBRARY_ROW_FLAGS,
+    PDNN_LIBRARY_COLUMNS
 };
+extern const struct pdnn_table_def pdnn_library_def;
 
-extern const struct pdnn_columns pdnn_library_columns; /* rows: struct pdnn_library_row; also read back */
+/* One measurement; all borrowed. */
+struct pdnn_library_row {
+    const char *context; /* 16 hexadecimal digits */
+    const char *host;
+    const char *software;           /* "oneDNN 2.6.3 (avx2)" */
+    const char *key;                /* of the operator */
+    const struct pdnn_visit *visit; /* one step being one run of the operator; no ops */
+};
 
 /* The context's hash as text. */
 void pdnn_library_context(const char *text, char context[PDNN_LIBRARY_CONTEXT_TEXT]);
@@ -54,11 +72,9 @@ size_t pdnn_library_next(const struct pdnn_library *library, size_t at, const ch
 enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdnn_library_row *row,
                                   struct pdnn_err *err);
 
-/* Calls each for every complete row of DIR/operators.csv, in order; *there says whether there is such a file.
- */
-enum pdnn_status pdnn_library_read(const char *directory, bool *there,
-                                   enum pdnn_status (*each)(void *user, const struct pdnn_library_row *row,
-                                                            struct pdnn_err *err),
-                                   void *user, struct pdnn_err *err);
+/* The complete rows of DIR/operators.csv; *there says whether there is such a file. Release *table with
+ * pdnn_table_finish, after a failure too. */
+enum pdnn_status pdnn_library_read(const char *directory, bool *there, struct pdnn_table *table,
+                                   struct pdnn_err *err);
 
 #endif

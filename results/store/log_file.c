@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "results/store/results.h"
+#include "results/table/write.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,14 +15,41 @@
 
 #define LOG_LIMIT_BYTES ((size_t)1 << 36)
 
+enum pdnn_header_match pdnn_header_match(const struct pdnn_table_def *def, const char *text, size_t length) {
+    struct pdnn_str header = {0};
+    pdnn_table_csv_header(&header, def);
+    enum pdnn_header_match match = length < header.length ? PDNN_HEADER_CUT : PDNN_HEADER_WHOLE;
+    if (memcmp(text, header.text, length < header.length ? length : header.length) != 0)
+        match = PDNN_HEADER_OTHER;
+    pdnn_str_finish(&header);
+    return match;
+}
+
+enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char *path, const char *text,
+                                    size_t length, struct pdnn_err *err) {
+    static const char first[] = "schema,";
+    const char *row = memchr(text, '\n', length);
+    bool has_schema = length > sizeof first && memcmp(text, first, sizeof first - 1) == 0;
+    if (has_schema && row && text + length - row > 2 && row[1] < '0' + PDNN_SCHEMA && row[2] == ',')
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s: written by an older version of paradnn (schema %c, now %d); use another directory", path,
+            row[1], PDNN_SCHEMA);
+    return pdnn_fail(err, PDNN_INVALID,
+                     "%s:1: not a %s of this version of paradnn (schema %d); use another directory", path,
+                     def->name, PDNN_SCHEMA);
+}
+
 void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
-                        const struct pdnn_columns *columns) {
-    *file = (struct pdnn_log_file){.folder = folder, .columns = columns, .fd = -1};
-    pdnn_folder_path(folder, columns->table, file->path);
+                        const struct pdnn_table_def *def,
+                        enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
+                                                  struct pdnn_err *err)) {
+    *file = (struct pdnn_log_file){.folder = folder, .def = def, .check = check, .fd = -1};
+    pdnn_folder_path(folder, def->name, file->path);
 }
 
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err) {
-    file->fd = openat(file->folder->fd, file->columns->table, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    file->fd = openat(file->folder->fd, file->def->name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file->fd < 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be opened for writing: %s", file->path,
                          strerror(errno));
@@ -41,34 +69,74 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
                          : "");
 }
 
-enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv *csv, struct pdnn_err *err) {
+enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_table *table,
+                                    struct pdnn_err *err) {
+    struct pdnn_table_file read = {.path = file->path, .mode = PDNN_CSV_JOURNAL, .check = file->check};
     char *text;
     size_t length;
-    *csv = (struct pdnn_csv){0};
+    pdnn_table_init(table, file->def);
     if (access(file->path, F_OK) != 0)
         return PDNN_OK;
     enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, &length, err);
     if (status != PDNN_OK)
         return status;
-    enum pdnn_header_match match = pdnn_columns_match(file->columns, text, length);
+    enum pdnn_header_match match = pdnn_header_match(file->def, text, length);
     if (match == PDNN_HEADER_OTHER)
-        status = pdnn_columns_refuse(file->columns, file->path, text, length, err);
+        status = pdnn_header_refuse(file->def, file->path, text, length, err);
     if (match != PDNN_HEADER_WHOLE) {
         free(text);
         file->torn = match == PDNN_HEADER_CUT && length > 0;
         return status;
     }
-    status = pdnn_csv_parse(file->path, text, length, PDNN_CSV_JOURNAL, csv, err);
+    struct pdnn_table rows;
+    status = pdnn_table_read_text(&read, text, length, file->def, &rows, err);
+    free(text);
     if (status == PDNN_OK) {
-        file->torn = csv->torn;
-        file->length = csv->complete_bytes;
+        pdnn_table_finish(table);
+        *table = rows;
+        file->torn = read.torn;
+        file->length = read.complete_bytes;
     }
     return status;
 }
 
-void pdnn_log_file_keep(struct pdnn_log_file *file, uint64_t length) {
-    file->torn = file->torn || length < file->length;
-    file->length = length;
+/* Behind a complete row, or behind the header. */
+static const char *next_row(const char *at) {
+    for (bool is_quoted = false; *at != '\n' || is_quoted; at++)
+        is_quoted ^= *at == '"';
+    return at + 1;
+}
+
+enum pdnn_status pdnn_log_file_keep(struct pdnn_log_file *file, size_t n_rows, struct pdnn_err *err) {
+    char *text;
+    enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, NULL, err);
+    if (status != PDNN_OK)
+        return status;
+    const char *end = next_row(text);
+    for (size_t i = 0; i < n_rows; i++)
+        end = next_row(end);
+    file->torn = file->torn || (uint64_t)(end - text) < file->length;
+    file->length = (uint64_t)(end - text);
+    free(text);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_log_file_copy(const struct pdnn_log_file *file, size_t n_rows, const bool *keeps,
+                                    struct pdnn_str *copy, struct pdnn_err *err) {
+    char *text;
+    enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, NULL, err);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_table_csv_header(copy, file->def);
+    const char *line = next_row(text);
+    for (size_t i = 0; i < n_rows; i++) {
+        const char *next = next_row(line);
+        if (keeps[i])
+            pdnn_str_append(copy, line, (size_t)(next - line));
+        line = next;
+    }
+    free(text);
+    return PDNN_OK;
 }
 
 static enum pdnn_status cut_back(const struct pdnn_log_file *file, struct pdnn_err *err) {
@@ -84,7 +152,7 @@ enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_er
     if (file->length)
         return PDNN_OK;
     struct pdnn_str header = {0};
-    pdnn_columns_header(file->columns, &header);
+    pdnn_table_csv_header(&header, file->def);
     enum pdnn_status status = pdnn_log_file_append(file, &header, err);
     pdnn_str_finish(&header);
     /* A new file survives a crash only once its directory is synced. */
@@ -114,7 +182,7 @@ void pdnn_log_file_take_back(struct pdnn_log_file *file, uint64_t length) {
 
 enum pdnn_status pdnn_log_file_check(const struct pdnn_log_file *file, struct pdnn_err *err) {
     struct stat here, named;
-    if (fstat(file->fd, &here) == 0 && fstatat(file->folder->fd, file->columns->table, &named, 0) == 0 &&
+    if (fstat(file->fd, &here) == 0 && fstatat(file->folder->fd, file->def->name, &named, 0) == 0 &&
         here.st_dev == named.st_dev && here.st_ino == named.st_ino)
         return PDNN_OK;
     return pdnn_fail(err, PDNN_IO, "%s: the file was deleted, moved or replaced meanwhile", file->path);

@@ -4,36 +4,52 @@
 #define RESULTS_STORE_LOG_FILE_H
 
 #include "base/folder.h"
-#include "results/store/columns.h"
-#include "results/table/csv.h"
+#include "results/table/read.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Whether a file that begins like the text begins with the table's header, or ends within it. */
+enum pdnn_header_match { PDNN_HEADER_OTHER, PDNN_HEADER_CUT, PDNN_HEADER_WHOLE };
+enum pdnn_header_match pdnn_header_match(const struct pdnn_table_def *def, const char *text, size_t length);
+
+/* PDNN_INVALID: the file, which begins like the text, has another header; says so if an older version of the
+ * program wrote it. */
+enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char *path, const char *text,
+                                    size_t length, struct pdnn_err *err);
+
 struct pdnn_log_file {
     const struct pdnn_folder *folder; /* borrowed */
     char path[PDNN_FOLDER_TEXT];
-    const struct pdnn_columns *columns;
+    const struct pdnn_table_def *def;
+    enum pdnn_status (*check)(const struct pdnn_table *table, size_t row, struct pdnn_err *err);
     int fd;          /* -1: not open */
     uint64_t length; /* bytes to keep */
     bool torn;       /* the file was longer than that */
 };
 
-/* The file named like the columns' table. Opens nothing. */
+/* The file named like its table; what must hold of its rows, as in struct pdnn_table_file. Opens nothing. */
 void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
-                        const struct pdnn_columns *columns);
+                        const struct pdnn_table_def *def,
+                        enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
+                                                  struct pdnn_err *err));
 
 /* Opens or creates the file for appending. exclusive: takes a lock. PDNN_BUSY if another process has it,
  * or if the file cannot be opened for writing. */
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err);
 
 /* Reads the complete rows; none if the file does not exist or ends within its header. PDNN_INVALID if it has
- * another header; the file stays as it is. Release *csv with pdnn_csv_finish. */
-enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_csv *csv, struct pdnn_err *err);
+ * another header; the file stays as it is. Release *table with pdnn_table_finish, after a failure too. */
+enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_table *table,
+                                    struct pdnn_err *err);
 
-/* Keeps only the first `length` bytes of what was loaded. Changes memory only:
+/* Keeps only the first rows of what was loaded. Changes memory only:
  * pdnn_log_file_settle changes the file. */
-void pdnn_log_file_keep(struct pdnn_log_file *file, uint64_t length);
+enum pdnn_status pdnn_log_file_keep(struct pdnn_log_file *file, size_t n_rows, struct pdnn_err *err);
+
+/* Appends the header and those of the first rows, as they stand in the file, for which it is true. */
+enum pdnn_status pdnn_log_file_copy(const struct pdnn_log_file *file, size_t n_rows, const bool *keeps,
+                                    struct pdnn_str *copy, struct pdnn_err *err);
 
 /* Truncates the open file to the bytes to keep, and writes the header if there are none. */
 enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err);

@@ -443,7 +443,7 @@ const struct pdnn_table_def pdnn_ops_def = {"ops.csv", "an instance, op and pass
 enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err) {
     const char *bound = pdnn_table_text(ops, row, PDNN_OPS_BOUND);
     if (pdnn_bound_find(bound) == PDNN_BOUND_COUNT)
-        return pdnn_fail(err, PDNN_INVALID, "bound: '%.40s' is none of compute, memory and overhead", bound);
+        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'bound'", bound);
     return PDNN_OK;
 }
 

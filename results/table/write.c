@@ -34,6 +34,13 @@ static void csv_start(struct pdnn_table_writer *writer, const struct pdnn_table 
     pdnn_csv_end_row(&csv);
 }
 
+void pdnn_table_csv_header(struct pdnn_str *out, const struct pdnn_table_def *def) {
+    struct pdnn_csv_writer csv = {.out = out};
+    for (size_t i = 0; i < def->count; i++)
+        pdnn_csv_put_text(&csv, def->column[i].name);
+    pdnn_csv_end_row(&csv);
+}
+
 static void csv_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
     struct pdnn_csv_writer csv = {.out = writer->out};
     for (size_t i = 0; i < column_count(writer, table); i++) {
@@ -231,4 +238,10 @@ void pdnn_table_csv(struct pdnn_str *out, const struct pdnn_table *table) {
     struct pdnn_table_writer writer = {.out = out, .format = PDNN_FORMAT_CSV};
     pdnn_table_write(&writer, table, NULL);
     pdnn_table_write_end(&writer);
+}
+
+void pdnn_table_csv_rows(struct pdnn_str *out, const struct pdnn_table *table) {
+    struct pdnn_table_writer writer = {.out = out, .format = PDNN_FORMAT_CSV};
+    for (size_t row = 0; row < table->n_rows; row++)
+        csv_row(&writer, table, row);
 }

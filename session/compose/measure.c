@@ -71,17 +71,15 @@ static void want_others(const struct compose *compose, size_t task, size_t round
 static enum pdnn_status add_row(struct compose *compose, size_t number, const struct pdnn_visit *visit,
                                 struct pdnn_err *err) {
     const struct context *context = &compose->contexts[compose->context_of[number]];
-    struct pdnn_library_row *row = pdnn_alloc(1, sizeof *row);
-    row->visit = *visit;
-    memcpy(row->context, context->text, sizeof row->context);
-    memcpy(row->software, context->software, sizeof row->software);
-    snprintf(row->host, sizeof row->host, "%s", compose->session->host.name);
-    snprintf(row->key, sizeof row->key, "%s", compose->operators.keys.text[number]);
-    enum pdnn_status status = pdnn_library_add(compose->request->library, row, err);
+    const struct pdnn_library_row row = {.context = context->text,
+                                         .host = compose->session->host.name,
+                                         .software = context->software,
+                                         .key = compose->operators.keys.text[number],
+                                         .visit = visit};
+    enum pdnn_status status = pdnn_library_add(compose->request->library, &row, err);
     compose->is_tried[number] = true;
     compose->result->measured++;
     compose->guessed_seconds += pdnn_compose_guess(compose, number);
-    free(row);
     return status;
 }
 

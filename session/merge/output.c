@@ -118,21 +118,26 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
     return PDNN_OK;
 }
 
+enum { ID, HOST };
+static const struct pdnn_column_def host_columns[] = {
+    [ID] = {"id", .help = "the instance"}, [HOST] = {"host", .help = "where it was measured"}};
+const struct pdnn_table_def pdnn_hosts_def = {"hosts.csv", "an instance a row, of several hosts",
+                                              host_columns, 2};
+
 /* The host of each instance, where there are several: what the journal does not say. */
 static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0};
-    struct pdnn_csv_writer writer = {.out = &text};
+    struct pdnn_table table;
     if (job->hosts.count < 2)
         return PDNN_OK;
-    pdnn_csv_put_text(&writer, "id");
-    pdnn_csv_put_text(&writer, "host");
-    pdnn_csv_end_row(&writer);
+    pdnn_table_init(&table, &pdnn_hosts_def);
     for (size_t i = 0; i < job->ids.count; i++) {
-        size_t id = job->order[i];
-        pdnn_csv_put_text(&writer, job->ids.text[id]);
-        pdnn_csv_put_text(&writer, job->hosts.text[job->of[id].host]);
-        pdnn_csv_end_row(&writer);
+        size_t id = job->order[i], row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, ID, job->ids.text[id]);
+        pdnn_table_set_text(&table, row, HOST, job->hosts.text[job->of[id].host]);
     }
+    pdnn_table_csv(&text, &table);
+    pdnn_table_finish(&table);
     return replace(job, "hosts.csv", &text, err);
 }
 

@@ -4,7 +4,8 @@
  * are more, instances are taken in batches, and each batch scans the sources again. */
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/store/columns.h"
+#include "results/store/journal_table.h"
+#include "results/table/write.h"
 #include "session/merge/job.h"
 
 #include <errno.h>
@@ -188,10 +189,10 @@ static enum pdnn_status put(struct writer *writer, const char *bytes, size_t len
     return PDNN_OK;
 }
 
-static enum pdnn_status put_header(struct writer *writer, const struct pdnn_columns *columns,
+static enum pdnn_status put_header(struct writer *writer, const struct pdnn_table_def *def,
                                    struct pdnn_err *err) {
     struct pdnn_str header = {0};
-    pdnn_columns_header(columns, &header);
+    pdnn_table_csv_header(&header, def);
     enum pdnn_status status = put(writer, header.text, header.length, err);
     pdnn_str_finish(&header);
     return status;
@@ -450,9 +451,9 @@ static enum pdnn_status write_all(struct rows *rows, struct pdnn_err *err) {
     if (status == PDNN_OK)
         status = open_writer(&rows->ops_file, &job->output, "journal-ops.csv", err);
     if (status == PDNN_OK)
-        status = put_header(&rows->visits_file, &pdnn_journal_columns, err);
+        status = put_header(&rows->visits_file, &pdnn_journal_def, err);
     if (status == PDNN_OK)
-        status = put_header(&rows->ops_file, &pdnn_journal_ops_columns, err);
+        status = put_header(&rows->ops_file, &pdnn_journal_ops_def, err);
     for (size_t from = 0; from < job->ids.count && status == PDNN_OK;)
         status = write_batch(rows, from, &from, err);
     if (status == PDNN_OK)

@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "gen/walk.h"
 #include "session/rows.h"
-#include "results/store/columns.h"
 #include "results/store/journal.h"
+#include "results/store/journal_table.h"
 #include "results/store/tables.h"
 #include "runtime/facts/standing.h"
 #include "session/merge/job.h"
@@ -152,11 +152,10 @@ static void pool_hosts(struct writing *writing) {
 }
 
 /* Appends the rows of an extent to their header. */
-static enum pdnn_status read_extent(int fd, const struct pdnn_columns *columns,
-                                    struct pdnn_merge_extent extent, struct pdnn_str *text,
-                                    struct pdnn_err *err) {
+static enum pdnn_status read_extent(int fd, const struct pdnn_table_def *def, struct pdnn_merge_extent extent,
+                                    struct pdnn_str *text, struct pdnn_err *err) {
     struct pdnn_str header = {0};
-    pdnn_columns_header(columns, &header);
+    pdnn_table_csv_header(&header, def);
     size_t used = header.length, length = used + extent.length;
     text->text = pdnn_alloc(length + 1, 1);
     memcpy(text->text, header.text, used);
@@ -180,9 +179,9 @@ static enum pdnn_status read_visits(const struct writing *writing, size_t id, st
                                     struct pdnn_err *err) {
     const struct pdnn_merge_instance *of = &writing->job->of[id];
     struct pdnn_str rows = {0}, ops = {0};
-    enum pdnn_status status = read_extent(writing->visits_fd, &pdnn_journal_columns, of->visits, &rows, err);
+    enum pdnn_status status = read_extent(writing->visits_fd, &pdnn_journal_def, of->visits, &rows, err);
     if (status == PDNN_OK)
-        status = read_extent(writing->ops_fd, &pdnn_journal_ops_columns, of->ops, &ops, err);
+        status = read_extent(writing->ops_fd, &pdnn_journal_ops_def, of->ops, &ops, err);
     if (status == PDNN_OK)
         status = pdnn_journal_parse(writing->job->ids.text[id], &rows, &ops, visits, err);
     pdnn_str_finish(&rows);

@@ -2,10 +2,10 @@
  * empty, and columns that can be read back are. */
 #include "tests/cmocka_all.h"
 
-#include "results/store/columns.h"
 #include "results/table/csv.h"
 #include "results/store/results.h"
-#include "results/store/journal.h"
+#include "results/store/journal_table.h"
+#include "results/store/library.h"
 #include "results/table/write.h"
 
 #include <math.h>
@@ -35,10 +35,11 @@ static void test_columns_names_are_unique(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
     const struct pdnn_table_def results = pdnn_results_def(pdnn_families, count_families(), &arena);
-    const struct pdnn_table_def journal = pdnn_columns_def(&pdnn_journal_columns, &arena);
     check_columns(&results);
     check_columns(&pdnn_ops_def);
-    check_columns(&journal);
+    check_columns(&pdnn_journal_def);
+    check_columns(&pdnn_journal_ops_def);
+    check_columns(&pdnn_library_def);
     pdnn_arena_finish(&arena);
 }
 
@@ -47,7 +48,7 @@ static void test_columns_warmups_are_steps(void **state) {
     (void)state;
     struct pdnn_arena arena = {0};
     const struct pdnn_table_def tables[] = {pdnn_results_def(pdnn_families, count_families(), &arena),
-                                            pdnn_columns_def(&pdnn_journal_columns, &arena)};
+                                            pdnn_journal_def};
     for (size_t i = 0; i < 2; i++) {
         size_t at = 0;
         while (strcmp(tables[i].column[at].name, "warmups") != 0)
@@ -183,7 +184,7 @@ static void test_result_cells(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-static void test_column_parse_refuses(void **state) {
+static void test_journal_refuses(void **state) {
     (void)state;
     static const struct {
         const char *column, *text;
@@ -193,14 +194,18 @@ static void test_column_parse_refuses(void **state) {
         {"time_ns_mean", "inf"}, {"time_ns_mean", "0x10"},
         {"time_ns_mean", "1,5"}, {"started_utc", "yesterday"},
     };
-    struct pdnn_journal_row *row = calloc(1, sizeof *row);
-    assert_non_null(row);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int at = pdnn_columns_find(&pdnn_journal_columns, rows[i].column);
-        if (pdnn_column_parse(&pdnn_journal_columns.column[at], row, rows[i].text))
+        const struct pdnn_visit visit = {.outcome = PDNN_OUTCOME_OK};
+        struct pdnn_table table;
+        struct pdnn_err err = {0};
+        pdnn_table_init(&table, &pdnn_journal_def);
+        pdnn_journal_add(&table, "fc/a=1", 1, &visit);
+        assert_int_equal(pdnn_journal_check_visit(&table, 0, &err), PDNN_OK);
+        if (pdnn_table_parse(&table, 0, pdnn_table_find(&table, rows[i].column), rows[i].text) &&
+            pdnn_journal_check_visit(&table, 0, &err) == PDNN_OK)
             fail_msg("%s took '%s'", rows[i].column, rows[i].text);
+        pdnn_table_finish(&table);
     }
-    free(row);
 }
 
 static void test_utc_format_and_parse(void **state) {
@@ -241,7 +246,7 @@ int main(void) {
         cmocka_unit_test(test_columns_warmups_are_steps),
         cmocka_unit_test(test_results_columns_types),
         cmocka_unit_test(test_result_cells),
-        cmocka_unit_test(test_column_parse_refuses),
+        cmocka_unit_test(test_journal_refuses),
         cmocka_unit_test(test_utc_format_and_parse),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

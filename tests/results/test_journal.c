@@ -6,7 +6,8 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/store/columns.h"
+#include "results/store/journal_table.h"
+#include "results/table/write.h"
 #include "results/store/journal.h"
 #include "results/store/journal_scan.h"
 
@@ -286,7 +287,7 @@ static void test_journal_open_torn_header(void **state) {
     struct pdnn_err err = {0};
     struct pdnn_journal *journal;
     struct pdnn_str header = {0};
-    pdnn_columns_header(&pdnn_journal_columns, &header);
+    pdnn_table_csv_header(&header, &pdnn_journal_def);
     for (size_t cut = 0; cut <= header.length; cut++) {
         char *text;
         size_t length;
@@ -306,7 +307,7 @@ static void test_journal_open_torn_header(void **state) {
 static void test_journal_open_refuses_others(void **state) {
     const struct place *place = *state;
     struct pdnn_str header = {0}, text = {0};
-    pdnn_columns_header(&pdnn_journal_columns, &header);
+    pdnn_table_csv_header(&header, &pdnn_journal_def);
     static const struct {
         bool with_header;
         const char *text, *message;
@@ -318,12 +319,13 @@ static void test_journal_open_refuses_others(void **state) {
         {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
          "journal.csv:2: schema 2, this program reads 3"},
         {true, "3,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,x\n",
-         "journal.csv:2: 'x' is not a value for column 'ops'"},
+         "journal.csv:2: ops: 'x' is not a count"},
         {true, "3,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
          "journal.csv:2: 'fine' is not a value for column 'status'"},
         {true, "3,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
          "column 'started_utc'"},
-        {true, "3,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n", "column 'visit'"},
+        {true, "3,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+         "visit: '-1' is not a count"},
         {true, "3,fc/a\n3,fc/a\n", "journal.csv:2: 2 fields, the header has 23"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

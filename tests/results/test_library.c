@@ -36,18 +36,11 @@ static struct pdnn_library *open_it(void) {
 static void add_of(struct pdnn_library *library, const char *host, int64_t started, const char *context,
                    const char *key, double ns, enum pdnn_outcome outcome) {
     struct pdnn_err err = {0};
-    struct pdnn_library_row *row = calloc(1, sizeof *row);
-    assert_non_null(row);
-    row->visit =
-        (struct pdnn_visit){.outcome = outcome, .samples = 5, .steps_per_sample = 2, .median_ns = ns};
-    row->visit.started_unix_ms = started;
-    snprintf(row->host, sizeof row->host, "%s", host);
-    snprintf(row->context, sizeof row->context, "%s", context);
-    snprintf(row->key, sizeof row->key, "%s", key);
-    snprintf(row->visit.reason, sizeof row->visit.reason, "%s",
-             outcome == PDNN_OUTCOME_OK ? "" : "why, \"so\"");
-    assert_int_equal(pdnn_library_add(library, row, &err), PDNN_OK);
-    free(row);
+    struct pdnn_visit visit = {
+        .outcome = outcome, .samples = 5, .steps_per_sample = 2, .median_ns = ns, .started_unix_ms = started};
+    const struct pdnn_library_row row = {context, host, "", key, &visit};
+    strcpy(visit.reason, outcome == PDNN_OUTCOME_OK ? "" : "why, \"so\"");
+    assert_int_equal(pdnn_library_add(library, &row, &err), PDNN_OK);
 }
 
 static void add(struct pdnn_library *library, const char *context, const char *key, double ns,

@@ -116,7 +116,7 @@ static void test_ops_reader_names_file_and_line(void **state) {
     } rows[] = {
         {"id,op,executions\n", "ops.csv:1: there is no column 'category'"},
         {HEADER "a,add,add,1,1,\na,add,add,x,1,\n", "ops.csv:3: executions: 'x' is not a count"},
-        {"bound," HEADER "slow,a,add,add,1,1,\n", "ops.csv:2: bound: 'slow' is none of"},
+        {"bound," HEADER "slow,a,add,add,1,1,\n", "ops.csv:2: 'slow' is not a value for column 'bound'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_ops_reader reader;

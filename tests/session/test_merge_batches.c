@@ -4,7 +4,8 @@
 
 #include "base/file.h"
 #include "models/instance.h"
-#include "results/store/columns.h"
+#include "results/store/journal_table.h"
+#include "results/table/write.h"
 #include "session/merge/merge.h"
 
 #include <stdio.h>
@@ -46,8 +47,8 @@ static const char *id_of(size_t i, char id[PDNN_ID_TEXT]) {
 static void make_source(const char *directory, size_t source) {
     struct pdnn_str visits = {0}, ops = {0};
     size_t seed = source == SOURCES - 1 ? 0 : source;
-    pdnn_columns_header(&pdnn_journal_columns, &visits);
-    pdnn_columns_header(&pdnn_journal_ops_columns, &ops);
+    pdnn_table_csv_header(&visits, &pdnn_journal_def);
+    pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
     for (size_t k = 0; k < INSTANCES * ROUNDS; k++) {
         char id[PDNN_ID_TEXT];
         size_t round = k / INSTANCES, instance = (k * (2 * seed + 3) + round) % INSTANCES;

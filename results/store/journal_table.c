@@ -1,0 +1,250 @@
+#include "results/store/journal_table.h"
+
+#include "models/instance.h"
+#include "results/store/results.h"
+#include "results/table/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT  .kind = PDNN_KIND_COUNT
+#define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
+
+static const struct pdnn_column_def columns[PDNN_JOURNAL_COLUMNS] = {
+    [PDNN_JOURNAL_SCHEMA] = {"schema", COUNT, .help = "version of this table"},
+    [PDNN_JOURNAL_ID] = {"id", .help = "the instance"},
+    [PDNN_JOURNAL_VISIT] = {"visit", COUNT, .help = "number of the visit to the instance, from 1"},
+    [PDNN_JOURNAL_STATUS] = {"status", .words = pdnn_outcome_words, .help = "how the visit ended"},
+    [PDNN_JOURNAL_REASON] = {"reason", .help = "why it is not ok"},
+    [PDNN_JOURNAL_STARTED_UTC] = {"started_utc", .help = "start of the visit"},
+    [PDNN_JOURNAL_PREPARE_NS] = {"prepare_ns", .unit = "ns", COUNT,
+                                 .help = "time for graph, primitives, layouts, memory and data"},
+    [PDNN_JOURNAL_PLAN_BYTES] = {"plan_bytes", .unit = "bytes", COUNT, .help = "memory allocated"},
+    [PDNN_JOURNAL_SAMPLES] = {"samples", .unit = "samples", COUNT, .help = "number of timed samples"},
+    [PDNN_JOURNAL_STEPS_PER_SAMPLE] = {"steps_per_sample", .unit = "steps", COUNT,
+                                       .help =
+                                           "steps per sample: short steps are batched; times are per step"},
+    [PDNN_JOURNAL_WARMUPS] = {"warmups", .unit = "steps", COUNT,
+                              .help = "warm-up steps before those samples; in none of the times"},
+    [PDNN_JOURNAL_TIME_NS_MEDIAN] = {"time_ns_median", .unit = "ns", NUMBER, .help = "median of the samples"},
+    [PDNN_JOURNAL_TIME_NS_MIN] = {"time_ns_min", .unit = "ns", NUMBER, .help = "minimum of the samples"},
+    [PDNN_JOURNAL_TIME_NS_MEAN] = {"time_ns_mean", .unit = "ns", NUMBER, .help = "mean of the samples"},
+    [PDNN_JOURNAL_TIME_NS_P10] = {"time_ns_p10", .unit = "ns", NUMBER,
+                                  .help = "10 % quantile of the samples, interpolated between two"},
+    [PDNN_JOURNAL_TIME_NS_P90] = {"time_ns_p90", .unit = "ns", NUMBER,
+                                  .help = "90 % quantile of the samples, interpolated between two"},
+    [PDNN_JOURNAL_TIME_NS_MAD] = {"time_ns_mad", .unit = "ns", NUMBER,
+                                  .help = "median absolute deviation of the samples"},
+    [PDNN_JOURNAL_STAMPED_NS] = {"stamped_ns", .unit = "ns", NUMBER,
+                                 .help = "median time of a whole step with each op stamped"},
+    [PDNN_JOURNAL_PROBE_GFLOPS] = {"probe_gflops", .unit = "1e9 FLOP/s", NUMBER,
+                                   .help = "FMA probes just before and after the visit, together"},
+    [PDNN_JOURNAL_PROBE_GBS] = {"probe_gbs", .unit = "1e9 B/s", NUMBER,
+                                .help = "DRAM read probes just before and after the visit, together"},
+    [PDNN_JOURNAL_STOP_REASON] = {"stop_reason", .words = pdnn_stop_words,
+                                  .help = "why it took no more samples"},
+    [PDNN_JOURNAL_ROW_FLAGS] = {"row_flags", .words = pdnn_flag_words,
+                                .help = "flags of this visit, joined by |"},
+    [PDNN_JOURNAL_OPS] = {"ops", COUNT, .help = "number of the visit's rows in journal-ops.csv"},
+};
+const struct pdnn_table_def pdnn_journal_def = {"journal.csv", "a visit a row", columns,
+                                                PDNN_JOURNAL_COLUMNS};
+
+static const struct pdnn_column_def op_columns[PDNN_JOURNAL_OPS_COLUMNS] = {
+    [PDNN_JOURNAL_OPS_ID] = {"id", .help = "the instance, as in journal.csv"},
+    [PDNN_JOURNAL_OPS_VISIT] = {"visit", COUNT, .help = "number of the instance's visit, as in journal.csv"},
+    [PDNN_JOURNAL_OPS_OP] = {"op", .help = "operator, or reorder"},
+    [PDNN_JOURNAL_OPS_OP_PASS] = {"op_pass", .help = "forward, backward-data, backward-weights, update"},
+    [PDNN_JOURNAL_OPS_OP_SHAPE] = {"op_shape", .help = "as in ops.csv"},
+    [PDNN_JOURNAL_OPS_LAYER] = {"layer",
+                                .help = "stem of its layers' names, in models that keep stems apart"},
+    [PDNN_JOURNAL_OPS_IMPLEMENTATION] = {"implementation", .help = "what ran"},
+    [PDNN_JOURNAL_OPS_EXECUTIONS] = {"executions", COUNT, .help = "executions in one step"},
+    [PDNN_JOURNAL_OPS_REORDER_BYTES] = {"reorder_bytes", .unit = "bytes", COUNT,
+                                        .help = "for reorders: bytes moved by all of them"},
+    [PDNN_JOURNAL_OPS_TIME_NS] = {"time_ns", .unit = "ns", NUMBER,
+                                  .help = "time of all of them, median of the stamped steps"},
+};
+const struct pdnn_table_def pdnn_journal_ops_def = {"journal-ops.csv", "a visit and op a row", op_columns,
+                                                    PDNN_JOURNAL_OPS_COLUMNS};
+
+static void put_line(struct pdnn_table *table, size_t row, size_t column, const char *text) {
+    struct pdnn_str line = {0};
+    pdnn_str_append(&line, text, strlen(text));
+    for (size_t i = 0; i < line.length; i++)
+        if ((unsigned char)line.text[i] < 0x20)
+            line.text[i] = ' ';
+    pdnn_table_set_text(table, row, column, pdnn_str_text(&line));
+    pdnn_str_finish(&line);
+}
+
+/* The columns that are empty without samples; with samples, a 0 is a 0. */
+static void put_samples(struct pdnn_table *journal, size_t row, const struct pdnn_visit *visit) {
+    const uint64_t counts[] = {visit->samples, visit->steps_per_sample, visit->warmups};
+    const double numbers[] = {visit->median_ns, visit->min_ns, visit->mean_ns,
+                              visit->p10_ns,    visit->p90_ns, visit->mad_ns};
+    if (!visit->samples)
+        return;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        pdnn_table_set_count(journal, row, PDNN_JOURNAL_SAMPLES + i, counts[i]);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        pdnn_table_set_number(journal, row, PDNN_JOURNAL_TIME_NS_MEDIAN + i, numbers[i]);
+    pdnn_table_set_text(journal, row, PDNN_JOURNAL_STOP_REASON, pdnn_stop_name(visit->stop));
+}
+
+/* What is 0 was not measured: the visit did not get that far. */
+static void put_measured(struct pdnn_table *journal, size_t row, const struct pdnn_visit *visit) {
+    const double numbers[] = {visit->stamped_ns, visit->probe_gflops, visit->probe_gbs};
+    if (visit->prepare_ns)
+        pdnn_table_set_count(journal, row, PDNN_JOURNAL_PREPARE_NS, visit->prepare_ns);
+    if (visit->plan_bytes)
+        pdnn_table_set_count(journal, row, PDNN_JOURNAL_PLAN_BYTES, visit->plan_bytes);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i] != 0)
+            pdnn_table_set_number(journal, row, PDNN_JOURNAL_STAMPED_NS + i, numbers[i]);
+}
+
+void pdnn_journal_add(struct pdnn_table *journal, const char *id, uint64_t number,
+                      const struct pdnn_visit *visit) {
+    char started[PDNN_UTC_TEXT], flags[PDNN_FLAGS_TEXT];
+    const size_t row = pdnn_table_add_row(journal);
+    pdnn_table_set_count(journal, row, PDNN_JOURNAL_SCHEMA, PDNN_SCHEMA);
+    put_line(journal, row, PDNN_JOURNAL_ID, id);
+    pdnn_table_set_count(journal, row, PDNN_JOURNAL_VISIT, number);
+    pdnn_table_set_text(journal, row, PDNN_JOURNAL_STATUS, pdnn_outcome_name(visit->outcome));
+    put_line(journal, row, PDNN_JOURNAL_REASON, visit->reason);
+    pdnn_table_set_text(journal, row, PDNN_JOURNAL_STARTED_UTC,
+                        pdnn_utc_format(visit->started_unix_ms, started));
+    put_samples(journal, row, visit);
+    put_measured(journal, row, visit);
+    pdnn_table_set_text(journal, row, PDNN_JOURNAL_ROW_FLAGS, pdnn_flags_format(visit->flags, flags));
+    pdnn_table_set_count(journal, row, PDNN_JOURNAL_OPS, visit->n_ops);
+}
+
+/* The key is split at its first two slashes. */
+void pdnn_journal_add_op(struct pdnn_table *ops, const char *id, uint64_t number,
+                         const struct pdnn_visit_op *op) {
+    char key[PDNN_OP_KEY_TEXT];
+    const size_t row = pdnn_table_add_row(ops);
+    put_line(ops, row, PDNN_JOURNAL_OPS_ID, id);
+    pdnn_table_set_count(ops, row, PDNN_JOURNAL_OPS_VISIT, number);
+    snprintf(key, sizeof key, "%s", op->key);
+    char *part = key;
+    for (size_t column = PDNN_JOURNAL_OPS_OP; column <= PDNN_JOURNAL_OPS_OP_SHAPE; column++) {
+        size_t length = column == PDNN_JOURNAL_OPS_OP_SHAPE ? strlen(part) : strcspn(part, "/");
+        bool has_more = part[length];
+        part[length] = 0;
+        put_line(ops, row, column, part);
+        part += length + has_more;
+    }
+    put_line(ops, row, PDNN_JOURNAL_OPS_LAYER, op->layer);
+    put_line(ops, row, PDNN_JOURNAL_OPS_IMPLEMENTATION, op->implementation);
+    pdnn_table_set_count(ops, row, PDNN_JOURNAL_OPS_EXECUTIONS, op->count);
+    pdnn_table_set_count(ops, row, PDNN_JOURNAL_OPS_REORDER_BYTES, op->bytes);
+    pdnn_table_set_number(ops, row, PDNN_JOURNAL_OPS_TIME_NS, op->time_ns);
+}
+
+static uint64_t count_of(const struct pdnn_table *journal, size_t row, size_t column) {
+    return pdnn_table_is_empty(journal, row, column) ? 0 : pdnn_table_count(journal, row, column);
+}
+
+static double number_of(const struct pdnn_table *journal, size_t row, size_t column) {
+    return pdnn_table_is_empty(journal, row, column) ? 0 : pdnn_table_number(journal, row, column);
+}
+
+struct pdnn_visit pdnn_journal_visit(const struct pdnn_table *journal, size_t row) {
+    const char *stop = pdnn_table_text(journal, row, PDNN_JOURNAL_STOP_REASON);
+    struct pdnn_visit visit = {
+        .outcome = pdnn_outcome_find(pdnn_table_text(journal, row, PDNN_JOURNAL_STATUS)),
+        .prepare_ns = count_of(journal, row, PDNN_JOURNAL_PREPARE_NS),
+        .plan_bytes = count_of(journal, row, PDNN_JOURNAL_PLAN_BYTES),
+        .samples = count_of(journal, row, PDNN_JOURNAL_SAMPLES),
+        .steps_per_sample = count_of(journal, row, PDNN_JOURNAL_STEPS_PER_SAMPLE),
+        .warmups = count_of(journal, row, PDNN_JOURNAL_WARMUPS),
+        .median_ns = number_of(journal, row, PDNN_JOURNAL_TIME_NS_MEDIAN),
+        .min_ns = number_of(journal, row, PDNN_JOURNAL_TIME_NS_MIN),
+        .mean_ns = number_of(journal, row, PDNN_JOURNAL_TIME_NS_MEAN),
+        .p10_ns = number_of(journal, row, PDNN_JOURNAL_TIME_NS_P10),
+        .p90_ns = number_of(journal, row, PDNN_JOURNAL_TIME_NS_P90),
+        .mad_ns = number_of(journal, row, PDNN_JOURNAL_TIME_NS_MAD),
+        .stamped_ns = number_of(journal, row, PDNN_JOURNAL_STAMPED_NS),
+        .probe_gflops = number_of(journal, row, PDNN_JOURNAL_PROBE_GFLOPS),
+        .probe_gbs = number_of(journal, row, PDNN_JOURNAL_PROBE_GBS),
+        .stop = *stop ? pdnn_stop_find(stop) : (enum pdnn_stop)0,
+        .flags = pdnn_flags_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_ROW_FLAGS)),
+        .n_ops = (size_t)pdnn_table_count(journal, row, PDNN_JOURNAL_OPS),
+    };
+    snprintf(visit.reason, sizeof visit.reason, "%s", pdnn_table_text(journal, row, PDNN_JOURNAL_REASON));
+    pdnn_utc_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_STARTED_UTC), &visit.started_unix_ms);
+    return visit;
+}
+
+/* The key of the row's op, or false if it is too long for one. */
+static bool join_key(const struct pdnn_table *ops, size_t row, char key[PDNN_OP_KEY_TEXT]) {
+    int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/%s", pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP),
+                          pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP_PASS),
+                          pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_OP_SHAPE));
+    return length >= 0 && length < PDNN_OP_KEY_TEXT;
+}
+
+struct pdnn_visit_op pdnn_journal_op(const struct pdnn_table *ops, size_t row) {
+    struct pdnn_visit_op op = {
+        .count = (uint32_t)pdnn_table_count(ops, row, PDNN_JOURNAL_OPS_EXECUTIONS),
+        .bytes = pdnn_table_count(ops, row, PDNN_JOURNAL_OPS_REORDER_BYTES),
+        .time_ns = pdnn_table_number(ops, row, PDNN_JOURNAL_OPS_TIME_NS),
+    };
+    join_key(ops, row, op.key);
+    snprintf(op.layer, sizeof op.layer, "%s", pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_LAYER));
+    snprintf(op.implementation, sizeof op.implementation, "%s",
+             pdnn_table_text(ops, row, PDNN_JOURNAL_OPS_IMPLEMENTATION));
+    return op;
+}
+
+static enum pdnn_status refuse(const struct pdnn_table *table, size_t row, size_t column,
+                               struct pdnn_err *err) {
+    struct pdnn_str cell = {0};
+    pdnn_table_append(table, row, column, &cell);
+    pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column '%s'", pdnn_str_text(&cell),
+              table->column[column].def.name);
+    pdnn_str_finish(&cell);
+    return PDNN_INVALID;
+}
+
+static bool fits(const struct pdnn_table *table, size_t row, size_t column, size_t room) {
+    return strlen(pdnn_table_text(table, row, column)) < room;
+}
+
+enum pdnn_status pdnn_journal_check_visit(const struct pdnn_table *journal, size_t row,
+                                          struct pdnn_err *err) {
+    const uint64_t schema = pdnn_table_count(journal, row, PDNN_JOURNAL_SCHEMA);
+    const char *stop = pdnn_table_text(journal, row, PDNN_JOURNAL_STOP_REASON);
+    int64_t started;
+    if (schema != PDNN_SCHEMA)
+        return pdnn_fail(err, PDNN_INVALID, "schema %" PRIu64 ", this program reads %d", schema, PDNN_SCHEMA);
+    if (!fits(journal, row, PDNN_JOURNAL_ID, PDNN_ID_TEXT))
+        return refuse(journal, row, PDNN_JOURNAL_ID, err);
+    if (!fits(journal, row, PDNN_JOURNAL_REASON, PDNN_REASON_TEXT))
+        return refuse(journal, row, PDNN_JOURNAL_REASON, err);
+    if (pdnn_outcome_find(pdnn_table_text(journal, row, PDNN_JOURNAL_STATUS)) == PDNN_OUTCOME_COUNT)
+        return refuse(journal, row, PDNN_JOURNAL_STATUS, err);
+    if (!pdnn_utc_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_STARTED_UTC), &started))
+        return refuse(journal, row, PDNN_JOURNAL_STARTED_UTC, err);
+    if (*stop && pdnn_stop_find(stop) == PDNN_STOP_COUNT)
+        return refuse(journal, row, PDNN_JOURNAL_STOP_REASON, err);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_journal_check_op(const struct pdnn_table *ops, size_t row, struct pdnn_err *err) {
+    char key[PDNN_OP_KEY_TEXT];
+    if (!join_key(ops, row, key))
+        return refuse(ops, row, PDNN_JOURNAL_OPS_OP_SHAPE, err);
+    if (!fits(ops, row, PDNN_JOURNAL_OPS_LAYER, PDNN_OP_LAYER_TEXT))
+        return refuse(ops, row, PDNN_JOURNAL_OPS_LAYER, err);
+    if (!fits(ops, row, PDNN_JOURNAL_OPS_IMPLEMENTATION, PDNN_IMPLEMENTATION_TEXT))
+        return refuse(ops, row, PDNN_JOURNAL_OPS_IMPLEMENTATION, err);
+    if (pdnn_table_count(ops, row, PDNN_JOURNAL_OPS_EXECUTIONS) > UINT32_MAX)
+        return refuse(ops, row, PDNN_JOURNAL_OPS_EXECUTIONS, err);
+    return PDNN_OK;
+}
