@@ -98,10 +98,15 @@ static struct pdnn_value *alloc_values(struct pdnn_arena *arena, size_t count, s
     return values;
 }
 
-static enum pdnn_status has_twice(const struct pdnn_param_def *def, const struct pdnn_yaml *node,
-                                  struct pdnn_value value, struct pdnn_err *err) {
+enum pdnn_status pdnn_axis_check_once(const struct pdnn_axis *axis, struct pdnn_err *err) {
     char text[PDNN_PARAM_TEXT];
-    return pdnn_yaml_fail(node, err, "%s has %s twice", def->name, pdnn_param_format(def, value, text));
+    const struct pdnn_yaml *child = axis->node->first;
+    if (!axis->repeat)
+        return PDNN_OK;
+    for (uint64_t i = 0; i < axis->repeat; i++)
+        child = child->next;
+    return pdnn_yaml_fail(child, err, "%s has %s twice", axis->def->name,
+                          pdnn_param_format(axis->def, axis->values[axis->repeat], text));
 }
 
 /* Puts equal values beside each other, in the order of the list. */
@@ -153,12 +158,7 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
     enum pdnn_status status = find_twice(values, count, arena, &twice, err);
     if (status != PDNN_OK)
         return status;
-    if (twice < count) {
-        const struct pdnn_yaml *child = node->first;
-        for (size_t i = 0; i < twice; i++)
-            child = child->next;
-        return has_twice(axis->def, child, values[twice], err);
-    }
+    axis->repeat = twice < count ? twice : 0;
     axis->count = count;
     axis->values = values;
     return PDNN_OK;

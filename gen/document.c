@@ -167,8 +167,8 @@ static void append(struct pdnn_yaml *parent, struct pdnn_yaml *child) {
     parent->count++;
 }
 
-static enum pdnn_status check_characters(const struct pdnn_yaml *node, const char *text, size_t length,
-                                         struct pdnn_err *err) {
+enum pdnn_status pdnn_yaml_check_text(const struct pdnn_yaml *node, const char *text, size_t length,
+                                      struct pdnn_err *err) {
     if (length > PDNN_YAML_TEXT_BYTES)
         return pdnn_yaml_fail(node, err, "a value of %zu bytes, the limit is %d", length,
                               PDNN_YAML_TEXT_BYTES);
@@ -185,7 +185,7 @@ static enum pdnn_status build_scalar(struct builder *builder, const yaml_event_t
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     struct pdnn_yaml node = place(builder, event->start_mark);
-    enum pdnn_status status = check_characters(&node, text, length, err);
+    enum pdnn_status status = pdnn_yaml_check_text(&node, text, length, err);
     if (status != PDNN_OK)
         return status;
     node.plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -264,12 +264,59 @@ static enum pdnn_status build_next(struct builder *builder, int depth, struct pd
     return status;
 }
 
+static bool is_merge(const struct pdnn_yaml *child) {
+    return child->key->plain && strcmp(child->key->text, "<<") == 0;
+}
+
+/* Appends the keys that the map does not have. What is searched meanwhile counts like values. */
+static enum pdnn_status merge_map(struct builder *builder, struct pdnn_yaml *map, struct pdnn_yaml *from,
+                                  struct pdnn_err *err) {
+    enum { SEARCHED_NODES = 64 };
+    if (from->kind != PDNN_YAML_MAP)
+        return pdnn_yaml_fail(from, err, "<< takes a map, such as *anchor, or a list of maps, not %s",
+                              pdnn_yaml_kind_name(from));
+    for (struct pdnn_yaml *child = from->first, *next; child; child = next) {
+        next = child->next;
+        builder->count->nodes += map->count / SEARCHED_NODES;
+        if (builder->count->nodes > PDNN_YAML_NODES)
+            return pdnn_yaml_fail(from, err, "more than %d values, merged ones among them", PDNN_YAML_NODES);
+        if (pdnn_yaml_find(map, child->key->text))
+            continue;
+        child->next = NULL;
+        append(map, child);
+    }
+    return PDNN_OK;
+}
+
+/* YAML's merge key: the map gets what those of `<<` have and it has not; of several, the first counts. */
+static enum pdnn_status merge(struct builder *builder, struct pdnn_yaml *map, struct pdnn_err *err) {
+    struct pdnn_yaml merged = {0}, *child = map->first, *next;
+    enum pdnn_status status = PDNN_OK;
+    map->first = map->last = NULL;
+    map->count = 0;
+    for (; child; child = next) {
+        next = child->next;
+        child->next = NULL;
+        append(is_merge(child) ? &merged : map, child);
+    }
+    for (child = merged.first; child && status == PDNN_OK; child = child->next) {
+        bool is_list = child->kind == PDNN_YAML_LIST;
+        for (struct pdnn_yaml *from = is_list ? child->first : child; from && status == PDNN_OK;
+             from = is_list ? from->next : NULL)
+            status = merge_map(builder, map, from, err);
+    }
+    return status;
+}
+
 static enum pdnn_status build_children(struct builder *builder, struct pdnn_yaml *parent, int depth,
                                        struct pdnn_err *err) {
+    bool merges = false;
     for (;;) {
         bool end;
         struct pdnn_yaml *key = NULL, *child = NULL;
         enum pdnn_status status = build_next(builder, depth, &child, &end, err);
+        if (status == PDNN_OK && end && merges)
+            status = merge(builder, parent, err);
         if (status != PDNN_OK || end)
             return status;
         if (parent->kind == PDNN_YAML_MAP) {
@@ -282,6 +329,7 @@ static enum pdnn_status build_children(struct builder *builder, struct pdnn_yaml
             return status;
         child->key = key;
         append(parent, child);
+        merges = merges || (key && is_merge(child));
     }
 }
 

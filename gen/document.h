@@ -73,6 +73,10 @@ enum pdnn_status pdnn_yaml_fail(const struct pdnn_yaml *node, struct pdnn_err *e
 enum pdnn_status pdnn_yaml_fail_in(const struct pdnn_yaml *node, size_t offset, struct pdnn_err *err,
                                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
+/* PDNN_INVALID if the text of a node is too long, or has characters that nobody sees. */
+enum pdnn_status pdnn_yaml_check_text(const struct pdnn_yaml *node, const char *text, size_t length,
+                                      struct pdnn_err *err);
+
 /* Puts "file:line:col: " in front of the existing error. */
 enum pdnn_status pdnn_yaml_wrap(const struct pdnn_yaml *node, struct pdnn_err *err);
 

@@ -10,6 +10,7 @@ extern const struct pdnn_key_table pdnn_spec_keys, pdnn_measure_keys, pdnn_limit
 extern const struct pdnn_key_table pdnn_epoch_keys;                                     /* gen/seqpoint.c */
 extern const struct pdnn_key_table pdnn_entry_keys, pdnn_sample_keys;                   /* gen/model.c */
 extern const struct pdnn_key_table pdnn_range_keys;                                     /* gen/axis.c */
+extern const struct pdnn_key_table pdnn_rows_keys;                                      /* gen/rows.c */
 
 /* The key of a family's map that is not a hyper-parameter. */
 extern const char pdnn_preset_key[];

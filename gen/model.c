@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "gen/language.h"
+#include "gen/rows.h"
 #include "gen/where.h"
 
 #include <inttypes.h>
@@ -10,7 +11,7 @@
 /* An entry: what its family's key names, and the nodes. */
 struct entry {
     struct pdnn_model_name name;
-    const struct pdnn_yaml *family, *zip, *where, *sample;
+    const struct pdnn_yaml *family, *zip, *rows, *where, *sample;
 };
 
 static const struct pdnn_key_def entry_keys[] = {
@@ -21,6 +22,14 @@ static const struct pdnn_key_def entry_keys[] = {
      .absent = "all axes multiply",
      .help = "axes of equal length that advance together instead of multiplying",
      .example = "{fc: {input: [100, 200], output: [10, 20]}, zip: [[input, output]]}"},
+    {.name = "rows",
+     .read = pdnn_key_read_node,
+     .offset = offsetof(struct entry, rows),
+     .values = "a map",
+     .absent = "no table",
+     .help = "a table whose columns are keys: its rows multiply with the other axes",
+     .example =
+         "{fc: {layers: 2}, rows: {columns: [nodes, batch], values: [[64, 16], [64, 32], [128, 16]]}}"},
     {.name = "where",
      .read = pdnn_key_read_node,
      .offset = offsetof(struct entry, where),
@@ -178,20 +187,31 @@ static enum pdnn_status read_hyper(const struct pdnn_yaml *map, const struct pdn
  * at the last combination tried. */
 static bool applies_somewhere(const struct pdnn_spec_model *model, size_t param,
                               struct pdnn_instance *instance) {
+    struct {
+        size_t axis;
+        uint64_t words; /* a bit each: a zipped axis may have one many times */
+    } choices[PDNN_HYPER_MAX];
+    size_t n_choices = 0;
     uint64_t points = 1;
     *instance = model->base;
     for (size_t i = 0; i < model->n_axes; i++) {
         const struct pdnn_axis *axis = &model->axes[i];
-        points *= !axis->is_setting && axis->def->type == PDNN_PARAM_CHOICE ? axis->count : 1;
+        if (axis->is_setting || axis->def->type != PDNN_PARAM_CHOICE)
+            continue;
+        choices[n_choices].axis = i;
+        choices[n_choices].words = 0;
+        for (uint64_t at = 0; at < axis->count; at++)
+            choices[n_choices].words |= UINT64_C(1) << axis->values[at].number;
+        points *= (uint64_t)__builtin_popcountll(choices[n_choices++].words);
     }
     for (uint64_t point = 0; point < points; point++) {
         uint64_t rest = point;
-        for (size_t i = 0; i < model->n_axes; i++) {
-            const struct pdnn_axis *axis = &model->axes[i];
-            if (axis->is_setting || axis->def->type != PDNN_PARAM_CHOICE)
-                continue;
-            pdnn_axis_apply(axis, rest % axis->count, instance);
-            rest /= axis->count;
+        for (size_t i = 0; i < n_choices; i++) {
+            uint64_t words = choices[i].words, count = (uint64_t)__builtin_popcountll(words);
+            for (uint64_t skip = rest % count; skip; skip--)
+                words &= words - 1;
+            instance->hyper[model->axes[choices[i].axis].index] = pdnn_value_of(__builtin_ctzll(words));
+            rest /= count;
         }
         if (pdnn_hyper_applies(instance, param))
             return true;
@@ -232,7 +252,7 @@ static enum pdnn_status zip_unknown(const struct pdnn_spec_model *model, const s
 
 /* One list of names: all join the group of the first. */
 static enum pdnn_status zip_names(const struct pdnn_spec_model *model, const struct pdnn_yaml *names,
-                                  size_t *group_of, bool *taken, struct pdnn_err *err) {
+                                  size_t first_row, size_t *group_of, bool *taken, struct pdnn_err *err) {
     if (names->kind != PDNN_YAML_LIST || names->count < 2)
         return pdnn_yaml_fail(names, err, "zip takes lists of two names or more: [[input, output]]");
     int first = -1;
@@ -246,7 +266,9 @@ static enum pdnn_status zip_names(const struct pdnn_spec_model *model, const str
         if (axis < 0)
             return zip_unknown(model, name, err);
         if (taken[axis])
-            return pdnn_yaml_fail(name, err, "zip names %s twice", name->text);
+            return pdnn_yaml_fail(
+                name, err, (size_t)axis < first_row ? "zip names %s twice" : "zip names %s, a column of rows",
+                name->text);
         member[axis] = taken[axis] = true;
         first = first < 0 ? axis : first;
         group = (size_t)axis < group ? (size_t)axis : group;
@@ -284,16 +306,24 @@ static enum pdnn_status make_groups(struct pdnn_spec_model *model, const size_t 
     return PDNN_OK;
 }
 
-static enum pdnn_status combine(struct pdnn_spec_model *model, const struct pdnn_yaml *zip,
+/* first_row: the first of the axes of `rows`, which are the last ones. */
+static enum pdnn_status combine(struct pdnn_spec_model *model, const struct pdnn_yaml *zip, size_t first_row,
                                 struct pdnn_err *err) {
     size_t group_of[PDNN_MODEL_AXES_MAX];
     bool taken[PDNN_MODEL_AXES_MAX] = {false};
-    for (size_t i = 0; i < model->n_axes; i++)
-        group_of[i] = i;
+    for (size_t i = 0; i < model->n_axes; i++) {
+        group_of[i] = i < first_row ? i : first_row;
+        taken[i] = i >= first_row && model->n_axes > first_row + 1;
+    }
     if (zip && zip->kind != PDNN_YAML_LIST)
         return pdnn_yaml_fail(zip, err, "zip takes lists of two names or more: [[input, output]]");
     for (const struct pdnn_yaml *names = zip ? zip->first : NULL; names; names = names->next) {
-        enum pdnn_status status = zip_names(model, names, group_of, taken, err);
+        enum pdnn_status status = zip_names(model, names, first_row, group_of, taken, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    for (size_t i = 0; i < model->n_axes; i++) {
+        enum pdnn_status status = taken[i] ? PDNN_OK : pdnn_axis_check_once(&model->axes[i], err);
         if (status != PDNN_OK)
             return status;
     }
@@ -354,10 +384,13 @@ enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *node, const struct
         memcpy(model->axes, settings, n_settings * sizeof *settings);
     model->n_axes = n_settings;
     status = read_hyper(entry.family, entry.name.preset, arena, model, err);
+    const size_t first_row = model->n_axes;
+    if (status == PDNN_OK && entry.rows)
+        status = pdnn_rows_read(entry.rows, model->base.family, arena, model->axes, &model->n_axes, err);
     if (status == PDNN_OK)
         status = check_applies(model, err);
     if (status == PDNN_OK)
-        status = combine(model, entry.zip, err);
+        status = combine(model, entry.zip, first_row, err);
     if (status == PDNN_OK && entry.where)
         status = read_where(entry.where, model, err);
     if (status == PDNN_OK && entry.sample)

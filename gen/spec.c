@@ -5,6 +5,7 @@
 #include "gen/model.h"
 #include "gen/override.h"
 #include "gen/record.h"
+#include "gen/rows.h"
 #include "gen/source.h"
 
 #include <inttypes.h>
@@ -447,6 +448,8 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         status = gather_documents(&origin, &spec->arena, &roots, &source_of, err);
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
         status = pdnn_override_apply(sets[i], roots, origin.n_roots, &count, &spec->arena, err);
+    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
+        status = pdnn_rows_load(roots[i], &count, &spec->arena, err);
     if (status == PDNN_OK && models)
         status = origin.n_roots == 1
                      ? replace_models(roots[0], models, &spec->arena, err)

@@ -39,7 +39,7 @@ static const char smallest[] = "models: [resnet50: {}]\n";
 
 static const char *const axes[] = {
     "A value is a scalar, a list, or a range from one number to another. More than one value makes an axis. Axes "
-    "multiply, except those that `zip` advances together. Run settings vary slowest, the axis written last varies "
+    "multiply, except those that `zip` or `rows` advance together. Run settings vary slowest, the axis written last varies "
     "fastest. Values that come out the same are one instance.",
     "For a hyper-parameter that takes lists, one value is `3`, `3-4-6-3` or `[3, 4, 6, 3]`: `blocks: [[3, 4, 6, 3], "
     "2]` has two values, and so does `blocks: [3, 4]`. The last number of a list stands for all that follow.",
@@ -84,6 +84,8 @@ static const char *const models_more[] = {
     "A hyper-parameter may apply only with a certain word of another (`kernel` with `block: plain`). Elsewhere it does "
     "not multiply; giving it where it can never apply is an error. Values that contradict each other (an image smaller "
     "than a network's windows) make the instance `invalid` if the entry has others, and are an error otherwise.",
+    "What several entries share is written once, as an anchor that YAML's merge key takes up: `- fc: &wide {nodes: "
+    "4096, batch: 64}`, then `- fc: {<<: *wide, layers: 8}`.",
     "Beside the family an entry may have:",
     NULL,
 };
@@ -224,6 +226,8 @@ static void put_models(struct pdnn_page *page) {
     pdnn_page_code(page, presets_example);
     paragraphs(page, models_more);
     put_keys(page, &pdnn_entry_keys, NULL);
+    pdnn_page_paragraph(page, "`rows` is a map:");
+    put_keys(page, &pdnn_rows_keys, NULL);
     pdnn_page_paragraph(page, "`sample` is a map:");
     put_keys(page, &pdnn_sample_keys, NULL);
     paragraphs(page, sample_text);

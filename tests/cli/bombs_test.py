@@ -75,6 +75,12 @@ SPECS = {
     "zip": model("nodes: {from: 1, to: 16000000, plus: 1}, input: {from: 1, to: 16000000, plus: 1}",
                  "    zip: [[nodes, input]]\n"),
     "names to zip": model("nodes: [1, 2], input: [1, 2]", "    zip: [" + "[nodes, input], " * 50000 + "]\n"),
+    "a large map merged": "a: &a {" + ", ".join(f"k{i}: 1" for i in range(40000)) + "}\nb: {<<: *a, "
+                          + ", ".join(f"l{i}: 1" for i in range(20000)) + "}\n",
+    "a map merged often": model("layers: 1", "  - fc: &a {" + ", ".join(f"k{i}: 1" for i in range(300)) + "}\n"
+                                + ("  - fc: {<<: [" + "*a, " * 60 + "]}\n") * 60),
+    "many columns": model("", "    rows: {columns: [" + "nodes, " * 100000 + "], values: [[1]]}\n"),
+    "many rows": model("", "    rows: {columns: [nodes, batch], values: [" + "[1, 2], " * 40000 + "]}\n"),
     "a long key": model("k" * 900000 + ": 1"),
     "a long key of its own": "? " + "k" * 900000 + "\n: 1\n" + model(""),
     "a long value": "sweep: " + "x" * 900000 + "\n" + model(""),

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 PARADNN, DOCUMENT = (os.path.abspath(path) for path in sys.argv[1:3])
@@ -16,7 +17,10 @@ TOP = ("sweep", "seed", "run", "measure", "limits", "seqpoint", "dataset", "mode
 
 
 def paradnn(*arguments, text=None):
-    return subprocess.run([PARADNN, *arguments], input=text, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryDirectory() as place:
+        with open(os.path.join(place, "shapes.csv"), "w", encoding="utf-8") as file:
+            file.write("nodes,batch\n64,16\n64,32\n")
+        return subprocess.run([PARADNN, *arguments], input=text, capture_output=True, text=True, check=False, cwd=place)
 
 
 def page():

@@ -26,6 +26,16 @@ FILES = {
     "nodes.yaml": "nodes: 128\nmodels: [fc: {}]\n",
     "threads.yaml": "models: [fc: {threads: 1}]\n",
     "rounds.yaml": "run: {rounds: 3}\nmodels: [fc: {}]\n",
+    "zip.yaml": "run: {threads: 1}\nmodels: [{fc: {nodes: [64, 128, 64], batch: [16, 16, 32]}, zip: [[nodes, batch]]}]\n",
+    "rows.yaml": "models:\n  - fc: {layers: [1, 2]}\n    rows: {columns: [nodes, batch, threads], values: [[64, 16, 1], [64, 32, 1], [64, 16, 1]]}\n",
+    "shapes/spec.yaml": "run: {threads: 1}\nmodels: [{fc: {layers: 1}, rows: {file: some.csv}}]\n",
+    "shapes/fewer.yaml": "run: {threads: 1}\nmodels: [{fc: {layers: 1}, rows: {file: some.csv, columns: [batch]}, where: batch > 16}]\n",
+    "shapes/wrong.yaml": "models: [{fc: {layers: 1}, rows: {file: some.csv, columns: [btch]}}]\n",
+    "shapes/cell.yaml": "models: [{fc: {}, rows: {file: cell.csv}}]\n",
+    "shapes/some.csv": "\ufeffnodes, batch,mode\r\n64,16,\"infer\"\r\n\r\n64,32,train\r\n",
+    "shapes/cell.csv": "nodes,batch\n64,16\n64,x\n",
+    "merge.yaml": "run: {threads: 1}\nmodels:\n  - fc: &a {layers: 1, nodes: 8}\n  - fc: &b {<<: *a, nodes: 16, batch: 2}\n"
+                  "  - fc: {batch: 4, <<: [*b, {nodes: 32, input: 7}]}\n",
     "fc.results/spec.yaml": "models: [fc: {}]\n",
     "fc.results/results.csv": "id,status\n",
 }
@@ -50,6 +60,13 @@ WORKS = [
     ("list -", FILES["fc.yaml"], r"fc/layers=1,nodes=8,.*\n.*fc/layers=2,nodes=8,"),
     ("list - resnet50", FILES["fc.yaml"], r"fc/layers=1,.*\n.*\n.*rnn/.*\n.*cnn/block=bottleneck,"),
     ("list --count - --set run.mode=train", FILES["fc.yaml"], r"instances +3\n"),
+    ("list zip.yaml", "", r"nodes=64,[^\n]*batch=16,[^\n]*\n[^\n]*nodes=128,[^\n]*batch=16,[^\n]*\n[^\n]*nodes=64,[^\n]*batch=32,[^\n]*\n\Z"),
+    ("list rows.yaml", "", r"layers=1,nodes=64,[^\n]*batch=16,[^\n]*\n[^\n]*layers=1,nodes=64,[^\n]*batch=32,[^\n]*\n[^\n]*layers=2,[^\n]*batch=16"
+     r"[^\n]*\n[^\n]*layers=2,[^\n]*batch=32,[^\n]*\n\Z"),
+    ("list shapes/spec.yaml", "", r"status  id\n[^\n]*batch=16,[^\n]*mode=infer,[^\n]*\n[^\n]*batch=32,activation=relu,threads=1\n\Z"),
+    ("list shapes/fewer.yaml", "", r"filtered  fc/layers=1,[^\n]*batch=16,[^\n]*\n[^\n]*batch=32,activation=relu,threads=1\n\Z"),
+    ("list merge.yaml", "", r"layers=1,nodes=8,input=2000,[^\n]*\n[^\n]*layers=1,nodes=16,input=2000,[^\n]*batch=2,[^\n]*\n"
+     r"[^\n]*layers=1,nodes=16,input=7,[^\n]*batch=4,[^\n]*\n\Z"),
     ("families resnet50", "", r"hyper-parameter +block "),
     ("columns gflops", "", r"results +gflops "),
     ("columns preempted", "", r"flags +preempted +.*What to do: "),
@@ -100,6 +117,8 @@ WRONG = [
     ("sweep fc.yaml --budget 45s", "sweep: unknown option '--budget', it belongs under limits: --set limits.budget=VALUE"),
     ("list fc.results", "fc.results: is a result directory, its spec is fc.results/spec.yaml"),
     ("run fc.results/results.csv", "fc.results/results.csv: is a table, expected a spec or an ID"),
+    ("list shapes/wrong.yaml", "shapes/wrong.yaml:1:61: shapes/some.csv has no column 'btch'"),
+    ("list shapes/cell.yaml", "shapes/cell.csv:3:4: batch is 'x', expected a whole number"),
     ("list - -", "'-' is given twice, and there is one standard input"),
     ("list -", "stdin:1:1: empty, a spec has at least `models`"),
     ("sweep -", "stdin:1:1: empty, a spec has at least `models`"),
@@ -122,9 +141,9 @@ class Tried(unittest.TestCase):
     def setUp(self):
         self.directory = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.directory)
-        os.mkdir(os.path.join(self.directory, "fc.results"))
         for name, text in FILES.items():
-            with open(os.path.join(self.directory, name), "w", encoding="utf-8") as file:
+            os.makedirs(os.path.dirname(os.path.join(self.directory, name)), exist_ok=True)
+            with open(os.path.join(self.directory, name), "w", encoding="utf-8", newline="") as file:
                 file.write(text)
 
     def paradnn(self, arguments, stdin=""):
