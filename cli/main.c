@@ -10,7 +10,7 @@
 #include "cli/args/registry.h"
 #include "cli/interrupt.h"
 #include "results/query/results_reader.h"
-#include "runtime/facts/host_openmp.h"
+#include "runtime/host/host_openmp.h"
 
 #include <fcntl.h>
 #include <signal.h>

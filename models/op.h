@@ -1,6 +1,6 @@
 /* The op registry. An op's file is its specification: formula, shape inference, cost per pass, gradient rule,
  * reference kernel and tolerance. Everything else (backward derivation, fusion, costs, plans, backends) reads
- * these rows; how an op runs fast is not here but in runtime/steps. */
+ * these rows; how an op runs fast is not here but in runtime/lowering. */
 #ifndef MODELS_OP_H
 #define MODELS_OP_H
 

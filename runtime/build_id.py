@@ -14,7 +14,7 @@ def main():
         with open(name, "rb") as file:
             digest.update(hashlib.sha256(file.read()).digest())
     with open(output, "w", encoding="utf-8") as file:
-        file.write('#include "runtime/facts/software.h"\n\n'
+        file.write('#include "runtime/protocol/software.h"\n\n'
                    f'const char pdnn_build[PDNN_BUILD_TEXT] = "{version} ({digest.hexdigest()[:12]})";\n')
 
 

@@ -3,7 +3,7 @@
 #include "session/session.h"
 
 #include "base/clock.h"
-#include "runtime/driver/worker.h"
+#include "runtime/driver/worker/worker.h"
 #include "session/roof_cache.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "gen/spec.h"
-#include "runtime/facts/request.h"
+#include "runtime/protocol/request.h"
 
 /* Opens every data set of the spec. Fills paths for requests, and appends what they are to text. PDNN_INVALID
  * if there is none, or what is wrong with one. */

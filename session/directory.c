@@ -5,8 +5,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "results/store/tables.h"
-#include "runtime/facts/standing.h"
-#include "runtime/facts/stats.h"
+#include "runtime/protocol/standing.h"
+#include "base/stats.h"
 #include "session/rows.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "session/environment.h"
 
 #include "base/clock.h"
-#include "runtime/driver/worker.h"
-#include "runtime/facts/host_openmp.h"
+#include "runtime/driver/worker/worker.h"
+#include "runtime/host/host_openmp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "results/store/results.h"
-#include "runtime/driver/worker.h"
+#include "runtime/driver/worker/worker.h"
 #include "session/roof_cache.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define SESSION_ESTIMATE_H
 
 #include "base/str.h"
-#include "runtime/facts/host.h"
+#include "runtime/host/host.h"
 #include "session/predict.h"
 
 struct pdnn_estimate; /* opaque */

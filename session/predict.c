@@ -19,7 +19,7 @@ static const double probe_seconds = 0.015, prepare_seconds = 0.005, prepare_seco
 
 static const double sample_seconds_min = 20e-6, evict_seconds = 0.01;
 
-/* The course of a visit: see runtime/core/measure. */
+/* The course of a visit: see runtime/measure/measure. */
 enum { WARM_STEPS = 9, WARM_STEPS_MIN = 2, WARM_SHARE = 4, STAMPS_MIN = 3, STEPS_LEAST = 3 };
 
 /* The measured rates for these threads; a rate is 0 where no row has it. Kernels do not reach the plain

@@ -6,7 +6,7 @@
 
 #include "gen/spec.h"
 #include "models/cost.h"
-#include "runtime/facts/ceilings.h"
+#include "runtime/protocol/ceilings.h"
 
 /* All in seconds of wall time. */
 struct pdnn_prediction {

@@ -21,12 +21,12 @@ static int magnitude(uint64_t bytes) {
 
 void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out) {
     const struct pdnn_host *host = job->context.host;
-    struct pdnn_context context = job->context;
+    struct pdnn_environment_key context = job->context;
     struct pdnn_str libraries = {0};
     for (size_t i = 0; i < job->software->count; i++)
         pdnn_str_printf(&libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
     context.library = pdnn_str_text(&libraries);
-    pdnn_context_format(&context, out);
+    pdnn_environment_key_format(&context, out);
     pdnn_str_printf(out, "; host %s; %s; governor %s; memory %" PRIu64 " usable 2^%d", host->name,
                     host->kernel, host->governor, host->memory_bytes, magnitude(host->memory_limit_bytes));
     pdnn_str_finish(&libraries);

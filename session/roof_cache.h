@@ -7,9 +7,9 @@
 #include "base/err.h"
 #include "base/kept.h"
 #include "base/str.h"
-#include "runtime/facts/ceilings.h"
-#include "runtime/facts/context.h"
-#include "runtime/facts/software.h"
+#include "runtime/protocol/ceilings.h"
+#include "runtime/host/environment_key.h"
+#include "runtime/protocol/software.h"
 
 #include <stdbool.h>
 
@@ -31,8 +31,8 @@ struct pdnn_roofs_source {
 };
 
 struct pdnn_roofs_job {
-    const char *directory;       /* of what is kept; "": nothing is */
-    struct pdnn_context context; /* its library is not used */
+    const char *directory;               /* of what is kept; "": nothing is */
+    struct pdnn_environment_key context; /* its library is not used */
     const struct pdnn_software *software;
     double seconds;    /* the time that measuring takes; what was measured in less is not used */
     bool must_measure; /* whatever is kept */

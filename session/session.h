@@ -11,9 +11,9 @@
 #include "gen/spec.h"
 #include "models/cost.h"
 #include "models/varying.h"
-#include "runtime/facts/ceilings.h"
-#include "runtime/facts/host.h"
-#include "runtime/driver/sweep.h"
+#include "runtime/protocol/ceilings.h"
+#include "runtime/host/host.h"
+#include "runtime/driver/sweep/sweep.h"
 
 /* What is known about a task without a visit. */
 struct pdnn_session_row {

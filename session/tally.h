@@ -1,9 +1,9 @@
-/* How far a sweep has come: its instances by what their visits come to (runtime/facts/standing.h). The one
+/* How far a sweep has come: its instances by what their visits come to (runtime/protocol/standing.h). The one
  * count behind what sweep, compose, merge, status and the report say, with the same words. */
 #ifndef SESSION_TALLY_H
 #define SESSION_TALLY_H
 
-#include "runtime/facts/standing.h"
+#include "runtime/protocol/standing.h"
 #include "session/session.h"
 
 enum pdnn_stage {

@@ -13,7 +13,9 @@ import sys
 import needs
 
 # Each room and what it may include, as in the design; a folder within a room belongs to it unless it is a room of its own.
-OUTSIDE_FACTS = ["runtime/facts", "models", "base"]
+OUTSIDE_FACTS = ["runtime/protocol", "runtime/host", "models", "base"]
+PROGRAMS = ["runtime/backend", "runtime/kernels", *OUTSIDE_FACTS]
+MEASURING = ["runtime/measure", "runtime/plan", "runtime/distributed", *PROGRAMS]
 STORED = ["results/table", "results/store", "results/rows"]
 ANALYSES = [*STORED, "results/stats", "results/query", "results/compare", "results/fit", "results/whatif", "results/epochs"]
 RESULTS = {
@@ -36,17 +38,20 @@ MAY_INCLUDE = {
     "base": [],
     "models": ["base"],
     "gen": ["models", "base"],
-    "runtime/facts": ["models", "base"],
+    "runtime/host": ["models", "base"],
+    "runtime/protocol": ["runtime/host", "models", "base"],
     "runtime/data": ["base"],
     "runtime/kernels": ["base"],
-    "runtime/core": ["runtime/kernels", "runtime/facts", "models", "base"],
-    "runtime/steps": ["runtime/core", "runtime/kernels", "runtime/facts", "models", "base"],
-    "runtime/backends/reference": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
-    "runtime/backends/onednn": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
-    "runtime/backends/openblas": ["runtime/core", "runtime/steps", "runtime/kernels", "runtime/facts", "models", "base"],
-    "runtime/infeed": ["runtime/core", "runtime/data", "runtime/facts", "models", "base"],
-    "runtime/worker": ["runtime/infeed", "runtime/data", "runtime/core", "runtime/facts", "models", "base"],
-    "runtime/driver": ["runtime/facts", "models", "base"],
+    "runtime/backend": PROGRAMS,
+    "runtime/distributed": MEASURING,
+    "runtime/lowering": ["runtime/distributed", *PROGRAMS],
+    **{"runtime/backends/" + name: ["runtime/lowering", "runtime/plan", "runtime/distributed", *PROGRAMS] for name in ("reference", "onednn", "openblas")},
+    "runtime/plan": ["runtime/distributed", *PROGRAMS],
+    "runtime/measure": ["runtime/plan", *PROGRAMS],
+    "runtime/roofs": MEASURING,
+    "runtime/infeed": ["runtime/data", "runtime/plan", *PROGRAMS],
+    "runtime/worker": ["runtime/infeed", "runtime/roofs", "runtime/data", *MEASURING],
+    "runtime/driver": OUTSIDE_FACTS,
     **{room: [*below, *OUTSIDE_FACTS] for room, below in RESULTS.items()},
     **{room: ["gen", "runtime/driver", *ANALYSES, "runtime/data", *OUTSIDE_FACTS] for room in SESSION},
     "cli": [*SESSION, *RESULTS, "runtime/driver", "runtime/data", "gen", *OUTSIDE_FACTS],

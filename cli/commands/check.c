@@ -5,7 +5,7 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "session/session.h"
-#include "runtime/driver/worker.h"
+#include "runtime/driver/worker/worker.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "models/varying.h"
 #include "session/join/shard.h"
 #include "results/store/results.h"
-#include "runtime/facts/host.h"
+#include "runtime/host/host.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include "cli/args/registry.h"
 #include "gen/spec.h"
 #include "gen/walk.h"
-#include "runtime/facts/host.h"
+#include "runtime/host/host.h"
 #include "session/join/shard.h"
 #include "session/batch/submit.h"
 

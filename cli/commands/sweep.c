@@ -7,7 +7,7 @@
 #include "cli/args/registry.h"
 #include "cli/launcher.h"
 #include "results/rows/roofline.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 #include "session/batch/time_left.h"
 #include "session/join/shared_directory.h"
 

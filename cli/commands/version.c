@@ -1,6 +1,6 @@
 #include "base/visible.h"
 #include "cli/args/registry.h"
-#include "runtime/driver/worker.h"
+#include "runtime/driver/worker/worker.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "cli/print/output.h"
 #include "cli/print/progress.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define CLI_PRINT_CONSOLE_H
 
 #include "cli/print/progress.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 #include "session/hooks.h"
 #include "session/tally.h"
 

@@ -5,7 +5,7 @@
 #include "results/table/sheet.h"
 #include "base/clock.h"
 #include "cli/print/terminal.h"
-#include "runtime/driver/sweep.h"
+#include "runtime/driver/sweep/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "results/stats/means.h"
 #include "results/query/several.h"
 #include "results/query/results_reader.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "results/stats/means.h"
 #include "results/table/rows.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdint.h>

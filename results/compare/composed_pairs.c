@@ -1,7 +1,7 @@
 #include "results/compare/composed_pairs.h"
 
 #include "base/memory.h"
-#include "runtime/facts/standing.h"
+#include "runtime/protocol/standing.h"
 
 #include <math.h>
 #include <stdlib.h>

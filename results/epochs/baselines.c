@@ -1,7 +1,7 @@
 /* The choices that SeqPoint is compared with. */
 #include "base/rng.h"
 #include "results/epochs/seqpoint.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <assert.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "results/epochs/sample_estimate.h"
 #include "base/rng.h"
 #include "results/stats/lapack_status.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <lapack.h>
 #include <math.h>

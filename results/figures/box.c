@@ -9,7 +9,7 @@
 #include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
 #include "results/query/results_reader.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
 #include "results/store/journal.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define RESULTS_FIGURES_LADDER_H
 
 #include "base/str.h"
-#include "runtime/facts/ceilings.h"
+#include "runtime/protocol/ceilings.h"
 
 /* Pixels between the left and right edge of such a panel's frame. */
 enum { PDNN_PLOT_LADDER_WIDTH = 640 };

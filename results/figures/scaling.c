@@ -9,7 +9,7 @@
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "base/units.h"
 #include "results/stats/least_squares.h"
 #include "results/query/results_reader.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/texts.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <lapack.h>
 #include <math.h>

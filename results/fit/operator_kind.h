@@ -3,7 +3,7 @@
 #ifndef RESULTS_FIT_OPERATOR_KIND_H
 #define RESULTS_FIT_OPERATOR_KIND_H
 
-#include "runtime/facts/operator.h"
+#include "runtime/protocol/operator.h"
 
 #include <stdbool.h>
 #include <stddef.h>

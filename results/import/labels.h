@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "models/instance.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 /* Parses a label such as layer_32-node_512-input_8000-output_200-bs_1024 together with the settings
  * "KEY=VALUE" that it does not say. PDNN_INVALID names the label and what is wrong with it: a word that no

@@ -8,7 +8,7 @@
 #include "results/table/number.h"
 #include "results/table/write.h"
 #include "results/store/tables.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <errno.h>
 #include <jansson.h>

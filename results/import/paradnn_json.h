@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "results/table/table.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 struct pdnn_import_request {
     const char *path;   /* the JSON file */

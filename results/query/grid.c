@@ -1,7 +1,7 @@
 #include "results/query/grid.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/texts.h"
 #include "results/table/csv.h"
-#include "runtime/facts/ceilings.h"
+#include "runtime/protocol/ceilings.h"
 
 #include <stdbool.h>
 #include <stddef.h>

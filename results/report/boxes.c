@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

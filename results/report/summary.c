@@ -5,7 +5,7 @@
 #include "results/report/page.h"
 #include "base/units.h"
 #include "results/store/tables.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdio.h>

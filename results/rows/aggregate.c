@@ -6,9 +6,9 @@
 #include "models/op.h"
 #include "results/rows/op_medians.h"
 #include "results/rows/loaders.h"
-#include "runtime/facts/infeed.h"
-#include "runtime/facts/ranks.h"
-#include "runtime/facts/standing.h"
+#include "runtime/protocol/infeed.h"
+#include "runtime/protocol/ranks.h"
+#include "runtime/protocol/standing.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -382,7 +382,7 @@ static double examples_of(const struct analysis *a) {
            (double)a->instance.setting[PDNN_SETTING_ACCUMULATE];
 }
 
-/* The rows of which runtime/facts/infeed.h says what they are. */
+/* The rows of which runtime/protocol/infeed.h says what they are. */
 static void set_infeed(struct analysis *a) {
     struct pdnn_loaders_seen seen;
     for (size_t i = 0; i < a->n_rows; i++)

@@ -7,7 +7,7 @@
  * time_ns_min is the least of all samples, time_ns_mean the mean of the visits' means; p10, p90 and mad are
  * the medians of the visits' values. rounds counts ok visits, samples and warmups are sums, prepare_ns is the
  * median. Status: ok if any visit was ok, otherwise that of the last visit, with its reason; which visits
- * count is said in runtime/facts/standing.h. Flags: drift and
+ * count is said in runtime/protocol/standing.h. Flags: drift and
  * preempted if most visits have them, other visit flags if any visit has them; noisy and drift can also
  * follow from the visits taken together.
  *
@@ -25,7 +25,7 @@
 #include "results/rows/roofline.h"
 #include "results/store/results.h"
 #include "results/store/visits.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 struct pdnn_aggregate_input {
     const char *id;

@@ -1,7 +1,7 @@
 #include "results/rows/loaders.h"
 
-#include "runtime/facts/infeed.h"
-#include "runtime/facts/stats.h"
+#include "runtime/protocol/infeed.h"
+#include "base/stats.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 #include "results/rows/op_medians.h"
 #include "models/op.h"
-#include "runtime/facts/infeed.h"
-#include "runtime/facts/ranks.h"
-#include "runtime/facts/stats.h"
+#include "runtime/protocol/infeed.h"
+#include "runtime/protocol/ranks.h"
+#include "base/stats.h"
 
 #include <string.h>
 

@@ -46,7 +46,7 @@
 #include "models/graph.h"
 #include "models/instance.h"
 #include "results/store/placement.h"
-#include "runtime/facts/ceilings.h"
+#include "runtime/protocol/ceilings.h"
 
 enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };
 

@@ -1,6 +1,6 @@
 #include "results/stats/conformal.h"
 
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 

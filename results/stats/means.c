@@ -1,5 +1,5 @@
 #include "results/stats/means.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 

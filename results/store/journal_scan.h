@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "base/folder.h"
 #include "models/instance.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +46,7 @@ bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fie
 const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]);
 
 /* What the row says of the visit's outcome, start, median and flags, by which visits are counted
- * (runtime/facts/standing.h); all else is 0. A start that cannot be read is 0. */
+ * (runtime/protocol/standing.h); all else is 0. A start that cannot be read is 0. */
 struct pdnn_visit pdnn_row_visit(const struct pdnn_row_fields *fields);
 
 /* A committed visit. */

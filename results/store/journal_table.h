@@ -3,7 +3,7 @@
 #define RESULTS_STORE_JOURNAL_TABLE_H
 
 #include "results/table/table.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 /* A row per visit. */
 enum pdnn_journal_column {

@@ -1,15 +1,15 @@
-/* operators.csv: the library of measured operators (runtime/facts/operator.h), one row per measurement,
+/* operators.csv: the library of measured operators (runtime/protocol/operator.h), one row per measurement,
  * appended and synced as it is made. A row counts only in its context, the hash of a text that states
- * everything else a time depends on (runtime/facts/context.h), so that times of another processor, library,
- * build or binding are never mixed in. A last row cut short by a crash is dropped on opening; nothing else is
- * ever removed or rewritten. */
+ * everything else a time depends on (runtime/host/environment_key.h), so that times of another processor,
+ * library, build or binding are never mixed in. A last row cut short by a crash is dropped on opening;
+ * nothing else is ever removed or rewritten. */
 #ifndef RESULTS_STORE_LIBRARY_H
 #define RESULTS_STORE_LIBRARY_H
 
 #include "base/folder.h"
 #include "results/table/table.h"
-#include "runtime/facts/operator.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/operator.h"
+#include "runtime/protocol/visit.h"
 
 enum { PDNN_LIBRARY_CONTEXT_TEXT = 17, PDNN_LIBRARY_NAME_TEXT = 256 };
 

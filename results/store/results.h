@@ -9,7 +9,7 @@
 #include "results/store/placement.h"
 #include "results/store/utc.h"
 #include "results/table/table.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 /* Version of the tables, raised when the name or meaning of a column or the journal's layout changes; only
  * this one is read. */

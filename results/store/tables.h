@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "results/store/results.h"
 #include "results/table/write.h"
-#include "runtime/facts/ceilings.h"
+#include "runtime/protocol/ceilings.h"
 
 /* results.csv and ops.csv while they are made row by row. */
 struct pdnn_tables {

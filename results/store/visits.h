@@ -4,7 +4,7 @@
 #define RESULTS_STORE_VISITS_H
 
 #include "base/texts.h"
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 /* A struct pdnn_visit_op whose texts belong to the store; equal texts are one pointer. */
 struct pdnn_measured_op {

@@ -20,7 +20,7 @@
 #include "models/instance.h"
 #include "results/query/selection.h"
 #include "results/query/share_matrix.h"
-#include "runtime/facts/ceilings.h"
+#include "runtime/protocol/ceilings.h"
 
 struct pdnn_link {
     double bytes_per_ns, latency_ns;

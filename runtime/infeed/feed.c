@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "base/str.h"
-#include "runtime/core/plan.h"
+#include "runtime/plan/plan.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "runtime/infeed/infeed.h"
 
 #include "base/clock.h"
-#include "runtime/core/threads.h"
+#include "runtime/backend/threads.h"
 
 #include <inttypes.h>
 #include <pthread.h>

@@ -3,8 +3,8 @@
 #ifndef RUNTIME_INFEED_INFEED_H
 #define RUNTIME_INFEED_INFEED_H
 
-#include "runtime/core/plan.h"
-#include "runtime/facts/host.h"
+#include "runtime/plan/plan.h"
+#include "runtime/host/host.h"
 #include "runtime/infeed/feed.h"
 
 struct pdnn_infeed; /* opaque */

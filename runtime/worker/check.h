@@ -5,7 +5,7 @@
 #ifndef RUNTIME_WORKER_CHECK_H
 #define RUNTIME_WORKER_CHECK_H
 
-#include "runtime/facts/check.h"
+#include "runtime/protocol/check.h"
 #include "runtime/worker/process.h"
 
 /* *rows is heap, freed by the caller. */

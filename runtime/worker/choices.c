@@ -83,11 +83,11 @@ static void recall_one(void *user, const char *text) {
 }
 
 void pdnn_choices_keep(struct pdnn_tune *tune, struct pdnn_choices *choices, const char *directory,
-                       const struct pdnn_context *context, uint64_t cache_bytes) {
+                       const struct pdnn_environment_key *context, uint64_t cache_bytes) {
     struct pdnn_str text = {0};
     if (!directory[0])
         return;
-    pdnn_context_format(context, &text);
+    pdnn_environment_key_format(context, &text);
     if (!text.failed) {
         struct recall recall = {tune, cache_bytes};
         choices->cache_bytes = cache_bytes;

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_WORKER_FINITE_H
 #define RUNTIME_WORKER_FINITE_H
 
-#include "runtime/core/plan.h"
+#include "runtime/plan/plan.h"
 
 /* If a value is not finite, the visit's outcome becomes PDNN_OUTCOME_NUMERIC_ERROR, and its reason names the
  * tensor and the element. */

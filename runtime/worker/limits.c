@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/worker/limits.h"
 
-#include "runtime/core/limit.h"
-#include "runtime/facts/isa.h"
+#include "runtime/backend/limit.h"
+#include "runtime/host/isa.h"
 
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 #include "runtime/worker/loading.h"
 
 #include "runtime/data/pages.h"
-#include "runtime/facts/infeed.h"
+#include "runtime/protocol/infeed.h"
 
 #include <inttypes.h>
 #include <stdio.h>

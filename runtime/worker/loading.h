@@ -28,7 +28,7 @@ enum pdnn_status pdnn_loading_init(struct pdnn_loading *loading, const struct pd
                                    struct pdnn_err *err);
 void pdnn_loading_finish(struct pdnn_loading *loading); /* takes {0} */
 
-/* Appends what was seen to the rows of the visit, which has its times (runtime/facts/infeed.h). */
+/* Appends what was seen to the rows of the visit, which has its times (runtime/protocol/infeed.h). */
 enum pdnn_status pdnn_loading_rows(const struct pdnn_loading *loading, const struct pdnn_visit *visit,
                                    struct pdnn_step_rows *rows, struct pdnn_err *err);
 

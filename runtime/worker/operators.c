@@ -1,10 +1,10 @@
 #include "runtime/worker/operators.h"
 
 #include "base/clock.h"
-#include "runtime/core/core_share.h"
-#include "runtime/core/evict.h"
-#include "runtime/core/excerpt_measure.h"
-#include "runtime/core/reuse.h"
+#include "runtime/measure/core_share.h"
+#include "runtime/measure/evict.h"
+#include "runtime/measure/window_times.h"
+#include "runtime/plan/reuse.h"
 #include "runtime/worker/step_rows.h"
 #include "runtime/worker/visit.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct pdnn_outlined {
+struct pdnn_compiled_model {
     struct pdnn_request request; /* the one that opened it */
     struct pdnn_model model;
     struct pdnn_plan plan; /* without memory */
@@ -26,21 +26,21 @@ struct pdnn_outlined {
     size_t n_operators;
 };
 
-static void destroy(struct pdnn_outlined *outlined) {
-    if (!outlined)
+static void destroy(struct pdnn_compiled_model *compiled) {
+    if (!compiled)
         return;
-    pdnn_step_rows_finish(&outlined->rows);
-    pdnn_plan_destroy(&outlined->plan);
-    pdnn_model_finish(&outlined->model);
-    free(outlined->operators);
-    free(outlined->first);
-    free(outlined->operator_of);
-    free(outlined);
+    pdnn_step_rows_finish(&compiled->rows);
+    pdnn_plan_destroy(&compiled->plan);
+    pdnn_model_finish(&compiled->model);
+    free(compiled->operators);
+    free(compiled->first);
+    free(compiled->operator_of);
+    free(compiled);
 }
 
 void pdnn_operators_close(struct pdnn_process *process) {
-    destroy(process->outlined);
-    process->outlined = NULL;
+    destroy(process->compiled);
+    process->compiled = NULL;
 }
 
 /* " 2048b16@64KiB": one operand. */
@@ -65,16 +65,16 @@ static void add_operand(struct pdnn_str *key, const struct pdnn_plan *plan, cons
         pdnn_str_printf(key, "*");
 }
 
-static void format_key(const struct pdnn_outlined *outlined, size_t index, struct pdnn_str *key) {
-    const struct pdnn_plan *plan = &outlined->plan;
+static void format_key(const struct pdnn_compiled_model *compiled, size_t index, struct pdnn_str *key) {
+    const struct pdnn_plan *plan = &compiled->plan;
     const struct pdnn_step *step = &plan->program.steps[index];
-    const struct pdnn_instance *instance = &outlined->model.instance;
+    const struct pdnn_instance *instance = &compiled->model.instance;
     struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
-    pdnn_reuse_find(plan, index, outlined->is_cold, &outlined->caches, reuse);
+    pdnn_reuse_find(plan, index, compiled->is_cold, &compiled->caches, reuse);
     pdnn_str_clear(key);
     pdnn_str_printf(key, "%s threads=%" PRId64 " isa=%s %s [%s]", plan->backend->name,
-                    outlined->model.threads, pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]],
-                    outlined->rows.ops[outlined->rows.row_of[index]].key, step->implementation);
+                    compiled->model.threads, pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]],
+                    compiled->rows.ops[compiled->rows.row_of[index]].key, step->implementation);
     for (int k = 0; k < step->n_slots; k++)
         add_operand(key, plan, step, k, reuse[k]);
 }
@@ -86,42 +86,42 @@ static uint64_t bytes_of(const struct pdnn_program *program, const struct pdnn_s
     return sum;
 }
 
-static enum pdnn_status add_step(struct pdnn_outlined *outlined, size_t index, const struct pdnn_str *key,
-                                 struct pdnn_err *err) {
-    const struct pdnn_program *program = &outlined->plan.program;
-    uint32_t row = outlined->rows.row_of[index];
+static enum pdnn_status add_step(struct pdnn_compiled_model *compiled, size_t index,
+                                 const struct pdnn_str *key, struct pdnn_err *err) {
+    const struct pdnn_program *program = &compiled->plan.program;
+    uint32_t row = compiled->rows.row_of[index];
     size_t at = 0;
     if (key->failed)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the operators of a model");
     if (key->length >= PDNN_OPERATOR_KEY_TEXT)
         return pdnn_fail(err, PDNN_INTERNAL, "too long for the key of an operator: %s", key->text);
-    while (at < outlined->n_operators && (outlined->operators[at].op != row ||
-                                          strcmp(outlined->operators[at].key, pdnn_str_text(key)) != 0))
+    while (at < compiled->n_operators && (compiled->operators[at].op != row ||
+                                          strcmp(compiled->operators[at].key, pdnn_str_text(key)) != 0))
         at++;
-    struct pdnn_operator *found = &outlined->operators[at];
-    if (at == outlined->n_operators) {
-        outlined->n_operators++;
-        outlined->first[at] = (uint32_t)index;
+    struct pdnn_operator *found = &compiled->operators[at];
+    if (at == compiled->n_operators) {
+        compiled->n_operators++;
+        compiled->first[at] = (uint32_t)index;
         *found = (struct pdnn_operator){.op = row, .bytes = bytes_of(program, &program->steps[index])};
         memcpy(found->key, key->text, key->length + 1);
     }
     found->runs++;
-    outlined->operator_of[index] = (uint32_t)at;
+    compiled->operator_of[index] = (uint32_t)at;
     return PDNN_OK;
 }
 
-static enum pdnn_status find_operators(struct pdnn_outlined *outlined, struct pdnn_err *err) {
-    size_t n_steps = outlined->plan.program.n_steps;
+static enum pdnn_status find_operators(struct pdnn_compiled_model *compiled, struct pdnn_err *err) {
+    size_t n_steps = compiled->plan.program.n_steps;
     struct pdnn_str key = {0};
-    enum pdnn_status status = pdnn_step_rows_init(&outlined->rows, &outlined->plan.program, err);
-    outlined->operators = calloc(n_steps + 1, sizeof *outlined->operators);
-    outlined->first = calloc(n_steps + 1, sizeof *outlined->first);
-    outlined->operator_of = calloc(n_steps + 1, sizeof *outlined->operator_of);
-    if (status == PDNN_OK && (!outlined->operators || !outlined->first || !outlined->operator_of))
+    enum pdnn_status status = pdnn_step_rows_init(&compiled->rows, &compiled->plan.program, err);
+    compiled->operators = calloc(n_steps + 1, sizeof *compiled->operators);
+    compiled->first = calloc(n_steps + 1, sizeof *compiled->first);
+    compiled->operator_of = calloc(n_steps + 1, sizeof *compiled->operator_of);
+    if (status == PDNN_OK && (!compiled->operators || !compiled->first || !compiled->operator_of))
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the operators of %zu steps", n_steps);
     for (size_t i = 0; i < n_steps && status == PDNN_OK; i++) {
-        format_key(outlined, i, &key);
-        status = add_step(outlined, i, &key, err);
+        format_key(compiled, i, &key);
+        status = add_step(compiled, i, &key, err);
     }
     pdnn_str_finish(&key);
     return status;
@@ -135,14 +135,14 @@ static uint64_t count_measured(const struct pdnn_open_backend *backend) {
  * Compiles until nothing is left to measure, so that what is listed stays as it is. */
 enum { COMPILATIONS_MAX = 16 };
 
-static enum pdnn_status compile(struct pdnn_outlined *outlined, const struct pdnn_open_backend *backend,
+static enum pdnn_status compile(struct pdnn_compiled_model *compiled, const struct pdnn_open_backend *backend,
                                 const struct pdnn_plan_options *options, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     bool is_settled = false;
     for (int i = 0; i < COMPILATIONS_MAX && !is_settled && status == PDNN_OK; i++) {
         uint64_t measured = count_measured(backend);
-        pdnn_plan_destroy(&outlined->plan);
-        status = pdnn_plan_outline(&outlined->plan, backend->def, backend->state, &outlined->model.graph,
+        pdnn_plan_destroy(&compiled->plan);
+        status = pdnn_plan_outline(&compiled->plan, backend->def, backend->state, &compiled->model.graph,
                                    options, err);
         is_settled = count_measured(backend) == measured;
     }
@@ -152,11 +152,11 @@ static enum pdnn_status compile(struct pdnn_outlined *outlined, const struct pdn
 static enum pdnn_status open_model(struct pdnn_process *process, const struct pdnn_request *request,
                                    struct pdnn_err *err) {
     const struct pdnn_plan_options options = {.limit_bytes = request->memory_limit_bytes,
-                                              .beside_bytes = pdnn_far_held_bytes(),
+                                              .beside_bytes = pdnn_dram_buffer_held_bytes(),
                                               .seed = request->seed,
                                               .allow_slow = request->allow_slow};
     const struct pdnn_open_backend *backend;
-    struct pdnn_outlined *made = calloc(1, sizeof *made);
+    struct pdnn_compiled_model *made = calloc(1, sizeof *made);
     uint64_t started_ns = pdnn_clock_ns();
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
@@ -177,9 +177,10 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
     if (status == PDNN_OK) {
         uint64_t cache_bytes = request->cache_bytes
                                    ? request->cache_bytes
-                                   : pdnn_far_reported_bytes(&process->host, made->model.threads);
+                                   : pdnn_dram_buffer_reported_caches(&process->host, made->model.threads);
         made->caches = (struct pdnn_reuse_caches){
-            .core_bytes = pdnn_reuse_far(pdnn_far_core_bytes(&process->host, made->model.threads)) / 2,
+            .core_bytes =
+                pdnn_reuse_far(pdnn_dram_buffer_core_caches(&process->host, made->model.threads)) / 2,
             .far_bytes = pdnn_reuse_far(cache_bytes)};
         made->is_cold = made->model.instance.setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
         status = find_operators(made, err);
@@ -189,18 +190,18 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
         return status;
     }
     made->prepare_ns = pdnn_clock_ns() - started_ns;
-    process->outlined = made;
+    process->compiled = made;
     return PDNN_OK;
 }
 
 /* The requested model, compiled. What it was compiled with must be the same; rules and probe may differ. */
 static enum pdnn_status get_model(struct pdnn_process *process, const struct pdnn_request *request,
                                   struct pdnn_err *err) {
-    const struct pdnn_request *open = process->outlined ? &process->outlined->request : NULL;
+    const struct pdnn_request *open = process->compiled ? &process->compiled->request : NULL;
     if (open && strcmp(open->id, request->id) == 0 && open->seed == request->seed &&
         open->memory_limit_bytes == request->memory_limit_bytes &&
         open->cache_bytes == request->cache_bytes && open->allow_slow == request->allow_slow)
-        return pdnn_process_instance(process, request->id, &process->outlined->model.instance, err);
+        return pdnn_process_instance(process, request->id, &process->compiled->model.instance, err);
     pdnn_operators_close(process);
     return open_model(process, request, err);
 }
@@ -212,22 +213,22 @@ void pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request
     *operators = NULL;
     *count = 0;
     enum pdnn_status status = get_model(process, request, &err);
-    struct pdnn_outlined *outlined = process->outlined;
-    if (status == PDNN_OK && !(visit->ops = malloc((outlined->rows.n_ops + 1) * sizeof *visit->ops)))
+    struct pdnn_compiled_model *compiled = process->compiled;
+    if (status == PDNN_OK && !(visit->ops = malloc((compiled->rows.n_ops + 1) * sizeof *visit->ops)))
         status = pdnn_fail(&err, PDNN_NO_MEMORY, "out of memory for the rows of the operators");
     if (status != PDNN_OK) {
         pdnn_visit_fail(visit, &err);
         return;
     }
-    visit->n_ops = outlined->rows.n_ops;
-    memcpy(visit->ops, outlined->rows.ops, visit->n_ops * sizeof *visit->ops);
-    visit->plan_bytes = outlined->plan.block_bytes;
-    visit->prepare_ns = outlined->prepare_ns;
-    visit->flags = outlined->plan.program.is_untried ? PDNN_FLAG_UNTRIED : 0;
-    for (size_t i = 0; i < outlined->plan.program.n_steps; i++)
-        visit->flags |= outlined->plan.program.steps[i].is_slow ? PDNN_FLAG_SLOW : 0;
-    *operators = outlined->operators;
-    *count = outlined->n_operators;
+    visit->n_ops = compiled->rows.n_ops;
+    memcpy(visit->ops, compiled->rows.ops, visit->n_ops * sizeof *visit->ops);
+    visit->plan_bytes = compiled->plan.block_bytes;
+    visit->prepare_ns = compiled->prepare_ns;
+    visit->flags = compiled->plan.program.is_untried ? PDNN_FLAG_UNTRIED : 0;
+    for (size_t i = 0; i < compiled->plan.program.n_steps; i++)
+        visit->flags |= compiled->plan.program.steps[i].is_slow ? PDNN_FLAG_SLOW : 0;
+    *operators = compiled->operators;
+    *count = compiled->n_operators;
 }
 
 /* Steps [first, first + count) in the circle; those from `sure` on find the caches as in the model. */
@@ -237,36 +238,36 @@ struct stretch {
 
 /* The operator's first step, after what fills the caches before it; and then, as long as they touch no more
  * than that again, those until the last one that is wanted too, for which the same steps serve. */
-static enum pdnn_status find_stretch(const struct pdnn_outlined *outlined, size_t asked,
+static enum pdnn_status find_stretch(const struct pdnn_compiled_model *compiled, size_t asked,
                                      const struct pdnn_operator_request *request, struct stretch *stretch,
                                      struct pdnn_err *err) {
-    const struct pdnn_program *program = &outlined->plan.program;
-    size_t step = outlined->first[asked], last = step;
+    const struct pdnn_program *program = &compiled->plan.program;
+    size_t step = compiled->first[asked], last = step;
     uint64_t more = 0;
-    if (pdnn_excerpt_before(&outlined->plan, step, outlined->caches.far_bytes, outlined->is_cold,
-                            &stretch->sure, err) != PDNN_OK)
+    if (pdnn_step_window_before(&compiled->plan, step, compiled->caches.far_bytes, compiled->is_cold,
+                                &stretch->sure, err) != PDNN_OK)
         return err->status;
     for (size_t i = step + 1; i < program->n_steps; i++) {
         more += bytes_of(program, &program->steps[i]);
-        if (more > outlined->caches.far_bytes)
+        if (more > compiled->caches.far_bytes)
             break;
-        last = pdnn_operator_is_wanted(request, outlined->operator_of[i]) ? i : last;
+        last = pdnn_operator_is_wanted(request, compiled->operator_of[i]) ? i : last;
     }
     stretch->count = stretch->sure + 1 + (last - step);
     stretch->first = (step + program->n_steps - stretch->sure) % program->n_steps;
-    if (stretch->count >= program->n_steps && !outlined->is_cold)
+    if (stretch->count >= program->n_steps && !compiled->is_cold)
         *stretch = (struct stretch){0, program->n_steps, 0};
     return PDNN_OK;
 }
 
 /* Which part of the stretch each step is: one for each operator that is asked for or wanted. part_of: by
  * step of the stretch; times: by part, with room for all operators. */
-static size_t number_parts(const struct pdnn_outlined *outlined, size_t asked,
+static size_t number_parts(const struct pdnn_compiled_model *compiled, size_t asked,
                            const struct pdnn_operator_request *request, const struct stretch *stretch,
                            uint32_t *part_of, struct pdnn_operator_time *times) {
-    size_t n_parts = 0, n_steps = outlined->plan.program.n_steps;
+    size_t n_parts = 0, n_steps = compiled->plan.program.n_steps;
     for (size_t i = 0; i < stretch->count; i++) {
-        uint32_t number = outlined->operator_of[(stretch->first + i) % n_steps];
+        uint32_t number = compiled->operator_of[(stretch->first + i) % n_steps];
         size_t part = 0;
         part_of[i] = PDNN_NONE;
         if (i < stretch->sure || (number != asked && !pdnn_operator_is_wanted(request, number)))
@@ -284,51 +285,51 @@ static void evict(void *user) {
     pdnn_evictor_run(user);
 }
 
-static enum pdnn_status time_stretch(const struct pdnn_outlined *outlined,
+static enum pdnn_status time_stretch(const struct pdnn_compiled_model *compiled,
                                      const struct pdnn_operator_request *request,
-                                     struct pdnn_excerpt_target *target, struct pdnn_part_time *parts,
+                                     struct pdnn_step_window_target *target, struct pdnn_part_time *parts,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
-    const struct pdnn_far far = {.threads = outlined->model.threads,
-                                 .cache_bytes = outlined->caches.far_bytes / 2,
-                                 .limit_bytes = request->request.memory_limit_bytes};
+    const struct pdnn_dram_buffer far = {.threads = compiled->model.threads,
+                                         .cache_bytes = compiled->caches.far_bytes / 2,
+                                         .limit_bytes = request->request.memory_limit_bytes};
     const struct pdnn_stream *stream;
     struct pdnn_evictor evictor;
-    if (outlined->is_cold &&
-        (pdnn_far_get(&far, &stream, err) != PDNN_OK || pdnn_evictor_init(&evictor, &far, err) != PDNN_OK))
+    if (compiled->is_cold && (pdnn_dram_buffer_get(&far, &stream, err) != PDNN_OK ||
+                              pdnn_evictor_init(&evictor, &far, err) != PDNN_OK))
         return err->status;
-    target->evict = outlined->is_cold ? evict : NULL;
+    target->evict = compiled->is_cold ? evict : NULL;
     target->user = &evictor;
-    target->threads = pdnn_core_share_threads(outlined->model.threads);
-    visit->plan_bytes = target->excerpt->touched_bytes;
-    return pdnn_excerpt_measure(target, &request->request.rules, parts, visit, err);
+    target->threads = pdnn_core_share_threads(compiled->model.threads);
+    visit->plan_bytes = target->window->touched_bytes;
+    return pdnn_step_window_measure(target, &request->request.rules, parts, visit, err);
 }
 
-static enum pdnn_status measure(const struct pdnn_outlined *outlined, size_t asked,
+static enum pdnn_status measure(const struct pdnn_compiled_model *compiled, size_t asked,
                                 const struct pdnn_operator_request *request, struct pdnn_visit *visit,
                                 struct pdnn_operator_time **times, size_t *n_times, struct pdnn_err *err) {
     struct stretch stretch;
-    struct pdnn_excerpt excerpt;
-    enum pdnn_status status = find_stretch(outlined, asked, request, &stretch, err);
+    struct pdnn_step_window window;
+    enum pdnn_status status = find_stretch(compiled, asked, request, &stretch, err);
     if (status != PDNN_OK)
         return status;
     uint32_t *part_of = calloc(stretch.count + 1, sizeof *part_of);
-    struct pdnn_part_time *parts = calloc(outlined->n_operators + 1, sizeof *parts);
-    *times = calloc(outlined->n_operators + 1, sizeof **times);
+    struct pdnn_part_time *parts = calloc(compiled->n_operators + 1, sizeof *parts);
+    *times = calloc(compiled->n_operators + 1, sizeof **times);
     if (!part_of || !parts || !*times)
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of operators");
     if (status == PDNN_OK)
-        status = pdnn_excerpt_create(&excerpt, &outlined->plan, stretch.first, stretch.count,
-                                     request->request.memory_limit_bytes, request->request.seed, err);
+        status = pdnn_step_window_create(&window, &compiled->plan, stretch.first, stretch.count,
+                                         request->request.memory_limit_bytes, request->request.seed, err);
     if (status == PDNN_OK) {
-        struct pdnn_excerpt_target target = {.excerpt = &excerpt, .part_of = part_of};
-        target.n_parts = number_parts(outlined, asked, request, &stretch, part_of, *times);
-        status = time_stretch(outlined, request, &target, parts, visit, err);
+        struct pdnn_step_window_target target = {.window = &window, .part_of = part_of};
+        target.n_parts = number_parts(compiled, asked, request, &stretch, part_of, *times);
+        status = time_stretch(compiled, request, &target, parts, visit, err);
         *n_times = status == PDNN_OK ? target.n_parts : 0;
         for (size_t i = 0; i < *n_times; i++) {
             struct pdnn_operator_time *time = &(*times)[i];
             *time = (struct pdnn_operator_time){time->number, parts[i].ns, parts[i].min_ns, parts[i].mad_ns};
         }
-        pdnn_excerpt_destroy(&excerpt);
+        pdnn_step_window_destroy(&window);
     }
     free(part_of);
     free(parts);
@@ -343,17 +344,17 @@ void pdnn_operator_measure(struct pdnn_process *process, const struct pdnn_opera
     *times = NULL;
     *n_times = 0;
     enum pdnn_status status = get_model(process, &request->request, &err);
-    const struct pdnn_outlined *outlined = process->outlined;
+    const struct pdnn_compiled_model *compiled = process->compiled;
     size_t at = 0;
-    while (status == PDNN_OK && at < outlined->n_operators &&
-           strcmp(outlined->operators[at].key, request->key) != 0)
+    while (status == PDNN_OK && at < compiled->n_operators &&
+           strcmp(compiled->operators[at].key, request->key) != 0)
         at++;
-    if (status == PDNN_OK && at == outlined->n_operators)
+    if (status == PDNN_OK && at == compiled->n_operators)
         status = pdnn_fail(&err, PDNN_INVALID, "%s does not consist of the operator %s", request->request.id,
                            request->key);
     visit->prepare_ns = pdnn_clock_ns() - started_ns;
     if (status == PDNN_OK)
-        status = measure(outlined, at, request, visit, times, n_times, &err);
+        status = measure(compiled, at, request, visit, times, n_times, &err);
     if (status != PDNN_OK)
         pdnn_visit_fail(visit, &err);
 }

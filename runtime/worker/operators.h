@@ -1,10 +1,10 @@
 /* The distinct operators of a model, and the measurement of one of them after the steps that precede
- * it inside the model (runtime/core/excerpt.h). The model is compiled without memory, and
+ * it inside the model (runtime/plan/step_window.h). The model is compiled without memory, and
  * stays compiled until another one or another kind of request is asked for. */
 #ifndef RUNTIME_WORKER_OPERATORS_H
 #define RUNTIME_WORKER_OPERATORS_H
 
-#include "runtime/facts/operator.h"
+#include "runtime/protocol/operator.h"
 #include "runtime/worker/process.h"
 
 /* Lists what the instance consists of. visit gets the outcome with its reason, the memory that the model

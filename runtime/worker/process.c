@@ -2,10 +2,10 @@
 #include "runtime/worker/process.h"
 
 #include "models/build.h"
-#include "runtime/core/threads.h"
-#include "runtime/facts/software.h"
+#include "runtime/backend/threads.h"
+#include "runtime/protocol/software.h"
 #include "runtime/worker/choices.h"
-#include "runtime/worker/world.h"
+#include "runtime/distributed/world.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,11 +36,11 @@ static enum pdnn_status check_isa(const struct pdnn_process *process, const stru
 static void place_exchange(const struct pdnn_process *process, int64_t threads) {
     const struct pdnn_world *world = process->world;
     int64_t used = world->local_ranks * threads, each = (process->host.threads - used) / world->local_ranks;
-    const struct pdnn_exchange_cores cores = {.units = process->host.core_pu + world->local_rank * threads,
-                                              .count = threads};
-    const struct pdnn_exchange_cores spare = {
+    const struct pdnn_gradient_allreduce_cores cores = {
+        .units = process->host.core_pu + world->local_rank * threads, .count = threads};
+    const struct pdnn_gradient_allreduce_cores spare = {
         .units = process->host.core_pu + used + world->local_rank * each, .count = each, .are_spare = true};
-    pdnn_exchange_place(each ? &spare : &cores);
+    pdnn_gradient_allreduce_place(each ? &spare : &cores);
 }
 
 /* Ranks on one host take its cores in turn. */
@@ -108,12 +108,12 @@ static void keep_choices(const struct pdnn_process *process, const struct pdnn_r
     open->choices = open->tune ? calloc(1, sizeof *open->choices) : NULL;
     if (!open->choices)
         return;
-    const struct pdnn_context context = {.host = &process->host,
-                                         .build = pdnn_build,
-                                         .library = open->def->version(),
-                                         .isa = pdnn_isa_names[process->isa],
-                                         .threads = open->threads,
-                                         .variables = environ};
+    const struct pdnn_environment_key context = {.host = &process->host,
+                                                 .build = pdnn_build,
+                                                 .library = open->def->version(),
+                                                 .isa = pdnn_isa_names[process->isa],
+                                                 .threads = open->threads,
+                                                 .variables = environ};
     pdnn_choices_keep(open->tune, open->choices, request->choices, &context, request->cache_bytes);
 }
 

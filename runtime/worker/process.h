@@ -6,9 +6,9 @@
 #include "models/graph.h"
 #include "models/instance.h"
 #include "models/isa.h"
-#include "runtime/core/plan_set.h"
-#include "runtime/facts/host.h"
-#include "runtime/facts/request.h"
+#include "runtime/plan/plan_set.h"
+#include "runtime/host/host.h"
+#include "runtime/protocol/request.h"
 #include "runtime/worker/choices.h"
 
 enum { PDNN_PROCESS_BACKENDS_MAX = 16 };
@@ -36,8 +36,8 @@ struct pdnn_process_probe {
     uint64_t far_bytes, ended_ns;
 };
 
-struct pdnn_outlined; /* operators.h */
-struct pdnn_world;    /* world.h */
+struct pdnn_compiled_model; /* operators.h */
+struct pdnn_world;          /* world.h */
 
 struct pdnn_process {
     int fd;                         /* socket to the driver; -1: a rank other than 0 */
@@ -51,7 +51,7 @@ struct pdnn_process {
     size_t n_backends;
     struct pdnn_open_set set;
     struct pdnn_process_probe probe;
-    struct pdnn_outlined *outlined; /* heap: the model whose operators are being measured; NULL: none */
+    struct pdnn_compiled_model *compiled; /* heap: the model whose operators are being measured; NULL: none */
 };
 
 void pdnn_process_finish(struct pdnn_process *process);

@@ -1,5 +1,5 @@
 /* The backends of the build's list. Only the worker program links them. */
-#include "runtime/core/backend.h"
+#include "runtime/backend/backend.h"
 
 #include "lists.h"
 

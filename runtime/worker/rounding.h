@@ -17,7 +17,7 @@
 #ifndef RUNTIME_WORKER_ROUNDING_H
 #define RUNTIME_WORKER_ROUNDING_H
 
-#include "runtime/core/plan.h"
+#include "runtime/plan/plan.h"
 
 #define PDNN_TOLERANCE_MOST 5e-4
 

@@ -1,16 +1,16 @@
 #include "runtime/worker/serve.h"
 
 #include "models/instance.h"
-#include "runtime/core/roofs.h"
-#include "runtime/core/threads.h"
-#include "runtime/facts/protocol.h"
+#include "runtime/roofs/roofs.h"
+#include "runtime/backend/threads.h"
+#include "runtime/protocol/protocol.h"
 #include "runtime/worker/check.h"
 #include "runtime/worker/limits.h"
-#include "runtime/worker/links.h"
+#include "runtime/distributed/allreduce_bench.h"
 #include "runtime/worker/operators.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/visit.h"
-#include "runtime/worker/world.h"
+#include "runtime/distributed/world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -143,7 +143,7 @@ static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void
     if (result == PDNN_OK && !(ceilings = calloc(1, sizeof *ceilings)))
         result = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
     if (process->world) /* the others are at it, whatever happened here */
-        result = pdnn_links_measure(process->world, request->seconds, ceilings, err);
+        result = pdnn_allreduce_bench_measure(process->world, request->seconds, ceilings, err);
     else if (result == PDNN_OK && request->seconds <= 0)
         result = pdnn_ceilings_probe(&process->host, request->threads, ceilings, err);
     else if (result == PDNN_OK)
@@ -297,7 +297,7 @@ static enum pdnn_status follow(struct pdnn_process *process, struct pdnn_err *er
             pdnn_visit_finish(&visit);
         }
         if (message.kind == PDNN_MESSAGE_CEILINGS)
-            pdnn_links_follow(process->world, err);
+            pdnn_allreduce_bench_follow(process->world, err);
         if (message.kind == PDNN_MESSAGE_REST)
             pdnn_threads_rest();
     }

@@ -1,7 +1,7 @@
 #include "runtime/worker/set.h"
 
 #include "models/build.h"
-#include "runtime/core/far.h"
+#include "runtime/measure/dram_buffer.h"
 
 #include <string.h>
 
@@ -29,7 +29,7 @@ static enum pdnn_status open_set(struct pdnn_process *process, const struct pdnn
                                  struct pdnn_err *err) {
     struct pdnn_open_set *set = &process->set;
     const struct pdnn_plan_set_options options = {.plan = {.limit_bytes = request->memory_limit_bytes,
-                                                           .beside_bytes = pdnn_far_held_bytes(),
+                                                           .beside_bytes = pdnn_dram_buffer_held_bytes(),
                                                            .seed = request->seed,
                                                            .allow_slow = request->allow_slow}};
     const struct pdnn_plan_source source = {set, build};

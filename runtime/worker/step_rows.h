@@ -3,7 +3,7 @@
 #ifndef RUNTIME_WORKER_STEP_ROWS_H
 #define RUNTIME_WORKER_STEP_ROWS_H
 
-#include "runtime/core/backend.h"
+#include "runtime/backend/backend.h"
 
 struct pdnn_step_rows {
     uint32_t *row_of;          /* by step: index into ops; owned */

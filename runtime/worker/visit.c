@@ -1,18 +1,18 @@
 #include "runtime/worker/visit.h"
 
 #include "base/clock.h"
-#include "runtime/core/core_share.h"
-#include "runtime/core/evict.h"
-#include "runtime/core/measure.h"
-#include "runtime/core/probe.h"
-#include "runtime/core/tune.h"
-#include "runtime/facts/host_cgroup.h"
+#include "runtime/measure/core_share.h"
+#include "runtime/measure/evict.h"
+#include "runtime/measure/measure.h"
+#include "runtime/measure/probe.h"
+#include "runtime/backend/tune.h"
+#include "runtime/host/host_cgroup.h"
 #include "runtime/worker/finite.h"
 #include "runtime/worker/loading.h"
 #include "runtime/worker/set.h"
 #include "runtime/worker/step_rows.h"
-#include "runtime/worker/together.h"
-#include "runtime/worker/world.h"
+#include "runtime/distributed/rank_sync.h"
+#include "runtime/distributed/world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,14 +35,14 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
 /* A plan to be measured, with its steps grouped into the rows of ops.csv. */
 struct bench {
     const struct pdnn_plan *plan;
-    struct pdnn_far far;
+    struct pdnn_dram_buffer far;
     struct pdnn_process_probe *probe;   /* the process's last one */
     struct pdnn_evictor evictor;        /* cold visits only */
     const struct pdnn_loading *loading; /* NULL: data=resident */
     uint64_t *step_ns;                  /* by step: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
     struct pdnn_step_rows rows;
-    struct pdnn_together together; /* with the other ranks; its world is NULL if there are none */
+    struct pdnn_rank_sync together; /* with the other ranks; its world is NULL if there are none */
 };
 
 static void bench_finish(struct bench *bench) {
@@ -73,7 +73,7 @@ static int run_step(void *user) {
     const struct bench *bench = user;
     int code = feed_step(bench);
     code = code ? code : pdnn_plan_run(bench->plan);
-    return pdnn_together_check(bench->together.world, code);
+    return pdnn_rank_sync_check(bench->together.world, code);
 }
 
 static uint64_t waited(void *user) {
@@ -90,7 +90,7 @@ static int run_stamped_step(void *user, uint64_t *ns) {
     code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->step_ns);
     for (size_t i = 0; i < n_steps; i++)
         ns[bench->rows.row_of[i]] += bench->step_ns[i];
-    return pdnn_together_check(bench->together.world, code);
+    return pdnn_rank_sync_check(bench->together.world, code);
 }
 
 static void evict(void *user) {
@@ -98,11 +98,11 @@ static void evict(void *user) {
 }
 
 static void begin_together(void *user, uint64_t steps) {
-    pdnn_together_begin(&((struct bench *)user)->together, PDNN_TOGETHER_STEPS, steps);
+    pdnn_rank_sync_begin(&((struct bench *)user)->together, PDNN_RANK_SYNC_STEPS, steps);
 }
 
 static uint64_t end_together(void *user, uint64_t ns) {
-    return pdnn_together_end(&((struct bench *)user)->together, ns);
+    return pdnn_rank_sync_end(&((struct bench *)user)->together, ns);
 }
 
 /* "ref" in a library is slow code that nobody asked for; the backend `reference` was asked for. */
@@ -134,8 +134,8 @@ static double together(double before, double now) {
 /* A probe serves the next visit too if that visit's samples begin so soon after it. */
 static const uint64_t probe_age_ns = 20000000;
 
-static bool is_recent(const struct pdnn_process_probe *last, const struct pdnn_far *far) {
-    return last->threads == far->threads && last->far_bytes == pdnn_far_bytes(far) &&
+static bool is_recent(const struct pdnn_process_probe *last, const struct pdnn_dram_buffer *far) {
+    return last->threads == far->threads && last->far_bytes == pdnn_dram_buffer_bytes(far) &&
            pdnn_clock_ns() - last->ended_ns < probe_age_ns;
 }
 
@@ -146,7 +146,7 @@ static enum pdnn_status probe(const struct bench *bench, const struct pdnn_reque
                               struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_process_probe *last = bench->probe;
     uint64_t begun_ns = pdnn_clock_ns();
-    if (!request->probe || !pdnn_far_bytes(&bench->far))
+    if (!request->probe || !pdnn_dram_buffer_bytes(&bench->far))
         return PDNN_OK;
     if (!may_share || !is_recent(last, &bench->far)) {
         *last = (struct pdnn_process_probe){0};
@@ -154,7 +154,7 @@ static enum pdnn_status probe(const struct bench *bench, const struct pdnn_reque
         if (status != PDNN_OK)
             return pdnn_wrap(err, "probe");
         last->threads = bench->far.threads;
-        last->far_bytes = pdnn_far_bytes(&bench->far);
+        last->far_bytes = pdnn_dram_buffer_bytes(&bench->far);
         last->ended_ns = pdnn_clock_ns();
     }
     visit->spent.probe_ns += pdnn_clock_ns() - begun_ns;
@@ -205,7 +205,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
     if (status != PDNN_OK && bench->loading && pdnn_infeed_error(bench->loading->infeed, NULL) != PDNN_OK)
         status = pdnn_infeed_error(bench->loading->infeed, err); /* not just that some step failed */
     if (status == PDNN_OK && bench->together.world)
-        status = pdnn_together_measure(&bench->together, &rules, visit->steps_per_sample, err);
+        status = pdnn_rank_sync_measure(&bench->together, &rules, visit->steps_per_sample, err);
     if (status == PDNN_OK)
         status = probe(bench, request, false, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->rows.n_ops; i++)
@@ -222,7 +222,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
 
 /* Measures a plan that is ready to run. */
 static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pdnn_request *request,
-                                   const struct pdnn_plan *plan, const struct pdnn_far *far,
+                                   const struct pdnn_plan *plan, const struct pdnn_dram_buffer *far,
                                    const struct pdnn_loading *loading, struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
     struct bench bench = {0};
@@ -235,17 +235,17 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     visit->spent.prepare_ns = pdnn_clock_ns() - process->asked_ns;
     if (status == PDNN_OK && request->rules.cold)
         status = pdnn_evictor_init(&bench.evictor, far, err);
-    bench.together = (struct pdnn_together){
+    bench.together = (struct pdnn_rank_sync){
         .world = process->world, .plan = plan, .evictor = request->rules.cold ? &bench.evictor : NULL};
     if (status == PDNN_OK && process->world && process->world->rank) {
-        status = pdnn_together_follow(&bench.together, err);
+        status = pdnn_rank_sync_follow(&bench.together, err);
         bench_finish(&bench);
         return status;
     }
     if (status == PDNN_OK)
         status = measure(&bench, request, visit, err);
     if (process->world)
-        pdnn_together_begin(&bench.together, PDNN_TOGETHER_DONE, 0);
+        pdnn_rank_sync_begin(&bench.together, PDNN_RANK_SYNC_DONE, 0);
     if (status == PDNN_OK)
         status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK && loading)
@@ -255,7 +255,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
         visit->n_ops = bench.rows.n_ops;
         bench.rows.ops = NULL;
         if (process->world)
-            status = pdnn_together_report(&bench.together, visit, err);
+            status = pdnn_rank_sync_report(&bench.together, visit, err);
     }
     bench_finish(&bench);
     return status;
@@ -264,16 +264,17 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
 /* Takes the memory that the evictor and the probe need, before that of the plan. The plan may have the rest.
  */
 static enum pdnn_status reserve(const struct pdnn_process *process, const struct pdnn_request *request,
-                                int64_t threads, struct pdnn_far *far, struct pdnn_err *err) {
+                                int64_t threads, struct pdnn_dram_buffer *far, struct pdnn_err *err) {
     uint64_t usable = process->host.memory_limit_bytes, limit = request->memory_limit_bytes;
     const struct pdnn_stream *stream;
-    *far = (struct pdnn_far){.threads = threads, .cache_bytes = request->cache_bytes, .limit_bytes = limit};
+    *far = (struct pdnn_dram_buffer){
+        .threads = threads, .cache_bytes = request->cache_bytes, .limit_bytes = limit};
     if (usable && (!limit || usable < limit))
         far->limit_bytes = usable;
     if (request->rules.cold && !far->cache_bytes)
-        far->cache_bytes = pdnn_far_reported_bytes(&process->host, threads);
-    bool is_needed = request->rules.cold || (request->probe && pdnn_far_bytes(far));
-    enum pdnn_status status = is_needed ? pdnn_far_get(far, &stream, err) : PDNN_OK;
+        far->cache_bytes = pdnn_dram_buffer_reported_caches(&process->host, threads);
+    bool is_needed = request->rules.cold || (request->probe && pdnn_dram_buffer_bytes(far));
+    enum pdnn_status status = is_needed ? pdnn_dram_buffer_get(far, &stream, err) : PDNN_OK;
     return status == PDNN_OK ? status : pdnn_wrap(err, request->rules.cold ? "cache: cold" : "probe");
 }
 
@@ -296,7 +297,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
                                         .seed = request->seed,
                                         .rank = process->world ? process->world->rank : 0,
                                         .allow_slow = request->allow_slow};
-    struct pdnn_far far;
+    struct pdnn_dram_buffer far;
     const struct pdnn_open_backend *backend = NULL;
     struct pdnn_model model = {0};
     struct pdnn_plan plan = {0};
@@ -305,7 +306,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     pdnn_set_close(process);
     enum pdnn_status status = pdnn_model_init(&model, process, request->id, err);
     if (status != PDNN_OK)
-        return pdnn_together_agree(process->world, status, err);
+        return pdnn_rank_sync_agree(process->world, status, err);
     bool loads = model.instance.setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT;
     int ranks = process->world ? process->world->ranks : 1;
     if (model.instance.setting[PDNN_SETTING_RANKS] != ranks)
@@ -325,7 +326,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     status = reserve(process, request, model.threads, &far, err);
     if (status != PDNN_OK)
         goto out;
-    options.beside_bytes = pdnn_far_held_bytes();
+    options.beside_bytes = pdnn_dram_buffer_held_bytes();
     options.beside_bytes += loads ? pdnn_loading_bytes(&model) : 0;
     opening_ns = pdnn_clock_ns() - opening_ns;
     const struct pdnn_tune before = tune_now(backend);
@@ -337,11 +338,11 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     if (loads)
         status = pdnn_loading_init(&loading, process, &model, request, err);
 out:
-    status = pdnn_together_agree(process->world, status, err);
+    status = pdnn_rank_sync_agree(process->world, status, err);
     if (status == PDNN_OK)
         status = visit_plan(process, request, &plan, &far, loads ? &loading : NULL, visit, err);
     if (process->world)
-        pdnn_exchange_begin();
+        pdnn_gradient_allreduce_begin();
     pdnn_loading_finish(&loading);
     pdnn_plan_destroy(&plan);
     pdnn_model_finish(&model);
@@ -359,7 +360,7 @@ static enum pdnn_status visit_member(struct pdnn_process *process, const struct 
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_plan_member *member;
     struct pdnn_instance instance;
-    struct pdnn_far far;
+    struct pdnn_dram_buffer far;
     enum pdnn_status status = pdnn_process_instance(process, request->largest, &instance, err);
     if (status == PDNN_OK && instance.setting[PDNN_SETTING_RANKS] > 1)
         status = pdnn_fail(err, PDNN_UNSUPPORTED, "models that share their weights run with ranks=1 only");

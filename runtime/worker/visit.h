@@ -3,7 +3,7 @@
 #ifndef RUNTIME_WORKER_VISIT_H
 #define RUNTIME_WORKER_VISIT_H
 
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 #include "runtime/worker/process.h"
 
 /* Failures go into visit->outcome and reason. The caller finishes the visit. */

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "results/stats/conformal.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 #include "session/compose/state.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 /* A stage of a composition: which models are compiled, in which contexts their operators are measured. */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "runtime/facts/context.h"
-#include "runtime/facts/protocol.h"
+#include "runtime/host/environment_key.h"
+#include "runtime/protocol/protocol.h"
 #include "session/compose/state.h"
 
 #include <math.h>
@@ -44,14 +44,14 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
     compose->contexts = pdnn_resize(compose->contexts, compose->n_contexts + 1, sizeof *compose->contexts);
     if (find_software(compose, of, fresh.software, err) != PDNN_OK)
         return err->status;
-    const struct pdnn_context context = {.host = &compose->session->host,
-                                         .build = pdnn_build,
-                                         .library = fresh.software,
-                                         .isa = pdnn_isa_names[fresh.isa],
-                                         .threads = fresh.threads,
-                                         .variables = environ};
+    const struct pdnn_environment_key context = {.host = &compose->session->host,
+                                                 .build = pdnn_build,
+                                                 .library = fresh.software,
+                                                 .isa = pdnn_isa_names[fresh.isa],
+                                                 .threads = fresh.threads,
+                                                 .variables = environ};
     struct pdnn_str text = {0};
-    pdnn_context_format(&context, &text);
+    pdnn_environment_key_format(&context, &text);
     pdnn_library_context(pdnn_str_text(&text), fresh.text);
     pdnn_str_finish(&text);
     compose->contexts[compose->n_contexts++] = fresh;

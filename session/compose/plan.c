@@ -5,7 +5,7 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "results/rows/roofline.h"
-#include "runtime/facts/operator.h"
+#include "runtime/protocol/operator.h"
 #include "session/predict.h"
 
 #include <inttypes.h>

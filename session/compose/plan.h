@@ -75,8 +75,8 @@ enum { PDNN_PLANNED_LEFT = 4, PDNN_PLANNED_TOO_LARGE, PDNN_PLANNED_SECONDS, PDNN
 extern const struct pdnn_table_def pdnn_compose_plan_def;
 void pdnn_compose_plan_table(const struct pdnn_choose *choose, struct pdnn_table *made);
 
-/* The floor of a compiled operator (runtime/facts/operator.h) with these operands; one that is in no graph,
- * such as a reorder, moves its bytes. */
+/* The floor of a compiled operator (runtime/protocol/operator.h) with these operands; one that is in no
+ * graph, such as a reorder, moves its bytes. */
 double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char *key, uint64_t bytes,
                                int64_t threads);
 

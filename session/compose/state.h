@@ -3,7 +3,7 @@
 #define SESSION_COMPOSE_STATE_H
 
 #include "base/clock.h"
-#include "runtime/facts/standing.h"
+#include "runtime/protocol/standing.h"
 #include "session/compose/operators.h"
 #include "session/compose/plan.h"
 #include "session/compose/request.h"

@@ -1,8 +1,8 @@
 #include "session/compose/validate.h"
 
 #include "base/memory.h"
-#include "runtime/facts/standing.h"
-#include "runtime/facts/stats.h"
+#include "runtime/protocol/standing.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #define SESSION_JOIN_PRESENCE_H
 
 #include "base/str.h"
-#include "runtime/facts/host.h"
+#include "runtime/host/host.h"
 
 /* {0} is none. */
 struct pdnn_presence {

@@ -6,9 +6,9 @@
 #include "base/folder.h"
 #include "base/texts.h"
 #include "results/store/journal_scan.h"
-#include "runtime/facts/ceilings.h"
-#include "runtime/facts/standing.h"
-#include "runtime/facts/stats.h"
+#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/standing.h"
+#include "base/stats.h"
 #include "session/merge/request.h"
 #include "session/session.h"
 

@@ -6,7 +6,7 @@
 #include "results/store/journal.h"
 #include "results/store/journal_table.h"
 #include "results/store/tables.h"
-#include "runtime/facts/standing.h"
+#include "runtime/protocol/standing.h"
 #include "session/merge/job.h"
 
 #include <errno.h>

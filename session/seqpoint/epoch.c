@@ -3,8 +3,8 @@
 #include "base/memory.h"
 #include "models/build.h"
 #include "models/family.h"
-#include "runtime/facts/standing.h"
-#include "runtime/facts/stats.h"
+#include "runtime/protocol/standing.h"
+#include "base/stats.h"
 
 #include <inttypes.h>
 #include <math.h>

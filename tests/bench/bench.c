@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "runtime/kernels/simd/denormals.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <omp.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The largest products of the FC sweep against the FMA peak measured at the same time: oneDNN's two
  * primitives with both plain layouts of the weights, and OpenBLAS. An argument 1..3 picks one shape. */
-#include "runtime/backends/onednn/dense/ways.h"
+#include "runtime/backends/onednn/dense/implementations.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "tests/bench/bench.h"
 

@@ -4,7 +4,7 @@
  * 128 and 512, d 64), or they are caches of keys and values that one new token reads, different ones each
  * time so that they come from DRAM. Arguments: sequences, heads, queries, keys, width of a head; without
  * arguments, a standard set of shapes. */
-#include "runtime/backends/onednn/matmul/ways.h"
+#include "runtime/backends/onednn/matmul/implementations.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 #include "tests/bench/bench.h"

@@ -1,7 +1,7 @@
 /* An unrolled recurrent layer, forward and backward, against the FMA peak measured at the same time and, at
  * batch 1, against the time it takes to read U once per step from wherever it is. Arguments: cell, hidden
  * units, minibatch; without arguments, a standard set. */
-#include "runtime/steps/rnn_unrolled.h"
+#include "runtime/lowering/rnn_unrolled.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 #include "tests/bench/bench.h"

@@ -4,7 +4,7 @@
 #include "models/op.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
-#include "runtime/core/plan.h"
+#include "runtime/plan/plan.h"
 #include "runtime/kernels/rows/elementwise.h"
 #include "runtime/kernels/rows/loss.h"
 #include "runtime/kernels/update/optimizer.h"

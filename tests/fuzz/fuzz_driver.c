@@ -4,9 +4,9 @@
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/messages.h"
 
-#include "runtime/driver/worker.h"
-#include "runtime/facts/host_cgroup.h"
-#include "runtime/facts/protocol.h"
+#include "runtime/driver/worker/worker.h"
+#include "runtime/host/host_cgroup.h"
+#include "runtime/protocol/protocol.h"
 
 #include <math.h>
 #include <signal.h>

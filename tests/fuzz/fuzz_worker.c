@@ -4,13 +4,13 @@
 #include "tests/fuzz/common.h"
 #include "tests/fuzz/messages.h"
 
-#include "runtime/core/backend.h"
-#include "runtime/core/roofs.h"
-#include "runtime/core/threads.h"
-#include "runtime/facts/protocol.h"
+#include "runtime/backend/backend.h"
+#include "runtime/roofs/roofs.h"
+#include "runtime/backend/threads.h"
+#include "runtime/protocol/protocol.h"
 #include "runtime/worker/check.h"
 #include "runtime/worker/limits.h"
-#include "runtime/worker/links.h"
+#include "runtime/distributed/allreduce_bench.h"
 #include "runtime/worker/operators.h"
 #include "runtime/worker/serve.h"
 #include "runtime/worker/set.h"
@@ -57,9 +57,9 @@ enum pdnn_status __wrap_pdnn_ceilings_measure(const struct pdnn_host *host,
                                               struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threads,
                                             struct pdnn_ceilings *ceilings, struct pdnn_err *err);
-enum pdnn_status __wrap_pdnn_links_measure(const struct pdnn_world *world, double seconds,
-                                           struct pdnn_ceilings *ceilings, struct pdnn_err *err);
-enum pdnn_status __wrap_pdnn_links_follow(const struct pdnn_world *world, struct pdnn_err *err);
+enum pdnn_status __wrap_pdnn_allreduce_bench_measure(const struct pdnn_world *world, double seconds,
+                                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+enum pdnn_status __wrap_pdnn_allreduce_bench_follow(const struct pdnn_world *world, struct pdnn_err *err);
 enum pdnn_status __wrap_pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err);
 void __wrap_pdnn_threads_places(struct pdnn_str *places);
 void __wrap_pdnn_threads_rest(void);
@@ -153,13 +153,13 @@ enum pdnn_status __wrap_pdnn_ceilings_probe(const struct pdnn_host *host, int64_
 }
 
 /* This worker is alone. */
-enum pdnn_status __wrap_pdnn_links_measure(const struct pdnn_world *world, double seconds,
-                                           struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+enum pdnn_status __wrap_pdnn_allreduce_bench_measure(const struct pdnn_world *world, double seconds,
+                                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     (void)world, (void)seconds, (void)ceilings, (void)err;
     abort();
 }
 
-enum pdnn_status __wrap_pdnn_links_follow(const struct pdnn_world *world, struct pdnn_err *err) {
+enum pdnn_status __wrap_pdnn_allreduce_bench_follow(const struct pdnn_world *world, struct pdnn_err *err) {
     (void)world, (void)err;
     abort();
 }

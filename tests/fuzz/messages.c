@@ -8,7 +8,7 @@
 #include "tests/fuzz/messages.h"
 #include "tests/fuzz/common.h"
 
-#include "runtime/facts/protocol.h"
+#include "runtime/protocol/protocol.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "models/build.h"
 #include "models/group.h"
 #include "models/op.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 #include "tests/results/made_row.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "results/stats/least_squares.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 #include <string.h>

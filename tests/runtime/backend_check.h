@@ -4,7 +4,7 @@
 #define TESTS_RUNTIME_BACKEND_CHECK_H
 
 #include "models/graph.h"
-#include "runtime/core/plan.h"
+#include "runtime/plan/plan.h"
 
 enum { CHECK_THREADS = 2, CHECK_SEED = 7, CHECK_STEPS = 3 };
 

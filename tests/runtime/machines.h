@@ -3,7 +3,7 @@
 #ifndef TESTS_RUNTIME_MACHINES_H
 #define TESTS_RUNTIME_MACHINES_H
 
-#include "runtime/core/ladder.h"
+#include "runtime/roofs/ladder.h"
 
 #include <math.h>
 

@@ -10,8 +10,8 @@
 #include "models/optimizer.h"
 #include "runtime/backends/onednn/state.h"
 #include "models/forward.h"
-#include "runtime/steps/step_def.h"
-#include "runtime/steps/steps.h"
+#include "runtime/lowering/step_def.h"
+#include "runtime/lowering/steps.h"
 
 #include <math.h>
 #include <omp.h>

@@ -18,7 +18,7 @@ static char *two[] = {waits, irrelevant, NULL}, *swapped[] = {places, waits, NUL
             *more[] = {waits, irrelevant, library, NULL};
 
 static const struct pdnn_host host = {.cpu = "A", .isa = "avx2", .threads = 2, .core_pu = {0, 1}};
-static const struct pdnn_context plain = {
+static const struct pdnn_environment_key plain = {
     .host = &host, .build = "1 (a)", .library = "lib 1", .isa = "default", .threads = 2, .variables = two};
 
 static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
@@ -36,12 +36,13 @@ struct process {
     int calls;
 };
 
-static void begin_with(struct process *process, const struct pdnn_context *context, uint64_t cache_bytes) {
+static void begin_with(struct process *process, const struct pdnn_environment_key *context,
+                       uint64_t cache_bytes) {
     *process = (struct process){.calls = 0};
     pdnn_choices_keep(&process->tune, &process->kept, folder, context, cache_bytes);
 }
 
-static void begin(struct process *process, const struct pdnn_context *context) {
+static void begin(struct process *process, const struct pdnn_environment_key *context) {
     begin_with(process, context, 1000);
 }
 
@@ -100,7 +101,7 @@ static void test_half_measured_goes_on(void **state) {
 static void test_any_change_is_a_miss(void **state) {
     (void)state;
     struct pdnn_host model = host, features = host, core = host, cache = host, cores = host, nodes = host;
-    struct pdnn_context rows[14];
+    struct pdnn_environment_key rows[14];
     struct process process;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         rows[i] = plain;

@@ -1,7 +1,7 @@
 /* Seeded data: ids in range and distributed as their kind says, sequences of all lengths. */
 #include "tests/cmocka_all.h"
 
-#include "runtime/core/plan.h"
+#include "runtime/plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>

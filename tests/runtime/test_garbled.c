@@ -1,10 +1,10 @@
 /* Answers that a driver must not believe, from a worker whose memory is corrupt: this program is its own
  * worker, and the variable PDNN_TEST_GARBLED says what it answers. */
 #define _DEFAULT_SOURCE
-#include "runtime/driver/worker.h"
-#include "runtime/driver/worker_program.h"
-#include "runtime/facts/check.h"
-#include "runtime/facts/protocol.h"
+#include "runtime/driver/worker/worker.h"
+#include "runtime/driver/worker/worker_program.h"
+#include "runtime/protocol/check.h"
+#include "runtime/protocol/protocol.h"
 #include "tests/cmocka_all.h"
 
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/facts/host_cgroup.h"
-#include "runtime/facts/host_files.h"
-#include "runtime/facts/host_openmp.h"
+#include "runtime/host/host_cgroup.h"
+#include "runtime/host/host_files.h"
+#include "runtime/host/host_openmp.h"
 
 #include <limits.h>
 #include <sched.h>

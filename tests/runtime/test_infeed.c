@@ -4,7 +4,7 @@
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 
-#include "runtime/core/threads.h"
+#include "runtime/backend/threads.h"
 #include "runtime/data/make.h"
 #include "runtime/infeed/infeed.h"
 

@@ -1,5 +1,5 @@
-#include "runtime/core/limit.h"
-#include "runtime/facts/isa.h"
+#include "runtime/backend/limit.h"
+#include "runtime/host/isa.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/update/optimizer.h"
 #include "tests/cmocka_all.h"

@@ -4,7 +4,7 @@
 
 #include "models/build.h"
 #include "results/rows/roofline.h"
-#include "runtime/core/ladder_roofs.h"
+#include "runtime/roofs/ladder_roofs.h"
 #include "tests/runtime/machines.h"
 
 #include <stdio.h>

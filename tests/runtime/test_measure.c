@@ -3,7 +3,7 @@
 #include "tests/near.h"
 
 #include "base/rng.h"
-#include "runtime/core/measure.h"
+#include "runtime/measure/measure.h"
 
 #include <string.h>
 

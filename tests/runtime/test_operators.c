@@ -2,9 +2,9 @@
 /* What a model consists of, and the measurement of one of its operators, through a worker: this program is
  * its own worker, with the backend `reference`. */
 #include "models/build.h"
-#include "runtime/core/backend.h"
-#include "runtime/driver/worker.h"
-#include "runtime/driver/worker_program.h"
+#include "runtime/backend/backend.h"
+#include "runtime/driver/worker/worker.h"
+#include "runtime/driver/worker/worker_program.h"
 #include "runtime/worker/serve.h"
 #include "tests/cmocka_all.h"
 

@@ -6,7 +6,7 @@
 #include "models/sharing.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"
-#include "runtime/core/plan_set.h"
+#include "runtime/plan/plan_set.h"
 
 #include <inttypes.h>
 #include <math.h>

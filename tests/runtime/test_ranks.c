@@ -3,9 +3,9 @@
  * share, so no MPI is needed. */
 #define _GNU_SOURCE
 #include "models/build.h"
-#include "runtime/core/exchange.h"
-#include "runtime/core/plan.h"
-#include "runtime/core/tune.h"
+#include "runtime/distributed/gradient_allreduce.h"
+#include "runtime/plan/plan.h"
+#include "runtime/backend/tune.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -104,7 +104,7 @@ static void train(const char *id, const char *backend, int64_t of_rank, int plac
         used += elements;
     }
     meeting->n_weights[place] = used;
-    pdnn_exchange_begin();
+    pdnn_gradient_allreduce_begin();
     pdnn_plan_destroy(&plan);
     def->close(state);
     pdnn_arena_finish(&arena);
@@ -120,7 +120,7 @@ static void agree(double *ns, int n) {
 /* A child of the test: trains as one of the ranks. */
 static _Noreturn void be_rank(const char *id, const char *backend) {
     const struct pdnn_wire wire = {RANKS, sum, start, test, wait_for};
-    pdnn_exchange_open(&wire, NULL);
+    pdnn_gradient_allreduce_open(&wire, NULL);
     pdnn_tune_agree = agree;
     train(id, backend, rank, rank);
     _exit(0);

@@ -1,12 +1,12 @@
 /* Which roofs are measured on which machine with which backends. Values are only checked for plausibility. */
 #include "tests/cmocka_all.h"
 
-#include "runtime/core/backend.h"
-#include "runtime/core/ladder.h"
-#include "runtime/core/probe.h"
-#include "runtime/core/roof_job.h"
-#include "runtime/core/roofs.h"
-#include "runtime/facts/host.h"
+#include "runtime/backend/backend.h"
+#include "runtime/roofs/ladder.h"
+#include "runtime/measure/probe.h"
+#include "runtime/roofs/roof_job.h"
+#include "runtime/roofs/roofs.h"
+#include "runtime/host/host.h"
 
 #include <math.h>
 #include <string.h>
@@ -234,7 +234,7 @@ static void test_probe_more_and_fewer_threads(void **state) {
     (void)state;
     static const int64_t threads[] = {1, 1, 2, 1, 2};
     for (size_t i = 0; i < sizeof threads / sizeof *threads; i++) {
-        const struct pdnn_far far = {threads[i], i % 2 ? 48 << 20 : 0, 0};
+        const struct pdnn_dram_buffer far = {threads[i], i % 2 ? 48 << 20 : 0, 0};
         double gflops = 0, gbs = 0;
         assert_int_equal(pdnn_probe(&far, &gflops, &gbs, NULL), PDNN_OK);
         assert_true(isfinite(gflops) && gflops > 0);
@@ -254,7 +254,7 @@ static int count_runs(struct pdnn_roof_job *job, uint64_t units, double *work) {
 static void test_ops_run_warm(void **state) {
     (void)state;
     static struct pdnn_roof_job job;
-    const struct pdnn_single single = {.flop = 1};
+    const struct pdnn_one_op_plan single = {.flop = 1};
     struct pdnn_err err = {0};
     job = (struct pdnn_roof_job){.run = count_runs, .units = 3, .single = &single};
     fake.runs = 0;

@@ -1,4 +1,4 @@
-#include "runtime/facts/standing.h"
+#include "runtime/protocol/standing.h"
 
 #include "cmocka_all.h"
 

@@ -3,7 +3,7 @@
 #include "tests/near.h"
 
 #include "base/rng.h"
-#include "runtime/facts/stats.h"
+#include "base/stats.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 #include "tests/near.h"
 
-#include "runtime/core/evict.h"
+#include "runtime/measure/evict.h"
 #include "runtime/kernels/roofs/fma.h"
 #include "runtime/kernels/roofs/stream.h"
 
@@ -145,23 +145,23 @@ static void test_evictor_reads_everything(void **state) {
     (void)state;
     const struct pdnn_host host = {.cache_bytes = {PDNN_STREAM_GRAIN, 6 * PDNN_STREAM_GRAIN},
                                    .cache_cores = {1, 2}};
-    assert_int_equal(pdnn_far_reported_bytes(&host, 2), 6 * PDNN_STREAM_GRAIN);
-    assert_int_equal(pdnn_far_reported_bytes(&host, 3), 12 * PDNN_STREAM_GRAIN);
+    assert_int_equal(pdnn_dram_buffer_reported_caches(&host, 2), 6 * PDNN_STREAM_GRAIN);
+    assert_int_equal(pdnn_dram_buffer_reported_caches(&host, 3), 12 * PDNN_STREAM_GRAIN);
     /* Limits that leave four times the caches, twice, and less. */
     static const uint64_t cache = 1000 * PDNN_STREAM_GRAIN;
     static const struct {
         uint64_t limit, bytes, passes;
     } rows[] = {{16, 4, 1}, {12, 3, 2}, {8, 2, 2}, {4, 2, 2}, {3, 0, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct pdnn_far far = {2, cache, rows[i].limit * cache};
+        const struct pdnn_dram_buffer far = {2, cache, rows[i].limit * cache};
         struct pdnn_evictor evictor;
         struct pdnn_err err;
-        assert_int_equal(pdnn_far_bytes(&far), rows[i].bytes * cache);
+        assert_int_equal(pdnn_dram_buffer_bytes(&far), rows[i].bytes * cache);
         enum pdnn_status status = pdnn_evictor_init(&evictor, &far, &err);
         assert_int_equal(status, rows[i].bytes ? PDNN_OK : PDNN_TOO_BIG);
         if (!rows[i].bytes)
             continue;
-        assert_int_equal(pdnn_far_held_bytes(), rows[i].bytes * cache);
+        assert_int_equal(pdnn_dram_buffer_held_bytes(), rows[i].bytes * cache);
         assert_int_equal(pdnn_evictor_run(&evictor), rows[i].passes * rows[i].bytes * cache);
     }
 }
@@ -169,14 +169,14 @@ static void test_evictor_reads_everything(void **state) {
 static void test_far_stays_within_the_limit(void **state) {
     (void)state;
     const struct pdnn_stream *stream;
-    const struct pdnn_far two = {2, 0, UINT64_C(1) << 40}, one = {1, 0, UINT64_C(1) << 40};
-    const struct pdnn_far tight = {1, 0, 8 << 20};
-    assert_int_equal(pdnn_far_get(&two, &stream, NULL), PDNN_OK);
+    const struct pdnn_dram_buffer two = {2, 0, UINT64_C(1) << 40}, one = {1, 0, UINT64_C(1) << 40};
+    const struct pdnn_dram_buffer tight = {1, 0, 8 << 20};
+    assert_int_equal(pdnn_dram_buffer_get(&two, &stream, NULL), PDNN_OK);
     assert_int_equal(stream->threads, 2);
-    assert_int_equal(pdnn_far_get(&one, &stream, NULL), PDNN_OK);
+    assert_int_equal(pdnn_dram_buffer_get(&one, &stream, NULL), PDNN_OK);
     assert_int_equal(stream->threads, 2); /* kept */
-    assert_int_equal(pdnn_far_get(&tight, &stream, NULL), PDNN_OK);
-    assert_true(pdnn_far_held_bytes() <= 2 << 20);
+    assert_int_equal(pdnn_dram_buffer_get(&tight, &stream, NULL), PDNN_OK);
+    assert_true(pdnn_dram_buffer_held_bytes() <= 2 << 20);
 }
 
 int main(void) {

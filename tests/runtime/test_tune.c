@@ -1,7 +1,7 @@
 /* Choices by measuring, with candidates of known cost: time passes only while they run. */
 #include "tests/cmocka_all.h"
 
-#include "runtime/core/tune.h"
+#include "runtime/backend/tune.h"
 
 #include <math.h>
 #include <string.h>

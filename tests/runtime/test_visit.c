@@ -1,7 +1,7 @@
 /* The words of a visit, to text and back. */
 #include "tests/cmocka_all.h"
 
-#include "runtime/facts/visit.h"
+#include "runtime/protocol/visit.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 /* The parent's side of the worker, against processes that misbehave: this program is its own worker, and the
  * variable PDNN_TEST_WORKER says how it behaves. */
 #define _DEFAULT_SOURCE
-#include "runtime/facts/host_cgroup.h"
-#include "runtime/driver/worker_program.h"
-#include "runtime/driver/worker.h"
-#include "runtime/facts/protocol.h"
+#include "runtime/host/host_cgroup.h"
+#include "runtime/driver/worker/worker_program.h"
+#include "runtime/driver/worker/worker.h"
+#include "runtime/protocol/protocol.h"
 #include "tests/cmocka_all.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "models/op.h"
 #include "runtime/backends/onednn/step.h"
 #include "runtime/backends/onednn/tensor_layout.h"
-#include "runtime/steps/step.h"
+#include "runtime/lowering/step.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CAST_H
 #define RUNTIME_BACKENDS_ONEDNN_CAST_H
 
-#include "runtime/steps/steps.h"
+#include "runtime/lowering/steps.h"
 
 extern const struct pdnn_step_def pdnn_onednn_cast_row;
 

@@ -1,7 +1,7 @@
 #include "runtime/backends/onednn/compile.h"
 
 #include "runtime/backends/onednn/library/library.h"
-#include "runtime/steps/upcast.h"
+#include "runtime/lowering/upcast.h"
 
 enum pdnn_status pdnn_onednn_upcast_check(const struct pdnn_onednn_compile *compile,
                                           const struct pdnn_node *node, struct pdnn_err *err) {

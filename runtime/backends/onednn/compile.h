@@ -3,7 +3,7 @@
 #define RUNTIME_BACKENDS_ONEDNN_COMPILE_H
 
 #include "runtime/backends/onednn/state.h"
-#include "runtime/steps/steps.h"
+#include "runtime/lowering/steps.h"
 
 struct pdnn_onednn_layout;
 struct pdnn_onednn_dense_choice;
@@ -14,11 +14,12 @@ struct pdnn_onednn_compile {
     struct pdnn_program *program;
     struct pdnn_steps steps;            /* how nodes are compiled; this backend's rows come first */
     struct pdnn_onednn_layout **layout; /* by tensor (tensor_layout.h); NULL: plain row-major */
-    /* by tensor (dense/place.h); NULL: not the weights of a dense op */
+    /* by tensor (dense/layouts.h); NULL: not the weights of a dense op */
     const struct pdnn_onednn_dense_choice **choice;
-    /* by tensor (rnn/place.h): set for the y of forward rnn nodes */
+    /* by tensor (rnn/layouts.h): set for the y of forward rnn nodes */
     struct pdnn_onednn_rnn_layer *layer;
-    /* some 16-bit op runs on f32 copies (runtime/steps/upcast.h); these are plain, so all images must be */
+    /* some 16-bit op runs on f32 copies (runtime/lowering/upcast.h); these are plain, so all images must be
+     */
     bool has_upcast;
 };
 

@@ -4,7 +4,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 #define RUNTIME_BACKENDS_ONEDNN_ONEDNN_H
 
-#include "runtime/core/backend.h"
+#include "runtime/backend/backend.h"
 
 extern const struct pdnn_backend_def pdnn_backend_onednn;
 

@@ -2,10 +2,10 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_STATE_H
 #define RUNTIME_BACKENDS_ONEDNN_STATE_H
 
-#include "runtime/core/tune.h"
-#include "runtime/steps/options.h"
+#include "runtime/backend/tune.h"
+#include "runtime/lowering/options.h"
 #include "runtime/backends/onednn/dense/costs.h"
-#include "runtime/backends/onednn/matmul/ways.h"
+#include "runtime/backends/onednn/matmul/implementations.h"
 #include "runtime/backends/onednn/library/library.h"
 
 struct pdnn_onednn {

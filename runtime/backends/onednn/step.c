@@ -1,7 +1,7 @@
 #include "runtime/backends/onednn/step.h"
 
 #include "models/ops/quantized.h"
-#include "runtime/steps/step.h"
+#include "runtime/lowering/step.h"
 #include "runtime/backends/onednn/library/reorder.h"
 #include "runtime/kernels/rows/quantize.h"
 #include "runtime/kernels/simd/team.h"

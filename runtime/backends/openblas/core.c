@@ -1,7 +1,7 @@
 /* The table of OpenBLAS's cores, and the choice among them. */
 #include "runtime/backends/openblas/core.h"
 
-#include "runtime/facts/isa.h"
+#include "runtime/host/isa.h"
 
 #include <stddef.h>
 #include <strings.h>

@@ -4,7 +4,7 @@
 #define RUNTIME_BACKENDS_OPENBLAS_CORE_H
 
 #include "models/isa.h"
-#include "runtime/facts/host.h"
+#include "runtime/host/host.h"
 
 #include <stdbool.h>
 

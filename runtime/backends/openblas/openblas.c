@@ -3,7 +3,7 @@
  * sgemm, everything else on our own kernels. All tensors are plain row-major. The library must be the OpenMP
  * build, so that its threads are the kernels' threads. */
 #include "runtime/backends/openblas/core.h"
-#include "runtime/steps/steps.h"
+#include "runtime/lowering/steps.h"
 
 #include <cblas.h>
 #include <limits.h>

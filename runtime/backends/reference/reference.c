@@ -2,8 +2,8 @@
  * array of double, whatever the tensor's dtype; each step calls the op's own reference kernel. One thread. */
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/core/exchange.h"
-#include "runtime/steps/step.h"
+#include "runtime/distributed/gradient_allreduce.h"
+#include "runtime/lowering/step.h"
 
 #include <stdio.h>
 
@@ -54,14 +54,14 @@ static void round_halves(const struct reference_step *step, uint32_t tensor) {
 static int average(const struct reference_step *step) {
     const struct pdnn_node *node = step->reference.node;
     const struct pdnn_tensor *g = pdnn_node_in(step->reference.graph, node, PDNN_ALLREDUCE_G);
-    const struct pdnn_exchange_part part = {.values = step->value[node->input[PDNN_ALLREDUCE_G]],
-                                            .count = (size_t)pdnn_tensor_elements(g),
-                                            .is_double = true,
-                                            .mode = (int)node->coef[PDNN_ALLREDUCE_MODE],
-                                            .bucket = (size_t)node->coef[PDNN_ALLREDUCE_AT],
-                                            .is_last = node->coef[PDNN_ALLREDUCE_LAST] != 0};
-    return node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WAIT ? pdnn_exchange_wait(part.bucket)
-                                                                   : pdnn_exchange_start(&part);
+    const struct pdnn_gradient_allreduce_part part = {.values = step->value[node->input[PDNN_ALLREDUCE_G]],
+                                                      .count = (size_t)pdnn_tensor_elements(g),
+                                                      .is_double = true,
+                                                      .mode = (int)node->coef[PDNN_ALLREDUCE_MODE],
+                                                      .bucket = (size_t)node->coef[PDNN_ALLREDUCE_AT],
+                                                      .is_last = node->coef[PDNN_ALLREDUCE_LAST] != 0};
+    return node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WAIT ? pdnn_gradient_allreduce_wait(part.bucket)
+                                                                   : pdnn_gradient_allreduce_start(&part);
 }
 
 static int run(void *state) {

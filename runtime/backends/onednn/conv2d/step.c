@@ -1,9 +1,9 @@
 #include "runtime/backends/onednn/conv2d/step.h"
 
 #include "models/op.h"
-#include "runtime/steps/f32_copies.h"
-#include "runtime/steps/step.h"
-#include "runtime/backends/onednn/conv2d/ways.h"
+#include "runtime/lowering/f32_copies.h"
+#include "runtime/lowering/step.h"
+#include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/operand.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 

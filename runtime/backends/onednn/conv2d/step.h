@@ -3,7 +3,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_STEP_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_STEP_H
 
-#include "runtime/steps/steps.h"
+#include "runtime/lowering/steps.h"
 
 extern const struct pdnn_step_def pdnn_onednn_conv2d_row;
 

@@ -4,8 +4,8 @@
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_BENCH_H
 
 #include "runtime/backends/onednn/block.h"
-#include "runtime/backends/onednn/dense/ways.h"
-#include "runtime/steps/options.h"
+#include "runtime/backends/onednn/dense/implementations.h"
+#include "runtime/lowering/options.h"
 
 enum { PDNN_ONEDNN_DENSE_CANDIDATES = PDNN_ONEDNN_DENSE_PASSES * PDNN_ONEDNN_DENSE_VARIANTS };
 

@@ -3,7 +3,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_COSTS_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_COSTS_H
 
-#include "runtime/backends/onednn/dense/ways.h"
+#include "runtime/backends/onednn/dense/implementations.h"
 
 struct pdnn_onednn_dense_choice {
     /* format of the weights, their gradient and the optimizer's state */

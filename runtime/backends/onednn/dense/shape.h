@@ -4,7 +4,7 @@
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_SHAPE_H
 
 #include "runtime/backends/onednn/library/request.h"
-#include "runtime/core/backend.h"
+#include "runtime/backend/backend.h"
 
 /* Forward, backward-data, backward-weights: the first passes in enum pdnn_pass. */
 enum { PDNN_ONEDNN_DENSE_PASSES = 3 };

@@ -1,6 +1,6 @@
 #include "runtime/backends/onednn/dense/small_batch.h"
 
-#include "runtime/steps/step.h"
+#include "runtime/lowering/step.h"
 #include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_SMALL_BATCH_H
 
 #include "runtime/backends/onednn/dense/shape.h"
-#include "runtime/core/backend.h"
+#include "runtime/backend/backend.h"
 #include "runtime/kernels/gemm/dense_few.h"
 
 /* Fills in job, except its addresses. PDNN_UNSUPPORTED for other passes, formats and

@@ -6,7 +6,7 @@
 #include "runtime/backends/onednn/dense/small_batch.h"
 #include "runtime/backends/onednn/operand.h"
 #include "runtime/backends/onednn/tensor_layout.h"
-#include "runtime/steps/step.h"
+#include "runtime/lowering/step.h"
 
 #include <stdio.h>
 

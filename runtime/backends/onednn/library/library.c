@@ -2,7 +2,7 @@
 
 #include "runtime/backends/onednn/library/dnnl.h"
 #include "runtime/backends/onednn/library/version.h"
-#include "runtime/steps/sgemm.h"
+#include "runtime/lowering/sgemm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

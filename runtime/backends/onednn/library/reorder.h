@@ -3,7 +3,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_REORDER_H
 
-#include "runtime/steps/options.h"
+#include "runtime/lowering/options.h"
 #include "runtime/backends/onednn/library/primitive.h"
 
 struct pdnn_onednn_reorder {

@@ -4,7 +4,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_MATMUL_TUNE_H
 #define RUNTIME_BACKENDS_ONEDNN_MATMUL_TUNE_H
 
-#include "runtime/backends/onednn/matmul/ways.h"
+#include "runtime/backends/onednn/matmul/implementations.h"
 #include "runtime/backends/onednn/state.h"
 
 /* The library's matmul, unless something takes 10 % less time. PDNN_UNSUPPORTED if there is no way. */

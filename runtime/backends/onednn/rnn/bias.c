@@ -1,6 +1,6 @@
 #include "runtime/backends/onednn/rnn/bias.h"
 
-#include "runtime/steps/step.h"
+#include "runtime/lowering/step.h"
 
 #include <stdio.h>
 #include <string.h>

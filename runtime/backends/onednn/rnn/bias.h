@@ -3,8 +3,8 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_RNN_BIAS_H
 #define RUNTIME_BACKENDS_ONEDNN_RNN_BIAS_H
 
-#include "runtime/backends/onednn/rnn/ways.h"
-#include "runtime/core/backend.h"
+#include "runtime/backends/onednn/rnn/implementations.h"
+#include "runtime/backend/backend.h"
 
 /* Bytes of the library's bias. */
 uint64_t pdnn_onednn_rnn_bias_bytes(const struct pdnn_onednn_rnn_shape *shape);

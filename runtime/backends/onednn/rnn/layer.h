@@ -2,7 +2,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_RNN_LAYER_H
 #define RUNTIME_BACKENDS_ONEDNN_RNN_LAYER_H
 
-#include "runtime/backends/onednn/rnn/ways.h"
+#include "runtime/backends/onednn/rnn/implementations.h"
 
 /* Builds into an initialised graph; the graph's status says whether that succeeded. */
 void pdnn_onednn_rnn_build_layer(const struct pdnn_onednn_rnn_shape *shape, enum pdnn_recurrence way,

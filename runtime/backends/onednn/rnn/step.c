@@ -1,12 +1,12 @@
 #include "runtime/backends/onednn/rnn/step.h"
 
 #include "models/op.h"
-#include "runtime/steps/rnn_unrolled.h"
-#include "runtime/steps/step.h"
+#include "runtime/lowering/rnn_unrolled.h"
+#include "runtime/lowering/step.h"
 #include "runtime/backends/onednn/operand.h"
 #include "runtime/backends/onednn/rnn/bias.h"
-#include "runtime/backends/onednn/rnn/place.h"
-#include "runtime/backends/onednn/rnn/ways.h"
+#include "runtime/backends/onednn/rnn/layouts.h"
+#include "runtime/backends/onednn/rnn/implementations.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_RNN_STEP_H
 #define RUNTIME_BACKENDS_ONEDNN_RNN_STEP_H
 
-#include "runtime/steps/steps.h"
+#include "runtime/lowering/steps.h"
 
 extern const struct pdnn_step_def pdnn_onednn_rnn_row;
 

@@ -1,7 +1,7 @@
 #include "runtime/backends/onednn/rnn/tune.h"
 
 #include "runtime/backends/onednn/rnn/layer.h"
-#include "runtime/core/plan.h"
+#include "runtime/plan/plan.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #define RUNTIME_BACKENDS_ONEDNN_RNN_TUNE_H
 
 #include "runtime/backends/onednn/compile.h"
-#include "runtime/backends/onednn/rnn/ways.h"
+#include "runtime/backends/onednn/rnn/implementations.h"
 
 /* *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED if neither way can run. */
 enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,

@@ -1,0 +1,26 @@
+/* The OpenMP pool of this process, shared by the libraries and our kernels. */
+#ifndef RUNTIME_BACKEND_THREADS_H
+#define RUNTIME_BACKEND_THREADS_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "runtime/host/host.h"
+
+#include <stdbool.h>
+
+/* Sizes the pool, binds thread i to the host's core i regardless of OpenMP's own affinity settings, and
+ * enables flush-to-zero. PDNN_INVALID when OpenMP gives fewer threads, PDNN_IO when one cannot be bound. */
+enum pdnn_status pdnn_threads_set(const struct pdnn_host *host, int64_t threads, struct pdnn_err *err);
+
+/* Lets the calling thread run on these processing units only. False where that cannot be done, as when one
+ * has gone offline: it stays where it was. */
+bool pdnn_threads_bind(const int *units, int64_t count);
+
+/* Appends the affinity mask of each thread of the pool as the kernel reports it: "{0},{2}", or "{0,1}" for a
+ * thread that may run on two processing units. */
+void pdnn_threads_places(struct pdnn_str *places);
+
+/* Ends all threads but the first; idle ones would keep spinning. */
+void pdnn_threads_rest(void);
+
+#endif

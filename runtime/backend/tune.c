@@ -1,0 +1,203 @@
+#include "runtime/backend/tune.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_REPEATS = 50 };
+
+struct pdnn_tune_entry {
+    struct pdnn_tune_key key;
+    uint64_t compilation; /* the last one that measured it */
+    int n_compilations;
+    bool is_recalled; /* no question has been answered with it yet */
+    int n;
+    double ns[]; /* minimum over all measurements */
+};
+
+void (*pdnn_tune_agree)(double *ns, int n);
+
+void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...) {
+    size_t begin = key->length < sizeof key->text ? key->length : sizeof key->text - 1;
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(key->text + begin, sizeof key->text - begin, format, arguments);
+    va_end(arguments);
+    key->length += length > 0 ? (size_t)length : 0;
+}
+
+/* ns per run. Repeats short runs to fill a visit, given an estimate of one run's time; 0: a single run. */
+static double visit(const struct pdnn_tune_rules *rules, const struct pdnn_tune_candidate *candidate,
+                    double about_ns) {
+    uint64_t (*clock_ns)(void) = rules->clock_ns ? rules->clock_ns : pdnn_clock_ns;
+    double fill = about_ns > 0 ? (double)rules->visit_ns / about_ns : 0;
+    int repeats = fill < MAX_REPEATS ? 1 + (int)fill : MAX_REPEATS;
+    int code = 0;
+    uint64_t start = clock_ns();
+    for (int i = 0; code == 0 && i < repeats; i++)
+        code = candidate->run(candidate->state);
+    uint64_t end = clock_ns();
+    return code == 0 ? (double)(end - start) / repeats : INFINITY;
+}
+
+/* The shortest time measured in the group. */
+static double least(const struct pdnn_tune_candidate *candidate, int n, int group) {
+    double ns = INFINITY;
+    for (int i = 0; i < n; i++) {
+        if (candidate[i].group == group && candidate[i].ns < ns)
+            ns = candidate[i].ns;
+    }
+    return ns;
+}
+
+static void keep(struct pdnn_tune_candidate *candidate, double ns) {
+    candidate->fails = !isfinite(ns);
+    candidate->ns = candidate->fails || ns < candidate->ns ? ns : candidate->ns;
+}
+
+void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n) {
+    for (int i = 0; i < n; i++) {
+        /* The first run is warm-up and not counted. */
+        candidate[i].fails = candidate[i].run(candidate[i].state) != 0;
+        candidate[i].ns = INFINITY;
+        if (!candidate[i].fails && rules->visit_ns)
+            keep(&candidate[i], visit(rules, &candidate[i], 0));
+    }
+    for (int round = 0; round < rules->rounds; round++) {
+        for (int i = 0; i < n; i++) {
+            double best_ns = least(candidate, n, candidate[i].group);
+            bool is_hopeless = rules->hopeless > 0 && !candidate[i].is_yardstick && isfinite(best_ns) &&
+                               candidate[i].ns > rules->hopeless * best_ns;
+            if (!candidate[i].fails && !is_hopeless)
+                keep(&candidate[i], visit(rules, &candidate[i], rules->visit_ns ? candidate[i].ns : 0));
+        }
+    }
+}
+
+int pdnn_tune_pick(const double *ns, int n, double margin) {
+    int best = -1;
+    for (int i = 0; i < n; i++) {
+        if (isfinite(ns[i]) && (best < 0 || ns[i] <= margin * ns[best]))
+            best = i;
+    }
+    return best;
+}
+
+void pdnn_tune_finish(struct pdnn_tune *tune) {
+    for (size_t i = 0; i < tune->keys.count; i++)
+        free(tune->entries[i]);
+    free(tune->entries);
+    pdnn_texts_finish(&tune->keys);
+    tune->entries = NULL;
+    tune->room = 0;
+}
+
+void pdnn_tune_begin(struct pdnn_tune *tune) {
+    tune->compilation++;
+}
+
+static struct pdnn_tune_entry *find(const struct pdnn_tune *tune, const struct pdnn_tune_key *key) {
+    size_t number = pdnn_texts_find(&tune->keys, key->text);
+    return number == SIZE_MAX ? NULL : tune->entries[number];
+}
+
+/* Room for one key more. */
+static bool reserve(struct pdnn_tune *tune) {
+    if (tune->keys.count < tune->room)
+        return true;
+    size_t room = tune->room ? 2 * tune->room : 64;
+    struct pdnn_tune_entry **entries = realloc(tune->entries, room * sizeof(struct pdnn_tune_entry *));
+    if (!entries)
+        return false;
+    tune->entries = entries;
+    tune->room = room;
+    return true;
+}
+
+/* An entry without times, in the place of another under this key. */
+static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_key *key, int n,
+                            struct pdnn_tune_entry **added, struct pdnn_err *err) {
+    struct pdnn_tune_entry *entry = calloc(1, sizeof *entry + (size_t)n * sizeof *entry->ns);
+    size_t before = tune->keys.count;
+    size_t number = entry && reserve(tune) ? pdnn_texts_add(&tune->keys, key->text) : SIZE_MAX;
+    if (number == SIZE_MAX) {
+        free(entry);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
+    }
+    entry->key = *key;
+    entry->n = n;
+    for (int i = 0; i < entry->n; i++)
+        entry->ns[i] = INFINITY;
+    if (number < before)
+        free(tune->entries[number]);
+    tune->entries[number] = entry;
+    *added = entry;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns,
+                                  int n, int compilations, struct pdnn_err *err) {
+    struct pdnn_tune_entry *entry = NULL;
+    enum pdnn_status status = add(tune, key, n, &entry, err);
+    if (status != PDNN_OK)
+        return status;
+    memcpy(entry->ns, ns, (size_t)n * sizeof *ns);
+    entry->n_compilations = compilations;
+    entry->is_recalled = true;
+    return PDNN_OK;
+}
+
+/* Measures and merges the minimum times into the entry, creating it if needed. */
+static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
+                                struct pdnn_tune_entry **entry, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    double *ns = malloc((size_t)question->n * sizeof *ns);
+    if (!ns)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
+    uint64_t start_ns = pdnn_clock_ns(), before_ns = tune->measuring_ns;
+    status = question->measure(question->state, ns, err);
+    if (status == PDNN_OK && pdnn_tune_agree)
+        pdnn_tune_agree(ns, question->n);
+    tune->measuring_ns =
+        before_ns + pdnn_clock_ns() - start_ns; /* nested measurements are part of this one */
+    if (status == PDNN_OK && !*entry)
+        status = add(tune, &question->key, question->n, entry, err);
+    for (int i = 0; status == PDNN_OK && i < question->n; i++)
+        (*entry)->ns[i] = ns[i] < (*entry)->ns[i] ? ns[i] : (*entry)->ns[i];
+    if (status == PDNN_OK) {
+        (*entry)->compilation = tune->compilation;
+        (*entry)->n_compilations++;
+        tune->n_measured++;
+        if (tune->keep)
+            tune->keep(tune->keeper, &(*entry)->key, (*entry)->ns, (*entry)->n, (*entry)->n_compilations);
+    }
+    free(ns);
+    return status;
+}
+
+enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
+                               const double **ns, struct pdnn_err *err) {
+    if (question->key.length >= sizeof question->key.text)
+        return pdnn_fail(err, PDNN_INTERNAL, "the key of a choice has %zu letters", question->key.length);
+    struct pdnn_tune_entry *entry = find(tune, &question->key);
+    if (entry && entry->is_recalled && entry->n != question->n)
+        entry = NULL; /* of another program */
+    if (entry && entry->n != question->n)
+        return pdnn_fail(err, PDNN_INTERNAL, "two choices have the key \"%s\"", question->key.text);
+    /* Times are frozen within a compilation, so that choices already made stay consistent. */
+    bool is_settled =
+        entry && (entry->compilation == tune->compilation || entry->n_compilations >= question->compilations);
+    enum pdnn_status status = is_settled ? PDNN_OK : measure(tune, question, &entry, err);
+    if (status == PDNN_TOO_BIG && entry) /* times of an earlier compilation are better than none */
+        status = PDNN_OK;
+    if (status != PDNN_OK)
+        return status;
+    tune->n_recalled += is_settled && entry->is_recalled;
+    entry->is_recalled = false;
+    *ns = entry->ns;
+    return PDNN_OK;
+}

@@ -1,0 +1,91 @@
+/* Choosing by measurement. Where several implementations can do the same work, they run in turn when a
+ * program is compiled, and each one's minimum time is kept under a key that identifies the choice. What is
+ * chosen is a pure function of the kept times, so it never changes within a compilation. One instance per
+ * backend and thread count; not thread-safe. */
+#ifndef RUNTIME_BACKEND_TUNE_H
+#define RUNTIME_BACKEND_TUNE_H
+
+#include "base/err.h"
+#include "base/texts.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The key is text, so that times can be kept in a file: "matmul B=8 h=12 ... dtype=f32 threads=2".
+ * {0} is empty. */
+enum { PDNN_TUNE_KEY_TEXT = 512 };
+struct pdnn_tune_key {
+    char text[PDNN_TUNE_KEY_TEXT];
+    size_t length; /* untruncated length; a key that does not fit is rejected */
+};
+void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+struct pdnn_tune_candidate {
+    int (*run)(const void *state); /* 0, or an error code: the candidate fails */
+    const void *state;
+    int group;         /* candidates compete only within their group */
+    bool is_yardstick; /* never skipped as hopeless, because others are compared with it */
+    bool fails;        /* result */
+    double ns;         /* result: minimum per run over all visits; INFINITY: fails */
+};
+
+struct pdnn_tune_rules {
+    int rounds;                 /* visits per candidate, interleaved */
+    uint64_t visit_ns;          /* length of a visit, which repeats short runs; 0: one run */
+    double hopeless;            /* skip candidates this many times slower than their group's best; 0: never */
+    uint64_t (*clock_ns)(void); /* NULL: pdnn_clock_ns */
+};
+
+/* Fills in ns. The first run of each candidate is not counted. If visits repeat runs, one more run
+ * estimates how often. */
+void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n);
+
+/* The first candidate that does not fail, replaced by a later one only if that takes at most `margin` of its
+ * time, and so on: noise must not make two runs of one instance choose differently. -1: all fail. */
+int pdnn_tune_pick(const double *ns, int n, double margin);
+
+struct pdnn_tune_entry;
+
+/* If set, before anything is measured, replaces the n times that were measured in this process: ranks must
+ * choose alike, since they add up what lies in memory. */
+extern void (*pdnn_tune_agree)(double *ns, int n);
+
+/* The times measured so far; {0} is empty. */
+struct pdnn_tune {
+    struct pdnn_texts keys;
+    struct pdnn_tune_entry **entries; /* by the key's number */
+    size_t room;
+    uint64_t compilation;
+    /* Called after each measurement with all that is known under the key; NULL: nobody keeps it. */
+    void (*keep)(void *keeper, const struct pdnn_tune_key *key, const double *ns, int n, int compilations);
+    void *keeper;
+    uint64_t n_measured, measuring_ns; /* measurements so far, and the time they took */
+    uint64_t n_recalled;               /* keys that were asked for and needed no measurement here */
+};
+void pdnn_tune_finish(struct pdnn_tune *tune);
+
+/* Enters what another process measured in so many compilations. What is already known under the key is
+ * replaced. PDNN_NO_MEMORY. Before the first question only. */
+enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns,
+                                  int n, int compilations, struct pdnn_err *err);
+
+/* Starts a new compilation, in which times from earlier ones may be measured again. */
+void pdnn_tune_begin(struct pdnn_tune *tune);
+
+struct pdnn_tune_question {
+    struct pdnn_tune_key key;
+    int n;            /* number of times, always the same for a key */
+    int compilations; /* how many measure before the times are final: noise comes in bursts */
+    enum pdnn_status (*measure)(void *state, double *ns, struct pdnn_err *err); /* fills in n times */
+    void *state;
+};
+
+/* Sets *ns to the n times under the key, measuring them unless they are settled. The array lives as long as
+ * tune and changes only in a later compilation. Fails when measure does; nothing is stored then. When it
+ * fails with PDNN_TOO_BIG, for lack of memory, earlier times under the key will do. */
+enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
+                               const double **ns, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,150 @@
+#include "runtime/backends/onednn/conv2d/implementations.h"
+
+#include "models/attributes.h"
+#include "models/ops/quantized.h"
+#include "runtime/backends/onednn/post_ops.h"
+#include "runtime/backends/onednn/tensor_layout.h"
+
+bool pdnn_onednn_conv2d_is(const struct pdnn_node *node) {
+    return node->op == &pdnn_op_conv2d;
+}
+
+static void assign_tensors(struct pdnn_onednn_conv2d *convolution) {
+    const uint32_t *in = convolution->node->input, *out = convolution->node->output;
+    uint32_t *tensor = convolution->tensor;
+    tensor[PDNN_ONEDNN_BIAS] = PDNN_NONE;
+    if (convolution->node->pass == PDNN_BACKWARD_DATA) {
+        tensor[PDNN_ONEDNN_SRC] = out[PDNN_CONV2D_DATA_DX];
+        tensor[PDNN_ONEDNN_WEIGHTS] = in[PDNN_CONV2D_DATA_W];
+        tensor[PDNN_ONEDNN_DST] = in[PDNN_CONV2D_DATA_DY];
+        convolution->output = PDNN_ONEDNN_SRC;
+    } else if (convolution->node->pass == PDNN_BACKWARD_WEIGHTS) {
+        tensor[PDNN_ONEDNN_SRC] = in[PDNN_CONV2D_WEIGHTS_X];
+        tensor[PDNN_ONEDNN_WEIGHTS] = out[PDNN_CONV2D_WEIGHTS_DW];
+        tensor[PDNN_ONEDNN_DST] = in[PDNN_CONV2D_WEIGHTS_DY];
+        convolution->output = PDNN_ONEDNN_WEIGHTS;
+    } else {
+        tensor[PDNN_ONEDNN_SRC] = in[PDNN_CONV2D_X];
+        tensor[PDNN_ONEDNN_WEIGHTS] = in[PDNN_CONV2D_W];
+        tensor[PDNN_ONEDNN_DST] = out[PDNN_CONV2D_Y];
+        convolution->output = PDNN_ONEDNN_DST;
+    }
+}
+
+/* A bias must come first, then at most one summand: oneDNN adds what the result holds before
+ * it applies a function. */
+static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
+    const struct pdnn_node *node = convolution->node;
+    struct pdnn_onednn_request *request = &convolution->request;
+    for (int i = 0; i < node->n_posts; i++) {
+        const struct pdnn_post *post = &node->posts[i];
+        bool bias = post->op == &pdnn_op_bias, forward = post->pass == PDNN_FORWARD;
+        enum pdnn_onednn_post_op function;
+        if (bias && post->pass == PDNN_BACKWARD_WEIGHTS) {
+            convolution->tensor[PDNN_ONEDNN_BIAS] = post->output;
+        } else if (bias && forward && i == 0) {
+            convolution->tensor[PDNN_ONEDNN_BIAS] = post->input;
+        } else if (forward && post->op == &pdnn_op_add && request->n_post_ops == 0) {
+            convolution->summand = post->input;
+            request->post_op[request->n_post_ops++] = PDNN_ONEDNN_SUM;
+        } else if (forward && pdnn_onednn_post_op_find(post->op, &function)) {
+            request->post_op[request->n_post_ops++] = function;
+        } else {
+            return pdnn_onednn_post_op_refuse(node, i, err);
+        }
+    }
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                         struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
+    const int64_t *attr = node->attr;
+    struct pdnn_onednn_conv2d made = {.graph = graph, .node = node, .summand = PDNN_NONE};
+    made.request = (struct pdnn_onednn_request){
+        .kind = PDNN_ONEDNN_CONVOLUTION,
+        .pass = node->pass,
+        .stride = {attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_STRIDE_W]},
+        .padding = {attr[PDNN_CONV2D_PADDING_H], attr[PDNN_CONV2D_PADDING_W]},
+        .algorithm = (enum pdnn_algorithm)graph->algorithm,
+        .trains = graph->loss != PDNN_NONE,
+    };
+    made.is_scaled = pdnn_quantized_is_scaled(node);
+    assign_tensors(&made);
+    enum pdnn_status status = assign_posts(&made, err);
+    if (status == PDNN_OK)
+        *convolution = made;
+    return status;
+}
+
+static enum pdnn_status refuse(const struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
+    static const char *const ways[PDNN_ALGORITHM_COUNT] = {
+        [PDNN_ALGORITHM_AUTO] = "",
+        [PDNN_ALGORITHM_DIRECT] = "direct ",
+        [PDNN_ALGORITHM_WINOGRAD] = "winograd ",
+        [PDNN_ALGORITHM_GEMM] = "gemm ",
+    };
+    const struct pdnn_node *node = convolution->node;
+    return pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: %s has no %sconvolution %s for %s here",
+                     pdnn_onednn_version(), ways[convolution->request.algorithm], pdnn_pass_name(node->pass),
+                     pdnn_dtype_name(pdnn_node_in(convolution->graph, node, 0)->dtype));
+}
+
+/* (1, O, 1, 1), or NULL if there is no scale. */
+static enum pdnn_status make_scale(const struct pdnn_onednn_conv2d *convolution,
+                                   struct pdnn_onednn_layout **scale, struct pdnn_err *err) {
+    const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
+    const int64_t dim[] = {1, w->dim[0], 1, 1};
+    if (!convolution->is_scaled)
+        return PDNN_OK;
+    return pdnn_onednn_layout_create(PDNN_F32, 4, dim, PDNN_ONEDNN_ROW_MAJOR, scale, err);
+}
+
+enum pdnn_status
+pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
+                            const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+                            struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
+    struct pdnn_onednn_layout *made[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
+    struct pdnn_onednn_request request = convolution->request;
+    struct pdnn_onednn_layout *scale = NULL;
+    enum pdnn_status status = make_scale(convolution, &scale, err);
+    request.layout[PDNN_ONEDNN_SCALE] = scale;
+    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
+        if (convolution->tensor[i] == PDNN_NONE)
+            continue;
+        const struct pdnn_tensor *t = &convolution->graph->tensors[convolution->tensor[i]];
+        enum pdnn_onednn_order order = i == PDNN_ONEDNN_BIAS ? PDNN_ONEDNN_ROW_MAJOR : PDNN_ONEDNN_ANY;
+        request.layout[i] = layout[i];
+        if (layout[i])
+            continue;
+        status =
+            pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(t), t->rank, t->dim, order, &made[i], err);
+        request.layout[i] = made[i];
+    }
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_describe(library, &request, primitive, err);
+    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
+        pdnn_onednn_layout_destroy(made[i]);
+    pdnn_onednn_layout_destroy(scale);
+    return status == PDNN_UNSUPPORTED ? refuse(convolution, err) : status;
+}
+
+enum pdnn_status
+pdnn_onednn_conv2d_find(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
+                        const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+                        struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
+    const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
+    struct pdnn_onednn_primitive *found = NULL, *other = NULL;
+    enum pdnn_status status = pdnn_onednn_conv2d_describe(library, convolution, layout, &found, err);
+    if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
+        return status;
+    if (!found || pdnn_onednn_primitive_is_reference(found)) {
+        status = pdnn_onednn_conv2d_describe(library, convolution, any, &other, err);
+        bool is_better = other && (!found || !pdnn_onednn_primitive_is_reference(other));
+        pdnn_onednn_primitive_destroy(is_better ? found : other);
+        found = is_better ? other : found;
+    }
+    if (!found)
+        return status;
+    *primitive = found;
+    return PDNN_OK;
+}

@@ -1,0 +1,286 @@
+#define _GNU_SOURCE /* qsort_r */
+#include "runtime/driver/sweep/sweep_schedule.h"
+
+#include "base/memory.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Predictions count as if they had been right for this long: the first few short visits say little. */
+static const double trust_ns = 10e9;
+
+static size_t least_visits(const struct pdnn_schedule *schedule) {
+    return schedule->rules->rounds > 0 ? (size_t)schedule->rules->rounds : 1;
+}
+
+/* Makes room for `count` medians in the task and in the scratch. */
+static void make_room(struct pdnn_schedule *schedule, struct pdnn_schedule_task *task, size_t count) {
+    if (count > task->room) {
+        size_t room = count + least_visits(schedule);
+        task->medians = pdnn_resize(task->medians, room, sizeof *task->medians);
+        task->room = room;
+    }
+    if (count > schedule->scratch_room) {
+        schedule->scratch = pdnn_resize(schedule->scratch, 2 * count, sizeof *schedule->scratch);
+        schedule->scratch_room = 2 * count;
+    }
+}
+
+/* Sampling time that one pass adds to a task's budget; a round has PDNN_SCHEDULE_EXTRA passes. */
+static uint64_t pass_ns(const struct pdnn_schedule *schedule) {
+    return schedule->rules->max_time_ns / (PDNN_SCHEDULE_EXTRA * least_visits(schedule));
+}
+
+/* Whether the budget of this many passes has room for an extra visit. */
+static bool has_time(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task,
+                     size_t passes) {
+    return task->spent_ns + pass_ns(schedule) <= pass_ns(schedule) * passes;
+}
+
+static struct pdnn_scatter scatter_of(const struct pdnn_schedule *schedule,
+                                      const struct pdnn_schedule_task *task) {
+    memcpy(schedule->scratch, task->medians, task->visits * sizeof *task->medians);
+    return pdnn_visits_scatter(schedule->scratch, task->visits);
+}
+
+/* A single visit has no interval, and a sweep with one round wants no extra visits. Once the rounds are done,
+ * a task ends only at planned looks, after every further `rounds` visits. Looking after each visit would stop
+ * when the visits happen to agree, and the interval would be too narrow. */
+static bool wants_extra(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    size_t least = least_visits(schedule), passes = PDNN_SCHEDULE_EXTRA * least;
+    if (least < 2 || task->visits < 2 || task->visits >= passes || !has_time(schedule, task, passes))
+        return false;
+    if (task->visits > least && task->visits % least != 0)
+        return true;
+    struct pdnn_interval interval =
+        pdnn_visits_interval(task->medians, task->visits, schedule->pool, schedule->scratch);
+    return interval.high - interval.low > 2 * schedule->rules->request.rules.precision * interval.center;
+}
+
+/* Pools the scatters of all tasks and decides with that pool which of them are done. A sweep ends after such
+ * a decision on all its visits, so that a rerun, which begins with the same one, adds none. */
+static void decide_all(struct pdnn_schedule *schedule) {
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        schedule->scatters[i] = schedule->state[i].scatter;
+    schedule->pool = pdnn_scatter_pool(schedule->scatters, schedule->n_tasks);
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        schedule->state[i].wide = !schedule->state[i].closed && wants_extra(schedule, &schedule->state[i]);
+}
+
+static bool is_open(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    bool may_have_extra = task->wide && !schedule->n_waiting;
+    return !task->closed && !task->passed_over && !task->waits &&
+           (task->visits < least_visits(schedule) || may_have_extra);
+}
+
+/* In the first pass of a round, each open task gets the visit that the round requires. */
+static bool is_due_by_rounds(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    size_t round = (schedule->pass - 1) / PDNN_SCHEDULE_EXTRA + 1;
+    return task->visits < least_visits(schedule) && task->visits < round;
+}
+
+/* Extra visits come in any pass, provided that their time and number stay in step with the sweep. If all of
+ * them came at the end, they would measure the machine as it is in the last seconds. */
+static bool is_due(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    if (!is_open(schedule, task))
+        return false;
+    return is_due_by_rounds(schedule, task) ||
+           (task->wide && !schedule->n_waiting && task->visits < schedule->pass &&
+            has_time(schedule, task, schedule->pass));
+}
+
+/* Equal ones in the order of the spec. */
+static int by_cost(const void *left, const void *right, void *user) {
+    const struct pdnn_schedule *schedule = user;
+    const struct pdnn_task *tasks = schedule->tasks;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    if (tasks[a].flop_count != tasks[b].flop_count)
+        return tasks[a].flop_count < tasks[b].flop_count ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+/* The order depends only on seed and pass, not on what has been visited. */
+static void begin_pass(struct pdnn_schedule *schedule) {
+    schedule->pass++;
+    schedule->next = 0;
+    memcpy(schedule->order, schedule->by_cost, schedule->n_tasks * sizeof *schedule->order);
+    if (schedule->rules->cost_order)
+        return;
+    struct pdnn_rng rng = {pdnn_rng_at(schedule->rules->request.seed, schedule->pass), 0};
+    for (size_t i = schedule->n_tasks; i > 1; i--) {
+        size_t j = (size_t)pdnn_rng_below(&rng, i);
+        uint32_t swapped = schedule->order[i - 1];
+        schedule->order[i - 1] = schedule->order[j];
+        schedule->order[j] = swapped;
+    }
+}
+
+static void take_up(struct pdnn_schedule *schedule, size_t index) {
+    const struct pdnn_task *from = &schedule->tasks[index];
+    struct pdnn_schedule_task *task = &schedule->state[index];
+    for (size_t i = 0; i < from->crashes; i++)
+        pdnn_standing_add(&task->standing, &(struct pdnn_visit){.outcome = PDNN_OUTCOME_CRASH});
+    task->spent_ns = from->spent_ns;
+    task->closed = from->closed || pdnn_standing_is_final(&task->standing);
+    if (!from->visits_done)
+        return;
+    make_room(schedule, task, from->visits_done);
+    task->visits = from->visits_done;
+    memcpy(task->medians, from->medians, task->visits * sizeof *task->medians);
+    task->scatter = scatter_of(schedule, task);
+}
+
+void pdnn_schedule_init(struct pdnn_schedule *schedule, const struct pdnn_task *tasks, size_t n_tasks,
+                        const struct pdnn_sweep_rules *rules) {
+    struct pdnn_schedule made = {.tasks = tasks, .rules = rules, .n_tasks = n_tasks};
+    size_t room = n_tasks ? n_tasks : 1;
+    made.state = pdnn_alloc(room, sizeof *made.state);
+    made.order = pdnn_alloc(room, sizeof *made.order);
+    made.by_cost = pdnn_alloc(room, sizeof *made.by_cost);
+    made.scatters = pdnn_alloc(room, sizeof *made.scatters);
+    for (size_t i = 0; i < n_tasks; i++) {
+        made.by_cost[i] = (uint32_t)i;
+        take_up(&made, i);
+    }
+    pdnn_schedule_reach(&made);
+    decide_all(&made);
+    qsort_r(made.by_cost, n_tasks, sizeof *made.by_cost, by_cost, &made);
+    made.next = n_tasks;
+    *schedule = made;
+}
+
+void pdnn_schedule_finish(struct pdnn_schedule *schedule) {
+    for (size_t i = 0; schedule->state && i < schedule->n_tasks; i++)
+        free(schedule->state[i].medians);
+    free(schedule->state);
+    free(schedule->order);
+    free(schedule->by_cost);
+    free(schedule->reach);
+    free(schedule->scatters);
+    free(schedule->scratch);
+    *schedule = (struct pdnn_schedule){0};
+}
+
+static bool any_open(const struct pdnn_schedule *schedule) {
+    for (size_t i = 0; i < schedule->n_tasks; i++) {
+        if (is_open(schedule, &schedule->state[i]))
+            return true;
+    }
+    return false;
+}
+
+bool pdnn_schedule_next(struct pdnn_schedule *schedule, size_t *task) {
+    for (;;) {
+        while (schedule->next < schedule->n_tasks) {
+            uint32_t candidate = schedule->order[schedule->next++];
+            if (is_due(schedule, &schedule->state[candidate])) {
+                *task = candidate;
+                return true;
+            }
+        }
+        decide_all(schedule);
+        if (!any_open(schedule))
+            return false;
+        begin_pass(schedule);
+    }
+}
+
+uint64_t pdnn_schedule_visit_ns(const struct pdnn_schedule *schedule, size_t task) {
+    const struct pdnn_schedule_task *state = &schedule->state[task];
+    uint64_t share = schedule->rules->max_time_ns / least_visits(schedule);
+    if (schedule->n_waiting && schedule->most_visit_ns < share)
+        share = schedule->most_visit_ns;
+    uint64_t given = pass_ns(schedule) * schedule->pass;
+    uint64_t left = given > state->spent_ns ? given - state->spent_ns : 0;
+    /* A visit required by the rounds gets its full share, whatever has been spent; an extra visit gets what
+     * is left of the budget so far. */
+    return !is_due_by_rounds(schedule, state) && left < share ? left : share;
+}
+
+void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struct pdnn_visit *visit,
+                        uint64_t wall_ns) {
+    struct pdnn_schedule_task *state = &schedule->state[task];
+    uint64_t predicted_ns = schedule->tasks[task].visit_ns;
+    state->wall_ns += wall_ns;
+    state->walls++;
+    schedule->wall_ns += predicted_ns ? wall_ns : 0;
+    schedule->predicted_ns += predicted_ns;
+    pdnn_standing_add(&state->standing, visit);
+    state->closed = pdnn_standing_is_final(&state->standing);
+    if (visit->outcome != PDNN_OUTCOME_OK)
+        return;
+    make_room(schedule, state, state->visits + 1);
+    state->medians[state->visits++] = visit->median_ns;
+    state->spent_ns += (uint64_t)(visit->mean_ns * (double)visit->samples * (double)visit->steps_per_sample);
+    state->scatter = scatter_of(schedule, state);
+    state->wide = wants_extra(schedule, state);
+}
+
+size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule) {
+    size_t count = 0;
+    for (size_t i = 0; i < schedule->n_tasks; i++)
+        count += !schedule->state[i].closed && schedule->state[i].visits < least_visits(schedule);
+    return count;
+}
+
+/* Visits still to come: the missing rounds, or one extra, since nobody knows whether one will be enough. */
+static size_t visits_to_come(const struct pdnn_schedule *schedule, const struct pdnn_schedule_task *task) {
+    if (!is_open(schedule, task))
+        return 0;
+    return task->visits < least_visits(schedule) ? least_visits(schedule) - task->visits : 1;
+}
+
+/* Mean wall time of the task's visits in this run, 0 if there were none. */
+static double mean_wall_ns(const struct pdnn_schedule_task *task) {
+    return task->walls ? (double)task->wall_ns / (double)task->walls : 0;
+}
+
+uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task) {
+    double own_ns = mean_wall_ns(&schedule->state[task]);
+    double scale = ((double)schedule->wall_ns + trust_ns) / ((double)schedule->predicted_ns + trust_ns);
+    double limit_ns = schedule->rules->time_limit_ns ? (double)schedule->rules->time_limit_ns : 1e18;
+    double expected_ns = own_ns > 0 ? own_ns : scale * (double)schedule->tasks[task].visit_ns;
+    return (uint64_t)(expected_ns < limit_ns ? expected_ns : limit_ns);
+}
+
+void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task) {
+    schedule->state[task].passed_over = true;
+}
+
+/* What a visit takes as far as is known: see pdnn_schedule_wall_ns. */
+static double expected_ns(const struct pdnn_schedule *schedule, size_t task) {
+    double own_ns = mean_wall_ns(&schedule->state[task]);
+    return own_ns > 0 ? own_ns : (double)pdnn_schedule_wall_ns(schedule, task);
+}
+
+/* An instance without a visit takes as long as predicted, if there is a prediction, scaled by what others
+ * took; or as long as the nearest ones by FLOP, below and above. Scaling with FLOP would be far off: most
+ * visits end by their rules, not by the amount of work. */
+void pdnn_schedule_progress(const struct pdnn_schedule *schedule, uint64_t left_ns,
+                            struct pdnn_sweep_progress *progress) {
+    double eta_ns = 0, below_ns = 0, most_ns = left_ns == UINT64_MAX ? INFINITY : (double)left_ns;
+    size_t done = 0, to_come = 0, unknown = 0;
+    for (size_t i = 0; i < schedule->n_tasks; i++) {
+        const struct pdnn_schedule_task *task = &schedule->state[schedule->by_cost[i]];
+        size_t more = visits_to_come(schedule, task);
+        double wall_ns = expected_ns(schedule, schedule->by_cost[i]);
+        done += task->visits;
+        to_come += more;
+        if (wall_ns <= 0) {
+            unknown += more;
+            continue;
+        }
+        eta_ns += wall_ns * (double)more;
+        eta_ns += (double)unknown * (below_ns > 0 ? (below_ns + wall_ns) / 2 : wall_ns);
+        unknown = 0;
+        below_ns = wall_ns;
+    }
+    eta_ns += (double)unknown * below_ns;
+    bool is_known = below_ns > 0 || !to_come;
+    eta_ns = schedule->n_waiting || eta_ns > most_ns ? most_ns : eta_ns;
+    progress->visits_done = done;
+    progress->visits_planned = done + to_come;
+    progress->eta_seconds = is_known || schedule->n_waiting ? eta_ns / 1e9 : -1;
+}

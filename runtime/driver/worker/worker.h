@@ -1,0 +1,110 @@
+/* The worker as the driver sees it: a process running the program `paradnn-worker`, the only one that touches
+ * OpenMP and the math libraries. It reads requests from a socket and writes answers to it. Its threads are
+ * bound, one per core, within the cores that this process was given. */
+#ifndef RUNTIME_DRIVER_WORKER_WORKER_H
+#define RUNTIME_DRIVER_WORKER_WORKER_H
+
+#include "models/isa.h"
+#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/check.h"
+#include "runtime/host/host.h"
+#include "runtime/protocol/operator.h"
+#include "runtime/protocol/request.h"
+#include "runtime/protocol/software.h"
+#include "runtime/protocol/visit.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The driver's handle; {0} means no worker. */
+struct pdnn_worker {
+    pid_t pid;         /* 0: no worker */
+    enum pdnn_isa isa; /* isa of every instance it runs, since libraries take that limit only once */
+    struct pdnn_worker_link *link; /* heap: the connection, and the last output on stderr */
+};
+
+/* Starts a worker (fork and exec) with the environment of runtime/host/host_openmp.h and memory_limit_bytes
+ * of address-space headroom (0: no limit). If its libraries need other environment variables for the isa, the
+ * worker is started again with those. Returns once it has answered. The worker dies with this process, is the
+ * kernel's first choice when memory runs out, and ignores SIGINT, SIGTERM, SIGHUP, SIGUSR1 and
+ * SIGUSR2, which are for the driver. Its stdout and stderr go to our stderr. PDNN_IO if there is no program
+ * to run, or if it is of another build. */
+enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
+                                   enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err);
+
+/* The same for a worker that is several ranks, which mpirun starts: on this host, or where MPI's own
+ * environment and PARADNN_HOSTS say. `alike` is a worker for the same isa, whose environment it gets; or {0}.
+ * The pid is mpirun's, and the connection is to rank 0. PDNN_UNSUPPORTED, with what is missing, in a build
+ * without MPI or without mpirun. */
+enum pdnn_status pdnn_worker_start_ranks(struct pdnn_worker *worker, const struct pdnn_host *host,
+                                         enum pdnn_isa isa, int64_t ranks, uint64_t memory_limit_bytes,
+                                         const struct pdnn_worker *alike, struct pdnn_err *err);
+
+/* False if there is none or it has died since the last request; in that case pid is 0 afterwards. */
+bool pdnn_worker_alive(struct pdnn_worker *worker);
+
+/* The libraries behind its backends. Borrowed until the worker is stopped. */
+const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker);
+
+/* The places that the kernel reports for this many threads: "{0},{1}" on the heap, freed by the caller. */
+enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads, char **places,
+                                    struct pdnn_err *err);
+
+/* Ends the threads of a worker that is idle while another one measures, since they would keep spinning. The
+ * next request restarts them. */
+void pdnn_worker_rest(struct pdnn_worker *worker);
+
+/* Kills and reaps the worker, if there is one. */
+void pdnn_worker_stop(struct pdnn_worker *worker);
+
+/* How long to wait for a visit, and what to do meanwhile. {0}: for ever, nothing. */
+struct pdnn_visit_watch {
+    uint64_t time_limit_ns; /* 0: none */
+    /* Once *stop is 1, the visit may go on for grace_ns (0: one second) if it is expected to end by then, and
+     * is dropped at once if it is not; once *stop is more, it is dropped. NULL: never. */
+    const volatile int *stop;
+    uint64_t grace_ns;
+    uint64_t deadline_ns;     /* on base/clock's scale: at which the visit is dropped; 0: never */
+    uint64_t expected_ns;     /* what the whole visit is likely to take; 0: not known, it may fit */
+    void (*tick)(void *user); /* called a few times a second; may be NULL */
+    void *user;
+};
+
+/* Runs one visit. Whatever happens to the worker is in visit->outcome and reason; after a timeout, a crash or
+ * a stop it is gone (pid 0). The status covers only failures on this side; PDNN_INTERRUPTED if *stop or
+ * the deadline ended the visit. */
+enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
+                                   const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                   struct pdnn_err *err);
+
+/* Lists what an instance consists of, in the worker that will measure it: outcome, reason and the rows of
+ * ops.csv without times in visit, and the operators, heap, freed by the caller; none unless the outcome is
+ * ok. As for a visit, the status covers only failures on this side. */
+enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct pdnn_request *request,
+                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                       struct pdnn_operator **operators, size_t *n_operators,
+                                       struct pdnn_err *err);
+
+/* Measures one of them, and others that are wanted if that takes little more: times, heap, freed by the
+ * caller; none unless the outcome is ok. Cheaper for the instance that was last asked about, which is still
+ * compiled. */
+enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
+                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      struct pdnn_operator_time **times, size_t *n_times,
+                                      struct pdnn_err *err);
+
+/* Measures the ceilings for one thread count, in about `seconds`, and appends their rows; 0: the probes
+ * alone. PDNN_IO if that takes longer than time_limit_ns (0: no limit); the worker is gone then. */
+enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
+                                      uint64_t time_limit_ns, const volatile int *stop,
+                                      void (*progress)(void *user, double fraction), void *user,
+                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
+/* Runs one step on the instance's backend and on `reference`, from the same data. *rows is heap,
+ * freed by the caller. PDNN_IO if that takes longer than time_limit_ns (0: no limit); the worker is gone
+ * then. */
+enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
+                                   uint64_t time_limit_ns, const volatile int *stop,
+                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,130 @@
+#define _GNU_SOURCE /* memmem */
+#include "runtime/driver/worker/worker_autopsy.h"
+
+#include "base/units.h"
+#include "runtime/driver/worker/worker_link.h"
+#include "runtime/host/host_cgroup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A process that has closed its files should exit at once; after this many ms it is killed. */
+enum { REAP_PATIENCE_MS = 1000 };
+
+/* A worker that is killed while using more than this share of its limit counts as out of memory. */
+static const double near_limit = 0.9;
+
+/* Waits for the process to exit; true if it had to be killed. */
+static bool reap(pid_t pid, int *status, struct rusage *usage) {
+    const struct timespec millisecond = {.tv_nsec = 1000000};
+    for (int i = 0; i < REAP_PATIENCE_MS; i++) {
+        if (wait4(pid, status, WNOHANG, usage) != 0)
+            return false;
+        nanosleep(&millisecond, NULL);
+    }
+    kill(pid, SIGKILL);
+    while (wait4(pid, status, 0, usage) < 0 && errno == EINTR) {
+    }
+    return true;
+}
+
+/* Whether there is more than a rule in the text. */
+static bool says_something(const char *text, size_t length) {
+    bool found = false;
+    for (size_t i = 0; i < length; i++)
+        found = found || isalpha((unsigned char)text[i]);
+    return found;
+}
+
+/* mpirun breaks its lines, and puts them below a rule: where the text begins whose last line is at `start`.
+ */
+static size_t paragraph_of(const char *text, size_t start) {
+    size_t first = start;
+    while (first) {
+        size_t line = first - 1;
+        while (line && text[line - 1] != '\n')
+            line--;
+        if (!says_something(text + line, first - line))
+            return first;
+        first = line;
+    }
+    return start;
+}
+
+/* The worker's last line of output, made printable; "" if it printed nothing. */
+static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
+    static const char mark[] =
+        "paradnn-worker-mpi: "; /* before what a rank says of itself; mpirun says more */
+    size_t end = link->last_words_length, start;
+    const char *own = link->is_ranks ? memmem(link->last_words, end, mark, sizeof mark - 1) : NULL;
+    if (own) {
+        const char *stop = memchr(own, '\n', end - (size_t)(own - link->last_words));
+        end = stop ? (size_t)(stop - link->last_words) : end;
+    }
+    for (;;) {
+        while (end && isspace((unsigned char)link->last_words[end - 1]))
+            end--;
+        start = end;
+        while (start && link->last_words[start - 1] != '\n')
+            start--;
+        if (!start || !link->is_ranks || says_something(link->last_words + start, end - start))
+            break;
+        end = start;
+    }
+    if (link->is_ranks && !own)
+        start = paragraph_of(link->last_words, start);
+    size_t length = 0;
+    for (size_t i = start; i < end; i++)
+        text[length++] = isprint((unsigned char)link->last_words[i]) ? link->last_words[i] : ' ';
+    text[length] = 0;
+}
+
+/* The out-of-memory killer sends SIGKILL and shows only in the kernel's counters. The control group's own one
+ * is proof; the machine's may be missing, or count somebody else's processes, so without the former, being
+ * close to the limit counts as evidence too. */
+static bool ran_out_of_memory(const struct pdnn_worker_link *link, int status, const struct rusage *usage) {
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+        return false;
+    const struct pdnn_oom_kills now = pdnn_oom_kills_read("");
+    bool has_risen = now.count > link->oom_kills.count;
+    if (now.of_group && link->oom_kills.of_group)
+        return has_risen;
+    double resident_bytes = 1024.0 * (double)usage->ru_maxrss;
+    bool near = link->memory_limit_bytes && resident_bytes >= near_limit * (double)link->memory_limit_bytes;
+    return near || has_risen;
+}
+
+void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
+    int status = 0;
+    struct rusage usage = {0};
+    char words[PDNN_LAST_WORDS_TEXT + 1], bytes[PDNN_UNIT_TEXT], cause[96];
+    bool killed = reap(worker->pid, &status, &usage);
+    fate->outcome = PDNN_OUTCOME_CRASH;
+    if (killed) {
+        snprintf(cause, sizeof cause, "closed its connection and hung");
+    } else if (ran_out_of_memory(worker->link, status, &usage)) {
+        fate->outcome = PDNN_OUTCOME_OOM;
+        snprintf(cause, sizeof cause, "ran out of memory and was killed, with %s in use",
+                 pdnn_format_bytes(bytes, 1024.0 * (double)usage.ru_maxrss));
+    } else if (WIFSIGNALED(status)) {
+        snprintf(cause, sizeof cause, "killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+    } else {
+        snprintf(cause, sizeof cause, "exited with status %d", WEXITSTATUS(status));
+    }
+    while (pdnn_worker_hear(worker->link)) {
+    }
+    last_line(worker->link, words);
+    snprintf(fate->reason, sizeof fate->reason, "%.90s%s%.150s",
+             worker->link->is_ranks && *words ? "" : cause, *words && !worker->link->is_ranks ? ": " : "",
+             words);
+    worker->pid = 0;
+    pdnn_worker_stop(worker);
+}

@@ -1,0 +1,182 @@
+#define _GNU_SOURCE
+#include "runtime/driver/worker/worker.h"
+
+#include "base/memory.h"
+#include "runtime/driver/worker/worker_ask.h"
+#include "runtime/driver/worker/worker_environment.h"
+#include "runtime/driver/worker/worker_link.h"
+#include "runtime/driver/worker/worker_program.h"
+#include "runtime/driver/worker/worker_start.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Loading the libraries takes about 50 ms; only a machine that is swapping takes this long. */
+static const uint64_t start_limit_ns = UINT64_C(60000000000);
+
+/* Makes the kernel kill the worker when memory runs out, not the driver with all its results. */
+static void volunteer_for_oom(void) {
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    /* If this is not allowed, the driver is no worse off than before. */
+    ssize_t ignored = write(fd, "1000", 4);
+    (void)ignored;
+    close(fd);
+}
+
+_Noreturn void pdnn_worker_end_unstarted(const char *program) {
+    const char *cause = strerror(errno);
+    const char *const words[] = {program, ": ", cause, "\n"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        ssize_t ignored = write(STDERR_FILENO, words[i], strlen(words[i]));
+        (void)ignored;
+    }
+    _exit(127);
+}
+
+/* Runs between fork and exec: system calls only. */
+static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const char *program,
+                                    char *const *environment) {
+    char name[] = "paradnn-worker", number[16];
+    char *const arguments[] = {name, number, NULL};
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    /* Ignored signals stay ignored across exec. */
+    signal(SIGINT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGUSR1, SIG_IGN);
+    signal(SIGUSR2, SIG_IGN);
+    signal(SIGXCPU, SIG_IGN);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    volunteer_for_oom();
+    dup2(error_fd, STDOUT_FILENO);
+    dup2(error_fd, STDERR_FILENO);
+    fcntl(fd, F_SETFD, 0);
+    snprintf(number, sizeof number, "%d", fd);
+    execve(program, arguments, environment);
+    pdnn_worker_end_unstarted(program);
+}
+
+static enum pdnn_status spawn(struct pdnn_worker *worker, const char *program, char *const *environment,
+                              struct pdnn_err *err) {
+    int sockets[2] = {-1, -1}, errors[2] = {-1, -1};
+    pid_t parent = getpid(), pid = -1;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0 && pipe2(errors, O_CLOEXEC) == 0) {
+        pid = fork();
+        if (pid == 0)
+            become_worker(sockets[1], errors[1], parent, program, environment);
+    }
+    int cause = errno;
+    if (sockets[1] >= 0)
+        close(sockets[1]);
+    if (errors[1] >= 0)
+        close(errors[1]);
+    worker->link->fd = sockets[0];
+    worker->link->error_fd = errors[0];
+    if (pid < 0)
+        return pdnn_fail(err, PDNN_IO, "cannot start a worker: %s", strerror(cause));
+    worker->pid = pid;
+    fcntl(errors[0], F_SETFL, O_NONBLOCK);
+    return PDNN_OK;
+}
+
+static bool is_sound(const struct pdnn_software *software) {
+    bool sound = software->count <= PDNN_SOFTWARE_MAX;
+    for (size_t i = 0; sound && i < software->count; i++)
+        sound = memchr(software->row[i].backend, 0, sizeof software->row[i].backend) &&
+                memchr(software->row[i].version, 0, sizeof software->row[i].version);
+    return sound;
+}
+
+/* A worker of another build may send anything after its build, or nothing. */
+static enum pdnn_status read_welcome(const struct pdnn_message *answer, const char *program,
+                                     struct pdnn_welcome *welcome, struct pdnn_err *err) {
+    if (answer->kind != PDNN_MESSAGE_HELLO || answer->body_bytes < sizeof welcome->build)
+        return pdnn_fail(err, PDNN_IO, "%s is not a worker of this program's build, %s", program, pdnn_build);
+    memcpy(welcome->build, answer->body, sizeof welcome->build);
+    welcome->build[sizeof welcome->build - 1] = 0;
+    if (strcmp(welcome->build, pdnn_build) != 0)
+        return pdnn_fail(err, PDNN_IO,
+                         "%s is build %s, but this program is build %s: both must be the same build", program,
+                         welcome->build, pdnn_build);
+    if (answer->body_bytes != sizeof *welcome)
+        return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
+    memcpy(welcome, answer->body, sizeof *welcome);
+    if (!is_sound(&welcome->software))
+        return pdnn_fail(err, PDNN_IO, "the worker's answer was garbled");
+    welcome->variables[sizeof welcome->variables - 1] = 0;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_worker_greet(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                                   const char *program, struct pdnn_welcome *welcome, struct pdnn_err *err) {
+    struct pdnn_hello hello = {
+        .host = *start->host, .memory_limit_bytes = start->memory_limit_bytes, .isa = start->isa};
+    const struct pdnn_part body = {&hello, sizeof hello};
+    const struct pdnn_waiting waiting = {.limit_ns = start_limit_ns};
+    struct pdnn_message answer;
+    struct pdnn_fate fate;
+    memcpy(hello.build, pdnn_build, sizeof hello.build);
+    enum pdnn_status status =
+        pdnn_worker_ask(worker, PDNN_MESSAGE_HELLO, &body, &waiting, &answer, &fate, err);
+    if (status != PDNN_OK)
+        return status;
+    if (fate.outcome != PDNN_OUTCOME_OK)
+        return pdnn_fail(err, PDNN_IO, "the worker did not start: %s", fate.reason);
+    return read_welcome(&answer, program, welcome, err);
+}
+
+/* `more`: environment variables for the worker besides ours. welcome->variables lists those it should
+ * have been started with. */
+static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                                   const char *more, struct pdnn_welcome *welcome, struct pdnn_err *err) {
+    char program[PDNN_PROGRAM_TEXT];
+    struct pdnn_arena arena = {0};
+    *worker = (struct pdnn_worker){.isa = start->isa, .link = pdnn_alloc(1, sizeof *worker->link)};
+    worker->link->fd = worker->link->error_fd = -1;
+    worker->link->memory_limit_bytes = start->memory_limit_bytes;
+    enum pdnn_status status = pdnn_worker_program(program, err);
+    char **environment = pdnn_worker_environment(&arena, start->host, more);
+    if (status == PDNN_OK)
+        status = spawn(worker, program, environment, err);
+    if (status == PDNN_OK)
+        status = pdnn_worker_greet(worker, start, program, welcome, err);
+    if (status == PDNN_OK)
+        worker->link->software = welcome->software;
+    else
+        pdnn_worker_stop(worker);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
+                                   enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err) {
+    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes};
+    struct pdnn_welcome welcome, again;
+    enum pdnn_status status = start_once(worker, &start, "", &welcome, err);
+    if (status != PDNN_OK || !welcome.variables[0])
+        return status;
+    pdnn_worker_stop(worker);
+    status = start_once(worker, &start, welcome.variables, &again, err);
+    if (status == PDNN_OK)
+        memcpy(worker->link->variables, welcome.variables, sizeof welcome.variables);
+    return status;
+}
+
+const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker) {
+    return &worker->link->software;
+}

@@ -1,0 +1,162 @@
+#define _POSIX_C_SOURCE 200809L
+#include "runtime/host/host_files.h"
+
+#include "base/file.h"
+#include "runtime/host/host_arm.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Enough for /proc/cpuinfo on the largest machines. */
+enum { FILE_LIMIT_BYTES = 16 << 20 };
+
+char *pdnn_hostfiles_read(const char *root, const char *path) {
+    char full[PATH_MAX], *text = NULL;
+    int length = snprintf(full, sizeof full, "%s%s", root, path);
+    if (length < 0 || (size_t)length >= sizeof full)
+        return NULL;
+    return pdnn_file_read(full, FILE_LIMIT_BYTES, &text, NULL, NULL) == PDNN_OK ? text : NULL;
+}
+
+static bool parse_number(const char *text, uint64_t *number) {
+    text += strspn(text, " \t");
+    if (!isdigit((unsigned char)*text))
+        return false;
+    *number = strtoull(text, NULL, 10);
+    return true;
+}
+
+bool pdnn_hostfiles_number(const char *root, const char *path, uint64_t *number) {
+    char *text = pdnn_hostfiles_read(root, path);
+    bool found = text && parse_number(text, number);
+    free(text);
+    return found;
+}
+
+bool pdnn_hostfiles_entry(const char *text, const char *key, uint64_t *number) {
+    size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, length) == 0 && (line[length] == ' ' || line[length] == '\t'))
+            return parse_number(line + length, number);
+    }
+    return false;
+}
+
+/* Finds what follows "key :" on its first line, without the line end. False if there is no such line. */
+static bool find_field(const char *text, const char *key, const char **field, size_t *length) {
+    size_t key_length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const char *rest = line + key_length;
+        if (strncmp(line, key, key_length) != 0)
+            continue;
+        rest += strspn(rest, " \t");
+        if (*rest != ':')
+            continue;
+        rest++;
+        rest += strspn(rest, " \t");
+        *field = rest;
+        *length = strcspn(rest, "\n");
+        return true;
+    }
+    return false;
+}
+
+/* A field such as "0xd4f". */
+static bool find_hex(const char *text, const char *key, unsigned long *number) {
+    const char *field;
+    size_t length;
+    if (!find_field(text, key, &field, &length))
+        return false;
+    *number = strtoul(field, NULL, 16);
+    return true;
+}
+
+static bool has_word(const char *words, size_t length, const char *word) {
+    size_t word_length = strlen(word);
+    for (size_t i = 0; i + word_length <= length; i++) {
+        bool starts = i == 0 || words[i - 1] == ' ';
+        bool ends = i + word_length == length || words[i + word_length] == ' ';
+        if (starts && ends && memcmp(words + i, word, word_length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The flags that decide which kernels a library picks, as /proc/cpuinfo names them on x86 and Arm. */
+static const char *const isa_words[] = {
+    "sse4_1",   "avx",      "avx2",        "fma",         "avx_vnni",    "avx_ne_convert",
+    "avx512f",  "avx512bw", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_bf16",
+    "amx_int8", "amx_fp16", "asimd",       "asimdhp",     "asimddp",     "bf16",
+    "i8mm",     "sve",      "sve2",        "svebf16",     "svei8mm",
+};
+
+void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]) {
+    const char *field;
+    size_t length, used = 0;
+    unsigned long implementer, part;
+    model[0] = isa[0] = 0;
+    char *text = pdnn_hostfiles_read(root, "/proc/cpuinfo");
+    if (!text)
+        return;
+    if (find_field(text, "model name", &field, &length))
+        snprintf(model, PDNN_HOST_TEXT, "%.*s", (int)(length < PDNN_HOST_TEXT ? length : PDNN_HOST_TEXT),
+                 field);
+    else if (find_hex(text, "CPU implementer", &implementer) && find_hex(text, "CPU part", &part))
+        pdnn_hostarm_model(implementer, part, model);
+    if (find_field(text, "flags", &field, &length) || find_field(text, "Features", &field, &length)) {
+        for (size_t i = 0; i < sizeof isa_words / sizeof *isa_words && used < PDNN_HOST_TEXT; i++) {
+            if (has_word(field, length, isa_words[i]))
+                used += (size_t)snprintf(isa + used, PDNN_HOST_TEXT - used, "%s%s", used ? " " : "",
+                                         isa_words[i]);
+        }
+    }
+    free(text);
+}
+
+void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *available_bytes) {
+    *total_bytes = *available_bytes = 0;
+    uint64_t kib;
+    char *text = pdnn_hostfiles_read(root, "/proc/meminfo");
+    if (text && pdnn_hostfiles_entry(text, "MemTotal:", &kib))
+        *total_bytes = kib * 1024;
+    if (text &&
+        (pdnn_hostfiles_entry(text, "MemAvailable:", &kib) || pdnn_hostfiles_entry(text, "MemFree:", &kib)))
+        *available_bytes = kib * 1024;
+    free(text);
+}
+
+void pdnn_hostfiles_governor(const char *root, int pu, char governor[PDNN_HOST_TEXT]) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_governor", pu);
+    char *text = pdnn_hostfiles_read(root, path);
+    snprintf(governor, PDNN_HOST_TEXT, "%.*s", text ? (int)strcspn(text, "\n") : 0, text ? text : "");
+    free(text);
+}
+
+uint64_t pdnn_hostfiles_throttle_count(const char *root) {
+    static const char *const counters[] = {"core_throttle_count", "package_throttle_count"};
+    char path[PATH_MAX];
+    uint64_t sum = 0, count;
+    snprintf(path, sizeof path, "%s/sys/devices/system/cpu", root);
+    DIR *directory = opendir(path);
+    for (struct dirent *entry = NULL; directory && (entry = readdir(directory));) {
+        if (strncmp(entry->d_name, "cpu", 3) != 0 || !isdigit((unsigned char)entry->d_name[3]))
+            continue;
+        for (size_t i = 0; i < 2; i++) {
+            snprintf(path, sizeof path, "/sys/devices/system/cpu/%s/thermal_throttle/%s", entry->d_name,
+                     counters[i]);
+            if (pdnn_hostfiles_number(root, path, &count))
+                sum += count;
+        }
+    }
+    if (directory)
+        closedir(directory);
+    return sum;
+}

@@ -1,0 +1,29 @@
+/* Facts about the machine from text files under /proc and /sys. root is prepended to every path: "" for the
+ * real ones, a directory in tests. What cannot be read is empty or 0. */
+#ifndef RUNTIME_HOST_HOST_FILES_H
+#define RUNTIME_HOST_HOST_FILES_H
+
+#include "runtime/host/host.h"
+
+#include <stdbool.h>
+
+/* The contents of root + path on the heap, freed by the caller, or NULL. */
+char *pdnn_hostfiles_read(const char *root, const char *path);
+
+/* The number at the start of the file; false if there is none ("max"). */
+bool pdnn_hostfiles_number(const char *root, const char *path, uint64_t *number);
+
+/* The first number after the line's key, such as "MemTotal:" in the text of /proc/meminfo. */
+bool pdnn_hostfiles_entry(const char *text, const char *key, uint64_t *number);
+
+/* Model name and relevant instruction sets from /proc/cpuinfo. Arm's has a number for the model. */
+void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]);
+
+void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *available_bytes);
+
+void pdnn_hostfiles_governor(const char *root, int pu, char governor[PDNN_HOST_TEXT]);
+
+/* Sum of the thermal throttle counters of all processing units. */
+uint64_t pdnn_hostfiles_throttle_count(const char *root);
+
+#endif

@@ -1,0 +1,201 @@
+#include "runtime/host/host_openmp.h"
+
+#include "base/units.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum effect { COUNTED, PASSED, MATCHED, DROPPED };
+
+#define BOUND    "each thread is bound to a core of its own (taskset chooses which)"
+#define NUMBER   "that is no number of threads"
+#define NOT_READ "libgomp does not read them"
+#define TALKS    "what is measured would take longer"
+#define UNKNOWN  "paradnn does not know what they do"
+
+/* Variables without a row are dropped. */
+static const struct row {
+    const char *name; /* DNNL_ is another spelling of ONEDNN_ */
+    enum effect effect;
+    bool is_setting;       /* changes what is computed or how fast */
+    const char *values[3]; /* values that are obeyed; empty: all */
+    const char *why;       /* the others are not */
+} rows[] = {
+    {"OMP_NUM_THREADS", COUNTED, false, {NULL}, NUMBER},
+    {"OMP_THREAD_LIMIT", COUNTED, false, {NULL}, NUMBER},
+    {"OMP_WAIT_POLICY", PASSED, true, {"active", "passive"}, "it is active or passive"},
+    {"OMP_STACKSIZE", PASSED, false, {NULL}, NULL},
+    {"GOMP_STACKSIZE", PASSED, false, {NULL}, NULL},
+    {"GOMP_SPINCOUNT", PASSED, true, {NULL}, NULL},
+    {"OMP_DISPLAY_ENV", PASSED, false, {NULL}, NULL},
+    {"OMP_DISPLAY_AFFINITY", PASSED, false, {NULL}, NULL},
+    {"OMP_AFFINITY_FORMAT", PASSED, false, {NULL}, NULL},
+    {"OMP_PLACES", MATCHED, false, {"cores"}, BOUND},
+    {"OMP_PROC_BIND", MATCHED, false, {"close", "true"}, BOUND},
+    {"OMP_DYNAMIC", MATCHED, false, {"false"}, BOUND},
+    {"OMP_NESTED", MATCHED, false, {"false"}, BOUND},
+    {"OMP_MAX_ACTIVE_LEVELS", MATCHED, false, {"1"}, BOUND},
+    {"GOMP_CPU_AFFINITY", DROPPED, false, {NULL}, BOUND},
+    {"GOMP_DEBUG", DROPPED, false, {NULL}, TALKS},
+    {"KMP_AFFINITY", DROPPED, false, {NULL}, BOUND},
+    {"KMP_STACKSIZE", DROPPED, false, {NULL}, NOT_READ},
+    {"KMP_BLOCKTIME", DROPPED, false, {NULL}, NOT_READ},
+    {"ONEDNN_VERBOSE", DROPPED, false, {NULL}, TALKS},
+    {"ONEDNN_VERBOSE_TIMESTAMP", DROPPED, false, {NULL}, TALKS},
+    {"ONEDNN_JIT_DUMP", DROPPED, false, {NULL}, TALKS},
+    {"ONEDNN_JIT_PROFILE", DROPPED, false, {NULL}, TALKS},
+    {"ONEDNN_MAX_CPU_ISA", DROPPED, false, {NULL}, "the setting isa says it, for kernels of our own too"},
+    {"ONEDNN_CPU_ISA_HINTS", PASSED, true, {NULL}, NULL},
+    {"ONEDNN_DEFAULT_FPMATH_MODE", PASSED, true, {NULL}, NULL},
+    {"ONEDNN_PRIMITIVE_CACHE_CAPACITY", PASSED, true, {NULL}, NULL},
+    {"OPENBLAS_CORETYPE", PASSED, true, {NULL}, NULL},
+    {"OPENBLAS_L2_SIZE", PASSED, true, {NULL}, NULL},
+    {"OPENBLAS_VERBOSE", DROPPED, false, {NULL}, TALKS},
+    {"OPENBLAS_NUM_THREADS", DROPPED, false, {NULL}, "the setting threads says how many"},
+    {"HWLOC_SYNTHETIC", DROPPED, false, {NULL}, "the machine that counts is this one"},
+    {"HWLOC_XMLFILE", DROPPED, false, {NULL}, "the machine that counts is this one"},
+    {"HWLOC_FSROOT", DROPPED, false, {NULL}, "the machine that counts is this one"},
+};
+
+static const char *value_of(const char *variable) {
+    return variable + strcspn(variable, "=") + (strchr(variable, '=') != NULL);
+}
+
+static const struct row *find_row(const char *variable) {
+    static const char other[] = "DNNL_", usual[] = "ONEDNN_";
+    bool is_other = strncmp(variable, other, strlen(other)) == 0;
+    const char *name = variable + (is_other ? strlen(other) : 0);
+    size_t length = strcspn(name, "=");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *own = rows[i].name;
+        if (is_other)
+            own = strncmp(own, usual, strlen(usual)) == 0 ? own + strlen(usual) : "";
+        if (strlen(own) == length && memcmp(own, name, length) == 0)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+/* Parses "4", or "4,2" with counts for nested teams, which paradnn does not use; with blanks, as libgomp
+ * does. 0 if there is no such number. */
+static int64_t parse_count(const char *text) {
+    static const char blanks[] = " \t\n";
+    char copy[24];
+    int64_t count;
+    text += strspn(text, blanks);
+    size_t length = strcspn(text, ", \t\n"), after = length + strspn(text + length, blanks);
+    if (!length || length >= sizeof copy || (text[after] && text[after] != ','))
+        return 0;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    return pdnn_parse_i64(copy, &count) && count > 0 ? count : 0;
+}
+
+static bool is_obeyed(const char *variable) {
+    const struct row *row = find_row(variable);
+    const char *value = value_of(variable);
+    if (!row || row->effect == DROPPED)
+        return false;
+    if (row->effect == COUNTED)
+        return parse_count(value) > 0;
+    bool matches = !row->values[0];
+    for (size_t i = 0; i < sizeof row->values / sizeof *row->values && row->values[i]; i++)
+        matches = matches || strcasecmp(row->values[i], value) == 0;
+    return matches;
+}
+
+static const char *find(char *const *variables, const char *name) {
+    size_t length = strlen(name);
+    for (; *variables; variables++) {
+        if (strncmp(*variables, name, length) == 0 && (*variables)[length] == '=')
+            return *variables;
+    }
+    return NULL;
+}
+
+void pdnn_openmp_counts(char *const *variables, int64_t *num_threads, int64_t *thread_limit) {
+    const char *number = find(variables, "OMP_NUM_THREADS"), *limit = find(variables, "OMP_THREAD_LIMIT");
+    *num_threads = number ? parse_count(value_of(number)) : 0;
+    *thread_limit = limit ? parse_count(value_of(limit)) : 0;
+}
+
+bool pdnn_openmp_is_variable(const char *variable) {
+    static const char *const prefixes[] = {"OMP_", "GOMP_", "KMP_", "ONEDNN_", "DNNL_", "OPENBLAS_"};
+    bool is_variable = find_row(variable) != NULL;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        is_variable = is_variable || strncmp(variable, prefixes[i], strlen(prefixes[i])) == 0;
+    return is_variable;
+}
+
+bool pdnn_openmp_is_setting(const char *variable) {
+    const struct row *row = find_row(variable);
+    return row && row->is_setting && is_obeyed(variable);
+}
+
+bool pdnn_openmp_is_passed(const char *variable) {
+    const struct row *row = find_row(variable);
+    return row && row->effect == PASSED && is_obeyed(variable);
+}
+
+bool pdnn_openmp_setting(size_t index, const struct pdnn_host *host, char *const *variables,
+                         struct pdnn_str *out) {
+    static const char *const fixed[] = {"OMP_PROC_BIND=close", "OMP_DYNAMIC=false", "OMP_WAIT_POLICY=active"};
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+    if (index == FIXED) {
+        pdnn_str_printf(out, "OMP_NUM_THREADS=%" PRId64, host->threads);
+    } else if (index == FIXED + 1) {
+        char *places = pdnn_host_places(host);
+        pdnn_str_printf(out, "OMP_PLACES=%s", places ? places : "");
+        out->failed = out->failed || !places;
+        free(places);
+    } else if (index < FIXED) {
+        size_t name = strcspn(fixed[index], "=");
+        char *const *variable = variables;
+        while (*variable &&
+               (strncmp(*variable, fixed[index], name + 1) != 0 || !pdnn_openmp_is_passed(*variable)))
+            variable++;
+        pdnn_str_printf(out, "%s", *variable ? *variable : fixed[index]);
+    }
+    return index <= FIXED + 1;
+}
+
+void pdnn_openmp_sort(char *const *variables, struct pdnn_str *obeyed, struct pdnn_str *overridden) {
+    for (; *variables; variables++) {
+        if (!pdnn_openmp_is_variable(*variables))
+            continue;
+        struct pdnn_str *list = is_obeyed(*variables) ? obeyed : overridden;
+        pdnn_str_printf(list, "%s%s", list->length ? " " : "", *variables);
+    }
+}
+
+/* Why a variable is not obeyed; NULL if it is, or is none. */
+static const char *refusal(const char *variable) {
+    if (!pdnn_openmp_is_variable(variable) || is_obeyed(variable))
+        return NULL;
+    const struct row *row = find_row(variable);
+    return row && row->why ? row->why : UNKNOWN;
+}
+
+void pdnn_openmp_tell(char *const *variables, struct pdnn_str *out) {
+    struct pdnn_str obeyed = {0}, overridden = {0};
+    pdnn_openmp_sort(variables, &obeyed, &overridden);
+    if (obeyed.length)
+        pdnn_str_printf(out, "obeyed %s", pdnn_str_text(&obeyed));
+    for (char *const *first = variables; *first; first++) {
+        const char *why = refusal(*first);
+        bool is_said = false;
+        for (char *const *before = variables; why && before < first; before++)
+            is_said = is_said || refusal(*before) == why;
+        if (!why || is_said)
+            continue;
+        pdnn_str_printf(out, "%soverridden", out->length ? "; " : "");
+        for (char *const *like = first; *like; like++)
+            if (refusal(*like) == why)
+                pdnn_str_printf(out, " %s", *like);
+        pdnn_str_printf(out, ", since %s", why);
+    }
+    pdnn_str_finish(&obeyed);
+    pdnn_str_finish(&overridden);
+}

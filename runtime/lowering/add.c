@@ -1,0 +1,12 @@
+#include "runtime/lowering/pointwise.h"
+
+static void run(const struct pdnn_bound_step *step) {
+    pdnn_pointwise_run(step, PDNN_ADD);
+}
+
+const struct pdnn_step_def PDNN_STEP(add) = {
+    .op = &pdnn_op_add,
+    .pass = {[PDNN_FORWARD] = {.run = run, .half = PDNN_HALF_ELEMENTS},
+             [PDNN_BACKWARD_DATA] = {.run = run, .half = PDNN_HALF_ELEMENTS},
+             [PDNN_BACKWARD_WEIGHTS] = {.run = run, .half = PDNN_HALF_ELEMENTS}},
+};

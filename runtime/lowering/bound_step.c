@@ -1,0 +1,187 @@
+/* Binds steps to our own kernels: which nodes a row accepts, layouts, scratch, addresses and names. */
+#include "runtime/lowering/bound_step.h"
+
+#include "runtime/host/host_files.h"
+#include "runtime/kernels/simd/level.h"
+#include "runtime/lowering/f32_copies.h"
+#include "runtime/lowering/step.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Labels are s32. Max-pooling indices are int8 and never input 0, because they follow a gradient. */
+static bool has_known_dtypes(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    bool known = true;
+    for (int i = 0; i < node->n_inputs; i++) {
+        enum pdnn_dtype dtype = pdnn_node_in(graph, node, i)->dtype;
+        known = known && (dtype == PDNN_F32 || dtype == PDNN_S32 || pdnn_dtype_is_half(dtype) ||
+                          (dtype == PDNN_INT8 && i > 0));
+    }
+    for (int i = 0; i < node->n_posts; i++) {
+        uint32_t input = node->posts[i].input;
+        known = known && (input == PDNN_NONE || graph->tensors[input].dtype == PDNN_F32 ||
+                          pdnn_dtype_is_half(graph->tensors[input].dtype));
+    }
+    return known;
+}
+
+bool pdnn_bound_step_fits(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          const struct pdnn_step_pass *pass) {
+    unsigned rank = PDNN_RANK(pdnn_node_in(graph, node, 0)->rank);
+    return has_known_dtypes(graph, node) && (!pass->ranks || pass->ranks & rank) &&
+           (!node->n_posts || (pass->takes_posts && pass->takes_posts(node)));
+}
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    struct pdnn_bound_step *step = state;
+    (void)err;
+    for (int i = 0; i < step->node->n_inputs; i++)
+        step->in[i] = memory[step->node->input[i]];
+    for (int i = 0; i < step->node->n_outputs; i++)
+        step->out[i] = memory[step->node->output[i]];
+    for (int i = 0; i < step->node->n_posts; i++) {
+        uint32_t input = step->node->posts[i].input;
+        step->post_in[i] = input == PDNN_NONE ? NULL : memory[input];
+    }
+    if (step->scratch_slot != PDNN_NONE)
+        step->scratch = memory[step->scratch_slot];
+    return PDNN_OK;
+}
+
+static int run(void *state) {
+    const struct pdnn_bound_step *step = state;
+    step->pass->run(step);
+    return 0;
+}
+
+/* The host reports the size of one last-level cache, as the first core sees it; sysconf would add up those
+ * of the whole machine. */
+struct pdnn_step_options pdnn_step_options(int64_t threads, uint64_t cache_bytes) {
+    const uint64_t usual_kib = 32 << 10;
+    uint64_t kib;
+    if (cache_bytes)
+        return (struct pdnn_step_options){threads, cache_bytes};
+    if (!pdnn_hostfiles_number("", "/sys/devices/system/cpu/cpu0/cache/index3/size", &kib) || !kib)
+        kib = usual_kib;
+    return (struct pdnn_step_options){threads, kib << 10};
+}
+
+/* Takes shape and layout from the larger of input and output. A one-pixel image may be marked row-major while
+ * the larger image it belongs to has blocked channels. */
+static struct pdnn_channels shape_of(const struct pdnn_program *program, const struct pdnn_node *node) {
+    const struct pdnn_tensor *in = pdnn_node_in(program->graph, node, 0);
+    const struct pdnn_tensor *out = pdnn_node_out(program->graph, node, 0);
+    bool output = pdnn_tensor_elements(out) > pdnn_tensor_elements(in) || out->rank > in->rank;
+    const struct pdnn_tensor *image = output ? out : in;
+    int64_t block = program->slots[output ? node->output[0] : node->input[0]].channel_block;
+    if (image->rank == 2) /* one pixel, channels last */
+        return (struct pdnn_channels){image->dim[0], image->dim[1], 1, image->dim[1]};
+    if (image->rank != 4)
+        return (struct pdnn_channels){1, 1, 1, 1};
+    return (struct pdnn_channels){image->dim[0], image->dim[1], image->dim[2] * image->dim[3],
+                                  block ? block : 1};
+}
+
+static bool lies_like(const struct pdnn_program *program, uint32_t tensor, uint32_t image) {
+    const struct pdnn_tensor *a = &program->graph->tensors[tensor], *b = &program->graph->tensors[image];
+    const struct pdnn_slot *slot = &program->slots[tensor], *other = &program->slots[image];
+    return slot->channel_block == other->channel_block &&
+           slot->bytes / pdnn_dtype_bytes(a->dtype) == other->bytes / pdnn_dtype_bytes(b->dtype);
+}
+
+/* Kernels walk through same-shape images in lockstep, so their layouts must match. */
+static enum pdnn_status check_layouts(const struct pdnn_program *program, const struct pdnn_node *node,
+                                      struct pdnn_err *err) {
+    const struct pdnn_tensor *tensors = program->graph->tensors;
+    uint32_t first = node->input[0];
+    const struct pdnn_step all = pdnn_step_of_node(program->graph, (uint32_t)(node - program->graph->nodes));
+    for (int i = 0; i < all.n_slots && tensors[first].rank == 4; i++) {
+        uint32_t tensor = all.slot[i];
+        if (pdnn_tensor_same_shape(&tensors[tensor], &tensors[first]) && !lies_like(program, tensor, first))
+            return pdnn_fail(err, PDNN_INTERNAL, "%s %s: images %u and %u have one shape and two layouts",
+                             node->op->name, pdnn_pass_name(node->pass), first, tensor);
+    }
+    return PDNN_OK;
+}
+
+bool pdnn_step_bypasses(const struct pdnn_bound_step *step, uint64_t bytes) {
+    return bytes >= step->cache_bytes / PDNN_STEP_BYPASS_IMAGES;
+}
+
+bool pdnn_step_bypasses_output(const struct pdnn_bound_step *step, int output) {
+    return pdnn_step_bypasses(step, pdnn_tensor_bytes(pdnn_node_out(step->graph, step->node, output)));
+}
+
+uint64_t pdnn_step_image_bytes(const struct pdnn_bound_step *step) {
+    return (uint64_t)pdnn_channels_elements(&step->shape) * sizeof(float);
+}
+
+/* "paradnn:batchnorm+add+relu avx2 b8", "paradnn:relu avx2 bf16". */
+static void name_step(const struct pdnn_bound_step *bound, struct pdnn_step *step) {
+    char *text = step->implementation;
+    size_t room = sizeof step->implementation, used;
+    bool is_image = bound->pass->ranks && pdnn_node_in(bound->graph, bound->node, 0)->rank == 4;
+    snprintf(text, room, "paradnn:%s", bound->node->op->name);
+    for (int i = 0; i < bound->node->n_posts; i++) {
+        used = strlen(text);
+        snprintf(text + used, room - used, "+%s", bound->node->posts[i].op->name);
+    }
+    used = strlen(text);
+    snprintf(text + used, room - used, " %s", pdnn_level_name());
+    used = strlen(text);
+    if (is_image && bound->shape.block > 1)
+        snprintf(text + used, room - used, " b%" PRId64, bound->shape.block);
+    used = strlen(text);
+    if (pdnn_half_is_used(bound->graph, bound->node))
+        snprintf(text + used, room - used, " %s", pdnn_dtype_name(bound->graph->dtype));
+}
+
+/* Allocates a step's state, without scratch yet. */
+static struct pdnn_bound_step *create(const struct pdnn_step_options *options, struct pdnn_program *program,
+                                      const struct pdnn_node *node, const struct pdnn_step_pass *pass) {
+    const struct pdnn_tensor *first = pdnn_node_in(program->graph, node, 0);
+    struct pdnn_bound_step *bound = pdnn_arena_alloc(&program->arena, 1, sizeof *bound);
+    if (!bound)
+        return NULL;
+    *bound = (struct pdnn_bound_step){
+        .pass = pass,
+        .graph = program->graph,
+        .node = node,
+        .threads = options->threads,
+        .elements = (int64_t)(program->slots[node->input[0]].bytes / pdnn_dtype_bytes(first->dtype)),
+        .rows = first->dim[0],
+        .columns = first->rank > 1 ? first->dim[1] : 1,
+        .shape = shape_of(program, node),
+        .per_float = pdnn_moves_pairs(program->graph, node, pass) ? 2 : 1,
+        .cache_bytes = options->cache_bytes,
+        .zero_point = program->slots[node->output[0]].zero_point,
+        .scratch_slot = PDNN_NONE,
+    };
+    return bound;
+}
+
+enum pdnn_status pdnn_bound_step_compile(const struct pdnn_step_options *options,
+                                         struct pdnn_program *program, uint32_t node,
+                                         const struct pdnn_step_pass *pass, struct pdnn_err *err) {
+    const struct pdnn_node *n = &program->graph->nodes[node];
+    enum pdnn_status status = check_layouts(program, n, err);
+    if (status != PDNN_OK)
+        return status;
+    struct pdnn_bound_step *bound = create(options, program, n, pass);
+    if (!bound)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
+    uint64_t scratch_bytes = pass->scratch_bytes ? pass->scratch_bytes(bound) : 0;
+    if (scratch_bytes) {
+        status = pdnn_program_slot(program, scratch_bytes, false, &bound->scratch_slot, err);
+        if (status != PDNN_OK)
+            return status;
+        pdnn_step_use(&step, bound->scratch_slot);
+    }
+    step.sums_in_place = pass->sums_in_place;
+    step.work = (struct pdnn_work){bound, bind, run, NULL};
+    name_step(bound, &step);
+    status = pdnn_bound_step_widen(program, bound, &step, err);
+    return status == PDNN_OK ? pdnn_program_step(program, &step, err) : status;
+}

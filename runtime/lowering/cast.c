@@ -1,0 +1,20 @@
+/* Converts between f32 and 16 bit. */
+#include "runtime/lowering/bound_step.h"
+#include "runtime/lowering/f32_copies.h"
+
+static void run(const struct pdnn_bound_step *step) {
+    enum pdnn_dtype from = pdnn_node_in(step->graph, step->node, PDNN_CAST_X)->dtype;
+    enum pdnn_dtype to = pdnn_node_out(step->graph, step->node, PDNN_CAST_Y)->dtype;
+    const void *x = step->in[PDNN_CAST_X];
+    void *y = step->out[PDNN_CAST_Y];
+    if (from == PDNN_F32)
+        pdnn_half_narrow_all(pdnn_half_of(to), x, y, step->elements, step->threads);
+    else
+        pdnn_half_widen_all(pdnn_half_of(from), x, y, step->elements, step->threads);
+}
+
+const struct pdnn_step_def PDNN_STEP(cast) = {
+    .op = &pdnn_op_cast,
+    .pass = {[PDNN_FORWARD] = {.run = run, .half = PDNN_HALF_NATIVE},
+             [PDNN_BACKWARD_DATA] = {.run = run, .half = PDNN_HALF_NATIVE}},
+};

@@ -1,0 +1,5 @@
+/* conv2d has no kernel of our own: only a library runs it, through its backend's rows. */
+#include "models/op.h"
+#include "runtime/lowering/steps.h"
+
+const struct pdnn_step_def PDNN_STEP(conv2d) = {.op = &pdnn_op_conv2d};

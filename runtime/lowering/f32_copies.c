@@ -1,0 +1,95 @@
+#include "runtime/lowering/f32_copies.h"
+
+#include "models/op.h"
+#include "runtime/lowering/step.h"
+
+enum { LINE_FLOATS = 16 };
+
+enum pdnn_half pdnn_half_of(enum pdnn_dtype dtype) {
+    return dtype == PDNN_BF16 ? PDNN_HALF_BF16 : PDNN_HALF_F16;
+}
+
+bool pdnn_half_is_used(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_step all = pdnn_step_of_node(graph, (uint32_t)(node - graph->nodes));
+    bool is_used = false;
+    for (int i = 0; i < all.n_slots; i++)
+        is_used = is_used || pdnn_dtype_is_half(graph->tensors[all.slot[i]].dtype);
+    return is_used;
+}
+
+static void add(struct pdnn_f32_copies *copies, const struct pdnn_program *program, uint32_t tensor,
+                bool is_written) {
+    int i = 0;
+    if (tensor == PDNN_NONE || !pdnn_dtype_is_half(program->graph->tensors[tensor].dtype))
+        return;
+    while (i < copies->count && copies->copy[i].tensor != tensor)
+        i++;
+    struct pdnn_f32_copy *copy = &copies->copy[i];
+    if (i == copies->count) {
+        *copy = (struct pdnn_f32_copy){
+            .tensor = tensor,
+            .type = pdnn_half_of(program->graph->tensors[tensor].dtype),
+            .elements = (int64_t)(program->slots[tensor].bytes / sizeof(uint16_t)),
+            .at = copies->floats,
+        };
+        copies->floats += (copy->elements + LINE_FLOATS - 1) / LINE_FLOATS * LINE_FLOATS;
+        copies->count++;
+    }
+    copy->is_read = copy->is_read || !is_written;
+    copy->is_written = copy->is_written || is_written;
+}
+
+enum pdnn_status pdnn_f32_copies_create(struct pdnn_f32_copies *copies, struct pdnn_program *program,
+                                        const struct pdnn_node *node, struct pdnn_step *step,
+                                        struct pdnn_err *err) {
+    struct pdnn_f32_copies made = {.slot = PDNN_NONE};
+    for (int i = 0; i < node->n_inputs; i++)
+        add(&made, program, node->input[i], false);
+    for (int i = 0; i < node->n_outputs; i++)
+        add(&made, program, node->output[i], true);
+    for (int i = 0; i < node->n_posts; i++) {
+        add(&made, program, node->posts[i].input, false);
+        add(&made, program, node->posts[i].output, true);
+    }
+    if (made.floats) {
+        enum pdnn_status status =
+            pdnn_program_slot(program, (uint64_t)made.floats * sizeof(float), false, &made.slot, err);
+        if (status != PDNN_OK)
+            return status;
+        pdnn_step_use(step, made.slot);
+    }
+    *copies = made;
+    return PDNN_OK;
+}
+
+void pdnn_f32_copies_bind(struct pdnn_f32_copies *copies, void *const *memory) {
+    for (int i = 0; i < copies->count; i++) {
+        struct pdnn_f32_copy *copy = &copies->copy[i];
+        copy->half = memory[copy->tensor];
+        copy->wide = (float *)memory[copies->slot] + copy->at;
+    }
+}
+
+float *pdnn_f32_copies_find(const struct pdnn_f32_copies *copies, uint32_t tensor) {
+    for (int i = 0; i < copies->count; i++) {
+        if (copies->copy[i].tensor == tensor)
+            return copies->copy[i].wide;
+    }
+    return NULL;
+}
+
+void pdnn_f32_copies_widen(const struct pdnn_f32_copies *copies, int64_t threads) {
+    for (int i = 0; i < copies->count; i++) {
+        const struct pdnn_f32_copy *copy = &copies->copy[i];
+        if (copy->is_read)
+            pdnn_half_widen_all(copy->type, copy->half, copy->wide, copy->elements, threads);
+    }
+}
+
+void pdnn_f32_copies_narrow(const struct pdnn_f32_copies *copies, int64_t threads) {
+    for (int i = 0; i < copies->count; i++) {
+        const struct pdnn_f32_copy *copy = &copies->copy[i];
+        if (copy->is_written)
+            pdnn_half_narrow_all(copy->type, copy->wide, copy->half, copy->elements, threads);
+    }
+}

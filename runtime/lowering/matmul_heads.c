@@ -1,0 +1,194 @@
+#include "runtime/lowering/matmul_heads.h"
+
+#include "models/op.h"
+#include "runtime/lowering/step.h"
+#include "runtime/kernels/gemm/batched.h"
+#include "runtime/kernels/simd/team.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { A, B, REST, LINE_BYTES = 64 };
+
+/* The gradient accumulated so far, and where the step continues it. */
+struct rest {
+    const char *from;
+    char *to;
+    int64_t bytes;
+};
+
+struct step {
+    struct pdnn_matmul_work work;
+    uint32_t a_slot, b_slot, y_slot, rest_slot, scratch_slot; /* the last two may be PDNN_NONE */
+    struct rest rest;
+    int64_t threads;
+};
+
+static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+    struct step *step = state;
+    const struct pdnn_matmul_memory places = {
+        .a = memory[step->a_slot],
+        .b = memory[step->b_slot],
+        .y = memory[step->y_slot],
+        .scratch = step->scratch_slot == PDNN_NONE ? NULL : memory[step->scratch_slot],
+    };
+    step->rest.to = memory[step->y_slot];
+    step->rest.from = step->rest_slot == PDNN_NONE ? step->rest.to : memory[step->rest_slot];
+    return step->work.bind(step->work.state, &places, err);
+}
+
+static void copy_part(void *state, int64_t index, int64_t parts) {
+    const struct rest *rest = state;
+    struct pdnn_span span = pdnn_span_of(rest->bytes, LINE_BYTES, index, parts);
+    memcpy(rest->to + span.begin, rest->from + span.begin, (size_t)(span.end - span.begin));
+}
+
+static int run(void *state) {
+    struct step *step = state;
+    if (step->rest.from != step->rest.to)
+        pdnn_team_run(step->threads, step->rest.bytes / (int64_t)sizeof(float), copy_part, &step->rest);
+    return step->work.run(step->work.state);
+}
+
+static void destroy(void *state) {
+    struct step *step = state;
+    if (step->work.destroy)
+        step->work.destroy(step->work.state);
+}
+
+enum pdnn_status pdnn_matmul_append(struct pdnn_program *program, uint32_t node,
+                                    const struct pdnn_matmul_work *work, const char *implementation,
+                                    int64_t threads, struct pdnn_err *err) {
+    const struct pdnn_node *n = &program->graph->nodes[node];
+    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
+    enum pdnn_status status = PDNN_OK;
+    struct step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
+    if (!state)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    *state = (struct step){.work = *work,
+                           .a_slot = n->input[A],
+                           .b_slot = n->input[B],
+                           .y_slot = n->output[0],
+                           .rest_slot = n->n_inputs > REST ? n->input[REST] : PDNN_NONE,
+                           .scratch_slot = PDNN_NONE,
+                           .threads = threads};
+    state->rest.bytes = (int64_t)program->slots[n->output[0]].bytes;
+    if (work->scratch_bytes) {
+        status = pdnn_program_slot(program, work->scratch_bytes, false, &state->scratch_slot, err);
+        if (status != PDNN_OK)
+            return status;
+        pdnn_step_use(&step, state->scratch_slot);
+    }
+    snprintf(step.implementation, sizeof step.implementation, "%s", implementation);
+    step.is_slow = work->is_slow;
+    step.work = (struct pdnn_work){state, bind, run, destroy};
+    return pdnn_program_step(program, &step, err);
+}
+
+uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply) {
+    int64_t floats = multiply->sgemm ? 0 : pdnn_batched_scratch_floats(multiply->threads);
+    return (uint64_t)floats * sizeof(float);
+}
+
+static struct pdnn_batched_place place_of(const struct pdnn_heads *heads) {
+    return (struct pdnn_batched_place){heads->sequence_stride, heads->head_stride, heads->row_stride,
+                                       heads->transposed};
+}
+
+static void run_kernel(const struct pdnn_matmul_job *multiply) {
+    const struct pdnn_heads_product *p = &multiply->product;
+    const struct pdnn_batched_job job = {
+        .B = p->B,
+        .h = p->h,
+        .M = p->M,
+        .N = p->N,
+        .K = p->K,
+        .a_place = place_of(&p->a),
+        .b_place = place_of(&p->b),
+        .y_place = place_of(&p->y),
+        .a = (const float *)multiply->memory.a + p->a.offset,
+        .b = (const float *)multiply->memory.b + p->b.offset,
+        .y = (float *)multiply->memory.y + p->y.offset,
+        .scratch = multiply->memory.scratch,
+    };
+    pdnn_batched_run(&job, multiply->threads);
+}
+
+static float *matrix_of(void *tensor, const struct pdnn_heads *heads, int64_t sequence, int64_t head) {
+    return (float *)tensor + heads->offset + sequence * heads->sequence_stride + head * heads->head_stride;
+}
+
+static int run_head(const struct pdnn_matmul_job *multiply, int64_t sequence, int64_t head) {
+    const struct pdnn_heads_product *p = &multiply->product;
+    const struct pdnn_sgemm gemm = {
+        .a_transposed = p->a.transposed,
+        .b_transposed = p->b.transposed,
+        .m = p->M,
+        .n = p->N,
+        .k = p->K,
+        .a = matrix_of(multiply->memory.a, &p->a, sequence, head),
+        .b = matrix_of(multiply->memory.b, &p->b, sequence, head),
+        .c = matrix_of(multiply->memory.y, &p->y, sequence, head),
+        .a_stride = p->a.row_stride,
+        .b_stride = p->b.row_stride,
+        .c_stride = p->y.row_stride,
+    };
+    return multiply->sgemm(&gemm);
+}
+
+struct gemms {
+    const struct pdnn_matmul_job *multiply;
+    int code; /* of a product that failed */
+};
+
+static void gemms_part(void *state, int64_t index, int64_t parts) {
+    struct gemms *gemms = state;
+    const struct pdnn_heads_product *p = &gemms->multiply->product;
+    struct pdnn_span heads = pdnn_span_of(p->B * p->h, 1, index, parts);
+    for (int64_t i = heads.begin; i < heads.end; i++) {
+        int code = run_head(gemms->multiply, i / p->h, i % p->h);
+        if (code)
+            gemms->code = code;
+    }
+}
+
+/* One product per thread if that leaves no thread idle for long; a library called from one of several threads
+ * does not start any of its own. Otherwise all threads work on each product. */
+int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply) {
+    enum { ENOUGH = 4 };
+    const struct pdnn_heads_product *p = &multiply->product;
+    int64_t count = p->B * p->h, threads = multiply->threads;
+    struct gemms gemms = {multiply, 0};
+    if (!multiply->sgemm)
+        run_kernel(multiply);
+    else if (count % threads == 0 || count >= ENOUGH * threads)
+        pdnn_team_run(threads, p->B * p->h * p->M * p->N, gemms_part, &gemms);
+    else
+        gemms_part(&gemms, 0, 1);
+    return gemms.code;
+}
+
+static enum pdnn_status bind_multiply(void *state, const struct pdnn_matmul_memory *memory,
+                                      struct pdnn_err *err) {
+    struct pdnn_matmul_job *multiply = state;
+    (void)err;
+    multiply->memory = *memory;
+    return PDNN_OK;
+}
+
+static int run_multiply(const void *state) {
+    return pdnn_matmul_multiply(state);
+}
+
+enum pdnn_status pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program,
+                                     uint32_t node, const char *implementation, struct pdnn_err *err) {
+    struct pdnn_matmul_job *copy = pdnn_arena_alloc(&program->arena, 1, sizeof *copy);
+    if (!copy)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
+    *copy = *multiply;
+    const struct pdnn_matmul_work work = {.state = copy,
+                                          .scratch_bytes = pdnn_matmul_scratch_bytes(copy),
+                                          .bind = bind_multiply,
+                                          .run = run_multiply};
+    return pdnn_matmul_append(program, node, &work, implementation, multiply->threads, err);
+}

@@ -1,0 +1,49 @@
+/* Steps of op `matmul` (models/heads.h), shared by all backends: they bind memory, copy the gradient that the
+ * node continues, and multiply head by head with a library's sgemm or with our own kernel. All tensors have
+ * the plain row-major layout. */
+#ifndef RUNTIME_LOWERING_MATMUL_HEADS_H
+#define RUNTIME_LOWERING_MATMUL_HEADS_H
+
+#include "models/heads.h"
+#include "runtime/lowering/sgemm.h"
+#include "runtime/backend/backend.h"
+
+/* Start addresses of the tensors. */
+struct pdnn_matmul_memory {
+    void *a, *b, *y;
+    void *scratch; /* 64-byte aligned; NULL if none was requested */
+};
+
+/* A backend's way to multiply. */
+struct pdnn_matmul_work {
+    void *state;
+    uint64_t scratch_bytes;
+    enum pdnn_status (*bind)(void *state, const struct pdnn_matmul_memory *memory, struct pdnn_err *err);
+    int (*run)(const void *state); /* 0, or the library's error code */
+    void (*destroy)(void *state);  /* may be NULL */
+    bool is_slow;                  /* becomes the step's is_slow */
+};
+
+/* Appends the step of a matmul node. If the node continues a gradient that lies elsewhere, the step first
+ * copies it on `threads` threads. On failure the caller still owns work. */
+enum pdnn_status pdnn_matmul_append(struct pdnn_program *program, uint32_t node,
+                                    const struct pdnn_matmul_work *work, const char *implementation,
+                                    int64_t threads, struct pdnn_err *err);
+
+/* An f32 product of heads. */
+struct pdnn_matmul_job {
+    struct pdnn_heads_product product;
+    int64_t threads;
+    int (*sgemm)(const struct pdnn_sgemm *gemm); /* NULL: our own kernel */
+    struct pdnn_matmul_memory memory;            /* set before it runs */
+};
+
+uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply);
+/* Returns 0, or the library's error code. */
+int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply);
+
+/* Appends a step that runs the job, which is copied. */
+enum pdnn_status pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program,
+                                     uint32_t node, const char *implementation, struct pdnn_err *err);
+
+#endif

@@ -1,0 +1,19 @@
+#include "runtime/kernels/update/optimizer.h"
+#include "runtime/lowering/bound_step.h"
+
+#include <string.h>
+
+static void update(const struct pdnn_bound_step *step) {
+    struct pdnn_update_job job = {
+        .rule = PDNN_UPDATE_MOMENTUM,
+        .w = step->in[PDNN_MOMENTUM_W],
+        .g = step->in[PDNN_MOMENTUM_G],
+        .state = {step->in[PDNN_MOMENTUM_V]},
+        .elements = step->elements,
+    };
+    memcpy(job.coef, step->node->coef, sizeof job.coef);
+    pdnn_update_run(&job, step->threads);
+}
+
+const struct pdnn_step_def PDNN_STEP(momentum) = {.op = &pdnn_op_momentum,
+                                                  .pass = {[PDNN_UPDATE] = {.run = update}}};

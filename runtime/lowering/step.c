@@ -1,0 +1,36 @@
+#include "runtime/lowering/step.h"
+
+#include "models/op.h"
+
+#include <assert.h>
+
+void pdnn_step_use(struct pdnn_step *step, uint32_t slot) {
+    for (int i = 0; i < step->n_slots; i++) {
+        if (step->slot[i] == slot)
+            return;
+    }
+    assert(step->n_slots < PDNN_STEP_SLOTS);
+    step->slot[step->n_slots++] = slot;
+}
+
+struct pdnn_step pdnn_step_of_node(const struct pdnn_graph *graph, uint32_t node) {
+    const struct pdnn_node *n = &graph->nodes[node];
+    struct pdnn_step step = {.node = node, .tensor = PDNN_NONE};
+    for (int i = 0; i < n->n_inputs; i++)
+        pdnn_step_use(&step, n->input[i]);
+    for (int i = 0; i < n->n_outputs; i++)
+        pdnn_step_use(&step, n->output[i]);
+    for (int i = 0; i < n->n_posts; i++) {
+        if (n->posts[i].input != PDNN_NONE)
+            pdnn_step_use(&step, n->posts[i].input);
+        if (n->posts[i].output != PDNN_NONE)
+            pdnn_step_use(&step, n->posts[i].output);
+    }
+    return step;
+}
+
+enum pdnn_status pdnn_step_unsupported(const char *backend, const struct pdnn_graph *graph,
+                                       const struct pdnn_node *node, struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_UNSUPPORTED, "%s: no implementation of %s %s for %s", backend, node->op->name,
+                     pdnn_pass_name(node->pass), pdnn_dtype_name(pdnn_node_in(graph, node, 0)->dtype));
+}

@@ -1,0 +1,57 @@
+/* A row of the step registry: how each pass of an op runs. One per op, in runtime/lowering/<op>.c, or in a
+ * backend for the ops its library runs (steps.h). */
+#ifndef RUNTIME_LOWERING_STEP_DEF_H
+#define RUNTIME_LOWERING_STEP_DEF_H
+
+#include "lists.h"
+#include "base/err.h"
+#include "models/graph.h"
+#include "runtime/kernels/simd/kernel.h"
+
+struct pdnn_bound_step;
+struct pdnn_steps;
+
+/* How a bound step handles 16-bit operands, since kernels are f32. */
+enum pdnn_step_half {
+    PDNN_HALF_COPIES,   /* f32 copies of whole tensors */
+    PDNN_HALF_ELEMENTS, /* copies piece by piece, small enough for L1/L2; elements are independent */
+    PDNN_HALF_ROWS,     /* the same, by rows */
+    PDNN_HALF_PAIRS,    /* only moves data: two elements as one float if rows are even, else copies */
+    PDNN_HALF_NATIVE,   /* the kernel reads and writes 16 bit */
+};
+
+#define PDNN_RANK(rank) (1U << (rank))
+
+/* How one pass of an op runs: as a bound step (`run`) or through `compile`. A pass with
+ * neither is unsupported. */
+struct pdnn_step_pass {
+    /* Appends the node's step and any reorders it needs. */
+    enum pdnn_status (*compile)(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err);
+    /* `compile` multiplies with the library's f32 sgemm; without a library the pass is unsupported. */
+    bool needs_sgemm;
+
+    void (*run)(const struct pdnn_bound_step *step);
+    /* Accepted ranks of the first input, an OR of PDNN_RANK; 0: any. A pass that lists rank 4 handles images
+     * by channel, in any layout shared by all images of the node. All others see flat arrays. */
+    unsigned ranks;
+    /* NULL: none. Called before addresses are bound. */
+    uint64_t (*scratch_bytes)(const struct pdnn_bound_step *step);
+    bool (*takes_posts)(const struct pdnn_node *node); /* NULL: none */
+    bool sums_in_place; /* output 0 may overwrite the operand that a post adds to it */
+    enum pdnn_step_half half;
+    unsigned whole; /* PDNN_HALF_ROWS: bit 1 << input for f32 inputs read whole, not by rows */
+    bool (*is_even)(const struct pdnn_node *node); /* PDNN_HALF_PAIRS: further condition; NULL: none */
+};
+
+struct pdnn_step_def {
+    const struct pdnn_op_def *op;
+    struct pdnn_step_pass pass[PDNN_PASS_COUNT];
+};
+
+/* Names the row in the op's file: const struct pdnn_step_def PDNN_STEP(relu) = {...}. The file is compiled
+ * once per instruction-set level, so there is one row per level, with its loops compiled for that level. */
+#define PDNN_STEP(op)         PDNN_HERE(pdnn_step_##op)
+#define PDNN_DECLARE_STEP(op) PDNN_DECLARE(extern const struct pdnn_step_def, pdnn_step_##op, )
+PDNN_OPS(PDNN_DECLARE_STEP)
+
+#endif

@@ -1,0 +1,62 @@
+#include "runtime/measure/dram_buffer.h"
+
+#include "base/units.h"
+
+/* The buffer is MOST times the caches where memory allows, and at least LEAST times. */
+enum { MOST = 4, LEAST = 2, SLICE_BYTES = 64 << 20 };
+
+static struct pdnn_stream buffer;
+
+static uint64_t level_bytes(const struct pdnn_host *host, int level, int64_t threads) {
+    int64_t cores = host->cache_cores[level] > 0 ? host->cache_cores[level] : 1;
+    return host->cache_bytes[level] * (uint64_t)((threads + cores - 1) / cores);
+}
+
+uint64_t pdnn_dram_buffer_core_caches(const struct pdnn_host *host, int64_t threads) {
+    return level_bytes(host, 1, threads);
+}
+
+uint64_t pdnn_dram_buffer_reported_caches(const struct pdnn_host *host, int64_t threads) {
+    for (int level = PDNN_CACHE_LEVELS; level-- > 0;) {
+        if (host->cache_bytes[level])
+            return level_bytes(host, level, threads);
+    }
+    /* The host reports no cache: assume 32 MiB per core, as much as any has. */
+    return (uint64_t)threads << 25;
+}
+
+uint64_t pdnn_dram_buffer_bytes(const struct pdnn_dram_buffer *far) {
+    uint64_t most = MOST * far->cache_bytes, least = LEAST * far->cache_bytes;
+    uint64_t usual = (uint64_t)far->threads * SLICE_BYTES, share = far->limit_bytes / 4;
+    most = most > usual ? most : usual;
+    if (!far->limit_bytes || most <= share)
+        return most;
+    uint64_t bytes = share > least ? share : least;
+    return bytes <= far->limit_bytes / 2 ? bytes : 0;
+}
+
+uint64_t pdnn_dram_buffer_held_bytes(void) {
+    return (uint64_t)buffer.threads * buffer.slice_bytes;
+}
+
+enum pdnn_status pdnn_dram_buffer_get(const struct pdnn_dram_buffer *far, const struct pdnn_stream **stream,
+                                      struct pdnn_err *err) {
+    uint64_t bytes = pdnn_dram_buffer_bytes(far), slice = bytes / (uint64_t)far->threads;
+    uint64_t held = pdnn_dram_buffer_held_bytes();
+    char need[PDNN_UNIT_TEXT], limit[PDNN_UNIT_TEXT];
+    if (!bytes)
+        return pdnn_fail(err, PDNN_TOO_BIG,
+                         "twice the caches are %s, more than half of the limit of %s on memory",
+                         pdnn_format_bytes(need, (double)LEAST * (double)far->cache_bytes),
+                         pdnn_format_bytes(limit, (double)far->limit_bytes));
+    bool is_small = buffer.threads < far->threads || buffer.slice_bytes + PDNN_STREAM_GRAIN < slice;
+    bool is_large = far->limit_bytes && held > bytes && held > far->limit_bytes / 4;
+    if (is_small || is_large) {
+        pdnn_stream_destroy(&buffer);
+        enum pdnn_status status = pdnn_stream_create(&buffer, far->threads, slice, err);
+        if (status != PDNN_OK)
+            return status;
+    }
+    *stream = &buffer;
+    return PDNN_OK;
+}

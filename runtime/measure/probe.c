@@ -1,0 +1,80 @@
+#include "runtime/measure/probe.h"
+#include "base/clock.h"
+#include "runtime/kernels/roofs/fma.h"
+
+/* Duration of each of the two parts: long compared with an OpenMP fork, short compared with a visit. */
+enum { PART_NS = 2000000, FIRST_ITERATIONS = 20000 };
+
+enum { FIRST_BYTES = 1366 * PDNN_STREAM_GRAIN };
+
+/* Calibrated by the first probe. Successive probes walk through the far memory, so that each one reads
+ * from DRAM. */
+static struct {
+    const struct pdnn_stream *stream;
+    int64_t threads; /* that iterations and bytes were calibrated for */
+    size_t slice_bytes;
+    uint64_t iterations;
+    size_t bytes, offset;
+} probe;
+
+static volatile float sink;
+
+static double run_fma(int64_t threads, uint64_t *ns) {
+    float result;
+    uint64_t start = pdnn_clock_ns();
+    double flop = (double)pdnn_fma_run(threads, probe.iterations, &result);
+    *ns = pdnn_clock_ns() - start;
+    sink = result;
+    return flop / (double)*ns;
+}
+
+static double run_read(int64_t threads, uint64_t *ns) {
+    float result;
+    uint64_t start = pdnn_clock_ns();
+    double bytes = (double)pdnn_stream_read_part(probe.stream, threads, probe.offset, probe.bytes, &result);
+    *ns = pdnn_clock_ns() - start;
+    sink = result;
+    probe.offset = (probe.offset + probe.bytes) % probe.stream->slice_bytes;
+    return bytes / (double)*ns;
+}
+
+/* Minimum of a few runs: a run that was interrupted must not pass for a slow one, or the calibrated amount
+ * would be too small to measure. */
+static uint64_t least_ns(double (*run)(int64_t threads, uint64_t *ns), int64_t threads) {
+    enum { RUNS = 5 };
+    uint64_t least = UINT64_MAX, ns;
+    for (int i = 0; i < RUNS; i++) {
+        run(threads, &ns);
+        least = ns < least ? ns : least;
+    }
+    return least;
+}
+
+/* Calibrates iterations and bytes to take PART_NS with this many threads. */
+static enum pdnn_status prepare(const struct pdnn_dram_buffer *far, struct pdnn_err *err) {
+    int64_t threads = far->threads;
+    enum pdnn_status status = pdnn_dram_buffer_get(far, &probe.stream, err);
+    if (status != PDNN_OK || (threads == probe.threads && probe.stream->slice_bytes == probe.slice_bytes))
+        return status;
+    probe.iterations = FIRST_ITERATIONS;
+    probe.bytes = FIRST_BYTES;
+    probe.iterations = probe.iterations * PART_NS / (least_ns(run_fma, threads) + 1) + 1;
+    double bytes = (double)probe.bytes * PART_NS / (double)(least_ns(run_read, threads) + 1);
+    double most = (double)probe.stream->slice_bytes;
+    size_t grains = (size_t)(bytes < most ? bytes : most) / PDNN_STREAM_GRAIN;
+    probe.bytes = (grains + 1) * PDNN_STREAM_GRAIN;
+    probe.threads = threads;
+    probe.slice_bytes = probe.stream->slice_bytes;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_probe(const struct pdnn_dram_buffer *far, double *gflops, double *gbs,
+                            struct pdnn_err *err) {
+    uint64_t ns;
+    enum pdnn_status status = prepare(far, err);
+    if (status != PDNN_OK)
+        return status;
+    *gflops = run_fma(far->threads, &ns);
+    *gbs = run_read(far->threads, &ns);
+    return PDNN_OK;
+}

@@ -1,0 +1,307 @@
+#define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
+#include "runtime/plan/plan_parts.h"
+
+#include "models/packing.h"
+#include "models/op.h"
+#include "models/sharing.h"
+#include "base/clock.h"
+#include "runtime/distributed/gradient_allreduce.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE_BYTES = 2 << 20 };
+
+bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot) {
+    return slot < plan->graph->n_tensors && pdnn_role_is_shared(plan->graph->tensors[slot].role);
+}
+
+static int use_step(const void *user, uint32_t index, uint32_t buffer[PDNN_USE_BUFFERS]) {
+    const struct pdnn_step *step = &((const struct pdnn_plan *)user)->program.steps[index];
+    memcpy(buffer, step->slot, (size_t)step->n_slots * sizeof *step->slot);
+    return step->n_slots;
+}
+
+static uint32_t inherit_step(const void *user, uint32_t index, struct pdnn_heritage *heritage) {
+    const struct pdnn_plan *plan = user;
+    const struct pdnn_step *step = &plan->program.steps[index];
+    if (step->node == PDNN_NONE)
+        return PDNN_NONE;
+    const struct pdnn_node *node = &plan->graph->nodes[step->node];
+    *heritage = pdnn_memory_heritage(plan->graph, node);
+    if (!step->sums_in_place)
+        heritage->summand = PDNN_NONE;
+    return node->output[0];
+}
+
+_Static_assert((int)PDNN_STEP_SLOTS <= (int)PDNN_USE_BUFFERS, "a use holds the slots of a step");
+
+/* Lifetimes of slots from the steps that touch them. */
+static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifetime **lifetimes,
+                                       struct pdnn_err *err) {
+    struct pdnn_program *program = &plan->program;
+    struct pdnn_lifetime *all = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *all);
+    if (!all)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
+    for (size_t i = 0; i < program->n_slots; i++) {
+        bool is_kept = program->slots[i].resident || program->keep_all;
+        all[i].bytes = program->slots[i].bytes;
+        all[i].last = is_kept ? UINT32_MAX : 0;
+        all[i].leads = is_kept && pdnn_plan_is_shared(plan, i);
+    }
+    const struct pdnn_use_list list = {.n_buffers = program->n_slots,
+                                       .n_calls = program->n_steps,
+                                       .kept = {plan->graph->loss, plan->graph->result},
+                                       .use = use_step,
+                                       .inherit = inherit_step,
+                                       .user = plan};
+    pdnn_lifetimes_find(&list, all);
+    *lifetimes = all;
+    return PDNN_OK;
+}
+
+/* Huge pages, so that TLB misses do not show up in the ops we measure. */
+enum pdnn_status pdnn_block_map(uint64_t bytes, bool is_reserve, unsigned char **block,
+                                struct pdnn_err *err) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | (is_reserve ? MAP_NORESERVE : 0);
+    *block = NULL;
+    if (!bytes)
+        return PDNN_OK;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (memory == MAP_FAILED)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes of the plan", bytes);
+    if (bytes >= HUGE_PAGE_BYTES)
+        madvise(memory, bytes, MADV_HUGEPAGE);
+    *block = memory;
+    return PDNN_OK;
+}
+
+void pdnn_block_unmap(unsigned char *block, uint64_t bytes) {
+    if (block)
+        munmap(block, bytes);
+}
+
+static enum pdnn_status pack(struct pdnn_plan *plan, struct pdnn_err *err) {
+    struct pdnn_program *program = &plan->program;
+    struct pdnn_lifetime *lifetimes = NULL;
+    enum pdnn_status status = find_lifetimes(plan, &lifetimes, err);
+    if (status == PDNN_OK)
+        status = pdnn_memory_pack(lifetimes, program->n_slots, &program->arena, &plan->block_bytes, err);
+    if (status != PDNN_OK)
+        return status;
+    plan->offset = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *plan->offset);
+    plan->memory = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *plan->memory);
+    if (!plan->offset || !plan->memory)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
+    for (size_t i = 0; i < program->n_slots; i++)
+        plan->offset[i] = lifetimes[i].offset;
+    return PDNN_OK;
+}
+
+static enum pdnn_status compile_and_pack(struct pdnn_plan *plan, struct pdnn_err *err) {
+    enum pdnn_status status = plan->backend->compile(plan->state, plan->graph, &plan->program, err);
+    return status == PDNN_OK ? pack(plan, err) : status;
+}
+
+enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err) {
+    if (plan->graph->unsupported)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "%s", plan->graph->unsupported);
+    const struct pdnn_program asked = plan->program;
+    enum pdnn_status status = compile_and_pack(plan, err);
+    if (status != PDNN_OK || !plan->program.could_spare ||
+        plan->block_bytes + pdnn_plan_moved_bytes(plan) <= asked.trial_bytes)
+        return status;
+    pdnn_program_finish(&plan->program);
+    status = pdnn_program_init(&plan->program, plan->graph, err);
+    plan->program.keep_all = asked.keep_all;
+    plan->program.keeps_plain = asked.keeps_plain;
+    plan->program.allow_slow = asked.allow_slow;
+    plan->program.trial_bytes = asked.trial_bytes;
+    plan->program.opens_weights = asked.opens_weights;
+    plan->program.spares_memory = true;
+    return status == PDNN_OK ? compile_and_pack(plan, err) : status;
+}
+
+enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err) {
+    for (size_t i = 0; i < plan->program.n_slots; i++)
+        plan->memory[i] = memory + plan->offset[i];
+    for (size_t i = 0; i < plan->program.n_steps; i++) {
+        const struct pdnn_work *work = &plan->program.steps[i].work;
+        enum pdnn_status status = work->bind(work->state, plan->memory, err);
+        if (status != PDNN_OK)
+            return pdnn_wrap(err, "%s", plan->program.steps[i].implementation);
+    }
+    return PDNN_OK;
+}
+
+/* Zero-filled tensors are skipped: fresh pages are zero, and should first be touched by the thread
+ * that uses them. */
+static bool needs_data(const struct pdnn_plan *plan, uint32_t tensor, bool is_shared) {
+    const struct pdnn_tensor *t = &plan->graph->tensors[tensor];
+    return pdnn_role_is_resident(t->role) && t->fill.kind != PDNN_FILL_ZERO &&
+           pdnn_plan_is_shared(plan, tensor) == is_shared;
+}
+
+bool pdnn_plan_is_plain(const struct pdnn_plan *plan, uint32_t tensor) {
+    const struct pdnn_backend_def *backend = plan->backend;
+    return backend->is_plain ? backend->is_plain(&plan->program, tensor) : !backend->put;
+}
+
+/* The result, the loss and trained weights are looked at after the last step. */
+static bool is_read(const struct pdnn_graph *graph, uint32_t tensor) {
+    return tensor == graph->result || tensor == graph->loss ||
+           (graph->loss != PDNN_NONE && graph->tensors[tensor].role == PDNN_ROLE_WEIGHT);
+}
+
+uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan) {
+    const struct pdnn_graph *graph = plan->graph;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        bool is_touched = needs_data(plan, i, true) || needs_data(plan, i, false) || is_read(graph, i);
+        uint64_t bytes =
+            is_touched && !pdnn_plan_is_plain(plan, i) ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
+        largest = bytes > largest ? bytes : largest;
+    }
+    return largest;
+}
+
+/* Generates data in place for plain slots; other slots need a buffer outside the block. */
+enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,
+                                struct pdnn_err *err) {
+    const struct pdnn_graph *graph = plan->graph;
+    uint64_t largest = 0;
+    void *plain = NULL;
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        bool moves = needs_data(plan, i, is_shared) && !pdnn_plan_is_plain(plan, i);
+        uint64_t bytes = moves ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
+        largest = bytes > largest ? bytes : largest;
+    }
+    if (largest && !(plain = malloc(largest)))
+        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes to make data in",
+                         largest);
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
+        if (!needs_data(plan, i, is_shared))
+            continue;
+        bool moves = !pdnn_plan_is_plain(plan, i);
+        pdnn_fill_tensor(graph, i, source, moves ? plain : plan->memory[i]);
+        if (moves)
+            status = plan->backend->put(plan->state, &plan->program, i, plain, plan->memory[i], err);
+    }
+    free(plain);
+    return status;
+}
+
+uint64_t pdnn_plan_room(const struct pdnn_plan_options *options) {
+    uint64_t limit = options->limit_bytes, beside = options->beside_bytes;
+    if (!limit)
+        return UINT64_MAX;
+    return limit > beside ? limit - beside : 0;
+}
+
+enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn_plan_options *options,
+                                 struct pdnn_err *err) {
+    uint64_t limit = options->limit_bytes, beside = options->beside_bytes;
+    uint64_t need = plan->block_bytes + pdnn_plan_moved_bytes(plan);
+    if (need <= pdnn_plan_room(options))
+        return PDNN_OK;
+    if (need > limit || !beside)
+        return pdnn_fail(err, PDNN_TOO_BIG, "needs %" PRIu64 " bytes, the limit is %" PRIu64, need, limit);
+    return pdnn_fail(err, PDNN_TOO_BIG,
+                     "needs %" PRIu64 " bytes beside the %" PRIu64 " that evict caches and probe, "
+                     "the limit is %" PRIu64,
+                     need, beside, limit);
+}
+
+enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_backend_def *backend,
+                                   void *state, const struct pdnn_graph *graph,
+                                   const struct pdnn_plan_options *options, struct pdnn_err *err) {
+    struct pdnn_plan made = {.backend = backend, .state = state, .graph = graph};
+    enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
+    made.program.keep_all = options->keep_all;
+    made.program.allow_slow = options->allow_slow;
+    made.program.trial_bytes = pdnn_plan_room(options);
+    if (status == PDNN_OK)
+        status = pdnn_plan_compile(&made, err);
+    if (status == PDNN_OK)
+        status = pdnn_plan_check(&made, options, err);
+    if (status != PDNN_OK) {
+        pdnn_plan_destroy(&made);
+        return status;
+    }
+    *plan = made;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
+                                  const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
+                                  struct pdnn_err *err) {
+    const struct pdnn_fill_source source = {.seed = options->seed, .rank = options->rank};
+    struct pdnn_plan made;
+    enum pdnn_status status = pdnn_plan_outline(&made, backend, state, graph, options, err);
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_block_map(made.block_bytes, false, &made.block, err);
+    if (status == PDNN_OK)
+        status = pdnn_plan_bind(&made, made.block, err);
+    if (status == PDNN_OK)
+        status = pdnn_plan_fill(&made, true, &source, err);
+    if (status == PDNN_OK)
+        status = pdnn_plan_fill(&made, false, &source, err);
+    if (status != PDNN_OK) {
+        pdnn_plan_destroy(&made);
+        return status;
+    }
+    *plan = made;
+    return PDNN_OK;
+}
+
+void pdnn_plan_destroy(struct pdnn_plan *plan) {
+    pdnn_block_unmap(plan->block, plan->block_bytes);
+    pdnn_program_finish(&plan->program);
+    *plan = (struct pdnn_plan){0};
+}
+
+int pdnn_plan_run(const struct pdnn_plan *plan) {
+    const struct pdnn_step *step = plan->program.steps, *end = step + plan->program.n_steps;
+    const bool polls = pdnn_gradient_allreduce_is_open();
+    for (; step < end; step++) {
+        int code = step->work.run(step->work.state);
+        if (!code && polls)
+            code = pdnn_gradient_allreduce_poll();
+        if (code)
+            return code;
+    }
+    return 0;
+}
+
+int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
+    const bool polls = pdnn_gradient_allreduce_is_open();
+    uint64_t before = pdnn_clock_ns();
+    for (size_t i = 0; i < plan->program.n_steps; i++) {
+        const struct pdnn_work *work = &plan->program.steps[i].work;
+        int code = work->run(work->state);
+        if (!code && polls)
+            code = pdnn_gradient_allreduce_poll();
+        if (code)
+            return code;
+        uint64_t after = pdnn_clock_ns();
+        ns[i] += pdnn_clock_net_ns(after - before, clock_cost_ns);
+        before = after;
+    }
+    return 0;
+}
+
+bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor) {
+    return plan->program.slots[tensor].bytes > 0;
+}
+
+enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
+                               struct pdnn_err *err) {
+    if (plan->backend->get)
+        return plan->backend->get(plan->state, &plan->program, tensor, plan->memory[tensor], plain, err);
+    memcpy(plain, plan->memory[tensor], pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
+    return PDNN_OK;
+}

@@ -1,0 +1,79 @@
+/* A prepared instance: a program packed into one aligned block, bound, and filled with seeded data. Running a
+ * step is one loop over function pointers. */
+#ifndef RUNTIME_PLAN_PLAN_H
+#define RUNTIME_PLAN_PLAN_H
+
+#include "models/example_lengths.h"
+#include "runtime/backend/backend.h"
+
+struct pdnn_plan {
+    const struct pdnn_backend_def *backend;
+    void *state; /* the backend's, borrowed */
+    const struct pdnn_graph *graph;
+    struct pdnn_program program;
+    unsigned char *block; /* owned; NULL: the memory belongs to a set (plan_set.h) */
+    uint64_t block_bytes; /* total it needs */
+    uint64_t *offset;     /* by slot, within the block */
+    void **memory;        /* by slot */
+};
+
+struct pdnn_plan_options {
+    /* Of beside_bytes and either what measures candidates or the block with the buffer that its data is made
+     * in and read from; 0: no limit. */
+    uint64_t limit_bytes;
+    uint64_t beside_bytes; /* held meanwhile: to evict caches and to probe */
+    uint64_t seed;         /* of the data */
+    int64_t rank;          /* whose data (struct pdnn_fill_source) */
+    bool allow_slow;       /* run ops without a fast path too */
+    bool keep_all;         /* give every slot its own memory, so that each value can be read after a step */
+};
+
+/* Compiles, packs, checks the block against the limit (PDNN_TOO_BIG, before allocating it), allocates, binds
+ * and fills. graph and state must outlive the plan. *plan is written only on success. */
+enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_backend_def *backend, void *state,
+                                  const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
+                                  struct pdnn_err *err);
+/* The same without memory: compiles, packs and checks, as pdnn_plan_create does, but allocates, binds and
+ * fills nothing. block is NULL, and the plan cannot run; its steps may be bound to memory of the caller's
+ * (step_window.h). */
+enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_backend_def *backend,
+                                   void *state, const struct pdnn_graph *graph,
+                                   const struct pdnn_plan_options *options, struct pdnn_err *err);
+void pdnn_plan_destroy(struct pdnn_plan *plan);
+
+/* Runs one whole step. Returns 0 or the failing step's code. */
+int pdnn_plan_run(const struct pdnn_plan *plan);
+
+/* The same with a clock read after each step of the program: ns[i] += nanoseconds of step i, less the cost of
+ * one read (program.n_steps entries). */
+int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns);
+
+/* Whether the plan stores the tensor. What forward saves for backward may exist only in a
+ * library's own form. */
+bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor);
+
+/* Whether the tensor lies in plan->memory as a plain row-major array of its dtype. */
+bool pdnn_plan_is_plain(const struct pdnn_plan *plan, uint32_t tensor);
+
+/* Copies a tensor that the plan stores to a plain row-major array of its dtype. Tensors that are
+ * resident or that nothing reads (results, loss, weights, state) are valid after every step; others
+ * only with keep_all. */
+enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
+                               struct pdnn_err *err);
+
+/* Where the data come from. */
+struct pdnn_fill_source {
+    uint64_t seed;
+    const struct pdnn_example_lengths *lengths; /* NULL: drawn as well */
+    bool on_one_thread;                         /* the calling one; else the OpenMP team may help */
+    /* Of several ranks, each has examples of its own: where they are the outermost dimension, those that
+     * follow the ones of the rank before in the minibatch of all ranks together. */
+    int64_t rank;
+};
+
+/* Generates the content of a tensor that no op computes, as a plain array of its dtype. The same for every
+ * backend. */
+void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const struct pdnn_fill_source *source,
+                      void *plain);
+
+#endif

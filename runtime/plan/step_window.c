@@ -1,0 +1,292 @@
+#include "runtime/plan/step_window.h"
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "models/memory.h"
+#include "runtime/plan/plan_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRANULE = 4096, PARALLEL_BYTES = 1 << 20 };
+
+/* So that sums and products of what is seeded stay within any type for as long as it runs. */
+static const double seeded_scale = 0x1p-5;
+
+/* Memory of the block that steps touch, in granules. */
+struct touched {
+    unsigned char *is_touched;
+    uint64_t bytes;
+};
+
+static enum pdnn_status touched_init(struct touched *touched, const struct pdnn_plan *plan,
+                                     struct pdnn_err *err) {
+    touched->bytes = 0;
+    touched->is_touched = calloc(plan->block_bytes / GRANULE + 1, 1);
+    return touched->is_touched ? PDNN_OK
+                               : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a map of a plan");
+}
+
+static void touch(struct touched *touched, const struct pdnn_plan *plan, const struct pdnn_step *step) {
+    for (int k = 0; k < step->n_slots; k++) {
+        uint64_t bytes = plan->program.slots[step->slot[k]].bytes, offset = plan->offset[step->slot[k]];
+        for (uint64_t i = offset / GRANULE; bytes && i <= (offset + bytes - 1) / GRANULE; i++) {
+            touched->bytes += touched->is_touched[i] ? 0 : GRANULE;
+            touched->is_touched[i] = 1;
+        }
+    }
+}
+
+enum pdnn_status pdnn_step_window_before(const struct pdnn_plan *plan, size_t step, uint64_t bytes,
+                                         bool is_cold, size_t *count, struct pdnn_err *err) {
+    size_t n_steps = plan->program.n_steps, most = is_cold ? step : n_steps - 1;
+    struct touched touched;
+    if (touched_init(&touched, plan, err) != PDNN_OK)
+        return err->status;
+    for (*count = 0; *count < most && touched.bytes < bytes; ++*count)
+        touch(&touched, plan, &plan->program.steps[(step + n_steps - 1 - *count) % n_steps]);
+    free(touched.is_touched);
+    return PDNN_OK;
+}
+
+static const struct pdnn_step *step_at(const struct pdnn_step_window *window, size_t i) {
+    return &window->plan->program.steps[(window->first + i) % window->plan->program.n_steps];
+}
+
+static bool is_resident(const struct pdnn_plan *plan, uint32_t slot) {
+    return plan->program.slots[slot].resident ||
+           (slot < plan->graph->n_tensors && pdnn_role_is_resident(plan->graph->tensors[slot].role));
+}
+
+/* What the stretch does with each slot. */
+enum use { USE_NONE, USE_FIRST_HERE, USE_RESIDENT, USE_COMPUTED_BEFORE };
+
+/* The step that touches a slot first computes it. */
+static enum pdnn_status find_uses(const struct pdnn_step_window *window, enum use **uses,
+                                  struct pdnn_err *err) {
+    const struct pdnn_program *program = &window->plan->program;
+    uint32_t *computes = calloc(program->n_slots + 1, sizeof *computes);
+    enum use *use = calloc(program->n_slots + 1, sizeof *use);
+    *uses = use;
+    if (!computes || !use) {
+        free(computes);
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
+    }
+    for (size_t i = program->n_steps; i-- > 0;)
+        for (int k = 0; k < program->steps[i].n_slots; k++)
+            computes[program->steps[i].slot[k]] = (uint32_t)i;
+    for (size_t i = 0; i < window->count; i++) {
+        const struct pdnn_step *step = step_at(window, i);
+        for (int k = 0; k < step->n_slots; k++) {
+            uint32_t slot = step->slot[k];
+            if (use[slot] != USE_NONE || !program->slots[slot].bytes)
+                continue;
+            bool is_first = &program->steps[computes[slot]] == step;
+            use[slot] = is_resident(window->plan, slot) ? USE_RESIDENT
+                        : is_first                      ? USE_FIRST_HERE
+                                                        : USE_COMPUTED_BEFORE;
+        }
+    }
+    free(computes);
+    return PDNN_OK;
+}
+
+/* The type of what a slot beyond the tensors holds is not known; these values are sane numbers as f32 and in
+ * the graph's type, whichever it is. */
+static enum pdnn_dtype dtype_of(const struct pdnn_graph *graph, uint32_t slot) {
+    if (slot >= graph->n_tensors)
+        return pdnn_dtype_is_half(graph->dtype) ? graph->dtype : PDNN_F32;
+    return graph->tensors[slot].dtype;
+}
+
+static void fill_computed(const struct pdnn_step_window *window, uint32_t slot, uint64_t seed) {
+    unsigned char *to = window->memory[slot];
+    enum pdnn_dtype dtype = dtype_of(window->plan->graph, slot);
+    uint64_t bytes = window->plan->program.slots[slot].bytes, stream = pdnn_rng_at(seed, slot);
+    bool is_float = dtype == PDNN_F32 || pdnn_dtype_is_half(dtype);
+    int64_t count = is_float ? (int64_t)(bytes / pdnn_dtype_bytes(dtype)) : 0;
+    memset(to, 0, bytes);
+#pragma omp parallel for if (count > 65536)
+    for (int64_t i = 0; i < count; i++) {
+        double value = (double)(int32_t)(pdnn_rng_at(stream, (uint64_t)i) >> 40) * 0x1p-23 - 1;
+        pdnn_dtype_store(dtype, to, i, (value + 0x1p-24) * seeded_scale);
+    }
+}
+
+static enum pdnn_status fill_resident(const struct pdnn_step_window *window, uint32_t tensor, uint64_t seed,
+                                      struct pdnn_err *err) {
+    const struct pdnn_plan *plan = window->plan;
+    const struct pdnn_fill_source source = {.seed = seed};
+    unsigned char *to = window->memory[tensor];
+    if (tensor >= plan->graph->n_tensors || plan->graph->tensors[tensor].fill.kind == PDNN_FILL_ZERO)
+        return PDNN_OK; /* fresh pages are zero */
+    if (pdnn_plan_is_plain(plan, tensor)) {
+        pdnn_fill_tensor(plan->graph, tensor, &source, to);
+        return PDNN_OK;
+    }
+    void *plain = malloc(pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
+    if (!plain)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data of an operand");
+    pdnn_fill_tensor(plan->graph, tensor, &source, plain);
+    enum pdnn_status status = plan->backend->put(plan->state, &plan->program, tensor, plain, to, err);
+    free(plain);
+    return status;
+}
+
+static enum pdnn_status fill(const struct pdnn_step_window *window, const enum use *use, uint64_t seed,
+                             struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (uint32_t i = 0; i < window->plan->program.n_slots && status == PDNN_OK; i++) {
+        if (use[i] == USE_RESIDENT)
+            status = fill_resident(window, i, seed, err);
+        else if (use[i] == USE_COMPUTED_BEFORE)
+            fill_computed(window, i, seed);
+    }
+    return status;
+}
+
+/* Whether something that the stretch computes lies in the slot's memory. */
+static bool is_overwritten(const struct pdnn_plan *plan, const enum use *use, uint32_t slot) {
+    uint64_t begin = plan->offset[slot], end = begin + plan->program.slots[slot].bytes;
+    for (uint32_t i = 0; i < plan->program.n_slots; i++)
+        if (use[i] == USE_FIRST_HERE && plan->offset[i] < end &&
+            plan->offset[i] + plan->program.slots[i].bytes > begin)
+            return true;
+    return false;
+}
+
+/* All steps follow themselves: each finds what the others left. */
+static bool is_whole(const struct pdnn_step_window *window) {
+    return window->count == window->plan->program.n_steps;
+}
+
+static enum pdnn_status find_restored(struct pdnn_step_window *window, const enum use *use,
+                                      struct pdnn_err *err) {
+    const struct pdnn_plan *plan = window->plan;
+    window->restored = calloc(plan->program.n_slots + 1, sizeof *window->restored);
+    if (!window->restored)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
+    for (uint32_t i = 0; i < plan->program.n_slots && !is_whole(window); i++) {
+        if (use[i] != USE_COMPUTED_BEFORE || !is_overwritten(plan, use, i))
+            continue;
+        uint64_t bytes = plan->program.slots[i].bytes;
+        window->restored[window->n_restored++] =
+            (struct pdnn_step_window_restored){plan->offset[i], bytes, window->copies_bytes};
+        window->copies_bytes += (bytes + PDNN_MEMORY_ALIGN - 1) / PDNN_MEMORY_ALIGN * PDNN_MEMORY_ALIGN;
+    }
+    return PDNN_OK;
+}
+
+static enum pdnn_status check_limit(struct pdnn_step_window *window, const enum use *use,
+                                    uint64_t limit_bytes, struct pdnn_err *err) {
+    const struct pdnn_plan *plan = window->plan;
+    struct touched touched;
+    uint64_t moved = 0;
+    if (touched_init(&touched, plan, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < window->count; i++)
+        touch(&touched, plan, step_at(window, i));
+    free(touched.is_touched);
+    for (uint32_t i = 0; i < plan->graph->n_tensors; i++) {
+        uint64_t bytes = use[i] == USE_RESIDENT && !pdnn_plan_is_plain(plan, i)
+                             ? pdnn_tensor_bytes(&plan->graph->tensors[i])
+                             : 0;
+        moved = bytes > moved ? bytes : moved;
+    }
+    window->touched_bytes = touched.bytes + window->copies_bytes;
+    if (limit_bytes && window->touched_bytes + moved > limit_bytes)
+        return pdnn_fail(err, PDNN_TOO_BIG,
+                         "measuring it with what runs before it needs %" PRIu64
+                         " bytes, the limit is %" PRIu64,
+                         window->touched_bytes + moved, limit_bytes);
+    return PDNN_OK;
+}
+
+static enum pdnn_status bind(const struct pdnn_step_window *window, struct pdnn_err *err) {
+    const struct pdnn_plan *plan = window->plan;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < plan->program.n_slots; i++)
+        window->memory[i] = window->block + plan->offset[i];
+    for (size_t i = 0; i < window->count && status == PDNN_OK; i++) {
+        const struct pdnn_step *step = step_at(window, i);
+        status = step->work.bind(step->work.state, window->memory, err);
+        if (status != PDNN_OK)
+            status = pdnn_wrap(err, "%s", step->implementation);
+    }
+    return status;
+}
+
+static void copy(unsigned char *to, const unsigned char *from, uint64_t bytes) {
+    const int64_t piece = PARALLEL_BYTES / 8, pieces = (int64_t)bytes / piece;
+#pragma omp parallel for if (bytes > PARALLEL_BYTES)
+    for (int64_t i = 0; i < pieces; i++)
+        memcpy(to + i * piece, from + i * piece, (size_t)piece);
+    memcpy(to + pieces * piece, from + pieces * piece, bytes - (uint64_t)(pieces * piece));
+}
+
+static enum pdnn_status allocate(struct pdnn_step_window *window, struct pdnn_err *err) {
+    const struct pdnn_plan *plan = window->plan;
+    window->memory = calloc(plan->program.n_slots + 1, sizeof *window->memory);
+    if (!window->memory)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
+    enum pdnn_status status = pdnn_block_map(plan->block_bytes, true, &window->block, err);
+    if (status == PDNN_OK)
+        status = pdnn_block_map(window->copies_bytes, false, &window->copies, err);
+    return status;
+}
+
+enum pdnn_status pdnn_step_window_create(struct pdnn_step_window *window, const struct pdnn_plan *plan,
+                                         size_t first, size_t count, uint64_t limit_bytes, uint64_t seed,
+                                         struct pdnn_err *err) {
+    struct pdnn_step_window made = {.plan = plan, .first = first, .count = count};
+    enum use *use;
+    enum pdnn_status status = find_uses(&made, &use, err);
+    if (status == PDNN_OK)
+        status = find_restored(&made, use, err);
+    if (status == PDNN_OK)
+        status = check_limit(&made, use, limit_bytes, err);
+    if (status == PDNN_OK)
+        status = allocate(&made, err);
+    if (status == PDNN_OK)
+        status = bind(&made, err);
+    if (status == PDNN_OK)
+        status = fill(&made, use, seed, err);
+    free(use);
+    if (status != PDNN_OK) {
+        pdnn_step_window_destroy(&made);
+        return status;
+    }
+    for (size_t i = 0; i < made.n_restored; i++)
+        copy(made.copies + made.restored[i].at, made.block + made.restored[i].offset, made.restored[i].bytes);
+    *window = made;
+    return PDNN_OK;
+}
+
+void pdnn_step_window_destroy(struct pdnn_step_window *window) {
+    pdnn_block_unmap(window->block, window->plan ? window->plan->block_bytes : 0);
+    pdnn_block_unmap(window->copies, window->copies_bytes);
+    free(window->restored);
+    free(window->memory);
+    *window = (struct pdnn_step_window){0};
+}
+
+void pdnn_step_window_restore(const struct pdnn_step_window *window) {
+    for (size_t i = 0; i < window->n_restored; i++)
+        copy(window->block + window->restored[i].offset, window->copies + window->restored[i].at,
+             window->restored[i].bytes);
+}
+
+int pdnn_step_window_run(const struct pdnn_step_window *window, uint64_t clock_cost_ns, uint64_t *ns) {
+    uint64_t before = pdnn_clock_ns();
+    for (size_t i = 0; i < window->count; i++) {
+        const struct pdnn_work *work = &step_at(window, i)->work;
+        int code = work->run(work->state);
+        if (code)
+            return code;
+        uint64_t after = pdnn_clock_ns();
+        ns[i] = pdnn_clock_net_ns(after - before, clock_cost_ns);
+        before = after;
+    }
+    return 0;
+}

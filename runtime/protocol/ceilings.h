@@ -1,0 +1,57 @@
+/* The machine's measured roofs: compute per dtype, bandwidth per cache level and DRAM, the overhead of
+ * calling an op, the probes' reference speeds, and all-reduce between ranks. Plain rows;
+ * runtime/roofs/roofs.h measures them, and runtime/distributed/allreduce_bench.h those between ranks. */
+#ifndef RUNTIME_PROTOCOL_CEILINGS_H
+#define RUNTIME_PROTOCOL_CEILINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Room for at most 288 rows per thread count, most of them the ladder's. */
+enum { PDNN_CEILINGS_THREADS_MAX = 64, PDNN_CEILINGS_MAX = PDNN_CEILINGS_THREADS_MAX * 288 };
+
+enum { PDNN_CEILING_TEXT = 24, PDNN_CEILING_HOST_TEXT = 128 };
+
+/* One row of ceilings.csv. */
+struct pdnn_ceiling {
+    char kind[PDNN_CEILING_TEXT]; /* compute | bandwidth | ladder | overhead | probe | link */
+    /* compute: fma, avx512_vnni, gemm-onednn, ...; bandwidth: read, copy, triad, update; ladder: the
+     * same, and copy-streaming, triad-streaming; overhead: op; probe: fma, read; link: allreduce */
+    char pattern[PDNN_CEILING_TEXT];
+    char dtype[PDNN_CEILING_TEXT]; /* compute: f32, bf16, f16, int8; else "" */
+    char level[PDNN_CEILING_TEXT]; /* bandwidth, ladder: L1, L2, L3, DRAM; else "" */
+    int64_t threads;               /* link: 0 */
+    /* bandwidth: measured capacity of the level for all these threads together, 0 for DRAM; ladder: working
+     * set of all these threads together; link: of a message */
+    uint64_t capacity_bytes;
+    double value;     /* median: GFLOP/s, GB/s (link: of the bus), or ns for overhead */
+    double low, high; /* smallest and largest repetition */
+    int64_t repetitions;
+    double median;
+    /* bandwidth: the capacity that the host reports for these threads; 0, and absent in files: unknown */
+    uint64_t reported_bytes;
+    char host[PDNN_CEILING_HOST_TEXT]; /* "": the only host there is */
+    int64_t measured_unix_ms;          /* 0: not known */
+    /* when probes confirmed a row that an earlier sweep had measured; 0: the sweep measured it itself */
+    int64_t checked_unix_ms;
+    int64_t ranks; /* link: how many; else 0 */
+};
+
+struct pdnn_ceilings {
+    size_t count;
+    struct pdnn_ceiling row[PDNN_CEILINGS_MAX];
+};
+
+/* Measured capacity of the last-level cache for this many threads together; 0 if no row has it. */
+uint64_t pdnn_ceilings_cache_bytes(const struct pdnn_ceilings *ceilings, int64_t threads);
+
+/* Bytes that each of the ranks sends when a ring of them sums messages of this size: 2 (p - 1) / p of it. */
+double pdnn_ring_bytes(int64_t ranks, double bytes);
+bool pdnn_ceilings_have_link(const struct pdnn_ceilings *ceilings, int64_t ranks);
+/* The least time to sum a message of this size over so many ranks: between the sizes that were measured on a
+ * line, below them as long as the smallest, above them as fast as the largest. 0 if no row has these ranks.
+ */
+double pdnn_ceilings_link_ns(const struct pdnn_ceilings *ceilings, int64_t ranks, uint64_t bytes);
+
+#endif

@@ -1,0 +1,156 @@
+#include "runtime/roofs/roof_job.h"
+
+#include "base/clock.h"
+#include "runtime/measure/probe.h"
+#include "base/stats.h"
+#include "runtime/kernels/roofs/fma.h"
+
+#include <string.h>
+
+/* Duration of one repetition, unless a single unit takes longer: well within a scheduler time slice. Streams
+ * get less because there are many of them. */
+enum { JOB_NS = 2000000, STREAM_NS = 700000 };
+
+/* Minimum part of one thread's slice. */
+enum { PART_BYTES = 2 << 20 };
+
+static volatile float sink;
+
+int pdnn_roof_run_fma(struct pdnn_roof_job *job, uint64_t units, double *work) {
+    float result;
+    *work = (double)pdnn_fma_run(job->row.threads, units, &result);
+    sink = result;
+    return 0;
+}
+
+int pdnn_roof_run_peak(struct pdnn_roof_job *job, uint64_t units, double *work) {
+    float result;
+    *work = (double)pdnn_peak_run(job->peak, job->row.threads, units, &result);
+    sink = result;
+    return 0;
+}
+
+/* When the working set is too large for one repetition, each repetition streams the next part, so that all of
+ * the set passes before a part comes again. */
+int pdnn_roof_run_stream(struct pdnn_roof_job *job, uint64_t units, double *work) {
+    float result;
+    job->pass.passes = units;
+    *work = (double)pdnn_stream_run(job->stream, &job->pass, &result);
+    job->pass.part++;
+    sink = result;
+    return 0;
+}
+
+int pdnn_roof_run_single(struct pdnn_roof_job *job, uint64_t units, double *work) {
+    int code = 0;
+    for (uint64_t i = 0; i < units && code == 0; i++)
+        code = pdnn_plan_run(&job->single->plan);
+    bool counts_flop = job->rate == PDNN_RATE_WORK_PER_NS;
+    *work = (double)units * (counts_flop ? job->single->flop : (double)job->single->plan.program.n_steps);
+    return code;
+}
+
+int pdnn_roof_run_probe(struct pdnn_roof_job *job, uint64_t units, double *work) {
+    double gflops, gbs;
+    (void)units;
+    if (pdnn_probe(&job->far, &gflops, &gbs, NULL) != PDNN_OK)
+        return -1;
+    *work = strcmp(job->row.pattern, "fma") == 0 ? gflops : gbs;
+    return 0;
+}
+
+enum pdnn_status pdnn_roof_time(struct pdnn_roof_job *job, double *ns, double *work, struct pdnn_err *err) {
+    uint64_t start = pdnn_clock_ns();
+    int code = job->run(job, job->units, work);
+    *ns = (double)(pdnn_clock_ns() - start) + 1;
+    if (code)
+        return pdnn_fail(err, PDNN_INTERNAL, "%s %s failed with code %d", job->row.kind, job->row.pattern,
+                         code);
+    return PDNN_OK;
+}
+
+/* Minimum of three: a run that was interrupted must not pass for a long one. */
+static enum pdnn_status time_thrice(struct pdnn_roof_job *job, double *ns, struct pdnn_err *err) {
+    double least_ns = 0, one_ns = 0, work;
+    for (int i = 0; i < 3; i++) {
+        enum pdnn_status status = pdnn_roof_time(job, &one_ns, &work, err);
+        if (status != PDNN_OK)
+            return status;
+        least_ns = i == 0 || one_ns < least_ns ? one_ns : least_ns;
+    }
+    *ns = least_ns;
+    return PDNN_OK;
+}
+
+/* Finds how many passes, or what fraction of a pass, make one repetition. A short pass is timed twice,
+ * because the first may find the caches in another state. Parts have a minimum size, so that an interrupted
+ * pass is not cut into tiny ones. */
+static enum pdnn_status calibrate_stream(struct pdnn_roof_job *job, struct pdnn_err *err) {
+    double ns = 0, work;
+    job->units = 1;
+    enum pdnn_status status = pdnn_roof_time(job, &ns, &work, err);
+    if (status == PDNN_OK && ns < 4 * STREAM_NS)
+        status = pdnn_roof_time(job, &ns, &work, err);
+    uint64_t most = job->pass.slice_bytes / PART_BYTES;
+    uint64_t parts = ns < (double)most * STREAM_NS ? (uint64_t)(ns / STREAM_NS) : most;
+    if (ns < STREAM_NS)
+        job->units = (uint64_t)(STREAM_NS / ns) + 1;
+    else if (parts > 1)
+        job->pass.parts = parts;
+    return status;
+}
+
+enum pdnn_status pdnn_roof_calibrate(struct pdnn_roof_job *job, struct pdnn_err *err) {
+    double ns = 0;
+    if (job->units)
+        return PDNN_OK;
+    if (job->stream)
+        return calibrate_stream(job, err);
+    for (job->units = 1;;) {
+        enum pdnn_status status = time_thrice(job, &ns, err);
+        if (status != PDNN_OK || ns >= JOB_NS)
+            return status;
+        double more = JOB_NS / ns * 1.2;
+        job->units = (uint64_t)((double)job->units * (more < 10 ? more : 10)) + 1;
+    }
+}
+
+/* Earlier jobs leave the caches in a state this job would not find if it ran alone. Restore it: an op runs
+ * once, a working set that fits one repetition is streamed once, one in parts has the preceding parts
+ * streamed. */
+static enum pdnn_status warm(struct pdnn_roof_job *job, struct pdnn_err *err) {
+    enum { PARTS_BEFORE = 2 };
+    uint64_t parts = job->pass.parts, before = parts <= PARTS_BEFORE ? parts : PARTS_BEFORE + 1;
+    double work;
+    int code = 0;
+    if (!job->stream && !job->single)
+        return PDNN_OK;
+    if (parts < 2)
+        code = job->run(job, 1, &work);
+    job->pass.part += parts ? parts - (before - 1) : 0;
+    for (uint64_t i = 1; i < before && code == 0; i++)
+        code = job->run(job, 1, &work);
+    return code == 0 ? PDNN_OK
+                     : pdnn_fail(err, PDNN_INTERNAL, "%s %s failed", job->row.kind, job->row.pattern);
+}
+
+enum pdnn_status pdnn_roof_repeat(struct pdnn_roof_job *job, struct pdnn_err *err) {
+    double ns, work;
+    enum pdnn_status status = warm(job, err);
+    if (status == PDNN_OK)
+        status = pdnn_roof_time(job, &ns, &work, err);
+    if (status != PDNN_OK)
+        return status;
+    const double value[] = {
+        [PDNN_RATE_WORK_PER_NS] = work / ns, [PDNN_RATE_NS_PER_WORK] = ns / work, [PDNN_RATE_IS_WORK] = work};
+    job->value[job->n_values++] = value[job->rate];
+    return PDNN_OK;
+}
+
+void pdnn_roof_summarize(struct pdnn_roof_job *job) {
+    job->row.median = pdnn_median(job->value, job->n_values);
+    job->row.low = job->value[0];
+    job->row.high = job->value[job->n_values - 1];
+    job->row.value = job->rate == PDNN_RATE_NS_PER_WORK ? job->row.low : job->row.high;
+    job->row.repetitions = (int64_t)job->n_values;
+}

@@ -1,0 +1,327 @@
+#include "runtime/roofs/roofs.h"
+
+#include "base/clock.h"
+#include "base/rng.h"
+#include "runtime/roofs/ladder_roofs.h"
+#include "runtime/roofs/roof_job.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    REPETITIONS_MIN = 7,
+    JOBS_MAX = 320,
+    SINGLES_MAX = 64,
+    STORES = 2,       /* regular and streaming stores */
+    SMALL_DENSE = 16, /* arithmetic takes less than a tenth of the call */
+};
+
+/* Share of the time for all repetitions of all GEMMs, each of which runs twice, once to warm the caches. */
+static const double gemm_share = 0.4;
+
+/* For the probes alone. With nothing between them, reads would find part of the usual buffer in a large
+ * cache. */
+static const double probe_seconds = 0.1;
+enum { PROBE_CACHE_BYTES = 64 << 20 };
+
+struct bench {
+    const struct pdnn_host *host;
+    int64_t threads;
+    double seconds;
+    size_t n_jobs, n_singles;
+    struct pdnn_roof_job job[JOBS_MAX];
+    struct pdnn_stream stream; /* sized for the ladder's largest working set */
+    struct pdnn_one_op_plan *single[SINGLES_MAX];
+    struct pdnn_ceiling rung[JOBS_MAX]; /* the ladder's rows */
+};
+
+static struct pdnn_roof_job *add_job(struct bench *bench, const char *kind, const char *pattern) {
+    struct pdnn_roof_job *job = &bench->job[bench->n_jobs++];
+    snprintf(job->row.kind, sizeof job->row.kind, "%s", kind);
+    snprintf(job->row.pattern, sizeof job->row.pattern, "%s", pattern);
+    job->row.threads = bench->threads;
+    return job;
+}
+
+static void add_rung(struct bench *bench, uint64_t bytes, enum pdnn_stream_pattern pattern, size_t store) {
+    static const char *const suffixes[STORES] = {"", "-streaming"};
+    struct pdnn_roof_job *job = add_job(bench, "ladder", pdnn_stream_pattern_name(pattern));
+    size_t used = strlen(job->row.pattern);
+    snprintf(job->row.pattern + used, sizeof job->row.pattern - used, "%s", suffixes[store]);
+    job->row.capacity_bytes = bytes;
+    job->run = pdnn_roof_run_stream;
+    job->stream = &bench->stream;
+    job->pass = (struct pdnn_stream_job){.pattern = pattern,
+                                         .threads = bench->threads,
+                                         .bypass = store > 0,
+                                         .slice_bytes = bytes / (uint64_t)bench->threads};
+}
+
+/* Reads store nothing, and an update stores to lines that it has just read. */
+static size_t kinds_of_stores(enum pdnn_stream_pattern pattern) {
+    return pattern == PDNN_STREAM_READ || pattern == PDNN_STREAM_UPDATE ? 1 : STORES;
+}
+
+/* Adds all patterns at all working sets, with each kind of store. */
+static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
+    uint64_t sizes[PDNN_LADDER_POINTS];
+    size_t count = pdnn_ladder_sizes(bench->host, bench->threads, sizes);
+    enum pdnn_status status =
+        pdnn_stream_create(&bench->stream, bench->threads, sizes[count - 1] / (uint64_t)bench->threads, err);
+    if (status != PDNN_OK)
+        return status;
+    for (size_t point = 0; point < count; point++) {
+        for (int pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++) {
+            for (size_t store = 0; store < kinds_of_stores((enum pdnn_stream_pattern)pattern); store++)
+                add_rung(bench, sizes[point], (enum pdnn_stream_pattern)pattern, store);
+        }
+    }
+    return PDNN_OK;
+}
+
+/* Takes ownership of the single. */
+static void add_single(struct bench *bench, struct pdnn_one_op_plan *single, const char *kind,
+                       enum pdnn_roof_rate rate) {
+    struct pdnn_roof_job *job = add_job(bench, kind, "op");
+    bench->single[bench->n_singles++] = single;
+    job->single = single;
+    job->rate = rate;
+    job->run = pdnn_roof_run_single;
+}
+
+/* The reference backend is slow by design and not a roof. */
+static bool is_tried(const struct pdnn_backend_def *backend) {
+    return strcmp(backend->name, "reference") != 0;
+}
+
+/* All singles together may take a quarter of the memory; the ladder has half, the probe the rest. Two sizes
+ * are tried side by side. 0: no limit. */
+static uint64_t single_limit(const struct bench *bench) {
+    uint64_t all = bench->host->memory_limit_bytes / 4, held = 0;
+    for (size_t i = 0; i < bench->n_singles; i++)
+        held += bench->single[i]->plan.block_bytes;
+    return !all ? 0 : held < all ? (all - held) / 2 : 1;
+}
+
+static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_def *backend,
+                                 enum pdnn_dtype dtype, double flop_max, struct pdnn_err *err) {
+    struct pdnn_one_op_plan *single = NULL;
+    enum pdnn_status status = pdnn_one_op_plan_create_gemm(backend, bench->threads, dtype, flop_max,
+                                                           single_limit(bench), &single, err);
+    if (status != PDNN_OK)
+        return status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG ? PDNN_OK : status;
+    add_single(bench, single, "compute", PDNN_RATE_WORK_PER_NS);
+    struct pdnn_roof_job *job = &bench->job[bench->n_jobs - 1];
+    snprintf(job->row.pattern, sizeof job->row.pattern, "gemm-%.18s", backend->name);
+    snprintf(job->row.dtype, sizeof job->row.dtype, "%s", pdnn_dtype_name(dtype));
+    job->units = 1; /* large enough; already warmed up by two runs */
+    return PDNN_OK;
+}
+
+static void add_peak(struct bench *bench, const struct pdnn_peak *peak) {
+    struct pdnn_roof_job *job = add_job(bench, "compute", peak->instruction);
+    snprintf(job->row.dtype, sizeof job->row.dtype, "%s", peak->dtype);
+    job->peak = peak;
+    job->run = pdnn_roof_run_peak;
+}
+
+/* Starts with FMA: its rate tells how large a GEMM fits the time budget. */
+static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backend_def *const *backends,
+                                    struct pdnn_err *err) {
+    static const enum pdnn_dtype dtypes[] = {PDNN_F32, PDNN_BF16, PDNN_F16, PDNN_INT8};
+    const size_t n_dtypes = sizeof dtypes / sizeof *dtypes;
+    size_t tried = 1; /* plus one: few backends support more than f32, and the other dtypes are faster */
+    double ns = 1, work = 0;
+    struct pdnn_roof_job *fma = add_job(bench, "compute", "fma");
+    snprintf(fma->row.dtype, sizeof fma->row.dtype, "f32");
+    fma->run = pdnn_roof_run_fma;
+    enum pdnn_status status = pdnn_roof_calibrate(fma, err);
+    if (status == PDNN_OK)
+        status = pdnn_roof_time(fma, &ns, &work, err);
+    for (const struct pdnn_peak *peak = pdnn_peaks; peak->dtype; peak++) {
+        if (peak->usable())
+            add_peak(bench, peak);
+    }
+    for (size_t i = 0; backends[i]; i++)
+        tried += is_tried(backends[i]);
+    double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(2 * REPETITIONS_MIN * tried);
+    for (size_t i = 0; backends[i] && i < SINGLES_MAX / 8; i++) {
+        for (size_t k = 0; status == PDNN_OK && is_tried(backends[i]) && k < n_dtypes; k++)
+            status = add_gemm(bench, backends[i], dtypes[k], budget_ns * work / ns, err);
+    }
+    return status;
+}
+
+/* The cost of calling an op that has almost nothing to compute: a product of tiny matrices on the first
+ * backend that supports it, with the fork and join of its threads if the library does one. */
+static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_backend_def *const *backends,
+                                     struct pdnn_err *err) {
+    const struct pdnn_one_op_plan_dense small = {PDNN_F32, PDNN_FORWARD, SMALL_DENSE};
+    for (size_t i = 0; backends[i]; i++) {
+        struct pdnn_one_op_plan *single = NULL;
+        if (!is_tried(backends[i]))
+            continue;
+        enum pdnn_status status =
+            pdnn_one_op_plan_create_dense(backends[i], bench->threads, &small, 0, &single, err);
+        if (status == PDNN_UNSUPPORTED)
+            continue;
+        if (status == PDNN_OK)
+            add_single(bench, single, "overhead", PDNN_RATE_NS_PER_WORK);
+        return status;
+    }
+    return PDNN_OK;
+}
+
+/* cache_bytes: of the caches that the reads must miss; 0: the usual. */
+static void add_probes(struct bench *bench, uint64_t cache_bytes) {
+    static const char *const patterns[] = {"fma", "read"};
+    for (size_t i = 0; i < 2; i++) {
+        struct pdnn_roof_job *job = add_job(bench, "probe", patterns[i]);
+        job->rate = PDNN_RATE_IS_WORK;
+        job->units = 1;
+        job->run = pdnn_roof_run_probe;
+        job->far = (struct pdnn_dram_buffer){.threads = bench->threads,
+                                             .cache_bytes = cache_bytes,
+                                             .limit_bytes = bench->host->memory_limit_bytes};
+    }
+}
+
+static void shuffle(size_t *order, size_t count, struct pdnn_rng *rng) {
+    for (size_t i = count; i > 1; i--) {
+        size_t other = (size_t)pdnn_rng_below(rng, i), kept = order[i - 1];
+        order[i - 1] = order[other];
+        order[other] = kept;
+    }
+}
+
+/* Runs rounds over all jobs in random order, so that each job's repetitions are spread over the whole time:
+ * the machine's speed drifts. */
+static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void (*progress)(void *, double),
+                                   void *user, struct pdnn_err *err) {
+    struct pdnn_rng rng = {1, 0};
+    size_t order[JOBS_MAX];
+    for (size_t i = 0; i < bench->n_jobs; i++)
+        order[i] = i;
+    for (size_t round = 0; round < PDNN_ROOF_REPETITIONS; round++) {
+        shuffle(order, bench->n_jobs, &rng);
+        for (size_t i = 0; i < bench->n_jobs; i++) {
+            enum pdnn_status status = pdnn_roof_repeat(&bench->job[order[i]], err);
+            if (status != PDNN_OK)
+                return status;
+            double time_done = (double)(pdnn_clock_ns() - start_ns) / (bench->seconds * 1e9);
+            double jobs_done =
+                (double)(round * bench->n_jobs + i + 1) / (double)(REPETITIONS_MIN * bench->n_jobs);
+            if (progress)
+                progress(user, fmin(1, fmin(time_done, jobs_done)));
+            if (round >= REPETITIONS_MIN && time_done >= 1)
+                return PDNN_OK;
+        }
+    }
+    return PDNN_OK;
+}
+
+static bool is_ladder(const struct pdnn_roof_job *job) {
+    return job->stream != NULL;
+}
+
+static void copy_rows(const struct bench *bench, size_t first, bool of_ladder, struct pdnn_ceiling *rows,
+                      size_t *count) {
+    for (size_t i = first; i < bench->n_jobs; i++) {
+        if (is_ladder(&bench->job[i]) == of_ladder)
+            rows[(*count)++] = bench->job[i].row;
+    }
+}
+
+/* Row order: compute, bandwidth, the others, ladder. */
+static enum pdnn_status add_rows(struct bench *bench, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct pdnn_ceiling roofs[PDNN_LADDER_ROOFS];
+    size_t n_rungs = 0, at = 0;
+    if (bench->n_jobs + PDNN_LADDER_ROOFS > PDNN_CEILINGS_MAX - ceilings->count)
+        return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+    for (size_t i = 0; i < bench->n_jobs; i++)
+        pdnn_roof_summarize(&bench->job[i]);
+    copy_rows(bench, 0, true, bench->rung, &n_rungs);
+    size_t n_roofs = pdnn_ladder_roofs(bench->host, bench->threads, bench->rung, n_rungs, roofs);
+    for (; at < bench->n_jobs && !is_ladder(&bench->job[at]); at++)
+        ceilings->row[ceilings->count++] = bench->job[at].row;
+    for (size_t i = 0; i < n_roofs; i++)
+        ceilings->row[ceilings->count++] = roofs[i];
+    copy_rows(bench, at, false, ceilings->row, &ceilings->count);
+    for (size_t i = 0; i < n_rungs; i++)
+        ceilings->row[ceilings->count++] = bench->rung[i];
+    return PDNN_OK;
+}
+
+static void destroy(struct bench *bench) {
+    pdnn_stream_destroy(&bench->stream);
+    for (size_t i = 0; i < bench->n_singles; i++)
+        pdnn_one_op_plan_destroy(bench->single[i]);
+    free(bench);
+}
+
+static struct bench *create(const struct pdnn_host *host, int64_t threads, double seconds,
+                            struct pdnn_err *err) {
+    struct bench *bench = calloc(1, sizeof *bench);
+    if (!bench) {
+        pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
+        return NULL;
+    }
+    bench->host = host;
+    bench->threads = threads;
+    bench->seconds = seconds;
+    return bench;
+}
+
+static enum pdnn_status calibrate(struct bench *bench, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++)
+        status = pdnn_roof_calibrate(&bench->job[i], err);
+    return status;
+}
+
+enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
+                                       const struct pdnn_backend_def *const *backends, int64_t threads,
+                                       double seconds, void (*progress)(void *user, double fraction),
+                                       void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    uint64_t start_ns = pdnn_clock_ns();
+    struct bench *bench = create(host, threads, seconds, err);
+    if (!bench)
+        return PDNN_NO_MEMORY;
+    enum pdnn_status status = add_compute(bench, backends, err);
+    if (status == PDNN_OK)
+        status = add_ladder(bench, err);
+    if (status == PDNN_OK)
+        status = add_overhead(bench, backends, err);
+    if (status == PDNN_OK)
+        add_probes(bench, 0);
+    if (status == PDNN_OK)
+        status = calibrate(bench, err);
+    if (status == PDNN_OK)
+        status = run_rounds(bench, start_ns, progress, user, err);
+    if (status == PDNN_OK)
+        status = add_rows(bench, ceilings, err);
+    destroy(bench);
+    return status;
+}
+
+enum pdnn_status pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threads,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+    struct bench *bench = create(host, threads, probe_seconds, err);
+    if (!bench)
+        return PDNN_NO_MEMORY;
+    add_probes(bench, (uint64_t)threads * PROBE_CACHE_BYTES);
+    enum pdnn_status status = calibrate(bench, err);
+    if (status == PDNN_OK)
+        status = run_rounds(bench, pdnn_clock_ns(), NULL, NULL, err);
+    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++) {
+        pdnn_roof_summarize(&bench->job[i]);
+        if (ceilings->count == PDNN_CEILINGS_MAX)
+            status = pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
+        else
+            ceilings->row[ceilings->count++] = bench->job[i].row;
+    }
+    destroy(bench);
+    return status;
+}

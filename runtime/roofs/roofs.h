@@ -1,0 +1,24 @@
+/* Measures the machine's roofs. Runs in a worker. */
+#ifndef RUNTIME_ROOFS_ROOFS_H
+#define RUNTIME_ROOFS_ROOFS_H
+
+#include "base/err.h"
+#include "runtime/protocol/ceilings.h"
+
+struct pdnn_host;
+struct pdnn_backend_def;
+
+/* Measures all roofs for one thread count in about `seconds` seconds and appends the rows. backends:
+ * NULL-terminated; each one's GEMM is tried (a graph of one dense op). The caller has bound the threads.
+ * progress (may be NULL) is called between jobs with the fraction done. */
+enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
+                                       const struct pdnn_backend_def *const *backends, int64_t threads,
+                                       double seconds, void (*progress)(void *user, double fraction),
+                                       void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
+/* Runs the probes alone, often enough to see the machine undisturbed (a tenth of a second), and appends their
+ * rows. */
+enum pdnn_status pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threads,
+                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+
+#endif
