@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
@@ -21,7 +22,9 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
                                                .allow_slow = pdnn_argument(arguments, "allow-slow"),
                                                .retry = pdnn_argument(arguments, "retry"),
                                                .waits = pdnn_launcher_has_others()};
-    pdnn_argument_all(arguments, "set", &job->sets, &job->n_sets);
+    const char *const *sets = pdnn_argument_all(arguments, "set", &job->n_sets);
+    job->sets = pdnn_alloc(job->n_sets + 1, sizeof *job->sets);
+    memcpy(job->sets, sets, job->n_sets * sizeof *sets);
     const char *shard = pdnn_argument(arguments, "shard");
     enum pdnn_status status =
         pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), getenv, &job->session.shard, err);
@@ -44,6 +47,12 @@ void pdnn_cli_job_finish(struct pdnn_cli_job *job) {
 void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *key, const char *value) {
     job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
     job->sets[job->n_sets++] = pdnn_arena_printf(&job->arena, "%s=%s", key, value);
+}
+
+void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set) {
+    job->sets = pdnn_resize(job->sets, job->n_sets + 1, sizeof *job->sets);
+    memmove(job->sets + 1, job->sets, job->n_sets++ * sizeof *job->sets);
+    job->sets[0] = set;
 }
 
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err) {

@@ -28,6 +28,9 @@ void pdnn_cli_job_finish(struct pdnn_cli_job *job);
 /* Sets a key of the spec as --set does, after those of the user. */
 void pdnn_cli_job_set(struct pdnn_cli_job *job, const char *key, const char *value);
 
+/* The same before those of the user, who may override it: "limits.time=10m", which is borrowed. */
+void pdnn_cli_job_default(struct pdnn_cli_job *job, const char *set);
+
 /* Opens the session on the operands, and reads the roofs of --ceilings. */
 enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *err);
 

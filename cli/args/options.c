@@ -6,6 +6,7 @@
 #include "base/fill.h"
 #include "gen/language.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +169,15 @@ static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, s
     return PDNN_OK;
 }
 
+static void group(struct pdnn_arguments *arguments) {
+    size_t count = 0;
+    arguments->texts = pdnn_alloc(arguments->n_values + 1, sizeof *arguments->texts);
+    for (size_t row = 0; row < arguments->command->n_options; row++)
+        for (size_t i = 0; i < arguments->n_values; i++)
+            if (arguments->values[i].option == row)
+                arguments->texts[count++] = arguments->values[i].text;
+}
+
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
                                       struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_arguments parsed = {.command = command};
@@ -193,6 +203,7 @@ enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, in
             status = parse_option(&parsed, argc, argv, &at, err);
         }
     }
+    group(&parsed);
     if (status == PDNN_OK && !parsed.help)
         status = check_operands(&parsed, err);
     if (status != PDNN_OK) {
@@ -206,6 +217,7 @@ enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, in
 void pdnn_arguments_finish(struct pdnn_arguments *arguments) {
     free(arguments->operands);
     free(arguments->values);
+    free(arguments->texts);
     *arguments = (struct pdnn_arguments){0};
 }
 
@@ -228,15 +240,34 @@ enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, cons
     return PDNN_OK;
 }
 
-void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option, const char ***texts,
-                       size_t *count) {
-    const char **all = pdnn_alloc(arguments->n_values + 1, sizeof *all);
-    size_t n = 0;
-    for (size_t i = 0; i < arguments->n_values; i++)
-        if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
-            all[n++] = arguments->values[i].text;
-    *texts = all;
-    *count = n;
+enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, const char *option,
+                                      int64_t least, int64_t most, int64_t *value, struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, option);
+    int64_t number;
+    if (!text)
+        return PDNN_OK;
+    if (!pdnn_parse_i64(text, &number) || number < least || number > most)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--%s is '%s', expected a whole number from %" PRId64 " to %" PRId64, option, text,
+                         least, most);
+    *value = number;
+    return PDNN_OK;
+}
+
+const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
+                                     size_t *count) {
+    size_t first = 0;
+    *count = 0;
+    for (size_t row = 0; row < arguments->command->n_options; row++) {
+        first += *count;
+        *count = 0;
+        for (size_t i = 0; i < arguments->n_values; i++)
+            *count += arguments->values[i].option == row;
+        if (strcmp(arguments->command->options[row].name, option) == 0)
+            return arguments->texts + first;
+    }
+    *count = 0;
+    return arguments->texts;
 }
 
 enum { HELP_INDENT = 2, HELP_COLUMN = 24 };

@@ -76,11 +76,12 @@ struct pdnn_option_value {
     const char *text;
 };
 
-/* A parsed and checked command line. Everything borrows from argv except the two arrays. */
+/* A parsed and checked command line. Everything borrows from argv except the arrays. */
 struct pdnn_arguments {
     const struct pdnn_command_def *command;
     const char **operands;
     struct pdnn_option_value *values; /* in the order given */
+    const char **texts;               /* those values by option, each option's in that order */
     size_t n_operands, n_values;
     const char *const *rest; /* after "--", if the command has a use for it */
     size_t n_rest;
@@ -102,10 +103,13 @@ const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *op
 enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
                                     struct pdnn_err *err);
 
-/* All values of the option in the order given. *texts is heap, and the caller frees it,
- * also where there are none. */
-void pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option, const char ***texts,
-                       size_t *count);
+/* Sets *value if the option is given; PDNN_INVALID if it is not a whole number from least to most. */
+enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, const char *option,
+                                      int64_t least, int64_t most, int64_t *value, struct pdnn_err *err);
+
+/* All values of the option in the order given; they belong to the arguments. */
+const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
+                                     size_t *count);
 
 /* Appends the command's --help, filled to `width` columns. */
 void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -435,15 +434,13 @@ static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struc
 
 static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    const char *by = pdnn_argument(arguments, "by"), **only = NULL;
-    size_t n_only = 0;
+    size_t n_only;
+    const char *by = pdnn_argument(arguments, "by");
+    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
     enum pdnn_status status = pdnn_by_parse(by ? by : "category", &b->by, err);
-    if (status == PDNN_OK)
-        pdnn_argument_all(arguments, "only", &only, &n_only);
     if (status == PDNN_OK)
         status = pdnn_selection_open_all(&b->selection, arguments->operands, arguments->n_operands, only,
                                          n_only, err);
-    free(only);
     return status == PDNN_OK ? pdnn_selection_ops_open(&b->selection, &b->ops, err) : status;
 }
 

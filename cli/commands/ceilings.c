@@ -121,10 +121,8 @@ static void add_threads(int64_t *threads, size_t *count, int64_t value) {
 
 static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, const struct pdnn_host *host,
                                       int64_t *threads, size_t *count, struct pdnn_err *err) {
-    const char **texts;
-    size_t n_texts;
-    pdnn_argument_all(arguments, "threads", &texts, &n_texts);
-    size_t n = 0;
+    size_t n_texts, n = 0;
+    const char *const *texts = pdnn_argument_all(arguments, "threads", &n_texts);
     enum pdnn_status status = PDNN_OK;
     if (n_texts > THREADS_MAX)
         status = pdnn_fail(err, PDNN_INVALID, "--threads is given more than %d times", THREADS_MAX);
@@ -137,7 +135,6 @@ static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, co
         if (status == PDNN_OK)
             add_threads(threads, &n, value.number ? value.number : host->threads_all);
     }
-    free(texts);
     if (status != PDNN_OK)
         return status;
     if (!n_texts) {

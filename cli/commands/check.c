@@ -235,8 +235,8 @@ static enum pdnn_status replace_backend(struct pdnn_session *session, const char
 
 static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
-    const char **sets;
     size_t n_sets;
+    const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
     const char *max_flop = pdnn_argument(arguments, "max-flop"),
                *backend = pdnn_argument(arguments, "backend");
     check->max_flop = 2e10;
@@ -244,10 +244,8 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
     check->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (max_flop && (!pdnn_parse_double(max_flop, &check->max_flop) || check->max_flop < 0))
         return pdnn_fail(err, PDNN_INVALID, "--max-flop is '%s', expected a number", max_flop);
-    pdnn_argument_all(arguments, "set", &sets, &n_sets);
     enum pdnn_status status =
         pdnn_session_open(&check->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
-    free(sets);
     check->time_limit_ns = LENIENCE * check->session.spec.limits.time_ns;
     if (status == PDNN_OK)
         status = pdnn_argument_time(arguments, "time", &check->time_limit_ns, err);

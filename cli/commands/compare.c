@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -399,7 +398,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_compare_request request = {
         .directory = {arguments->operands[0], arguments->n_operands > 1 ? arguments->operands[1] : NULL},
         .across = pdnn_argument(arguments, "across")};
-    const char **only = NULL, *by = pdnn_argument(arguments, "by");
+    const char *by = pdnn_argument(arguments, "by");
     int view = view_of(arguments);
     enum pdnn_status status = PDNN_OK;
     if (by && view != OPS && view != OVERVIEW)
@@ -407,8 +406,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (by)
         status = pdnn_by_parse(by, &c.by, err);
     if (status == PDNN_OK)
-        pdnn_argument_all(arguments, "only", &only, &request.n_only);
-    request.only = only;
+        request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     if (status == PDNN_OK)
         status = pdnn_comparison_open(&c.comparison, &request, err);
     if (status == PDNN_OK)
@@ -418,7 +416,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         fprintf(stderr, "%zu instance%s on both sides, %zu not compared\n", c.comparison.pairs.n_rows,
                 c.comparison.pairs.n_rows == 1 ? "" : "s", c.comparison.unpaired.n_rows);
-    free(only);
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);
     pdnn_table_finish(&c.ops);

@@ -102,24 +102,16 @@ static enum pdnn_status read_extrapolate(const struct pdnn_arguments *arguments,
     return PDNN_OK;
 }
 
-static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
-                                    struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, name);
-    int64_t number = 0;
-    if (text && (!pdnn_parse_i64(text, &number) || number < 1 || number > COUNT_MAX))
-        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a whole number from 1 to %d", name, text,
-                         COUNT_MAX);
-    *count = (size_t)number;
-    return PDNN_OK;
-}
-
 static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
                                      struct pdnn_err *err) {
     const char *budget = pdnn_argument(arguments, "budget");
     job->request.retry = pdnn_argument(arguments, "retry");
-    enum pdnn_status status = parse_count(arguments, "validate", &job->request.validate, err);
+    int64_t validate = 0, calibrate = 0;
+    enum pdnn_status status = pdnn_argument_number(arguments, "validate", 1, COUNT_MAX, &validate, err);
     if (status == PDNN_OK)
-        status = parse_count(arguments, "calibrate", &job->request.calibrate, err);
+        status = pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err);
+    job->request.validate = (size_t)validate;
+    job->request.calibrate = (size_t)calibrate;
     if (status == PDNN_OK)
         status = read_extrapolate(arguments, &job->request.extrapolate, err);
     if (budget)

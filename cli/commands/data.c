@@ -80,17 +80,6 @@ static enum pdnn_status check_uses(const struct pdnn_arguments *arguments, enum 
     return PDNN_OK;
 }
 
-static enum pdnn_status read_number(const struct pdnn_arguments *arguments, const char *option,
-                                    int64_t fallback, int64_t least, int64_t most, int64_t *value,
-                                    struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, option);
-    *value = fallback;
-    if (text && (!pdnn_parse_i64(text, value) || *value < least || *value > most))
-        return pdnn_fail(err, PDNN_INVALID, "--%s: '%.64s' is not a number from %" PRId64 " to %" PRId64,
-                         option, text, least, most);
-    return PDNN_OK;
-}
-
 static enum pdnn_status read_size(const struct pdnn_arguments *arguments,
                                   struct pdnn_dataset_request *request, struct pdnn_err *err) {
     const char *text = pdnn_argument(arguments, "size");
@@ -117,21 +106,23 @@ static enum pdnn_status read_request(const struct pdnn_arguments *arguments,
     const char *encoding = pdnn_argument(arguments, "encoding");
     int64_t count = 0, seed = 0;
     bool is_text = request->kind == PDNN_DATASET_TOKENS;
+    const struct {
+        const char *option;
+        int64_t usual, least, most, *value;
+    } numbers[] = {{"count", is_text ? 1 << 20 : 256, 1, COUNT_MAX, &count},
+                   {"quality", 85, 1, 100, &request->quality},
+                   {"features", 2000, 1, NUMBER_MAX, &request->features},
+                   {"vocabulary", 30522, 3, NUMBER_MAX, &request->vocabulary},
+                   {"classes", 1000, 1, NUMBER_MAX, &request->classes},
+                   {"seed", 1, 0, INT64_MAX, &seed}};
     while (encoding && strcmp(pdnn_encoding_names[request->encoding], encoding) != 0)
         request->encoding++;
     enum pdnn_status status = check_uses(arguments, request->kind, err);
-    if (status == PDNN_OK)
-        status = read_number(arguments, "count", is_text ? 1 << 20 : 256, 1, COUNT_MAX, &count, err);
-    if (status == PDNN_OK)
-        status = read_number(arguments, "quality", 85, 1, 100, &request->quality, err);
-    if (status == PDNN_OK)
-        status = read_number(arguments, "features", 2000, 1, NUMBER_MAX, &request->features, err);
-    if (status == PDNN_OK)
-        status = read_number(arguments, "vocabulary", 30522, 3, NUMBER_MAX, &request->vocabulary, err);
-    if (status == PDNN_OK)
-        status = read_number(arguments, "classes", 1000, 1, NUMBER_MAX, &request->classes, err);
-    if (status == PDNN_OK)
-        status = read_number(arguments, "seed", 1, 0, INT64_MAX, &seed, err);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == PDNN_OK; i++) {
+        *numbers[i].value = numbers[i].usual;
+        status = pdnn_argument_number(arguments, numbers[i].option, numbers[i].least, numbers[i].most,
+                                      numbers[i].value, err);
+    }
     if (status == PDNN_OK)
         status = read_size(arguments, request, err);
     request->count = (uint64_t)count;

@@ -90,11 +90,9 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
                                     struct pdnn_err *err) {
     struct pdnn_compare_request request = {.directory = {arguments->operands[0]},
                                            .across = pdnn_argument(arguments, "across")};
-    const char **only = NULL;
-    pdnn_argument_all(arguments, "only", &only, &request.n_only);
+    request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     enum pdnn_status status = PDNN_OK;
     bool is_ratio = arguments->n_operands > 1 || request.across;
-    request.only = only;
     if (arguments->n_operands > 1)
         request.directory[PDNN_SIDE_B] = arguments->operands[1];
     if (is_ratio && c->value)
@@ -102,8 +100,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     else if (is_ratio)
         status = pdnn_comparison_open(&c->comparison, &request, err);
     else
-        status = pdnn_selection_open(&c->own, arguments->operands[0], only, request.n_only, err);
-    free(only);
+        status = pdnn_selection_open(&c->own, arguments->operands[0], request.only, request.n_only, err);
     if (status != PDNN_OK)
         return status;
     c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;

@@ -1,4 +1,3 @@
-#include "base/units.h"
 #include "base/visible.h"
 #include "cli/print/console.h"
 #include "cli/args/registry.h"
@@ -6,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const paragraphs[] = {
     "Makes a result directory of a JSON file that ParaDnn shipped, so that compare, fit and plot work on "
@@ -63,7 +61,6 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    const char *shards = pdnn_argument(arguments, "shards"), **set = NULL;
     struct pdnn_import_result result = {0};
     struct pdnn_import_request request = {
         .path = arguments->operands[0],
@@ -75,14 +72,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     };
     if (!request.output)
         return pdnn_fail(err, PDNN_INVALID, "import needs the new directory, give -o DIR");
-    if (shards &&
-        (!pdnn_parse_i64(shards, &request.shards) || request.shards < 1 || request.shards > 1 << 20))
-        return pdnn_fail(err, PDNN_INVALID, "--shards: '%.64s' is not a number from 1 to %d", shards,
-                         1 << 20);
-    pdnn_argument_all(arguments, "set", &set, &request.n_set);
-    request.set = set;
+    if (pdnn_argument_number(arguments, "shards", 1, 1 << 20, &request.shards, err) != PDNN_OK)
+        return err->status;
+    request.set = pdnn_argument_all(arguments, "set", &request.n_set);
     enum pdnn_status status = pdnn_import_paradnn(&request, &result, err);
-    free(set);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
     *some_failed = result.left_out > 0;

@@ -446,18 +446,16 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct list list = {0};
     struct pdnn_host host;
     struct pdnn_shard shard;
-    const char **sets = NULL;
     size_t n_sets;
+    const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
     bool only_count = pdnn_argument(arguments, "count");
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
                          &shard, err) != PDNN_OK)
         return err->status;
-    pdnn_argument_all(arguments, "set", &sets, &n_sets);
     list.host = &host;
     enum pdnn_status status =
         pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list.spec, err);
-    free(sets);
     if (status != PDNN_OK)
         return status;
     pdnn_tell_spec(&list.spec);

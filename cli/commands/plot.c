@@ -5,7 +5,6 @@
 
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const paragraphs[] = {
@@ -145,17 +144,14 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return unknown_kind(arguments->operands[0], err);
     if (check_options(arguments, plot, err) != PDNN_OK)
         return err->status;
-    const char **only = NULL;
     struct pdnn_plot_request request;
     struct pdnn_plot_result result = {0};
     fill_request(arguments, &request);
     if (plot->directories_max && request.n_directories > plot->directories_max)
         return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
                          plot->directories_max);
-    pdnn_argument_all(arguments, "only", &only, &request.n_only);
-    request.only = only;
+    request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     enum pdnn_status status = plot->draw(&request, &result, err);
-    free(only);
     if (status == PDNN_OK)
         report(plot, &result);
     return status;

@@ -59,8 +59,9 @@ struct command {
 
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    const char *by = pdnn_argument(arguments, "by"), **only = NULL;
-    size_t n_only = 0;
+    size_t n_only;
+    const char *by = pdnn_argument(arguments, "by");
+    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
     const struct pdnn_hardware_request request = {
         .compute = pdnn_argument(arguments, "compute"),
         .bandwidth = pdnn_argument(arguments, "bandwidth"),
@@ -73,10 +74,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     if (status == PDNN_OK)
         status = pdnn_by_parse(by ? by : "group", &c->by, err);
     if (status == PDNN_OK)
-        pdnn_argument_all(arguments, "only", &only, &n_only);
-    if (status == PDNN_OK)
         status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
-    free(only);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);

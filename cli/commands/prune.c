@@ -87,17 +87,15 @@ static enum pdnn_status prune_directory(struct pdnn_prune *prune, const struct p
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     struct pdnn_prune *prune = pdnn_alloc(1, sizeof *prune);
-    const char **only = NULL;
     size_t n_only;
+    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
     (void)some_failed;
     prune->sweep.folder.fd = -1;
-    pdnn_argument_all(arguments, "only", &only, &n_only);
     enum pdnn_status status = pdnn_prune_open(prune, arguments->operands[0], only, n_only, err);
     if (status == PDNN_OK)
         status = prune_directory(prune, arguments, err);
     pdnn_prune_close(prune);
     free(prune);
-    free(only);
     return status;
 }
 

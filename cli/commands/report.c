@@ -6,7 +6,6 @@
 #include "session/status.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const paragraphs[] = {
     "Writes one HTML file about the tables of a sweep, or of two: which of the published observations hold here, the "
@@ -56,10 +55,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_str html = {0}, line = {0}, progress[2] = {{0}};
     struct pdnn_report_request request = {.directories = arguments->operands,
                                           .n_directories = arguments->n_operands};
-    const char **only = NULL;
     (void)some_failed;
-    pdnn_argument_all(arguments, "only", &only, &request.n_only);
-    request.only = only;
+    request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     for (size_t i = 0; i < arguments->n_operands; i++) {
         find_progress(arguments->operands[i], &progress[i]);
         request.progress[i] = progress[i].length ? pdnn_str_text(&progress[i]) : NULL;
@@ -67,7 +64,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = open_target(arguments, &target, err);
     if (status == PDNN_OK)
         status = pdnn_report(&request, &html, err);
-    free(only);
     if (status == PDNN_OK)
         status = pdnn_target_write(&target, html.text, html.length, err);
     if (status == PDNN_OK && target.fd < 0) {

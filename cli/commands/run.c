@@ -1,7 +1,6 @@
 #include "base/memory.h"
-#include "base/units.h"
 #include "base/visible.h"
-#include "cli/print/console.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
@@ -13,7 +12,6 @@
 #include "results/store/tables.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const paragraphs[] = {
@@ -52,13 +50,11 @@ static const struct pdnn_example examples[] = {
 enum { ROOF_SECONDS = 3, ROUNDS_MAX = 10000 };
 
 struct run {
-    struct pdnn_progress bar;
-    struct pdnn_session_hooks hooks;
-    struct pdnn_session session;
+    struct pdnn_cli_job job;
     struct pdnn_visits known;
     size_t visits; /* of all tasks */
     struct pdnn_vary vary;
-    bool varies, allow_slow;
+    bool varies;
     struct pdnn_visit_set set; /* as of the last visit */
 };
 
@@ -68,36 +64,37 @@ static enum pdnn_status keep_visit(void *user, size_t task, const struct pdnn_vi
     (void)err;
     if (visit->set.block_bytes)
         run->set = visit->set;
-    pdnn_visits_add(&run->known, run->session.tasks[task].id, visit);
+    pdnn_visits_add(&run->known, run->job.session.tasks[task].id, visit);
     return PDNN_OK;
 }
 
 static void show(void *user, const struct pdnn_sweep_progress *progress) {
     struct run *run = user;
-    pdnn_progress_show_visits(&run->bar, progress);
+    pdnn_progress_show_visits(&run->job.bar, progress);
 }
 
-static enum pdnn_status get_ceilings(struct run *run, const char *path, struct pdnn_err *err) {
+static enum pdnn_status get_ceilings(struct run *run, struct pdnn_err *err) {
+    const char *path = run->job.request.ceilings_file;
     if (!path)
-        return pdnn_session_measure_ceilings(&run->session, ROOF_SECONDS, err);
-    if (pdnn_ceilings_read(path, NULL, run->session.ceilings, err) != PDNN_OK)
+        return pdnn_session_measure_ceilings(&run->job.session, ROOF_SECONDS, err);
+    if (pdnn_cli_job_ceilings(&run->job, err) != PDNN_OK)
         return err->status;
-    pdnn_session_warn_ceilings(&run->session, path);
+    pdnn_session_warn_ceilings(&run->job.session, path);
     return PDNN_OK;
 }
 
 static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
-    run->bar.preface = run->session.common;
-    struct pdnn_session *session = &run->session;
+    run->job.bar.preface = run->job.session.common;
+    struct pdnn_session *session = &run->job.session;
     struct pdnn_sweep_rules rules = pdnn_session_rules(session);
     const struct pdnn_sweep_hooks hooks = {run, keep_visit, show};
     struct pdnn_sweep_result result = {0};
     if (run->vary.largest)
         snprintf(rules.request.largest, sizeof rules.request.largest, "%s", run->vary.largest);
-    rules.request.allow_slow = run->allow_slow;
+    rules.request.allow_slow = run->job.request.allow_slow;
     enum pdnn_status status =
         pdnn_sweep_run(&session->host, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
-    run->hooks.ended(run->hooks.user);
+    run->job.hooks.ended(run->job.hooks.user);
     pdnn_session_note_end(session, &result);
     run->visits = result.visits;
     return status;
@@ -124,7 +121,7 @@ static void report_row(struct reported *reported, const struct pdnn_result *row,
 
 /* Adds the rows of all tasks. */
 static enum pdnn_status aggregate(const struct run *run, struct reported *reported, struct pdnn_err *err) {
-    const struct pdnn_session *session = &run->session;
+    const struct pdnn_session *session = &run->job.session;
     struct pdnn_arena arena = {0};
     struct pdnn_scatter pool = {0};
     pdnn_aggregate_pool(&run->known, &pool);
@@ -157,7 +154,7 @@ static enum pdnn_status aggregate(const struct run *run, struct reported *report
 /* Hyper-parameters are told only of one varied model. */
 static void init_tables(const struct run *run, struct reported *reported) {
     const struct pdnn_family_def *const *family =
-        run->session.n_tasks ? &run->session.tasks[0].instance.family : NULL;
+        run->job.session.n_tasks ? &run->job.session.tasks[0].instance.family : NULL;
     const struct pdnn_table_def def = pdnn_results_def(family, family ? 1 : 0, &reported->arena);
     pdnn_table_init(&reported->results, &def);
     pdnn_table_init(&reported->ops, &pdnn_ops_def);
@@ -186,70 +183,42 @@ static enum pdnn_status report(const struct run *run, const struct pdnn_argument
     return status;
 }
 
-/* Longer than in a sweep, where one slow instance must not hold up the others. */
-static const char time_limit[] = "limits.time=10m";
-
-/* The time limit, --rounds and --set, as overrides of the spec; *sets is heap. */
-static enum pdnn_status get_sets(const struct pdnn_arguments *arguments, struct pdnn_str *rounds,
-                                 const char ***sets, size_t *n_sets, struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, "rounds");
-    int64_t count = 3;
-    if (text && (!pdnn_parse_i64(text, &count) || count < 1 || count > ROUNDS_MAX))
-        return pdnn_fail(err, PDNN_INVALID, "--rounds is '%s', expected a whole number from 1 to %d", text,
-                         ROUNDS_MAX);
-    pdnn_str_printf(rounds, "measure.rounds=%" PRId64, count);
-    pdnn_argument_all(arguments, "set", sets, n_sets);
-    const char **more = pdnn_resize(*sets, *n_sets + 2, sizeof *more);
-    memmove(more + 2, more, *n_sets * sizeof *more);
-    more[0] = time_limit;
-    more[1] = pdnn_str_text(rounds);
-    *sets = more;
-    *n_sets += 2;
-    return PDNN_OK;
-}
-
-static void finish(struct run *run) {
-    pdnn_visits_finish(&run->known);
-    pdnn_vary_finish(&run->vary);
-    pdnn_session_finish(&run->session);
-}
-
 /* Opens the session on the named spec, or on all values of the varied model. */
 static enum pdnn_status open_session(struct run *run, const struct pdnn_arguments *arguments,
-                                     const char *const *sets, size_t n_sets, struct pdnn_err *err) {
+                                     struct pdnn_err *err) {
     const char *vary = pdnn_argument(arguments, "vary");
-    run->hooks = pdnn_console_hooks(&run->bar);
-    run->session.hooks = &run->hooks;
-    run->session.no_cache = pdnn_argument(arguments, "no-cache");
+    struct pdnn_cli_job *job = &run->job;
+    int64_t rounds = 3;
+    if (pdnn_argument_number(arguments, "rounds", 1, ROUNDS_MAX, &rounds, err) != PDNN_OK)
+        return err->status;
+    pdnn_cli_job_default(job, pdnn_arena_printf(&job->arena, "measure.rounds=%" PRId64, rounds));
+    /* Longer than in a sweep, where one slow instance must not hold up the others. */
+    pdnn_cli_job_default(job, "limits.time=10m");
     run->varies = vary != NULL;
-    run->allow_slow = pdnn_argument(arguments, "allow-slow");
     if (!vary)
-        return pdnn_session_open(&run->session, arguments->operands, arguments->n_operands, sets, n_sets,
-                                 err);
+        return pdnn_session_open(&job->session, arguments->operands, arguments->n_operands, job->sets,
+                                 job->n_sets, err);
     if (arguments->n_operands != 1)
         return pdnn_fail(err, PDNN_INVALID, "--vary takes one ID, %zu are given", arguments->n_operands);
     enum pdnn_status status = pdnn_vary_read(&run->vary, vary, arguments->operands[0], err);
     if (status == PDNN_OK)
-        status = pdnn_session_open(&run->session, run->vary.ids, run->vary.count, sets, n_sets, err);
-    return status == PDNN_OK ? pdnn_vary_check(&run->vary, &run->session, err) : status;
+        status =
+            pdnn_session_open(&job->session, run->vary.ids, run->vary.count, job->sets, job->n_sets, err);
+    return status == PDNN_OK ? pdnn_vary_check(&run->vary, &job->session, err) : status;
 }
 
 static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bool *some_failed,
                                       struct pdnn_err *err) {
-    struct run run = {0};
+    struct run run = {.visits = 0};
     struct pdnn_err cause = {0};
-    struct pdnn_str rounds = {0};
-    const char **sets = NULL;
-    size_t n_sets;
-    enum pdnn_status status = get_sets(arguments, &rounds, &sets, &n_sets, err);
-    if (status != PDNN_OK)
-        goto out;
-    status = open_session(&run, arguments, sets, n_sets, err);
     bool is_left = false;
+    enum pdnn_status status = pdnn_cli_job_begin(&run.job, arguments, err);
     if (status == PDNN_OK)
-        status = pdnn_launcher_leave(&run.session, &is_left, err);
+        status = open_session(&run, arguments, err);
+    if (status == PDNN_OK)
+        status = pdnn_launcher_leave(&run.job.session, &is_left, err);
     if (status == PDNN_OK && !is_left)
-        status = get_ceilings(&run, pdnn_argument(arguments, "ceilings"), err);
+        status = get_ceilings(&run, err);
     if (status == PDNN_OK && !is_left)
         status = visit_all(&run, err);
     /* After a signal, what was measured so far is still reported. */
@@ -257,10 +226,9 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
         enum pdnn_status printed = report(&run, arguments, some_failed, &cause);
         status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
     }
-    finish(&run);
-    free(sets);
-out:
-    pdnn_str_finish(&rounds);
+    pdnn_visits_finish(&run.known);
+    pdnn_vary_finish(&run.vary);
+    pdnn_cli_job_finish(&run.job);
     return status;
 }
 

@@ -114,11 +114,9 @@ static enum pdnn_status parse(struct command *c, const struct pdnn_arguments *ar
 
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    const char **only = NULL;
-    size_t n_only = 0;
-    pdnn_argument_all(arguments, "only", &only, &n_only);
+    size_t n_only;
+    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
     enum pdnn_status status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
-    free(only);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);

@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,23 +80,17 @@ static void texts_finish(struct texts *texts) {
     pdnn_str_finish(&texts->options);
 }
 
-static enum pdnn_status parse_count(const struct pdnn_arguments *arguments, const char *name, size_t *count,
-                                    struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, name);
-    int64_t value = 1;
-    if (text && (!pdnn_parse_i64(text, &value) || value < 1 || value > PDNN_SHARDS_MAX))
-        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number from 1 to %d", name, text,
-                         PDNN_SHARDS_MAX);
-    *count = (size_t)value;
-    return PDNN_OK;
-}
-
 static enum pdnn_status parse_counts(const struct pdnn_arguments *arguments, struct pdnn_job *job,
                                      struct pdnn_err *err) {
+    int64_t workers, nodes = 1;
     if (!pdnn_argument(arguments, "workers"))
         return pdnn_fail(err, PDNN_INVALID, "submit: --workers is missing");
-    enum pdnn_status status = parse_count(arguments, "workers", &job->workers, err);
-    return status == PDNN_OK ? parse_count(arguments, "nodes", &job->nodes, err) : status;
+    if (pdnn_argument_number(arguments, "workers", 1, PDNN_SHARDS_MAX, &workers, err) != PDNN_OK ||
+        pdnn_argument_number(arguments, "nodes", 1, PDNN_SHARDS_MAX, &nodes, err) != PDNN_OK)
+        return err->status;
+    job->workers = (size_t)workers;
+    job->nodes = (size_t)nodes;
+    return PDNN_OK;
 }
 
 /* Nodes that no instance has a rank for would be idle. */
@@ -254,8 +247,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct pdnn_job *job = &request.job;
     struct pdnn_spec spec = {0};
     struct texts texts = {0};
-    const char **sets = NULL;
-    size_t n_sets = 0;
+    size_t n_sets;
+    const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
     (void)some_failed;
     *job = (struct pdnn_job){
         .passed = arguments->rest, .n_passed = arguments->n_rest, .grace_ns = 30 * second_ns};
@@ -264,8 +257,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_argument_time(arguments, "grace", &job->grace_ns, err);
     if (status == PDNN_OK)
         status = pdnn_argument_time(arguments, "time", &job->limit_ns, err);
-    if (status == PDNN_OK)
-        pdnn_argument_all(arguments, "set", &sets, &n_sets);
     if (status == PDNN_OK)
         status = name_program(arguments, &texts.program, err);
     if (status == PDNN_OK)
@@ -295,7 +286,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = submit(arguments, &request, err);
     pdnn_spec_finish(&spec);
     texts_finish(&texts);
-    free(sets);
     return status;
 }
 

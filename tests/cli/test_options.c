@@ -136,20 +136,23 @@ static void test_argument_values(void **state) {
     char *words[] = {wall, set, first, dry, set, second};
     struct pdnn_arguments arguments;
     struct pdnn_err err = {0};
-    const char **texts;
+    const char *const *texts;
     size_t count;
+    int64_t number = 7;
     assert_int_equal(pdnn_arguments_parse(&paint, 6, words, &arguments, &err), PDNN_OK);
     assert_null(pdnn_argument(&arguments, "output"));
     assert_string_equal(pdnn_argument(&arguments, "dry"), "");
     assert_string_equal(pdnn_argument(&arguments, "set"), "b=2");
-    pdnn_argument_all(&arguments, "set", &texts, &count);
+    texts = pdnn_argument_all(&arguments, "set", &count);
     assert_int_equal(count, 2);
     assert_string_equal(texts[0], "a=1");
     assert_string_equal(texts[1], "b=2");
-    free(texts);
-    pdnn_argument_all(&arguments, "color", &texts, &count);
+    pdnn_argument_all(&arguments, "color", &count);
     assert_int_equal(count, 0);
-    free(texts);
+    assert_int_equal(pdnn_argument_number(&arguments, "output", 1, 9, &number, &err), PDNN_OK);
+    assert_int_equal(number, 7);
+    assert_int_equal(pdnn_argument_number(&arguments, "set", 1, 9, &number, &err), PDNN_INVALID);
+    assert_string_equal(err.text, "--set is 'b=2', expected a whole number from 1 to 9");
     pdnn_arguments_finish(&arguments);
 }
 

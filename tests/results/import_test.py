@@ -239,7 +239,7 @@ class Import(unittest.TestCase):
                      "bad.json: none of 14 labels can be read, the first: label 'resnet50': 'resnet50' is not WORD_NUMBER")
         self.refused(GOOD, "nodes is given twice", "--set", "nodes=5")
         self.refused(GOOD, "unknown key 'dtpye'", "--set", "dtpye=bf16")
-        self.refused(GOOD, "--shards: '0' is not a number", "--shards", "0")
+        self.refused(GOOD, "--shards is '0', expected a whole number from 1 to", "--shards", "0")
 
     def test_settings_in_one_text(self):
         self.write("good.json", GOOD)

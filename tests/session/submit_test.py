@@ -134,7 +134,7 @@ class Submit(Case):
         self.assertIn(" --nodes=1 --ntasks=1 ", self.said("asked")[1])
         self.fails("--nodes is 3, but no instance has more than 2 ranks", "--workers", "2", "--nodes", "3", *ranks)
         self.fails("--nodes is 2, but no instance has more than 1 rank", "--workers", "2", "--nodes", "2")
-        self.fails("--nodes is '0', expected a number from 1", "--workers", "2", "--nodes", "0")
+        self.fails("--nodes is '0', expected a whole number from 1", "--workers", "2", "--nodes", "0")
         for scheduler in ("pbs", "lsf", "none"):
             self.fails("--nodes is for Slurm", "--workers", "1", "--nodes", "2", "--scheduler", scheduler, *ranks)
 
