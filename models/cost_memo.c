@@ -11,8 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Outlines take up to BYTES_MAX; the one that does not fit any more takes the place of all. */
-enum { SLOTS = 1 << 15, BYTES_MAX = 48 << 20, FIELDS = sizeof(struct pdnn_totals) / sizeof(uint64_t) };
+/* Outlines take up to BYTES_MAX; one that does not fit any more takes the place of all. */
+enum {
+    SLOTS = 1 << 13,
+    WAYS = 4,
+    BYTES_MAX = 48 << 20,
+    FIELDS = sizeof(struct pdnn_totals) / sizeof(uint64_t)
+};
 
 _Static_assert(sizeof(struct pdnn_totals) == FIELDS * sizeof(uint64_t), "totals are counts only");
 
@@ -73,7 +78,8 @@ struct pdnn_cost_memo {
     bool has_key;
     size_t bytes;
     struct pdnn_arena scratch;
-    struct outline *slots[SLOTS];
+    struct outline *slots[SLOTS][WAYS];
+    uint32_t next_way; /* of a slot without room */
 };
 
 enum pdnn_status pdnn_cost_memo_create(struct pdnn_cost_memo **memo, struct pdnn_err *err) {
@@ -82,9 +88,9 @@ enum pdnn_status pdnn_cost_memo_create(struct pdnn_cost_memo **memo, struct pdnn
 }
 
 static void forget_all(struct pdnn_cost_memo *memo) {
-    for (size_t i = 0; i < SLOTS; i++) {
-        free(memo->slots[i]);
-        memo->slots[i] = NULL;
+    for (size_t i = 0; i < SLOTS * WAYS; i++) {
+        free(memo->slots[i / WAYS][i % WAYS]);
+        memo->slots[i / WAYS][i % WAYS] = NULL;
     }
     memo->bytes = 0;
 }
@@ -171,12 +177,12 @@ static enum pdnn_status build(struct outline *outline, const struct pdnn_instanc
     return status;
 }
 
-static void *put(char **at, const void *from, size_t count, size_t size) {
-    void *place = *at;
+static void *place(char **at, const void *from, size_t count, size_t size) {
+    void *there = *at;
     if (count)
-        memcpy(place, from, count * size);
+        memcpy(there, from, count * size);
     *at += count * size;
-    return place;
+    return there;
 }
 
 /* A copy of the outline on the heap, as one piece. */
@@ -194,11 +200,11 @@ static struct outline *copy_out(const struct outline *outline) {
     char *at = (char *)(copy + 1);
     for (int i = 0; i < outline->n_shapes; i++) {
         const struct shape *shape = &outline->shapes[i];
-        copy->shapes[i].margins = put(&at, shape->margins, shape->n_margins, sizeof *shape->margins);
-        copy->shapes[i].lives = put(&at, shape->lives, shape->n_lives, sizeof *shape->lives);
-        copy->shapes[i].pairs = put(&at, shape->pairs, shape->n_pairs, sizeof *shape->pairs);
+        copy->shapes[i].margins = place(&at, shape->margins, shape->n_margins, sizeof *shape->margins);
+        copy->shapes[i].lives = place(&at, shape->lives, shape->n_lives, sizeof *shape->lives);
+        copy->shapes[i].pairs = place(&at, shape->pairs, shape->n_pairs, sizeof *shape->pairs);
     }
-    copy->partners = put(&at, outline->partners, outline->n_partners, sizeof *outline->partners);
+    copy->partners = place(&at, outline->partners, outline->n_partners, sizeof *outline->partners);
     return copy;
 }
 
@@ -286,9 +292,9 @@ static bool bound(struct outline *outline, struct minibatches at, const struct s
 }
 
 /* Gives an outline slopes from another minibatch's; false if they do not belong together, and then the
- * outline is lost. */
+ * outline is useless. */
 static bool combine(struct outline *outline, const struct outline *other) {
-    if (outline->is_affine || outline->minibatch == other->minibatch)
+    if (outline->minibatch == other->minibatch)
         return false;
     bool is_near = outline->minibatch < other->minibatch, fits = true;
     const struct outline *near = is_near ? outline : other, *far = is_near ? other : outline;
@@ -307,20 +313,31 @@ static bool is_of(const struct outline *outline, const struct outline *other) {
     return outline && outline->print.a == other->print.a && outline->print.b == other->print.b;
 }
 
-/* What does not go with the slot's outline takes its place. */
+static void put(struct pdnn_cost_memo *memo, struct outline **way, struct outline *outline) {
+    memo->bytes += outline ? outline->bytes : 0;
+    memo->bytes -= *way ? (*way)->bytes : 0;
+    free(*way);
+    *way = outline;
+}
+
+/* Joins an outline of the same key, or has a way of its own: the minibatches of a sweep may be on both sides
+ * of a limit. */
 static void keep(struct pdnn_cost_memo *memo, struct outline **slot, const struct outline *made) {
-    struct outline *old = *slot;
-    if (is_of(old, made) && (combine(old, made)))
-        return;
+    for (int i = 0; i < WAYS; i++) {
+        struct outline *joined = is_of(slot[i], made) && !slot[i]->is_affine ? copy_out(slot[i]) : NULL;
+        if (joined && combine(joined, made)) {
+            put(memo, &slot[i], joined);
+            return;
+        }
+        free(joined);
+    }
     struct outline *copy = copy_out(made);
     if (copy && memo->bytes + copy->bytes > BYTES_MAX)
         forget_all(memo);
-    else
-        memo->bytes -= old ? old->bytes : 0;
-    if (*slot)
-        free(*slot);
-    memo->bytes += copy ? copy->bytes : 0;
-    *slot = copy;
+    uint32_t way = 0;
+    while (way < WAYS && slot[way])
+        way++;
+    put(memo, &slot[way < WAYS ? way : memo->next_way++ % WAYS], copy);
 }
 
 static bool holds(const struct outline *outline, int64_t minibatch) {
@@ -476,7 +493,7 @@ static struct outline **find_slot(struct pdnn_cost_memo *memo, const struct plac
         memo->has_key = true;
     }
     kind->print = memo->print;
-    return &memo->slots[kind->print.a % SLOTS];
+    return memo->slots[kind->print.a % SLOTS];
 }
 
 static enum pdnn_status overflow(struct pdnn_err *err) {
@@ -491,13 +508,14 @@ static const uint64_t safe_max = UINT64_C(1) << 56;
 static enum pdnn_status find(struct pdnn_cost_memo *memo, const struct place *place, struct pdnn_arena *arena,
                              struct pdnn_totals *totals, struct pdnn_err *err) {
     struct outline made = outline_for(place);
-    struct outline **slot = memo ? find_slot(memo, place, &made) : NULL, *known = slot ? *slot : NULL;
-    if (memo)
+    struct outline **slot = memo ? find_slot(memo, place, &made) : NULL;
+    for (int i = 0; slot && i < WAYS; i++) {
+        if (!is_of(slot[i], &made) || !holds(slot[i], place->minibatch))
+            continue;
         pdnn_arena_reset(&memo->scratch);
-    if (is_of(known, &made) && holds(known, place->minibatch) &&
-        read_outline(known, place, safe_max, &memo->scratch, totals)) {
         pdnn_arena_reset(arena);
-        return PDNN_OK;
+        if (read_outline(slot[i], place, safe_max, &memo->scratch, totals))
+            return PDNN_OK;
     }
     enum pdnn_status status = build(&made, place->instance, arena, err);
     if (status != PDNN_OK)
