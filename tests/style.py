@@ -182,8 +182,7 @@ def uses_of(root, places):
 
 
 def check_circles(root):
-    """No unit of files uses itself through others, by include in all rooms, and in some rooms by call too; those that still do are counted
-    (files_in_circles)."""
+    """No unit of files uses itself through others: by include in all rooms, and by call too in some, where a unit is x.c and x.h alone."""
     names = files(root, ".c", ".h")
     stems = {os.path.splitext(name)[0] for name in names}
 
@@ -200,9 +199,8 @@ def check_circles(root):
             match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             if match and match.group(1) in names and unit_of(match.group(1)) != unit_of(name):
                 uses.setdefault(unit_of(name), set()).add(unit_of(match.group(1)))
-    for circle in circles_of(uses_of(root, CIRCLES)):
-        print("style: these use each other: " + ", ".join(circle))
-    return ["these include each other: " + ", ".join(circle) for circle in circles_of(uses)]
+    return [f"these {how} each other: {', '.join(circle)}"
+            for how, found in (("include", uses), ("use", uses_of(root, CIRCLES))) for circle in circles_of(found)]
 
 
 def check_guards(root):
@@ -363,7 +361,6 @@ def ratchet_counts(root):
         texts = [name if pattern is None else without_comments("\n".join(lines(root, name)))
                  for name in files(root, *endings) if name.startswith(places) and not name.startswith(exceptions or ("//",))]
         counts[mechanism] = len(texts) if pattern is None else sum(len(re.findall(pattern, text)) for text in texts)
-    counts["files_in_circles"] = sum(len(circle) for circle in circles_of(uses_of(root, CIRCLES)))
     return dict(sorted(counts.items()))
 
 
