@@ -9,7 +9,6 @@
 #include "cli/args/operands.h"
 #include "cli/args/registry.h"
 #include "cli/interrupt.h"
-#include "results/query/results_reader.h"
 #include "runtime/host/host_openmp.h"
 
 #include <fcntl.h>

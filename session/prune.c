@@ -4,9 +4,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/query/filter.h"
+#include "results/query/select.h"
 #include "results/store/ids.h"
-#include "results/query/results_reader.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -101,15 +100,15 @@ static bool is_behind(const struct pdnn_prune *prune, const char *name, const st
 }
 
 /* results.csv as it follows from the journal: the file may be behind. */
-static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_arena *arena, struct pdnn_csv *table,
+static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results *table,
                                    struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_tables tables = {0};
     enum pdnn_status status = pdnn_sweep_directory_tables(&prune->sweep, &tables, err);
     if (status == PDNN_OK) {
         pdnn_tables_flush(&tables);
-        status = pdnn_results_parse(pdnn_folder_path(&prune->sweep.folder, "results.csv", path),
-                                    &tables.results_text, arena, table, err);
+        status = pdnn_results_parse(table, pdnn_folder_path(&prune->sweep.folder, "results.csv", path),
+                                    &tables.results_text, err);
     }
     pdnn_tables_finish(&tables);
     return status;
@@ -119,14 +118,14 @@ static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only
                                struct pdnn_err *err) {
     const struct pdnn_visits *visits = pdnn_journal_visits(prune->sweep.journal);
     struct pdnn_texts named = {0}, asked = {0};
-    struct pdnn_arena arena = {0};
-    struct pdnn_csv table = {0};
-    enum pdnn_status status = make_table(prune, &arena, &table, err);
-    if (status == PDNN_OK)
-        status = pdnn_filter_keep(&table, only, n_only, err);
-    int id = status == PDNN_OK ? pdnn_csv_find(&table, "id") : -1;
-    for (size_t row = 0; status == PDNN_OK && row < table.n_rows; row++)
-        pdnn_texts_add(&asked, pdnn_csv_get(&table, row, id));
+    struct pdnn_results table;
+    struct pdnn_row_list rows = {0};
+    enum pdnn_status status = make_table(prune, &table, err);
+    if (status != PDNN_OK)
+        return status;
+    status = pdnn_results_select(&table, only, n_only, &rows, err);
+    for (size_t i = 0; i < rows.count; i++)
+        pdnn_texts_add(&asked, pdnn_results_text(&table, rows.at[i], table.at[PDNN_RESULT_ID]));
     for (size_t i = 0; status == PDNN_OK && i < prune->session.n_tasks; i++)
         pdnn_texts_add(&named, prune->session.tasks[i].id);
     for (size_t i = 0; status == PDNN_OK && i < visits->ids.count; i++) {
@@ -142,8 +141,8 @@ static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only
     }
     prune->is_behind =
         status == PDNN_OK && (is_behind(prune, "results.csv", &named) || is_behind(prune, "ops.csv", &named));
-    pdnn_csv_finish(&table);
-    pdnn_arena_finish(&arena);
+    pdnn_results_close(&table);
+    pdnn_rows_finish(&rows);
     pdnn_texts_finish(&named);
     pdnn_texts_finish(&asked);
     return status;

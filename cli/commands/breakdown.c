@@ -76,8 +76,8 @@ static size_t screen_width(void) {
 /* For programs, all instances are one table; the column `results` comes first where there are several
  * directories. */
 static void start_table(struct breakdown *b, const struct pdnn_table_def *def) {
-    static const struct pdnn_column_def results = {PDNN_SEVERAL_RESULTS, .help = "the directory"};
-    bool several = b->selection.n_directories > 1 && !b->checks;
+    static const struct pdnn_column_def results = {PDNN_RESULTS_KEY, .help = "the directory"};
+    bool several = b->selection.results.n_directories > 1 && !b->checks;
     pdnn_table_init(&b->table, def);
     if (b->for_people)
         return;
@@ -91,7 +91,7 @@ static void start_table(struct breakdown *b, const struct pdnn_table_def *def) {
 
 /* Writes the rows of an instance and forgets them. */
 static void write_rows(struct breakdown *b, size_t at) {
-    int results = pdnn_csv_find(&b->selection.results, PDNN_SEVERAL_RESULTS);
+    int results = b->selection.results.results;
     for (size_t row = 0; row < b->table.n_rows; row++)
         pdnn_table_set_text(&b->table, row, b->columns[0], pdnn_selection_get(&b->selection, at, results));
     pdnn_table_write(&b->writer, &b->table, NULL);
@@ -125,8 +125,8 @@ static void append_line(struct pdnn_str *out, struct pdnn_str *line, size_t inde
 static void append_directory(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
                              const struct pdnn_axes *axes) {
     char name[PDNN_VISIBLE_TEXT];
-    int results = pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS);
-    bool said = selection->n_directories == 1;
+    int results = selection->results.results;
+    bool said = selection->results.n_directories == 1;
     for (size_t k = 0; axes && k < axes->count; k++)
         said = said || axes->column[k] == results;
     if (!said)
@@ -451,7 +451,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = check_view(arguments, &b, err);
     if (status == PDNN_OK)
         status = open_tables(&b, arguments, err);
-    if (status == PDNN_OK && b.checks && b.selection.n_directories > 1)
+    if (status == PDNN_OK && b.checks && b.selection.results.n_directories > 1)
         status = pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
     if (status == PDNN_OK)
         status = across                              ? show_across(&b, across, err)

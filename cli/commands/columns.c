@@ -6,7 +6,6 @@
 #include "results/store/tables.h"
 #include "results/store/seqpoint_table.h"
 #include "results/store/library.h"
-#include "results/query/results_reader.h"
 #include "results/claims/directions.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"

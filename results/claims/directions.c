@@ -271,7 +271,7 @@ static enum pdnn_verdict test_other(const struct direction *direction, const str
 
 static double number_of(const struct pdnn_selection *selection, size_t at, const char *key) {
     double value;
-    const char *text = pdnn_selection_get(selection, at, pdnn_csv_find(&selection->results, key));
+    const char *text = pdnn_selection_get(selection, at, pdnn_results_named(&selection->results, key));
     return pdnn_parse_double(text, &value) ? value : NAN;
 }
 
@@ -291,15 +291,12 @@ static bool same_tokens(const struct pdnn_selection *selection, size_t a, size_t
 }
 
 /* A different width, with equally many heads or equally wide ones, and a feed-forward network of the same
- * ratio to it; if that ratio is given as a word, the word must be the same. */
+ * ratio to it. */
 static bool same_build(const struct pdnn_selection *selection, size_t a, size_t b) {
     double ratio = number_of(selection, b, "hidden") / number_of(selection, a, "hidden");
     double heads = number_of(selection, b, "heads") / number_of(selection, a, "heads");
     double ffn = number_of(selection, b, "ffn") / number_of(selection, a, "ffn");
-    int column = pdnn_csv_find(&selection->results, "ffn");
-    bool same_word =
-        strcmp(pdnn_selection_get(selection, a, column), pdnn_selection_get(selection, b, column)) == 0;
-    return ratio != 1 && (heads == 1 || heads == ratio) && (isnan(ffn) ? same_word : ffn == ratio);
+    return ratio != 1 && (heads == 1 || heads == ratio) && (isnan(ffn) || ffn == ratio);
 }
 
 #define OF_OPTIMIZER .groups = {PDNN_GROUP_STAGE1, PDNN_GROUP_STAGE2}, .n_groups = 2
@@ -391,9 +388,9 @@ static const struct pdnn_family_def *studied_family(const struct pdnn_selection 
 static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reader *reader,
                                       struct pdnn_err *err) {
     const struct pdnn_selection *selection = check->selection;
-    int params = pdnn_csv_find(&selection->results, "params"),
-        mode = pdnn_csv_find(&selection->results, "mode");
-    int dtype = pdnn_csv_find(&selection->results, "dtype");
+    int params = selection->results.at[PDNN_RESULT_PARAMS],
+        mode = pdnn_results_setting(&selection->results, PDNN_SETTING_MODE);
+    int dtype = pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE);
     for (size_t at = 0; at < selection->count; at++) {
         struct pdnn_op_rows rows;
         struct facts *facts = &check->facts[at];
@@ -409,8 +406,8 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
                 facts->word_bytes = pdnn_dtype_bytes(d);
         }
         facts->trains = strcmp(pdnn_selection_get(selection, at, mode), "train") == 0;
-        pdnn_parse_double(pdnn_selection_get(selection, at, params), &value);
-        facts->params = (uint64_t)value;
+        value = pdnn_selection_number(selection, at, params);
+        facts->params = value > 0 ? (uint64_t)value : 0;
         add_up(family, &rows, facts);
     }
     return PDNN_OK;
@@ -441,7 +438,7 @@ static struct pdnn_str compared_text(const struct evidence *e, const struct pdnn
         if (!differ)
             continue;
         pdnn_str_printf(&text, "%s%s ", text.length ? "; " : "",
-                        e->selection->results.header[axes->column[k]]);
+                        pdnn_results_name(&e->selection->results, axes->column[k]));
         for (size_t i = 0; i < e->series.count; i++)
             pdnn_str_printf(&text, "%s%s", i ? ", " : "",
                             pdnn_selection_get(e->selection, e->series.at[i], axes->column[k]));
@@ -495,7 +492,7 @@ static void keep_usable(const struct check *check, bool trains, struct pdnn_seri
 static int column_of(const struct check *check, const char *axis) {
     if (axis == minibatch && check->family)
         axis = check->family->params[check->family->minibatch_param].name;
-    return pdnn_csv_find(&check->selection->results, axis);
+    return pdnn_results_named(&check->selection->results, axis);
 }
 
 static void find_sets(struct check *check, const struct direction *direction, struct pdnn_axes *axes,

@@ -21,7 +21,7 @@ bool pdnn_compare_is_across(const struct pdnn_comparison *comparison, const char
  * a key is the same whether the key had its default or not. */
 void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct pdnn_selection *table,
                         size_t row, struct pdnn_str *id) {
-    const char *text = pdnn_csv_get(&table->results, row, table->id);
+    const char *text = pdnn_results_text(&table->results, row, table->id);
     size_t length = strcspn(text, "/:");
     const char *between = "";
     length += text[length] ? 1 : 0;
@@ -39,19 +39,20 @@ void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct p
 
 /* The values of a key in a table, those of failed rows too. */
 static void add_values(const struct pdnn_selection *table, const char *key, struct pdnn_texts *values) {
-    int column = pdnn_csv_find(&table->results, key);
+    int column = pdnn_results_named(&table->results, key);
     for (size_t i = 0; i < table->count + table->left_out; i++) {
         size_t row = i < table->count ? table->row[i] : table->left[i - table->count];
-        pdnn_texts_add(values, pdnn_csv_get(&table->results, row, column));
+        pdnn_texts_add(values, pdnn_results_text(&table->results, row, column));
     }
 }
 
 bool pdnn_compare_belongs(const struct pdnn_comparison *comparison, int side, size_t row) {
-    const struct pdnn_csv *results = &pdnn_comparison_side(comparison, side)->results;
+    const struct pdnn_results *results = &pdnn_comparison_side(comparison, side)->results;
     for (size_t k = 0; k < comparison->n_across; k++) {
         const struct pdnn_across_key *key = &comparison->across[k];
         if (key->value[side] &&
-            strcmp(pdnn_csv_get(results, row, pdnn_csv_find(results, key->name)), key->value[side]) != 0)
+            strcmp(pdnn_results_text(results, row, pdnn_results_named(results, key->name)),
+                   key->value[side]) != 0)
             return false;
     }
     return true;
@@ -116,7 +117,7 @@ static enum pdnn_status check_key(const struct pdnn_comparison *comparison, cons
     for (size_t i = comparison->n_directories; i-- > 0;) {
         struct pdnn_err missing = {0};
         if (pdnn_selection_key(&comparison->table[i], name, &column, &missing) == PDNN_OK) {
-            *key = comparison->table[i].results.header[column];
+            *key = pdnn_results_name(&comparison->table[i].results, column);
             return PDNN_OK;
         }
         if (i == 0 && err)

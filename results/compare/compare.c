@@ -3,8 +3,6 @@
 #include "base/units.h"
 #include "results/compare/across.h"
 #include "results/stats/means.h"
-#include "results/query/several.h"
-#include "results/query/results_reader.h"
 #include "runtime/protocol/visit.h"
 
 #include <inttypes.h>
@@ -82,7 +80,7 @@ const struct pdnn_table_def pdnn_unpaired_def = {"compare-unpaired", "instances 
                                                  unpaired_columns, PDNN_UNPAIRED_COLUMNS};
 
 static int column_of(const struct pdnn_comparison *comparison, int side, const char *name) {
-    return pdnn_csv_find(&pdnn_comparison_side(comparison, side)->results, name);
+    return pdnn_results_named(&pdnn_comparison_side(comparison, side)->results, name);
 }
 
 const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
@@ -109,8 +107,8 @@ static void find_keys(struct pdnn_comparison *comparison) {
     struct pdnn_texts names = {0};
     for (size_t t = 0; t < comparison->n_directories; t++) {
         const struct pdnn_selection *table = &comparison->table[t];
-        for (int column = table->first_key; column < table->end_key; column++)
-            pdnn_texts_add(&names, table->results.header[column]);
+        for (int column = table->results.first_key; column < table->results.end_key; column++)
+            pdnn_texts_add(&names, pdnn_results_name(&table->results, column));
     }
     comparison->key = pdnn_arena_alloc(&comparison->arena, names.count, sizeof *comparison->key);
     for (; comparison->n_keys < names.count; comparison->n_keys++)
@@ -189,8 +187,9 @@ static enum pdnn_status add_row(struct pdnn_comparison *comparison, struct join 
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
                          "--across threads=1:2, or more keys",
-                         comparison->directory[side], table->results.lines[entry->row[side]],
-                         table->results.lines[row], comparison->n_across ? " but for what is to differ" : "");
+                         comparison->directory[side], pdnn_results_line(&table->results, entry->row[side]),
+                         pdnn_results_line(&table->results, row),
+                         comparison->n_across ? " but for what is to differ" : "");
     entry->has[side] = true;
     entry->row[side] = row;
     entry->at[side] = at;
@@ -274,16 +273,16 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
     pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_ID, id);
     for (int side = 0; side < PDNN_SIDES; side++) {
         const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-        const struct pdnn_csv *results = &table->results;
+        const struct pdnn_results *results = &table->results;
         size_t row = entry->row[side], s = (size_t)side;
         if (!entry->has[side])
             continue;
-        const char *reason = pdnn_csv_get(results, row, column_of(comparison, side, "reason"));
+        const char *reason = pdnn_results_text(results, row, column_of(comparison, side, "reason"));
         if (!*reason && entry->at[side] != SIZE_MAX && !(entry_ns(comparison, entry, side) > 0))
             reason = "its time is not above zero";
-        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + s, pdnn_csv_get(results, row, table->id));
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + s, pdnn_results_text(results, row, table->id));
         pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_STATUS + s,
-                            pdnn_csv_get(results, row, table->status));
+                            pdnn_results_text(results, row, table->status));
         pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_REASON + s, reason);
     }
 }

@@ -2,6 +2,7 @@
  * (ceilings.csv), and what the gradients of models reach on it. */
 #include "base/memory.h"
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
@@ -77,7 +78,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     return p->chart.n_points
                ? PDNN_OK
                : pdnn_fail(err, PDNN_INVALID, "%s has no model with several ranks and no measured link",
-                           p->selection.directory[0]);
+                           p->selection.results.directory[0]);
 }
 
 static void put_data(struct picture *p) {
@@ -100,7 +101,7 @@ static void write_script(struct picture *p) {
     pdnn_plot_titles(&p->script, "All-reduce in", &p->selection);
     p->chart.x_title = "bytes: of a message, or of a model's gradients";
     p->chart.y_title = "bus_gbs (1e9 B/s)";
-    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
     p->chart.dot = any[true] && any[false] ? "one message, with nothing beside it" : NULL;
     p->chart.no_dot = any[true] && any[false] ? "the gradients of a model" : NULL;
     p->chart.caption[0] = "What each of p ranks sends if they form a ring, 2(p-1)/p of the bytes, over the "
@@ -121,7 +122,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         status = find_columns(&p, request, err);
     if (status == PDNN_OK)
-        status = pdnn_ceilings_read_in(p.selection.directory[0], p.ceilings, err);
+        status = pdnn_ceilings_read_in(p.selection.results.directory[0], p.ceilings, err);
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)

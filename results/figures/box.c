@@ -1,3 +1,4 @@
+#include "results/table/csv.h"
 #include "results/figures/box.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -8,7 +9,6 @@
 #include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
-#include "results/query/results_reader.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -374,7 +374,8 @@ static void put_data(struct picture *p) {
     const double q[] = {style->low_whisker, style->low, style->middle, style->high, style->high_whisker};
     pdnn_csv_put_text(&writer, "family");
     for (size_t k = 0; k < p->request->keys.count; k++)
-        pdnn_csv_put_text(&writer, pdnn_key_column(selection->results.header[p->request->keys.column[k]]));
+        pdnn_csv_put_text(
+            &writer, pdnn_key_column(pdnn_results_name(&selection->results, p->request->keys.column[k])));
     static const char *const columns[] = {"kind",   "name", "instances",    "low_whisker", "low",
                                           "middle", "high", "high_whisker", NULL};
     pdnn_csv_put_header(&writer, columns);

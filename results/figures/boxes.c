@@ -48,8 +48,8 @@ static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_re
     p->box.selection = &p->selection;
     p->box.left_out = p->selection.left_out;
     for (size_t at = 0; at < p->selection.count; at++) {
-        double value;
-        if (pdnn_parse_double(pdnn_selection_get(&p->selection, at, column), &value))
+        double value = pdnn_selection_number(&p->selection, at, column);
+        if (!isnan(value))
             add_value(p, at, value);
         else
             p->box.left_out++;
@@ -136,14 +136,14 @@ static void choose_keys(struct picture *p) {
     const struct pdnn_selection *selection = p->box.selection;
     bool empty;
     for (size_t s = 0; s < PDNN_SETTING_COUNT; s++) {
-        int column = pdnn_csv_find(&selection->results, pdnn_settings[s].name);
+        int column = pdnn_results_named(&selection->results, pdnn_settings[s].name);
         /* A setting that some lack follows another one, as the optimizer does the mode. */
         if (varies(p, column, &empty) && !empty && !pdnn_selection_follows(selection, column) &&
-            p->box.keys.count + (selection->n_directories > 1) < PDNN_SELECTION_AXES_MAX)
+            p->box.keys.count + (selection->results.n_directories > 1) < PDNN_SELECTION_AXES_MAX)
             p->box.keys.column[p->box.keys.count++] = column;
     }
-    int results = pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS);
-    if (selection->n_directories > 1 && varies(p, results, &empty))
+    int results = selection->results.results;
+    if (selection->results.n_directories > 1 && varies(p, results, &empty))
         p->box.keys.column[p->box.keys.count++] = results;
 }
 

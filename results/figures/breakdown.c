@@ -1,6 +1,7 @@
 /* `paradnn plot breakdown`: one bar per instance, divided into where its time goes. Groups have the order and
  * the colors of results/query/op_groups.h. The looks are in results/figures/breakdown.gp. */
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/caption.h"
 #include "results/figures/file.h"
@@ -148,10 +149,10 @@ static void put_numbers(struct picture *p, const char *block, bool dark) {
 static void put_data(struct picture *p) {
     struct pdnn_csv_writer writer = {&p->data, false};
     static const char *const columns[] = {"id", "set", "step_ns", "part", "share_pct", NULL};
-    int results = pdnn_csv_find(&p->selection.results, PDNN_SEVERAL_RESULTS);
-    bool several = p->selection.n_directories > 1;
+    int results = p->selection.results.results;
+    bool several = p->selection.results.n_directories > 1;
     if (several)
-        pdnn_csv_put_text(&writer, PDNN_SEVERAL_RESULTS);
+        pdnn_csv_put_text(&writer, PDNN_RESULTS_KEY);
     pdnn_csv_put_header(&writer, columns);
     for (size_t b = 0; b < p->all.count; b++) {
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
@@ -232,7 +233,8 @@ static double put_captions(struct picture *p, bool named_by_values, struct pdnn_
 /* Without axes, bars are named by all keys that differ, unless those are too many. */
 static void choose_names(struct picture *p) {
     p->named = p->axes;
-    for (int column = p->selection.family; column < p->selection.end_key && !p->axes.count; column++) {
+    for (int column = p->selection.family; column < p->selection.results.end_key && !p->axes.count;
+         column++) {
         if (!pdnn_selection_varies(&p->selection, column) || pdnn_selection_follows(&p->selection, column))
             continue;
         if (p->named.count == PDNN_SELECTION_AXES_MAX) {

@@ -3,7 +3,6 @@
 #include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
 #include "results/store/results.h"
-#include "results/query/results_reader.h"
 #include "results/store/tables.h"
 
 #include <stdio.h>
@@ -26,14 +25,14 @@ static void put_common(const char *name, const char *value, struct pdnn_str *out
 /* The column's value if all chosen instances share it, else NULL. Of several directories also those that did
  * not end ok count: one of them may have no others. */
 static const char *common_value(const struct pdnn_selection *selection, const char *name) {
-    int column = pdnn_csv_find(&selection->results, name);
+    int column = pdnn_results_named(&selection->results, name);
     const char *value = selection->count ? pdnn_selection_get(selection, 0, column) : "";
     for (size_t at = 1; at < selection->count; at++) {
         if (strcmp(pdnn_selection_get(selection, at, column), value) != 0)
             return NULL;
     }
-    for (size_t i = 0; selection->n_directories > 1 && i < selection->left_out; i++) {
-        if (strcmp(pdnn_csv_get(&selection->results, selection->left[i], column), value) != 0)
+    for (size_t i = 0; selection->results.n_directories > 1 && i < selection->left_out; i++) {
+        if (strcmp(pdnn_results_text(&selection->results, selection->left[i], column), value) != 0)
             return NULL;
     }
     return value;
@@ -110,7 +109,7 @@ static void put_titles(struct pdnn_str *script, struct pdnn_str *title, struct p
 /* ", 34 composed, 5 predicted": how many instances did not run. */
 static void put_methods(const struct pdnn_selection *selection, struct pdnn_str *out) {
     static const char *const methods[] = {"composed", "predicted"};
-    int column = pdnn_csv_find(&selection->results, "method");
+    int column = selection->results.at[PDNN_RESULT_METHOD];
     for (size_t i = 0; i < sizeof methods / sizeof *methods && column >= 0; i++) {
         size_t count = 0;
         for (size_t at = 0; at < selection->count; at++)
@@ -126,9 +125,9 @@ void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pd
     pdnn_str_printf(&title, "%s", what);
     if (length > 3 && (strcmp(what + length - 3, " in") == 0 || strcmp(what + length - 3, " of") == 0)) {
         pdnn_str_append(&title, " ", 1);
-        pdnn_plot_directories(selection->directory, selection->n_directories, &title);
+        pdnn_plot_directories(selection->results.directory, selection->results.n_directories, &title);
     }
-    put_cpu(selection->directory, selection->n_directories, &subtitle);
+    put_cpu(selection->results.directory, selection->results.n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_value(selection, common[i]), &subtitle);
     put_methods(selection, &subtitle);
@@ -170,7 +169,7 @@ void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
 
 enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,
                                   struct pdnn_err *err) {
-    return pdnn_results_column(&selection->results, name, column, err);
+    return pdnn_results_ask(&selection->results, name, column, err);
 }
 
 const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {

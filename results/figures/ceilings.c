@@ -212,7 +212,7 @@ static void put_data(struct picture *p) {
     writer.columns = several ? columns : columns + 1;
     writer.n_columns = PDNN_CEILINGS_COLUMNS + several;
     pdnn_table_init(&table, &pdnn_ceilings_def);
-    pdnn_table_add_column(&table, &(struct pdnn_column_def){.name = PDNN_SEVERAL_RESULTS});
+    pdnn_table_add_column(&table, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
     for (size_t i = 0; i < p->ceilings->count; i++) {
         struct pdnn_ceiling roof = p->ceilings->row[i];
         char name[PATH_MAX];

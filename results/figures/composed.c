@@ -1,5 +1,6 @@
 /* `paradnn plot composed`: composed over measured times of the models that a directory has both of. */
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/compare/composed_pairs.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
@@ -129,7 +130,7 @@ static void write_script(struct picture *p) {
     pdnn_plot_titles(&p->script, "Composed over measured times in", &p->selection);
     p->chart.x_title = "measured time of a step (ms)";
     p->chart.y_title = "composed over measured";
-    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
     p->chart.caption[0] = "Each point is one model that was both composed of its operators' times and run";
     p->chart.caption[1] = "Below 1 the sum is too short; dashed: 10 % off";
     if (p->n_predicted && p->n_predicted < p->chart.n_points) {

@@ -1,12 +1,12 @@
 /* `paradnn plot heatmap`: a column over two axes (results/query/grid.h). The looks are in
  * results/figures/heatmap.gp. */
+#include "results/table/csv.h"
 #include "results/query/grid.h"
 #include "base/units.h"
 #include "results/figures/caption.h"
 #include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
-#include "results/query/results_reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -50,9 +50,9 @@ static enum pdnn_status find_axis(struct picture *p, const char *name, int other
 /* A mean over several directories would say nothing: each has its panels, unless an axis or --by tells them
  * apart. */
 static void part_directories(struct picture *p) {
-    int results = pdnn_csv_find(&p->selection.results, PDNN_SEVERAL_RESULTS);
-    int version = pdnn_csv_find(&p->selection.results, PDNN_SEVERAL_VERSION);
-    bool parted = p->selection.n_directories == 1 || p->x == results || p->y == results;
+    int results = p->selection.results.results;
+    int version = p->selection.results.version;
+    bool parted = p->selection.results.n_directories == 1 || p->x == results || p->y == results;
     for (size_t k = 0; k < p->keys.count && !parted; k++)
         parted = p->keys.column[k] == results || p->keys.column[k] == version;
     if (!parted && p->keys.count < PDNN_SELECTION_AXES_MAX)
@@ -68,7 +68,8 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
     if (status == PDNN_OK)
         status = find_axis(p, request->y, p->x, &p->y, err);
     if (status == PDNN_OK && p->x == p->y)
-        status = pdnn_fail(err, PDNN_INVALID, "both axes are %s", p->selection.results.header[p->x]);
+        status =
+            pdnn_fail(err, PDNN_INVALID, "both axes are %s", pdnn_results_name(&p->selection.results, p->x));
     if (status == PDNN_OK)
         status = pdnn_plot_column(&p->selection,
                                   request->value ? request->value : pdnn_selection_utilization(&p->selection),
@@ -80,7 +81,7 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
     for (size_t k = 0; status == PDNN_OK && k < p->keys.count; k++) {
         if (p->keys.column[k] == p->x || p->keys.column[k] == p->y)
             status = pdnn_fail(err, PDNN_INVALID, "--by %s is an axis already",
-                               p->selection.results.header[p->keys.column[k]]);
+                               pdnn_results_name(&p->selection.results, p->keys.column[k]));
     }
     p->axes = (struct pdnn_axes){.column = {p->x, p->y}, .count = 2};
     return status;
@@ -89,12 +90,13 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
 /* "fc, mode=infer"; empty for a single panel without keys. */
 static void panel_name(const struct picture *p, const struct pdnn_grid_panel *panel, struct pdnn_str *name) {
     if (p->grid.families > 1)
-        pdnn_str_printf(name, "%s", pdnn_csv_get(&p->selection.results, panel->row, p->selection.family));
+        pdnn_str_printf(name, "%s",
+                        pdnn_results_text(&p->selection.results, panel->row, p->selection.family));
     for (size_t k = 0; k < p->keys.count; k++) {
         int column = p->keys.column[k];
-        const char *value = pdnn_csv_get(&p->selection.results, panel->row, column);
-        pdnn_str_printf(name, "%s%s=%s", name->length ? ", " : "", p->selection.results.header[column],
-                        *value ? value : "-");
+        const char *value = pdnn_results_text(&p->selection.results, panel->row, column);
+        pdnn_str_printf(name, "%s%s=%s", name->length ? ", " : "",
+                        pdnn_results_name(&p->selection.results, column), *value ? value : "-");
     }
 }
 
@@ -196,7 +198,8 @@ static void put_scale(struct picture *p) {
     pdnn_str_printf(&p->script, "CBLOG = %d\n", logarithmic);
     pdnn_plot_variable(&p->script, "CBMIN", p->low);
     pdnn_plot_variable(&p->script, "CBMAX", p->high);
-    pdnn_gnuplot_text(&p->script, "COLOR", pdnn_plot_axis(p->selection.results.header[p->value], title));
+    pdnn_gnuplot_text(&p->script, "COLOR",
+                      pdnn_plot_axis(pdnn_results_name(&p->selection.results, p->value), title));
     if (logarithmic)
         put_ticks_of_scale(p);
     else
@@ -340,9 +343,9 @@ static void put_data_cell(struct picture *p, struct pdnn_csv_writer *writer,
     const struct pdnn_grid_cell *cell = &panel->cell[x + p->grid.x.count * y];
     if (!cell->models && !cell->failed)
         return;
-    pdnn_csv_put_text(writer, pdnn_csv_get(&p->selection.results, panel->row, p->selection.family));
+    pdnn_csv_put_text(writer, pdnn_results_text(&p->selection.results, panel->row, p->selection.family));
     for (size_t k = 0; k < p->keys.count; k++)
-        pdnn_csv_put_text(writer, pdnn_csv_get(&p->selection.results, panel->row, p->keys.column[k]));
+        pdnn_csv_put_text(writer, pdnn_results_text(&p->selection.results, panel->row, p->keys.column[k]));
     pdnn_csv_put_text(writer, p->grid.x.step[x]);
     pdnn_csv_put_text(writer, p->grid.y.step[y]);
     pdnn_csv_put_number(writer, cell->mean, PDNN_DIGITS_TABLE);
@@ -355,10 +358,11 @@ static void put_data(struct picture *p) {
     struct pdnn_csv_writer writer = {&p->data, false};
     pdnn_csv_put_text(&writer, "family");
     for (size_t k = 0; k < p->keys.count; k++)
-        pdnn_csv_put_text(&writer, pdnn_key_column(p->selection.results.header[p->keys.column[k]]));
+        pdnn_csv_put_text(&writer,
+                          pdnn_key_column(pdnn_results_name(&p->selection.results, p->keys.column[k])));
     pdnn_csv_put_text(&writer, pdnn_key_column(p->grid.x.name));
     pdnn_csv_put_text(&writer, pdnn_key_column(p->grid.y.name));
-    pdnn_csv_put_text(&writer, pdnn_key_column(p->selection.results.header[p->value]));
+    pdnn_csv_put_text(&writer, pdnn_key_column(pdnn_results_name(&p->selection.results, p->value)));
     pdnn_csv_put_text(&writer, "models");
     pdnn_csv_put_text(&writer, "failed");
     pdnn_csv_end_row(&writer);
@@ -370,7 +374,7 @@ static void put_data(struct picture *p) {
 
 static void write_script(struct picture *p) {
     char title[PDNN_AXIS_TEXT + 32], what[PDNN_AXIS_TEXT];
-    snprintf(what, sizeof what, "%.100s in", p->selection.results.header[p->value]);
+    snprintf(what, sizeof what, "%.100s in", pdnn_results_name(&p->selection.results, p->value));
     pdnn_plot_titles(&p->script, what, &p->selection);
     put_captions(p);
     pdnn_plot_variable(&p->script, "WIDTH", width);

@@ -1,6 +1,7 @@
 /* `paradnn plot infeed`: how much of the machine a model uses against the share of its step that waits for
  * data. */
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
@@ -48,7 +49,8 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
 }
 
 static void put_data(struct picture *p) {
-    const char *columns[] = {"id", "infeed_pct", p->selection.results.header[p->value], "color", NULL};
+    const char *columns[] = {"id", "infeed_pct", pdnn_results_name(&p->selection.results, p->value), "color",
+                             NULL};
     struct pdnn_csv_writer writer = {&p->data, false};
     pdnn_csv_put_header(&writer, columns);
     for (size_t i = 0; i < p->chart.n_points; i++) {
@@ -63,8 +65,8 @@ static void put_data(struct picture *p) {
 static void write_script(struct picture *p) {
     pdnn_plot_titles(&p->script, "Waiting for data in", &p->selection);
     p->chart.x_title = "share of the step that waits for its minibatch (%)";
-    p->chart.y_title = pdnn_plot_axis(p->selection.results.header[p->value], p->y_title);
-    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.y_title = pdnn_plot_axis(pdnn_results_name(&p->selection.results, p->value), p->y_title);
+    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
     p->chart.caption[0] =
         "Each point is one model; what waits loses that much of the machine, whatever its ops do";
     p->chart.caption[1] = p->n_least ? "Points at 0.1 % wait that long or less" : NULL;

@@ -2,6 +2,7 @@
  * operational intensity. */
 #include "base/memory.h"
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/compare/compare.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/caption.h"

@@ -2,6 +2,7 @@
  * the model's time. */
 #include "base/memory.h"
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"

@@ -2,6 +2,7 @@
  * operational intensity or any other column, with the ridge points of both. */
 #include "base/memory.h"
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/stats/means.h"
 #include "results/whatif/projection.h"
 #include "results/figures/caption.h"
@@ -139,7 +140,7 @@ static void write_script(struct picture *p) {
     pdnn_plot_titles(&p->script, "Projected speed-up of", &p->selection);
     p->chart.x_title = pdnn_plot_axis(p->x, x_title);
     p->chart.y_title = "projected speed-up of a step";
-    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
     p->chart.caption[0] = pdnn_str_text(&caption);
     if (p->n_moved && p->n_moved < p->chart.n_points) {
         p->chart.dot = "half gets another bound";

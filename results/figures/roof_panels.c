@@ -1,4 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#include "results/table/csv.h"
 #include "results/figures/roofs.h"
 #include "results/store/tables.h"
 
@@ -131,7 +132,7 @@ void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, struct pdnn_cha
 /* The first visit to any chosen instance of the directory. */
 static const char *first_start(const struct pdnn_selection *selection, size_t source) {
     const char *first = "";
-    int column = pdnn_csv_find(&selection->results, "started_utc");
+    int column = selection->results.at[PDNN_RESULT_STARTED_UTC];
     for (size_t at = 0; at < selection->count; at++) {
         const char *started = pdnn_selection_get(selection, at, column);
         if (pdnn_selection_source(selection, at) == source && *started &&
@@ -145,7 +146,7 @@ static void subtitle(const struct pdnn_plot_roofs *roofs, const struct pdnn_sele
                      const char *left_out, struct pdnn_str *text) {
     struct pdnn_str cpu = {0};
     const char *first = first_start(selection, roofs->source);
-    pdnn_environment_get(selection->directory[roofs->source], "cpu", &cpu);
+    pdnn_environment_get(selection->results.directory[roofs->source], "cpu", &cpu);
     pdnn_str_printf(text, "%s, %s thread%s", cpu.length ? cpu.text : "unknown machine", roofs->threads,
                     strcmp(roofs->threads, "1") == 0 ? "" : "s");
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
@@ -172,7 +173,7 @@ void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *
         const struct pdnn_plot_roofs *roofs = &panels->panel[panel];
         struct pdnn_str title = {0}, below = {0};
         int length;
-        const char *name = pdnn_directory_name(panels->selection->directory[roofs->source], &length);
+        const char *name = pdnn_directory_name(panels->selection->results.directory[roofs->source], &length);
         pdnn_str_printf(&title, "%s of %.*s: %zu %s%s", what, length, name, roofs->count, noun,
                         roofs->count == 1 ? "" : "s");
         subtitle(roofs, panels->selection, panel ? "" : left_out, &below);
@@ -186,7 +187,7 @@ void pdnn_roof_panels_end_row(const struct pdnn_roof_panels *panels, size_t pane
     const struct pdnn_plot_roofs *roofs = &panels->panel[panel];
     if (panels->count > 1) {
         int length;
-        const char *name = pdnn_directory_name(panels->selection->directory[roofs->source], &length);
+        const char *name = pdnn_directory_name(panels->selection->results.directory[roofs->source], &length);
         char text[PATH_MAX];
         snprintf(text, sizeof text, "%.*s", length, name);
         pdnn_csv_put_text(writer, text);
@@ -218,7 +219,7 @@ void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const char *co
     for (const char *const *column = columns; *column; column++)
         pdnn_csv_put_text(&writer, *column);
     if (panels->count > 1) {
-        pdnn_csv_put_text(&writer, PDNN_SEVERAL_RESULTS);
+        pdnn_csv_put_text(&writer, PDNN_RESULTS_KEY);
         pdnn_csv_put_text(&writer, "threads");
     }
     pdnn_csv_end_row(&writer);

@@ -1,5 +1,6 @@
 /* `paradnn plot roofline`: the measured roofs and one point per instance. */
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
@@ -33,7 +34,7 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
                   {"threads", &other},
                   {"started_utc", &other}};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        *needed[i].column = pdnn_csv_find(&p->selection.results, needed[i].name);
+        *needed[i].column = pdnn_results_named(&p->selection.results, needed[i].name);
         if (*needed[i].column < 0)
             return pdnn_fail(err, PDNN_INVALID, "%s/results.csv:1: column '%s' is missing",
                              request->directory[0], needed[i].name);
@@ -50,11 +51,9 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
     p->at = pdnn_arena_alloc(&p->arena, selection->count + 1, sizeof *p->at);
     chart->point = pdnn_arena_alloc(&p->arena, selection->count + 1, sizeof *chart->point);
     for (size_t at = 0; at < selection->count; at++) {
-        struct pdnn_spot spot;
-        bool drawn = pdnn_parse_double(pdnn_selection_get(selection, at, p->intensity), &spot.x) &&
-                     pdnn_parse_double(pdnn_selection_get(selection, at, p->gflops), &spot.y) && spot.x > 0 &&
-                     spot.y > 0;
-        if (!drawn) {
+        struct pdnn_spot spot = {pdnn_selection_number(selection, at, p->intensity),
+                                 pdnn_selection_number(selection, at, p->gflops)};
+        if (!(spot.x > 0 && spot.y > 0)) {
             p->left_out++;
             continue;
         }
@@ -99,7 +98,7 @@ static void write_script(struct picture *p) {
     pdnn_str_finish(&left_out);
     p->chart.x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     p->chart.y_title = "performance (GFLOP/s)";
-    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
     p->chart.caption[0] = "Each point is one model. The lines are the best this machine was measured to do: "
                           "bandwidth of each memory level (slanted), arithmetic (level).";
     p->chart.caption[1] =

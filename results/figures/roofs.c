@@ -1,3 +1,4 @@
+#include "results/table/csv.h"
 #include "results/figures/roofs.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -150,8 +151,8 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const struc
     size_t main_panel = 0, first = panels->count;
     if (counts.count) {
         panels->ceilings[source] = pdnn_alloc(1, sizeof **panels->ceilings);
-        if (pdnn_ceilings_read_in(drawn->selection->directory[source], panels->ceilings[source], err) !=
-            PDNN_OK)
+        if (pdnn_ceilings_read_in(drawn->selection->results.directory[source], panels->ceilings[source],
+                                  err) != PDNN_OK)
             return err->status;
     }
     for (size_t k = 0; k < counts.count; k++) {
@@ -189,19 +190,20 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const struc
 enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels,
                                        const struct pdnn_selection *selection, const size_t *at, size_t n,
                                        struct pdnn_arena *arena, struct pdnn_err *err) {
-    const struct drawn drawn = {selection, at, n, pdnn_csv_find(&selection->results, "threads"),
-                                pdnn_csv_find(&selection->results, "dtype")};
+    const struct drawn drawn = {selection, at, n,
+                                pdnn_results_setting(&selection->results, PDNN_SETTING_THREADS),
+                                pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE)};
     *panels = (struct pdnn_roof_panels){.selection = selection};
     panels->panel_of = pdnn_arena_alloc(arena, n + 1, sizeof *panels->panel_of);
-    panels->ceilings = pdnn_alloc(selection->n_directories, sizeof *panels->ceilings);
+    panels->ceilings = pdnn_alloc(selection->results.n_directories, sizeof *panels->ceilings);
     enum pdnn_status status = PDNN_OK;
-    for (size_t source = 0; status == PDNN_OK && source < selection->n_directories; source++)
+    for (size_t source = 0; status == PDNN_OK && source < selection->results.n_directories; source++)
         status = find_panels(panels, &drawn, source, err);
     return status;
 }
 
 void pdnn_roof_panels_finish(struct pdnn_roof_panels *panels) {
-    for (size_t i = 0; panels->ceilings && i < panels->selection->n_directories; i++)
+    for (size_t i = 0; panels->ceilings && i < panels->selection->results.n_directories; i++)
         free(panels->ceilings[i]);
     free(panels->ceilings);
 }

@@ -4,6 +4,7 @@
 #ifndef RESULTS_FIGURES_ROOFS_H
 #define RESULTS_FIGURES_ROOFS_H
 
+#include "results/table/csv.h"
 #include "results/rows/roofline.h"
 #include "results/query/selection.h"
 #include "results/figures/chart.h"

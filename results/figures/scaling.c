@@ -4,6 +4,7 @@
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
 #include "base/texts.h"
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/stats/means.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
@@ -41,8 +42,7 @@ struct picture {
 };
 
 static double number_in(const struct picture *p, size_t at, int column) {
-    double value;
-    return pdnn_parse_double(pdnn_selection_get(&p->selection, at, column), &value) ? value : NAN;
+    return pdnn_selection_number(&p->selection, at, column);
 }
 
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
@@ -53,16 +53,17 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
         return status;
     p->batch = pdnn_selection_minibatch(&p->selection);
     p->per_one = strcmp(key, "ranks") == 0;
-    p->exchange[0] = p->per_one ? pdnn_csv_find(&p->selection.results, "allreduce") : -1;
-    p->exchange[1] = p->per_one ? pdnn_csv_find(&p->selection.results, "bucket") : -1;
-    p->low_ns = pdnn_csv_find(&p->selection.results, "ci_low_ns");
-    p->high_ns = pdnn_csv_find(&p->selection.results, "ci_high_ns");
-    snprintf(p->one, sizeof p->one, "%s", p->selection.results.header[p->threads]);
+    p->exchange[0] = p->per_one ? pdnn_results_setting(&p->selection.results, PDNN_SETTING_ALLREDUCE) : -1;
+    p->exchange[1] = p->per_one ? pdnn_results_setting(&p->selection.results, PDNN_SETTING_BUCKET) : -1;
+    p->low_ns = p->selection.results.at[PDNN_RESULT_CI_LOW_NS];
+    p->high_ns = p->selection.results.at[PDNN_RESULT_CI_HIGH_NS];
+    snprintf(p->one, sizeof p->one, "%s", pdnn_results_name(&p->selection.results, p->threads));
     size_t length = strlen(p->one);
     if (length > 1 && p->one[length - 1] == 's')
         p->one[length - 1] = 0;
     status = pdnn_plot_column(&p->selection, "pct_of_peak", &p->peak, err);
-    const char *color = request->color ? request->color : p->selection.results.header[p->threads];
+    const char *color =
+        request->color ? request->color : pdnn_results_name(&p->selection.results, p->threads);
     return status == PDNN_OK ? pdnn_plot_column(&p->selection, color, &p->color, err) : status;
 }
 
@@ -336,7 +337,7 @@ static void write_script(struct picture *p) {
     pdnn_plot_titles(&p->script, title, &p->selection);
     p->chart.x_title = x_title;
     p->chart.y_title = y_title;
-    p->chart.color_title = p->selection.results.header[p->color];
+    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
     p->chart.caption[0] = caption;
     p->chart.caption[1] = "Percentages are of the peak of the fewest, times N";
     if (p->n_weak && p->n_weak < p->chart.n_points) {

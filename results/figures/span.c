@@ -35,9 +35,8 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         box.at = at;
         box.value = value;
         box.left_out = selection.left_out;
-        if (selection.n_directories > 1)
-            box.keys = (struct pdnn_axes){.column = {pdnn_csv_find(&selection.results, PDNN_SEVERAL_RESULTS)},
-                                          .count = 1};
+        if (selection.results.n_directories > 1)
+            box.keys = (struct pdnn_axes){.column = {selection.results.results}, .count = 1};
         for (size_t i = 0; i < selection.count; i++) {
             at[box.n_values] = i;
             if (pdnn_parse_double(pdnn_selection_get(&selection, i, column), &value[box.n_values]))

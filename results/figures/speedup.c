@@ -1,6 +1,7 @@
 /* `paradnn plot speedup`: the ratios of a comparison (results/compare/compare.h) against a column, with a
  * line where both platforms are equally fast. */
 #include "base/units.h"
+#include "results/table/csv.h"
 #include "results/compare/compare_sums.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
@@ -27,7 +28,7 @@ static enum pdnn_status find_side(const struct picture *p, const char *name, int
     const struct pdnn_selection *a = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
     const struct pdnn_selection *b = pdnn_comparison_side(&p->comparison, PDNN_SIDE_B);
     int column;
-    bool only_b = pdnn_csv_find(&a->results, name) < 0 && pdnn_csv_find(&b->results, name) >= 0;
+    bool only_b = pdnn_results_named(&a->results, name) < 0 && pdnn_results_named(&b->results, name) >= 0;
     *side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
     return pdnn_plot_column(only_b ? b : a, name, &column, err);
 }

@@ -1,6 +1,5 @@
 #include "results/fit/design_matrix.h"
 #include "base/texts.h"
-#include "results/query/results_reader.h"
 #include "base/units.h"
 
 #include <math.h>
@@ -37,14 +36,15 @@ static const char *cell(const struct builder *b, size_t row, int column) {
 
 static enum pdnn_status find_sources(struct builder *b, struct pdnn_err *err) {
     const struct pdnn_selection *selection = b->request->selection;
-    size_t n_keys = (size_t)(selection->end_key - selection->first_key);
+    size_t n_keys = (size_t)(selection->results.end_key - selection->results.first_key);
     size_t count = b->request->n_on ? b->request->n_on : n_keys;
     b->source = pdnn_arena_alloc(b->arena, count + 1, sizeof *b->source);
     for (size_t i = 0; i < count; i++) {
         struct source *source = &b->source[i];
-        *source = (struct source){.column = selection->first_key + (int)i, .named = b->request->n_on > 0};
+        *source =
+            (struct source){.column = selection->results.first_key + (int)i, .named = b->request->n_on > 0};
         if (source->named &&
-            pdnn_results_column(&selection->results, b->request->on[i], &source->column, err) != PDNN_OK)
+            pdnn_results_ask(&selection->results, b->request->on[i], &source->column, err) != PDNN_OK)
             return err->status;
         for (size_t k = 0; k < i; k++) {
             if (b->source[k].column == source->column)
@@ -117,7 +117,7 @@ static void leave_out(struct builder *b) {
 
 static void add_term(struct builder *b, const struct source *source, enum pdnn_term_state state,
                      const char *word) {
-    const char *key = b->request->selection->results.header[source->column];
+    const char *key = pdnn_results_name(&b->request->selection->results, source->column);
     struct pdnn_design *made = &b->made;
     const char *name =
         word ? pdnn_arena_printf(b->arena, "%s=%s", key, word) : pdnn_arena_strdup(b->arena, key);
@@ -138,7 +138,7 @@ static enum pdnn_status add_number(struct builder *b, const struct source *sourc
                 return PDNN_OK;
             }
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' is %g, which has no logarithm, in %.512s",
-                             b->request->selection->results.header[source->column], number,
+                             pdnn_results_name(&b->request->selection->results, source->column), number,
                              cell(b, row, b->request->selection->id));
         }
         x[row] = b->request->logarithms ? log(number) : number;
@@ -157,7 +157,7 @@ static void add_words(struct builder *b, const struct source *source) {
 }
 
 static enum pdnn_status add_source(struct builder *b, const struct source *source, struct pdnn_err *err) {
-    const char *key = b->request->selection->results.header[source->column];
+    const char *key = pdnn_results_name(&b->request->selection->results, source->column);
     if (source->is_empty && !source->named)
         return PDNN_OK; /* another family's */
     if (source->varies && source->is_number)

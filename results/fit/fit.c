@@ -1,8 +1,8 @@
+#include "results/table/csv.h"
 #include "results/fit/fit.h"
 #include "base/texts.h"
 #include "base/units.h"
 #include "results/stats/least_squares.h"
-#include "results/query/results_reader.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -247,7 +247,7 @@ enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_ta
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err) {
     int found;
-    if (pdnn_results_column(&selection->results, column, &found, err) != PDNN_OK)
+    if (pdnn_results_ask(&selection->results, column, &found, err) != PDNN_OK)
         return err->status;
     double *made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
     for (size_t at = 0; at < selection->count; at++) {

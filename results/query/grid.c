@@ -1,3 +1,4 @@
+#include "results/table/csv.h"
 #include "results/query/grid.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -14,7 +15,7 @@ static size_t row_of(const struct pdnn_grid_request *request, size_t at) {
 }
 
 static const char *get(const struct pdnn_grid_request *request, size_t at, int column) {
-    return pdnn_csv_get(&request->selection->results, row_of(request, at), column);
+    return pdnn_results_text(&request->selection->results, row_of(request, at), column);
 }
 
 /* Tried, but there is no time. */
@@ -113,7 +114,7 @@ static enum pdnn_status make_axis(const struct pdnn_grid_request *request, int c
     struct entry *entries = pdnn_alloc(room, sizeof *entries);
     size_t count = distinct(request, column, entries);
     enum pdnn_status status = PDNN_OK;
-    *axis = (struct pdnn_grid_axis){.name = request->selection->results.header[column]};
+    *axis = (struct pdnn_grid_axis){.name = pdnn_results_name(&request->selection->results, column)};
     if (count > PDNN_GRID_EXACT_MAX)
         status = make_bins(entries, count, arena, axis, err);
     for (; !axis->binned && axis->count < count; axis->count++) {
@@ -167,7 +168,7 @@ static enum pdnn_status find_panel(const struct pdnn_grid_request *request, size
 /* Until pdnn_grid ends, `mean` of a cell is a sum. */
 static enum pdnn_status place_rows(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
                                    struct pdnn_grid *grid, struct pdnn_err *err) {
-    const int method = pdnn_csv_find(&request->selection->results, "method");
+    const int method = request->selection->results.at[PDNN_RESULT_METHOD];
     for (size_t at = 0; at < request->selection->count + request->selection->left_out; at++) {
         double value;
         size_t panel;
@@ -249,7 +250,7 @@ int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken) {
     int best = -1, minibatch = pdnn_selection_minibatch(selection);
     if (taken < 0 && minibatch >= 0 && count_values(selection, minibatch) > 1)
         return minibatch;
-    for (int column = selection->first_key; column < selection->end_key; column++) {
+    for (int column = selection->results.first_key; column < selection->results.end_key; column++) {
         size_t count = column == taken ? 0 : count_values(selection, column);
         if (count > most) {
             most = count;
@@ -275,7 +276,7 @@ enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_
         status = place_rows(request, arena, &made, err);
     if (status == PDNN_OK && !made.models)
         status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has %s, %s and a number in %s",
-                           made.x.name, made.y.name, selection->results.header[request->value]);
+                           made.x.name, made.y.name, pdnn_results_name(&selection->results, request->value));
     if (status != PDNN_OK)
         return status;
     finish_cells(&made);

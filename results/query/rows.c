@@ -4,8 +4,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/query/filter.h"
-#include "results/query/results_reader.h"
+#include "results/query/select.h"
 #include "results/store/tables.h"
 
 #include <limits.h>
@@ -18,25 +17,26 @@
 
 #define ENVIRONMENT_LIMIT_BYTES ((size_t)1 << 20)
 
-static const char *const number_columns[PDNN_REPORT_NUMBERS] = {
-    [PDNN_REPORT_TIME_NS] = "time_ns_median",
-    [PDNN_REPORT_LOW_NS] = "ci_low_ns",
-    [PDNN_REPORT_HIGH_NS] = "ci_high_ns",
-    [PDNN_REPORT_FLOP] = "in_bounds_flop_count",
-    [PDNN_REPORT_BYTES] = "byte_count",
-    [PDNN_REPORT_PARAMS] = "params",
-    [PDNN_REPORT_MEMORY_BYTES] = "memory_bytes",
-    [PDNN_REPORT_GFLOPS] = "gflops",
-    [PDNN_REPORT_GBS] = "bw_gbs",
-    [PDNN_REPORT_INTENSITY] = "intensity_flop_per_byte",
-    [PDNN_REPORT_PCT_OF_ROOF] = "pct_of_roof",
-    [PDNN_REPORT_PCT_OF_PEAK] = "pct_of_peak",
-    [PDNN_REPORT_EXAMPLES_PER_S] = "examples_per_s",
+static const enum pdnn_result_column number_columns[PDNN_REPORT_NUMBERS] = {
+    [PDNN_REPORT_TIME_NS] = PDNN_RESULT_TIME_NS_MEDIAN,
+    [PDNN_REPORT_LOW_NS] = PDNN_RESULT_CI_LOW_NS,
+    [PDNN_REPORT_HIGH_NS] = PDNN_RESULT_CI_HIGH_NS,
+    [PDNN_REPORT_FLOP] = PDNN_RESULT_IN_BOUNDS_FLOP_COUNT,
+    [PDNN_REPORT_BYTES] = PDNN_RESULT_BYTE_COUNT,
+    [PDNN_REPORT_PARAMS] = PDNN_RESULT_PARAMS,
+    [PDNN_REPORT_MEMORY_BYTES] = PDNN_RESULT_MEMORY_BYTES,
+    [PDNN_REPORT_GFLOPS] = PDNN_RESULT_GFLOPS,
+    [PDNN_REPORT_GBS] = PDNN_RESULT_BW_GBS,
+    [PDNN_REPORT_INTENSITY] = PDNN_RESULT_INTENSITY_FLOP_PER_BYTE,
+    [PDNN_REPORT_PCT_OF_ROOF] = PDNN_RESULT_PCT_OF_ROOF,
+    [PDNN_REPORT_PCT_OF_PEAK] = PDNN_RESULT_PCT_OF_PEAK,
+    [PDNN_REPORT_EXAMPLES_PER_S] = PDNN_RESULT_EXAMPLES_PER_S,
 };
 
-static const char *const word_columns[PDNN_REPORT_WORDS] = {
-    [PDNN_REPORT_STATUS] = "status",    [PDNN_REPORT_REASON] = "reason",   [PDNN_REPORT_BOUND] = "bound",
-    [PDNN_REPORT_LEVEL] = "roof_level", [PDNN_REPORT_FLAGS] = "row_flags",
+static const enum pdnn_result_column word_columns[PDNN_REPORT_WORDS] = {
+    [PDNN_REPORT_STATUS] = PDNN_RESULT_STATUS,   [PDNN_REPORT_REASON] = PDNN_RESULT_REASON,
+    [PDNN_REPORT_BOUND] = PDNN_RESULT_BOUND,     [PDNN_REPORT_LEVEL] = PDNN_RESULT_ROOF_LEVEL,
+    [PDNN_REPORT_FLAGS] = PDNN_RESULT_ROW_FLAGS,
 };
 
 static enum pdnn_status path_of(const struct pdnn_report_source *source, const char *file,
@@ -62,9 +62,9 @@ static enum pdnn_status read_environment(struct pdnn_report_source *source, stru
 static enum pdnn_status read_source(struct pdnn_report_rows *rows, struct pdnn_report_source *source,
                                     struct pdnn_err *err) {
     char path[PATH_MAX];
-    enum pdnn_status status = pdnn_results_read(source->directory, &source->results, &rows->arena, err);
+    enum pdnn_status status = pdnn_results_open(&source->results, &source->directory, 1, err);
     if (status == PDNN_OK)
-        status = pdnn_filter_keep(&source->results, rows->only, rows->n_only, err);
+        status = pdnn_results_select(&source->results, rows->only, rows->n_only, &source->chosen, err);
     if (status == PDNN_OK)
         status = path_of(source, "ceilings.csv", path, err);
     source->ceilings = pdnn_alloc(1, sizeof *source->ceilings);
@@ -90,29 +90,16 @@ static void name_sources(struct pdnn_report_rows *rows) {
     }
 }
 
-/* Where the columns are in one source's table. */
-struct places {
-    int id, number[PDNN_REPORT_NUMBERS], word[PDNN_REPORT_WORDS];
-};
-
-static struct places find_places(const struct pdnn_csv *csv) {
-    struct places places = {.id = pdnn_csv_find(csv, "id")};
+static void fill_row(struct pdnn_report_rows *rows, const struct pdnn_report_source *source, size_t at,
+                     struct pdnn_report_row *row) {
+    const struct pdnn_results *results = &source->results;
+    const size_t of = source->chosen.at[at];
+    row->id = pdnn_results_text(results, of, results->at[PDNN_RESULT_ID]);
     for (size_t k = 0; k < PDNN_REPORT_NUMBERS; k++)
-        places.number[k] = pdnn_csv_find(csv, number_columns[k]);
+        row->number[k] = pdnn_results_number(results, of, results->at[number_columns[k]]);
     for (size_t k = 0; k < PDNN_REPORT_WORDS; k++)
-        places.word[k] = pdnn_csv_find(csv, word_columns[k]);
-    return places;
-}
-
-static void fill_row(struct pdnn_report_rows *rows, const struct pdnn_csv *csv, const struct places *places,
-                     size_t at, struct pdnn_report_row *row) {
-    row->id = pdnn_csv_get(csv, at, places->id);
-    for (size_t k = 0; k < PDNN_REPORT_NUMBERS; k++) {
-        if (!pdnn_parse_double(pdnn_csv_get(csv, at, places->number[k]), &row->number[k]))
-            row->number[k] = NAN;
-    }
-    for (size_t k = 0; k < PDNN_REPORT_WORDS; k++)
-        row->word[k] = pdnn_texts_add(&rows->word[k], pdnn_csv_get(csv, at, places->word[k]));
+        row->word[k] =
+            pdnn_texts_add(&rows->word[k], pdnn_results_text(results, of, results->at[word_columns[k]]));
     row->is_ok = strcmp(pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS), "ok") == 0 &&
                  row->number[PDNN_REPORT_TIME_NS] > 0;
 }
@@ -120,17 +107,16 @@ static void fill_row(struct pdnn_report_rows *rows, const struct pdnn_csv *csv, 
 static void fill_rows(struct pdnn_report_rows *rows) {
     size_t total = 0;
     for (size_t s = 0; s < rows->n_sources; s++)
-        total += rows->source[s].results.n_rows;
+        total += rows->source[s].chosen.count;
     rows->row = pdnn_arena_alloc(&rows->arena, total + 1, sizeof *rows->row);
     for (size_t s = 0; s < rows->n_sources; s++) {
         struct pdnn_report_source *source = &rows->source[s];
-        struct places places = find_places(&source->results);
         source->first_row = rows->n_rows;
-        source->n_rows = source->results.n_rows;
+        source->n_rows = source->chosen.count;
         for (size_t at = 0; at < source->n_rows; at++) {
             struct pdnn_report_row *row = &rows->row[rows->n_rows++];
             row->source = s;
-            fill_row(rows, &source->results, &places, at, row);
+            fill_row(rows, source, at, row);
             rows->n_ok += row->is_ok;
         }
     }
@@ -164,11 +150,16 @@ static void sort_axis(struct pdnn_report_rows *rows, struct pdnn_report_axis *ax
     free(place);
 }
 
-const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, const char *column) {
+/* A row's cell in a column of its source's table. */
+static const char *cell_of(const struct pdnn_report_rows *rows, size_t row, int column) {
+    const struct pdnn_report_source *source = &rows->source[rows->row[row].source];
+    return pdnn_results_text(&source->results, source->chosen.at[row - source->first_row], column);
+}
+
+const char *pdnn_report_setting(const struct pdnn_report_rows *rows, size_t row, enum pdnn_setting setting) {
     if (row >= rows->n_rows)
         return "";
-    const struct pdnn_report_source *source = &rows->source[rows->row[row].source];
-    return pdnn_csv_get(&source->results, row - source->first_row, pdnn_csv_find(&source->results, column));
+    return cell_of(rows, row, pdnn_results_setting(&rows->source[rows->row[row].source].results, setting));
 }
 
 static void add_axis(struct pdnn_report_rows *rows, const char *name, bool is_source, bool always) {
@@ -177,13 +168,11 @@ static void add_axis(struct pdnn_report_rows *rows, const char *name, bool is_so
     int column[2] = {-1, -1};
     axis.of_row = pdnn_arena_alloc(&rows->arena, rows->n_rows + 1, sizeof *axis.of_row);
     for (size_t s = 0; s < rows->n_sources; s++)
-        column[s] = pdnn_csv_find(&rows->source[s].results, name);
+        column[s] = pdnn_results_named(&rows->source[s].results, name);
     for (size_t r = 0; r < rows->n_rows; r++) {
-        const struct pdnn_report_source *source = &rows->source[rows->row[r].source];
         size_t s = rows->row[r].source;
-        axis.of_row[r] = pdnn_texts_add(
-            &texts,
-            is_source ? source->name : pdnn_csv_get(&source->results, r - source->first_row, column[s]));
+        axis.of_row[r] =
+            pdnn_texts_add(&texts, is_source ? rows->source[s].name : cell_of(rows, r, column[s]));
     }
     /* A key that only some rows have, always with one value, says no more than the key that decides it. */
     size_t n_values = texts.count - (pdnn_texts_find(&texts, "") != SIZE_MAX);
@@ -196,16 +185,16 @@ static void add_axis(struct pdnn_report_rows *rows, const char *name, bool is_so
 
 /* The keys of results.csv: what lies between family and status. */
 static void find_axes(struct pdnn_report_rows *rows) {
-    rows->axis = pdnn_arena_alloc(&rows->arena, 2 * PDNN_CSV_COLUMNS_MAX + 2, sizeof *rows->axis);
+    rows->axis = pdnn_arena_alloc(&rows->arena, 2 * PDNN_TABLE_COLUMNS_MAX + 2, sizeof *rows->axis);
     add_axis(rows, "family", false, true);
     if (rows->n_sources > 1)
         add_axis(rows, "source", true, true);
     for (size_t s = 0; s < rows->n_sources; s++) {
-        const struct pdnn_csv *csv = &rows->source[s].results;
-        int end = pdnn_csv_find(csv, "status");
-        for (int k = pdnn_csv_find(csv, "family") + 1; k < end; k++) {
-            if (s == 0 || pdnn_csv_find(&rows->source[0].results, csv->header[k]) < 0)
-                add_axis(rows, csv->header[k], false, false);
+        const struct pdnn_results *results = &rows->source[s].results;
+        for (int k = results->first_key; k < results->end_key; k++) {
+            const char *name = pdnn_results_name(results, k);
+            if (s == 0 || pdnn_results_named(&rows->source[0].results, name) < 0)
+                add_axis(rows, name, false, false);
         }
     }
 }
@@ -236,10 +225,10 @@ enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows,
     *rows = (struct pdnn_report_rows){
         .n_sources = request->n_directories, .only = request->only, .n_only = request->n_only};
     enum pdnn_status status = PDNN_OK;
-    for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++) {
+    for (size_t s = 0; s < rows->n_sources; s++)
         rows->source[s].directory = rows->source[s].name = request->directories[s];
+    for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++)
         status = read_source(rows, &rows->source[s], err);
-    }
     name_sources(rows);
     if (status == PDNN_OK)
         fill_rows(rows);
@@ -257,7 +246,8 @@ enum pdnn_status pdnn_report_rows_read(struct pdnn_report_rows *rows,
 
 void pdnn_report_rows_finish(struct pdnn_report_rows *rows) {
     for (size_t s = 0; s < rows->n_sources; s++) {
-        pdnn_csv_finish(&rows->source[s].results);
+        pdnn_results_close(&rows->source[s].results);
+        pdnn_rows_finish(&rows->source[s].chosen);
         free(rows->source[s].ceilings);
         pdnn_str_finish(&rows->source[s].environment);
     }

@@ -4,11 +4,8 @@
 #ifndef RESULTS_QUERY_ROWS_H
 #define RESULTS_QUERY_ROWS_H
 
-#include "base/arena.h"
 #include "base/err.h"
-#include "base/str.h"
-#include "base/texts.h"
-#include "results/table/csv.h"
+#include "results/query/results.h"
 #include "runtime/protocol/ceilings.h"
 
 #include <stdbool.h>
@@ -64,7 +61,8 @@ struct pdnn_report_axis {
 struct pdnn_report_source {
     const char *directory;
     const char *name; /* the last part of its path, made distinct */
-    struct pdnn_csv results;
+    struct pdnn_results results;
+    struct pdnn_row_list chosen; /* its rows that are asked for */
     struct pdnn_ceilings *ceilings;
     struct pdnn_str environment; /* text of environment.yaml; empty: none */
     size_t first_row, n_rows;
@@ -87,7 +85,7 @@ struct pdnn_report_rows {
 struct pdnn_report_request {
     const char *const *directories; /* one or two */
     size_t n_directories;
-    const char *const *only; /* which rows, as in results/query/filter.h */
+    const char *const *only; /* which rows, as in results/query/select.h */
     size_t n_only;
     const char *progress[2]; /* by directory: what is said of a sweep that is not done; NULL: nothing */
 };
@@ -104,8 +102,8 @@ const struct pdnn_report_axis *pdnn_report_axis_find(const struct pdnn_report_ro
 const char *pdnn_report_word_text(const struct pdnn_report_rows *rows, const struct pdnn_report_row *row,
                                   enum pdnn_report_word word);
 
-/* The cell of a row in the column of this name, "" if its table has no such column. */
-const char *pdnn_report_cell(const struct pdnn_report_rows *rows, size_t row, const char *column);
+/* The run setting of a row, "" if it has none. */
+const char *pdnn_report_setting(const struct pdnn_report_rows *rows, size_t row, enum pdnn_setting setting);
 
 /* Appends what tells the row from others of its source, "fc nodes=256 batch=4": the family if there are
  * several, and the keys that vary within it. The script has the same names. */

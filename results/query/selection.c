@@ -1,10 +1,9 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "results/query/selection.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "models/family.h"
 #include "models/instance.h"
-#include "results/query/filter.h"
-#include "results/query/results_reader.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +11,15 @@
 #include <string.h>
 
 const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column) {
-    return pdnn_csv_get(&selection->results, selection->row[at], column);
+    return pdnn_results_text(&selection->results, selection->row[at], column);
+}
+
+double pdnn_selection_number(const struct pdnn_selection *selection, size_t at, int column) {
+    return pdnn_results_number(&selection->results, selection->row[at], column);
 }
 
 size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at) {
-    return selection->several.source ? selection->several.source[selection->row[at]] : 0;
+    return selection->results.source[selection->row[at]];
 }
 
 bool pdnn_selection_follows(const struct pdnn_selection *selection, int column) {
@@ -29,33 +32,32 @@ bool pdnn_selection_follows(const struct pdnn_selection *selection, int column) 
             return false;
         several = true;
     }
-    return several && strcmp(selection->results.header[column], PDNN_SEVERAL_RESULTS) != 0;
+    return several && column != selection->results.results;
 }
 
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at) {
-    double ns;
-    return pdnn_parse_double(pdnn_selection_get(selection, at, selection->step), &ns) ? ns : NAN;
+    return pdnn_selection_number(selection, at, selection->step);
 }
 
-static bool has_number(const struct pdnn_selection *selection, const char *name) {
-    int column = pdnn_csv_find(&selection->results, name);
-    double value;
-    for (size_t at = 0; at < selection->count && column >= 0; at++) {
-        if (pdnn_parse_double(pdnn_selection_get(selection, at, column), &value))
-            return true;
-    }
-    return false;
+static bool has_number(const struct pdnn_selection *selection, enum pdnn_result_column column) {
+    size_t at = 0;
+    while (at < selection->count &&
+           isnan(pdnn_selection_number(selection, at, selection->results.at[column])))
+        at++;
+    return at < selection->count;
 }
 
 const char *pdnn_selection_utilization(const struct pdnn_selection *selection) {
-    bool has_rate = !has_number(selection, "pct_of_peak") && has_number(selection, "gflops");
+    bool has_rate =
+        !has_number(selection, PDNN_RESULT_PCT_OF_PEAK) && has_number(selection, PDNN_RESULT_GFLOPS);
     return has_rate ? "gflops" : "pct_of_peak";
 }
 
 int pdnn_selection_minibatch(const struct pdnn_selection *selection) {
     const struct pdnn_family_def *family =
         selection->count ? pdnn_family_find(pdnn_selection_get(selection, 0, selection->family)) : NULL;
-    return family ? pdnn_csv_find(&selection->results, family->params[family->minibatch_param].name) : -1;
+    return family ? pdnn_results_named(&selection->results, family->params[family->minibatch_param].name)
+                  : -1;
 }
 
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at) {
@@ -63,79 +65,62 @@ bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t 
 }
 
 static void find_columns(struct pdnn_selection *selection) {
-    const struct pdnn_csv *results = &selection->results;
-    selection->id = pdnn_csv_find(results, "id");
-    selection->family = pdnn_csv_find(results, "family");
-    selection->status = pdnn_csv_find(results, "status");
-    selection->step = pdnn_csv_find(results, "time_ns_median");
-    selection->extrapolated = pdnn_csv_find(results, "extrapolated");
-    selection->first_key = selection->family + 1;
-    selection->end_name = selection->status;
-    selection->end_key =
-        selection->n_directories > 1 ? pdnn_csv_find(results, PDNN_SEVERAL_VERSION) : selection->status;
+    const int *at = selection->results.at;
+    selection->id = at[PDNN_RESULT_ID];
+    selection->family = at[PDNN_RESULT_FAMILY];
+    selection->status = at[PDNN_RESULT_STATUS];
+    selection->step = at[PDNN_RESULT_TIME_NS_MEDIAN];
+    selection->extrapolated = at[PDNN_RESULT_EXTRAPOLATED];
 }
 
 enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
                                     struct pdnn_err *err) {
-    const char *const *keys = selection->results.header + selection->first_key;
-    int count = selection->end_name - selection->first_key;
-    int found = pdnn_results_find(&selection->results, name);
-    if (found >= selection->first_key && found < selection->end_name) {
+    const struct pdnn_results *results = &selection->results;
+    int found = pdnn_results_named(results, name);
+    if (found >= results->first_key && found < results->end_name) {
         *column = found;
         return PDNN_OK;
     }
     char suggestion[PDNN_SUGGESTION_TEXT];
-    pdnn_suggest(suggestion, name, keys, count > 0 ? (size_t)count : 0);
+    const char **keys = pdnn_alloc(results->table.n_columns, sizeof *keys);
+    size_t count = 0;
+    for (int key = results->first_key; key < results->end_name; key++)
+        keys[count++] = pdnn_results_name(results, key);
+    pdnn_suggest(suggestion, name, keys, count);
+    free(keys);
     return pdnn_fail(err, PDNN_INVALID, "results.csv has no hyper-parameter or run setting '%.64s'%s", name,
                      suggestion);
 }
 
-static enum pdnn_status choose_rows(struct pdnn_selection *selection, const struct pdnn_filter *filter,
-                                    struct pdnn_err *err) {
-    const struct pdnn_csv *results = &selection->results;
-    selection->row = pdnn_alloc(results->n_rows + 1, sizeof *selection->row);
-    selection->left = pdnn_alloc(results->n_rows + 1, sizeof *selection->left);
-    for (size_t row = 0; row < results->n_rows; row++) {
-        double step_ns;
-        if (!pdnn_filter_matches(filter, results, row))
-            continue;
-        if (strcmp(pdnn_csv_get(results, row, selection->status), "ok") == 0 &&
-            pdnn_parse_double(pdnn_csv_get(results, row, selection->step), &step_ns))
+static void choose_rows(struct pdnn_selection *selection, const struct pdnn_row_list *rows) {
+    const struct pdnn_results *results = &selection->results;
+    selection->row = pdnn_alloc(rows->count + 1, sizeof *selection->row);
+    selection->left = pdnn_alloc(rows->count + 1, sizeof *selection->left);
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t row = rows->at[i];
+        if (strcmp(pdnn_results_text(results, row, selection->status), "ok") == 0 &&
+            !isnan(pdnn_results_number(results, row, selection->step)))
             selection->row[selection->count++] = row;
         else
             selection->left[selection->left_out++] = row;
     }
-    if (filter->count && !selection->count)
-        return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
-    return PDNN_OK;
-}
-
-static enum pdnn_status read_all(struct pdnn_selection *selection, const char *const *directories, size_t n,
-                                 struct pdnn_err *err) {
-    const char **kept = pdnn_arena_alloc(&selection->arena, n, sizeof *kept);
-    for (size_t i = 0; i < n; i++)
-        kept[i] = pdnn_arena_strdup(&selection->arena, directories[i]);
-    selection->directory = kept;
-    selection->n_directories = n;
-    if (n == 1)
-        return pdnn_results_read(kept[0], &selection->results, &selection->arena, err);
-    enum pdnn_status status = pdnn_several_read(kept, n, &selection->arena, &selection->several, err);
-    selection->results = selection->several.table;
-    return status;
 }
 
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err) {
     struct pdnn_selection opened = {.count = 0};
-    struct pdnn_filter filter = {.count = 0};
-    enum pdnn_status status = read_all(&opened, directories, n_directories, err);
-    if (status == PDNN_OK) {
-        find_columns(&opened);
-        status = pdnn_filter_parse(&opened.results, only, n_only, &opened.arena, &filter, err);
-    }
+    struct pdnn_row_list rows = {0};
+    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n_directories, err);
+    if (status != PDNN_OK)
+        return status;
+    find_columns(&opened);
+    status = pdnn_results_select(&opened.results, only, n_only, &rows, err);
     if (status == PDNN_OK)
-        status = choose_rows(&opened, &filter, err);
+        choose_rows(&opened, &rows);
+    pdnn_rows_finish(&rows);
+    if (status == PDNN_OK && n_only && !opened.count)
+        status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
     if (status == PDNN_OK)
         *selection = opened;
     else
@@ -149,9 +134,7 @@ enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const cha
 }
 
 void pdnn_selection_close(struct pdnn_selection *selection) {
-    pdnn_csv_finish(&selection->results);
-    pdnn_several_finish(&selection->several);
-    pdnn_arena_finish(&selection->arena);
+    pdnn_results_close(&selection->results);
     free(selection->row);
     free(selection->left);
     *selection = (struct pdnn_selection){.count = 0};
@@ -185,22 +168,22 @@ static bool same_field(const struct pdnn_selection *selection, size_t a, size_t 
     return strcmp(pdnn_selection_get(selection, a, column), pdnn_selection_get(selection, b, column)) == 0;
 }
 
-/* True if family and all keys except the axes are equal. */
-static bool same_others(const struct pdnn_selection *selection, const struct pdnn_axes *axes, size_t a,
-                        size_t b) {
-    bool across = is_axis(axes, pdnn_csv_find(&selection->results, PDNN_SEVERAL_RESULTS));
-    for (int column = selection->family; column < selection->end_key; column++) {
-        if (!is_axis(axes, column) && !same_field(selection, a, b, column) &&
-            !(across && column > selection->family && pdnn_selection_follows(selection, column)))
-            return false;
+/* What two members of a series have in common: family and all keys but the axes, and those that `results`
+ * decides where it is an axis. */
+static size_t common_columns(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                             int *columns) {
+    bool across = selection->results.results >= 0 && is_axis(axes, selection->results.results);
+    size_t count = 0;
+    for (int column = selection->family; column < selection->results.end_key; column++) {
+        bool follows = across && column > selection->family && pdnn_selection_follows(selection, column);
+        if (!is_axis(axes, column) && !follows && pdnn_selection_varies(selection, column))
+            columns[count++] = column;
     }
-    return true;
+    return count;
 }
 
-static bool belongs(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+static bool accepts(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                     const struct pdnn_series *series, size_t at) {
-    if (!same_others(selection, axes, series->at[0], at))
-        return false;
     for (size_t i = 0; axes->alike && i < series->count; i++) {
         if (!axes->alike(selection, series->at[i], at))
             return false;
@@ -208,47 +191,81 @@ static bool belongs(const struct pdnn_selection *selection, const struct pdnn_ax
     return true;
 }
 
+struct order {
+    const struct pdnn_selection *selection;
+    const struct pdnn_axes *axes;
+};
+
 /* Words keep the order of the file. */
-static int compare_members(const struct pdnn_selection *selection, const struct pdnn_axes *axes, size_t a,
-                           size_t b) {
+static int compare_members(const void *a, const void *b, void *user) {
+    const struct order *by = user;
+    const size_t one = *(const size_t *)a, other = *(const size_t *)b;
     int order = 0;
-    for (size_t k = 0; k < axes->count && !order; k++)
-        order = pdnn_compare_numbers_first(pdnn_selection_get(selection, a, axes->column[k]),
-                                           pdnn_selection_get(selection, b, axes->column[k]));
-    return order;
+    for (size_t k = 0; k < by->axes->count && !order; k++)
+        order = pdnn_compare_numbers_first(pdnn_selection_get(by->selection, one, by->axes->column[k]),
+                                           pdnn_selection_get(by->selection, other, by->axes->column[k]));
+    return order ? order : (one > other) - (one < other);
 }
 
-/* Moves the last member to its place; it comes later in the file than all others. */
-static void sort_last(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                      struct pdnn_series *series) {
-    size_t last = series->at[series->count - 1], i = series->count - 1;
-    for (; i > 0 && compare_members(selection, axes, series->at[i - 1], last) > 0; i--)
-        series->at[i] = series->at[i - 1];
-    series->at[i] = last;
+/* By row, which series it belongs to. A series' next one has the same values in the common columns, but is
+ * not alike. */
+static size_t number_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                            struct pdnn_series *made, size_t *of) {
+    struct pdnn_texts keys = {0};
+    struct pdnn_str key = {0};
+    int *columns = pdnn_alloc(selection->results.table.n_columns, sizeof *columns);
+    size_t *first = pdnn_alloc(selection->count + 1, sizeof *first),
+           *next = pdnn_alloc(selection->count + 1, sizeof *next), n_made = 0,
+           n_columns = common_columns(selection, axes, columns);
+    for (size_t at = 0; at < selection->count; at++) {
+        pdnn_str_clear(&key);
+        for (size_t c = 0; c < n_columns; c++)
+            pdnn_str_printf(&key, "%s\n", pdnn_selection_get(selection, at, columns[c]));
+        size_t known = keys.count, number = pdnn_texts_add(&keys, pdnn_str_text(&key)),
+               *link = &first[number];
+        if (number == known)
+            *link = SIZE_MAX;
+        while (*link != SIZE_MAX && !accepts(selection, axes, &made[*link], at))
+            link = &next[*link];
+        if (*link == SIZE_MAX) {
+            *link = n_made;
+            made[n_made] = (struct pdnn_series){pdnn_alloc(1, sizeof *made->at), 0};
+            next[n_made++] = SIZE_MAX;
+        }
+        of[at] = *link;
+        struct pdnn_series *one = &made[*link];
+        if (axes->alike)
+            one->at = pdnn_resize(one->at, one->count + 1, sizeof *one->at);
+        one->at[axes->alike ? one->count : 0] = at;
+        one->count++;
+    }
+    pdnn_texts_finish(&keys);
+    pdnn_str_finish(&key);
+    free(columns);
+    free(first);
+    free(next);
+    return n_made;
 }
 
 /* Series by series, so that the members of each are contiguous in one array. */
 void pdnn_selection_series(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                            struct pdnn_arena *arena, struct pdnn_series **series, size_t *n_series) {
-    size_t count = selection->count, n_made = 0, n_members = 0;
+    size_t count = selection->count, n_members = 0;
     struct pdnn_series *made = pdnn_arena_alloc(arena, count + 1, sizeof *made);
     size_t *members = pdnn_arena_alloc(arena, count + 1, sizeof *members);
-    bool *taken = pdnn_arena_alloc(arena, count + 1, sizeof *taken);
-    for (size_t first = 0; first < count; first++) {
-        if (taken[first])
-            continue;
-        struct pdnn_series *one = &made[n_made++];
-        *one = (struct pdnn_series){members + n_members, 1};
-        one->at[0] = first;
-        for (size_t at = first + 1; at < count; at++) {
-            if (taken[at] || !belongs(selection, axes, one, at))
-                continue;
-            taken[at] = true;
-            one->at[one->count++] = at;
-            sort_last(selection, axes, one);
-        }
-        n_members += one->count;
+    size_t *of = pdnn_alloc(count + 1, sizeof *of), n_made = number_series(selection, axes, made, of);
+    struct order by = {selection, axes};
+    for (size_t i = 0; i < n_made; i++) {
+        free(made[i].at);
+        made[i].at = members + n_members;
+        n_members += made[i].count;
+        made[i].count = 0;
     }
+    for (size_t at = 0; at < count; at++)
+        made[of[at]].at[made[of[at]].count++] = at;
+    for (size_t i = 0; i < n_made; i++)
+        qsort_r(made[i].at, made[i].count, sizeof *made[i].at, compare_members, &by);
+    free(of);
     *series = made;
     *n_series = n_made;
 }
@@ -270,7 +287,7 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
         bool starred = false;
         length = strcspn(id, ",");
         for (size_t k = 0; k < axes->count && name < length; k++) {
-            if (names_key(id, name, selection->results.header[axes->column[k]]))
+            if (names_key(id, name, pdnn_results_name(&selection->results, axes->column[k])))
                 starred = found[k] = true;
         }
         pdnn_str_append(out, id, starred ? name + 1 : length);
@@ -280,14 +297,14 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
     }
     for (size_t k = 0; k < axes->count; k++) {
         if (!found[k] && *pdnn_selection_get(selection, at, axes->column[k]))
-            pdnn_str_printf(out, ",%s=*", selection->results.header[axes->column[k]]);
+            pdnn_str_printf(out, ",%s=*", pdnn_results_name(&selection->results, axes->column[k]));
     }
 }
 
 void pdnn_selection_names(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
     for (size_t k = 0; k < axes->count; k++)
-        pdnn_str_printf(out, "%s%s", k ? ", " : "", selection->results.header[axes->column[k]]);
+        pdnn_str_printf(out, "%s%s", k ? ", " : "", pdnn_results_name(&selection->results, axes->column[k]));
 }
 
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
@@ -323,12 +340,13 @@ static const char *majority(const struct pdnn_selection *selection, int column) 
 static void append_key(const struct pdnn_selection *selection, int column, const char *value,
                        struct pdnn_str *out) {
     if (*value)
-        pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "", selection->results.header[column], value);
+        pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",
+                        pdnn_results_name(&selection->results, column), value);
 }
 
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
-    for (int column = selection->family; column < selection->end_key; column++) {
+    for (int column = selection->family; column < selection->results.end_key; column++) {
         const char *value = pdnn_selection_get(selection, at, column);
         if (is_axis(axes, column) || !pdnn_selection_varies(selection, column) ||
             pdnn_selection_follows(selection, column))
@@ -354,17 +372,17 @@ static bool has_values(const struct pdnn_selection *selection, int column) {
 
 void pdnn_selection_varying_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
     const char *separator = "";
-    for (int column = selection->family; column < selection->end_key; column++) {
+    for (int column = selection->family; column < selection->results.end_key; column++) {
         if (!has_values(selection, column))
             continue;
-        pdnn_str_printf(out, "%s%s", separator, selection->results.header[column]);
+        pdnn_str_printf(out, "%s%s", separator, pdnn_results_name(&selection->results, column));
         separator = " ";
     }
 }
 
 void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
     const char *separator = "";
-    for (int column = selection->family; column < selection->end_key; column++) {
+    for (int column = selection->family; column < selection->results.end_key; column++) {
         if (!has_values(selection, column))
             continue;
         const char *value = pdnn_selection_get(selection, at, column);
@@ -375,7 +393,7 @@ void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_
 
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
-    for (int column = selection->family; column < selection->end_key; column++) {
+    for (int column = selection->family; column < selection->results.end_key; column++) {
         if (is_axis(axes, column) || !pdnn_selection_varies(selection, column) ||
             pdnn_selection_follows(selection, column))
             continue;

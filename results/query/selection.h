@@ -5,41 +5,32 @@
 #ifndef RESULTS_QUERY_SELECTION_H
 #define RESULTS_QUERY_SELECTION_H
 
-#include "base/arena.h"
-#include "base/str.h"
-#include "results/query/several.h"
-#include "results/table/csv.h"
+#include "results/query/select.h"
 
 struct pdnn_selection {
-    struct pdnn_csv results;
-    struct pdnn_several several;  /* the tables of several directories, which results merges */
-    const char *const *directory; /* in the arena */
-    size_t n_directories;
-    struct pdnn_arena arena;      /* reprinted ids */
+    struct pdnn_results results;
     int id, family, status, step; /* column numbers; step is time_ns_median */
     int extrapolated;             /* column; -1: there is none, and nothing was extrapolated */
-    int first_key, end_key;       /* the range of key columns */
-    int end_name; /* the end of columns that may be named like keys: also `version`, which no row differs in
-                     alone */
-    size_t *row;  /* the chosen rows of results, in order */
+    size_t *row;                  /* the chosen rows of results, in order */
     size_t count;
     size_t *left;    /* rows that match too but did not end ok, in order */
     size_t left_out; /* how many */
 };
 
 /* Reads DIR/results.csv and keeps the rows that ended ok and that all texts of `only` ask for
- * (results/query/filter.h). PDNN_INVALID names the nearest column, or says that no row is left. */
+ * (results/query/select.h). PDNN_INVALID names the nearest column, or says that no row is left. */
 enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
                                      const char *const *only, size_t n_only, struct pdnn_err *err);
 
-/* The same from several directories, whose names are then the key `results` (results/query/several.h). */
+/* The same from several directories, whose names are then the key `results` (results/query/results.h). */
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err);
 void pdnn_selection_close(struct pdnn_selection *selection);
 
-/* The field of a chosen row, never NULL. */
+/* The cell of a chosen row as in files, never NULL; its number, NaN if it has none. */
 const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column);
+double pdnn_selection_number(const struct pdnn_selection *selection, size_t at, int column);
 
 /* The number of the directory that a chosen row comes from. */
 size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);

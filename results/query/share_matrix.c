@@ -6,10 +6,10 @@
 
 enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
                                          struct pdnn_ops_reader **readers, struct pdnn_err *err) {
-    struct pdnn_ops_reader *opened = pdnn_alloc(selection->n_directories, sizeof *opened);
+    struct pdnn_ops_reader *opened = pdnn_alloc(selection->results.n_directories, sizeof *opened);
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; status == PDNN_OK && i < selection->n_directories; i++)
-        status = pdnn_ops_reader_open(&opened[i], selection->directory[i], err);
+    for (size_t i = 0; status == PDNN_OK && i < selection->results.n_directories; i++)
+        status = pdnn_ops_reader_open(&opened[i], selection->results.directory[i], err);
     if (status == PDNN_OK)
         *readers = opened;
     else
@@ -18,7 +18,7 @@ enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
 }
 
 void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers) {
-    for (size_t i = 0; readers && i < selection->n_directories; i++)
+    for (size_t i = 0; readers && i < selection->results.n_directories; i++)
         pdnn_ops_reader_close(&readers[i]);
     free(readers);
 }

@@ -150,11 +150,11 @@ static void choose_family(const struct pdnn_selection *all, const char *family, 
     part->left = pdnn_arena_alloc(arena, all->left_out + 1, sizeof *part->left);
     part->count = part->left_out = 0;
     for (size_t i = 0; i < all->count; i++) {
-        if (strcmp(pdnn_csv_get(&all->results, all->row[i], all->family), family) == 0)
+        if (strcmp(pdnn_results_text(&all->results, all->row[i], all->family), family) == 0)
             part->row[part->count++] = all->row[i];
     }
     for (size_t i = 0; i < all->left_out; i++) {
-        if (strcmp(pdnn_csv_get(&all->results, all->left[i], all->family), family) == 0)
+        if (strcmp(pdnn_results_text(&all->results, all->left[i], all->family), family) == 0)
             part->left[part->left_out++] = all->left[i];
     }
 }
@@ -167,7 +167,7 @@ static void find_grid(const struct pdnn_report_page *page, size_t source, struct
     struct pdnn_grid_request request = {.selection = &selection, .keys = &no_keys, .x = -1};
     choose_family(&page->selection[source], map->family, arena, &selection);
     map->value = pdnn_selection_utilization(&selection);
-    request.value = pdnn_csv_find(&selection.results, map->value);
+    request.value = pdnn_results_named(&selection.results, map->value);
     request.x = pdnn_grid_choose_axis(&selection, -1);
     request.y = pdnn_grid_choose_axis(&selection, request.x);
     if (request.x >= 0 && request.y >= 0 && request.value >= 0 &&

@@ -33,7 +33,8 @@ static int64_t usual_threads(const struct picture *p) {
     int64_t threads = 1;
     size_t most = 0;
     if (!axis) {
-        pdnn_parse_i64(pdnn_report_cell(rows, rows->source[p->source].first_row, "threads"), &threads);
+        pdnn_parse_i64(pdnn_report_setting(rows, rows->source[p->source].first_row, PDNN_SETTING_THREADS),
+                       &threads);
         return threads;
     }
     for (size_t v = 0; v < axis->n_values; v++) {
@@ -56,7 +57,7 @@ static void find_dtypes(struct picture *p) {
     const struct pdnn_report_axis *axis = pdnn_report_axis_find(rows, "dtype");
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
         const char *name = pdnn_dtype_name(k);
-        const char *only = pdnn_report_cell(rows, source->first_row, "dtype");
+        const char *only = pdnn_report_setting(rows, source->first_row, PDNN_SETTING_DTYPE);
         bool used = !axis && strcmp(*only ? only : "f32", name) == 0;
         for (size_t v = 0; axis && v < axis->n_values; v++)
             used = used || strcmp(axis->value[v], name) == 0;

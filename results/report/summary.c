@@ -94,9 +94,9 @@ static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *sour
 /* The library of a source's rows; "" where they have several. */
 static const char *backend_of(const struct pdnn_report_rows *rows, size_t s) {
     size_t first = rows->source[s].first_row;
-    const char *backend = pdnn_report_cell(rows, first, "backend");
+    const char *backend = pdnn_report_setting(rows, first, PDNN_SETTING_BACKEND);
     for (size_t r = first; r < first + rows->source[s].n_rows; r++) {
-        if (strcmp(pdnn_report_cell(rows, r, "backend"), backend) != 0)
+        if (strcmp(pdnn_report_setting(rows, r, PDNN_SETTING_BACKEND), backend) != 0)
             return "";
     }
     return backend;

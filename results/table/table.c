@@ -150,6 +150,15 @@ void pdnn_table_set_empty(struct pdnn_table *table, size_t row, size_t column) {
     make_empty(&table->column[column], row);
 }
 
+/* "1e6" or "25557032.0": what other programs make of a count. */
+static bool whole_double_parse(const char *text, uint64_t *count) {
+    double number;
+    if (!pdnn_parse_double(text, &number) || !(number >= 0 && number < 0x1p63) || number != floor(number))
+        return false;
+    *count = (uint64_t)number;
+    return true;
+}
+
 bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const char *text) {
     struct pdnn_cells *cells = &table->column[column];
     uint64_t count;
@@ -164,7 +173,7 @@ bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const
     }
     switch (cells->def.kind) {
     case PDNN_KIND_COUNT:
-        if (!pdnn_count_parse(text, &count) || count == UINT64_MAX)
+        if ((!pdnn_count_parse(text, &count) && !whole_double_parse(text, &count)) || count == UINT64_MAX)
             return false;
         cells->count[row] = count;
         return true;

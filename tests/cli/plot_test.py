@@ -246,12 +246,12 @@ class Data(Case):
     def test_heatmap_bins_fractions_and_huge_numbers(self):
         numbers = [2.0 ** -n for n in range(1, 13)] + [1.5 * 2.0 ** -n for n in range(1, 13)] + [2.0 ** n for n in (53, 57, 62, 1023)] + [
             1.7976931348623157e308, 5e-324, 0, -3, -2.0 ** 70]
-        header = GRID_RESULTS.splitlines(keepends=True)[0]
-        for key, other in (("nodes", "batch"), ("batch", "nodes")):
+        header = GRID_RESULTS.splitlines(keepends=True)[0].replace("nodes", "width").replace("batch", "depth")  # keys of somebody's own
+        for key, other in (("width", "depth"), ("depth", "width")):
             row = ",".join({"id": "n{0}", "family": "fc", "status": "ok", "pct_of_peak": "50", key: "{1!r}"}.get(column, "1")
                            for column in header.strip().split(","))
             self.tables("many", header + "".join(row.format(*each) + "\n" for each in enumerate(numbers)))
-            rows = self.data("heatmap", "many", "--x", "nodes", "--y", "batch")
+            rows = self.data("heatmap", "many", "--x", "width", "--y", "depth")
             models = {row[key]: row["models"] for row in rows}
             self.assertEqual({row[other] for row in rows}, {"1"})
             # Names of bins are rounded to 6 digits.

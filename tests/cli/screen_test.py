@@ -198,7 +198,7 @@ class Sweeps(Case):
 
     def test_the_end_says_what_was_found_and_what_to_run_next(self):
         said = self.sweep(OMP_WAIT_POLICY="active")
-        self.assertEqual(said.count("OpenMP variables"), 1)
+        self.assertEqual(said.count("library variables"), 1)
         lines = [line for line in said.splitlines() if not line.startswith("paradnn: ")]
         self.assertEqual(lines[0], "not repeated below: fc, layers=1, input=200, output=100, batch=16, activation=relu, threads=1")
         self.assertRegex(lines[1], r"\A +0 %  0 of 12 visits(, [0-9a-z ]+ left)?  nodes=(8|16),mode=(infer|train)\Z")
@@ -213,7 +213,7 @@ class Sweeps(Case):
 
     def test_quiet_says_nothing_even_of_variables(self):
         said = self.sweep("--quiet", OMP_WAIT_POLICY="active")
-        self.assertNotIn("OpenMP variables", said)
+        self.assertNotIn("library variables", said)
         # Others may be measuring on these cores.
         self.assertEqual([line for line in said.splitlines() if not line.startswith("paradnn: ")], [])
 

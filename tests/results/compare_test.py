@@ -123,11 +123,13 @@ class Compare(Tables):
         e = self.table("e", "results.csv", ["id", "status"], [["net/1", "ok"]])
         for arguments, message in (((a, b), "no instance is in both"), ((a, a), "both sides are the same directory"),
                                    ((a, c), "no instance ended ok on both sides"), ((a, d), "no instance ended ok on both sides"),
-                                   ((a, e), "column 'family' is missing"), ((a, os.path.join(a, "b")), "No such file"),
+                                   ((a, e), "there is no column 'family'"), ((a, os.path.join(a, "b")), "No such file"),
                                    ((a,), "no two instances differ only in how they run"), ((a, b, "--across", "mod"), "'mode'?"),
                                    ((a, a + "/../d", "--by", "op", "--table", "pairs"), "--by is for the table ops, not for pairs"),
                                    ((a, d, "--only", "mode=train"), "no instance that ended ok has all the values"),
-                                   ((a, self.results("f", [])), "no instance is in both")):
+                                   ((a, self.results("f", [])), "no instance is in both"),
+                                   ((a, self.results("g", [["net/1", "net", "infer", "ok", "4,4E+05", "", ""]])),
+                                    "g/results.csv:2: time_ns_median: '4,4E+05' is not a number")):
             self.assertIn(message, self.compare(*arguments, status=2))
 
 

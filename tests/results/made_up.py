@@ -17,7 +17,7 @@ HEADER = ["id", "family", "layers", "nodes", "batch", "mode", "threads", "status
 def row(layers, nodes, batch, ns, gflops, **other):
     name = f"fc/layers={layers},nodes={nodes},input=2000,output=1000,batch={batch},activation=relu,mode=infer,threads=1"
     cells = {"id": name, "family": "fc", "layers": layers, "nodes": nodes, "batch": batch, "mode": "infer", "threads": 1,
-             "status": "ok", "params": nodes * nodes, "in_bounds_flop_count": gflops * ns, "byte_count": ns * 10, "memory_bytes": 4096,
+             "status": "ok", "params": nodes * nodes, "in_bounds_flop_count": round(gflops * ns), "byte_count": round(ns * 10), "memory_bytes": 4096,
              "time_ns_median": ns, "ci_low_ns": ns * 0.98, "ci_high_ns": ns * 1.04, "gflops": gflops,
              "intensity_flop_per_byte": gflops / 10, "pct_of_roof": gflops / 2, "pct_of_peak": gflops, "bound": "compute"}
     return dict(cells, **other)

@@ -70,7 +70,7 @@ def make(real, ops, rng):
             scale(row, column, work / rate)
     for column in RATES:
         scale(row, column, rate * (batch / (work / rate) / rate if column == "examples_per_s" else 1))
-    scale(row, "params", wide ** 1.9)
+    row["params"] = round(float(row["params"]) * wide ** 1.9)
     scale(row, "intensity_flop_per_byte", (wide * batch) ** 0.3 * rng.lognormvariate(0, 0.15))
     made = []
     for op in ops:

@@ -281,7 +281,7 @@ class Report(unittest.TestCase):
     def test_refuses(self):
         self.assertIn("results.csv", self.refuse(self.place.name))
         self.assertIn("has no rows", self.refuse(self.results([], "empty")))
-        self.assertIn("column 'status' is missing", self.refuse(self.results(grid(), "lacks", [c for c in HEADER if c != "status"])))
+        self.assertIn("there is no column 'status'", self.refuse(self.results(grid(), "lacks", [c for c in HEADER if c != "status"])))
         self.assertIn("there is no column 'low'",
                       self.refuse(self.results(grid(), "roofs", **{"ceilings.csv": CEILINGS.replace(",low,", ",small,")})))
         for schema, said in ((2, "results.csv: written by an older version of paradnn (schema 2, now 3)"),

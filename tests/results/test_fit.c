@@ -26,13 +26,13 @@ static double normal(struct pdnn_rng *rng) {
 
 /* The row's numbers, from which its value is made; 1 for a missing one. */
 static double number(const struct pdnn_selection *selection, size_t at, const char *key) {
-    const char *text = pdnn_selection_get(selection, at, pdnn_csv_find(&selection->results, key));
+    const char *text = pdnn_selection_get(selection, at, pdnn_results_named(&selection->results, key));
     return *text ? strtod(text, NULL) : 1;
 }
 
 static bool is_training(const struct pdnn_selection *selection, size_t at) {
-    return strcmp(pdnn_selection_get(selection, at, pdnn_csv_find(&selection->results, "mode")), "train") ==
-           0;
+    return strcmp(pdnn_selection_get(selection, at, pdnn_results_named(&selection->results, "mode")),
+                  "train") == 0;
 }
 
 /* Of fc: layers 1 to 8, nodes 16 to 128, input four times nodes, output constant, three batch sizes, both

@@ -478,7 +478,7 @@ static void test_plot_breakdown_refuses(void **state) {
         {{.across = "bach"}, keyed_text, "did you mean 'batch'?"},
         {{.only = none, .n_only = 1}, keyed_text, "no instance that ended ok has all the values asked for"},
         {{.by = "pass"}, "id,family,status,time_ns_median\na,fc,crash,\n", "no instance that ended ok"},
-        {{.by = "pass"}, "id,family,batch\n", "column 'status' is missing"},
+        {{.by = "pass"}, "id,family,batch\n", "there is no column 'status'"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_plot_request request = rows[i].request;

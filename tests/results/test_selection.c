@@ -20,7 +20,7 @@ static const char text[] = "schema,id,family,nodes,batch,mode,status,time_ns_med
                            "3,\"fc/nodes=16,batch=4,mode=infer\",fc,16,4,infer,ok,100,\n"
                            "3,\"fc/nodes=16,batch=4,mode=train\",fc,16,4,train,ok,100,0\n"
                            "3,\"fc/nodes=16,batch=16,mode=train\",fc,16,16,train,crash,,\n"
-                           "3,\"rnn/batch=all,mode=infer\",rnn,,all,infer,ok,100,\n"
+                           "3,\"rnn/batch=250,mode=infer\",rnn,,250,infer,ok,100,\n"
                            "3,\"rnn/batch=100,mode=infer\",rnn,,100,infer,ok,100,\n";
 
 static int setup(void **state) {
@@ -65,7 +65,7 @@ static void test_selection_open_chooses(void **state) {
         {{"batch<=16.0"}, 1, 4, 1},
         {{"batch=1.6e1,100"}, 1, 2, 1},
         {{"mode!=train"}, 1, 5, 0},
-        {{"batch!=16,all,4"}, 1, 1, 0},
+        {{"batch!=16,250,4"}, 1, 1, 0},
         {{"time_ns_median=100"}, 1, 6, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -138,7 +138,7 @@ static void remove_second(const char *second) {
 }
 
 static const char *field(const struct pdnn_selection *selection, size_t at, const char *name) {
-    return pdnn_selection_get(selection, at, pdnn_csv_find(&selection->results, name));
+    return pdnn_selection_get(selection, at, pdnn_results_named(&selection->results, name));
 }
 
 static void test_selection_of_several_directories(void **state) {
@@ -165,9 +165,9 @@ static void test_selection_of_several_directories(void **state) {
     assert_string_equal(field(&selection, 7, "mode"), "");
     assert_int_equal(pdnn_selection_source(&selection, 5), 0);
     assert_int_equal(pdnn_selection_source(&selection, 6), 1);
-    assert_true(pdnn_selection_follows(&selection, pdnn_csv_find(&selection.results, "threads")));
-    assert_false(pdnn_selection_follows(&selection, pdnn_csv_find(&selection.results, "batch")));
-    assert_false(pdnn_selection_follows(&selection, pdnn_csv_find(&selection.results, "results")));
+    assert_true(pdnn_selection_follows(&selection, pdnn_results_named(&selection.results, "threads")));
+    assert_false(pdnn_selection_follows(&selection, pdnn_results_named(&selection.results, "batch")));
+    assert_false(pdnn_selection_follows(&selection, pdnn_results_named(&selection.results, "results")));
     pdnn_selection_where(&selection, 6, &none, &where);
     assert_string_equal(pdnn_str_text(&where), "family=rnn, cell=gru, backend=onednn, results=second");
     pdnn_str_finish(&where);
@@ -195,8 +195,7 @@ static void test_selection_of_several_directories_refuses(void **state) {
     assert_string_equal(err.text, message);
     write_second(second, "id,family,time_ns_median\na,fc,10\n", "");
     assert_int_equal(pdnn_selection_open_all(&selection, both, 2, NULL, 0, &err), PDNN_INVALID);
-    snprintf(message, sizeof message, "%s/results.csv:1: column 'status' is missing; expected a results.csv",
-             second);
+    snprintf(message, sizeof message, "%s/results.csv:1: there is no column 'status'", second);
     assert_string_equal(err.text, message);
     remove_second(second);
 }
@@ -231,7 +230,7 @@ static void test_selection_series_across_directories(void **state) {
 }
 
 static bool same_mode(const struct pdnn_selection *selection, size_t a, size_t b) {
-    int mode = pdnn_csv_find(&selection->results, "mode");
+    int mode = pdnn_results_named(&selection->results, "mode");
     return strcmp(pdnn_selection_get(selection, a, mode), pdnn_selection_get(selection, b, mode)) == 0;
 }
 

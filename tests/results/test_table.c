@@ -160,7 +160,7 @@ static void test_table_read_names_file_line_and_column(void **state) {
         {"name,flop,shift,time_ns\na,-1,,\n", "made.csv:2: flop: '-1' is not a count"},
         {"name,flop,shift,time_ns\na,18446744073709551615,,\n",
          "made.csv:2: flop: '18446744073709551615' is not a count"},
-        {"name,flop,shift,time_ns\na,1.0,,\n", "made.csv:2: flop: '1.0' is not a count"},
+        {"name,flop,shift,time_ns\na,1.5,,\n", "made.csv:2: flop: '1.5' is not a count"},
         {"name,flop,shift,time_ns\n,,,\na,,-9223372036854775808,\n",
          "made.csv:3: shift: '-9223372036854775808' is not an integer"},
         {"name,flop,shift,time_ns\na,,,inf\n", "made.csv:2: time_ns: 'inf' is not a number"},

@@ -1,10 +1,10 @@
 /* --only: conditions on the rows of results.csv. */
-#include "results/query/filter.h"
+#include "results/query/select.h"
 
 #include "base/units.h"
 #include "models/instance.h"
-#include "results/query/results_reader.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,7 +23,7 @@ struct value {
     bool is_number;
 };
 
-struct pdnn_condition {
+struct condition {
     int column;
     enum comparison comparison;
     struct value *value; /* one of them; of `!=`: none of them */
@@ -32,9 +32,10 @@ struct pdnn_condition {
 
 /* A text that is being split, and what came of it so far. */
 struct parsing {
-    const struct pdnn_csv *results;
+    const struct pdnn_results *results;
     struct pdnn_arena *arena;
-    struct pdnn_filter made;
+    struct condition *condition;
+    size_t count;
 };
 
 /* Where the operator begins, and which one it is; NULL if the text, up to the next comma, has none. */
@@ -50,13 +51,13 @@ static const char *find_operator(const char *text, size_t *which) {
 
 static enum pdnn_status find_column(const struct parsing *parsing, const char *key, int *column,
                                     struct pdnn_err *err) {
-    return pdnn_results_column(parsing->results, key, column, err);
+    return pdnn_results_ask(parsing->results, key, column, err);
 }
 
 /* Takes a copy of the first `length` letters. */
-static enum pdnn_status add_value(const struct parsing *parsing, struct pdnn_condition *condition,
+static enum pdnn_status add_value(const struct parsing *parsing, struct condition *condition,
                                   const char *text, size_t length, struct pdnn_err *err) {
-    const char *column = parsing->results->header[condition->column];
+    const char *column = pdnn_results_name(parsing->results, condition->column);
     struct value *value = &condition->value[condition->n_values];
     char *copy = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, text), id[PDNN_ID_TEXT];
     if (strcmp(column, "id") == 0)
@@ -82,7 +83,7 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     length = at ? (size_t)(at - *text) : 0;
     if (!length || length >= sizeof key)
         return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not KEY=VALUE", *text);
-    struct pdnn_condition *condition = &parsing->made.condition[parsing->made.count++];
+    struct condition *condition = &parsing->condition[parsing->count++];
     condition->comparison = operators[which].comparison;
     memcpy(key, *text, length);
     key[length] = 0;
@@ -113,7 +114,7 @@ static enum pdnn_status take_family(struct parsing *parsing, const char **text, 
     size_t length = strcspn(*text, "/=<>!,");
     if ((*text)[length] != '/')
         return PDNN_OK;
-    struct pdnn_condition *condition = &parsing->made.condition[parsing->made.count++];
+    struct condition *condition = &parsing->condition[parsing->count++];
     condition->value = pdnn_arena_alloc(parsing->arena, 1, sizeof *condition->value);
     enum pdnn_status status = find_column(parsing, "family", &condition->column, err);
     if (status == PDNN_OK)
@@ -122,75 +123,84 @@ static enum pdnn_status take_family(struct parsing *parsing, const char **text, 
     return status;
 }
 
-enum pdnn_status pdnn_filter_parse(const struct pdnn_csv *results, const char *const *only, size_t n_only,
-                                   struct pdnn_arena *arena, struct pdnn_filter *filter,
-                                   struct pdnn_err *err) {
-    struct parsing parsing = {.results = results, .arena = arena};
+static enum pdnn_status parse_all(struct parsing *parsing, const char *const *only, size_t n_only,
+                                  struct pdnn_err *err) {
     size_t room = 1;
     for (size_t i = 0; i < n_only; i++) {
         room += 2;
         for (const char *at = only[i]; (at = strpbrk(at, ",/")); at++)
             room++;
     }
-    parsing.made.condition = pdnn_arena_alloc(arena, room, sizeof *parsing.made.condition);
+    parsing->condition = pdnn_arena_alloc(parsing->arena, room, sizeof *parsing->condition);
     for (size_t i = 0; i < n_only; i++) {
         const char *text = only[i];
-        enum pdnn_status status = take_family(&parsing, &text, err);
+        enum pdnn_status status = take_family(parsing, &text, err);
         do
-            status = status == PDNN_OK ? parse_condition(&parsing, &text, err) : status;
+            status = status == PDNN_OK ? parse_condition(parsing, &text, err) : status;
         while (status == PDNN_OK && *text);
         if (status != PDNN_OK)
             return status;
     }
-    *filter = parsing.made;
     return PDNN_OK;
 }
 
-static bool holds(enum comparison comparison, const struct value *value, const char *cell) {
-    double number;
-    bool is_number = value->is_number && pdnn_parse_double(cell, &number);
+/* Below 0, 0 or above; 2 if the cell or the value is no number. Whole numbers are compared as such: doubles
+ * of counts above 2^53 may be equal where they are not. */
+static int order(const struct pdnn_results *results, size_t row, int column, const struct value *value) {
+    const struct pdnn_cells *cells = &results->table.column[column];
+    int64_t whole;
+    if (pdnn_table_is_empty(&results->table, row, (size_t)column) || !value->is_number)
+        return 2;
+    if ((cells->def.kind == PDNN_KIND_COUNT || cells->def.kind == PDNN_KIND_WHOLE) &&
+        pdnn_parse_i64(value->text, &whole)) {
+        int64_t cell = cells->def.kind == PDNN_KIND_WHOLE ? cells->whole[row] : (int64_t)cells->count[row];
+        return (cell > whole) - (cell < whole);
+    }
+    double number = pdnn_results_number(results, row, column);
+    return isnan(number) ? 2 : (number > value->number) - (number < value->number);
+}
+
+static bool holds(enum comparison comparison, const struct value *value, const struct pdnn_results *results,
+                  size_t row, int column) {
+    int is = order(results, row, column, value);
     switch (comparison) {
     case AT_LEAST:
-        return is_number && number >= value->number;
+        return is == 0 || is == 1;
     case AT_MOST:
-        return is_number && number <= value->number;
+        return is == 0 || is == -1;
     case ABOVE:
-        return is_number && number > value->number;
+        return is == 1;
     case BELOW:
-        return is_number && number < value->number;
+        return is == -1;
     default:
-        return strcmp(cell, value->text) == 0 || (is_number && number == value->number);
+        return is == 0 || strcmp(pdnn_results_text(results, row, column), value->text) == 0;
     }
 }
 
-bool pdnn_filter_matches(const struct pdnn_filter *filter, const struct pdnn_csv *results, size_t row) {
-    for (size_t i = 0; i < filter->count; i++) {
-        const struct pdnn_condition *condition = &filter->condition[i];
-        const char *cell = pdnn_csv_get(results, row, condition->column);
+static bool matches(const struct parsing *parsing, size_t row) {
+    for (size_t i = 0; i < parsing->count; i++) {
+        const struct condition *condition = &parsing->condition[i];
         bool any = false;
         for (size_t k = 0; k < condition->n_values && !any; k++)
-            any = holds(condition->comparison, &condition->value[k], cell);
+            any =
+                holds(condition->comparison, &condition->value[k], parsing->results, row, condition->column);
         if (any == (condition->comparison == UNEQUAL))
             return false;
     }
     return true;
 }
 
-enum pdnn_status pdnn_filter_keep(struct pdnn_csv *results, const char *const *only, size_t n_only,
-                                  struct pdnn_err *err) {
+enum pdnn_status pdnn_results_select(const struct pdnn_results *results, const char *const *only,
+                                     size_t n_only, struct pdnn_row_list *rows, struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
-    struct pdnn_filter filter = {.count = 0};
-    size_t kept = 0;
-    enum pdnn_status status = pdnn_filter_parse(results, only, n_only, &arena, &filter, err);
-    for (size_t row = 0; status == PDNN_OK && row < results->n_rows; row++) {
-        if (!pdnn_filter_matches(&filter, results, row))
-            continue;
-        memmove(results->cells + kept * results->n_columns, results->cells + row * results->n_columns,
-                results->n_columns * sizeof *results->cells);
-        results->lines[kept++] = results->lines[row];
-    }
-    if (status == PDNN_OK)
-        results->n_rows = kept;
+    struct pdnn_row_list chosen = {0};
+    struct parsing parsing = {.results = results, .arena = &arena};
+    enum pdnn_status status = parse_all(&parsing, only, n_only, err);
+    for (size_t row = 0; status == PDNN_OK && row < results->table.n_rows; row++)
+        if (matches(&parsing, row))
+            pdnn_rows_add(&chosen, row);
     pdnn_arena_finish(&arena);
+    if (status == PDNN_OK)
+        *rows = chosen;
     return status;
 }

@@ -1,0 +1,79 @@
+/* results.csv of one or several directories as one table, read once: every cell is typed by the column's
+ * definition (results/store/results.h). Ids are reprinted in today's form, and a hyper-parameter or run
+ * setting has the key's name here, as in ids and on the command line, also where the file has another one.
+ * Columns that the definition does not know are somebody's own, and stay, as text.
+ *
+ * The keys are the columns between `family` and `status`. Of several directories, rows keep their order, what
+ * only some tables have is empty in the others, and two columns say where a row comes from: `results`, the
+ * name of its directory, a key like a hyper-parameter; and `version`, the software that ran it by
+ * environment.yaml, which follows from the others and comes after the keys. */
+#ifndef RESULTS_QUERY_RESULTS_H
+#define RESULTS_QUERY_RESULTS_H
+
+#include "base/arena.h"
+#include "base/str.h"
+#include "base/texts.h"
+#include "results/store/results.h"
+#include "results/table/rows.h"
+
+struct pdnn_results {
+    struct pdnn_table table;
+    int at[PDNN_RESULT_COLUMNS]; /* the fixed columns; -1: not in the files */
+    int first_key, end_key;      /* the range of the keys */
+    int end_name;                /* the end of what may be named like a key: also `version` */
+    int results, version;        /* these columns; -1 for one directory */
+    const char *const *directory;
+    size_t n_directories;
+    size_t *source;    /* by row: the number of its directory */
+    size_t *first_row; /* by directory */
+    struct pdnn_arena arena;
+    const char ***text;       /* by column: the cells' texts, once somebody has asked */
+    struct pdnn_texts *shown; /* of cells that are not texts */
+};
+
+/* The directory's `results` and `version`. */
+#define PDNN_RESULTS_KEY         "results"
+#define PDNN_RESULTS_VERSION_KEY "version"
+
+/* Reads DIR/results.csv of each directory. PDNN_INVALID with file, line and column for a cell that is not of
+ * its column's kind; if a directory is named twice; if a column is missing that every results.csv has: id,
+ * family, status, time_ns_median. */
+enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
+                                   struct pdnn_err *err);
+
+/* The same from text, of which a copy is taken; path: for messages. */
+enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path,
+                                    const struct pdnn_str *text, struct pdnn_err *err);
+void pdnn_results_close(struct pdnn_results *results);
+
+/* The column of a run setting; -1: not in the files. */
+int pdnn_results_setting(const struct pdnn_results *results, enum pdnn_setting setting);
+
+/* The column that a user names by its key, or by its name in files; -1 if there is none. */
+int pdnn_results_named(const struct pdnn_results *results, const char *name);
+
+/* The same; PDNN_INVALID names the nearest column. */
+enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, int *column,
+                                  struct pdnn_err *err);
+
+/* The column's name, which is a key's. */
+const char *pdnn_results_name(const struct pdnn_results *results, int column);
+
+/* The cell as in files, never NULL: "" if it is empty or column is -1. Equal texts are one pointer. */
+const char *pdnn_results_text(const struct pdnn_results *results, size_t row, int column);
+
+/* The cell's number; NaN if it has none. */
+double pdnn_results_number(const struct pdnn_results *results, size_t row, int column);
+
+/* The line of the row in its file, where no cell has several lines. */
+size_t pdnn_results_line(const struct pdnn_results *results, size_t row);
+
+/* The name that a key's column has in files. */
+const char *pdnn_key_column(const char *key);
+
+bool pdnn_same_directory(const char *a, const char *b);
+
+/* The directory's own name without its path; it has *length letters. */
+const char *pdnn_directory_name(const char *directory, int *length);
+
+#endif
