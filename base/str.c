@@ -1,6 +1,7 @@
 #include "base/str.h"
 
 #include "base/memory.h"
+#include "base/synonyms.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -165,8 +166,9 @@ static size_t list_related(char buffer[PDNN_SUGGESTION_TEXT], const char *word, 
 
 const char *pdnn_suggest(char buffer[PDNN_SUGGESTION_TEXT], const char *word, const char *const *words,
                          size_t count) {
-    const char *nearest = pdnn_nearest_word(word, words, count);
-    if (nearest && edit_distance(word, nearest) <= 1)
+    const char *synonym = pdnn_synonym(word, words, count);
+    const char *nearest = synonym ? synonym : pdnn_nearest_word(word, words, count);
+    if (synonym || (nearest && edit_distance(word, nearest) <= 1))
         snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);
     else if (!list_related(buffer, word, words, count) && nearest)
         snprintf(buffer, PDNN_SUGGESTION_TEXT, ", did you mean '%.64s'?", nearest);

@@ -5,8 +5,9 @@
 
 static void test_suggest_rows(void **state) {
     (void)state;
-    static const char *const words[] = {"layers",    "layers_run", "nodes",    "bert-base", "bert-large",
-                                        "resnet101", "resnet18",   "resnet50", "bert-base"};
+    static const char *const words[] = {"layers",     "layers_run", "nodes",    "bert-base",
+                                        "bert-large", "resnet101",  "resnet18", "resnet50",
+                                        "bert-base",  "hidden",     "length",   "f16"};
     static const char *const rows[][2] = {
         {"layer", ", did you mean 'layers'?"},
         {"Layers", ", did you mean 'layers'?"},
@@ -16,6 +17,12 @@ static void test_suggest_rows(void **state) {
         {"bert", ", did you mean 'bert-base' or 'bert-large'?"},
         {"BERT", ", did you mean 'bert-base' or 'bert-large'?"},
         {"resnet", ", did you mean 'resnet101', 'resnet18' or 'resnet50'?"},
+        {"num_layers", ", did you mean 'layers'?"},
+        {"Seq-Len", ", did you mean 'length'?"},
+        {"hidden_size", ", did you mean 'hidden'?"},
+        {"units", ", did you mean 'nodes'?"},
+        {"float16", ", did you mean 'f16'?"},
+        {"bfloat16", ""},
         {"nodes_per_layer", ", did you mean 'nodes'?"},
         {"be", ""},
         {"completely else", ""},
