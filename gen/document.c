@@ -1,5 +1,7 @@
 #include "gen/document.h"
 
+#include "base/visible.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -176,6 +178,11 @@ enum pdnn_status pdnn_yaml_check_text(const struct pdnn_yaml *node, const char *
         unsigned char c = (unsigned char)text[i];
         if ((c < ' ' && c != '\n') || c == 127)
             return pdnn_yaml_fail(node, err, "a control character (code %d) in a value", c);
+        unsigned code;
+        size_t bytes;
+        const char *invisible = c < 0x80 ? NULL : pdnn_invisible(text + i, &code, &bytes);
+        if (invisible)
+            return pdnn_yaml_fail(node, err, "%s (U+%04X) in a value, where nobody sees it", invisible, code);
     }
     return PDNN_OK;
 }

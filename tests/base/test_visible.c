@@ -15,6 +15,10 @@ static const struct {
     {"\xc2\x9b[2J", "\\xc2\\x9b[2J"},                        /* a control of Latin-1 */
     {"\xc0\x9b \xe0\x82\x9b", "\\xc0\\x9b \\xe0\\x82\\x9b"}, /* overlong forms of it */
     {"\xed\xa0\x80 \xf4\x90\x80\x80", "\\xed\\xa0\\x80 \\xf4\\x90\\x80\\x80"},
+    {"\xe2\x80\x8b"
+     "2\xc2\xa0"
+     "3\xe2\x80\xae.",
+     "\\u200b2\\u00a03\\u202e."},
     {"cut \xe2\x82", "cut \\xe2\\x82"},
 };
 
