@@ -26,13 +26,13 @@ static const char *stem_of(struct pdnn_arena *arena, const char *name) {
                               : pdnn_arena_strdup(arena, name);
 }
 
-/* The name in the directory, in the arena; NULL if there is none, or no memory for it. */
+/* Another name in the directory, in the arena; NULL if there is none, or no memory for it. */
 static const char *find(DIR *directory, const char *name, const char *const *endings,
                         struct pdnn_arena *arena) {
     const char *names[NAMES_MAX], *stems[NAMES_MAX], *stem = stem_of(arena, name);
     size_t count = 0;
     for (const struct dirent *entry; count < NAMES_MAX && (entry = readdir(directory));) {
-        if (!pdnn_has_ending(entry->d_name, endings))
+        if (!pdnn_has_ending(entry->d_name, endings) || strcmp(entry->d_name, name) == 0)
             continue;
         names[count] = pdnn_arena_strdup(arena, entry->d_name);
         stems[count] = stem_of(arena, entry->d_name);

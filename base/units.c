@@ -36,6 +36,35 @@ bool pdnn_parse_i64(const char *text, int64_t *value) {
     return true;
 }
 
+enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value) {
+    static const struct {
+        const char *unit;
+        int64_t factor;
+    } units[] = {{"", 1},           {"k", 1000},     {"K", 1000},     {"M", 1000000},
+                 {"G", 1000000000}, {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}};
+    const char *digits = text + (*text == '-' || *text == '+'), *rest = digits + strspn(digits, "0123456789");
+    char number[24], *end;
+    int64_t factor = 0, made;
+    if (rest == digits)
+        return PDNN_NUMBER_OTHER;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        factor = strcmp(rest, units[i].unit) == 0 ? units[i].factor : factor;
+    if ((*rest == 'e' || *rest == 'E') && rest[1] >= '0' && rest[1] <= '9') {
+        long power = strtol(rest + 1, &end, 10);
+        for (factor = !*end; factor && power > 0; power--)
+            if (__builtin_mul_overflow(factor, 10, &factor))
+                return PDNN_NUMBER_TOO_LARGE;
+    }
+    if (!factor)
+        return PDNN_NUMBER_OTHER;
+    snprintf(number, sizeof number, "%.*s", (int)(rest - text), text);
+    if ((size_t)(rest - text) >= sizeof number || !pdnn_parse_i64(number, &made) ||
+        __builtin_mul_overflow(made, factor, &made))
+        return PDNN_NUMBER_TOO_LARGE;
+    *value = made;
+    return PDNN_NUMBER_WHOLE;
+}
+
 /* strtod with '.' as the decimal point, whatever the process's locale says. */
 static double strtod_c(const char *text, char **end) {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);

@@ -9,6 +9,12 @@
 /* A decimal integer with an optional sign; false for anything else, trailing text or overflow. */
 bool pdnn_parse_i64(const char *text, int64_t *value);
 
+/* What a text is, that should be a whole number. */
+enum pdnn_number_kind { PDNN_NUMBER_WHOLE, PDNN_NUMBER_TOO_LARGE, PDNN_NUMBER_OTHER };
+
+/* A whole number as people write it: "1e3", "4k" (4000), "4Ki" (4096), with k, M, G and Ki, Mi, Gi. */
+enum pdnn_number_kind pdnn_parse_whole(const char *text, int64_t *value);
+
 /* A finite decimal number ('.' whatever the locale); false for anything else or trailing text. */
 bool pdnn_parse_double(const char *text, double *value);
 

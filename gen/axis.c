@@ -48,9 +48,11 @@ static enum pdnn_status read_number(const struct pdnn_param_def *def, const stru
     enum pdnn_status status = pdnn_key_check_scalar(node, def->name, err);
     if (status != PDNN_OK)
         return status;
-    if (!pdnn_parse_i64(node->text, value))
-        return pdnn_yaml_fail(node, err, "%s has '%.60s' in a %s, expected a whole number", def->name,
-                              node->text, where);
+    enum pdnn_number_kind kind = pdnn_parse_whole(node->text, value);
+    if (kind != PDNN_NUMBER_WHOLE)
+        return pdnn_yaml_fail(node, err, "%s has '%.60s' in a %s, %s", def->name, node->text, where,
+                              kind == PDNN_NUMBER_TOO_LARGE ? "which is too large"
+                                                            : "expected a whole number");
     return PDNN_OK;
 }
 
@@ -105,8 +107,11 @@ enum pdnn_status pdnn_axis_check_once(const struct pdnn_axis *axis, struct pdnn_
         return PDNN_OK;
     for (uint64_t i = 0; i < axis->repeat; i++)
         child = child->next;
-    return pdnn_yaml_fail(child, err, "%s has %s twice", axis->def->name,
-                          pdnn_param_format(axis->def, axis->values[axis->repeat], text));
+    bool is_one = axis->def->type == PDNN_PARAM_LIST && axis->count <= PDNN_LIST_MAX &&
+                  !axis->values[axis->repeat].n_more;
+    return pdnn_yaml_fail(child, err, "%s has %s twice%s", axis->def->name,
+                          pdnn_param_format(axis->def, axis->values[axis->repeat], text),
+                          is_one ? ", a list as one value is in brackets of its own: [[3, 4, 6, 3]]" : "");
 }
 
 /* Puts equal values beside each other, in the order of the list. */

@@ -6,7 +6,9 @@
 #include "gen/where.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* After this much work on rejected points in a row, a sample ends with an error: about a second. Drawing a
  * point is one unit, and building graphs for its costs one per GRAPH_BYTES of them. */
@@ -152,6 +154,27 @@ static enum pdnn_status fail_at(const struct pdnn_expand *expand, const struct p
     return expand->why.status;
 }
 
+/* The only instance of a model is an error where it was written: at the last of the keys that the message
+ * names with a value, as in heads=5. */
+static enum pdnn_status fail_in_spec(const struct pdnn_expand *expand, struct pdnn_err *err) {
+    const struct pdnn_spec_model *model = &expand->spec->models[expand->model];
+    const struct pdnn_yaml *at = model->node;
+    const char *last = expand->why.text;
+    for (size_t i = 0; i < model->n_axes; i++) {
+        char named[PDNN_PARAM_TEXT];
+        snprintf(named, sizeof named, "%.*s=", (int)sizeof named - 2, model->axes[i].def->name);
+        for (const char *found = strstr(expand->why.text, named); found; found = strstr(found + 1, named)) {
+            bool is_word = found == expand->why.text || strchr(" ,(", found[-1]);
+            if (is_word && found >= last) {
+                last = found;
+                at = model->axes[i].node;
+            }
+        }
+    }
+    pdnn_fail(err, expand->why.status, "%s", expand->why.text);
+    return pdnn_yaml_wrap(at, err);
+}
+
 /* Counts that do not fit and contradicting values are results, not errors: the item has no totals. */
 static enum pdnn_status add_costs(struct pdnn_expand *expand, struct pdnn_expanded *item,
                                   struct pdnn_err *err) {
@@ -196,7 +219,7 @@ static enum pdnn_status judge(struct pdnn_expand *expand, struct pdnn_expanded *
     item->reason = find_reason(expand, item, holds);
     if (status == PDNN_OK && item->invalid && !item->filtered &&
         expand->spec->models[expand->model].points == 1)
-        return fail_at(expand, item, err);
+        return fail_in_spec(expand, err);
     return status;
 }
 

@@ -44,8 +44,11 @@ enum pdnn_status pdnn_key_unknown(const struct pdnn_yaml *key, const struct pdnn
         *unknown->place ? unknown->place : pdnn_suggest(buffer, key->text, unknown->words, unknown->n_words);
     size_t used = 0;
     for (size_t i = 0; i < unknown->n_listed && used < sizeof all; i++)
-        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s", i ? ", " : ", the keys are ",
-                                 unknown->words[i]);
+        used += (size_t)snprintf(all + used, sizeof all - used, "%s%s%s%s", i ? ", " : ", the ",
+                                 i               ? ""
+                                 : unknown->kind ? unknown->kind
+                                                 : "keys",
+                                 i ? "" : " are ", unknown->words[i]);
     return pdnn_yaml_fail(key, err, "unknown key '%.60s' in %s%s", key->text, unknown->what,
                           *hint ? hint : all);
 }
@@ -133,7 +136,8 @@ enum pdnn_status pdnn_key_read_i64(const struct pdnn_key_def *key, const struct 
     if (status != PDNN_OK)
         return status;
     int64_t number;
-    if (!pdnn_parse_i64(value->text, &number) || number < key->min || number > key->max) {
+    if (pdnn_parse_whole(value->text, &number) != PDNN_NUMBER_WHOLE || number < key->min ||
+        number > key->max) {
         char what[96];
         snprintf(what, sizeof what, "a whole number from %" PRId64 " to %" PRId64, key->min, key->max);
         return pdnn_key_expected(key, value, what, err);

@@ -60,6 +60,7 @@ enum pdnn_status pdnn_key_check_scalar(const struct pdnn_yaml *value, const char
 /* What the message about an unknown key says. */
 struct pdnn_key_unknown {
     const char *what;         /* is unknown in it: "measure" */
+    const char *kind;         /* what the listed words are; NULL: keys */
     const char *place;        /* where the key belongs: ", it belongs under run"; "" if nowhere */
     const char *const *words; /* otherwise the nearest of these */
     size_t n_words, n_listed; /* otherwise the first n_listed of them */

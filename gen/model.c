@@ -83,12 +83,12 @@ static enum pdnn_status unknown_entry_key(const struct pdnn_yaml *key, struct pd
     const char *words[WORDS_MAX];
     char place[PDNN_PLACE_TEXT];
     struct pdnn_key_unknown unknown = {
-        .what = "a model", .place = pdnn_key_place(place, key->text), .words = words};
-    for (size_t i = 0; i < pdnn_entry_keys.n_keys; i++)
-        words[unknown.n_words++] = entry_keys[i].name;
+        .what = "a model", .kind = "families", .place = pdnn_key_place(place, key->text), .words = words};
     for (size_t i = 0; pdnn_families[i]; i++)
         words[unknown.n_words++] = pdnn_families[i]->name;
     unknown.n_listed = unknown.n_words;
+    for (size_t i = 0; i < pdnn_entry_keys.n_keys; i++)
+        words[unknown.n_words++] = entry_keys[i].name;
     for (size_t i = 0; pdnn_families[i]; i++)
         for (size_t k = 0; k < pdnn_families[i]->n_presets && unknown.n_words < WORDS_MAX; k++)
             words[unknown.n_words++] = pdnn_families[i]->presets[k].name;
@@ -107,9 +107,28 @@ static enum pdnn_status read_family(const struct pdnn_yaml *child, struct entry 
     return PDNN_OK;
 }
 
+/* "- resnet50" for "- resnet50: {}". */
+void pdnn_spec_models_spell_out(struct pdnn_yaml *root, struct pdnn_arena *arena) {
+    struct pdnn_yaml *models = pdnn_yaml_find(root, "models");
+    for (struct pdnn_yaml *entry = models ? models->first : NULL; entry; entry = entry->next) {
+        if (entry->kind != PDNN_YAML_SCALAR || entry->key ||
+            !pdnn_model_is_known(entry->text, strlen(entry->text)))
+            continue;
+        struct pdnn_yaml *key = pdnn_arena_alloc(arena, 1, sizeof *key);
+        struct pdnn_yaml *value = pdnn_arena_alloc(arena, 1, sizeof *value);
+        *key = *value = *entry;
+        key->next = value->next = NULL;
+        value->key = key;
+        value->text = "";
+        value->plain = true;
+        entry->kind = PDNN_YAML_MAP;
+        entry->text = "";
+        entry->first = entry->last = value;
+        entry->count = 1;
+    }
+}
+
 static enum pdnn_status read_entry(const struct pdnn_yaml *node, struct entry *entry, struct pdnn_err *err) {
-    if (node->kind == PDNN_YAML_SCALAR && pdnn_model_is_known(node->text, strlen(node->text)))
-        return pdnn_yaml_fail(node, err, "a model takes a map of key: value, write %s: {}", node->text);
     enum pdnn_status status = pdnn_key_check_map(node, "a model", err);
     for (const struct pdnn_yaml *child = node->first; child && status == PDNN_OK; child = child->next) {
         const char *name = child->key->text;

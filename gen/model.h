@@ -27,6 +27,9 @@ struct pdnn_spec_model {
     uint64_t sample_count;
 };
 
+/* Puts a map in place of each entry that is only the name of a model. */
+void pdnn_spec_models_spell_out(struct pdnn_yaml *root, struct pdnn_arena *arena);
+
 /* Reads an entry. settings: the axes of its file's `run` and `measure: cache`. Everything
  * lives in the arena. */
 enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *entry, const struct pdnn_axis *settings,

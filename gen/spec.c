@@ -446,6 +446,8 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         spec->installed = sources[i].installed ? sources[i].name : spec->installed;
     if (status == PDNN_OK)
         status = gather_documents(&origin, &spec->arena, &roots, &source_of, err);
+    for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
+        pdnn_spec_models_spell_out(roots[i], &spec->arena);
     for (size_t i = 0; i < n_sets && status == PDNN_OK; i++)
         status = pdnn_override_apply(sets[i], roots, origin.n_roots, &count, &spec->arena, err);
     for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)

@@ -364,14 +364,28 @@ enum pdnn_status pdnn_hyper_check(const struct pdnn_instance *instance, size_t p
     if (pdnn_hyper_applies(instance, param))
         return PDNN_OK;
     const struct pdnn_family_def *family = instance->family;
-    char condition[PDNN_CONDITION_TEXT], number[PDNN_PARAM_TEXT];
+    char condition[PDNN_CONDITION_TEXT], number[PDNN_PARAM_TEXT], has[2 * PDNN_CONDITION_TEXT] = "",
+                                                                          wants[2 * PDNN_CONDITION_TEXT] = "";
     int at = find_condition(instance, param, condition);
     if (at < 0)
         return pdnn_fail(err, PDNN_INVALID, "%s does not apply to this %s", family->params[param].name,
                          family->name);
-    return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s with %s=%s, only with %s",
-                     family->params[param].name, family->name, family->params[at].name,
-                     pdnn_param_format(&family->params[at], instance->hyper[at], number), condition);
+    /* Each of several choices may decide alone. */
+    for (size_t i = (size_t)at, used = 0, more = 0; i < family->n_params; i++) {
+        bool decides = i == (size_t)at || (family->params[i].type == PDNN_PARAM_CHOICE && i != param &&
+                                           describe_choice(instance, i, param, condition));
+        if (!decides)
+            continue;
+        used += (size_t)snprintf(has + used, sizeof has - used, "%s%s=%s", used ? " and " : "",
+                                 family->params[i].name,
+                                 pdnn_param_format(&family->params[i], instance->hyper[i], number));
+        more +=
+            (size_t)snprintf(wants + more, sizeof wants - more, "%s%s", more ? ", or with " : "", condition);
+        used = used < sizeof has ? used : sizeof has - 1;
+        more = more < sizeof wants ? more : sizeof wants - 1;
+    }
+    return pdnn_fail(err, PDNN_INVALID, "%s does not apply to %s with %s, only with %s",
+                     family->params[param].name, family->name, has, wants);
 }
 
 void pdnn_instance_resolve(struct pdnn_instance *instance, int64_t threads) {

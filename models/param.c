@@ -59,6 +59,18 @@ static size_t count_choices(const struct pdnn_param_def *def) {
     return count;
 }
 
+/* YAML's other words for yes and no. */
+static bool is_switch(const struct pdnn_param_def *def, const char *text, struct pdnn_value *value) {
+    static const char *const words[][2] = {{"true", "yes"}, {"on", "yes"}, {"false", "no"}, {"off", "no"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        for (size_t k = 0; strcmp(text, words[i][0]) == 0 && def->choices[k]; k++)
+            if (strcmp(def->choices[k], words[i][1]) == 0) {
+                *value = pdnn_value_of((int64_t)k);
+                return true;
+            }
+    return false;
+}
+
 static enum pdnn_status unknown_choice(const struct pdnn_param_def *def, const char *text,
                                        struct pdnn_err *err) {
     char all[256] = "";
@@ -73,6 +85,15 @@ static enum pdnn_status unknown_choice(const struct pdnn_param_def *def, const c
 
 static enum pdnn_status not_a_number(const struct pdnn_param_def *def, const char *text,
                                      struct pdnn_err *err) {
+    const char *dots = strstr(text, "..");
+    int64_t low, high;
+    char from[24];
+    snprintf(from, sizeof from, "%.*s", dots ? (int)(dots - text) : 0, text);
+    if (dots && pdnn_parse_i64(from, &low) && pdnn_parse_i64(dots + 2, &high))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s is '%.40s', expected a whole number; a range is {from: %" PRId64 ", to: %" PRId64
+                         ", times: 2}, or plus",
+                         def->name, text, low, high);
     const char *list = def->type != PDNN_PARAM_LIST ? ""
                        : def->word                  ? ", a list such as 3-4-6-3"
                                                     : " or a list such as 3-4-6-3";
@@ -114,7 +135,7 @@ enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *
                 return PDNN_OK;
             }
         }
-        return unknown_choice(def, text, err);
+        return is_switch(def, text, value) ? PDNN_OK : unknown_choice(def, text, err);
     }
     if (def->word && strcmp(def->word, text) == 0) {
         *value = pdnn_value_of(def->word_value);
@@ -128,7 +149,12 @@ enum pdnn_status pdnn_param_parse(const struct pdnn_param_def *def, const char *
         text = bare;
     }
     int64_t number;
-    if (!pdnn_parse_i64(text, &number)) {
+    enum pdnn_number_kind kind = pdnn_parse_whole(text, &number);
+    if (kind == PDNN_NUMBER_TOO_LARGE)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s is '%.40s', which is too large, expected %" PRId64 " to %" PRId64, def->name,
+                         text, def->min, def->max);
+    if (kind == PDNN_NUMBER_OTHER) {
         bool has_more = def->type == PDNN_PARAM_LIST && strchr(text, '-');
         return has_more ? parse_list(def, text, value, err) : not_a_number(def, text, err);
     }

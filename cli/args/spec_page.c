@@ -40,7 +40,7 @@ static const char smallest[] = "models: [resnet50: {}]\n";
 static const char *const axes[] = {
     "A value is a scalar, a list, or a range from one number to another. More than one value makes an axis. Axes "
     "multiply, except those that `zip` or `rows` advance together. Run settings vary slowest, the axis written last varies "
-    "fastest. Values that come out the same are one instance.",
+    "fastest. Values that come out the same are one instance. A number may be written `1e3`, `4k` (4000) or `4Ki` (4096).",
     "For a hyper-parameter that takes lists, one value is `3`, `3-4-6-3` or `[3, 4, 6, 3]`: `blocks: [[3, 4, 6, 3], "
     "2]` has two values, and so does `blocks: [3, 4]`. The last number of a list stands for all that follow.",
     "A range is a map with these keys, one of `plus` and `times` among them:",

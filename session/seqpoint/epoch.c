@@ -44,10 +44,17 @@ static enum pdnn_status find_model(const struct pdnn_session *session, struct mo
 static enum pdnn_status check_examples(const struct model *model, const struct pdnn_spec_seqpoint *rules,
                                        const struct pdnn_lengths *lengths, struct pdnn_err *err) {
     int64_t positions = model->def->positions < 0 ? 0 : model->instance.hyper[model->def->positions].number;
-    char what[64];
+    char what[64], condition[PDNN_CONDITION_TEXT] = "";
+    const bool takes_two = model->def->target >= 0;
+    if (takes_two)
+        pdnn_hyper_condition(&model->instance, (size_t)model->def->target, condition);
     if (lengths->columns > 1 && model->target < 0)
-        return pdnn_fail(err, PDNN_INVALID, "%s has two lengths per example, and this %s takes one",
-                         rules->lengths, model->instance.family->name);
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s has two lengths per example, and this %s takes one: give a file with one length a "
+            "line%s%s%s",
+            rules->lengths, model->instance.family->name, takes_two ? ", or a model with " : "", condition,
+            takes_two ? ", which takes a source and a target" : "");
     if (!positions || rules->sampler == PDNN_SAMPLER_STREAM)
         return PDNN_OK;
     snprintf(what, sizeof what, "%" PRId64 " positions of the model", positions);

@@ -15,7 +15,47 @@ static void test_compare_numbers_first(void **state) {
     }
 }
 
+static void test_parse_whole(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        enum pdnn_number_kind kind;
+        int64_t value;
+    } rows[] = {
+        {"64", PDNN_NUMBER_WHOLE, 64},
+        {"-3", PDNN_NUMBER_WHOLE, -3},
+        {"1e3", PDNN_NUMBER_WHOLE, 1000},
+        {"2E0", PDNN_NUMBER_WHOLE, 2},
+        {"4k", PDNN_NUMBER_WHOLE, 4000},
+        {"4Ki", PDNN_NUMBER_WHOLE, 4096},
+        {"2M", PDNN_NUMBER_WHOLE, 2000000},
+        {"1Gi", PDNN_NUMBER_WHOLE, 1 << 30},
+        {"9223372036854775807", PDNN_NUMBER_WHOLE, INT64_MAX},
+        {"9223372036854775808", PDNN_NUMBER_TOO_LARGE, 0},
+        {"99999999999999999999999999", PDNN_NUMBER_TOO_LARGE, 0},
+        {"1e19", PDNN_NUMBER_TOO_LARGE, 0},
+        {"1e99999999999999999999", PDNN_NUMBER_TOO_LARGE, 0},
+        {"9999999999999G", PDNN_NUMBER_TOO_LARGE, 0},
+        {"", PDNN_NUMBER_OTHER, 0},
+        {"k", PDNN_NUMBER_OTHER, 0},
+        {"1.5e3", PDNN_NUMBER_OTHER, 0},
+        {"1e-3", PDNN_NUMBER_OTHER, 0},
+        {"1e", PDNN_NUMBER_OTHER, 0},
+        {"4 k", PDNN_NUMBER_OTHER, 0},
+        {"4kb", PDNN_NUMBER_OTHER, 0},
+        {"1e3k", PDNN_NUMBER_OTHER, 0},
+        {" 4", PDNN_NUMBER_OTHER, 0},
+        {"3-4", PDNN_NUMBER_OTHER, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t value = 0;
+        assert_int_equal(pdnn_parse_whole(rows[i].text, &value), rows[i].kind);
+        assert_int_equal(value, rows[i].value);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_compare_numbers_first)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_parse_whole),
+                                       cmocka_unit_test(test_compare_numbers_first)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,8 @@ FILES = {
     "bare.yaml": "models:\n  - fc:\n",
     "two.yaml": "models: [{paper-min: }]\n",
     "words.yaml": "models: [resnet50]\n",
+    "numbers.yaml": "models: [fc: {nodes: 1e3, input: 4Ki, output: 4k}]\n",
+    "yes.yaml": "models: [bert-base: {pooler: true}]\n",
     "map.yaml": "models: {fc: {layers: 2}}\n",
     "nodes.yaml": "nodes: 128\nmodels: [fc: {}]\n",
     "threads.yaml": "models: [fc: {threads: 1}]\n",
@@ -57,6 +59,10 @@ WORKS = [
     ("list fc,nodes=128,threads=1", "", r"fc/layers=4,nodes=128,"),
     ("list net.yaml --set run.threads=1", "", RESNET % 1),
     ("list net.yaml --set models.0.resnet50.batch=2 --set run.threads=1", "", RESNET % 2),
+    ("list words.yaml --set models.0.resnet50.batch=2 --set run.threads=1", "", RESNET % 2),
+    ("list numbers.yaml", "", r"nodes=1000,input=4096,output=4000,"),
+    ("list fc/nodes=2Ki,threads=1", "", r"fc/layers=4,nodes=2048,"),
+    ("list yes.yaml", "", r"pooler=yes,[^\n]*\n\Z"),
     ("list -", FILES["fc.yaml"], r"fc/layers=1,nodes=8,.*\n.*fc/layers=2,nodes=8,"),
     ("list - resnet50", FILES["fc.yaml"], r"fc/layers=1,.*\n.*\n.*rnn/.*\n.*cnn/block=bottleneck,"),
     ("list --count - --set run.mode=train", FILES["fc.yaml"], r"instances +3\n"),
@@ -90,7 +96,6 @@ WRONG = [
     ("list paper-min", "'paper-min': paper-min is a preset of fc and rnn, write fc:paper-min or rnn:paper-min"),
     ("list fc:resnet50", "'fc:resnet50': fc has no preset 'resnet50', did you mean 'cnn:resnet50'?"),
     ("list two.yaml", "two.yaml:1:11: paper-min is a preset of fc and rnn, write fc: {preset: paper-min} or rnn: {preset: paper-min}"),
-    ("list words.yaml", "words.yaml:1:10: a model takes a map of key: value, write resnet50: {}"),
     ("list map.yaml", "map.yaml:1:9: models takes a list with an entry per model (- fc: {...}), not a map"),
     ("list nodes.yaml", "nodes.yaml:1:1: unknown key 'nodes' in a spec, it is a hyper-parameter of fc"),
     ("list threads.yaml", "threads.yaml:1:15: unknown key 'threads' in fc, it belongs under run"),
@@ -119,6 +124,8 @@ WRONG = [
     ("run fc.results/results.csv", "fc.results/results.csv: is a table, expected a spec or an ID"),
     ("list shapes/wrong.yaml", "shapes/wrong.yaml:1:61: shapes/some.csv has no column 'btch'"),
     ("list shapes/cell.yaml", "shapes/cell.csv:3:4: batch is 'x', expected a whole number"),
+    ("list loop.yaml", "loop.yaml: Too many levels of symbolic links"),
+    ("list fc/layers=\u200b2", "'fc/layers=\\u200b2': layers is '\\u200b2', expected a whole number"),
     ("list - -", "'-' is given twice, and there is one standard input"),
     ("list -", "stdin:1:1: empty, a spec has at least `models`"),
     ("sweep -", "stdin:1:1: empty, a spec has at least `models`"),
@@ -145,6 +152,8 @@ class Tried(unittest.TestCase):
             os.makedirs(os.path.dirname(os.path.join(self.directory, name)), exist_ok=True)
             with open(os.path.join(self.directory, name), "w", encoding="utf-8", newline="") as file:
                 file.write(text)
+
+        os.symlink("loop.yaml", os.path.join(self.directory, "loop.yaml"))
 
     def paradnn(self, arguments, stdin=""):
         kept = needs.quiet()

@@ -355,7 +355,7 @@ static void test_instance_parse_errors(void **state) {
         {"fc:nope", "no preset 'nope', see 'paradnn families fc'"},
         {"fc:paper-mn,batch=2", "no preset 'paper-mn', did you mean 'paper-min'?"},
         {"fc/zzyzx=1", "unknown key 'zzyzx' for fc, see 'paradnn families fc'"},
-        {"fc/layers=99999999999999999999", "whole number"},
+        {"fc/layers=99999999999999999999", "which is too large, expected 1 to 4096"},
         {"fc/layers=3,", "expected key=value"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
