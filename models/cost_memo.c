@@ -15,7 +15,7 @@
 enum {
     SLOTS = 1 << 13,
     WAYS = 4,
-    BYTES_MAX = 48 << 20,
+    BYTES_MAX = 24 << 20,
     FIELDS = sizeof(struct pdnn_totals) / sizeof(uint64_t)
 };
 

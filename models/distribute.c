@@ -21,37 +21,34 @@ struct distribution {
     size_t first_update; /* node */
 };
 
-static bool writes(const struct pdnn_node *node, uint32_t tensor) {
-    bool found = false;
-    for (int k = 0; k < node->n_outputs; k++)
-        found = found || node->output[k] == tensor;
-    for (int k = 0; k < node->n_posts; k++)
-        found = found || node->posts[k].output == tensor;
-    return found;
-}
-
-static bool is_known(const struct distribution *of, uint32_t tensor) {
-    bool known = false;
-    for (size_t i = 0; i < of->n_parts; i++)
-        known = known || of->parts[i].tensor == tensor;
-    return known;
+/* By tensor: 1 + the last node that writes it before the updates, or 0. */
+static uint32_t *find_writers(struct distribution *of) {
+    const struct pdnn_graph *graph = of->graph;
+    uint32_t *writer = pdnn_arena_alloc(graph->arena, graph->n_tensors + 1, sizeof *writer);
+    for (; writer && of->first_update < graph->n_nodes; of->first_update++) {
+        const struct pdnn_node *node = &graph->nodes[of->first_update];
+        if (node->pass == PDNN_UPDATE)
+            break;
+        for (int k = 0; k < node->n_outputs; k++)
+            writer[node->output[k]] = (uint32_t)of->first_update + 1;
+        for (int k = 0; k < node->n_posts; k++) {
+            if (node->posts[k].output != PDNN_NONE)
+                writer[node->posts[k].output] = (uint32_t)of->first_update + 1;
+        }
+    }
+    return writer;
 }
 
 /* Gradients of weights that the updates read and nodes before them write. */
-static void find_parts(struct distribution *of) {
+static void find_parts(struct distribution *of, uint32_t *writer) {
     const struct pdnn_graph *graph = of->graph;
-    while (of->first_update < graph->n_nodes && graph->nodes[of->first_update].pass != PDNN_UPDATE)
-        of->first_update++;
     for (size_t i = of->first_update; i < graph->n_nodes; i++) {
         for (int k = 0; k < graph->nodes[i].n_inputs; k++) {
             uint32_t tensor = graph->nodes[i].input[k];
-            size_t writer = of->first_update;
-            if (graph->tensors[tensor].role != PDNN_ROLE_WEIGHT_GRADIENT || is_known(of, tensor))
+            if (graph->tensors[tensor].role != PDNN_ROLE_WEIGHT_GRADIENT || !writer[tensor])
                 continue;
-            while (writer > 0 && !writes(&graph->nodes[writer - 1], tensor))
-                writer--;
-            if (writer)
-                of->parts[of->n_parts++] = (struct part){.tensor = tensor, .writer = (uint32_t)writer - 1};
+            of->parts[of->n_parts++] = (struct part){.tensor = tensor, .writer = writer[tensor] - 1};
+            writer[tensor] = 0; /* known */
         }
     }
 }
@@ -134,12 +131,13 @@ void pdnn_distribute(const struct pdnn_instance *instance, struct pdnn_graph *gr
                               .bucket_bytes = (uint64_t)instance->setting[PDNN_SETTING_BUCKET] * 1000000};
     if (of.ranks < 2 || of.mode == PDNN_ALLREDUCE_NONE || graph->err.status != PDNN_OK)
         return;
+    uint32_t *writer = find_writers(&of);
     of.parts = pdnn_arena_alloc(graph->arena, graph->n_tensors + 1, sizeof *of.parts);
-    if (!of.parts) {
+    if (!writer || !of.parts) {
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the gradients of several ranks");
         return;
     }
-    find_parts(&of);
+    find_parts(&of, writer);
     sort_parts(&of);
     fill_buckets(&of);
     for (size_t i = 0; i < of.n_parts; i++) {
