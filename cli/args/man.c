@@ -2,6 +2,7 @@
 
 #include "cli/args/help.h"
 #include "cli/args/registry.h"
+#include "cli/args/tables.h"
 #include "models/family.h"
 #include "models/instance.h"
 
@@ -26,13 +27,8 @@ static const struct pdnn_help_row environment_rows[] = {
     {0},
 };
 
+/* Besides those that are tables. */
 static const struct pdnn_help_row file_rows[] = {
-    {"journal.csv", "one row per visit to an instance, appended as it happens; the source of the tables"},
-    {"journal-ops.csv", "one row per visit and operator, written before the visit's row commits them"},
-    {"results.csv", "one row per instance, from all its visits"},
-    {"ops.csv", "one row per instance, op and pass"},
-    {"ceilings.csv", "the machine's measured roofs"},
-    {"seqpoint.csv", "one row per pair of padded lengths in an epoch, and what was run in place of it"},
     {"environment.yaml", "the machine, the software and the effective settings"},
     {"spec.yaml", "the spec as run"},
     {0},
@@ -211,6 +207,16 @@ static void man_families(struct pdnn_str *out) {
     }
 }
 
+static void man_files(struct pdnn_str *out) {
+    pdnn_str_printf(out, ".Sh FILES\nIn a result directory:\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; i < PDNN_TABLE_FILES; i++) {
+        pdnn_str_printf(out, ".It Pa %s.csv\n", pdnn_table_defs[i]->name);
+        man_text(out, pdnn_table_defs[i]->help);
+    }
+    pdnn_str_printf(out, ".El\n");
+    man_rows(out, "Pa", file_rows);
+}
+
 static void man_program(struct pdnn_str *out) {
     man_head(out, "");
     pdnn_str_printf(out, ".Nd sweep parameterized DNN models over a CPU and its rooflines\n.Sh SYNOPSIS\n");
@@ -231,8 +237,7 @@ static void man_program(struct pdnn_str *out) {
     man_families(out);
     pdnn_str_printf(out, ".Sh ENVIRONMENT\n");
     man_rows(out, "Ev", environment_rows);
-    pdnn_str_printf(out, ".Sh FILES\nIn the directory that\n.Cm sweep\nwrites:\n");
-    man_rows(out, "Pa", file_rows);
+    man_files(out);
     pdnn_str_printf(out, ".Pp\nInstalled:\n");
     man_rows(out, "Pa", installed_rows);
     pdnn_str_printf(out, ".Sh EXIT STATUS\n");

@@ -1,36 +1,17 @@
 #include "cli/print/output.h"
-#include "cli/args/registry.h"
+#include "cli/args/tables.h"
 #include "base/visible.h"
-#include "results/import/paradnn_json.h"
-#include "results/store/journal_table.h"
-#include "results/store/tables.h"
-#include "results/store/seqpoint_table.h"
-#include "results/store/library.h"
-#include "results/claims/directions.h"
-#include "results/compare/compare_ops.h"
-#include "results/compare/compare_sums.h"
-#include "results/fit/fit.h"
-#include "results/whatif/distribution.h"
-#include "results/query/gemms.h"
-#include "results/whatif/projection.h"
-#include "results/epochs/method_estimates.h"
-#include "results/query/shares.h"
-#include "session/compose/validate.h"
-#include "session/compose/plan.h"
+#include "results/query/results.h"
+#include "results/store/results.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Lists the columns of the tables in a result directory, of what breakdown (breakdown, gemms, directions), "
-    "compare (compare-pairs, compare-groups, compare-axes, compare-ops, compare-unpaired), "
-    "project (projection, projection-ops, projection-moves, projection-limits, projection-families), "
-    "scale (scaling, scaling-parts), seqpoint (seqpoint-methods, seqpoint-speedups), "
-    "compose (compose-plan, compose-validation) "
-    "and fit (fit, residuals) print as CSV, and of what import keeps of a file (imported), "
-    "in order: unit, type (text, count, integer, number) and meaning. "
-    "An empty field means not available. NAME is one of these tables, or results, ops, ceilings, journal, "
-    "journal-ops, operators or seqpoint; or a column, in every table that has it; without it, all of them are listed.",
+    "Lists the columns of the tables in a result directory and of those that commands print as CSV, in order: "
+    "unit, type (text, count, integer, number) and meaning. An empty field means not available. NAME is one of "
+    "these tables, which 'tables' lists; or a column, in every table that has it; without it, all of them are "
+    "listed.",
     "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do "
     "about each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
     NULL,
@@ -69,50 +50,24 @@ static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
 static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
                                                  N_VALUE_COLUMNS};
 
-/* That of results.csv depends on the families. */
-static const struct {
-    const char *name;
-    const struct pdnn_table_def *def;
-} tables[] = {{"results", NULL},
-              {"ops", &pdnn_ops_def},
-              {"ceilings", &pdnn_ceilings_def},
-              {"journal", &pdnn_journal_def},
-              {"journal-ops", &pdnn_journal_ops_def},
-              {"operators", &pdnn_library_def},
-              {"seqpoint", &pdnn_seqpoint_def},
-              {"compose-validation", &pdnn_validation_def},
-              {"compose-plan", &pdnn_compose_plan_def},
-              {"seqpoint-methods", &pdnn_epoch_methods_def},
-              {"seqpoint-speedups", &pdnn_epoch_speedups_def},
-              {"breakdown", &pdnn_shares_def},
-              {"gemms", &pdnn_gemms_def},
-              {"compare-pairs", &pdnn_pairs_def},
-              {"compare-groups", &pdnn_groups_def},
-              {"compare-axes", &pdnn_axes_def},
-              {"compare-ops", &pdnn_compare_ops_def},
-              {"compare-unpaired", &pdnn_unpaired_def},
-              {"projection", &pdnn_projected_def},
-              {"projection-ops", &pdnn_projected_ops_def},
-              {"projection-moves", &pdnn_projected_moves_def},
-              {"projection-limits", &pdnn_projected_limits_def},
-              {"projection-families", &pdnn_projected_families_def},
-              {"scaling", &pdnn_scaled_def},
-              {"scaling-parts", &pdnn_scaled_parts_def},
-              {"imported", &pdnn_imported_def},
-              {"fit", &pdnn_fit_def},
-              {"residuals", &pdnn_residuals_def},
-              {"directions", &pdnn_directions_def}};
-enum { N_TABLES = sizeof tables / sizeof tables[0] };
+enum { TABLE_NAME, TABLE_PLACE, TABLE_HELP, N_TABLE_COLUMNS };
+static const struct pdnn_column_def table_columns[N_TABLE_COLUMNS] = {
+    [TABLE_NAME] = {.name = "table", .help = "its name"},
+    [TABLE_PLACE] = {.name = "place", .help = "file: NAME.csv of a result directory; printed: by a command"},
+    [TABLE_HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it has"},
+};
+static const struct pdnn_table_def tables_def = {"tables", "the tables", table_columns, N_TABLE_COLUMNS};
 
+static const char all_tables[] = "tables";
 static const char all_words[] = "words";
 
 /* What is listed. */
 struct listing {
     const char *only; /* NULL: everything */
     bool for_people;
-    struct pdnn_table_def def[N_TABLES];
+    struct pdnn_table_def def[PDNN_TABLE_DEFS];
     struct pdnn_table columns, values;
-    const struct pdnn_word *told[N_TABLES]; /* the lists of words that `values` has */
+    const struct pdnn_word *told[PDNN_TABLE_DEFS]; /* the lists of words that `values` has */
     size_t n_told;
 };
 
@@ -158,29 +113,29 @@ static void add_values(struct listing *listing, const struct pdnn_column_def *co
     for (const struct pdnn_word *word = column->words; word && word->name; word++)
         if (all || strcmp(word->name, listing->only) == 0)
             add_value(listing, column, word);
-    if (listing->values.n_rows > before && listing->n_told < N_TABLES)
+    if (listing->values.n_rows > before && listing->n_told < PDNN_TABLE_DEFS)
         listing->told[listing->n_told++] = column->words;
 }
 
 static bool is_table(const char *name) {
     size_t t = 0;
-    while (t < N_TABLES && strcmp(tables[t].name, name) != 0)
+    while (t < PDNN_TABLE_DEFS && strcmp(pdnn_table_defs[t]->name, name) != 0)
         t++;
-    return t < N_TABLES;
+    return t < PDNN_TABLE_DEFS;
 }
 
 /* A name that a table and a column have is the table's. */
 static void collect(struct listing *listing) {
     const char *only = listing->only;
     bool is_column = only && !is_table(only);
-    for (size_t t = 0; t < N_TABLES; t++) {
+    for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
-        bool whole = !only || strcmp(only, tables[t].name) == 0;
+        bool whole = !only || strcmp(only, listing->def[t].name) == 0;
         for (size_t i = 0; i < def->count; i++) {
             const struct pdnn_column_def *column = &def->column[i];
             bool is_listed = whole || (is_column && strcmp(column->name, only) == 0);
             if (is_listed)
-                add_column(listing, tables[t].name, column);
+                add_column(listing, listing->def[t].name, column);
             add_values(listing, column, is_listed || (is_column && strcmp(only, all_words) == 0));
         }
     }
@@ -199,32 +154,25 @@ static void collect_key(struct listing *listing) {
 
 static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_err *err) {
     enum { NAMES_MAX = 1024 };
-    const char *names[NAMES_MAX] = {all_words}, *name = listing->only;
-    struct pdnn_str all = {0};
-    size_t count = 1;
-    for (size_t t = 0; t < N_TABLES; t++) {
-        names[count++] = tables[t].name;
-        pdnn_str_printf(&all, "%s%s", t == 0 ? "" : t + 1 < N_TABLES ? ", " : " and ", tables[t].name);
-    }
-    for (size_t t = 0; t < N_TABLES; t++) {
+    const char *names[NAMES_MAX] = {all_words, all_tables};
+    size_t count = 2;
+    for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
-        for (size_t i = 0; i < def->count; i++) {
-            if (count < NAMES_MAX)
-                names[count++] = def->column[i].name;
-            for (const struct pdnn_word *word = def->column[i].words; word && word->name && count < NAMES_MAX;
-                 word++)
+        names[count++] = def->name;
+        for (size_t i = 0; i < def->count && count + 1 < NAMES_MAX - PDNN_TABLE_DEFS; i++) {
+            const struct pdnn_word *word = def->column[i].words;
+            names[count++] = def->column[i].name;
+            for (; word && word->name && count < NAMES_MAX - PDNN_TABLE_DEFS; word++)
                 names[count++] = word->name;
         }
     }
-    const char *nearest = pdnn_nearest_word(name, names, count);
+    const char *nearest = pdnn_nearest_word(listing->only, names, count);
     if (nearest)
-        pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', did you mean '%s'?", name,
-                  nearest);
-    else
-        pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', the tables are %s", name,
-                  pdnn_str_text(&all));
-    pdnn_str_finish(&all);
-    return PDNN_INVALID;
+        return pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', did you mean '%s'?",
+                         listing->only, nearest);
+    return pdnn_fail(err, PDNN_INVALID,
+                     "unknown table, column or value '%s'; 'paradnn columns tables' lists the tables",
+                     listing->only);
 }
 
 /* For people the columns and then the values; for programs one table, the values only if there is nothing
@@ -240,8 +188,26 @@ static void print_listing(const struct listing *listing, const struct pdnn_argum
     pdnn_table_print_prose(&listing->values, arguments);
 }
 
+static void print_tables(const struct pdnn_arguments *arguments) {
+    struct pdnn_table table;
+    pdnn_table_init(&table, &tables_def);
+    for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
+        const struct pdnn_table_def *def = pdnn_table_defs[t];
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, TABLE_NAME, def->name);
+        pdnn_table_set_text(&table, row, TABLE_PLACE, t < PDNN_TABLE_FILES ? "file" : "printed");
+        pdnn_table_set_text(&table, row, TABLE_HELP, def->help);
+    }
+    pdnn_table_print_prose(&table, arguments);
+    pdnn_table_finish(&table);
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
+    if (arguments->n_operands && strcmp(arguments->operands[0], all_tables) == 0) {
+        print_tables(arguments);
+        return PDNN_OK;
+    }
     struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
                               .for_people = pdnn_wants_text(arguments)};
     struct pdnn_arena arena = {0};
@@ -252,8 +218,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_table_init(&listing.values, &values_def);
     const struct pdnn_table_def results = pdnn_results_def(pdnn_families, n_families, &arena);
     enum pdnn_status status = PDNN_OK;
-    for (size_t t = 0; t < N_TABLES; t++)
-        listing.def[t] = tables[t].def ? *tables[t].def : results;
+    for (size_t t = 0; t < PDNN_TABLE_DEFS; t++)
+        listing.def[t] = t ? *pdnn_table_defs[t] : results;
     collect(&listing);
     if (!listing.columns.n_rows && !listing.values.n_rows)
         collect_key(&listing);
@@ -268,7 +234,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
 }
 
 static bool word(size_t index, const char **name, const char **help) {
-    *name = index < N_TABLES ? tables[index].name : NULL;
+    *name = index < PDNN_TABLE_DEFS ? pdnn_table_defs[index]->name : NULL;
     *help = "the columns of this table";
     return *name;
 }

@@ -202,7 +202,7 @@ static enum pdnn_status run_library(const char *directory, const struct pdnn_arg
     bool there, for_people = pdnn_wants_text(arguments);
     enum pdnn_status status = pdnn_library_read(directory, &there, &library, err);
     if (status == PDNN_OK && !there)
-        status = pdnn_fail(err, PDNN_INVALID, "%s has no %s", directory, pdnn_library_def.name);
+        status = pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", directory);
     pdnn_table_init(&kept, &kept_def);
     for (size_t row = 0; row < library.n_rows && for_people; row++)
         add_kept(&library, row, &kept);

@@ -45,7 +45,7 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
     {"steps_per_s", NULL, "1/s", EXACT, .help = "as in the file: the fastest interval between two reports"},
     {"examples_per_s", NULL, "1/s", EXACT, .help = "as in the file"},
 };
-const struct pdnn_table_def pdnn_imported_def = {"imported.csv", "what an imported file says of instances",
+const struct pdnn_table_def pdnn_imported_def = {"imported", "what an imported file says of instances",
                                                  columns, N_COLUMNS};
 
 /* The lists of the file, as rows. */

@@ -46,7 +46,7 @@ static const struct pdnn_column_def columns[PDNN_CEILINGS_COLUMNS] = {
     {"ranks", NULL, NULL, PDNN_KIND_WHOLE, .is_optional = true,
      .help = "link: processes, which are started as those of a sweep with this many ranks are; else 0"},
 };
-const struct pdnn_table_def pdnn_ceilings_def = {"ceilings.csv", "the machine's roofs", columns,
+const struct pdnn_table_def pdnn_ceilings_def = {"ceilings", "the machine's measured roofs", columns,
                                                  PDNN_CEILINGS_COLUMNS};
 
 /* Where a column's value is in a struct pdnn_ceiling: text in an array, a time in ms, or the column's kind.

@@ -106,8 +106,7 @@ static enum pdnn_status drop_pruned(struct pdnn_journal *journal, const struct l
         keeps[i] = !loading->pruned[i];
     enum pdnn_status status = pdnn_log_file_copy(&journal->ops, loading->next_op, keeps, &kept, err);
     if (status == PDNN_OK)
-        status =
-            pdnn_folder_replace(journal->ops.folder, journal->ops.def->name, kept.text, kept.length, err);
+        status = pdnn_folder_replace(journal->ops.folder, journal->ops.name, kept.text, kept.length, err);
     if (status == PDNN_OK)
         journal->ops.length = kept.length;
     pdnn_str_finish(&kept);
@@ -290,7 +289,7 @@ enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)
     free(keeps);
     pdnn_table_finish(&rows);
     if (status == PDNN_OK)
-        status = pdnn_folder_replace(folder, pdnn_journal_def.name, kept.text, kept.length, err);
+        status = pdnn_folder_replace(folder, open->visits.name, kept.text, kept.length, err);
     pdnn_str_finish(&kept);
     if (status != PDNN_OK)
         return status;

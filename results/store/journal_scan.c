@@ -112,13 +112,13 @@ enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const ch
                                         struct pdnn_err *err) {
     char ops[PDNN_FOLDER_TEXT];
     *scan = (struct pdnn_journal_scan){.visits.fd = -1, .ops.fd = -1};
-    enum pdnn_status status = open_file(&scan->visits, directory, pdnn_journal_def.name, err);
+    enum pdnn_status status = open_file(&scan->visits, directory, "journal.csv", err);
     if (status == PDNN_OK)
         status = check_header(&scan->visits, &pdnn_journal_def, err);
-    int written = snprintf(ops, sizeof ops, "%s/%s", directory, pdnn_journal_ops_def.name);
+    int written = snprintf(ops, sizeof ops, "%s/journal-ops.csv", directory);
     bool is_there = written > 0 && (size_t)written < sizeof ops && access(ops, F_OK) == 0;
     if (status == PDNN_OK && is_there) {
-        status = open_file(&scan->ops, directory, pdnn_journal_ops_def.name, err);
+        status = open_file(&scan->ops, directory, "journal-ops.csv", err);
         if (status == PDNN_OK)
             status = check_header(&scan->ops, &pdnn_journal_ops_def, err);
     }

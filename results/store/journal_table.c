@@ -49,8 +49,9 @@ static const struct pdnn_column_def columns[PDNN_JOURNAL_COLUMNS] = {
                                 .help = "flags of this visit, joined by |"},
     [PDNN_JOURNAL_OPS] = {"ops", COUNT, .help = "number of the visit's rows in journal-ops.csv"},
 };
-const struct pdnn_table_def pdnn_journal_def = {"journal.csv", "a visit a row", columns,
-                                                PDNN_JOURNAL_COLUMNS};
+const struct pdnn_table_def pdnn_journal_def = {
+    "journal", "one row per visit to an instance, appended as it happens; the source of the tables", columns,
+    PDNN_JOURNAL_COLUMNS};
 
 static const struct pdnn_column_def op_columns[PDNN_JOURNAL_OPS_COLUMNS] = {
     [PDNN_JOURNAL_OPS_ID] = {"id", .help = "the instance, as in journal.csv"},
@@ -67,8 +68,9 @@ static const struct pdnn_column_def op_columns[PDNN_JOURNAL_OPS_COLUMNS] = {
     [PDNN_JOURNAL_OPS_TIME_NS] = {"time_ns", .unit = "ns", NUMBER,
                                   .help = "time of all of them, median of the stamped steps"},
 };
-const struct pdnn_table_def pdnn_journal_ops_def = {"journal-ops.csv", "a visit and op a row", op_columns,
-                                                    PDNN_JOURNAL_OPS_COLUMNS};
+const struct pdnn_table_def pdnn_journal_ops_def = {
+    "journal-ops", "one row per visit and operator, written before the visit's row commits them", op_columns,
+    PDNN_JOURNAL_OPS_COLUMNS};
 
 static void put_line(struct pdnn_table *table, size_t row, size_t column, const char *text) {
     struct pdnn_str line = {0};

@@ -46,8 +46,8 @@ static const struct pdnn_column_def columns[PDNN_LIBRARY_COLUMNS] = {
                                   .help = "median absolute deviation of the samples"},
     [PDNN_LIBRARY_ROW_FLAGS] = {"row_flags", .help = "flags as in journal.csv"},
 };
-const struct pdnn_table_def pdnn_library_def = {"operators.csv", "a measurement of an operator a row",
-                                                columns, PDNN_LIBRARY_COLUMNS};
+const struct pdnn_table_def pdnn_library_def = {
+    "operators", "one row per measurement of an operator, which compose adds", columns, PDNN_LIBRARY_COLUMNS};
 
 /* The last measurement that a host made of an operator, by the time that it began. */
 struct last {

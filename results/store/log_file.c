@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -36,7 +37,7 @@ enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char
             "%s: written by an older version of paradnn (schema %c, now %d); use another directory", path,
             row[1], PDNN_SCHEMA);
     return pdnn_fail(err, PDNN_INVALID,
-                     "%s:1: not a %s of this version of paradnn (schema %d); use another directory", path,
+                     "%s:1: not a %s.csv of this version of paradnn (schema %d); use another directory", path,
                      def->name, PDNN_SCHEMA);
 }
 
@@ -45,11 +46,12 @@ void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *fo
                         enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
                                                   struct pdnn_err *err)) {
     *file = (struct pdnn_log_file){.folder = folder, .def = def, .check = check, .fd = -1};
-    pdnn_folder_path(folder, def->name, file->path);
+    snprintf(file->name, sizeof file->name, "%s.csv", def->name);
+    pdnn_folder_path(folder, file->name, file->path);
 }
 
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err) {
-    file->fd = openat(file->folder->fd, file->def->name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    file->fd = openat(file->folder->fd, file->name, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file->fd < 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be opened for writing: %s", file->path,
                          strerror(errno));
@@ -182,7 +184,7 @@ void pdnn_log_file_take_back(struct pdnn_log_file *file, uint64_t length) {
 
 enum pdnn_status pdnn_log_file_check(const struct pdnn_log_file *file, struct pdnn_err *err) {
     struct stat here, named;
-    if (fstat(file->fd, &here) == 0 && fstatat(file->folder->fd, file->def->name, &named, 0) == 0 &&
+    if (fstat(file->fd, &here) == 0 && fstatat(file->folder->fd, file->name, &named, 0) == 0 &&
         here.st_dev == named.st_dev && here.st_ino == named.st_ino)
         return PDNN_OK;
     return pdnn_fail(err, PDNN_IO, "%s: the file was deleted, moved or replaced meanwhile", file->path);

@@ -18,9 +18,11 @@ enum pdnn_header_match pdnn_header_match(const struct pdnn_table_def *def, const
 enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char *path, const char *text,
                                     size_t length, struct pdnn_err *err);
 
+enum { PDNN_LOG_FILE_TEXT = 32 };
+
 struct pdnn_log_file {
     const struct pdnn_folder *folder; /* borrowed */
-    char path[PDNN_FOLDER_TEXT];
+    char name[PDNN_LOG_FILE_TEXT], path[PDNN_FOLDER_TEXT];
     const struct pdnn_table_def *def;
     enum pdnn_status (*check)(const struct pdnn_table *table, size_t row, struct pdnn_err *err);
     int fd;          /* -1: not open */

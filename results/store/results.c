@@ -195,6 +195,9 @@ static const struct pdnn_column_def fixed[PDNN_RESULT_COLUMNS] = {
     [PDNN_RESULT_STARTED_UTC] = {"started_utc", OPTIONAL, .help = "start of the first visit"},
 };
 
+const struct pdnn_table_def pdnn_results_fixed_def = {"results", "one row per instance, from all its visits",
+                                                      fixed, PDNN_RESULT_COLUMNS};
+
 /* How many are in front of those of parameters. */
 static const size_t n_head = PDNN_RESULT_STATUS;
 
@@ -234,7 +237,10 @@ struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *fami
     columns[count - PDNN_SETTING_COUNT + PDNN_SETTING_LAYERS_RUN].kind = PDNN_KIND_TEXT;
     memcpy(columns + count, fixed + n_head, (PDNN_RESULT_COLUMNS - n_head) * sizeof *columns);
     count += PDNN_RESULT_COLUMNS - n_head;
-    return (struct pdnn_table_def){"results.csv", "an instance a row", columns, count};
+    struct pdnn_table_def def = pdnn_results_fixed_def;
+    def.column = columns;
+    def.count = count;
+    return def;
 }
 
 struct pdnn_result pdnn_result_of(struct pdnn_table *table, size_t row) {
@@ -437,7 +443,7 @@ static const struct pdnn_column_def op_columns[PDNN_OPS_COLUMNS] = {
         {"extrapolated", COUNT, OPTIONAL,
          .help = "1: with layers_run, fewer ran than count says, and the time is scaled up from theirs"},
 };
-const struct pdnn_table_def pdnn_ops_def = {"ops.csv", "an instance, op and pass a row", op_columns,
+const struct pdnn_table_def pdnn_ops_def = {"ops", "one row per instance, op and pass", op_columns,
                                             PDNN_OPS_COLUMNS};
 
 enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err) {

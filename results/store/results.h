@@ -86,6 +86,9 @@ enum pdnn_result_column {
 struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *families, size_t n_families,
                                        struct pdnn_arena *arena);
 
+/* The same without parameters. */
+extern const struct pdnn_table_def pdnn_results_fixed_def;
+
 /* A row of a table with those columns. */
 struct pdnn_result {
     struct pdnn_table *table; /* borrowed */

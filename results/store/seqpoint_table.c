@@ -42,8 +42,9 @@ static const struct pdnn_column_def columns[PDNN_SEQPOINT_COLUMNS] = {
          "empty: none ran"},
     {"measured", NULL, NULL, AS(COUNT, NEVER), .help = "iterations of these lengths that ran"},
 };
-const struct pdnn_table_def pdnn_seqpoint_def = {"seqpoint.csv", "an epoch by its lengths", columns,
-                                                 PDNN_SEQPOINT_COLUMNS};
+const struct pdnn_table_def pdnn_seqpoint_def = {
+    "seqpoint", "one row per pair of padded lengths in an epoch, and what was run in place of it", columns,
+    PDNN_SEQPOINT_COLUMNS};
 
 /* The length of the word at the beginning of the text if it is the method. */
 static size_t match(const char *text, const char *method) {

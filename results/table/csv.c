@@ -32,21 +32,6 @@ void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text) {
     put_quoted(writer->out, text);
 }
 
-size_t pdnn_csv_start_field(struct pdnn_csv_writer *writer) {
-    start_field(writer);
-    return writer->out->length;
-}
-
-void pdnn_csv_end_field(struct pdnn_csv_writer *writer, size_t start) {
-    struct pdnn_str *out = writer->out;
-    if (out->length == start || !out->text[start + strcspn(out->text + start, ",\"\r\n")])
-        return;
-    char *text = pdnn_strdup(out->text + start);
-    out->length = start;
-    put_quoted(out, text);
-    free(text);
-}
-
 void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value) {
     start_field(writer);
     pdnn_str_append_u64(writer->out, value);
@@ -289,12 +274,6 @@ int pdnn_csv_find(const struct pdnn_csv *csv, const char *name) {
             return (int)i;
     }
     return -1;
-}
-
-/* The cell of a quoted field starts after its quote. */
-size_t pdnn_csv_row_offset(const struct pdnn_csv *csv, size_t row) {
-    const char *first = csv->cells[row * csv->n_columns];
-    return (size_t)(first - csv->text) - (first > csv->text && first[-1] == '"');
 }
 
 const char *pdnn_csv_get(const struct pdnn_csv *csv, size_t row, int column) {

@@ -22,10 +22,6 @@ struct pdnn_csv_writer {
 
 void pdnn_csv_put_header(struct pdnn_csv_writer *writer, const char *const *columns); /* NULL-terminated */
 void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text);
-/* For a field whose text is appended to writer->out in between: start returns where it begins, end quotes it
- * if necessary. */
-size_t pdnn_csv_start_field(struct pdnn_csv_writer *writer);
-void pdnn_csv_end_field(struct pdnn_csv_writer *writer, size_t start);
 void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value);
 void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digits);
 void pdnn_csv_put_empty(struct pdnn_csv_writer *writer);
@@ -89,9 +85,6 @@ void pdnn_csv_finish(struct pdnn_csv *csv);
 
 /* Index of the column, or -1. */
 int pdnn_csv_find(const struct pdnn_csv *csv, const char *name);
-
-/* The offset of the row in the file, in bytes. */
-size_t pdnn_csv_row_offset(const struct pdnn_csv *csv, size_t row);
 
 /* The field, never NULL; "" if it is empty or column is -1. */
 const char *pdnn_csv_get(const struct pdnn_csv *csv, size_t row, int column);

@@ -33,7 +33,7 @@ enum pdnn_status pdnn_merge_write_library(struct pdnn_merge_job *job, struct pdn
     }
     append_distinct(&joined, &text);
     if (status == PDNN_OK && joined.n_rows)
-        status = pdnn_folder_replace(&job->output, pdnn_library_def.name, text.text, text.length, err);
+        status = pdnn_folder_replace(&job->output, "operators.csv", text.text, text.length, err);
     pdnn_str_finish(&text);
     pdnn_table_finish(&joined);
     return status;

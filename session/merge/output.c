@@ -121,7 +121,7 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
 enum { ID, HOST };
 static const struct pdnn_column_def host_columns[] = {
     [ID] = {"id", .help = "the instance"}, [HOST] = {"host", .help = "where it was measured"}};
-const struct pdnn_table_def pdnn_hosts_def = {"hosts.csv", "an instance a row, of several hosts",
+const struct pdnn_table_def pdnn_hosts_def = {"hosts", "the host of each instance, where several were merged",
                                               host_columns, 2};
 
 /* The host of each instance, where there are several: what the journal does not say. */

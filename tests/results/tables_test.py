@@ -49,6 +49,14 @@ class Tables(unittest.TestCase):
         self.place = place.name
         shutil.copytree(RESULTS, os.path.join(self.place, "fc.results"))
 
+    def test_lists_all_tables(self):
+        printed = subprocess.run([PARADNN, "columns", "tables", "--format", "csv"], capture_output=True, text=True, check=True).stdout
+        rows = [(row["table"], row["place"], row["help"]) for row in csv.DictReader(printed.splitlines())]
+        with open(DOCUMENT, encoding="utf-8") as file:
+            listed = re.findall(r"^\| `([a-z-]+)` \| (\w+) \| (.*) \|$", file.read(), re.M)
+        self.assertGreater(len(rows), 20)
+        self.assertEqual(listed, rows)
+
     def run_with(self, language, text):
         name, find, arguments = TOOLS[language]
         program = find()
