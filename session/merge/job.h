@@ -64,6 +64,8 @@ struct pdnn_merge_job {
     struct pdnn_merge_roofs *roofs; /* by host */
     const char *spec_path;          /* where the text was read */
     char *spec_text;
+    char **specs; /* those that differ, of a union */
+    size_t n_specs, spec_room;
     struct pdnn_session session;      /* what the spec asked for, on the largest of the hosts */
     struct pdnn_texts ids;            /* in the order they were found, in today's form */
     struct pdnn_merge_instance *of;   /* by id */
@@ -79,7 +81,7 @@ void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job);
 
-/* Opens all sources that have visits, and refuses those of different specs. */
+/* Opens all sources that have visits, and refuses those of different specs, unless their union is wanted. */
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
 enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err);

@@ -117,8 +117,43 @@ static enum pdnn_status compare_specs(const struct pdnn_merge_job *job, const ch
         return PDNN_OK;
     return pdnn_fail(err, PDNN_INVALID,
                      "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
-                     "only directories of one spec can be merged",
+                     "only directories of one spec can be merged, or give --union",
                      directory, job->spec_path, line, other_line);
+}
+
+static void add_spec(struct pdnn_merge_job *job, char *text) {
+    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT];
+    for (size_t i = 0; i < job->n_specs; i++) {
+        if (pdnn_spec_differs(job->specs[i], text, line, other_line))
+            continue;
+        bool is_first = strcmp(text, job->specs[i]) < 0;
+        free(is_first ? job->specs[i] : text);
+        job->specs[i] = is_first ? text : job->specs[i];
+        return;
+    }
+    job->specs = pdnn_grow(job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
+    job->specs[job->n_specs++] = text;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* One document after the other: `run` stays with the models it was given for. The first one's seed, measure
+ * and limits hold. The same for every order of the sources. */
+static void join_specs(struct pdnn_merge_job *job) {
+    struct pdnn_str text = {0};
+    if (!job->n_specs)
+        return;
+    qsort(job->specs, job->n_specs, sizeof *job->specs, compare_texts);
+    for (size_t i = 0; i < job->n_specs; i++) {
+        const char *at = job->specs[i];
+        while (*at == '#')
+            at += strcspn(at, "\n") + (strchr(at, '\n') != NULL);
+        pdnn_str_printf(&text, "%s%s%s", i && strncmp(at, "---", 3) != 0 ? "---\n" : "", job->specs[i],
+                        job->specs[i][strlen(job->specs[i]) - 1] == '\n' ? "" : "\n");
+    }
+    job->spec_text = text.text;
 }
 
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
@@ -126,6 +161,12 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
     enum pdnn_status status = read_file(directory, "spec.yaml", SPEC_LIMIT_BYTES, &text, err);
     if (status != PDNN_OK)
         return status;
+    if (!job->spec_path)
+        job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
+    if (job->request->is_union && *text) {
+        add_spec(job, text);
+        return PDNN_OK;
+    }
     if (job->spec_text && compare_specs(job, directory, text, err) != PDNN_OK) {
         free(text);
         return err->status;
@@ -263,6 +304,7 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
         if (!is_known(job, paths.path[i]))
             status = open_source(job, paths.path[i], err);
     }
+    join_specs(job);
     free(paths.path);
     return status;
 }
@@ -274,5 +316,8 @@ void pdnn_merge_close_sources(struct pdnn_merge_job *job) {
         free(job->source[i].host_of);
     }
     free(job->source);
+    for (size_t i = 0; i < job->n_specs; i++)
+        free(job->specs[i]);
+    free(job->specs);
     free(job->spec_text);
 }

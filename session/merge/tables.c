@@ -69,6 +69,13 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
         return err->status;
     if (!source)
         memory_bytes = host.memory_limit_bytes;
+    if (job->n_specs) {
+        char path[PDNN_FOLDER_TEXT];
+        if (pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text, strlen(job->spec_text), err) !=
+            PDNN_OK)
+            return err->status;
+        job->spec_path = pdnn_arena_strdup(&job->arena, pdnn_folder_path(&job->output, "spec.yaml", path));
+    }
     return pdnn_session_open_for(&job->session, &host, memory_bytes, job->spec_path, err);
 }
 
