@@ -228,7 +228,7 @@ static enum pdnn_status submit(const struct pdnn_arguments *arguments,
     if (status == PDNN_OK)
         pdnn_text_print(&submission.text, true);
     if (status == PDNN_OK && !request->dry)
-        fprintf(stderr, "next:   paradnn status %s\n", request->job.directory);
+        pdnn_console_next("status *", request->job.directory);
     pdnn_submission_finish(&submission);
     return status;
 }

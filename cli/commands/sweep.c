@@ -194,20 +194,6 @@ static void append_findings(struct pdnn_str *out, const struct pdnn_sweep_direct
     append_bounds(out, summary);
 }
 
-/* A text as one word of a command line. */
-static void append_word(struct pdnn_str *out, const char *text) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:@%+-";
-    char shown[PDNN_VISIBLE_TEXT];
-    if (*text && !text[strspn(text, plain)]) {
-        pdnn_str_printf(out, "%s", text);
-        return;
-    }
-    pdnn_str_append(out, "'", 1);
-    for (text = pdnn_visible(shown, text); *text; text++)
-        pdnn_str_printf(out, *text == '\'' ? "'\\''" : "%c", *text);
-    pdnn_str_append(out, "'", 1);
-}
-
 /* More visits where noise is what stands out, else a look at the row farthest from its roof; and the picture
  * of all. */
 static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
@@ -220,25 +206,25 @@ static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory 
         pdnn_str_printf(out, "resume: run the same command again\n");
     else if (summary->n_noisy * 2 > summary->n_ok) {
         pdnn_str_printf(out, "next:   paradnn sweep ");
-        append_word(out, path);
+        pdnn_word_append(out, path);
         pdnn_str_printf(out, "/spec.yaml --set measure.rounds=%" PRId64,
                         sweep->session->spec.measure.rounds * 2);
         if (*pdnn_shard_format(&sweep->session->shard, shard))
             pdnn_str_printf(out, " --shard %s", shard);
         pdnn_str_printf(out, " -o ");
-        append_word(out, path);
+        pdnn_word_append(out, path);
         pdnn_str_append(out, "\n", 1);
     } else if (farthest->found) {
         pdnn_str_printf(out, "next:   paradnn breakdown ");
-        append_word(out, path);
+        pdnn_word_append(out, path);
         pdnn_str_printf(out, " --only ");
         pdnn_str_printf(out, "id=");
-        append_word(out, farthest->id);
+        pdnn_word_append(out, farthest->id);
         pdnn_str_append(out, "\n", 1);
     }
     if (summary->n_ok) {
         pdnn_str_printf(out, "next:   paradnn plot roofline ");
-        append_word(out, path);
+        pdnn_word_append(out, path);
         pdnn_str_append(out, "\n", 1);
     }
 }

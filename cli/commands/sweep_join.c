@@ -28,8 +28,7 @@ static void print_here(const struct pdnn_join_request *request, const struct pdn
 }
 
 static void print_all(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
-    char shown[PDNN_VISIBLE_TEXT];
-    const char *path = pdnn_visible(shown, request->sweep.path);
+    const char *path = request->sweep.path;
     if (!*result->part)
         fprintf(stderr, "nothing to do: ");
     fprintf(stderr, "%zu of %zu instances are done", result->done, result->instances);
@@ -40,11 +39,11 @@ static void print_all(const struct pdnn_join_request *request, const struct pdnn
         fprintf(stderr, ", %zu are left to claim", result->free);
     fprintf(stderr, "\n");
     if (result->done == result->instances)
-        fprintf(stderr, "next:   paradnn merge %s -o %s\n", path, path);
+        pdnn_console_next("merge * -o *", path);
     else if (result->free)
         fprintf(stderr, "resume: run the same command again, anywhere\n");
     else
-        fprintf(stderr, "next:   paradnn status %s\n", path);
+        pdnn_console_next("status *", path);
 }
 
 enum pdnn_status pdnn_cli_join(const struct pdnn_join_request *request, bool quiet, bool *some_failed,

@@ -77,6 +77,33 @@ void pdnn_console_say(const char *text) {
     pdnn_str_finish(&out);
 }
 
+void pdnn_word_append(struct pdnn_str *out, const char *text) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:@%+-";
+    char shown[PDNN_VISIBLE_TEXT];
+    pdnn_str_printf(out, "%s", *text == '-' ? "./" : "");
+    if (*text && !text[strspn(text, plain)]) {
+        pdnn_str_printf(out, "%s", text);
+        return;
+    }
+    pdnn_str_append(out, "'", 1);
+    for (text = pdnn_visible(shown, text); *text; text++)
+        pdnn_str_printf(out, *text == '\'' ? "'\\''" : "%c", *text);
+    pdnn_str_append(out, "'", 1);
+}
+
+void pdnn_console_next(const char *format, const char *path) {
+    struct pdnn_str line = {0};
+    pdnn_str_printf(&line, "next:   paradnn ");
+    for (; *format; format++) {
+        if (*format == '*')
+            pdnn_word_append(&line, path);
+        else
+            pdnn_str_append(&line, format, 1);
+    }
+    fprintf(stderr, "%s\n", pdnn_str_text(&line));
+    pdnn_str_finish(&line);
+}
+
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar) {
     pdnn_progress_init(bar, stderr);
     return (struct pdnn_session_hooks){bar, warn, note, show_roofs, show_visits, show_work, end_bar, watch};

@@ -14,6 +14,12 @@ struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar);
 /* Prints lines on stderr, each filled to the terminal but for commands ("next: ..."), which are copied. */
 void pdnn_console_say(const char *text);
 
+/* Appends a path or an ID as one word of a command line, which is neither split nor taken for an option. */
+void pdnn_word_append(struct pdnn_str *out, const char *text);
+
+/* Prints "next:   paradnn merge fc -o fc" on stderr for "merge * -o *": each * is the path. */
+void pdnn_console_next(const char *format, const char *path);
+
 /* " 12 ok, 2 oom", or "" where nothing is counted; returns the text. */
 enum { PDNN_OUTCOMES_TEXT = 512 };
 const char *pdnn_outcomes_format(const size_t counts[PDNN_OUTCOME_COUNT], char text[PDNN_OUTCOMES_TEXT]);

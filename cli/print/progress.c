@@ -15,8 +15,8 @@ enum { BAR_CELLS = 24, DETAIL_ROOM = 30 };
 static const uint64_t terminal_gap_ns = UINT64_C(100000000), log_gap_ns = UINT64_C(10000000000);
 
 void pdnn_progress_init(struct pdnn_progress *progress, FILE *stream) {
-    const char *no_color = getenv("NO_COLOR");
-    size_t width = pdnn_terminal_width(fileno(stream));
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+    size_t width = term && strcmp(term, "dumb") == 0 ? 0 : pdnn_terminal_width(fileno(stream));
     *progress = (struct pdnn_progress){.stream = stream, .width = width};
     progress->color = width && !(no_color && *no_color);
 }
@@ -41,6 +41,17 @@ void pdnn_progress_line(struct pdnn_str *out, double fraction, const char *detai
     }
 }
 
+/* In a terminal that became narrower, the bar takes several lines by now. */
+static void wipe(struct pdnn_progress *progress) {
+    size_t width = pdnn_terminal_width(fileno(progress->stream));
+    progress->width = width ? width : progress->width;
+    if (progress->cells > progress->width)
+        fprintf(progress->stream, "\r\033[%zuA\033[J", (progress->cells - 1) / progress->width);
+    else
+        fputs("\r\033[K", progress->stream);
+    progress->cells = 0;
+}
+
 void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const char *detail) {
     uint64_t now = pdnn_clock_ns();
     if (progress->quiet)
@@ -53,11 +64,12 @@ void pdnn_progress_show(struct pdnn_progress *progress, double fraction, const c
         return;
     }
     struct pdnn_str line = {0};
+    wipe(progress);
     pdnn_progress_line(&line, fraction, detail, progress->width - 1);
-    fprintf(progress->stream, "\r\033[K%s%s%s", progress->color ? "\033[36m" : "", pdnn_str_text(&line),
+    fprintf(progress->stream, "%s%s%s", progress->color ? "\033[36m" : "", pdnn_str_text(&line),
             progress->color ? "\033[0m" : "");
     fflush(progress->stream);
-    progress->drawn = true;
+    progress->cells = line.length;
     pdnn_str_finish(&line);
 }
 
@@ -88,9 +100,8 @@ void pdnn_progress_show_visits(struct pdnn_progress *progress, const struct pdnn
 }
 
 void pdnn_progress_clear(struct pdnn_progress *progress) {
-    if (!progress->drawn)
+    if (!progress->cells)
         return;
-    fputs("\r\033[K", progress->stream);
+    wipe(progress);
     fflush(progress->stream);
-    progress->drawn = false;
 }

@@ -13,9 +13,9 @@
 
 struct pdnn_progress {
     FILE *stream;
-    size_t width;     /* of the terminal; 0: not a terminal */
+    size_t width;     /* of the terminal; 0: not a terminal, or one without escape sequences */
     bool color;       /* on a terminal, unless NO_COLOR is set */
-    bool drawn;       /* a bar is on the screen */
+    size_t cells;     /* of the bar that is on the screen; 0: there is none */
     uint64_t last_ns; /* when a line was last written; 0: never */
     bool quiet;       /* nothing is drawn or noted */
     /* A text that is printed before the first visit, borrowed: what the names of instances leave out.

@@ -6,14 +6,17 @@ Usage: screen_test.py PARADNN SOURCE"""
 import fcntl
 import os
 import pty
+import re
 import shlex
+import shutil
+import signal
 import struct
 import subprocess
 import sys
 import termios
 import unittest
 
-from program import PARADNN, SHORT, Case, environment, main
+from program import LONG, PARADNN, SHORT, Case, environment, main
 
 SOURCE = os.path.abspath(sys.argv[2])
 WIDTHS = (80, 100, 160)
@@ -226,6 +229,64 @@ def has_terminals():
     except OSError:
         return False
     return True
+
+
+class Next(Case):
+    def test_commands_can_be_pasted(self):
+        """Whatever the directory is called, its name is one word of a shell and no option."""
+        for name in ("a b", "-x", "it's $HOME"):
+            for options in ((), ("--join",)):
+                said = self.paradnn("sweep", "small.yaml", "--ceilings", "roofs.csv", *SHORT, "--output=" + name + "".join(options), *options,
+                                    expect=0).stderr
+                commands = [line.split(None, 1)[1] for line in said.splitlines() if line.startswith("next: ")]
+                self.assertTrue(commands, said)
+                for command in commands:
+                    with self.subTest(command):
+                        if " plot " in command:
+                            command += " --format csv"
+                        done = subprocess.run(["sh", "-c", command.replace("paradnn", PARADNN, 1)], cwd=self.directory, check=False,
+                                              capture_output=True, text=True, env=environment())
+                        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+class Bars(Case):
+    def bar(self, columns, *arguments, **variables):
+        """A sweep whose progress goes to a terminal; its two ends."""
+        reader, terminal = pty.openpty()
+        self.addCleanup(os.close, reader)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+        child = self.popen("sweep", "small.yaml", "--ceilings", "roofs.csv", *arguments, "-o", "out", stderr=terminal,
+                           env=environment(**{"TERM": "xterm", **variables}))
+        return child, reader, terminal
+
+    def test_a_terminal_made_narrower(self):
+        """What wrapped is wiped, and what follows fits."""
+        child, reader, terminal = self.bar(100, *LONG, NO_COLOR="1")
+        text = b""
+        while b"%  " not in text:
+            text += os.read(reader, 4096)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 40, 0, 0))
+        while not re.search(rb"\r\x1b\[2A\x1b\[J[^\r]*\r\x1b\[K[^\r]*\r", text):
+            self.assertIsNone(child.poll(), text)
+            text += os.read(reader, 4096)
+        child.send_signal(signal.SIGINT)
+        for bar in re.split(rb"\r\x1b\[K", re.split(rb"\x1b\[2A\x1b\[J", text)[-1])[:-1]:
+            self.assertLess(len(bar), 40)
+        os.close(terminal)
+
+    def test_a_terminal_without_escapes(self):
+        for term, escapes in (("dumb", False), ("xterm", True)):
+            child, reader, terminal = self.bar(80, *SHORT, "--retry", TERM=term)
+            self.assertEqual(child.wait(), 0)
+            os.close(terminal)
+            text = b""
+            try:
+                while block := os.read(reader, 4096):
+                    text += block
+            except OSError:  # Linux: the other end is closed
+                pass
+            self.assertEqual(b"\x1b" in text, escapes, text)
+            shutil.rmtree(self.path("out"))
 
 
 if __name__ == "__main__":
