@@ -79,7 +79,7 @@ static bool takes_rest(const char *key) {
 static enum pdnn_status parse_condition(struct parsing *parsing, const char **text, struct pdnn_err *err) {
     char key[PDNN_SUGGESTION_TEXT];
     size_t which, length;
-    const char *at = find_operator(*text, &which);
+    const char *start = *text, *at = find_operator(*text, &which);
     length = at ? (size_t)(at - *text) : 0;
     if (!length || length >= sizeof key)
         return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not KEY=VALUE", *text);
@@ -105,6 +105,12 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
         *text = at + (*at == ',');
         if (!*at || find_operator(at + 1, &which))
             return PDNN_OK;
+        if (condition->comparison > UNEQUAL)
+            return pdnn_fail(
+                err, PDNN_INVALID,
+                "--only: '%.64s' compares with more than one number; a list goes with = and !=, and "
+                "decimals have a point",
+                start);
         at++;
     }
 }

@@ -94,7 +94,11 @@ static void test_selection_open_refuses(void **state) {
         {"bach=4", "results.csv has no column 'bach', did you mean 'batch'?"},
         {"mode=train,bach=4", "results.csv has no column 'bach', did you mean 'batch'?"},
         {"nodes>many", "--only: 'many' is not a number to compare nodes with"},
-        {"nodes>8,many", "--only: 'many' is not a number to compare nodes with"},
+        {"nodes>8,16", "--only: 'nodes>8,16' compares with more than one number; a list goes with = and !=, "
+                       "and decimals have a point"},
+        {"nodes<=8,many,batch=4",
+         "--only: 'nodes<=8,many,batch=4' compares with more than one number; a list goes "
+         "with = and !=, and decimals have a point"},
         {"nodes>8,mode!=train,infer", "no instance that ended ok has all the values asked for"},
         {"batch=5", "no instance that ended ok has all the values asked for"},
     };
