@@ -46,7 +46,7 @@ MAY_INCLUDE = {
     "runtime/distributed": MEASURING,
     "runtime/lowering": ["runtime/distributed", *PROGRAMS],
     **{"runtime/backends/" + name: ["runtime/lowering", "runtime/plan", "runtime/distributed", *PROGRAMS] for name in ("reference", "onednn", "openblas")},
-    "runtime/plan": ["runtime/distributed", *PROGRAMS],
+    "runtime/plan": PROGRAMS,
     "runtime/measure": ["runtime/plan", *PROGRAMS],
     "runtime/roofs": MEASURING,
     "runtime/infeed": ["runtime/data", "runtime/plan", *PROGRAMS],

@@ -63,10 +63,6 @@ static struct {
 } exchange = {
     .lock = PTHREAD_MUTEX_INITIALIZER, .wake = PTHREAD_COND_INITIALIZER, .summed = PTHREAD_COND_INITIALIZER};
 
-bool pdnn_gradient_allreduce_is_open(void) {
-    return exchange.wire != NULL;
-}
-
 static size_t value_bytes(const struct bucket *bucket) {
     return bucket->is_double ? sizeof(double) : sizeof(float);
 }

@@ -27,8 +27,6 @@ struct pdnn_wire {
 /* Makes the wire, which is borrowed, that of this process. PDNN_INVALID for fewer than two ranks. */
 enum pdnn_status pdnn_gradient_allreduce_open(const struct pdnn_wire *wire, struct pdnn_err *err);
 void pdnn_gradient_allreduce_close(void);
-/* Whether there is one. */
-bool pdnn_gradient_allreduce_is_open(void);
 
 /* Where the communication thread runs. */
 struct pdnn_gradient_allreduce_cores {
@@ -60,7 +58,8 @@ struct pdnn_gradient_allreduce_part {
  * averaged until a model begins. */
 int pdnn_gradient_allreduce_start(const struct pdnn_gradient_allreduce_part *part);
 int pdnn_gradient_allreduce_wait(size_t bucket);
-/* Lets communication that has begun progress; cheap when there is none. Returns as these. */
+/* Lets communication that has begun progress, between the steps of a program (struct pdnn_plan_options);
+ * cheap when there is none. Returns as these. */
 int pdnn_gradient_allreduce_poll(void);
 
 /* Averages all buckets of the last step once more, by the calls of their mode, one after the other, with

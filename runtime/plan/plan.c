@@ -5,7 +5,6 @@
 #include "models/op.h"
 #include "models/sharing.h"
 #include "base/clock.h"
-#include "runtime/distributed/gradient_allreduce.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -218,7 +217,8 @@ enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn
 enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_backend_def *backend,
                                    void *state, const struct pdnn_graph *graph,
                                    const struct pdnn_plan_options *options, struct pdnn_err *err) {
-    struct pdnn_plan made = {.backend = backend, .state = state, .graph = graph};
+    struct pdnn_plan made = {
+        .backend = backend, .state = state, .graph = graph, .between_calls = options->between_calls};
     enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
     made.program.keep_all = options->keep_all;
     made.program.allow_slow = options->allow_slow;
@@ -266,11 +266,10 @@ void pdnn_plan_destroy(struct pdnn_plan *plan) {
 
 int pdnn_plan_run(const struct pdnn_plan *plan) {
     const struct pdnn_step *step = plan->program.steps, *end = step + plan->program.n_steps;
-    const bool polls = pdnn_gradient_allreduce_is_open();
     for (; step < end; step++) {
         int code = step->work.run(step->work.state);
-        if (!code && polls)
-            code = pdnn_gradient_allreduce_poll();
+        if (!code && plan->between_calls)
+            code = plan->between_calls();
         if (code)
             return code;
     }
@@ -278,13 +277,12 @@ int pdnn_plan_run(const struct pdnn_plan *plan) {
 }
 
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
-    const bool polls = pdnn_gradient_allreduce_is_open();
     uint64_t before = pdnn_clock_ns();
     for (size_t i = 0; i < plan->program.n_steps; i++) {
         const struct pdnn_work *work = &plan->program.steps[i].work;
         int code = work->run(work->state);
-        if (!code && polls)
-            code = pdnn_gradient_allreduce_poll();
+        if (!code && plan->between_calls)
+            code = plan->between_calls();
         if (code)
             return code;
         uint64_t after = pdnn_clock_ns();

@@ -11,10 +11,11 @@ struct pdnn_plan {
     void *state; /* the backend's, borrowed */
     const struct pdnn_graph *graph;
     struct pdnn_program program;
-    unsigned char *block; /* owned; NULL: the memory belongs to a set (plan_set.h) */
-    uint64_t block_bytes; /* total it needs */
-    uint64_t *offset;     /* by slot, within the block */
-    void **memory;        /* by slot */
+    unsigned char *block;       /* owned; NULL: the memory belongs to a set (plan_set.h) */
+    uint64_t block_bytes;       /* total it needs */
+    uint64_t *offset;           /* by slot, within the block */
+    void **memory;              /* by slot */
+    int (*between_calls)(void); /* as in the options */
 };
 
 struct pdnn_plan_options {
@@ -25,7 +26,10 @@ struct pdnn_plan_options {
     uint64_t seed;         /* of the data */
     int64_t rank;          /* whose data (struct pdnn_fill_source) */
     bool allow_slow;       /* run ops without a fast path too */
-    bool keep_all;         /* give every slot its own memory, so that each value can be read after a step */
+    /* Called after each step of the program, for what goes on beside it; its code is taken for the step's.
+     * NULL: nothing does. */
+    int (*between_calls)(void);
+    bool keep_all; /* give every slot its own memory, so that each value can be read after a step */
 };
 
 /* Compiles, packs, checks the block against the limit (PDNN_TOO_BIG, before allocating it), allocates, binds

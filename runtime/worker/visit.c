@@ -296,6 +296,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     struct pdnn_plan_options options = {.limit_bytes = request->memory_limit_bytes,
                                         .seed = request->seed,
                                         .rank = process->world ? process->world->rank : 0,
+                                        .between_calls = process->world ? pdnn_gradient_allreduce_poll : NULL,
                                         .allow_slow = request->allow_slow};
     struct pdnn_dram_buffer far;
     const struct pdnn_open_backend *backend = NULL;

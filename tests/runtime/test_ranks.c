@@ -89,7 +89,8 @@ static void train(const char *id, const char *backend, int64_t of_rank, int plac
     assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);
     assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
     assert_int_equal(def->open(1, 0, &state, &err), PDNN_OK);
-    const struct pdnn_plan_options options = {.seed = 7, .rank = of_rank};
+    const struct pdnn_plan_options options = {
+        .seed = 7, .rank = of_rank, .between_calls = pdnn_gradient_allreduce_poll};
     assert_int_equal(pdnn_plan_create(&plan, def, state, &graph, &options, &err), PDNN_OK);
     for (int i = 0; i < STEPS; i++) {
         is_broken = i >= working_steps;
