@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/worker/limits.h"
 
-#include "runtime/backend/limit.h"
 #include "runtime/host/isa.h"
+#include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>
 #include <sys/resource.h>
@@ -36,7 +36,7 @@ void pdnn_limit_isa(struct pdnn_process *process) {
     enum pdnn_isa isa = process->isa;
     if (isa == PDNN_ISA_DEFAULT)
         return;
-    pdnn_isa_limit_kernels(isa);
+    pdnn_level_limit(pdnn_isa_lanes(isa));
     for (size_t i = 0; pdnn_backends[i] && i < PDNN_PROCESS_BACKENDS_MAX; i++) {
         const struct pdnn_backend_def *def = pdnn_backends[i];
         if (!pdnn_isa_is_here(&process->host, isa))

@@ -1,4 +1,3 @@
-#include "runtime/backend/limit.h"
 #include "runtime/host/isa.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/update/optimizer.h"
@@ -75,11 +74,11 @@ static void test_limit_chooses_the_level(void **state) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         enum pdnn_level level = rows[i].most < pdnn_level_of_machine ? rows[i].most : pdnn_level_of_machine;
-        pdnn_isa_limit_kernels(rows[i].isa);
+        pdnn_level_limit(pdnn_isa_lanes(rows[i].isa));
         assert_int_equal(pdnn_level_in_force, level);
         assert_string_equal(pdnn_level_name(), pdnn_level_names[level]);
     }
-    pdnn_isa_limit_kernels(PDNN_ISA_DEFAULT);
+    pdnn_level_limit(pdnn_isa_lanes(PDNN_ISA_DEFAULT));
     assert_int_equal(pdnn_level_in_force, pdnn_level_of_machine);
 }
 
