@@ -25,7 +25,9 @@ enum { PDNN_CAST_X };      /* backward: dy */
 enum { PDNN_CAST_Y };      /* backward: dx */
 enum { PDNN_CAST_TO_F32 }; /* 1: forward gives f32; 0: the dtype that the graph computes in */
 
-enum { PDNN_DENSE_X, PDNN_DENSE_W }; /* int8: two more, the scales (models/ops/quantized.h) */
+enum { PDNN_DENSE_X, PDNN_DENSE_W };
+/* Inputs of an int8 product, dense or conv2d. */
+enum { PDNN_QUANTIZED_X, PDNN_QUANTIZED_W, PDNN_QUANTIZED_X_SCALE, PDNN_QUANTIZED_W_SCALE };
 enum { PDNN_DENSE_Y };
 enum { PDNN_DENSE_DATA_DY, PDNN_DENSE_DATA_W };
 enum { PDNN_DENSE_DATA_DX };

@@ -2,10 +2,13 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "models/ops/quantized.h"
 #include "models/forward.h"
 
 #include <string.h>
+
+bool pdnn_quantized_is_scaled(const struct pdnn_node *node) {
+    return node->pass == PDNN_FORWARD && node->n_inputs == PDNN_QUANTIZED_W_SCALE + 1;
+}
 
 /* What is known about each tensor of the original graph. */
 struct pass {

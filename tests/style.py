@@ -137,6 +137,8 @@ def check_layering(root):
                 bad.append(where)
             elif {os.path.dirname(name), os.path.dirname(match.group(1))} == {"models/ops", "models/families"}:
                 bad.append(where)
+            elif os.path.dirname(match.group(1)) == "models/ops" and room not in ("models", "runtime/backends/reference"):
+                bad.append(where + ", which is of the reference")
     return bad
 
 

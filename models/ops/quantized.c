@@ -1,10 +1,9 @@
 #include "models/ops/quantized.h"
 
-#include <inttypes.h>
+#include "models/attributes.h"
+#include "models/quantize.h"
 
-bool pdnn_quantized_is_scaled(const struct pdnn_node *node) {
-    return node->pass == PDNN_FORWARD && node->n_inputs == PDNN_QUANTIZED_W_SCALE + 1;
-}
+#include <inttypes.h>
 
 bool pdnn_quantized_has_inputs(const struct pdnn_node *node) {
     return node->n_inputs == PDNN_QUANTIZED_W + 1 || pdnn_quantized_is_scaled(node);

@@ -8,13 +8,8 @@
 
 #include "models/op.h"
 
-/* Inputs of an int8 product. */
-enum { PDNN_QUANTIZED_X, PDNN_QUANTIZED_W, PDNN_QUANTIZED_X_SCALE, PDNN_QUANTIZED_W_SCALE };
-
 /* Whether the node has the number of inputs of a product, with or without scales. */
 bool pdnn_quantized_has_inputs(const struct pdnn_node *node);
-/* Whether the int8 product returns f32. */
-bool pdnn_quantized_is_scaled(const struct pdnn_node *node);
 
 /* Sets the dtype of a product's output (N, O, ...), whose shape is already described. The inputs' dtypes must
  * agree with each other, and the scales, if given, with O. */

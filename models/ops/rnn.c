@@ -78,7 +78,7 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
     pdnn_count_add(count, 2 * R, g.G * g.H, g.I);
     pdnn_count_add(count, 2 * R, g.G * g.H, g.H);
     pdnn_count_add(count, R, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_RNN_B)), 1);
-    pdnn_count_add(count, R, g.H, g.math->forward_flop);
+    pdnn_count_add(count, R, g.H, pdnn_rnn_math(&g)->forward_flop);
 }
 
 /* Products for dw, for dx if wanted, for du and dh'; the sum of dy and dh; db. The second bias vector per
@@ -89,7 +89,7 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
     int64_t R = g.T * g.N;
     pdnn_count_add(count, node->n_outputs > PDNN_RNN_BACK_DX ? 4 * R : 2 * R, g.G * g.H, g.I);
     pdnn_count_add(count, 4 * R, g.G * g.H, g.H);
-    pdnn_count_add(count, R, g.H, 1 + g.sums + g.math->backward_flop);
+    pdnn_count_add(count, R, g.H, 1 + g.sums + pdnn_rnn_math(&g)->backward_flop);
 }
 
 /* Values of all steps: gates that are not saved for backward, or the gradients of the sums; U, packed for the

@@ -2,27 +2,6 @@
 
 #include <string.h>
 
-struct pdnn_rnn_geometry pdnn_rnn_geometry(const struct pdnn_graph *graph, const struct pdnn_node *node) {
-    bool forward = node->pass == PDNN_FORWARD;
-    const struct pdnn_tensor *x = pdnn_node_in(graph, node, forward ? PDNN_RNN_X : PDNN_RNN_BACK_X);
-    const struct pdnn_tensor *u = pdnn_node_in(graph, node, forward ? PDNN_RNN_U : PDNN_RNN_BACK_U);
-    const struct pdnn_tensor *b =
-        forward ? pdnn_node_in(graph, node, PDNN_RNN_B) : pdnn_node_out(graph, node, PDNN_RNN_BACK_DB);
-    const struct pdnn_cell_def *cell = &pdnn_cells[node->attr[PDNN_RNN_CELL]];
-    int64_t T = node->attr[PDNN_RNN_STEPS], H = u->dim[1];
-    return (struct pdnn_rnn_geometry){
-        .cell = cell,
-        .math = &pdnn_cell_math[node->attr[PDNN_RNN_CELL]],
-        .T = T,
-        .N = x->dim[0] / T,
-        .I = x->dim[1],
-        .H = H,
-        .G = cell->n_gates,
-        .sums = cell->n_biases,
-        .two_biases = b->dim[0] != cell->n_biases * H,
-    };
-}
-
 /* The sum that a gate's recurrent product is added to: lbr_gru's candidate has one of its own. */
 static int64_t sum_of_gate(const struct pdnn_rnn_geometry *g, int64_t gate) {
     return gate == g->G - 1 && g->sums > g->G ? g->G : gate;
@@ -129,25 +108,25 @@ static void add_recurrent(const struct run *run, int64_t gate, const double *h) 
 static void forward_row(struct run *run, int64_t k, int64_t n) {
     const struct pdnn_rnn_geometry *g = &run->g;
     int64_t H = g->H, row = row_at(run, k, n), before = row_at(run, k - 1, n);
-    int64_t plain_gates = g->math->reset ? g->G - 1 : g->G;
+    int64_t plain_gates = pdnn_rnn_math(g)->reset ? g->G - 1 : g->G;
     const double *h = before < 0 ? run->zeros : run->y + before * H;
     memset(run->sum, 0, (size_t)(g->sums * H) * sizeof(double));
     add_bias(run);
     multiply(run->r, run->w, g->G * H, g->I, run->x + row * g->I, run->sum);
     for (int64_t gate = 0; gate < plain_gates; gate++)
         add_recurrent(run, gate, h);
-    for (int64_t j = 0; g->math->reset && j < H; j++) {
+    for (int64_t j = 0; pdnn_rnn_math(g)->reset && j < H; j++) {
         struct pdnn_cell_unit unit = load_unit(run, before, j);
-        g->math->reset(&unit);
+        pdnn_rnn_math(g)->reset(&unit);
         store_sums(run, &unit, j);
         run->gated[j] = unit.gated;
     }
-    if (g->math->reset)
+    if (pdnn_rnn_math(g)->reset)
         add_recurrent(run, g->G - 1, run->gated);
     for (int64_t j = 0; j < H; j++) {
         struct pdnn_cell_unit unit = load_unit(run, before, j);
         unit.c_before = run->c[n * H + j];
-        g->math->forward(&unit);
+        pdnn_rnn_math(g)->forward(&unit);
         run->r->flop += unit.flop;
         run->y[row * H + j] = unit.h;
         run->c[n * H + j] = unit.c;
@@ -200,12 +179,12 @@ static void backward_units(struct run *run, int64_t k, int64_t n) {
         unit.dh = run->dy[row * H + j] + run->dh[n * H + j];
         unit.dc = run->dc[n * H + j];
         run->r->flop += 1;
-        g->math->backward(&unit);
+        pdnn_rnn_math(g)->backward(&unit);
         store_sums(run, &unit, j);
         run->dh[n * H + j] = unit.dh;
         run->dc[n * H + j] = unit.dc;
     }
-    if (!g->math->reset_backward)
+    if (!pdnn_rnn_math(g)->reset_backward)
         return;
     memset(run->dgated, 0, (size_t)H * sizeof(double));
     multiply_transposed(run->r, run->u + (g->G - 1) * H * H, H, H, run->sum + (g->G - 1) * H, run->dgated);
@@ -213,7 +192,7 @@ static void backward_units(struct run *run, int64_t k, int64_t n) {
         struct pdnn_cell_unit unit = load_backward_unit(run, row, before, j);
         unit.dh = run->dh[n * H + j];
         unit.dgated = run->dgated[j];
-        g->math->reset_backward(&unit);
+        pdnn_rnn_math(g)->reset_backward(&unit);
         store_sums(run, &unit, j);
         run->gated[j] = unit.gated;
         run->dh[n * H + j] = unit.dh;
@@ -237,7 +216,7 @@ static void backward_row(struct run *run, int64_t k, int64_t n) {
     const double *h = before < 0 ? run->zeros : run->y + before * H, *x = run->x + row * g->I;
     backward_units(run, k, n);
     for (int64_t gate = 0; gate < g->G; gate++) {
-        bool is_gated = g->math->reset && gate == g->G - 1;
+        bool is_gated = pdnn_rnn_math(g)->reset && gate == g->G - 1;
         const double *ds = run->sum + sum_of_gate(g, gate) * H;
         if (!is_gated)
             multiply_transposed(run->r, run->u + gate * H * H, H, H, ds, run->dh + n * H);

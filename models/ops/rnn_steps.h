@@ -6,15 +6,10 @@
 #include "models/op.h"
 #include "models/ops/rnn_cells.h"
 
-struct pdnn_rnn_geometry {
-    const struct pdnn_cell_def *cell;
-    const struct pdnn_cell_math *math;
-    int64_t T, N, I, H, G;
-    int64_t sums; /* per step and hidden unit: sums that have a bias of their own */
-    bool two_biases;
-};
-
-struct pdnn_rnn_geometry pdnn_rnn_geometry(const struct pdnn_graph *graph, const struct pdnn_node *node);
+/* What the cell of the node computes. */
+static inline const struct pdnn_cell_math *pdnn_rnn_math(const struct pdnn_rnn_geometry *g) {
+    return &pdnn_cell_math[g->cell - pdnn_cells];
+}
 
 /* For the op's pass rows: scratch in doubles, and the reference kernels. */
 int64_t pdnn_rnn_forward_scratch(const struct pdnn_graph *graph, const struct pdnn_node *node);

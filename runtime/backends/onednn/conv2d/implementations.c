@@ -1,7 +1,8 @@
 #include "runtime/backends/onednn/conv2d/implementations.h"
 
 #include "models/attributes.h"
-#include "models/ops/quantized.h"
+#include "models/op.h"
+#include "models/quantize.h"
 #include "runtime/backends/onednn/post_ops.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 

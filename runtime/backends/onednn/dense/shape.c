@@ -2,7 +2,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "models/ops/quantized.h"
+#include "models/quantize.h"
 #include "runtime/backends/onednn/post_ops.h"
 
 #include <string.h>
