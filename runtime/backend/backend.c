@@ -95,3 +95,11 @@ bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, 
     }
     return true;
 }
+
+unsigned pdnn_program_flags(const struct pdnn_program *program) {
+    unsigned flags = program->is_untried ? PDNN_FLAG_UNTRIED : 0;
+    for (size_t i = 0; i < program->n_steps; i++)
+        flags |= (program->steps[i].is_reference ? PDNN_FLAG_REF : 0) |
+                 (program->steps[i].is_slow ? PDNN_FLAG_SLOW : 0);
+    return flags;
+}

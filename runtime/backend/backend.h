@@ -48,6 +48,7 @@ struct pdnn_step {
     int n_slots;
     uint32_t slot[PDNN_STEP_SLOTS]; /* everything it reads or writes */
     uint64_t reorder_bytes;         /* reorder: bytes read and written */
+    bool is_reference;              /* a library runs its reference code: slow, and nobody asked for it */
     bool is_slow;                   /* runs only because the options allow slow steps */
     bool sums_in_place;             /* output 0 may overwrite the tensor that a post of the node adds to it */
     struct pdnn_work work;
@@ -87,6 +88,8 @@ enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes,
                                    uint32_t *slot, struct pdnn_err *err);
 enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step,
                                    struct pdnn_err *err);
+/* What a visit says of it: PDNN_FLAG_REF, _SLOW, _UNTRIED. */
+unsigned pdnn_program_flags(const struct pdnn_program *program);
 /* Whether the plan will place the node's output 0 in the memory of the tensor, which one of the node's posts
  * adds and nothing reads later. Assumes that slots have their final sizes and that the node's step is the
  * first to use the output's slot, and sums in place. */
@@ -95,6 +98,7 @@ bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, 
 struct pdnn_backend_def {
     const char *name;
     const char *help;
+    bool is_reference; /* slow by design: no roof, and what others are checked against */
     /* "oneDNN 2.6.3 (avx2)". The string is static or belongs to the library. */
     const char *(*version)(void);
     /* Both are NULL when the backend has no choice of instruction sets. isa_variable returns the "NAME=value"

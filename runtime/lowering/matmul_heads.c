@@ -80,7 +80,7 @@ enum pdnn_status pdnn_matmul_append(struct pdnn_program *program, uint32_t node,
         pdnn_step_use(&step, state->scratch_slot);
     }
     snprintf(step.implementation, sizeof step.implementation, "%s", implementation);
-    step.is_slow = work->is_slow;
+    step.is_slow = step.is_reference = work->is_reference;
     step.work = (struct pdnn_work){state, bind, run, destroy};
     return pdnn_program_step(program, &step, err);
 }

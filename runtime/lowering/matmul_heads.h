@@ -21,7 +21,7 @@ struct pdnn_matmul_work {
     enum pdnn_status (*bind)(void *state, const struct pdnn_matmul_memory *memory, struct pdnn_err *err);
     int (*run)(const void *state); /* 0, or the library's error code */
     void (*destroy)(void *state);  /* may be NULL */
-    bool is_slow;                  /* becomes the step's is_slow */
+    bool is_reference;             /* of a library: the step is slow, then */
 };
 
 /* Appends the step of a matmul node. If the node continues a gradient that lies elsewhere, the step first

@@ -140,8 +140,10 @@ static void destroy(void *state) {
 static void name_step(const struct upcast *upcast, const struct pdnn_graph *outer, struct pdnn_step *step) {
     const char *name = "";
     for (size_t i = 0; i < upcast->program.n_steps; i++) {
-        if (upcast->program.steps[i].node != PDNN_NONE)
-            name = upcast->program.steps[i].implementation;
+        if (upcast->program.steps[i].node == PDNN_NONE)
+            continue;
+        name = upcast->program.steps[i].implementation;
+        step->is_reference = upcast->program.steps[i].is_reference;
     }
     snprintf(step->implementation, sizeof step->implementation, "slow %s %.50s",
              pdnn_dtype_name(outer->dtype), name);

@@ -91,11 +91,6 @@ static void add_single(struct bench *bench, struct pdnn_one_op_plan *single, con
     job->run = pdnn_roof_run_single;
 }
 
-/* The reference backend is slow by design and not a roof. */
-static bool is_tried(const struct pdnn_backend_def *backend) {
-    return strcmp(backend->name, "reference") != 0;
-}
-
 /* All singles together may take a quarter of the memory; the ladder has half, the probe the rest. Two sizes
  * are tried side by side. 0: no limit. */
 static uint64_t single_limit(const struct bench *bench) {
@@ -145,10 +140,10 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
             add_peak(bench, peak);
     }
     for (size_t i = 0; backends[i]; i++)
-        tried += is_tried(backends[i]);
+        tried += !backends[i]->is_reference;
     double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(2 * REPETITIONS_MIN * tried);
     for (size_t i = 0; backends[i] && i < SINGLES_MAX / 8; i++) {
-        for (size_t k = 0; status == PDNN_OK && is_tried(backends[i]) && k < n_dtypes; k++)
+        for (size_t k = 0; status == PDNN_OK && !backends[i]->is_reference && k < n_dtypes; k++)
             status = add_gemm(bench, backends[i], dtypes[k], budget_ns * work / ns, err);
     }
     return status;
@@ -161,7 +156,7 @@ static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_back
     const struct pdnn_one_op_plan_dense small = {PDNN_F32, PDNN_FORWARD, SMALL_DENSE};
     for (size_t i = 0; backends[i]; i++) {
         struct pdnn_one_op_plan *single = NULL;
-        if (!is_tried(backends[i]))
+        if (backends[i]->is_reference)
             continue;
         enum pdnn_status status =
             pdnn_one_op_plan_create_dense(backends[i], bench->threads, &small, 0, &single, err);

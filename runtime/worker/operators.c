@@ -224,9 +224,7 @@ void pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request
     memcpy(visit->ops, compiled->rows.ops, visit->n_ops * sizeof *visit->ops);
     visit->plan_bytes = compiled->plan.block_bytes;
     visit->prepare_ns = compiled->prepare_ns;
-    visit->flags = compiled->plan.program.is_untried ? PDNN_FLAG_UNTRIED : 0;
-    for (size_t i = 0; i < compiled->plan.program.n_steps; i++)
-        visit->flags |= compiled->plan.program.steps[i].is_slow ? PDNN_FLAG_SLOW : 0;
+    visit->flags = pdnn_program_flags(&compiled->plan.program);
     *operators = compiled->operators;
     *count = compiled->n_operators;
 }

@@ -105,27 +105,6 @@ static uint64_t end_together(void *user, uint64_t ns) {
     return pdnn_rank_sync_end(&((struct bench *)user)->together, ns);
 }
 
-/* "ref" in a library is slow code that nobody asked for; the backend `reference` was asked for. */
-static unsigned find_ref(const struct bench *bench) {
-    if (strcmp(bench->plan->backend->name, "reference") == 0)
-        return 0;
-    for (size_t i = 0; i < bench->rows.n_ops; i++) {
-        const char *name = bench->rows.ops[i].implementation;
-        const char *ref = strstr(name, "ref");
-        if (ref && ((ref > name && ref[-1] == ':') || ref[3] == ':' || ref[3] == '_'))
-            return PDNN_FLAG_REF;
-    }
-    return 0;
-}
-
-static unsigned find_slow(const struct pdnn_program *program) {
-    for (size_t i = 0; i < program->n_steps; i++) {
-        if (program->steps[i].is_slow)
-            return PDNN_FLAG_SLOW;
-    }
-    return 0;
-}
-
 /* The rate of two runs of the same work together; 0: there was none before. */
 static double together(double before, double now) {
     return before > 0 ? 2 / (1 / before + 1 / now) : now;
@@ -214,8 +193,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         visit->flags |= PDNN_FLAG_THROTTLED;
     if (pdnn_quota_stops_read("") != held_up) /* no other program's doing */
         visit->flags = (visit->flags & ~(unsigned)PDNN_FLAG_PREEMPTED) | PDNN_FLAG_QUOTA;
-    visit->flags |= find_ref(bench) | find_slow(&bench->plan->program);
-    visit->flags |= bench->plan->program.is_untried ? PDNN_FLAG_UNTRIED : 0;
+    visit->flags |= pdnn_program_flags(&bench->plan->program);
     free(part_ns);
     return status;
 }

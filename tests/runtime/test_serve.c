@@ -66,7 +66,7 @@ static enum pdnn_status compile_faulty(void *state, const struct pdnn_graph *gra
     fault->elements = (size_t)pdnn_tensor_elements(&graph->tensors[fault->tensor]);
     fault->factor = strtod(factor, NULL);
     step->work = (struct pdnn_work){fault, bind_fault, run_fault, NULL};
-    snprintf(step->implementation, sizeof step->implementation, "gemm:ref");
+    step->is_reference = true;
     return PDNN_OK;
 }
 

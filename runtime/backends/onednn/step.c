@@ -150,6 +150,7 @@ enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_st
         status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
         goto out;
     }
+    step->is_reference = pdnn_onednn_primitive_is_reference(call->primitive);
     *execution = (struct execution){.primitive = call->primitive, .summand = call->summand};
     memcpy(execution->slot, call->slot, sizeof call->slot);
     execution->threads = call->threads;
@@ -217,6 +218,8 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
     uint64_t scratch_bytes = pdnn_onednn_reorder_scratch_bytes(&move->reorder);
     if (scratch_bytes)
         status = pdnn_program_slot(program, scratch_bytes, false, &move->scratch_slot, err);
+    step.is_reference =
+        move->reorder.primitive && pdnn_onednn_primitive_is_reference(move->reorder.primitive);
     pdnn_step_use(&step, from.slot);
     pdnn_step_use(&step, to.slot);
     if (move->scratch_slot != PDNN_NONE)

@@ -157,6 +157,7 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
 
 const struct pdnn_backend_def pdnn_backend_reference = {
     .name = "reference",
+    .is_reference = true,
     .help = "naive C in double precision, one thread: what the others are checked against",
     .version = version,
     .open = open_reference,

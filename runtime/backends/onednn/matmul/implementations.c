@@ -90,8 +90,8 @@ static void destroy(void *state) {
 struct pdnn_matmul_work pdnn_onednn_matmul_work_of(struct pdnn_onednn_matmul *made) {
     uint64_t scratch_bytes = made->primitive ? pdnn_onednn_primitive_scratchpad_bytes(made->primitive)
                                              : pdnn_matmul_scratch_bytes(&made->multiply);
-    bool is_slow = made->primitive && pdnn_onednn_primitive_is_reference(made->primitive);
-    return (struct pdnn_matmul_work){made, scratch_bytes, bind, run, destroy, is_slow};
+    bool is_reference = made->primitive && pdnn_onednn_primitive_is_reference(made->primitive);
+    return (struct pdnn_matmul_work){made, scratch_bytes, bind, run, destroy, is_reference};
 }
 
 const char *pdnn_onednn_matmul_name(const struct pdnn_onednn_matmul *made,

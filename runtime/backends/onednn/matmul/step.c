@@ -26,7 +26,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: matmul for %s", pdnn_dtype_name(dtype));
     const struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(made);
-    if (work.is_slow)
+    if (work.is_reference)
         status = pdnn_onednn_upcast_check(compile, n, err);
     if (status == PDNN_OK)
         status = pdnn_matmul_append(program, node, &work, pdnn_onednn_matmul_name(made, name),
