@@ -45,7 +45,9 @@ enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struc
     bool is_int8 = dtype == PDNN_INT8, quantizes = is_int8 && can_quantize(instance);
     graph->dtype = is_int8 ? PDNN_F32 : dtype;
     if (is_int8 && !quantizes)
-        graph->unsupported = "int8 is for inference, of fc, cnn and transformer";
+        graph->unsupported = instance->family->quantizes
+                                 ? "int8 is for inference"
+                                 : "int8 is for inference, and not for models of this family";
     graph->has_masters =
         instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN && pdnn_dtype_is_half(graph->dtype);
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];
