@@ -74,8 +74,11 @@ static void show(void *user, double fraction) {
 static enum pdnn_status ask(struct watcher *watcher, double seconds, struct pdnn_ceilings *ceilings,
                             struct pdnn_err *err) {
     const struct pdnn_session_hooks *hooks = watcher->hooks;
-    return pdnn_worker_ceilings(&watcher->worker, watcher->threads, seconds, watcher->request->time_limit_ns,
-                                hooks->watch(hooks->user), show, watcher, ceilings, err);
+    const struct pdnn_watch watch = {.time_limit_ns = watcher->request->time_limit_ns,
+                                     .stop = hooks->watch(hooks->user),
+                                     .progress = show,
+                                     .user = watcher};
+    return pdnn_worker_ceilings(&watcher->worker, watcher->threads, seconds, &watch, ceilings, err);
 }
 
 static enum pdnn_status probe(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
@@ -182,12 +185,13 @@ enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < missing.count && status == PDNN_OK; i++) {
         struct watcher watcher = {.hooks = hooks, .threads = missing.threads[i], .all = 1};
+        const struct pdnn_watch watch = {.time_limit_ns =
+                                             pdnn_ceilings_limit_ns(link_seconds, link_overtime_ns),
+                                         .stop = hooks->watch(hooks->user)};
         status = pdnn_worker_start_ranks(&watcher.worker, &session->host, PDNN_ISA_DEFAULT,
                                          missing.threads[i], session->memory_limit_bytes, &alone, err);
         if (status == PDNN_OK)
-            status = pdnn_worker_ceilings(&watcher.worker, 0, link_seconds,
-                                          pdnn_ceilings_limit_ns(link_seconds, link_overtime_ns),
-                                          hooks->watch(hooks->user), NULL, NULL, session->ceilings, err);
+            status = pdnn_worker_ceilings(&watcher.worker, 0, link_seconds, &watch, session->ceilings, err);
         pdnn_worker_stop(&watcher.worker);
     }
     return status;

@@ -189,8 +189,8 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
                                    .allow_slow = check->allow_slow};
     snprintf(request.id, sizeof request.id, "%s", task->id);
     snprintf(request.choices, sizeof request.choices, "%s", session->cache);
-    enum pdnn_status status = pdnn_worker_check(&check->worker, &request, check->time_limit_ns, check->stop,
-                                                &rows, &n_rows, &cause);
+    const struct pdnn_watch watch = {.time_limit_ns = check->time_limit_ns, .stop = check->stop};
+    enum pdnn_status status = pdnn_worker_check(&check->worker, &request, &watch, &rows, &n_rows, &cause);
     if (status == PDNN_OK) {
         report(check, task->id, rows, n_rows);
         free(rows);

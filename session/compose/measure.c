@@ -108,9 +108,9 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
                                     struct pdnn_err *err) {
     const struct context *context = &compose->contexts[compose->context_of[number]];
     const size_t task = compose->operators.facts[number].task;
-    const struct pdnn_visit_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
-                                           .stop = compose->rules.stop,
-                                           .grace_ns = compose->rules.grace_ns};
+    const struct pdnn_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
+                                     .stop = compose->rules.stop,
+                                     .grace_ns = compose->rules.grace_ns};
     struct pdnn_operator_request *request = pdnn_alloc(1, sizeof *request);
     struct pdnn_visit visit = {0};
     struct pdnn_operator_time *times = NULL;

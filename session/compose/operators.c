@@ -74,7 +74,7 @@ static enum pdnn_status list_one(struct pdnn_operators *operators, const struct 
                                  struct pdnn_sweep_workers *workers, const struct pdnn_sweep_rules *rules,
                                  size_t task, struct pdnn_err *err) {
     const struct pdnn_task *of = &session->tasks[task];
-    const struct pdnn_visit_watch watch = {
+    const struct pdnn_watch watch = {
         .time_limit_ns = rules->time_limit_ns, .stop = rules->stop, .grace_ns = rules->grace_ns};
     struct pdnn_request request;
     struct pdnn_worker *worker;

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct pdnn_visit_watch unwatched;
+static const struct pdnn_watch unwatched;
 
 enum { FAKE_PID = 0x3fffffff };
 
@@ -133,8 +133,7 @@ static void check_others(struct pdnn_worker *worker, const struct pdnn_request *
     char *places = NULL;
     struct pdnn_err err = {0};
     ceilings.count = 0;
-    if (worker->pid &&
-        fuzz_is_ok(pdnn_worker_ceilings(worker, 1, 1, 0, NULL, NULL, NULL, &ceilings, &err), &err)) {
+    if (worker->pid && fuzz_is_ok(pdnn_worker_ceilings(worker, 1, 1, &unwatched, &ceilings, &err), &err)) {
         for (size_t i = 0; i < ceilings.count; i++) {
             const struct pdnn_ceiling *row = &ceilings.row[i];
             FUZZ_CHECK(memchr(row->kind, 0, sizeof row->kind) &&
@@ -144,7 +143,8 @@ static void check_others(struct pdnn_worker *worker, const struct pdnn_request *
         }
     }
     err = (struct pdnn_err){0};
-    if (worker->pid && fuzz_is_ok(pdnn_worker_check(worker, request, 0, NULL, &rows, &n_rows, &err), &err)) {
+    if (worker->pid &&
+        fuzz_is_ok(pdnn_worker_check(worker, request, &unwatched, &rows, &n_rows, &err), &err)) {
         for (size_t i = 0; i < n_rows; i++)
             FUZZ_CHECK(memchr(rows[i].op, 0, sizeof rows[i].op) &&
                        memchr(rows[i].tensor, 0, sizeof rows[i].tensor));

@@ -50,7 +50,7 @@ static enum pdnn_status start(void *user, enum pdnn_isa isa, struct pdnn_err *er
 
 /* Like a worker: dropped at the deadline. */
 static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                                     const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                     const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                      struct pdnn_err *err) {
     struct machine *machine = user;
     size_t task = (size_t)strtoul(request->id, NULL, 10);

@@ -13,7 +13,7 @@
 
 static const char variable[] = "PDNN_TEST_GARBLED", garbled[] = "the worker's answer was garbled";
 
-static const struct pdnn_visit_watch unwatched;
+static const struct pdnn_watch unwatched;
 static const struct pdnn_host host = {.threads = 2, .core_pu = {0, 1}};
 static const struct pdnn_request request = {.id = "fc/layers=4"};
 
@@ -110,8 +110,8 @@ static void ask_all(const char *what, enum pdnn_message_kind endless) {
             assert_string_equal(visit.reason, is_refused ? garbled : "");
         } else {
             status = kinds[i] == PDNN_MESSAGE_CEILINGS
-                         ? pdnn_worker_ceilings(&worker, 2, 1, 0, NULL, NULL, NULL, &ceilings, &err)
-                         : pdnn_worker_check(&worker, &request, 0, NULL, &rows, &n_rows, &err);
+                         ? pdnn_worker_ceilings(&worker, 2, 1, &unwatched, &ceilings, &err)
+                         : pdnn_worker_check(&worker, &request, &unwatched, &rows, &n_rows, &err);
             assert_int_equal(status, is_refused ? PDNN_IO : PDNN_OK);
             assert_string_equal(err.text, is_refused ? garbled : "");
             assert_int_equal(ceilings.count + n_rows, is_refused ? 0 : 1);
@@ -153,7 +153,8 @@ static void test_failure_without_a_reason(void **state) {
     (void)state;
     setenv(variable, "no reason", 1);
     assert_int_equal(pdnn_worker_start(&worker, &host, PDNN_ISA_DEFAULT, 0, &err), PDNN_OK);
-    assert_int_equal(pdnn_worker_check(&worker, &request, 0, NULL, &rows, &n_rows, &err), PDNN_UNSUPPORTED);
+    assert_int_equal(pdnn_worker_check(&worker, &request, &unwatched, &rows, &n_rows, &err),
+                     PDNN_UNSUPPORTED);
     assert_string_equal(err.text, "the worker gave no reason");
     pdnn_worker_stop(&worker);
 }

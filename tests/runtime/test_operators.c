@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct pdnn_visit_watch unwatched;
+static const struct pdnn_watch unwatched;
 
 extern const struct pdnn_backend_def pdnn_backend_reference;
 

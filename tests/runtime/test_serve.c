@@ -21,7 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const struct pdnn_visit_watch unwatched;
+static const struct pdnn_watch unwatched;
 
 extern const struct pdnn_backend_def pdnn_backend_reference;
 
@@ -432,7 +432,7 @@ static struct checked check(const char *id, const struct place *fault, const cha
     struct pdnn_request request = {.seed = 5};
     snprintf(request.id, sizeof request.id, "%s", id);
     start(&worker, fault, factor);
-    assert_int_equal(pdnn_worker_check(&worker, &request, 0, NULL, &checked.rows, &checked.n_rows, &err),
+    assert_int_equal(pdnn_worker_check(&worker, &request, &unwatched, &checked.rows, &checked.n_rows, &err),
                      PDNN_OK);
     pdnn_worker_stop(&worker);
     return checked;

@@ -55,7 +55,7 @@ static enum pdnn_status stage_start(void *user, enum pdnn_isa isa, struct pdnn_e
 }
 
 static enum pdnn_status stage_visit(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                                    const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                    const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                     struct pdnn_err *err) {
     struct stage *stage = user;
     size_t task = (size_t)(request->id[0] - 'a');

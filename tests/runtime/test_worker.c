@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct pdnn_visit_watch unwatched;
+static const struct pdnn_watch unwatched;
 
 static const char variable[] = "PDNN_TEST_WORKER";
 #define ISA_VARIABLE "PDNN_TEST_ISA"
@@ -404,9 +404,8 @@ static void test_worker_visit_bad(void **state) {
         uint64_t limit_ns = cases[i].outcome == PDNN_OUTCOME_TIMEOUT ? 1000000 : 0;
         start(&worker, cases[i].behaviour, 0);
         pid_t pid = worker.pid;
-        assert_int_equal(pdnn_worker_visit(&worker, &request,
-                                           &(struct pdnn_visit_watch){.time_limit_ns = limit_ns}, &visit,
-                                           &err),
+        assert_int_equal(pdnn_worker_visit(&worker, &request, &(struct pdnn_watch){.time_limit_ns = limit_ns},
+                                           &visit, &err),
                          PDNN_OK);
         assert_string_equal(visit.reason, cases[i].reason);
         assert_int_equal(visit.outcome, cases[i].outcome);
@@ -480,11 +479,11 @@ static void test_worker_visit_stop(void **state) {
         volatile int stop = cases[i].stop;
         int ticks = 0;
         start(&worker, cases[i].behaviour, 0);
-        const struct pdnn_visit_watch watch = {.stop = &stop,
-                                               .grace_ns = cases[i].grace_ns,
-                                               .expected_ns = cases[i].expected_ns,
-                                               .tick = count,
-                                               .user = &ticks};
+        const struct pdnn_watch watch = {.stop = &stop,
+                                         .grace_ns = cases[i].grace_ns,
+                                         .expected_ns = cases[i].expected_ns,
+                                         .tick = count,
+                                         .user = &ticks};
         assert_int_equal(pdnn_worker_visit(&worker, &request, &watch, &visit, &err), cases[i].status);
         assert_int_equal(worker.pid != 0, cases[i].status == PDNN_OK);
         bool is_dropped_at_once = stop > 1 || cases[i].expected_ns > cases[i].grace_ns;
@@ -546,16 +545,17 @@ static void test_worker_ceilings(void **state) {
     double fractions = 0;
     (void)state;
     start(&worker, "good", 0);
-    assert_int_equal(
-        pdnn_worker_ceilings(&worker, 2, 1.5, 0, NULL, add_fraction, &fractions, &ceilings, &err), PDNN_OK);
+    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5,
+                                          &(struct pdnn_watch){.progress = add_fraction, .user = &fractions},
+                                          &ceilings, &err),
+                     PDNN_OK);
     assert_int_equal(ceilings.count, 3);
     assert_string_equal(ceilings.row[1].kind, "compute");
     assert_int_equal(ceilings.row[1].threads, 2);
     assert_float_equal(ceilings.row[2].value, 1.5, 0);
     assert_float_equal(fractions, 1.5, 0);
     ceilings.count = PDNN_CEILINGS_MAX - 1;
-    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, 0, NULL, NULL, NULL, &ceilings, &err),
-                     PDNN_OVERFLOW);
+    assert_int_equal(pdnn_worker_ceilings(&worker, 2, 1.5, &unwatched, &ceilings, &err), PDNN_OVERFLOW);
     assert_int_equal(ceilings.count, PDNN_CEILINGS_MAX - 1);
     pdnn_worker_stop(&worker);
 }
@@ -579,7 +579,8 @@ static void test_worker_check(void **state) {
         size_t n_rows = 0;
         const struct pdnn_request check = {.id = "fc/x", .seed = 1};
         start(&worker, cases[i].behaviour, 0);
-        assert_int_equal(pdnn_worker_check(&worker, &check, 0, NULL, &rows, &n_rows, &err), cases[i].status);
+        assert_int_equal(pdnn_worker_check(&worker, &check, &unwatched, &rows, &n_rows, &err),
+                         cases[i].status);
         assert_string_equal(err.text, cases[i].text);
         assert_int_equal(n_rows, cases[i].status == PDNN_OK ? 1 : 0);
         if (rows)

@@ -90,13 +90,13 @@ static enum pdnn_status visit_task(struct sweep *sweep, size_t index, struct pdn
     const struct pdnn_visitor *visitor = sweep->visitor;
     const struct pdnn_task *task = &sweep->schedule.tasks[index];
     struct pdnn_request request = sweep->rules->request;
-    const struct pdnn_visit_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
-                                           .stop = sweep->rules->stop,
-                                           .grace_ns = sweep->rules->grace_ns,
-                                           .deadline_ns = sweep->rules->deadline_ns,
-                                           .expected_ns = pdnn_schedule_wall_ns(&sweep->schedule, index),
-                                           .tick = tick,
-                                           .user = sweep};
+    const struct pdnn_watch watch = {.time_limit_ns = sweep->rules->time_limit_ns,
+                                     .stop = sweep->rules->stop,
+                                     .grace_ns = sweep->rules->grace_ns,
+                                     .deadline_ns = sweep->rules->deadline_ns,
+                                     .expected_ns = pdnn_schedule_wall_ns(&sweep->schedule, index),
+                                     .tick = tick,
+                                     .user = sweep};
     const enum pdnn_isa isa = (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA];
     struct pdnn_visit visit = {0};
     int length = snprintf(request.id, sizeof request.id, "%s", task->id);
@@ -303,9 +303,8 @@ static enum pdnn_status get_ranks(struct pdnn_sweep_workers *workers, enum pdnn_
 
 /* Ranks that do not start are the outcome of the visit: other instances can do without them. */
 static enum pdnn_status have_ranks_visit(struct pdnn_sweep_workers *workers, enum pdnn_isa isa,
-                                         const struct pdnn_request *request,
-                                         const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
-                                         struct pdnn_err *err) {
+                                         const struct pdnn_request *request, const struct pdnn_watch *watch,
+                                         struct pdnn_visit *visit, struct pdnn_err *err) {
     struct pdnn_worker *worker;
     struct pdnn_err why = {0};
     pdnn_worker_rest(&workers->worker[isa]);
@@ -321,7 +320,7 @@ static enum pdnn_status have_ranks_visit(struct pdnn_sweep_workers *workers, enu
 }
 
 static enum pdnn_status have_visited(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                                     const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                     const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                      struct pdnn_err *err) {
     struct pdnn_sweep_workers *workers = user;
     enum pdnn_status status;

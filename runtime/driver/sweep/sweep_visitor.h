@@ -15,8 +15,7 @@ struct pdnn_visitor {
     enum pdnn_status (*start)(void *user, enum pdnn_isa isa, struct pdnn_err *err);
     /* Like pdnn_worker_visit. */
     enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
-                              const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
-                              struct pdnn_err *err);
+                              const struct pdnn_watch *watch, struct pdnn_visit *visit, struct pdnn_err *err);
     uint64_t (*clock_ns)(void); /* pdnn_clock_ns */
 };
 

@@ -76,19 +76,12 @@ static void refuse(struct pdnn_worker *worker, struct pdnn_visit *visit) {
 }
 
 static enum pdnn_status ask_visit(struct pdnn_worker *worker, enum pdnn_message_kind kind,
-                                  const struct pdnn_part *body, const struct pdnn_visit_watch *watch,
+                                  const struct pdnn_part *body, const struct pdnn_watch *watch,
                                   struct visit_answer *answer, struct pdnn_visit *visit,
                                   struct pdnn_err *err) {
-    const struct pdnn_waiting waiting = {.limit_ns = watch->time_limit_ns,
-                                         .stop = watch->stop,
-                                         .grace_ns = watch->grace_ns,
-                                         .deadline_ns = watch->deadline_ns,
-                                         .expected_ns = watch->expected_ns,
-                                         .tick = watch->tick,
-                                         .user = watch->user};
     struct pdnn_fate fate;
     int64_t started_unix_ms = pdnn_clock_unix_ms();
-    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, &waiting, &answer->message, &fate, err);
+    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, watch, &answer->message, &fate, err);
     if (status != PDNN_OK)
         return status;
     *visit = (struct pdnn_visit){.outcome = fate.outcome};
@@ -102,7 +95,7 @@ static enum pdnn_status ask_visit(struct pdnn_worker *worker, enum pdnn_message_
 }
 
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                   const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
     struct visit_answer answer = {.rest_size = 0};
@@ -119,7 +112,7 @@ static void *copy_rest(const struct visit_answer *answer) {
 }
 
 enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
-                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                       struct pdnn_operator_time **times, size_t *n_times,
                                       struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
@@ -143,7 +136,7 @@ static bool operators_are_sound(const struct pdnn_operator *operators, size_t co
 }
 
 enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                       const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                        struct pdnn_operator **operators, size_t *n_operators,
                                        struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
@@ -166,22 +159,22 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
 
 void pdnn_worker_rest(struct pdnn_worker *worker) {
     const struct pdnn_part body = {NULL, 0};
-    const struct pdnn_waiting waiting = {.limit_ns = rest_limit_ns};
+    const struct pdnn_watch watch = {.time_limit_ns = rest_limit_ns};
     struct pdnn_message answer;
     struct pdnn_fate fate;
     /* A worker that dies during this is found dead at its next use. */
     if (worker->pid)
-        pdnn_worker_ask(worker, PDNN_MESSAGE_REST, &body, &waiting, &answer, &fate, NULL);
+        pdnn_worker_ask(worker, PDNN_MESSAGE_REST, &body, &watch, &answer, &fate, NULL);
 }
 
 /* For requests without an outcome of their own: the worker's death, or a FAILED message,
  * becomes an error here. */
 static enum pdnn_status ask_or_fail(struct pdnn_worker *worker, enum pdnn_message_kind kind,
-                                    const struct pdnn_part *body, const struct pdnn_waiting *waiting,
+                                    const struct pdnn_part *body, const struct pdnn_watch *watch,
                                     struct pdnn_message *answer, struct pdnn_err *err) {
     struct pdnn_fate fate;
     struct pdnn_err failure;
-    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, waiting, answer, &fate, err);
+    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, watch, answer, &fate, err);
     if (status != PDNN_OK)
         return status;
     if (fate.outcome == PDNN_OUTCOME_OOM)
@@ -203,15 +196,12 @@ static enum pdnn_status fail_garbled(struct pdnn_worker *worker, struct pdnn_err
 }
 
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
-                                      uint64_t time_limit_ns, const volatile int *stop,
-                                      void (*progress)(void *user, double fraction), void *user,
-                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
+                                      const struct pdnn_watch *watch, struct pdnn_ceilings *ceilings,
+                                      struct pdnn_err *err) {
     const struct pdnn_roofs_request request = {.threads = threads, .seconds = seconds};
     const struct pdnn_part body = {&request, sizeof request};
-    const struct pdnn_waiting waiting = {
-        .limit_ns = time_limit_ns, .stop = stop, .progress = progress, .user = user};
     struct pdnn_message answer;
-    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CEILINGS, &body, &waiting, &answer, err);
+    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CEILINGS, &body, watch, &answer, err);
     if (status != PDNN_OK)
         return status;
     size_t count = answer.body_bytes / sizeof ceilings->row[0];
@@ -232,9 +222,9 @@ enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t thread
 enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads, char **places,
                                     struct pdnn_err *err) {
     const struct pdnn_part body = {&threads, sizeof threads};
-    const struct pdnn_waiting waiting = {.limit_ns = rest_limit_ns};
+    const struct pdnn_watch watch = {.time_limit_ns = rest_limit_ns};
     struct pdnn_message answer;
-    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_PLACES, &body, &waiting, &answer, err);
+    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_PLACES, &body, &watch, &answer, err);
     if (status != PDNN_OK)
         return status;
     char *text = pdnn_alloc(answer.body_bytes + 1, 1);
@@ -245,12 +235,11 @@ enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads,
 }
 
 enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   uint64_t time_limit_ns, const volatile int *stop,
-                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err) {
+                                   const struct pdnn_watch *watch, struct pdnn_check_row **rows,
+                                   size_t *n_rows, struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
-    const struct pdnn_waiting waiting = {.limit_ns = time_limit_ns, .stop = stop};
     struct pdnn_message answer;
-    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, &waiting, &answer, err);
+    enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_CHECK, &body, watch, &answer, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_check_row *row = answer.body;

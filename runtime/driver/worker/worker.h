@@ -16,6 +16,20 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* How long to wait for an answer, and what to do meanwhile. {0}: for ever, nothing. */
+struct pdnn_watch {
+    uint64_t time_limit_ns; /* 0: none */
+    /* Once *stop is 1, the request may go on for grace_ns (0: one second) if it is expected to end by then,
+     * and is dropped at once if it is not; once *stop is more, it is dropped. NULL: never. */
+    const volatile int *stop;
+    uint64_t grace_ns;
+    uint64_t deadline_ns;     /* on base/clock's scale: at which the request is dropped; 0: never */
+    uint64_t expected_ns;     /* what all of it is likely to take; 0: not known, it may fit */
+    void (*tick)(void *user); /* called a few times a second; may be NULL */
+    void (*progress)(void *user, double fraction); /* called as the worker says how far it is; may be NULL */
+    void *user;
+};
+
 /* The driver's handle; {0} means no worker. */
 struct pdnn_worker {
     pid_t pid;         /* 0: no worker */
@@ -57,31 +71,18 @@ void pdnn_worker_rest(struct pdnn_worker *worker);
 /* Kills and reaps the worker, if there is one. */
 void pdnn_worker_stop(struct pdnn_worker *worker);
 
-/* How long to wait for a visit, and what to do meanwhile. {0}: for ever, nothing. */
-struct pdnn_visit_watch {
-    uint64_t time_limit_ns; /* 0: none */
-    /* Once *stop is 1, the visit may go on for grace_ns (0: one second) if it is expected to end by then, and
-     * is dropped at once if it is not; once *stop is more, it is dropped. NULL: never. */
-    const volatile int *stop;
-    uint64_t grace_ns;
-    uint64_t deadline_ns;     /* on base/clock's scale: at which the visit is dropped; 0: never */
-    uint64_t expected_ns;     /* what the whole visit is likely to take; 0: not known, it may fit */
-    void (*tick)(void *user); /* called a few times a second; may be NULL */
-    void *user;
-};
-
 /* Runs one visit. Whatever happens to the worker is in visit->outcome and reason; after a timeout, a crash or
  * a stop it is gone (pid 0). The status covers only failures on this side; PDNN_INTERRUPTED if *stop or
  * the deadline ended the visit. */
 enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                   const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                    struct pdnn_err *err);
 
 /* Lists what an instance consists of, in the worker that will measure it: outcome, reason and the rows of
  * ops.csv without times in visit, and the operators, heap, freed by the caller; none unless the outcome is
  * ok. As for a visit, the status covers only failures on this side. */
 enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                       const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                       const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                        struct pdnn_operator **operators, size_t *n_operators,
                                        struct pdnn_err *err);
 
@@ -89,22 +90,20 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
  * caller; none unless the outcome is ok. Cheaper for the instance that was last asked about, which is still
  * compiled. */
 enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
-                                      const struct pdnn_visit_watch *watch, struct pdnn_visit *visit,
+                                      const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                       struct pdnn_operator_time **times, size_t *n_times,
                                       struct pdnn_err *err);
 
 /* Measures the ceilings for one thread count, in about `seconds`, and appends their rows; 0: the probes
- * alone. PDNN_IO if that takes longer than time_limit_ns (0: no limit); the worker is gone then. */
+ * alone. PDNN_IO if that takes longer than the limit; the worker is gone then. */
 enum pdnn_status pdnn_worker_ceilings(struct pdnn_worker *worker, int64_t threads, double seconds,
-                                      uint64_t time_limit_ns, const volatile int *stop,
-                                      void (*progress)(void *user, double fraction), void *user,
-                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+                                      const struct pdnn_watch *watch, struct pdnn_ceilings *ceilings,
+                                      struct pdnn_err *err);
 
-/* Runs one step on the instance's backend and on `reference`, from the same data. *rows is heap,
- * freed by the caller. PDNN_IO if that takes longer than time_limit_ns (0: no limit); the worker is gone
- * then. */
+/* Runs one step on the instance's backend and on `reference`, from the same data. *rows is heap, freed by the
+ * caller. PDNN_IO if that takes longer than the limit; the worker is gone then. */
 enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn_request *request,
-                                   uint64_t time_limit_ns, const volatile int *stop,
-                                   struct pdnn_check_row **rows, size_t *n_rows, struct pdnn_err *err);
+                                   const struct pdnn_watch *watch, struct pdnn_check_row **rows,
+                                   size_t *n_rows, struct pdnn_err *err);
 
 #endif

@@ -45,14 +45,14 @@ static bool take_turn(uint64_t *left_ns, uint64_t took_ns) {
 }
 
 /* Whatever would not end within the grace is dropped at once, so that the rest of the grace is not wasted. */
-static uint64_t latest_end_ns(const struct pdnn_waiting *waiting, uint64_t begun_ns, uint64_t now_ns) {
-    uint64_t grace_ns = waiting->grace_ns ? waiting->grace_ns : usual_grace_ns;
+static uint64_t latest_end_ns(const struct pdnn_watch *watch, uint64_t begun_ns, uint64_t now_ns) {
+    uint64_t grace_ns = watch->grace_ns ? watch->grace_ns : usual_grace_ns;
     uint64_t spent_ns = now_ns - begun_ns;
-    bool fits = waiting->expected_ns <= spent_ns || waiting->expected_ns - spent_ns <= grace_ns;
+    bool fits = watch->expected_ns <= spent_ns || watch->expected_ns - spent_ns <= grace_ns;
     return fits ? now_ns + grace_ns : now_ns;
 }
 
-static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waiting *waiting, uint64_t *left_ns,
+static enum ending await(struct pdnn_worker_link *link, const struct pdnn_watch *watch, uint64_t *left_ns,
                          struct pdnn_message *message, struct pdnn_err *err) {
     uint64_t stop_ns = UINT64_MAX, begun_ns = pdnn_clock_ns(), last_ns = begun_ns;
     bool closed = false;
@@ -63,17 +63,17 @@ static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waitin
         if (closed)
             return ENDING_CLOSED;
         uint64_t now_ns = pdnn_clock_ns();
-        int stop = waiting->stop ? *waiting->stop : 0;
+        int stop = watch->stop ? *watch->stop : 0;
         if (stop && stop_ns == UINT64_MAX)
-            stop_ns = latest_end_ns(waiting, begun_ns, now_ns);
-        bool is_late = waiting->deadline_ns && now_ns >= waiting->deadline_ns;
+            stop_ns = latest_end_ns(watch, begun_ns, now_ns);
+        bool is_late = watch->deadline_ns && now_ns >= watch->deadline_ns;
         if (stop > 1 || now_ns >= stop_ns || is_late)
             return ENDING_STOP;
-        if (waiting->limit_ns && !take_turn(left_ns, now_ns - last_ns))
+        if (watch->time_limit_ns && !take_turn(left_ns, now_ns - last_ns))
             return ENDING_TIMEOUT;
         last_ns = now_ns;
-        if (waiting->tick)
-            waiting->tick(waiting->user);
+        if (watch->tick)
+            watch->tick(watch->user);
         if (listen_once(link, &closed, err) != PDNN_OK)
             return ENDING_FAILURE;
     }
@@ -81,7 +81,7 @@ static enum ending await(struct pdnn_worker_link *link, const struct pdnn_waitin
 
 /* The request got no answer: stops the worker and sets *fate to the reason. */
 static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
-                                const struct pdnn_waiting *waiting, struct pdnn_fate *fate,
+                                const struct pdnn_watch *watch, struct pdnn_fate *fate,
                                 struct pdnn_err *err) {
     char text[PDNN_UNIT_TEXT];
     bool is_ranks = worker->link->is_ranks;
@@ -94,7 +94,7 @@ static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
     case ENDING_TIMEOUT:
         fate->outcome = PDNN_OUTCOME_TIMEOUT;
         snprintf(fate->reason, sizeof fate->reason, "took longer than the limit of %s%s",
-                 pdnn_format_ns(text, (double)waiting->limit_ns),
+                 pdnn_format_ns(text, (double)watch->time_limit_ns),
                  is_ranks ? ", or the ranks no longer reach each other" : "");
         return PDNN_OK;
     case ENDING_STOP:
@@ -109,10 +109,10 @@ static enum pdnn_status give_up(struct pdnn_worker *worker, enum ending ending,
 }
 
 enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_kind kind,
-                                 const struct pdnn_part *body, const struct pdnn_waiting *waiting,
+                                 const struct pdnn_part *body, const struct pdnn_watch *watch,
                                  struct pdnn_message *answer, struct pdnn_fate *fate, struct pdnn_err *err) {
     struct pdnn_worker_link *link = worker->link;
-    uint64_t left_ns = waiting->limit_ns;
+    uint64_t left_ns = watch->time_limit_ns;
     *fate = (struct pdnn_fate){.outcome = PDNN_OUTCOME_OK};
     /* A rank's last line may come while rank 0 still answers; the next request shows that the rank has ended.
      */
@@ -120,21 +120,21 @@ enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_k
         link->last_words_length = 0;
     link->oom_kills = pdnn_oom_kills_read("");
     if (pdnn_message_send(link->fd, kind, body, 1, NULL) != PDNN_OK)
-        return give_up(worker, ENDING_CLOSED, waiting, fate, err);
+        return give_up(worker, ENDING_CLOSED, watch, fate, err);
     for (;;) {
-        enum ending ending = await(link, waiting, &left_ns, answer, err);
+        enum ending ending = await(link, watch, &left_ns, answer, err);
         if (ending != ENDING_MESSAGE)
-            return give_up(worker, ending, waiting, fate, err);
+            return give_up(worker, ending, watch, fate, err);
         if (answer->kind == PDNN_MESSAGE_FAILED && answer->body_bytes == sizeof(struct pdnn_err))
             return PDNN_OK;
         if (answer->kind == kind)
             return PDNN_OK;
         if (answer->kind != PDNN_MESSAGE_PROGRESS || answer->body_bytes != sizeof(double))
-            return give_up(worker, ENDING_GARBLED, waiting, fate, err);
-        if (waiting->progress) {
+            return give_up(worker, ENDING_GARBLED, watch, fate, err);
+        if (watch->progress) {
             double fraction;
             memcpy(&fraction, answer->body, sizeof fraction);
-            waiting->progress(waiting->user, fraction);
+            watch->progress(watch->user, fraction);
         }
     }
 }

@@ -6,20 +6,10 @@
 #include "runtime/driver/worker/worker_autopsy.h"
 #include "runtime/protocol/protocol.h"
 
-/* How long to wait for an answer, and what to do meanwhile. */
-struct pdnn_waiting {
-    uint64_t limit_ns;                             /* 0: none */
-    const volatile int *stop;                      /* may be NULL */
-    uint64_t grace_ns, expected_ns, deadline_ns;   /* as in struct pdnn_visit_watch */
-    void (*tick)(void *user);                      /* called at least a few times a second; may be NULL */
-    void (*progress)(void *user, double fraction); /* called for each progress message; may be NULL */
-    void *user;
-};
-
 /* Sends a request and waits for its answer, which has the same kind or is PDNN_MESSAGE_FAILED.
  * PDNN_INTERRUPTED if *stop or the deadline ended the wait. */
 enum pdnn_status pdnn_worker_ask(struct pdnn_worker *worker, enum pdnn_message_kind kind,
-                                 const struct pdnn_part *body, const struct pdnn_waiting *waiting,
+                                 const struct pdnn_part *body, const struct pdnn_watch *watch,
                                  struct pdnn_message *answer, struct pdnn_fate *fate, struct pdnn_err *err);
 
 #endif

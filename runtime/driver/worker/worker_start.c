@@ -127,12 +127,11 @@ enum pdnn_status pdnn_worker_greet(struct pdnn_worker *worker, const struct pdnn
     struct pdnn_hello hello = {
         .host = *start->host, .memory_limit_bytes = start->memory_limit_bytes, .isa = start->isa};
     const struct pdnn_part body = {&hello, sizeof hello};
-    const struct pdnn_waiting waiting = {.limit_ns = start_limit_ns};
+    const struct pdnn_watch watch = {.time_limit_ns = start_limit_ns};
     struct pdnn_message answer;
     struct pdnn_fate fate;
     memcpy(hello.build, pdnn_build, sizeof hello.build);
-    enum pdnn_status status =
-        pdnn_worker_ask(worker, PDNN_MESSAGE_HELLO, &body, &waiting, &answer, &fate, err);
+    enum pdnn_status status = pdnn_worker_ask(worker, PDNN_MESSAGE_HELLO, &body, &watch, &answer, &fate, err);
     if (status != PDNN_OK)
         return status;
     if (fate.outcome != PDNN_OUTCOME_OK)
