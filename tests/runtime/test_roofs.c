@@ -78,8 +78,12 @@ static const struct pdnn_backend_def good = {
     .name = "good", .version = version, .open = open_fake, .close = close_fake, .compile = compile};
 static const struct pdnn_backend_def picky = {
     .name = "picky", .version = version, .open = open_fake, .close = close_fake, .compile = refuse};
-static const struct pdnn_backend_def oracle = {
-    .name = "reference", .is_reference = true, .version = version, .open = must_not_open, .close = close_fake, .compile = compile};
+static const struct pdnn_backend_def oracle = {.name = "reference",
+                                               .is_reference = true,
+                                               .version = version,
+                                               .open = must_not_open,
+                                               .close = close_fake,
+                                               .compile = compile};
 
 static const struct pdnn_backend_def *const all[] = {&oracle, &picky, &good, NULL};
 static const struct pdnn_backend_def *const refusing[] = {&oracle, &picky, NULL};
