@@ -2,7 +2,6 @@
  * (ceilings.csv), and what the gradients of models reach on it. */
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/table/csv.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
@@ -22,7 +21,8 @@ struct picture {
     const char **id;                /* by point; "": a message alone */
     int bytes, bus, color;          /* columns */
     size_t left_out;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
@@ -81,16 +81,24 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
                            p->selection.results.directory[0]);
 }
 
-static void put_data(struct picture *p) {
-    struct pdnn_csv_writer writer = {&p->data, false};
-    static const char *const columns[] = {"id", "bytes", "bus_gbs", "color", NULL};
-    pdnn_csv_put_header(&writer, columns);
+enum { ID, BYTES, BUS_GBS, COLOR, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [ID] = {.name = "id"},
+    [BYTES] = {.name = "bytes", .kind = PDNN_KIND_NUMBER},
+    [BUS_GBS] = {.name = "bus_gbs", .kind = PDNN_KIND_NUMBER},
+    [COLOR] = {.name = "color"},
+};
+static const struct pdnn_table_def data_def = {"plot allreduce", "what is drawn", columns, N_COLUMNS};
+
+static void fill_data(struct picture *p) {
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &data_def);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_csv_put_text(&writer, p->id[i]);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_csv_end_row(&writer);
+        size_t row = pdnn_table_add_row(data);
+        pdnn_table_set_text(data, row, ID, p->id[i]);
+        pdnn_table_set_number(data, row, BYTES, p->chart.point[i].spot.x);
+        pdnn_table_set_number(data, row, BUS_GBS, p->chart.point[i].spot.y);
+        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
     }
 }
 
@@ -108,7 +116,7 @@ static void write_script(struct picture *p) {
                           "time of the slowest.";
     p->chart.caption[1] = "The gradients of a model are averaged bucket by bucket, with nothing beside it";
     pdnn_chart_fit(&p->chart);
-    put_data(p);
+    fill_data(p);
     pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
@@ -128,15 +136,18 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"allreduce", &p.script, pdnn_plot_script_chart, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "allreduce",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p.data},
+                                 &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     free(p.ceilings);
     if (status == PDNN_OK)
         *result = drawn;

@@ -1,4 +1,3 @@
-#include "results/table/csv.h"
 #include "results/figures/box.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -53,7 +52,8 @@ struct picture {
     size_t n_dots;
     double slots, low, high, right, bottom, axis_y;
     bool logarithmic;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static const char *get(const struct picture *p, size_t at, int column) {
@@ -367,35 +367,46 @@ static void put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
     pdnn_bar_names_put(&names, p->bottom, sheet);
 }
 
-static void put_data(struct picture *p) {
+/* The family, the keys, and of each box its quantiles, of each dot its value. */
+static void fill_data(struct picture *p) {
+    static const struct pdnn_column_def last[] = {{.name = "kind"},
+                                                  {.name = "name"},
+                                                  {.name = "instances", .kind = PDNN_KIND_COUNT},
+                                                  {.name = "low_whisker", .kind = PDNN_KIND_NUMBER},
+                                                  {.name = "low", .kind = PDNN_KIND_NUMBER},
+                                                  {.name = "middle", .kind = PDNN_KIND_NUMBER},
+                                                  {.name = "high", .kind = PDNN_KIND_NUMBER},
+                                                  {.name = "high_whisker", .kind = PDNN_KIND_NUMBER}};
+    enum { KIND, NAME, INSTANCES, QUANTILES, N_QUANTILES = 5, N_LAST = sizeof last / sizeof *last };
     const struct pdnn_box_style *style = &p->request->style;
     const struct pdnn_selection *selection = p->request->selection;
-    struct pdnn_csv_writer writer = {&p->data, false};
+    const size_t n_keys = p->request->keys.count, after = 1 + n_keys;
     const double q[] = {style->low_whisker, style->low, style->middle, style->high, style->high_whisker};
-    pdnn_csv_put_text(&writer, "family");
-    for (size_t k = 0; k < p->request->keys.count; k++)
-        pdnn_csv_put_text(
-            &writer, pdnn_key_column(pdnn_results_name(&selection->results, p->request->keys.column[k])));
-    static const char *const columns[] = {"kind",   "name", "instances",    "low_whisker", "low",
-                                          "middle", "high", "high_whisker", NULL};
-    pdnn_csv_put_header(&writer, columns);
+    struct pdnn_column_def columns[1 + PDNN_SELECTION_AXES_MAX + N_LAST] = {{.name = "family"}};
+    for (size_t k = 0; k < n_keys; k++)
+        columns[1 + k].name =
+            pdnn_key_column(pdnn_results_name(&selection->results, p->request->keys.column[k]));
+    memcpy(columns + after, last, sizeof last);
+    pdnn_table_init(&p->data,
+                    &(struct pdnn_table_def){"plot boxes", "what is drawn", columns, after + N_LAST});
     for (size_t i = 0; i < p->n_boxes + p->n_dots; i++) {
         bool is_box = i < p->n_boxes;
         const struct dot *dot = is_box ? NULL : &p->dot[i - p->n_boxes];
         const struct box *box = &p->box[is_box ? i : dot->box];
-        pdnn_csv_put_text(&writer, get(p, box->at, selection->family));
-        for (size_t k = 0; k < p->request->keys.count; k++)
-            pdnn_csv_put_text(&writer, get(p, box->at, p->request->keys.column[k]));
-        pdnn_csv_put_text(&writer, is_box ? "box" : dot->measured ? "measured" : "preset");
-        pdnn_csv_put_text(&writer, is_box ? "" : dot->name);
-        pdnn_csv_put_u64(&writer, is_box ? box->count : 1);
-        for (size_t k = 0; k < 5; k++)
-            pdnn_csv_put_number(&writer,
-                                is_box   ? quantile(box, q[k])
-                                : k == 2 ? dot->value
-                                         : NAN,
-                                PDNN_DIGITS_TABLE);
-        pdnn_csv_end_row(&writer);
+        size_t row = pdnn_table_add_row(&p->data);
+        pdnn_table_set_text(&p->data, row, 0, get(p, box->at, selection->family));
+        for (size_t k = 0; k < n_keys; k++)
+            pdnn_table_set_text(&p->data, row, 1 + k, get(p, box->at, p->request->keys.column[k]));
+        pdnn_table_set_text(&p->data, row, after + KIND,
+                            is_box          ? "box"
+                            : dot->measured ? "measured"
+                                            : "preset");
+        pdnn_table_set_text(&p->data, row, after + NAME, is_box ? "" : dot->name);
+        pdnn_table_set_count(&p->data, row, after + INSTANCES, is_box ? box->count : 1);
+        for (size_t k = 0; k < N_QUANTILES; k++)
+            if (is_box || k == N_QUANTILES / 2)
+                pdnn_table_set_number(&p->data, row, after + QUANTILES + k,
+                                      is_box ? quantile(box, q[k]) : dot->value);
     }
 }
 
@@ -428,7 +439,7 @@ static void write_script(struct picture *p) {
         pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
     pdnn_plot_y_title(p->request->y_title, p->bottom, top, height, &p->script);
     put_boxes(p);
-    put_data(p);
+    fill_data(p);
     put_dots(p, &sheet);
 }
 
@@ -443,14 +454,16 @@ enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct 
     if (status == PDNN_OK)
         write_script(p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request->plot,
-            &(struct pdnn_plot_parts){request->kind, &p->script, pdnn_plot_script_box, &p->data}, &drawn,
-            err);
+        status = pdnn_plot_write(request->plot,
+                                 &(struct pdnn_plot_parts){.kind = request->kind,
+                                                           .variables = &p->script,
+                                                           .embedded = pdnn_plot_script_box,
+                                                           .data = &p->data},
+                                 &drawn, err);
     drawn.drawn = (int)request->n_values;
     drawn.left_out = (int)request->left_out;
     pdnn_str_finish(&p->script);
-    pdnn_str_finish(&p->data);
+    pdnn_table_finish(&p->data);
     pdnn_arena_finish(&p->arena);
     free(p);
     if (status == PDNN_OK)

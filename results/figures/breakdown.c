@@ -1,7 +1,6 @@
 /* `paradnn plot breakdown`: one bar per instance, divided into where its time goes. Groups have the order and
  * the colors of results/query/op_groups.h. The looks are in results/figures/breakdown.gp. */
 #include "base/units.h"
-#include "results/table/csv.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/caption.h"
 #include "results/figures/file.h"
@@ -41,7 +40,8 @@ struct picture {
     struct pdnn_bar_parts parts;
     double width, height, top; /* of the picture, and of the frame */
     double xmin, xmax, right, bottom, axis_y;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {
@@ -146,28 +146,33 @@ static void put_numbers(struct picture *p, const char *block, bool dark) {
     pdnn_str_printf(&p->script, "END\n");
 }
 
-static void put_data(struct picture *p) {
-    struct pdnn_csv_writer writer = {&p->data, false};
-    static const char *const columns[] = {"id", "set", "step_ns", "part", "share_pct", NULL};
-    int results = p->selection.results.results;
-    bool several = p->selection.results.n_directories > 1;
-    if (several)
-        pdnn_csv_put_text(&writer, PDNN_RESULTS_KEY);
-    pdnn_csv_put_header(&writer, columns);
+enum { RESULTS, ID, SET, STEP_NS, PART, SHARE_PCT, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [RESULTS] = {.name = PDNN_RESULTS_KEY},
+    [ID] = {.name = "id"},
+    [SET] = {.name = "set", .kind = PDNN_KIND_COUNT},
+    [STEP_NS] = {.name = "step_ns", .kind = PDNN_KIND_NUMBER},
+    [PART] = {.name = "part"},
+    [SHARE_PCT] = {.name = "share_pct", .kind = PDNN_KIND_NUMBER},
+};
+static const struct pdnn_table_def data_def = {"plot breakdown", "what is drawn", columns, N_COLUMNS};
+
+static void fill_data(struct picture *p) {
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &data_def);
     for (size_t b = 0; b < p->all.count; b++) {
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
             double pct = pdnn_bar_part_pct(&p->parts, r, b);
             if (!(pct > 0))
                 continue;
-            if (several)
-                pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->all.at[b], results));
-            pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->all.at[b], p->selection.id));
-            pdnn_csv_put_u64(&writer, p->set_of[b] + 1);
-            pdnn_csv_put_number(&writer, pdnn_selection_step_ns(&p->selection, p->all.at[b]),
-                                PDNN_DIGITS_TABLE);
-            pdnn_csv_put_text(&writer, p->parts.part[r].name);
-            pdnn_csv_put_number(&writer, pct, PDNN_DIGITS_TABLE);
-            pdnn_csv_end_row(&writer);
+            size_t at = p->all.at[b], row = pdnn_table_add_row(data);
+            pdnn_table_set_text(data, row, RESULTS,
+                                pdnn_selection_get(&p->selection, at, p->selection.results.results));
+            pdnn_table_set_text(data, row, ID, pdnn_selection_get(&p->selection, at, p->selection.id));
+            pdnn_table_set_count(data, row, SET, p->set_of[b] + 1);
+            pdnn_table_set_number(data, row, STEP_NS, pdnn_selection_step_ns(&p->selection, at));
+            pdnn_table_set_text(data, row, PART, p->parts.part[r].name);
+            pdnn_table_set_number(data, row, SHARE_PCT, pct);
         }
     }
 }
@@ -341,11 +346,13 @@ static void write_script(struct picture *p) {
     put_numbers(p, "light", false);
     put_numbers(p, "dark", true);
     put_times(p);
-    put_data(p);
+    fill_data(p);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
                              struct pdnn_err *err) {
+    static const size_t order[N_COLUMNS] = {RESULTS, ID, SET, STEP_NS, PART, SHARE_PCT};
+    const bool several = request->n_directories > 1;
     struct picture p = {.n_sets = 0};
     struct pdnn_plot_result drawn = {.n_paths = 0};
     enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "group", &p.by, err);
@@ -363,13 +370,18 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"breakdown", &p.script, pdnn_plot_script_breakdown, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "breakdown",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_breakdown,
+                                                           .data = &p.data,
+                                                           .columns = several ? order : order + 1,
+                                                           .n_columns = N_COLUMNS - !several},
+                                 &drawn, err);
     drawn.drawn = (int)p.all.count;
     drawn.left_out = (int)p.selection.left_out;
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     pdnn_selection_ops_close(&p.selection, p.reader);
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);

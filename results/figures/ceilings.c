@@ -4,12 +4,12 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "base/memory.h"
 #include "base/units.h"
+#include "results/table/number.h"
 #include "results/figures/caption.h"
 #include "results/figures/color.h"
 #include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/ladder.h"
-#include "results/table/csv.h"
 #include "results/store/tables.h"
 #include "results/table/write.h"
 
@@ -33,7 +33,8 @@ struct picture {
     size_t n_threads, drawn;
     const char *dtype[DTYPES_MAX]; /* distinct ones, in order of appearance; borrowed */
     size_t n_dtypes;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static bool is_compute(const struct pdnn_ceiling *row) {
@@ -202,17 +203,9 @@ static void put_rows(struct picture *p) {
 
 /* The rows that are drawn, as ceilings.csv has them; the column `results` comes first where there are several
  * directories. */
-static void put_data(struct picture *p) {
-    struct pdnn_table_writer writer = {.out = &p->data, .format = PDNN_FORMAT_CSV};
-    struct pdnn_table table;
-    size_t columns[PDNN_CEILINGS_COLUMNS + 1] = {PDNN_CEILINGS_COLUMNS};
-    for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
-        columns[i + 1] = i;
-    bool several = p->request->n_directories > 1;
-    writer.columns = several ? columns : columns + 1;
-    writer.n_columns = PDNN_CEILINGS_COLUMNS + several;
-    pdnn_table_init(&table, &pdnn_ceilings_def);
-    pdnn_table_add_column(&table, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
+static void fill_data(struct picture *p) {
+    pdnn_table_init(&p->data, &pdnn_ceilings_def);
+    pdnn_table_add_column(&p->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
     for (size_t i = 0; i < p->ceilings->count; i++) {
         struct pdnn_ceiling roof = p->ceilings->row[i];
         char name[PATH_MAX];
@@ -222,12 +215,9 @@ static void put_data(struct picture *p) {
         const char *directory = directory_of(p, roof.threads, &length);
         snprintf(name, sizeof name, "%.*s", length, directory);
         roof.threads %= directory_step;
-        pdnn_ceilings_add(&roof, &table);
-        pdnn_table_set_text(&table, table.n_rows - 1, PDNN_CEILINGS_COLUMNS, name);
+        pdnn_ceilings_add(&roof, &p->data);
+        pdnn_table_set_text(&p->data, p->data.n_rows - 1, PDNN_CEILINGS_COLUMNS, name);
     }
-    pdnn_table_write(&writer, &table, NULL);
-    pdnn_table_write_end(&writer);
-    pdnn_table_finish(&table);
 }
 
 /* "Roofs of new.results: the processor"; of several directories without it. */
@@ -256,16 +246,23 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         pdnn_plot_ladder(&picture.script, picture.ceilings, picture.threads, picture.n_threads);
         put_tics(&picture);
         put_bars(&picture);
-        put_data(&picture);
-        status = pdnn_plot_write(
-            request,
-            &(struct pdnn_plot_parts){"ceilings", &picture.script, pdnn_plot_script_ceilings, &picture.data},
-            &drawn, err);
+        fill_data(&picture);
+        size_t columns[PDNN_CEILINGS_COLUMNS + 1] = {PDNN_CEILINGS_COLUMNS};
+        for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
+            columns[i + 1] = i;
+        bool several = request->n_directories > 1;
+        const struct pdnn_plot_parts parts = {"ceilings",
+                                              &picture.script,
+                                              pdnn_plot_script_ceilings,
+                                              &picture.data,
+                                              several ? columns : columns + 1,
+                                              PDNN_CEILINGS_COLUMNS + several};
+        status = pdnn_plot_write(request, &parts, &drawn, err);
         drawn.drawn = (int)picture.drawn;
         drawn.left_out = (int)(picture.ceilings->count - picture.drawn);
     }
     pdnn_str_finish(&picture.script);
-    pdnn_str_finish(&picture.data);
+    pdnn_table_finish(&picture.data);
     free(picture.ceilings);
     if (status == PDNN_OK)
         *result = drawn;

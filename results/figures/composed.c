@@ -1,6 +1,5 @@
 /* `paradnn plot composed`: composed over measured times of the models that a directory has both of. */
 #include "base/units.h"
-#include "results/table/csv.h"
 #include "results/compare/composed_pairs.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
@@ -25,7 +24,8 @@ struct picture {
     const struct pdnn_composed_pair **of; /* by point */
     size_t n_pairs, left_out, n_predicted;
     int color;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static const struct pdnn_composed_pair *find_pair(const struct picture *p, const char *id) {
@@ -111,18 +111,28 @@ static void put_notes(struct picture *p) {
     pdnn_texts_finish(&colors);
 }
 
-static void put_data(struct picture *p) {
-    static const char *const columns[] = {"id", "direct_ns", "composed_ns", "ratio", "method", "color", NULL};
-    struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_csv_put_header(&writer, columns);
+enum { ID, DIRECT_NS, COMPOSED_NS, RATIO, METHOD, COLOR, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [ID] = {.name = "id"},
+    [DIRECT_NS] = {.name = "direct_ns", .kind = PDNN_KIND_NUMBER},
+    [COMPOSED_NS] = {.name = "composed_ns", .kind = PDNN_KIND_NUMBER},
+    [RATIO] = {.name = "ratio", .kind = PDNN_KIND_NUMBER},
+    [METHOD] = {.name = "method"},
+    [COLOR] = {.name = "color"},
+};
+static const struct pdnn_table_def data_def = {"plot composed", "what is drawn", columns, N_COLUMNS};
+
+static void fill_data(struct picture *p) {
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &data_def);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_csv_put_text(&writer, p->of[i]->id);
-        pdnn_csv_put_number(&writer, p->of[i]->direct_ns, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->of[i]->composed_ns, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, p->of[i]->is_predicted ? "predicted" : "composed");
-        pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_csv_end_row(&writer);
+        size_t row = pdnn_table_add_row(data);
+        pdnn_table_set_text(data, row, ID, p->of[i]->id);
+        pdnn_table_set_number(data, row, DIRECT_NS, p->of[i]->direct_ns);
+        pdnn_table_set_number(data, row, COMPOSED_NS, p->of[i]->composed_ns);
+        pdnn_table_set_number(data, row, RATIO, p->chart.point[i].spot.y);
+        pdnn_table_set_text(data, row, METHOD, p->of[i]->is_predicted ? "predicted" : "composed");
+        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
     }
 }
 
@@ -138,7 +148,7 @@ static void write_script(struct picture *p) {
         p->chart.no_dot = "all operators measured";
     }
     put_lines(p);
-    put_data(p);
+    fill_data(p);
     put_notes(p);
     pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
@@ -156,16 +166,19 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"composed", &p.script, pdnn_plot_script_chart, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "composed",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p.data},
+                                 &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
     pdnn_selection_close(&p.selection);
     pdnn_visits_finish(&p.visits);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     free(p.pair);
     if (status == PDNN_OK)
         *result = drawn;

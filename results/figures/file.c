@@ -1,6 +1,7 @@
 #include "results/figures/file.h"
 #include "base/target.h"
 #include "results/table/csv.h"
+#include "results/table/write.h"
 #include "results/figures/gnuplot.h"
 
 #include <math.h>
@@ -93,8 +94,8 @@ static enum pdnn_status write_files(const struct pdnn_plot_request *request,
     for (size_t i = 0; i < FORMATS; i++) {
         if (status == PDNN_OK && is_wanted(wanted, &formats[i])) {
             status = formats[i].terminal ? draw_one(parts, formats[i].terminal, &target[i], err)
-                                         : pdnn_target_write(&target[i], pdnn_str_text(parts->data),
-                                                             parts->data->length, err);
+                                         : pdnn_target_write(&target[i], pdnn_str_text(&result->data),
+                                                             result->data.length, err);
             if (!is_stream)
                 memcpy(result->path[result->n_paths++], target[i].path, sizeof target[i].path);
         }
@@ -105,12 +106,21 @@ static enum pdnn_status write_files(const struct pdnn_plot_request *request,
 
 enum pdnn_status pdnn_plot_write(const struct pdnn_plot_request *request, const struct pdnn_plot_parts *parts,
                                  struct pdnn_plot_result *result, struct pdnn_err *err) {
+    struct pdnn_table_writer writer = {.out = &result->data,
+                                       .format = PDNN_FORMAT_CSV,
+                                       .columns = parts->columns,
+                                       .n_columns = parts->n_columns};
     result->n_paths = 0;
     result->data = (struct pdnn_str){0};
-    if (request->format != PDNN_PLOT_CSV || request->output)
-        return write_files(request, parts, result, err);
-    pdnn_str_append(&result->data, pdnn_str_text(parts->data), parts->data->length);
-    return PDNN_OK;
+    if (request->format == PDNN_PLOT_CSV) {
+        pdnn_table_write(&writer, parts->data, NULL);
+        pdnn_table_write_end(&writer);
+        if (!request->output)
+            return PDNN_OK;
+    }
+    enum pdnn_status status = write_files(request, parts, result, err);
+    pdnn_str_finish(&result->data);
+    return status;
 }
 
 enum pdnn_status pdnn_plot_select(const struct pdnn_plot_request *request, struct pdnn_selection *selection,

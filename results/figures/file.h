@@ -11,7 +11,9 @@ struct pdnn_plot_parts {
     const char *kind;
     const struct pdnn_str *variables; /* and data blocks: the script's first part */
     const char *embedded;             /* its second part */
-    const struct pdnn_str *data;      /* what is shown, as a CSV table */
+    const struct pdnn_table *data;    /* what is shown */
+    const size_t *columns;            /* n_columns of its columns, in their order; NULL: all */
+    size_t n_columns;
 };
 
 /* Runs the script once for each requested format, or writes the data if they are requested. Files are named

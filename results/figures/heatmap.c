@@ -1,6 +1,6 @@
 /* `paradnn plot heatmap`: a column over two axes (results/query/grid.h). The looks are in
  * results/figures/heatmap.gp. */
-#include "results/table/csv.h"
+#include "results/table/number.h"
 #include "results/query/grid.h"
 #include "base/units.h"
 #include "results/figures/caption.h"
@@ -33,7 +33,8 @@ struct picture {
     double cell_x, cell_y; /* pixels */
     double low, high;      /* the color scale */
     struct pdnn_axes axes; /* x and y */
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status find_axis(struct picture *p, const char *name, int other, int *column,
@@ -338,38 +339,42 @@ static void put_captions(struct picture *p) {
     pdnn_str_finish(&usual);
 }
 
-static void put_data_cell(struct picture *p, struct pdnn_csv_writer *writer,
-                          const struct pdnn_grid_panel *panel, size_t x, size_t y) {
+static void add_cell(struct picture *p, const struct pdnn_grid_panel *panel, size_t x, size_t y) {
     const struct pdnn_grid_cell *cell = &panel->cell[x + p->grid.x.count * y];
+    size_t column = 0;
     if (!cell->models && !cell->failed)
         return;
-    pdnn_csv_put_text(writer, pdnn_results_text(&p->selection.results, panel->row, p->selection.family));
+    size_t row = pdnn_table_add_row(&p->data);
+    pdnn_table_set_text(&p->data, row, column++,
+                        pdnn_results_text(&p->selection.results, panel->row, p->selection.family));
     for (size_t k = 0; k < p->keys.count; k++)
-        pdnn_csv_put_text(writer, pdnn_results_text(&p->selection.results, panel->row, p->keys.column[k]));
-    pdnn_csv_put_text(writer, p->grid.x.step[x]);
-    pdnn_csv_put_text(writer, p->grid.y.step[y]);
-    pdnn_csv_put_number(writer, cell->mean, PDNN_DIGITS_TABLE);
-    pdnn_csv_put_u64(writer, cell->models);
-    pdnn_csv_put_u64(writer, cell->failed);
-    pdnn_csv_end_row(writer);
+        pdnn_table_set_text(&p->data, row, column++,
+                            pdnn_results_text(&p->selection.results, panel->row, p->keys.column[k]));
+    pdnn_table_set_text(&p->data, row, column++, p->grid.x.step[x]);
+    pdnn_table_set_text(&p->data, row, column++, p->grid.y.step[y]);
+    pdnn_table_set_number(&p->data, row, column++, cell->mean);
+    pdnn_table_set_count(&p->data, row, column++, cell->models);
+    pdnn_table_set_count(&p->data, row, column, cell->failed);
 }
 
-static void put_data(struct picture *p) {
-    struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_csv_put_text(&writer, "family");
+/* The family, the keys of panels, both axes, the mean, and how many models it is of. */
+static void fill_data(struct picture *p) {
+    struct pdnn_column_def columns[PDNN_SELECTION_AXES_MAX + 6] = {{.name = "family"}};
+    const struct pdnn_results *results = &p->selection.results;
+    size_t count = 1;
     for (size_t k = 0; k < p->keys.count; k++)
-        pdnn_csv_put_text(&writer,
-                          pdnn_key_column(pdnn_results_name(&p->selection.results, p->keys.column[k])));
-    pdnn_csv_put_text(&writer, pdnn_key_column(p->grid.x.name));
-    pdnn_csv_put_text(&writer, pdnn_key_column(p->grid.y.name));
-    pdnn_csv_put_text(&writer, pdnn_key_column(pdnn_results_name(&p->selection.results, p->value)));
-    pdnn_csv_put_text(&writer, "models");
-    pdnn_csv_put_text(&writer, "failed");
-    pdnn_csv_end_row(&writer);
+        columns[count++].name = pdnn_key_column(pdnn_results_name(results, p->keys.column[k]));
+    columns[count++].name = pdnn_key_column(p->grid.x.name);
+    columns[count++].name = pdnn_key_column(p->grid.y.name);
+    columns[count++] = (struct pdnn_column_def){.name = pdnn_key_column(pdnn_results_name(results, p->value)),
+                                                .kind = PDNN_KIND_NUMBER};
+    columns[count++] = (struct pdnn_column_def){.name = "models", .kind = PDNN_KIND_COUNT};
+    columns[count++] = (struct pdnn_column_def){.name = "failed", .kind = PDNN_KIND_COUNT};
+    pdnn_table_init(&p->data, &(struct pdnn_table_def){"plot heatmap", "what is drawn", columns, count});
     for (size_t i = 0; i < p->grid.n_panels; i++)
         for (size_t y = 0; y < p->grid.y.count; y++)
             for (size_t x = 0; x < p->grid.x.count; x++)
-                put_data_cell(p, &writer, &p->grid.panel[i], x, y);
+                add_cell(p, &p->grid.panel[i], x, y);
 }
 
 static void write_script(struct picture *p) {
@@ -393,7 +398,7 @@ static void write_script(struct picture *p) {
     put_block(p, "crosses", "-9 -9 0 0", put_cross);
     put_block(p, "light", "-9 -9 \"\"", fits ? put_light : put_nothing);
     put_block(p, "dark", "-9 -9 \"\"", fits ? put_dark : put_nothing);
-    put_data(p);
+    fill_data(p);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -408,14 +413,17 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
                            &p.grid, err);
     if (status == PDNN_OK) {
         write_script(&p);
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"heatmap", &p.script, pdnn_plot_script_heatmap, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "heatmap",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_heatmap,
+                                                           .data = &p.data},
+                                 &drawn, err);
     }
     drawn.drawn = (int)p.grid.models;
     drawn.left_out = (int)p.grid.left_out;
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
     if (status == PDNN_OK)

@@ -1,7 +1,6 @@
 /* `paradnn plot infeed`: how much of the machine a model uses against the share of its step that waits for
  * data. */
 #include "base/units.h"
-#include "results/table/csv.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
@@ -22,7 +21,8 @@ struct picture {
     size_t left_out, n_least; /* points at the left edge */
     int waits, value, color;
     char y_title[PDNN_AXIS_TEXT];
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status collect_points(struct picture *p, const char *directory, struct pdnn_err *err) {
@@ -48,17 +48,23 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
                            directory);
 }
 
-static void put_data(struct picture *p) {
-    const char *columns[] = {"id", "infeed_pct", pdnn_results_name(&p->selection.results, p->value), "color",
-                             NULL};
-    struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_csv_put_header(&writer, columns);
+enum { ID, INFEED_PCT, VALUE, COLOR, N_COLUMNS };
+
+static void fill_data(struct picture *p) {
+    const struct pdnn_column_def columns[N_COLUMNS] = {
+        [ID] = {.name = "id"},
+        [INFEED_PCT] = {.name = "infeed_pct", .kind = PDNN_KIND_NUMBER},
+        [VALUE] = {.name = pdnn_results_name(&p->selection.results, p->value), .kind = PDNN_KIND_NUMBER},
+        [COLOR] = {.name = "color"},
+    };
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &(struct pdnn_table_def){"plot infeed", "what is drawn", columns, N_COLUMNS});
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->at[i], p->selection.id));
-        pdnn_csv_put_number(&writer, p->infeed_pct[i], PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_csv_end_row(&writer);
+        size_t row = pdnn_table_add_row(data);
+        pdnn_table_set_text(data, row, ID, pdnn_selection_get(&p->selection, p->at[i], p->selection.id));
+        pdnn_table_set_number(data, row, INFEED_PCT, p->infeed_pct[i]);
+        pdnn_table_set_number(data, row, VALUE, p->chart.point[i].spot.y);
+        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
     }
 }
 
@@ -70,7 +76,7 @@ static void write_script(struct picture *p) {
     p->chart.caption[0] =
         "Each point is one model; what waits loses that much of the machine, whatever its ops do";
     p->chart.caption[1] = p->n_least ? "Points at 0.1 % wait that long or less" : NULL;
-    put_data(p);
+    fill_data(p);
     pdnn_chart_fit(&p->chart);
     pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
@@ -93,15 +99,18 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"infeed", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,
-            err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "infeed",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p.data},
+                                 &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     if (status == PDNN_OK)
         *result = drawn;
     return status;

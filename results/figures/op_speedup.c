@@ -2,7 +2,7 @@
  * operational intensity. */
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/table/csv.h"
+#include "results/table/number.h"
 #include "results/compare/compare.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/caption.h"
@@ -26,7 +26,8 @@ struct picture {
     struct pdnn_chart chart;
     struct pdnn_op_points points;
     size_t left_out; /* ops that only one side has, with a small share, or without arithmetic */
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 /* The other side's row of the same op. Both sides have their rows in the same order mostly. */
@@ -111,26 +112,38 @@ static void name_kinds(struct picture *p) {
     }
 }
 
-static void put_data(struct picture *p) {
-    static const char *const columns[] = {
-        "id",      "family",      "op",          "layer", "op_pass", "intensity_flop_per_byte",
-        "speedup", "share_pct_a", "share_pct_b", "kind",  NULL};
-    struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_csv_put_header(&writer, columns);
+enum { ID, FAMILY, OP, LAYER, OP_PASS, INTENSITY, SPEEDUP, SHARE_PCT_A, SHARE_PCT_B, KIND, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [ID] = {.name = "id"},
+    [FAMILY] = {.name = "family"},
+    [OP] = {.name = "op"},
+    [LAYER] = {.name = "layer"},
+    [OP_PASS] = {.name = "op_pass"},
+    [INTENSITY] = {.name = "intensity_flop_per_byte", .kind = PDNN_KIND_NUMBER},
+    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
+    [SHARE_PCT_A] = {.name = "share_pct_a", .kind = PDNN_KIND_NUMBER},
+    [SHARE_PCT_B] = {.name = "share_pct_b", .kind = PDNN_KIND_NUMBER},
+    [KIND] = {.name = "kind"},
+};
+static const struct pdnn_table_def data_def = {"plot op_speedup", "what is drawn", columns, N_COLUMNS};
+
+static void fill_data(struct picture *p) {
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &data_def);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct pdnn_op_point *shown = &p->points.point[i];
         const struct pdnn_table *pairs = &p->comparison.pairs;
-        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, shown->of, PDNN_PAIR_ID));
-        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, shown->of, PDNN_PAIR_FAMILY));
-        pdnn_csv_put_text(&writer, shown->op);
-        pdnn_csv_put_text(&writer, shown->layer);
-        pdnn_csv_put_text(&writer, shown->pass);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, shown->share_pct[PDNN_SIDE_A], PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, shown->share_pct[PDNN_SIDE_B], PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, p->kinds.kind[shown->kind].name);
-        pdnn_csv_end_row(&writer);
+        size_t row = pdnn_table_add_row(data);
+        pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, shown->of, PDNN_PAIR_ID));
+        pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, shown->of, PDNN_PAIR_FAMILY));
+        pdnn_table_set_text(data, row, OP, shown->op);
+        pdnn_table_set_text(data, row, LAYER, shown->layer);
+        pdnn_table_set_text(data, row, OP_PASS, shown->pass);
+        pdnn_table_set_number(data, row, INTENSITY, p->chart.point[i].spot.x);
+        pdnn_table_set_number(data, row, SPEEDUP, p->chart.point[i].spot.y);
+        pdnn_table_set_number(data, row, SHARE_PCT_A, shown->share_pct[PDNN_SIDE_A]);
+        pdnn_table_set_number(data, row, SHARE_PCT_B, shown->share_pct[PDNN_SIDE_B]);
+        pdnn_table_set_text(data, row, KIND, p->kinds.kind[shown->kind].name);
     }
 }
 
@@ -151,7 +164,7 @@ static void write_script(struct picture *p) {
     chart->caption[1] =
         "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
     pdnn_chart_line_at_1(chart);
-    put_data(p);
+    fill_data(p);
     pdnn_chart_put(chart, &p->arena, &p->script);
     pdnn_str_finish(&title);
 }
@@ -176,9 +189,12 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"op_speedup", &p->script, pdnn_plot_script_chart, &p->data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "op_speedup",
+                                                           .variables = &p->script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p->data},
+                                 &drawn, err);
     drawn.drawn = (int)p->chart.n_points;
     drawn.left_out = (int)p->left_out;
     for (size_t side = 0; side < p->comparison.n_directories; side++)
@@ -186,7 +202,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     pdnn_comparison_close(&p->comparison);
     pdnn_arena_finish(&p->arena);
     pdnn_str_finish(&p->script);
-    pdnn_str_finish(&p->data);
+    pdnn_table_finish(&p->data);
     pdnn_op_points_finish(&p->points, &p->chart);
     free(p->first);
     free(p);

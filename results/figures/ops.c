@@ -2,7 +2,7 @@
  * the model's time. */
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/table/csv.h"
+#include "results/table/number.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
@@ -25,7 +25,8 @@ struct picture {
     struct pdnn_op_points points;
     size_t below;   /* ops with too small a share */
     double time_ns; /* of all ops */
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_family_def *family,
@@ -73,24 +74,24 @@ static void name_kinds(struct picture *p) {
     }
 }
 
-static void put_data(struct picture *p) {
-    static const char *const columns[] = {"id", "layer", "op_pass", "share_pct", "bound", "color", NULL};
-    struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_roof_panels_data(&p->roofs, columns, &p->data);
+static void fill_data(struct picture *p) {
+    static const struct pdnn_column_def columns[] = {
+        {.name = "id"},      {.name = "layer"},
+        {.name = "op_pass"}, {.name = "share_pct", .kind = PDNN_KIND_NUMBER},
+        {.name = "bound"},   {.name = "color"}};
+    enum { ID = PDNN_ROOFS_COLUMNS, LAYER, OP_PASS, SHARE_PCT, BOUND, COLOR };
+    struct pdnn_table *data = &p->data;
+    pdnn_roof_panels_data(&p->roofs, columns, sizeof columns / sizeof *columns, data);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct pdnn_op_point *shown = &p->points.point[i];
-        pdnn_csv_put_text(&writer, "op");
-        pdnn_csv_put_text(&writer, shown->op);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_empty(&writer);
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, shown->of, p->selection.id));
-        pdnn_csv_put_text(&writer, shown->layer);
-        pdnn_csv_put_text(&writer, shown->pass);
-        pdnn_csv_put_number(&writer, shown->share_pct[0], PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, shown->bound);
-        pdnn_csv_put_text(&writer, p->kinds.kind[shown->kind].name);
-        pdnn_roof_panels_end_row(&p->roofs, p->chart.point[i].panel, &writer);
+        size_t row = pdnn_roof_panels_row(&p->roofs, p->chart.point[i].panel, "op", shown->op, data);
+        pdnn_roof_panels_place(data, row, p->chart.point[i].spot);
+        pdnn_table_set_text(data, row, ID, pdnn_selection_get(&p->selection, shown->of, p->selection.id));
+        pdnn_table_set_text(data, row, LAYER, shown->layer);
+        pdnn_table_set_text(data, row, OP_PASS, shown->pass);
+        pdnn_table_set_number(data, row, SHARE_PCT, shown->share_pct[0]);
+        pdnn_table_set_text(data, row, BOUND, shown->bound);
+        pdnn_table_set_text(data, row, COLOR, p->kinds.kind[shown->kind].name);
     }
 }
 
@@ -105,7 +106,7 @@ static void write_script(struct picture *p) {
         "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
         "without arithmetic are left out.";
     pdnn_roof_panels_put(&p->roofs, chart);
-    put_data(p);
+    fill_data(p);
     pdnn_chart_put(chart, &p->arena, &p->script);
 }
 
@@ -140,8 +141,10 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         write_script(p);
     if (status == PDNN_OK)
         status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"ops", &p->script, pdnn_plot_script_chart, &p->data}, &drawn,
-            err);
+            request,
+            &(struct pdnn_plot_parts){
+                .kind = "ops", .variables = &p->script, .embedded = pdnn_plot_script_chart, .data = &p->data},
+            &drawn, err);
     drawn.drawn = (int)p->chart.n_points;
     drawn.left_out = (int)p->below;
     pdnn_roof_panels_finish(&p->roofs);
@@ -149,7 +152,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     pdnn_selection_close(&p->selection);
     pdnn_arena_finish(&p->arena);
     pdnn_str_finish(&p->script);
-    pdnn_str_finish(&p->data);
+    pdnn_table_finish(&p->data);
     pdnn_op_points_finish(&p->points, &p->chart);
     free(p);
     if (status == PDNN_OK)

@@ -2,7 +2,6 @@
  * operational intensity or any other column, with the ridge points of both. */
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/table/csv.h"
 #include "results/stats/means.h"
 #include "results/whatif/projection.h"
 #include "results/figures/caption.h"
@@ -17,7 +16,7 @@
 #include <string.h>
 
 /* A dot marks models with this share of their ops' time in ops that get another bound. */
-#define MOVED_PCT 50
+static const double many_moved_pct = 50;
 
 static const char usual_x[] = "intensity_flop_per_byte";
 
@@ -33,7 +32,8 @@ struct picture {
     const char *x;
     int x_column, color; /* columns */
     size_t left_out, n_moved;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status project(struct picture *p, const struct pdnn_plot_request *request,
@@ -74,7 +74,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         p->of[at] = row++;
         if (!pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->x_column), &x) || !(x > 0))
             continue;
-        bool moved = number_of(p, at, PDNN_PROJECTED_MOVED_PCT) >= MOVED_PCT;
+        bool moved = number_of(p, at, PDNN_PROJECTED_MOVED_PCT) >= many_moved_pct;
         p->n_moved += moved;
         p->chart.point[p->chart.n_points++] =
             (struct pdnn_chart_point){{x, number_of(p, at, PDNN_PROJECTED_SPEEDUP)},
@@ -117,18 +117,29 @@ static void put_notes(struct picture *p) {
     pdnn_chart_note(&p->chart, "   %.0f %% of the time", moved / (double)p->chart.n_points);
 }
 
-static void put_data(struct picture *p) {
-    static const char *const columns[] = {"id", "method", "x", "speedup", "moved_pct", "color", NULL};
-    struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_csv_put_header(&writer, columns);
+enum { ID, METHOD, X, SPEEDUP, MOVED_PCT, COLOR, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [ID] = {.name = "id"},
+    [METHOD] = {.name = "method"},
+    [X] = {.name = "x", .kind = PDNN_KIND_NUMBER},
+    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
+    [MOVED_PCT] = {.name = "moved_pct", .kind = PDNN_KIND_NUMBER},
+    [COLOR] = {.name = "color"},
+};
+static const struct pdnn_table_def data_def = {"plot projection", "what is drawn", columns, N_COLUMNS};
+
+static void fill_data(struct picture *p) {
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &data_def);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_csv_put_text(&writer, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_ID));
-        pdnn_csv_put_text(&writer, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_METHOD));
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, number_of(p, i, PDNN_PROJECTED_MOVED_PCT), PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_csv_end_row(&writer);
+        size_t row = pdnn_table_add_row(data);
+        pdnn_table_set_text(data, row, ID, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_ID));
+        pdnn_table_set_text(data, row, METHOD,
+                            pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_METHOD));
+        pdnn_table_set_number(data, row, X, p->chart.point[i].spot.x);
+        pdnn_table_set_number(data, row, SPEEDUP, p->chart.point[i].spot.y);
+        pdnn_table_set_number(data, row, MOVED_PCT, number_of(p, i, PDNN_PROJECTED_MOVED_PCT));
+        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
     }
 }
 
@@ -152,7 +163,7 @@ static void write_script(struct picture *p) {
         put_ridges(p);
     }
     put_notes(p);
-    put_data(p);
+    fill_data(p);
     pdnn_chart_put(&p->chart, &p->arena, &p->script);
     pdnn_str_finish(&changes);
     pdnn_str_finish(&caption);
@@ -169,9 +180,12 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"projection", &p.script, pdnn_plot_script_chart, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "projection",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p.data},
+                                 &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
     pdnn_hardware_projection_finish(&p.made);
@@ -181,7 +195,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     free(p.ceilings);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     if (status == PDNN_OK)
         *result = drawn;
     return status;

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
-#include "results/table/csv.h"
+#include "results/table/number.h"
 #include "results/figures/roofs.h"
 #include "results/store/tables.h"
 
@@ -182,52 +182,56 @@ void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *
     }
 }
 
-void pdnn_roof_panels_end_row(const struct pdnn_roof_panels *panels, size_t panel,
-                              struct pdnn_csv_writer *writer) {
+enum { KIND, NAME, INTENSITY, GFLOPS, BW_GBS, N_FIRST };
+static const struct pdnn_column_def first[N_FIRST] = {
+    [KIND] = {.name = "kind"},
+    [NAME] = {.name = "name"},
+    [INTENSITY] = {.name = "intensity_flop_per_byte", .kind = PDNN_KIND_NUMBER},
+    [GFLOPS] = {.name = "gflops", .kind = PDNN_KIND_NUMBER},
+    [BW_GBS] = {.name = "bw_gbs", .kind = PDNN_KIND_NUMBER},
+};
+
+size_t pdnn_roof_panels_row(const struct pdnn_roof_panels *panels, size_t panel, const char *kind,
+                            const char *name, struct pdnn_table *data) {
     const struct pdnn_plot_roofs *roofs = &panels->panel[panel];
+    size_t row = pdnn_table_add_row(data);
+    pdnn_table_set_text(data, row, KIND, kind);
+    pdnn_table_set_text(data, row, NAME, name);
     if (panels->count > 1) {
         int length;
-        const char *name = pdnn_directory_name(panels->selection->results.directory[roofs->source], &length);
+        const char *directory =
+            pdnn_directory_name(panels->selection->results.directory[roofs->source], &length);
         char text[PATH_MAX];
-        snprintf(text, sizeof text, "%.*s", length, name);
-        pdnn_csv_put_text(writer, text);
-        pdnn_csv_put_text(writer, roofs->threads);
+        snprintf(text, sizeof text, "%.*s", length, directory);
+        pdnn_table_set_text(data, row, data->n_columns - 2, text);
+        pdnn_table_set_text(data, row, data->n_columns - 1, roofs->threads);
     }
-    pdnn_csv_end_row(writer);
+    return row;
 }
 
-/* A roof and empty cells for the columns it lacks. */
-static void put_row(const struct pdnn_roof_panels *panels, size_t panel, const char *const *columns,
-                    const char *name, double gflops, double gbs, struct pdnn_str *data) {
-    struct pdnn_csv_writer writer = {data, false};
-    pdnn_csv_put_text(&writer, isnan(gflops) ? "bandwidth" : "compute");
-    pdnn_csv_put_text(&writer, name);
-    pdnn_csv_put_empty(&writer);
-    pdnn_csv_put_number(&writer, gflops, PDNN_DIGITS_TABLE);
-    pdnn_csv_put_number(&writer, gbs, PDNN_DIGITS_TABLE);
-    for (; *columns; columns++)
-        pdnn_csv_put_empty(&writer);
-    pdnn_roof_panels_end_row(panels, panel, &writer);
+void pdnn_roof_panels_place(struct pdnn_table *data, size_t row, struct pdnn_spot spot) {
+    pdnn_table_set_number(data, row, INTENSITY, spot.x);
+    pdnn_table_set_number(data, row, GFLOPS, spot.y);
 }
 
-void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const char *const *columns,
-                           struct pdnn_str *data) {
-    static const char *const first[] = {"kind", "name", "intensity_flop_per_byte", "gflops", "bw_gbs"};
-    struct pdnn_csv_writer writer = {data, false};
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        pdnn_csv_put_text(&writer, first[i]);
-    for (const char *const *column = columns; *column; column++)
-        pdnn_csv_put_text(&writer, *column);
+void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const struct pdnn_column_def *columns,
+                           size_t n_columns, struct pdnn_table *data) {
+    pdnn_table_init(data, &(struct pdnn_table_def){"plot roofline", "what is drawn", first, N_FIRST});
+    for (size_t i = 0; i < n_columns; i++)
+        pdnn_table_add_column(data, &columns[i]);
     if (panels->count > 1) {
-        pdnn_csv_put_text(&writer, PDNN_RESULTS_KEY);
-        pdnn_csv_put_text(&writer, "threads");
+        pdnn_table_add_column(data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
+        pdnn_table_add_column(data, &(struct pdnn_column_def){.name = "threads"});
     }
-    pdnn_csv_end_row(&writer);
     for (size_t panel = 0; panel < panels->count; panel++) {
         const struct pdnn_plot_roofs *roofs = &panels->panel[panel];
         for (size_t i = 0; i < roofs->roofs.n_levels; i++)
-            put_row(panels, panel, columns, roofs->roofs.level[i].name, NAN, roofs->roofs.level[i].gbs, data);
+            pdnn_table_set_number(
+                data, pdnn_roof_panels_row(panels, panel, "bandwidth", roofs->roofs.level[i].name, data),
+                BW_GBS, roofs->roofs.level[i].gbs);
         for (size_t i = 0; i < roofs->n_compute; i++)
-            put_row(panels, panel, columns, roofs->compute[i].text, roofs->compute[i].gflops, NAN, data);
+            pdnn_table_set_number(
+                data, pdnn_roof_panels_row(panels, panel, "compute", roofs->compute[i].text, data), GFLOPS,
+                roofs->compute[i].gflops);
     }
 }

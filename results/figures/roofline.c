@@ -1,6 +1,5 @@
 /* `paradnn plot roofline`: the measured roofs and one point per instance. */
 #include "base/units.h"
-#include "results/table/csv.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
@@ -18,7 +17,8 @@ struct picture {
     int intensity, gflops, mode, color; /* columns */
     size_t *at;                         /* the chosen instances that are drawn, by point */
     size_t left_out;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
@@ -73,19 +73,18 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
 }
 
 /* The roofs, then the points. */
-static void put_data(struct picture *p) {
-    static const char *const columns[] = {"run_mode", "color", NULL};
-    struct pdnn_csv_writer writer = {&p->data, false};
-    pdnn_roof_panels_data(&p->roofs, columns, &p->data);
+static void fill_data(struct picture *p) {
+    static const struct pdnn_column_def columns[] = {{.name = "run_mode"}, {.name = "color"}};
+    enum { RUN_MODE = PDNN_ROOFS_COLUMNS, COLOR };
+    pdnn_roof_panels_data(&p->roofs, columns, sizeof columns / sizeof *columns, &p->data);
     for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_csv_put_text(&writer, "model");
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->at[i], p->selection.id));
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->at[i], p->intensity));
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->at[i], p->gflops));
-        pdnn_csv_put_empty(&writer);
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, p->at[i], p->mode));
-        pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_roof_panels_end_row(&p->roofs, p->chart.point[i].panel, &writer);
+        const struct pdnn_chart_point *point = &p->chart.point[i];
+        size_t row =
+            pdnn_roof_panels_row(&p->roofs, point->panel, "model",
+                                 pdnn_selection_get(&p->selection, p->at[i], p->selection.id), &p->data);
+        pdnn_roof_panels_place(&p->data, row, point->spot);
+        pdnn_table_set_text(&p->data, row, RUN_MODE, pdnn_selection_get(&p->selection, p->at[i], p->mode));
+        pdnn_table_set_text(&p->data, row, COLOR, point->color);
     }
 }
 
@@ -105,7 +104,7 @@ static void write_script(struct picture *p) {
         "A point on a line uses that resource fully. Left of where a slanted line meets the "
         "level one, memory sets the limit; right of it, arithmetic.";
     pdnn_roof_panels_put(&p->roofs, &p->chart);
-    put_data(p);
+    fill_data(p);
     pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
@@ -126,16 +125,19 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"roofline", &p.script, pdnn_plot_script_chart, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "roofline",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p.data},
+                                 &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
     pdnn_roof_panels_finish(&p.roofs);
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     if (status == PDNN_OK)
         *result = drawn;
     return status;

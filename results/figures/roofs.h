@@ -55,14 +55,16 @@ void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, struct pdnn_cha
 void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what, const char *noun,
                              const char *left_out, struct pdnn_arena *arena, struct pdnn_chart *chart);
 
-/* Appends the header of a table of data and a row for each roof. It begins with kind, name,
- * intensity_flop_per_byte, gflops, bw_gbs and ends with the given columns, which a roof lacks, and, where
- * there are several panels, results and threads. */
-void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const char *const *columns,
-                           struct pdnn_str *data);
+/* Starts the table of what is drawn, with a row for each roof. Its columns begin with kind, name,
+ * intensity_flop_per_byte, gflops, bw_gbs (PDNN_ROOFS_COLUMNS of them) and end with the given ones, which a
+ * roof lacks, and, where there are several panels, results and threads. */
+enum { PDNN_ROOFS_COLUMNS = 5 };
+void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const struct pdnn_column_def *columns,
+                           size_t n_columns, struct pdnn_table *data);
 
-/* Ends a row of that table with the panel's results and threads, if there are several panels. */
-void pdnn_roof_panels_end_row(const struct pdnn_roof_panels *panels, size_t panel,
-                              struct pdnn_csv_writer *writer);
+/* Adds a row to that table, of something in the panel, and returns it; sets its place. */
+size_t pdnn_roof_panels_row(const struct pdnn_roof_panels *panels, size_t panel, const char *kind,
+                            const char *name, struct pdnn_table *data);
+void pdnn_roof_panels_place(struct pdnn_table *data, size_t row, struct pdnn_spot spot);
 
 #endif

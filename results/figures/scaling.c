@@ -4,7 +4,7 @@
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
 #include "base/texts.h"
 #include "base/units.h"
-#include "results/table/csv.h"
+#include "results/table/number.h"
 #include "results/stats/means.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
@@ -38,7 +38,8 @@ struct picture {
     struct scaled *scaled;    /* by point */
     size_t left_out, room, n_weak;
     double few, most; /* threads: the fewest and the most of all points */
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static double number_in(const struct picture *p, size_t at, int column) {
@@ -299,28 +300,55 @@ static void put_notes(struct picture *p) {
     note_families(p, scratch);
 }
 
-static void put_data(struct picture *p) {
-    struct pdnn_csv_writer writer = {&p->data, false};
-    static const char *const columns[] = {
-        "id",       "threads_few", "threads", "pct_of_peak_few", "pct_of_peak_per_thread", "speedup",
-        "fraction", "color",       "scaling", "efficiency",      "efficiency_low",         "efficiency_high",
-        NULL};
-    pdnn_csv_put_header(&writer, columns);
+enum {
+    ID,
+    THREADS_FEW,
+    THREADS,
+    PEAK_FEW,
+    PEAK_PER_THREAD,
+    SPEEDUP,
+    FRACTION,
+    COLOR,
+    SCALING,
+    EFFICIENCY,
+    EFFICIENCY_LOW,
+    EFFICIENCY_HIGH,
+    N_COLUMNS
+};
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [ID] = {.name = "id"},
+    [THREADS_FEW] = {.name = "threads_few", .kind = PDNN_KIND_NUMBER},
+    [THREADS] = {.name = "threads", .kind = PDNN_KIND_NUMBER},
+    [PEAK_FEW] = {.name = "pct_of_peak_few", .kind = PDNN_KIND_NUMBER},
+    [PEAK_PER_THREAD] = {.name = "pct_of_peak_per_thread", .kind = PDNN_KIND_NUMBER},
+    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
+    [FRACTION] = {.name = "fraction", .kind = PDNN_KIND_NUMBER},
+    [COLOR] = {.name = "color"},
+    [SCALING] = {.name = "scaling"},
+    [EFFICIENCY] = {.name = "efficiency", .kind = PDNN_KIND_NUMBER},
+    [EFFICIENCY_LOW] = {.name = "efficiency_low", .kind = PDNN_KIND_NUMBER},
+    [EFFICIENCY_HIGH] = {.name = "efficiency_high", .kind = PDNN_KIND_NUMBER},
+};
+static const struct pdnn_table_def data_def = {"plot scaling", "what is drawn", columns, N_COLUMNS};
+
+static void fill_data(struct picture *p) {
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &data_def);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct scaled *one = &p->scaled[i];
-        pdnn_csv_put_text(&writer, pdnn_selection_get(&p->selection, one->among, p->selection.id));
-        pdnn_csv_put_number(&writer, one->few, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, one->many, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.x, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, p->chart.point[i].spot.y, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, one->speedup, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, one->fraction, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_csv_put_text(&writer, one->is_weak ? "weak" : "strong");
-        pdnn_csv_put_number(&writer, one->efficiency, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, one->low, PDNN_DIGITS_TABLE);
-        pdnn_csv_put_number(&writer, one->high, PDNN_DIGITS_TABLE);
-        pdnn_csv_end_row(&writer);
+        size_t row = pdnn_table_add_row(data);
+        pdnn_table_set_text(data, row, ID, pdnn_selection_get(&p->selection, one->among, p->selection.id));
+        pdnn_table_set_number(data, row, THREADS_FEW, one->few);
+        pdnn_table_set_number(data, row, THREADS, one->many);
+        pdnn_table_set_number(data, row, PEAK_FEW, p->chart.point[i].spot.x);
+        pdnn_table_set_number(data, row, PEAK_PER_THREAD, p->chart.point[i].spot.y);
+        pdnn_table_set_number(data, row, SPEEDUP, one->speedup);
+        pdnn_table_set_number(data, row, FRACTION, one->fraction);
+        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
+        pdnn_table_set_text(data, row, SCALING, one->is_weak ? "weak" : "strong");
+        pdnn_table_set_number(data, row, EFFICIENCY, one->efficiency);
+        pdnn_table_set_number(data, row, EFFICIENCY_LOW, one->low);
+        pdnn_table_set_number(data, row, EFFICIENCY_HIGH, one->high);
     }
 }
 
@@ -345,7 +373,7 @@ static void write_script(struct picture *p) {
         p->chart.no_dot = "strong: the same minibatch";
     }
     put_lines(p);
-    put_data(p);
+    fill_data(p);
     put_notes(p);
     pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
@@ -363,15 +391,18 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"scaling", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,
-            err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "scaling",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p.data},
+                                 &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
     pdnn_selection_close(&p.selection);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     if (status == PDNN_OK)
         *result = drawn;
     return status;

@@ -43,7 +43,7 @@ struct picture {
     struct pdnn_arena arena;
     double height, scale; /* of times: ns per unit of the axis */
     const char *unit;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
 };
 
 /* The unit in which the greatest time is at least 1. */
@@ -197,7 +197,6 @@ static void write_script(struct picture *p, const char *directory) {
                       left, caption_bottom, &sheet);
     put_points(p);
     put_bars(p);
-    pdnn_table_csv(&p->data, &p->table);
 }
 
 static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
@@ -212,14 +211,16 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         pdnn_seqpoint_summarize(&p.table, &p.arena, &p.summary);
     if (status == PDNN_OK) {
         write_script(&p, request->directory[0]);
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"seqpoint", &p.script, pdnn_plot_script_seqpoint, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "seqpoint",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_seqpoint,
+                                                           .data = &p.table},
+                                 &drawn, err);
         drawn.drawn = (int)(p.summary.timed ? p.summary.timed : p.table.n_rows);
         drawn.left_out = (int)p.table.n_rows - drawn.drawn;
     }
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
     pdnn_table_finish(&p.table);
     pdnn_arena_finish(&p.arena);
     if (status == PDNN_OK)

@@ -1,7 +1,7 @@
 /* `paradnn plot speedup`: the ratios of a comparison (results/compare/compare.h) against a column, with a
  * line where both platforms are equally fast. */
 #include "base/units.h"
-#include "results/table/csv.h"
+#include "results/table/number.h"
 #include "results/compare/compare_sums.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
@@ -20,7 +20,8 @@ struct picture {
     int x_side, color_side; /* which table has them: A's, or B's if only that has */
     size_t *pair;           /* by point */
     size_t left_out;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
+    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status find_side(const struct picture *p, const char *name, int *side,
@@ -99,22 +100,33 @@ static void put_notes(struct picture *p) {
     pdnn_str_finish(&high);
 }
 
-static void put_data(struct picture *p) {
-    struct pdnn_csv_writer writer = {&p->data, false};
-    static const char *const columns[] = {"id",   "family",   "x",     "speedup", "low",
-                                          "high", "decision", "color", NULL};
-    pdnn_csv_put_header(&writer, columns);
+enum { ID, FAMILY, X, SPEEDUP, LOW, HIGH, DECISION, COLOR, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [ID] = {.name = "id"},
+    [FAMILY] = {.name = "family"},
+    [X] = {.name = "x"},
+    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
+    [LOW] = {.name = "low", .kind = PDNN_KIND_NUMBER},
+    [HIGH] = {.name = "high", .kind = PDNN_KIND_NUMBER},
+    [DECISION] = {.name = "decision"},
+    [COLOR] = {.name = "color"},
+};
+static const struct pdnn_table_def data_def = {"plot speedup", "what is drawn", columns, N_COLUMNS};
+
+static void fill_data(struct picture *p) {
+    struct pdnn_table *data = &p->data;
+    pdnn_table_init(data, &data_def);
     for (size_t i = 0; i < p->chart.n_points; i++) {
         const struct pdnn_table *pairs = &p->comparison.pairs;
-        size_t pair = p->pair[i];
-        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
-        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
-        pdnn_csv_put_text(&writer, x_of(p, pair));
-        for (size_t column = PDNN_PAIR_RATIO; column <= PDNN_PAIR_HIGH; column++)
-            pdnn_csv_put_number(&writer, pdnn_table_number(pairs, pair, column), PDNN_DIGITS_TABLE);
-        pdnn_csv_put_text(&writer, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
-        pdnn_csv_put_text(&writer, p->chart.point[i].color);
-        pdnn_csv_end_row(&writer);
+        size_t pair = p->pair[i], row = pdnn_table_add_row(data);
+        pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
+        pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
+        pdnn_table_set_text(data, row, X, x_of(p, pair));
+        for (size_t k = 0; k < 3; k++)
+            pdnn_table_set_number(data, row, SPEEDUP + k,
+                                  pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO + k));
+        pdnn_table_set_text(data, row, DECISION, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
+        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
     }
 }
 
@@ -133,7 +145,7 @@ static void write_script(struct picture *p) {
         "Intervals: 95 %.";
     pdnn_chart_line_at_1(&p->chart);
     put_notes(p);
-    put_data(p);
+    fill_data(p);
     pdnn_chart_put(&p->chart, &p->arena, &p->script);
     pdnn_str_finish(&title);
 }
@@ -157,9 +169,12 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(&p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"speedup", &p.script, pdnn_plot_script_chart, &p.data}, &drawn,
-            err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "speedup",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_chart,
+                                                           .data = &p.data},
+                                 &drawn, err);
     drawn.drawn = (int)p.chart.n_points;
     drawn.left_out = (int)p.left_out;
     pdnn_table_finish(&p.groups);
@@ -167,7 +182,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     pdnn_comparison_close(&p.comparison);
     pdnn_arena_finish(&p.arena);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
+    pdnn_table_finish(&p.data);
     if (status == PDNN_OK)
         *result = drawn;
     return status;

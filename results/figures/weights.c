@@ -37,7 +37,7 @@ struct picture {
     double height, low, high;
     int drawn, left_out;
     struct pdnn_label_sheet sheet;
-    struct pdnn_str script, data;
+    struct pdnn_str script;
 };
 
 /* What cannot be fitted is left out, unless nothing else can be. */
@@ -211,7 +211,6 @@ static void write_script(struct picture *p) {
         pdnn_str_printf(&p->script, "END\n");
     }
     put_zeros(p);
-    pdnn_table_csv(&p->data, &p->terms);
 }
 
 /* The ratio of two directories, or of both sides in one. */
@@ -255,16 +254,18 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
         status = fit_families(&p, err);
     if (status == PDNN_OK) {
         write_script(&p);
-        status = pdnn_plot_write(
-            request, &(struct pdnn_plot_parts){"weights", &p.script, pdnn_plot_script_weights, &p.data},
-            &drawn, err);
+        status = pdnn_plot_write(request,
+                                 &(struct pdnn_plot_parts){.kind = "weights",
+                                                           .variables = &p.script,
+                                                           .embedded = pdnn_plot_script_weights,
+                                                           .data = &p.terms},
+                                 &drawn, err);
     }
     drawn.drawn = p.drawn;
     drawn.left_out = p.left_out + (int)(is_ratio ? p.comparison.unpaired.n_rows : p.own.left_out);
     pdnn_table_finish(&p.terms);
     pdnn_table_finish(&p.residuals);
     pdnn_str_finish(&p.script);
-    pdnn_str_finish(&p.data);
     pdnn_selection_close(&p.own);
     pdnn_comparison_close(&p.comparison);
     pdnn_arena_finish(&p.arena);
