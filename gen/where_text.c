@@ -40,7 +40,8 @@ const struct pdnn_where_cost pdnn_where_costs[] = {
     {"weight_bytes", offsetof(struct pdnn_totals, cost.weight_bytes), "the part of it that is weights"},
     {"activation_bytes", offsetof(struct pdnn_totals, cost.activation_bytes),
      "the part of it that is inputs, labels and activations"},
-    {"memory_bytes", offsetof(struct pdnn_totals, memory_bytes), "peak memory of the tensors"},
+    {"memory_bytes", offsetof(struct pdnn_totals, memory_bytes),
+     "peak memory of the tensors and of what ops need beside them"},
     {"memory", offsetof(struct pdnn_totals, memory_bytes), "the same"},
 };
 const size_t pdnn_where_n_costs = sizeof pdnn_where_costs / sizeof *pdnn_where_costs;

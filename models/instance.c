@@ -84,7 +84,8 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                           .choices = recurrences,
                           .help = "how recurrent layers run: fused, as the library's own primitive, "
                                   "or unrolled into GEMMs and element-wise kernels; auto: "
-                                  "whichever is measured to be faster",
+                                  "whichever is measured to be faster, of those that fit; the "
+                                  "primitive may need several times the memory predicted",
                           .example = "[fused, unrolled]"},
     [PDNN_SETTING_ACCUMULATE] = {.name = "accumulate",
                                  .type = PDNN_PARAM_INT,

@@ -55,8 +55,9 @@ static const struct pdnn_column_def fixed[PDNN_RESULT_COLUMNS] = {
         {"state_bytes", .unit = "bytes", COUNT, OPTIONAL,
          .help = "part of byte_count: what is kept between steps: optimizer state, running statistics, "
                  "a decoder's cache of keys and values"},
-    [PDNN_RESULT_MEMORY_BYTES] = {"memory_bytes", .unit = "bytes", COUNT, OPTIONAL,
-                                  .help = "peak memory of the tensors, predicted"},
+    [PDNN_RESULT_MEMORY_BYTES] =
+        {"memory_bytes", .unit = "bytes", COUNT, OPTIONAL,
+         .help = "peak memory of the tensors and of what ops need beside them, predicted"},
     [PDNN_RESULT_PLAN_BYTES] =
         {"plan_bytes", .unit = "bytes", COUNT, OPTIONAL,
          .help = "memory actually allocated: tensors in the backend's layouts, copies, scratch"},

@@ -58,7 +58,7 @@ static const struct pdnn_column_def device_columns[PDNN_SCALED_COLUMNS] = {
     {"params_per_device", "parameters", NULL, AS(COUNT, SI), .help = "elements of the weights on a device"},
     {"gradient_bytes", NULL, "bytes", AS(COUNT, NEVER), .help = "what a device reduces in a step"},
     {"buckets", NULL, NULL, AS(COUNT, NEVER), .help = "reductions of gradients in a step"},
-    {"memory_bytes", "memory", "bytes", AS(COUNT, BYTES), .help = "peak of a device's tensors, packed"},
+    {"memory_bytes", "memory", "bytes", AS(COUNT, BYTES), .help = "peak of a device's tensors"},
     {"largest_batch", "largest batch", NULL, AS(COUNT, PLAIN), .blank = "none",
      .help = "the largest minibatch of a node that fits --memory"},
 };
