@@ -38,8 +38,9 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0) {
+            pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
             free(buffer);
-            return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
+            return PDNN_INVALID;
         }
         if (done == 0) {
             buffer[used] = 0;

@@ -60,7 +60,9 @@ enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err 
         return PDNN_OK;
     if (use_earlier(job, err) != PDNN_OK)
         return err->status;
-    if (!path_of_part(job, job->leases.self.part, path) || mkdir(path, 0777) != 0)
+    if (!path_of_part(job, job->leases.self.part, path))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", job->leases.self.part);
+    if (mkdir(path, 0777) != 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", path, strerror(errno));
     request.path = path;
     enum pdnn_status status = pdnn_sweep_directory_open(&job->sweep, &request, err);

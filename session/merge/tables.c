@@ -173,7 +173,8 @@ static enum pdnn_status read_extent(int fd, const struct pdnn_table_def *def, st
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
+            return pdnn_fail(err, PDNN_IO, "the merged journal %s: %s", got ? "cannot be read" : "is cut off",
+                             got ? strerror(errno) : "it became shorter while it was read");
         used += (size_t)got;
     }
     text->text[length] = 0;
@@ -253,7 +254,8 @@ enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn
     struct writing writing = {.job = job, .host = UINT32_MAX};
     writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
     writing.visits_fd = openat(job->output.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
-    writing.ops_fd = openat(job->output.fd, "journal-ops.csv", O_RDONLY | O_CLOEXEC);
+    writing.ops_fd =
+        writing.visits_fd < 0 ? -1 : openat(job->output.fd, "journal-ops.csv", O_RDONLY | O_CLOEXEC);
     enum pdnn_status status = PDNN_OK;
     if (writing.visits_fd < 0 || writing.ops_fd < 0)
         status = pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
