@@ -38,16 +38,20 @@ static bool can_quantize(const struct pdnn_instance *instance) {
     return instance->family->quantizes && instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_INFER;
 }
 
+const char *pdnn_instance_refusal(const struct pdnn_instance *instance) {
+    if (instance->setting[PDNN_SETTING_DTYPE] != PDNN_INT8 || can_quantize(instance))
+        return NULL;
+    return instance->family->quantizes ? "int8 is for inference"
+                                       : "int8 is for inference, and not for models of this family";
+}
+
 enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                      struct pdnn_graph *graph, struct pdnn_err *err) {
     pdnn_graph_init(graph, arena);
     enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
     bool is_int8 = dtype == PDNN_INT8, quantizes = is_int8 && can_quantize(instance);
     graph->dtype = is_int8 ? PDNN_F32 : dtype;
-    if (is_int8 && !quantizes)
-        graph->unsupported = instance->family->quantizes
-                                 ? "int8 is for inference"
-                                 : "int8 is for inference, and not for models of this family";
+    graph->unsupported = pdnn_instance_refusal(instance);
     graph->has_masters =
         instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN && pdnn_dtype_is_half(graph->dtype);
     graph->algorithm = instance->setting[PDNN_SETTING_ALGORITHM];

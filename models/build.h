@@ -5,6 +5,9 @@
 #include "models/graph.h"
 #include "models/instance.h"
 
+/* Why no backend runs the instance, known without a graph; NULL: some may. */
+const char *pdnn_instance_refusal(const struct pdnn_instance *instance);
+
 /* Builds an instance's whole graph in the arena: family, backward and updates for training, fusion and
  * int8 if requested. */
 enum pdnn_status pdnn_instance_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,

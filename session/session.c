@@ -6,6 +6,7 @@
 #include "base/program.h"
 #include "base/units.h"
 #include "gen/walk.h"
+#include "models/build.h"
 #include "session/datasets.h"
 #include "session/join/deal.h"
 #include "session/predict.h"
@@ -52,6 +53,9 @@ static void judge(const struct pdnn_session *session, const struct pdnn_expanded
         row->reason = pdnn_arena_printf(
             arena, "%" PRId64 " threads, but only %" PRId64 " %s", threads, session->host.threads,
             is_limit ? "are allowed by OMP_THREAD_LIMIT" : "cores may be used here");
+    } else if (pdnn_instance_refusal(&item->instance)) {
+        row->outcome = PDNN_OUTCOME_UNSUPPORTED;
+        row->reason = pdnn_instance_refusal(&item->instance);
     } else if (!item->has_totals) {
         row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
         row->reason = pdnn_arena_strdup(arena, item->reason);

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/rng.h"
+#include "models/build.h"
 #include "session/estimate.h"
 #include "session/session.h"
 #include "base/memory.h"
@@ -33,7 +34,7 @@ static const char *const paragraphs[] = {
     "Instances that would not run are listed too, with a status: "
     "filtered if a where-expression is false (unless a sample leaves it out); "
     "invalid if values contradict each other, such as an image smaller than a network's windows (given "
-    "as an ID, this is an error); too big if counts do not fit in 64 bits. "
+    "as an ID, this is an error); unsupported if no backend runs it, such as training in int8; too big if counts do not fit in 64 bits. "
     "CSV has exact numbers and the reason.",
     NULL,
 };
@@ -138,10 +139,11 @@ static void add_for_people(struct list_rows *rows, const struct pdnn_expanded *i
     char id[PDNN_ID_TEXT];
     pdnn_table_set_text(table, row, ID, pdnn_varying_label(&rows->varying, &item->instance, id));
     pdnn_table_set_text(table, row, STATUS,
-                        item->filtered     ? "filtered"
-                        : item->invalid    ? "invalid"
-                        : item->has_totals ? ""
-                                           : "too big");
+                        item->filtered                           ? "filtered"
+                        : item->invalid                          ? "invalid"
+                        : !item->has_totals                      ? "too big"
+                        : pdnn_instance_refusal(&item->instance) ? "unsupported"
+                                                                 : "");
     if (!item->has_totals)
         return;
     pdnn_table_set_count(table, row, PARAMS, item->totals.params);
@@ -242,10 +244,12 @@ static void add_for_programs(struct list_rows *rows, const struct pdnn_expanded 
     if (item->has_totals)
         pdnn_result_set_totals(row, &item->totals);
     pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, intensity_of(&item->totals.cost));
+    const char *refusal = pdnn_instance_refusal(&item->instance);
     pdnn_result_set_text(row, PDNN_RESULT_REASON,
                          item->filtered || item->invalid ? item->reason
-                         : item->has_totals              ? ""
-                                                         : "its counts do not fit in 64 bits");
+                         : !item->has_totals             ? "its counts do not fit in 64 bits"
+                         : refusal                       ? refusal
+                                                         : "");
 }
 
 static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_arguments *arguments,

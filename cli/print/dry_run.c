@@ -8,14 +8,23 @@
 
 static const double roof_seconds = 2;
 
+/* And what keeps the first of each kind from running, but for what the user left out. */
 static void print_counts(const struct pdnn_session *session, size_t n_open) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
-    for (size_t i = 0; i < session->n_tasks; i++)
-        counts[session->rows[i].outcome] += session->tasks[i].closed;
+    const char *reasons[PDNN_OUTCOME_COUNT] = {NULL};
+    for (size_t i = session->n_tasks; i-- > 0;) {
+        enum pdnn_outcome outcome = session->rows[i].outcome;
+        counts[outcome] += session->tasks[i].closed;
+        reasons[outcome] = session->tasks[i].closed ? session->rows[i].reason : reasons[outcome];
+    }
     fprintf(stderr, "%zu instances: %zu to run", session->n_tasks, n_open);
-    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
-        if (counts[outcome])
-            fprintf(stderr, ", %zu %s", counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
+        if (!counts[outcome])
+            continue;
+        fprintf(stderr, ", %zu %s", counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
+        if (outcome != PDNN_OUTCOME_FILTERED)
+            fprintf(stderr, " (%s)", reasons[outcome]);
+    }
     fputc('\n', stderr);
 }
 

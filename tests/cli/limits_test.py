@@ -22,6 +22,16 @@ class Budgets(Case):
             self.assertRegex(done.stderr, rf"\A12 instances: 8 to run, 4 filtered\n(paradnn: .*\n)?a sweep takes about \d+ s.*\(.*\)\n{reach}\n\Z")
         self.assertFalse(os.path.exists(self.path("small.results")))
 
+    def test_dry_run_says_what_cannot_run(self):
+        model = "fc/layers=1,nodes=8,input=8,output=8,batch=1,"
+        said = self.paradnn("sweep", model + "dtype=int8,threads=1", model + "threads=4000", model + "threads=1", "--dry-run", *ROOFS,
+                            "-o", "out", expect=0).stderr
+        self.assertRegex(said, r"\A3 instances: 1 to run, 1 unsupported \(int8 is for inference\), "
+                         r"1 invalid \(4000 threads, but only \d+ cores may be used here\)\n")
+        self.paradnn("sweep", model + "dtype=int8,threads=1", *ROOFS, "-o", "out")
+        self.assertEqual([(row["status"], row["reason"]) for row in self.rows("out", "results.csv")],
+                         [("unsupported", "int8 is for inference")])
+
     def test_budget_ends_the_command(self):
         """However much there is to do: here more than an hour has room for, wherever it is."""
         clock = Clock(MOVED_CLOCK, self.path("clock"))

@@ -61,6 +61,8 @@ WORKS = [
     ("list net.yaml --set models.0.resnet50.batch=2 --set run.threads=1", "", RESNET % 2),
     ("list words.yaml --set models.0.resnet50.batch=2 --set run.threads=1", "", RESNET % 2),
     ("list numbers.yaml", "", r"nodes=1000,input=4096,output=4000,"),
+    ("list fc,dtype=int8,threads=1", "", r" unsupported  fc/"),
+    ("list fc,dtype=int8,mode=infer,threads=1", "", r" MiB +fc/"),
     ("list fc/nodes=2Ki,threads=1", "", r"fc/layers=4,nodes=2048,"),
     ("list yes.yaml", "", r"pooler=yes,[^\n]*\n\Z"),
     ("list -", FILES["fc.yaml"], r"fc/layers=1,nodes=8,.*\n.*fc/layers=2,nodes=8,"),
