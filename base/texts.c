@@ -1,7 +1,6 @@
 #include "base/texts.h"
 
 #include "base/memory.h"
-#include "base/rng.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,8 +8,23 @@
 
 static const size_t none = SIZE_MAX;
 
+/* Eight bytes at a time: reading a table looks up every text in it. */
+static uint64_t hash_of(const char *text) {
+    size_t length = strlen(text);
+    uint64_t hash = length, part = 0;
+    for (; length > sizeof part; text += sizeof part, length -= sizeof part) {
+        memcpy(&part, text, sizeof part);
+        hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    part = 0;
+    memcpy(&part, text, length);
+    hash = (hash ^ part) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
 static size_t *slot_of(const struct pdnn_texts *texts, const char *text) {
-    size_t at = pdnn_rng_seed(0, text) & (texts->n_slots - 1);
+    size_t at = hash_of(text) & (texts->n_slots - 1);
     while (texts->slots[at] != none && strcmp(texts->text[texts->slots[at]], text) != 0)
         at = (at + 1) & (texts->n_slots - 1);
     return &texts->slots[at];

@@ -16,17 +16,17 @@ static const char *id_of(const struct pdnn_ops_reader *reader, size_t row) {
     return pdnn_table_text(&reader->table, row, PDNN_OPS_ID);
 }
 
-/* Rows of an instance stand together. */
+/* Rows of an instance stand together, and equal texts of a table are one. */
 static void reprint_ids(struct pdnn_ops_reader *reader) {
-    char before[PDNN_ID_TEXT] = "", buffer[PDNN_ID_TEXT];
-    const char *after = before;
+    char buffer[PDNN_ID_TEXT];
+    const char *before = NULL, *after = NULL;
     for (size_t row = 0; row < reader->table.n_rows; row++) {
         const char *id = id_of(reader, row);
-        if (strcmp(id, before) != 0) {
-            snprintf(before, sizeof before, "%s", id);
+        if (id != before)
             after = pdnn_instance_reprint(id, buffer);
-        }
-        pdnn_table_set_text(&reader->table, row, PDNN_OPS_ID, after);
+        before = id;
+        if (strcmp(after, id) != 0)
+            pdnn_table_set_text(&reader->table, row, PDNN_OPS_ID, after);
     }
 }
 
@@ -35,7 +35,7 @@ static void index_rows(struct pdnn_ops_reader *reader) {
     const size_t n_rows = reader->table.n_rows;
     reader->first = pdnn_alloc(n_rows + 1, sizeof *reader->first);
     for (size_t row = 0; row < n_rows; row++) {
-        if (row && strcmp(id_of(reader, row), id_of(reader, row - 1)) == 0)
+        if (row && id_of(reader, row) == id_of(reader, row - 1))
             continue;
         size_t known = reader->ids.count, number = pdnn_texts_add(&reader->ids, id_of(reader, row));
         if (number == known)
@@ -74,7 +74,7 @@ enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char
     size_t number = pdnn_texts_find(&reader->ids, id), count = 0;
     size_t first = number == SIZE_MAX ? reader->table.n_rows : reader->first[number];
     (void)err;
-    while (first + count < reader->table.n_rows && strcmp(id_of(reader, first + count), id) == 0)
+    while (first + count < reader->table.n_rows && id_of(reader, first + count) == id_of(reader, first))
         count++;
     if (count > reader->room) {
         reader->ops = pdnn_resize(reader->ops, count, sizeof *reader->ops);

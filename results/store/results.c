@@ -1,7 +1,7 @@
+#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "results/store/results.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 #define OPTIONAL .is_optional = true
@@ -356,6 +356,12 @@ static void put_rates(struct pdnn_table *table, size_t row, size_t column,
         pdnn_table_set_number(table, row, column + i, numbers[i]);
 }
 
+static void copy_level(const char *text, char level[PDNN_LEVEL_TEXT]) {
+    size_t length = strnlen(text, PDNN_LEVEL_TEXT - 1);
+    memcpy(level, text, length);
+    level[length] = 0;
+}
+
 static struct pdnn_placement get_rates(const struct pdnn_table *table, size_t row, size_t column) {
     struct pdnn_placement place;
     pdnn_placement_init(&place);
@@ -378,8 +384,7 @@ struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result) {
         get_rates(result->table, result->row, pdnn_result_at(result, PDNN_RESULT_GFLOPS));
     place.pct_of_peak = pdnn_result_number(result, PDNN_RESULT_PCT_OF_PEAK);
     place.bound = pdnn_bound_find(pdnn_result_text(result, PDNN_RESULT_BOUND));
-    snprintf(place.roof_level, sizeof place.roof_level, "%s",
-             pdnn_result_text(result, PDNN_RESULT_ROOF_LEVEL));
+    copy_level(pdnn_result_text(result, PDNN_RESULT_ROOF_LEVEL), place.roof_level);
     return place;
 }
 
@@ -481,7 +486,6 @@ struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row) {
         .implementation = pdnn_table_text(ops, row, PDNN_OPS_IMPLEMENTATION),
     };
     op.place.bound = pdnn_bound_find(pdnn_table_text(ops, row, PDNN_OPS_BOUND));
-    snprintf(op.place.roof_level, sizeof op.place.roof_level, "%s",
-             pdnn_table_text(ops, row, PDNN_OPS_ROOF_LEVEL));
+    copy_level(pdnn_table_text(ops, row, PDNN_OPS_ROOF_LEVEL), op.place.roof_level);
     return op;
 }
