@@ -447,17 +447,11 @@ static bool read_outline(const struct outline *outline, const struct place *plac
     return true;
 }
 
-/* Whether the depths that an outline has tell the peak of deeper ones: not where buckets of gradients end in
- * other layers. */
-static bool tells_peak(const struct pdnn_instance *instance) {
-    return instance->setting[PDNN_SETTING_RANKS] < 2;
-}
-
 /* An outline of the right kind for the place, without its graphs. */
 static struct outline outline_for(const struct place *place) {
     bool has_depth = place->instance->family->depth_param >= 0;
     int64_t base = place->with_memory ? pdnn_partners_depth(place->instance) : PDNN_COST_DEPTH_BASE;
-    bool is_deep = has_depth && place->depth > base && (!place->with_memory || tells_peak(place->instance));
+    bool is_deep = has_depth && place->depth > base;
     return (struct outline){.depth = is_deep ? base : place->depth,
                             .n_shapes = is_deep ? MOST_SHAPES : 1,
                             .has_lives = place->with_memory};
