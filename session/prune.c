@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "results/query/select.h"
 #include "results/store/ids.h"
+#include "results/table/read.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -78,24 +79,27 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
                               session->ceilings, err);
 }
 
+/* What results.csv and ops.csv have in common. */
+static const struct pdnn_column_def id_column = {"id", .help = "the instance"};
+static const struct pdnn_table_def id_def = {"ids", "instances", &id_column, 1};
+
 /* Whether a table has rows of instances that neither the spec nor the journal has: a prune was killed. */
 static bool is_behind(const struct pdnn_prune *prune, const char *name, const struct pdnn_texts *named) {
     const struct pdnn_texts *visited = &pdnn_journal_visits(prune->sweep.journal)->ids;
     char path[PDNN_FOLDER_TEXT];
-    struct pdnn_arena arena = {0};
-    struct pdnn_csv table = {0};
     bool found = false;
-    pdnn_folder_path(&prune->sweep.folder, name, path);
-    if (pdnn_csv_read(path, SIZE_MAX >> 1, PDNN_CSV_STRICT, &table, NULL) == PDNN_OK) {
-        pdnn_ids_reprint(&table, &arena);
-        int id = pdnn_csv_find(&table, "id");
-        for (size_t row = 0; row < table.n_rows && !found; row++) {
-            const char *text = pdnn_csv_get(&table, row, id);
-            found = pdnn_texts_find(named, text) == SIZE_MAX && pdnn_texts_find(visited, text) == SIZE_MAX;
-        }
+    struct pdnn_table table;
+    struct pdnn_table_file file = {.path = pdnn_folder_path(&prune->sweep.folder, name, path),
+                                   .mode = PDNN_CSV_STRICT,
+                                   .limit_bytes = SIZE_MAX >> 1};
+    if (pdnn_table_read(&file, &id_def, &table, NULL) != PDNN_OK)
+        return false;
+    pdnn_ids_reprint(&table, 0);
+    for (size_t row = 0; row < table.n_rows && !found; row++) {
+        const char *id = pdnn_table_text(&table, row, 0);
+        found = pdnn_texts_find(named, id) == SIZE_MAX && pdnn_texts_find(visited, id) == SIZE_MAX;
     }
-    pdnn_csv_finish(&table);
-    pdnn_arena_finish(&arena);
+    pdnn_table_finish(&table);
     return found;
 }
 

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/query/ops_reader.h"
 #include "base/memory.h"
-#include "models/instance.h"
+#include "results/store/ids.h"
 #include "results/table/read.h"
 
 #include <limits.h>
@@ -14,20 +14,6 @@
 
 static const char *id_of(const struct pdnn_ops_reader *reader, size_t row) {
     return pdnn_table_text(&reader->table, row, PDNN_OPS_ID);
-}
-
-/* Rows of an instance stand together, and equal texts of a table are one. */
-static void reprint_ids(struct pdnn_ops_reader *reader) {
-    char buffer[PDNN_ID_TEXT];
-    const char *before = NULL, *after = NULL;
-    for (size_t row = 0; row < reader->table.n_rows; row++) {
-        const char *id = id_of(reader, row);
-        if (id != before)
-            after = pdnn_instance_reprint(id, buffer);
-        before = id;
-        if (strcmp(after, id) != 0)
-            pdnn_table_set_text(&reader->table, row, PDNN_OPS_ID, after);
-    }
 }
 
 /* If the rows of an instance are not contiguous, the first of them count. */
@@ -54,7 +40,7 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
     enum pdnn_status status = pdnn_table_read(&file, &pdnn_ops_def, &opened.table, err);
     if (status != PDNN_OK)
         return status;
-    reprint_ids(&opened);
+    pdnn_ids_reprint(&opened.table, PDNN_OPS_ID);
     index_rows(&opened);
     *reader = opened;
     return PDNN_OK;

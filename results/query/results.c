@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "models/instance.h"
+#include "results/store/ids.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
 
@@ -231,17 +232,6 @@ static void fill_origin(struct reading *r, size_t part, size_t first) {
     pdnn_str_finish(&shown);
 }
 
-/* Rows of an id stand together. */
-static void reprint_ids(struct pdnn_table *table) {
-    char buffer[PDNN_ID_TEXT];
-    size_t column = pdnn_table_find(table, "id");
-    for (size_t row = 0; row < table->n_rows; row++) {
-        const char *id = pdnn_table_text(table, row, column), *now = pdnn_instance_reprint(id, buffer);
-        if (strcmp(id, now) != 0)
-            pdnn_table_set_text(table, row, column, now);
-    }
-}
-
 static enum pdnn_status take_part(struct reading *r, size_t part, const struct pdnn_table_def *def,
                                   struct pdnn_err *err) {
     struct pdnn_results *results = r->results;
@@ -251,7 +241,7 @@ static enum pdnn_status take_part(struct reading *r, size_t part, const struct p
     if (status != PDNN_OK)
         return status;
     status = check_schema(r->path[part], &table, err);
-    reprint_ids(&table);
+    pdnn_ids_reprint(&table, pdnn_table_find(&table, "id"));
     if (status == PDNN_OK && r->n > 1) {
         size_t first = results->table.n_rows;
         for (size_t row = 0; row < table.n_rows; row++)

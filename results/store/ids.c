@@ -3,17 +3,16 @@
 
 #include <string.h>
 
-void pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena) {
-    int column = pdnn_csv_find(csv, "id");
-    const char *before = "", *after = ""; /* the previous row's: rows of an instance stand together */
-    for (size_t row = 0; column >= 0 && row < csv->n_rows; row++) {
-        const char **id = &csv->cells[row * csv->n_columns + (size_t)column];
-        if (strcmp(*id, before) != 0) {
-            char buffer[PDNN_ID_TEXT];
-            before = *id;
-            after = pdnn_instance_reprint(before, buffer);
-            after = strcmp(after, before) == 0 ? before : pdnn_arena_strdup(arena, after);
-        }
-        *id = after;
+/* Rows of an instance stand together, and equal texts of a table are one. */
+void pdnn_ids_reprint(struct pdnn_table *table, size_t column) {
+    char buffer[PDNN_ID_TEXT];
+    const char *before = NULL, *after = NULL;
+    for (size_t row = 0; row < table->n_rows; row++) {
+        const char *id = pdnn_table_text(table, row, column);
+        if (id != before)
+            after = pdnn_instance_reprint(id, buffer);
+        before = id;
+        if (strcmp(after, id) != 0)
+            pdnn_table_set_text(table, row, column, after);
     }
 }

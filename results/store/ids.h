@@ -3,11 +3,9 @@
 #ifndef RESULTS_STORE_IDS_H
 #define RESULTS_STORE_IDS_H
 
-#include "base/arena.h"
-#include "results/table/csv.h"
+#include "results/table/table.h"
 
-/* Replaces the cells of the column `id` that differ from today's form by texts in the arena, which must live
- * as long as the table. An id that does not parse stays. */
-void pdnn_ids_reprint(struct pdnn_csv *csv, struct pdnn_arena *arena);
+/* Prints the ids in the column in today's form. One that does not parse stays. */
+void pdnn_ids_reprint(struct pdnn_table *table, size_t column);
 
 #endif

@@ -1,6 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/table/csv.h"
-#include "base/file.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -212,70 +211,4 @@ enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *p, const char **fields,
         return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, p->problem);
     return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", p->path, p->row_line, count,
                      p->n_columns);
-}
-
-static void add_row(struct pdnn_csv *csv, size_t *row_room, const char *const *fields, size_t line) {
-    if (csv->n_rows == *row_room) {
-        *row_room = *row_room ? 2 * *row_room : 64;
-        csv->cells = pdnn_resize(csv->cells, *row_room * csv->n_columns, sizeof *csv->cells);
-        csv->lines = pdnn_resize(csv->lines, *row_room, sizeof *csv->lines);
-    }
-    memcpy(csv->cells + csv->n_rows * csv->n_columns, fields, csv->n_columns * sizeof *fields);
-    csv->lines[csv->n_rows++] = line;
-}
-
-enum pdnn_status pdnn_csv_parse(const char *path, char *text, size_t length, enum pdnn_csv_mode mode,
-                                struct pdnn_csv *csv, struct pdnn_err *err) {
-    struct pdnn_csv table = {.text = text};
-    struct pdnn_csv_scan scan;
-    const char *fields[PDNN_CSV_COLUMNS_MAX];
-    size_t row_room = 0;
-    bool found = true;
-    enum pdnn_status status = pdnn_csv_scan_start(&scan, path, text, length, mode, err);
-    if (status == PDNN_OK) {
-        table.n_columns = scan.n_columns;
-        table.header = pdnn_alloc(scan.n_columns, sizeof *table.header);
-        memcpy(table.header, scan.header, scan.n_columns * sizeof *table.header);
-    }
-    while (status == PDNN_OK && found) {
-        status = pdnn_csv_scan_row(&scan, fields, &found, err);
-        if (status == PDNN_OK && found)
-            add_row(&table, &row_room, fields, scan.row_line);
-    }
-    if (status != PDNN_OK) {
-        pdnn_csv_finish(&table);
-        return status;
-    }
-    table.torn = scan.torn;
-    table.complete_bytes = scan.complete_bytes;
-    *csv = table;
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_csv_read(const char *path, size_t limit_bytes, enum pdnn_csv_mode mode,
-                               struct pdnn_csv *csv, struct pdnn_err *err) {
-    char *text;
-    size_t length;
-    enum pdnn_status status = pdnn_file_read(path, limit_bytes, &text, &length, err);
-    return status == PDNN_OK ? pdnn_csv_parse(path, text, length, mode, csv, err) : status;
-}
-
-void pdnn_csv_finish(struct pdnn_csv *csv) {
-    free(csv->text);
-    free(csv->cells);
-    free(csv->header);
-    free(csv->lines);
-    *csv = (struct pdnn_csv){0};
-}
-
-int pdnn_csv_find(const struct pdnn_csv *csv, const char *name) {
-    for (size_t i = 0; i < csv->n_columns; i++) {
-        if (strcmp(csv->header[i], name) == 0)
-            return (int)i;
-    }
-    return -1;
-}
-
-const char *pdnn_csv_get(const struct pdnn_csv *csv, size_t row, int column) {
-    return column < 0 ? "" : csv->cells[row * csv->n_columns + (size_t)column];
 }

@@ -27,17 +27,6 @@ void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digit
 void pdnn_csv_put_empty(struct pdnn_csv_writer *writer);
 void pdnn_csv_end_row(struct pdnn_csv_writer *writer);
 
-/* A whole table in memory. */
-struct pdnn_csv {
-    char *text;          /* heap: all cells point into it */
-    const char **cells;  /* n_rows * n_columns, without the header */
-    const char **header; /* n_columns */
-    size_t *lines;       /* n_rows: where each row starts in the file, from 1 */
-    size_t n_rows, n_columns;
-    bool torn;             /* the last line was incomplete and was left out */
-    size_t complete_bytes; /* length of the file without a torn last line */
-};
-
 enum pdnn_csv_mode {
     PDNN_CSV_STRICT, /* an incomplete last line is an error like any other */
     /* One row is one line. A last line cut short (no newline, or fewer fields) is left out. */
@@ -45,14 +34,16 @@ enum pdnn_csv_mode {
 };
 
 /* The rows of a text, one after the other and in place: fields are unquoted where they lie, and a NUL
- * overwrites their separator. Errors are those of pdnn_csv_read. */
+ * overwrites their separator. Errors are
+ * PDNN_INVALID and start with "path:line: ": a row whose number of fields differs from the header's, a stray
+ * or unclosed quote, a NUL byte, a duplicate column name, a missing header. */
 struct pdnn_csv_scan {
     const char *path;
     const char *header[PDNN_CSV_COLUMNS_MAX]; /* names of columns, in the text */
     size_t n_columns;
-    size_t row_line; /* where the last row starts, from 1 */
-    bool torn;       /* as in struct pdnn_csv, after the last row */
-    size_t complete_bytes;
+    size_t row_line;       /* where the last row starts, from 1 */
+    bool torn;             /* after the last row: the last line was incomplete and was left out */
+    size_t complete_bytes; /* length of the text without it */
     /* The scan's own. */
     char *text, *at, *end;
     const char *last_line; /* in a journal: from here on a row may be incomplete */
@@ -69,24 +60,5 @@ enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *pat
 /* The next row's n_columns fields, each NUL-terminated; *found is false after the last. */
 enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *scan, const char **fields, bool *found,
                                    struct pdnn_err *err);
-
-/* Reads a file of at most limit_bytes. Errors are PDNN_INVALID and start with "path:line: ": a row whose
- * number of fields differs from the header's, a stray or unclosed quote, a NUL byte, a duplicate column name,
- * a missing header. *csv is written on success only; release it with pdnn_csv_finish. */
-enum pdnn_status pdnn_csv_read(const char *path, size_t limit_bytes, enum pdnn_csv_mode mode,
-                               struct pdnn_csv *csv, struct pdnn_err *err);
-
-/* The same from heap text of the given length plus a NUL. Takes ownership of the text,
- * and frees it on failure too. */
-enum pdnn_status pdnn_csv_parse(const char *path, char *text, size_t length, enum pdnn_csv_mode mode,
-                                struct pdnn_csv *csv, struct pdnn_err *err);
-
-void pdnn_csv_finish(struct pdnn_csv *csv);
-
-/* Index of the column, or -1. */
-int pdnn_csv_find(const struct pdnn_csv *csv, const char *name);
-
-/* The field, never NULL; "" if it is empty or column is -1. */
-const char *pdnn_csv_get(const struct pdnn_csv *csv, size_t row, int column);
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef SESSION_MERGE_JOB_H
 #define SESSION_MERGE_JOB_H
 
+#include "results/table/table.h"
 #include "base/arena.h"
 #include "base/folder.h"
 #include "base/texts.h"
@@ -113,5 +114,9 @@ enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn
 enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err);
 enum pdnn_status pdnn_merge_publish(struct pdnn_merge_job *job, struct pdnn_err *err);
 void pdnn_merge_remove_output(struct pdnn_merge_job *job);
+
+/* hosts.csv. */
+enum pdnn_hosts_column { PDNN_HOSTS_ID, PDNN_HOSTS_HOST, PDNN_HOSTS_COLUMNS };
+extern const struct pdnn_table_def pdnn_hosts_def;
 
 #endif

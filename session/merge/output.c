@@ -118,11 +118,11 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
     return PDNN_OK;
 }
 
-enum { ID, HOST };
 static const struct pdnn_column_def host_columns[] = {
-    [ID] = {"id", .help = "the instance"}, [HOST] = {"host", .help = "where it was measured"}};
+    [PDNN_HOSTS_ID] = {"id", .help = "the instance"},
+    [PDNN_HOSTS_HOST] = {"host", .help = "where it was measured"}};
 const struct pdnn_table_def pdnn_hosts_def = {"hosts", "the host of each instance, where several were merged",
-                                              host_columns, 2};
+                                              host_columns, PDNN_HOSTS_COLUMNS};
 
 /* The host of each instance, where there are several: what the journal does not say. */
 static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err *err) {
@@ -133,8 +133,8 @@ static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err 
     pdnn_table_init(&table, &pdnn_hosts_def);
     for (size_t i = 0; i < job->ids.count; i++) {
         size_t id = job->order[i], row = pdnn_table_add_row(&table);
-        pdnn_table_set_text(&table, row, ID, job->ids.text[id]);
-        pdnn_table_set_text(&table, row, HOST, job->hosts.text[job->of[id].host]);
+        pdnn_table_set_text(&table, row, PDNN_HOSTS_ID, job->ids.text[id]);
+        pdnn_table_set_text(&table, row, PDNN_HOSTS_HOST, job->hosts.text[job->of[id].host]);
     }
     pdnn_table_csv(&text, &table);
     pdnn_table_finish(&table);

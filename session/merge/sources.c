@@ -2,8 +2,9 @@
 /* The directories of a merge: which they are, and whether they belong together. */
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/table/csv.h"
+#include "results/store/ids.h"
 #include "results/store/tables.h"
+#include "results/table/read.h"
 #include "session/merge/job.h"
 #include "session/same_spec.h"
 
@@ -85,23 +86,19 @@ static uint32_t number_of_host(struct pdnn_merge_job *job, const char *name) {
 static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge_source *source,
                                    struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
-    struct pdnn_csv csv;
+    struct pdnn_table hosts;
     snprintf(path, sizeof path, "%s/hosts.csv", source->path);
-    enum pdnn_status status = pdnn_csv_read(path, hosts_limit_bytes, PDNN_CSV_STRICT, &csv, err);
-    if (status != PDNN_OK)
-        return status;
-    int id = pdnn_csv_find(&csv, "id"), host = pdnn_csv_find(&csv, "host");
-    if (id < 0 || host < 0)
-        status = pdnn_fail(err, PDNN_INVALID, "%s:1: expected the columns id and host", path);
-    source->host_of = pdnn_alloc(csv.n_rows + 1, sizeof *source->host_of);
-    for (size_t i = 0; i < csv.n_rows && status == PDNN_OK; i++) {
-        char buffer[PDNN_ID_TEXT];
-        const char *today = pdnn_instance_reprint(pdnn_csv_get(&csv, i, id), buffer);
-        size_t number = pdnn_texts_add(&source->ids, today);
-        source->host_of[number] = number_of_host(job, pdnn_csv_get(&csv, i, host));
+    struct pdnn_table_file file = {.path = path, .mode = PDNN_CSV_STRICT, .limit_bytes = hosts_limit_bytes};
+    if (pdnn_table_read(&file, &pdnn_hosts_def, &hosts, err) != PDNN_OK)
+        return err->status;
+    pdnn_ids_reprint(&hosts, PDNN_HOSTS_ID);
+    source->host_of = pdnn_alloc(hosts.n_rows + 1, sizeof *source->host_of);
+    for (size_t row = 0; row < hosts.n_rows; row++) {
+        size_t number = pdnn_texts_add(&source->ids, pdnn_table_text(&hosts, row, PDNN_HOSTS_ID));
+        source->host_of[number] = number_of_host(job, pdnn_table_text(&hosts, row, PDNN_HOSTS_HOST));
     }
-    pdnn_csv_finish(&csv);
-    return status;
+    pdnn_table_finish(&hosts);
+    return PDNN_OK;
 }
 
 uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id) {

@@ -60,16 +60,16 @@ static void check_comparison(const char *across) {
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     static const char *const only[] = {"layers=2", "mode=train"};
-    struct pdnn_csv csv;
+    struct whole_csv csv = {0};
     if (tables_parse(bytes, length, PDNN_CSV_JOURNAL, &csv)) {
         if (csv.n_columns)
             tables_check_round_trip(&csv);
-        pdnn_csv_finish(&csv);
+        whole_csv_finish(&csv);
     }
     if (!tables_parse(bytes, length, PDNN_CSV_STRICT, &csv))
         return 0;
     tables_check_round_trip(&csv);
-    pdnn_csv_finish(&csv);
+    whole_csv_finish(&csv);
     fuzz_write("results.csv", bytes, length);
     check_selection(only, 0);
     check_selection(only, 2);

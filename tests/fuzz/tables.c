@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-bool tables_parse(const uint8_t *bytes, size_t length, enum pdnn_csv_mode mode, struct pdnn_csv *csv) {
+bool tables_parse(const uint8_t *bytes, size_t length, enum pdnn_csv_mode mode, struct whole_csv *csv) {
     struct pdnn_err err = {0};
     char *text = fuzz_text(bytes, length);
-    if (!fuzz_is_ok(pdnn_csv_parse("table.csv", text, length, mode, csv, &err), &err)) {
+    if (!fuzz_is_ok(whole_csv_parse("table.csv", text, length, mode, csv, &err), &err)) {
         FUZZ_CHECK(strncmp(err.text, "table.csv:", 10) == 0);
         return false;
     }
@@ -23,9 +23,9 @@ static void put_row(const char *const *cells, size_t count, struct pdnn_str *out
     pdnn_csv_end_row(&writer);
 }
 
-void tables_check_round_trip(const struct pdnn_csv *csv) {
+void tables_check_round_trip(const struct whole_csv *csv) {
     struct pdnn_str out = {0};
-    struct pdnn_csv again;
+    struct whole_csv again = {0};
     put_row(csv->header, csv->n_columns, &out);
     for (size_t row = 0; row < csv->n_rows; row++)
         put_row(csv->cells + row * csv->n_columns, csv->n_columns, &out);
@@ -35,6 +35,6 @@ void tables_check_round_trip(const struct pdnn_csv *csv) {
         FUZZ_CHECK(strcmp(again.header[i], csv->header[i]) == 0);
     for (size_t i = 0; i < csv->n_rows * csv->n_columns; i++)
         FUZZ_CHECK(strcmp(again.cells[i], csv->cells[i]) == 0);
-    pdnn_csv_finish(&again);
+    whole_csv_finish(&again);
     pdnn_str_finish(&out);
 }

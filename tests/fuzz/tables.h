@@ -2,14 +2,14 @@
 #ifndef TESTS_FUZZ_TABLES_H
 #define TESTS_FUZZ_TABLES_H
 
-#include "results/table/csv.h"
+#include "tests/whole_csv.h"
 
 #include <stdint.h>
 
-/* Parses the bytes; false if they are not a table. Release *csv with pdnn_csv_finish. */
-bool tables_parse(const uint8_t *bytes, size_t length, enum pdnn_csv_mode mode, struct pdnn_csv *csv);
+/* Parses the bytes; false if they are not a table. Release *csv with whole_csv_finish. */
+bool tables_parse(const uint8_t *bytes, size_t length, enum pdnn_csv_mode mode, struct whole_csv *csv);
 
 /* Writes the table as CSV and reads that back: the same cells. */
-void tables_check_round_trip(const struct pdnn_csv *csv);
+void tables_check_round_trip(const struct whole_csv *csv);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "base/units.h"
-#include "results/table/csv.h"
+#include "tests/whole_csv.h"
 
 #include <inttypes.h>
 #include <locale.h>
@@ -15,13 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum pdnn_status parse(const char *text, size_t length, enum pdnn_csv_mode mode, struct pdnn_csv *csv,
+static enum pdnn_status parse(const char *text, size_t length, enum pdnn_csv_mode mode, struct whole_csv *csv,
                               struct pdnn_err *err) {
     char *copy = malloc(length + 1);
     assert_non_null(copy);
     memcpy(copy, text, length);
     copy[length] = 0;
-    return pdnn_csv_parse("t.csv", copy, length, mode, csv, err);
+    return whole_csv_parse("t.csv", copy, length, mode, csv, err);
 }
 
 static const char *formatted(struct pdnn_str *str, double value, int digits) {
@@ -233,7 +233,7 @@ static void test_csv_parse_reads_back_nasty_fields(void **state) {
     for (size_t shift = 0; shift < N; shift++) {
         struct pdnn_str str = {0};
         struct pdnn_csv_writer writer = {.out = &str};
-        struct pdnn_csv csv;
+        struct whole_csv csv = {0};
         struct pdnn_err err = {0};
         pdnn_str_append(&str, "x,y,z\n", 6);
         for (size_t i = 0; i < N; i++) {
@@ -244,12 +244,12 @@ static void test_csv_parse_reads_back_nasty_fields(void **state) {
         assert_int_equal(parse(str.text, str.length, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
         assert_int_equal(csv.n_rows, N);
         assert_int_equal(csv.n_columns, COLUMNS);
-        assert_int_equal(pdnn_csv_find(&csv, "z"), 2);
+        assert_int_equal(whole_csv_find(&csv, "z"), 2);
         for (size_t i = 0; i < N; i++) {
             for (size_t k = 0; k < COLUMNS; k++)
-                assert_string_equal(pdnn_csv_get(&csv, i, (int)k), fields[(i + k * shift) % N]);
+                assert_string_equal(whole_csv_get(&csv, i, (int)k), fields[(i + k * shift) % N]);
         }
-        pdnn_csv_finish(&csv);
+        whole_csv_finish(&csv);
         pdnn_str_finish(&str);
     }
 }
@@ -272,14 +272,14 @@ static void test_csv_parse_accepts(void **state) {
         {"a,b\n1,2\n3,\"\"\n", 2, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_csv csv;
+        struct whole_csv csv = {0};
         struct pdnn_err err = {0};
         assert_int_equal(parse(rows[i].text, strlen(rows[i].text), PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
         assert_int_equal(csv.n_rows, rows[i].n_rows);
-        assert_string_equal(pdnn_csv_get(&csv, csv.n_rows - 1, 1), rows[i].last);
-        assert_string_equal(pdnn_csv_get(&csv, 0, -1), "");
-        assert_int_equal(pdnn_csv_find(&csv, "c"), -1);
-        pdnn_csv_finish(&csv);
+        assert_string_equal(whole_csv_get(&csv, csv.n_rows - 1, 1), rows[i].last);
+        assert_string_equal(whole_csv_get(&csv, 0, -1), "");
+        assert_int_equal(whole_csv_find(&csv, "c"), -1);
+        whole_csv_finish(&csv);
     }
 }
 
@@ -301,7 +301,7 @@ static void test_csv_parse_names_file_and_line(void **state) {
         {"a,b\n1,2\n3,\0\n", 12, "t.csv:3: a NUL byte"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_csv csv;
+        struct whole_csv csv = {0};
         struct pdnn_err err = {0};
         assert_int_equal(parse(rows[i].text, rows[i].length, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
         assert_string_equal(err.text, rows[i].message);
@@ -312,7 +312,7 @@ static void test_csv_parse_columns_limit(void **state) {
     (void)state;
     for (size_t extra = 0; extra < 2; extra++) {
         struct pdnn_str str = {0};
-        struct pdnn_csv csv;
+        struct whole_csv csv = {0};
         struct pdnn_err err = {0};
         for (size_t i = 0; i < PDNN_CSV_COLUMNS_MAX + extra; i++)
             pdnn_str_printf(&str, "%sc%zu", i ? "," : "", i);
@@ -324,7 +324,7 @@ static void test_csv_parse_columns_limit(void **state) {
         } else {
             assert_int_equal(status, PDNN_OK);
             assert_int_equal(csv.n_columns, PDNN_CSV_COLUMNS_MAX);
-            pdnn_csv_finish(&csv);
+            whole_csv_finish(&csv);
         }
         pdnn_str_finish(&str);
     }
@@ -337,14 +337,14 @@ static void test_csv_read_limit_and_missing(void **state) {
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "a\n1\n", 4), 4);
     close(fd);
-    struct pdnn_csv csv;
+    struct whole_csv csv = {0};
     struct pdnn_err err = {0};
-    assert_int_equal(pdnn_csv_read(path, 4, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
-    pdnn_csv_finish(&csv);
-    assert_int_equal(pdnn_csv_read(path, 3, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
+    assert_int_equal(whole_csv_read(path, 4, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
+    whole_csv_finish(&csv);
+    assert_int_equal(whole_csv_read(path, 3, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, path));
     unlink(path);
-    assert_int_equal(pdnn_csv_read(path, 4, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
+    assert_int_equal(whole_csv_read(path, 4, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, path));
 }
 
@@ -371,7 +371,7 @@ static void test_csv_parse_journal_mode(void **state) {
         {"a,b\n1,\0\n3,4\n", 12, PDNN_INVALID, false, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_csv csv;
+        struct whole_csv csv = {0};
         struct pdnn_err err = {0};
         assert_int_equal(parse(rows[i].text, rows[i].length, PDNN_CSV_JOURNAL, &csv, &err), rows[i].status);
         if (rows[i].status != PDNN_OK)
@@ -379,7 +379,7 @@ static void test_csv_parse_journal_mode(void **state) {
         assert_int_equal(csv.torn, rows[i].torn);
         assert_int_equal(csv.n_rows, rows[i].n_rows);
         assert_int_equal(csv.complete_bytes, rows[i].complete);
-        pdnn_csv_finish(&csv);
+        whole_csv_finish(&csv);
     }
 }
 

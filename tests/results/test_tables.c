@@ -4,7 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
-#include "results/table/csv.h"
+#include "tests/whole_csv.h"
 #include "results/store/tables.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ static void test_tables_write_reads_back(void **state) {
     static const char reason[] = "said \"no\",\nthen died";
     struct pdnn_err err = {0};
     struct pdnn_tables tables;
-    struct pdnn_csv csv;
+    struct whole_csv csv = {0};
     char path[PATH_ROOM];
     pdnn_tables_init(&tables, pdnn_families, 1);
     struct pdnn_result row = pdnn_result_of(&tables.results, 0);
@@ -61,18 +61,18 @@ static void test_tables_write_reads_back(void **state) {
     pdnn_result_add(&row, "fc/a=2");
     pdnn_result_set_text(&row, PDNN_RESULT_REASON, reason);
     assert_int_equal(pdnn_tables_write(&tables, &folder, &err), PDNN_OK);
-    assert_int_equal(pdnn_csv_read(path_of("results.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
+    assert_int_equal(whole_csv_read(path_of("results.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
                      PDNN_OK);
     assert_int_equal(csv.n_rows, 2);
-    assert_string_equal(pdnn_csv_get(&csv, 0, pdnn_csv_find(&csv, "id")), "fc/a=1,b=2");
-    assert_string_equal(pdnn_csv_get(&csv, 1, pdnn_csv_find(&csv, "reason")), reason);
-    assert_string_equal(pdnn_csv_get(&csv, 1, pdnn_csv_find(&csv, "status")), "interrupted");
-    pdnn_csv_finish(&csv);
-    assert_int_equal(pdnn_csv_read(path_of("ops.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
+    assert_string_equal(whole_csv_get(&csv, 0, whole_csv_find(&csv, "id")), "fc/a=1,b=2");
+    assert_string_equal(whole_csv_get(&csv, 1, whole_csv_find(&csv, "reason")), reason);
+    assert_string_equal(whole_csv_get(&csv, 1, whole_csv_find(&csv, "status")), "interrupted");
+    whole_csv_finish(&csv);
+    assert_int_equal(whole_csv_read(path_of("ops.csv", path), LIMIT_BYTES, PDNN_CSV_STRICT, &csv, &err),
                      PDNN_OK);
     assert_int_equal(csv.n_rows, 1);
-    assert_string_equal(pdnn_csv_get(&csv, 0, pdnn_csv_find(&csv, "category")), "linear gemm");
-    pdnn_csv_finish(&csv);
+    assert_string_equal(whole_csv_get(&csv, 0, whole_csv_find(&csv, "category")), "linear gemm");
+    whole_csv_finish(&csv);
     const struct pdnn_folder nowhere = {-1, "/nonexistent"};
     assert_int_equal(pdnn_tables_write(&tables, &nowhere, &err), PDNN_IO);
     assert_non_null(strstr(err.text, "/nonexistent/results.csv"));

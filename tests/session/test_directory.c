@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/cmocka_all.h"
 
-#include "results/table/csv.h"
+#include "tests/whole_csv.h"
 #include "session/directory.h"
 
 #include <math.h>
@@ -214,7 +214,7 @@ static void test_open_refuses_another_machine(void **state) {
 static void test_write_has_every_row(void **state) {
     struct place *place = *state;
     struct pdnn_err err = {0};
-    struct pdnn_csv csv;
+    struct whole_csv csv = {0};
     struct pdnn_visit visit = {.samples = 10, .steps_per_sample = 1, .median_ns = 50, .mean_ns = 50};
     char path[128];
     assert_int_equal(pdnn_journal_append(place->sweep.journal, "fc/gone=1", &visit, &err), PDNN_OK);
@@ -226,17 +226,17 @@ static void test_write_has_every_row(void **state) {
     assert_int_equal(place->sweep.tally.counts[PDNN_OUTCOME_INTERRUPTED], 1);
     assert_true(isnan(place->sweep.speed_index));
     snprintf(path, sizeof path, "%s/results.csv", place->path);
-    assert_int_equal(pdnn_csv_read(path, 1 << 20, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
+    assert_int_equal(whole_csv_read(path, 1 << 20, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
     const char *const rows[][3] = {{place->session.tasks[0].id, "interrupted", ""},
                                    {place->session.tasks[1].id, "ok", "105"},
                                    {"fc/gone=1", "ok", "50"}};
     assert_int_equal(csv.n_rows, 3);
     for (size_t i = 0; i < 3; i++) {
-        assert_string_equal(pdnn_csv_get(&csv, i, pdnn_csv_find(&csv, "id")), rows[i][0]);
-        assert_string_equal(pdnn_csv_get(&csv, i, pdnn_csv_find(&csv, "status")), rows[i][1]);
-        assert_string_equal(pdnn_csv_get(&csv, i, pdnn_csv_find(&csv, "time_ns_median")), rows[i][2]);
+        assert_string_equal(whole_csv_get(&csv, i, whole_csv_find(&csv, "id")), rows[i][0]);
+        assert_string_equal(whole_csv_get(&csv, i, whole_csv_find(&csv, "status")), rows[i][1]);
+        assert_string_equal(whole_csv_get(&csv, i, whole_csv_find(&csv, "time_ns_median")), rows[i][2]);
     }
-    pdnn_csv_finish(&csv);
+    whole_csv_finish(&csv);
 }
 
 int main(void) {
