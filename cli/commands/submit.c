@@ -24,11 +24,11 @@ static const char *const paragraphs[] = {
     "the logs, and jobs.csv with the jobs' ids.",
     "With Slurm, both are submitted, the workers as a job array or, above the site's MaxArraySize, as several. "
     "A worker has a node of its own, or several for instances with ranks (--nodes). Slurm starts it again if "
-    "the node fails, and it asks for that itself if its time runs out before the sweep is complete. For PBS "
-    "and LSF, the commands that submit both are printed; with --scheduler none, the command that starts the "
-    "workers on the hosts after --, through ssh, or, for one worker, on this machine.",
-    "What comes after -- is passed on to the scheduler's command, for both jobs: a partition, an account, what "
-    "a site asks for. More workers can be submitted for the same DIR at any time, and after a failure the same "
+    "the node fails, and it asks for that itself if its time runs out before the sweep is complete. What "
+    "comes after -- is passed on to sbatch, for both jobs: a partition, an account, what a site asks for.",
+    "With --scheduler none, it prints the command that starts the workers on the hosts after --, through ssh, "
+    "or, for one worker, on this machine. On other schedulers, use sweep --shard auto/N in a job array.",
+    " More workers can be submitted for the same DIR at any time, and after a failure the same "
     "command goes on with what is missing.",
     NULL,
 };
@@ -41,8 +41,7 @@ static const struct pdnn_option_def options[] = {
      "the directory that the workers join (default: NAME.results in the current directory, with the spec's "
      "name; required for an ID)"},
     PDNN_OPTION_SET,
-    {"scheduler", 0, "KIND", pdnn_schedulers, false,
-     "slurm (the default), pbs, lsf, or none for ssh or this machine"},
+    {"scheduler", 0, "KIND", pdnn_schedulers, false, "slurm (the default), or none for ssh or this machine"},
     {"time", 0, "TIME", NULL, false,
      "the time limit of each worker's job, such as 4h (default: the scheduler's); outside of Slurm, which is "
      "asked, the workers know theirs only from this"},
@@ -296,7 +295,7 @@ const struct pdnn_command_def pdnn_command_submit = {
     .operands = "SPEC...",
     .min_operands = 1,
     .max_operands = PDNN_OPERANDS_ANY,
-    .rest = "SCHEDULER_OPTION...",
+    .rest = "SBATCH_OPTION|HOST...",
     .paragraphs = paragraphs,
     .options = options,
     .n_options = sizeof options / sizeof options[0],

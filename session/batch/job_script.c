@@ -1,29 +1,14 @@
-/* Templates with values in place of @NAMES@. A line that is a directive (#SBATCH, #PBS, #BSUB) is left out if
- * one of its values is empty. */
+/* Templates with values in place of @NAMES@. A line that is a directive (#SBATCH) is left out if one of its
+ * values is empty. */
 #include "session/batch/job_script.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
-const char *const pdnn_schedulers[] = {"slurm", "pbs", "lsf", "none", NULL};
+const char *const pdnn_schedulers[] = {"slurm", "none", NULL};
 
-static const char *const templates[PDNN_SCHEDULER_COUNT] = {pdnn_job_text_slurm, pdnn_job_text_pbs,
-                                                            pdnn_job_text_lsf, pdnn_job_text_none};
-
-/* PBS knows no array of one task. */
-static const char pbs_array[] = "job=$(qsub -J 0-@LAST@ -o @LOGS@/@PASSED@ @WORKER@)\n"
-                                "qsub -N @NAME@-merge -j oe -o @LOGS@/ -V@PASSED@ "
-                                "-W depend=afterany:\"$job\" @MERGE@\n";
-static const char pbs_single[] = "job=$(qsub -o @LOGS@/@PASSED@ @WORKER@)\n"
-                                 "qsub -N @NAME@-merge -j oe -o @LOGS@/ -V@PASSED@ "
-                                 "-W depend=afterany:\"$job\" @MERGE@\n";
-static const char lsf_array[] =
-    "job=$(bsub -J '@NAME@[1-@WORKERS@]' -o @LOGS@/%J_%I.log@PASSED@ <@WORKER@ |\n"
-    "    sed -n 's/^Job <\\([0-9]*\\)>.*/\\1/p')\n"
-    "bsub -J @NAME@-merge -o @LOGS@/merge-%J.log -w \"ended($job)\"@PASSED@ "
-    "bash @MERGE@\n";
-static const char hosts[] = "bash @WORKER@@PASSED@\n";
+static const char *const templates[PDNN_SCHEDULER_COUNT] = {pdnn_job_text_slurm, pdnn_job_text_none};
 
 enum { SECOND = 1000000000 };
 
@@ -63,18 +48,6 @@ static void put_directory(const struct pdnn_job *job, struct pdnn_str *out) {
     put_path(job, "", out);
 }
 
-static void put_logs(const struct pdnn_job *job, struct pdnn_str *out) {
-    put_path(job, "/jobs", out);
-}
-
-static void put_worker(const struct pdnn_job *job, struct pdnn_str *out) {
-    put_path(job, "/jobs/worker.sh", out);
-}
-
-static void put_merge(const struct pdnn_job *job, struct pdnn_str *out) {
-    put_path(job, "/jobs/merge.sh", out);
-}
-
 static void put_program(const struct pdnn_job *job, struct pdnn_str *out) {
     pdnn_str_printf(out, "%s", job->program);
 }
@@ -98,40 +71,16 @@ static void put_time(const struct pdnn_job *job, struct pdnn_str *out) {
                         seconds % 60);
 }
 
-static void put_minutes(const struct pdnn_job *job, struct pdnn_str *out) {
-    uint64_t minutes = (seconds_of(job->limit_ns) + 59) / 60;
-    if (minutes)
-        pdnn_str_printf(out, "%" PRIu64, minutes);
-}
-
-static void put_workers(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%zu", job->workers);
-}
-
 static void put_nodes(const struct pdnn_job *job, struct pdnn_str *out) {
     pdnn_str_printf(out, "%zu", job->nodes);
-}
-
-static void put_last(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%zu", job->workers - 1);
-}
-
-static void put_passed(const struct pdnn_job *job, struct pdnn_str *out) {
-    for (size_t i = 0; i < job->n_passed; i++) {
-        pdnn_str_append(out, " ", 1);
-        pdnn_shell_quote(out, job->passed[i]);
-    }
 }
 
 static const struct value {
     const char *name;
     void (*put)(const struct pdnn_job *job, struct pdnn_str *out);
 } values[] = {
-    {"NAME", put_name},       {"DIRECTORY", put_directory}, {"LOGS", put_logs},
-    {"WORKER", put_worker},   {"MERGE", put_merge},         {"PROGRAM", put_program},
-    {"OPTIONS", put_options}, {"GRACE", put_grace},         {"WARNING", put_warning},
-    {"TIME", put_time},       {"MINUTES", put_minutes},     {"WORKERS", put_workers},
-    {"NODES", put_nodes},     {"LAST", put_last},           {"PASSED", put_passed},
+    {"NAME", put_name},   {"DIRECTORY", put_directory}, {"PROGRAM", put_program}, {"OPTIONS", put_options},
+    {"GRACE", put_grace}, {"WARNING", put_warning},     {"TIME", put_time},       {"NODES", put_nodes},
 };
 
 /* The value whose @NAME@ the text begins with, or NULL. */
@@ -179,8 +128,12 @@ void pdnn_job_merge_script(const struct pdnn_job *job, struct pdnn_str *out) {
     fill(job, pdnn_job_text_merge, out);
 }
 
-void pdnn_job_commands(const struct pdnn_job *job, enum pdnn_scheduler scheduler, struct pdnn_str *out) {
-    const char *const commands[PDNN_SCHEDULER_COUNT] = {"", job->workers > 1 ? pbs_array : pbs_single,
-                                                        lsf_array, hosts};
-    fill(job, commands[scheduler], out);
+void pdnn_job_command(const struct pdnn_job *job, struct pdnn_str *out) {
+    pdnn_str_printf(out, "bash ");
+    put_path(job, "/jobs/worker.sh", out);
+    for (size_t i = 0; i < job->n_passed; i++) {
+        pdnn_str_append(out, " ", 1);
+        pdnn_shell_quote(out, job->passed[i]);
+    }
+    pdnn_str_append(out, "\n", 1);
 }

@@ -17,18 +17,12 @@ struct pdnn_job {
     size_t nodes; /* of each worker */
     uint64_t grace_ns;
     uint64_t limit_ns;         /* of a job; 0: the scheduler's */
-    uint64_t warning_ns;       /* how long before its end a job is warned, where the scheduler can */
-    const char *const *passed; /* options of the user's for the scheduler, or the hosts for `none` */
+    uint64_t warning_ns;       /* how long before its end Slurm warns a job */
+    const char *const *passed; /* options of the user's for sbatch, or the hosts for `none` */
     size_t n_passed;
 };
 
-enum pdnn_scheduler {
-    PDNN_SCHEDULER_SLURM,
-    PDNN_SCHEDULER_PBS,
-    PDNN_SCHEDULER_LSF,
-    PDNN_SCHEDULER_NONE,
-    PDNN_SCHEDULER_COUNT
-};
+enum pdnn_scheduler { PDNN_SCHEDULER_SLURM, PDNN_SCHEDULER_NONE, PDNN_SCHEDULER_COUNT };
 
 /* Their names in this order, NULL-terminated. */
 extern const char *const pdnn_schedulers[];
@@ -40,12 +34,11 @@ void pdnn_shell_quote(struct pdnn_str *out, const char *text);
 void pdnn_job_worker_script(const struct pdnn_job *job, enum pdnn_scheduler scheduler, struct pdnn_str *out);
 void pdnn_job_merge_script(const struct pdnn_job *job, struct pdnn_str *out);
 
-/* Appends the commands that submit both scripts, which are in jobs/ in the sweep's directory, or for `none`
- * the one that runs them. Nothing for Slurm: session/batch/slurm submits. */
-void pdnn_job_commands(const struct pdnn_job *job, enum pdnn_scheduler scheduler, struct pdnn_str *out);
+/* Appends the command that runs the workers without a scheduler, on the hosts that the user passed, and then
+ * the merge. */
+void pdnn_job_command(const struct pdnn_job *job, struct pdnn_str *out);
 
 /* What the build makes of session/batch/jobs. */
-extern const char pdnn_job_text_slurm[], pdnn_job_text_pbs[], pdnn_job_text_lsf[], pdnn_job_text_none[],
-    pdnn_job_text_merge[];
+extern const char pdnn_job_text_slurm[], pdnn_job_text_none[], pdnn_job_text_merge[];
 
 #endif

@@ -218,19 +218,20 @@ static void describe(const struct pdnn_submit_request *request, struct pdnn_str 
 
 enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, struct pdnn_err *err) {
     const struct pdnn_job *job = &request->job;
-    for (size_t i = 0; i < job->n_passed && request->scheduler == PDNN_SCHEDULER_SLURM; i++) {
+    bool slurm = request->scheduler == PDNN_SCHEDULER_SLURM;
+    for (size_t i = 0; slurm && i < job->n_passed; i++) {
         const char *text = job->passed[i];
         if (strncmp(text, "--array", 7) == 0 || strncmp(text, "-a", 2) == 0)
             return pdnn_fail(err, PDNN_INVALID, "'%s' cannot be passed on: --workers sets the array", text);
         if (strncmp(text, "--wrap", 6) == 0)
             return pdnn_fail(err, PDNN_INVALID, "'%s' cannot be passed on: the job is submit's own", text);
     }
-    if (request->scheduler != PDNN_SCHEDULER_SLURM && job->nodes > 1)
+    if (!slurm && job->nodes > 1)
         return pdnn_fail(err, PDNN_INVALID,
-                         "--nodes is for Slurm: elsewhere mpirun does not learn a job's nodes by itself");
-    if (request->scheduler == PDNN_SCHEDULER_NONE && job->n_passed && job->n_passed != job->workers)
+                         "--nodes is for Slurm: elsewhere mpirun does not learn a worker's nodes by itself");
+    if (!slurm && job->n_passed && job->n_passed != job->workers)
         return pdnn_fail(err, PDNN_INVALID, "%zu hosts for %zu workers", job->n_passed, job->workers);
-    if (request->scheduler == PDNN_SCHEDULER_NONE && !job->n_passed && job->workers > 1)
+    if (!slurm && !job->n_passed && job->workers > 1)
         return pdnn_fail(err, PDNN_INVALID,
                          "--scheduler none needs a host for each worker after --; workers on other cores of "
                          "one machine are other setups, which one sweep never mixes");
@@ -255,8 +256,8 @@ enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct p
         status = prepare(request, &jobs, err);
     if (status == PDNN_OK && slurm)
         status = submit_all(request, &jobs, longest, submission, err);
-    if (status == PDNN_OK)
-        pdnn_job_commands(&request->job, request->scheduler, &submission->text);
+    if (status == PDNN_OK && !slurm)
+        pdnn_job_command(&request->job, &submission->text);
     pdnn_folder_close(&jobs);
     return status;
 }

@@ -142,7 +142,7 @@ GOLDEN_CASES = [
     ("list-bad-min-samples", ["list", "small.yaml", "--set", "measure.min_samples=16385"], 2),
     *[(f"submit-{kind}", ["submit", "small.yaml", "--workers", "4", "-o", "/shared/small.results", "--program", "paradnn", "--scheduler",
                           kind, "--time", "90m", "--dry-run", "--", *passed], 0)
-      for kind, passed in (("slurm", ["--partition=cpu"]), ("pbs", ["-q", "cpu"]), ("lsf", []), ("none", ["n1", "n2", "n3", "n4"]))],
+      for kind, passed in (("slurm", ["--partition=cpu"]), ("none", ["n1", "n2", "n3", "n4"]))],
     ("submit-no-workers", ["submit", "small.yaml"], 2),
     ("submit-no-directory", ["submit", "fc", "--workers", "2"], 2),
     ("submit-array", ["submit", "small.yaml", "--workers", "2", "--", "--array=0-9"], 2),

@@ -16,7 +16,7 @@ import unittest
 from processes import wait_until
 
 PARADNN = os.path.abspath(sys.argv[1])
-SCHEDULERS = ("slurm", "pbs", "lsf", "none")
+SCHEDULERS = ("slurm", "none")
 HOSTS = {"none": ("node1", "node2")}
 SPEC = """\
 sweep: wide
@@ -135,8 +135,7 @@ class Submit(Case):
         self.fails("--nodes is 3, but no instance has more than 2 ranks", "--workers", "2", "--nodes", "3", *ranks)
         self.fails("--nodes is 2, but no instance has more than 1 rank", "--workers", "2", "--nodes", "2")
         self.fails("--nodes is '0', expected a whole number from 1", "--workers", "2", "--nodes", "0")
-        for scheduler in ("pbs", "lsf", "none"):
-            self.fails("--nodes is for Slurm", "--workers", "1", "--nodes", "2", "--scheduler", scheduler, *ranks)
+        self.fails("--nodes is for Slurm", "--workers", "1", "--nodes", "2", "--scheduler", "none", *ranks)
 
     def test_more_workers_later(self):
         self.submit("--workers", "2")
@@ -266,14 +265,6 @@ class Scripts(Case):
                 if shutil.which("shellcheck"):
                     subprocess.run(["shellcheck", "-e", "SC2016", self.script(name)], check=True)
 
-    def test_commands(self):
-        for scheduler in ("pbs", "lsf"):
-            for workers in ("1", "2"):
-                out = self.submit("--workers", workers, "--scheduler", scheduler, "--", "-q", "a b").stdout
-                subprocess.run(["bash", "-n", "-c", out], check=True)
-                self.assertEqual(out.count("-q 'a b'"), 2)
-        self.assertNotIn("[", self.submit("--workers", "1", "--scheduler", "pbs").stdout)
-
     def sweep_line(self, options="--grace 30s"):
         out = os.path.join(self.path, "out")
         return f"sweep {out}/spec.yaml -o {out} --join {options}"
@@ -320,11 +311,11 @@ class Scripts(Case):
         self.assertIn("TERM", calls)
         self.assertFalse([line for line in calls if "requeue" in line])
 
-    def test_time_left_elsewhere(self):
-        for scheduler in ("pbs", "lsf"):
-            self.prepare("--scheduler", scheduler, "--time", "1h", "--grace", "5s")
-            self.assertEqual(self.ended(self.start(TENTHS="0"))[0], 0)
-            self.assertEqual(self.said("calls"), [self.sweep_line("--grace 5s --time-left 3570s")])
+    def test_time_left_without_slurm(self):
+        """Nobody else tells the workers when their time ends."""
+        done = self.prepare("--scheduler", "none", "--time", "1h", "--grace", "5s", "--", "node1", "node2")
+        subprocess.run(["bash", "-c", done.stdout], env={**self.environment, "TENTHS": "0"}, check=True)
+        self.assertEqual(self.said("calls").count(self.sweep_line("--grace 5s --time-left 3570s")), 2)
 
     def test_hosts(self):
         done = self.prepare("--scheduler", "none", "--", "node1", "node2")
