@@ -12,7 +12,8 @@ static const uint64_t patience_ns = UINT64_C(120000000000);
 
 static const char size_name[] = "MaxArraySize";
 
-bool pdnn_slurm_array_size_parse(const char *text, size_t *size) {
+/* MaxArraySize in what scontrol printed; false if it is not there. Task numbers are below it. */
+static bool parse_array_size(const char *text, size_t *size) {
     char number[24];
     int64_t value;
     while (*text) {
@@ -56,7 +57,7 @@ enum pdnn_status pdnn_slurm_array_limit(size_t *tasks, struct pdnn_err *err) {
     if (status == PDNN_OK) {
         if (answer.exit_status)
             status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
-        else if (!pdnn_slurm_array_size_parse(pdnn_str_text(&answer.out), &size))
+        else if (!parse_array_size(pdnn_str_text(&answer.out), &size))
             status = pdnn_fail(err, PDNN_IO, "scontrol show config has no %s", size_name);
         else if (!size)
             status = pdnn_fail(err, PDNN_INVALID, "Slurm takes no job arrays here (%s is 0)", size_name);
@@ -67,7 +68,8 @@ enum pdnn_status pdnn_slurm_array_limit(size_t *tasks, struct pdnn_err *err) {
     return status;
 }
 
-bool pdnn_slurm_job_parse(const char *text, struct pdnn_slurm_job *job) {
+/* "1234" or "1234;cluster", the last line: a site's wrapper may print others before it. */
+static bool parse_job(const char *text, struct pdnn_slurm_job *job) {
     size_t end = strlen(text);
     while (end && strchr("\n\r ", text[end - 1]))
         end--;
@@ -95,7 +97,7 @@ enum pdnn_status pdnn_slurm_submit(const char *const *command, struct pdnn_slurm
         if (answer.exit_status)
             status = pdnn_fail(err, PDNN_INVALID, "sbatch refused: %s",
                                *complaint_of(&answer, line) ? line : "it does not say why");
-        else if (!pdnn_slurm_job_parse(pdnn_str_text(&answer.out), job))
+        else if (!parse_job(pdnn_str_text(&answer.out), job))
             status = pdnn_fail(err, PDNN_IO, "sbatch answered '%.200s', not with a job id",
                                pdnn_str_text(&answer.out));
     }

@@ -4,7 +4,6 @@
 
 #include "base/err.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 enum { PDNN_SLURM_ID_TEXT = 24, PDNN_SLURM_CLUSTER_TEXT = 64 };
@@ -18,17 +17,9 @@ struct pdnn_slurm_job {
  * PDNN_INVALID if it takes no arrays. */
 enum pdnn_status pdnn_slurm_array_limit(size_t *tasks, struct pdnn_err *err);
 
-/* Finds MaxArraySize in what `scontrol show config` printed; false if it is not there. Task numbers are below
- * it. */
-bool pdnn_slurm_array_size_parse(const char *text, size_t *size);
-
 /* Runs the sbatch command, which has --parsable. PDNN_INVALID with sbatch's own words if it refuses; PDNN_IO
  * if it cannot be run, or its answer is no job id. */
 enum pdnn_status pdnn_slurm_submit(const char *const *command, struct pdnn_slurm_job *job,
                                    struct pdnn_err *err);
-
-/* Parses "1234" or "1234;cluster", which is the last line of what sbatch --parsable prints: a site's wrapper
- * may print others before it. */
-bool pdnn_slurm_job_parse(const char *text, struct pdnn_slurm_job *job);
 
 #endif
