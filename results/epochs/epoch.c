@@ -183,38 +183,8 @@ enum pdnn_status pdnn_epoch_make(const struct pdnn_epoch_request *request, struc
     return status;
 }
 
-enum pdnn_status pdnn_epoch_of_kinds(struct pdnn_epoch_kind *kind, size_t n_kinds, struct pdnn_arena *arena,
-                                     struct pdnn_epoch *epoch, struct pdnn_err *err) {
-    struct pdnn_epoch made = {
-        .kind = kind, .n_kinds = n_kinds, .columns = 1, .waste = {NAN, NAN}, .all_waste = NAN};
-    qsort(kind, n_kinds, sizeof *kind, compare_kinds);
-    for (size_t k = 0; k < n_kinds; k++) {
-        if (k && compare_kinds(&kind[k - 1], &kind[k]) == 0)
-            return pdnn_fail(err, PDNN_INVALID, "lengths %" PRId64 " and %" PRId64 " are given twice",
-                             kind[k].length[0], kind[k].length[1]);
-        if (kind[k].count > PDNN_EXAMPLES_MAX - made.n_iterations)
-            return pdnn_fail(err, PDNN_INVALID, "more than %d iterations", PDNN_EXAMPLES_MAX);
-        made.n_iterations += kind[k].count;
-        made.columns = kind[k].length[1] ? 2 : made.columns;
-    }
-    made.kind_of = pdnn_arena_alloc(arena, made.n_iterations, sizeof *made.kind_of);
-    for (size_t k = 0, at = 0; k < n_kinds; k++) {
-        for (size_t i = 0; i < kind[k].count; i++)
-            made.kind_of[at++] = k;
-    }
-    *epoch = made;
-    return PDNN_OK;
-}
-
 const int64_t *pdnn_epoch_example(const struct pdnn_epoch *epoch, size_t iteration, size_t at) {
     if (!epoch->example)
         return epoch->kind[epoch->kind_of[iteration]].length;
     return epoch->example + (iteration * epoch->batch + at) * epoch->columns;
-}
-
-double pdnn_epoch_total(const struct pdnn_epoch *epoch, const double *value) {
-    double total = 0;
-    for (size_t k = 0; k < epoch->n_kinds; k++)
-        total += (double)epoch->kind[k].count * value[k];
-    return total;
 }

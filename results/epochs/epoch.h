@@ -57,15 +57,7 @@ struct pdnn_epoch {
 enum pdnn_status pdnn_epoch_make(const struct pdnn_epoch_request *request, struct pdnn_arena *arena,
                                  struct pdnn_epoch *epoch, struct pdnn_err *err);
 
-/* From kinds alone, as a table has them: `kind` is sorted and borrowed, iterations are in its order, nothing
- * is known of examples, and waste is NaN. PDNN_INVALID if two kinds are equal. */
-enum pdnn_status pdnn_epoch_of_kinds(struct pdnn_epoch_kind *kind, size_t n_kinds, struct pdnn_arena *arena,
-                                     struct pdnn_epoch *epoch, struct pdnn_err *err);
-
 /* The lengths of example `at` of an iteration: one or two, `columns`. */
 const int64_t *pdnn_epoch_example(const struct pdnn_epoch *epoch, size_t iteration, size_t at);
-
-/* The sum of an additive quantity over all iterations; by kind. */
-double pdnn_epoch_total(const struct pdnn_epoch *epoch, const double *value);
 
 #endif

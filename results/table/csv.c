@@ -31,16 +31,6 @@ void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text) {
     put_quoted(writer->out, text);
 }
 
-void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value) {
-    start_field(writer);
-    pdnn_str_append_u64(writer->out, value);
-}
-
-void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digits) {
-    start_field(writer);
-    pdnn_number_format(writer->out, value, digits);
-}
-
 void pdnn_csv_put_empty(struct pdnn_csv_writer *writer) {
     start_field(writer);
 }
@@ -48,12 +38,6 @@ void pdnn_csv_put_empty(struct pdnn_csv_writer *writer) {
 void pdnn_csv_end_row(struct pdnn_csv_writer *writer) {
     pdnn_str_append(writer->out, "\n", 1);
     writer->started = false;
-}
-
-void pdnn_csv_put_header(struct pdnn_csv_writer *writer, const char *const *columns) {
-    for (; *columns; columns++)
-        pdnn_csv_put_text(writer, *columns);
-    pdnn_csv_end_row(writer);
 }
 
 /* Steps over the separator at `at`, which ends a field; false if there is none. */

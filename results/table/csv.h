@@ -20,10 +20,7 @@ struct pdnn_csv_writer {
     bool started; /* the row has at least one field */
 };
 
-void pdnn_csv_put_header(struct pdnn_csv_writer *writer, const char *const *columns); /* NULL-terminated */
 void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text);
-void pdnn_csv_put_u64(struct pdnn_csv_writer *writer, uint64_t value);
-void pdnn_csv_put_number(struct pdnn_csv_writer *writer, double value, int digits);
 void pdnn_csv_put_empty(struct pdnn_csv_writer *writer);
 void pdnn_csv_end_row(struct pdnn_csv_writer *writer);
 

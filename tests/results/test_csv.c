@@ -213,11 +213,8 @@ static void test_csv_put_quotes_what_needs_it(void **state) {
     pdnn_csv_put_text(&writer, "say \"no\"");
     pdnn_csv_put_text(&writer, "");
     pdnn_csv_put_empty(&writer);
-    pdnn_csv_put_u64(&writer, UINT64_MAX);
-    pdnn_csv_put_number(&writer, 0.25, 6);
     pdnn_csv_end_row(&writer);
-    assert_string_equal(pdnn_str_text(&str),
-                        "plain,\"a,b\",\"say \"\"no\"\"\",,,18446744073709551615,0.25\n");
+    assert_string_equal(pdnn_str_text(&str), "plain,\"a,b\",\"say \"\"no\"\"\",,\n");
     pdnn_str_finish(&str);
 }
 

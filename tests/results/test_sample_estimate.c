@@ -3,6 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "results/epochs/sample_estimate.h"
+#include "tests/results/epochs.h"
 #include "results/epochs/drawn_lengths.h"
 #include "tests/near.h"
 
@@ -193,9 +194,7 @@ static void test_estimate_of_all(void **state) {
 static void test_estimate_one_length(void **state) {
     (void)state;
     struct pdnn_epoch_kind kind = {{35, 0}, 200};
-    struct pdnn_epoch epoch;
-    struct pdnn_err err = {0};
-    assert_int_equal(pdnn_epoch_of_kinds(&kind, 1, &arena, &epoch, &err), PDNN_OK);
+    struct pdnn_epoch epoch = epoch_of_kinds(&kind, 1, &arena);
     struct pdnn_epoch_sample sample = draw(&epoch, 1, 2);
     const double *value = pick(&sample, make_times(&epoch, 0, 0.01, 1));
     struct pdnn_epoch_estimate estimate = estimate_of(&sample, 20, value);
