@@ -12,62 +12,20 @@
 #define COUNT  .kind = PDNN_KIND_COUNT
 #define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
 
-static const struct pdnn_column_def columns[PDNN_JOURNAL_COLUMNS] = {
-    [PDNN_JOURNAL_SCHEMA] = {"schema", COUNT, .help = "version of this table"},
-    [PDNN_JOURNAL_ID] = {"id", .help = "the instance"},
-    [PDNN_JOURNAL_VISIT] = {"visit", COUNT, .help = "number of the visit to the instance, from 1"},
-    [PDNN_JOURNAL_STATUS] = {"status", .words = pdnn_outcome_words, .help = "how the visit ended"},
-    [PDNN_JOURNAL_REASON] = {"reason", .help = "why it is not ok"},
-    [PDNN_JOURNAL_STARTED_UTC] = {"started_utc", .help = "start of the visit"},
-    [PDNN_JOURNAL_PREPARE_NS] = {"prepare_ns", .unit = "ns", COUNT,
-                                 .help = "time for graph, primitives, layouts, memory and data"},
-    [PDNN_JOURNAL_PLAN_BYTES] = {"plan_bytes", .unit = "bytes", COUNT, .help = "memory allocated"},
-    [PDNN_JOURNAL_SAMPLES] = {"samples", .unit = "samples", COUNT, .help = "number of timed samples"},
-    [PDNN_JOURNAL_STEPS_PER_SAMPLE] = {"steps_per_sample", .unit = "steps", COUNT,
-                                       .help =
-                                           "steps per sample: short steps are batched; times are per step"},
-    [PDNN_JOURNAL_WARMUPS] = {"warmups", .unit = "steps", COUNT,
-                              .help = "warm-up steps before those samples; in none of the times"},
-    [PDNN_JOURNAL_TIME_NS_MEDIAN] = {"time_ns_median", .unit = "ns", NUMBER, .help = "median of the samples"},
-    [PDNN_JOURNAL_TIME_NS_MIN] = {"time_ns_min", .unit = "ns", NUMBER, .help = "minimum of the samples"},
-    [PDNN_JOURNAL_TIME_NS_MEAN] = {"time_ns_mean", .unit = "ns", NUMBER, .help = "mean of the samples"},
-    [PDNN_JOURNAL_TIME_NS_P10] = {"time_ns_p10", .unit = "ns", NUMBER,
-                                  .help = "10 % quantile of the samples, interpolated between two"},
-    [PDNN_JOURNAL_TIME_NS_P90] = {"time_ns_p90", .unit = "ns", NUMBER,
-                                  .help = "90 % quantile of the samples, interpolated between two"},
-    [PDNN_JOURNAL_TIME_NS_MAD] = {"time_ns_mad", .unit = "ns", NUMBER,
-                                  .help = "median absolute deviation of the samples"},
-    [PDNN_JOURNAL_STAMPED_NS] = {"stamped_ns", .unit = "ns", NUMBER,
-                                 .help = "median time of a whole step with each op stamped"},
-    [PDNN_JOURNAL_PROBE_GFLOPS] = {"probe_gflops", .unit = "1e9 FLOP/s", NUMBER,
-                                   .help = "FMA probes just before and after the visit, together"},
-    [PDNN_JOURNAL_PROBE_GBS] = {"probe_gbs", .unit = "1e9 B/s", NUMBER,
-                                .help = "DRAM read probes just before and after the visit, together"},
-    [PDNN_JOURNAL_STOP_REASON] = {"stop_reason", .words = pdnn_stop_words,
-                                  .help = "why it took no more samples"},
-    [PDNN_JOURNAL_ROW_FLAGS] = {"row_flags", .words = pdnn_flag_words,
-                                .help = "flags of this visit, joined by |"},
-    [PDNN_JOURNAL_OPS] = {"ops", COUNT, .help = "number of the visit's rows in journal-ops.csv"},
+#define JOURNAL_COLUMN(word, ...) [PDNN_JOURNAL_##word] = {__VA_ARGS__},
+static const struct pdnn_column_def columns[] = {
+#include "results/store/columns/journal.inc"
 };
+#undef JOURNAL_COLUMN
 const struct pdnn_table_def pdnn_journal_def = {
     "journal", "one row per visit to an instance, appended as it happens; the source of the tables", columns,
     PDNN_JOURNAL_COLUMNS};
 
-static const struct pdnn_column_def op_columns[PDNN_JOURNAL_OPS_COLUMNS] = {
-    [PDNN_JOURNAL_OPS_ID] = {"id", .help = "the instance, as in journal.csv"},
-    [PDNN_JOURNAL_OPS_VISIT] = {"visit", COUNT, .help = "number of the instance's visit, as in journal.csv"},
-    [PDNN_JOURNAL_OPS_OP] = {"op", .help = "operator, or reorder"},
-    [PDNN_JOURNAL_OPS_OP_PASS] = {"op_pass", .help = "forward, backward-data, backward-weights, update"},
-    [PDNN_JOURNAL_OPS_OP_SHAPE] = {"op_shape", .help = "as in ops.csv"},
-    [PDNN_JOURNAL_OPS_LAYER] = {"layer",
-                                .help = "stem of its layers' names, in models that keep stems apart"},
-    [PDNN_JOURNAL_OPS_IMPLEMENTATION] = {"implementation", .help = "what ran"},
-    [PDNN_JOURNAL_OPS_EXECUTIONS] = {"executions", COUNT, .help = "executions in one step"},
-    [PDNN_JOURNAL_OPS_REORDER_BYTES] = {"reorder_bytes", .unit = "bytes", COUNT,
-                                        .help = "for reorders: bytes moved by all of them"},
-    [PDNN_JOURNAL_OPS_TIME_NS] = {"time_ns", .unit = "ns", NUMBER,
-                                  .help = "time of all of them, median of the stamped steps"},
+#define JOURNAL_OPS_COLUMN(word, ...) [PDNN_JOURNAL_OPS_##word] = {__VA_ARGS__},
+static const struct pdnn_column_def op_columns[] = {
+#include "results/store/columns/journal-ops.inc"
 };
+#undef JOURNAL_OPS_COLUMN
 const struct pdnn_table_def pdnn_journal_ops_def = {
     "journal-ops", "one row per visit and operator, written before the visit's row commits them", op_columns,
     PDNN_JOURNAL_OPS_COLUMNS};

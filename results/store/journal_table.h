@@ -7,45 +7,18 @@
 
 /* A row per visit. */
 enum pdnn_journal_column {
-    PDNN_JOURNAL_SCHEMA,
-    PDNN_JOURNAL_ID,
-    PDNN_JOURNAL_VISIT,
-    PDNN_JOURNAL_STATUS,
-    PDNN_JOURNAL_REASON,
-    PDNN_JOURNAL_STARTED_UTC,
-    PDNN_JOURNAL_PREPARE_NS,
-    PDNN_JOURNAL_PLAN_BYTES,
-    PDNN_JOURNAL_SAMPLES,
-    PDNN_JOURNAL_STEPS_PER_SAMPLE,
-    PDNN_JOURNAL_WARMUPS,
-    PDNN_JOURNAL_TIME_NS_MEDIAN,
-    PDNN_JOURNAL_TIME_NS_MIN,
-    PDNN_JOURNAL_TIME_NS_MEAN,
-    PDNN_JOURNAL_TIME_NS_P10,
-    PDNN_JOURNAL_TIME_NS_P90,
-    PDNN_JOURNAL_TIME_NS_MAD,
-    PDNN_JOURNAL_STAMPED_NS,
-    PDNN_JOURNAL_PROBE_GFLOPS,
-    PDNN_JOURNAL_PROBE_GBS,
-    PDNN_JOURNAL_STOP_REASON,
-    PDNN_JOURNAL_ROW_FLAGS,
-    PDNN_JOURNAL_OPS,
+#define JOURNAL_COLUMN(word, ...) PDNN_JOURNAL_##word,
+#include "results/store/columns/journal.inc"
+#undef JOURNAL_COLUMN
     PDNN_JOURNAL_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_journal_def;
 
 /* A row per visit and op. */
 enum pdnn_journal_ops_column {
-    PDNN_JOURNAL_OPS_ID,
-    PDNN_JOURNAL_OPS_VISIT,
-    PDNN_JOURNAL_OPS_OP,
-    PDNN_JOURNAL_OPS_OP_PASS,
-    PDNN_JOURNAL_OPS_OP_SHAPE,
-    PDNN_JOURNAL_OPS_LAYER,
-    PDNN_JOURNAL_OPS_IMPLEMENTATION,
-    PDNN_JOURNAL_OPS_EXECUTIONS,
-    PDNN_JOURNAL_OPS_REORDER_BYTES,
-    PDNN_JOURNAL_OPS_TIME_NS,
+#define JOURNAL_OPS_COLUMN(word, ...) PDNN_JOURNAL_OPS_##word,
+#include "results/store/columns/journal-ops.inc"
+#undef JOURNAL_OPS_COLUMN
     PDNN_JOURNAL_OPS_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_journal_ops_def;

@@ -18,34 +18,11 @@
 #define COUNT  .kind = PDNN_KIND_COUNT
 #define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
 
-static const struct pdnn_column_def columns[PDNN_LIBRARY_COLUMNS] = {
-    [PDNN_LIBRARY_CONTEXT] =
-        {"context",
-         .help =
-             "hash of all that times depend on besides the operator: program, library, processor, caches, cores, "
-             "threads and their binding, isa, environment variables"},
-    [PDNN_LIBRARY_HOST] = {"host", .help = "name of the machine"},
-    [PDNN_LIBRARY_SOFTWARE] = {"software", .help = "library behind the backend, with its version"},
-    [PDNN_LIBRARY_STARTED_UTC] = {"started_utc", .help = "start of the measurement"},
-    [PDNN_LIBRARY_OPERATOR] =
-        {"operator",
-         .help =
-             "backend, threads, isa, op/pass/shape, implementation in brackets; then the bytes of each operand with "
-             "the bytes that the model touches between its last use and this one"},
-    [PDNN_LIBRARY_STATUS] = {"status", .help = "outcome, as in results.csv"},
-    [PDNN_LIBRARY_REASON] = {"reason", .help = "why it is not ok"},
-    [PDNN_LIBRARY_FOOTPRINT_BYTES] = {"footprint_bytes", .unit = "bytes", COUNT,
-                                      .help = "memory that it was measured in, with what ran before it"},
-    [PDNN_LIBRARY_SAMPLES] = {"samples", .unit = "samples", COUNT, .help = "number of timed samples"},
-    [PDNN_LIBRARY_RUNS_PER_SAMPLE] = {"runs_per_sample", .unit = "runs", COUNT,
-                                      .help = "runs per sample; times are per run"},
-    [PDNN_LIBRARY_TIME_NS_MEDIAN] = {"time_ns_median", .unit = "ns", NUMBER,
-                                     .help = "mean over the middle half of the samples"},
-    [PDNN_LIBRARY_TIME_NS_MIN] = {"time_ns_min", .unit = "ns", NUMBER, .help = "minimum of the samples"},
-    [PDNN_LIBRARY_TIME_NS_MAD] = {"time_ns_mad", .unit = "ns", NUMBER,
-                                  .help = "median absolute deviation of the samples"},
-    [PDNN_LIBRARY_ROW_FLAGS] = {"row_flags", .help = "flags as in journal.csv"},
+#define LIBRARY_COLUMN(word, ...) [PDNN_LIBRARY_##word] = {__VA_ARGS__},
+static const struct pdnn_column_def columns[] = {
+#include "results/store/columns/operators.inc"
 };
+#undef LIBRARY_COLUMN
 const struct pdnn_table_def pdnn_library_def = {
     "operators", "one row per measurement of an operator, which compose adds", columns, PDNN_LIBRARY_COLUMNS};
 
