@@ -13,8 +13,9 @@ struct entry {
     uint32_t gradient; /* so far in this micro-step; or ONE or PDNN_NONE */
     uint32_t sum;      /* weight: its gradient summed over earlier micro-steps, or PDNN_NONE */
     uint32_t copy;     /* its recomputed copy, or PDNN_NONE */
-    bool wanted;       /* a weight, or computed from one */
-    bool in_sum;       /* the contribution of this micro-step is already in the sum */
+    uint32_t first_reader, end_reader; /* forward nodes that read it lie in there */
+    bool wanted;                       /* a weight, or computed from one */
+    bool in_sum;                       /* the contribution of this micro-step is already in the sum */
 };
 
 struct pdnn_backward {
@@ -63,6 +64,12 @@ uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor)
 
 const struct pdnn_graph *pdnn_backward_graph(const struct pdnn_backward *backward) {
     return backward->graph;
+}
+
+struct pdnn_readers pdnn_backward_readers(const struct pdnn_backward *backward, uint32_t tensor) {
+    uint32_t origin = origin_of(backward, tensor);
+    const struct entry *entry = own_entry(backward, origin);
+    return (struct pdnn_readers){origin, entry->first_reader, entry->end_reader};
 }
 
 static bool is_weight(const struct pdnn_graph *graph, uint32_t tensor) {
@@ -169,8 +176,12 @@ static void mark_wanted(struct pdnn_backward *backward) {
     for (size_t i = backward->first_node; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         bool any = false;
-        for (int k = 0; k < node->n_inputs; k++)
-            any = any || pdnn_backward_wants(backward, node->input[k]);
+        for (int k = 0; k < node->n_inputs; k++) {
+            struct entry *entry = entry_of(backward, node->input[k]);
+            any = any || entry->wanted;
+            entry->first_reader = entry->end_reader ? entry->first_reader : (uint32_t)i;
+            entry->end_reader = (uint32_t)i + 1;
+        }
         for (int k = 0; k < node->n_outputs; k++)
             entry_of(backward, node->output[k])->wanted = any;
     }

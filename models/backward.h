@@ -33,8 +33,14 @@ bool pdnn_backward_wants(const struct pdnn_backward *backward, uint32_t tensor);
  * may be passed on, but must not be a node's input. */
 uint32_t pdnn_backward_of(const struct pdnn_backward *backward, uint32_t tensor);
 
-/* The graph so far, to see who else reads a tensor. */
+/* The graph so far. */
 const struct pdnn_graph *pdnn_backward_graph(const struct pdnn_backward *backward);
+
+/* All nodes of the forward pass that read a tensor, or the one it is a copy of, lie between two nodes. */
+struct pdnn_readers {
+    uint32_t tensor, first, end;
+};
+struct pdnn_readers pdnn_backward_readers(const struct pdnn_backward *backward, uint32_t tensor);
 
 /* Appends a pass of the forward node's op that computes the gradient of `target` from inputs (ended by
  * PDNN_NONE). A second contribution to the same target is added to the first by an `add` node. */

@@ -3,6 +3,7 @@
 #include "models/attributes.h"
 #include "models/op.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* A gradient that an update reads, and where it is complete. */
@@ -53,18 +54,12 @@ static void find_parts(struct distribution *of, uint32_t *writer) {
     }
 }
 
-/* By writer, and by tensor where one node writes several; few parts, so insertion will do. */
-static void sort_parts(struct distribution *of) {
-    for (size_t i = 1; i < of->n_parts; i++) {
-        struct part part = of->parts[i];
-        size_t at = i;
-        for (;
-             at > 0 && (of->parts[at - 1].writer > part.writer ||
-                        (of->parts[at - 1].writer == part.writer && of->parts[at - 1].tensor > part.tensor));
-             at--)
-            of->parts[at] = of->parts[at - 1];
-        of->parts[at] = part;
-    }
+/* By writer, and by tensor where one node writes several. */
+static int compare_parts(const void *left, const void *right) {
+    const struct part *a = left, *b = right;
+    if (a->writer != b->writer)
+        return a->writer < b->writer ? -1 : 1;
+    return (a->tensor > b->tensor) - (a->tensor < b->tensor);
 }
 
 static void fill_buckets(struct distribution *of) {
@@ -138,7 +133,7 @@ void pdnn_distribute(const struct pdnn_instance *instance, struct pdnn_graph *gr
         return;
     }
     find_parts(&of, writer);
-    sort_parts(&of);
+    qsort(of.parts, of.n_parts, sizeof *of.parts, compare_parts);
     fill_buckets(&of);
     for (size_t i = 0; i < of.n_parts; i++) {
         if (graph->tensors[of.parts[i].tensor].dtype != PDNN_F32)

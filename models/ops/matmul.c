@@ -67,14 +67,16 @@ static bool is_part(const struct pdnn_tensor *tensor, const int64_t *attr) {
 
 /* Whether the products that read the tensor use disjoint columns that cover it. Otherwise its gradient is not
  * the columns that they write side by side. */
-static bool is_divided(const struct pdnn_graph *graph, uint32_t tensor, int64_t column, int64_t width) {
+static bool is_divided(const struct pdnn_backward *backward, uint32_t tensor, int64_t column, int64_t width) {
+    const struct pdnn_graph *graph = pdnn_backward_graph(backward);
+    const struct pdnn_readers readers = pdnn_backward_readers(backward, tensor);
     int64_t total = 0, overlapping = 0;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
+    for (uint32_t i = readers.first; i < readers.end; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         const int64_t *attr = node->attr;
         int64_t used = attr[PDNN_MATMUL_HEADS] * attr[PDNN_MATMUL_WIDTH];
-        for (int k = 0; k < node->n_inputs && node->pass == PDNN_FORWARD; k++) {
-            if (node->input[k] != tensor)
+        for (int k = 0; k < node->n_inputs; k++) {
+            if (node->input[k] != readers.tensor)
                 continue;
             if (node->op != &pdnn_op_matmul)
                 return false;
@@ -110,7 +112,7 @@ static void emit(struct pdnn_backward *backward, const struct pdnn_node *node, i
         pdnn_backward_emit(backward, &turned, PDNN_BACKWARD_DATA, target, inputs);
         return;
     }
-    if (!is_divided(graph, target, attr[PDNN_MATMUL_A_COLUMN + k],
+    if (!is_divided(backward, target, attr[PDNN_MATMUL_A_COLUMN + k],
                     attr[PDNN_MATMUL_HEADS] * attr[PDNN_MATMUL_WIDTH])) {
         pdnn_backward_refuse(backward,
                              "matmul: a tensor has a gradient only if the products that read it split "
