@@ -26,8 +26,10 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
     job->sets = pdnn_alloc(job->n_sets + 1, sizeof *job->sets);
     memcpy(job->sets, sets, job->n_sets * sizeof *sets);
     const char *shard = pdnn_argument(arguments, "shard");
-    enum pdnn_status status =
-        pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), getenv, &job->session.shard, err);
+    enum pdnn_status status = pdnn_host_process_check(err);
+    if (status == PDNN_OK)
+        status =
+            pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), getenv, &job->session.shard, err);
     uint32_t n_tasks = status == PDNN_OK ? pdnn_shard_array_tasks(shard, getenv) : 0;
     if (n_tasks && n_tasks < job->session.shard.count)
         pdnn_session_warn(&job->session,

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -96,6 +97,41 @@ static void read_topology(hwloc_const_bitmap_t allowed, struct pdnn_host *host) 
         host->cores_online = host->threads;
 }
 
+/* What ulimit -v (the address space) and -d (data) allow, and what a worker takes of it before any tensor:
+ * its libraries, the stacks of its threads, and the code that they generate. Batch systems set them: PBS by
+ * pvmem, Slurm by VSizeFactor. */
+static const struct {
+    int resource;
+    const char *option;
+    uint64_t needed_bytes;
+} process_limits[] = {{RLIMIT_AS, "-v", UINT64_C(640) << 20}, {RLIMIT_DATA, "-d", UINT64_C(512) << 20}};
+
+/* The least that is left for tensors; UINT64_MAX: no limit. */
+static uint64_t process_limit(const char **option) {
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < sizeof process_limits / sizeof *process_limits; i++) {
+        struct rlimit limit;
+        if (getrlimit((__rlimit_resource_t)process_limits[i].resource, &limit) != 0 ||
+            limit.rlim_cur == RLIM_INFINITY)
+            continue;
+        uint64_t needed = process_limits[i].needed_bytes;
+        uint64_t left = limit.rlim_cur > needed ? limit.rlim_cur - needed : 0;
+        if (left < least) {
+            least = left;
+            *option = process_limits[i].option;
+        }
+    }
+    return least;
+}
+
+enum pdnn_status pdnn_host_process_check(struct pdnn_err *err) {
+    const char *option = "";
+    if (process_limit(&option))
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_IO,
+                     "ulimit %s allows too little memory for a worker and its libraries; raise it", option);
+}
+
 static void apply_limits(const struct pdnn_host_source *source, struct pdnn_host *host) {
     int64_t num_threads;
     struct pdnn_cgroup cgroup;
@@ -113,6 +149,10 @@ static void apply_limits(const struct pdnn_host_source *source, struct pdnn_host
     pdnn_hostfiles_memory(source->root, &host->memory_bytes, &host->memory_limit_bytes);
     if (cgroup.headroom_bytes < host->memory_limit_bytes)
         host->memory_limit_bytes = cgroup.headroom_bytes;
+    const char *option;
+    uint64_t process_bytes = *source->root ? UINT64_MAX : process_limit(&option);
+    if (process_bytes < host->memory_limit_bytes)
+        host->memory_limit_bytes = process_bytes;
 }
 
 static void read_names(const struct pdnn_host_source *source, struct pdnn_host *host) {

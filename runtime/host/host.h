@@ -45,6 +45,9 @@ struct pdnn_host_source {
 enum pdnn_status pdnn_host_read_from(const struct pdnn_host_source *source, struct pdnn_host *host,
                                      struct pdnn_err *err);
 
+/* PDNN_IO if ulimit -v or -d leaves a worker no memory. */
+enum pdnn_status pdnn_host_process_check(struct pdnn_err *err);
+
 /* PDNN_IO if cores that were there when the host was read are no longer this process's: "cores 3, 5 were
  * taken away ...". */
 enum pdnn_status pdnn_host_cores_check(const struct pdnn_host *host, struct pdnn_err *err);

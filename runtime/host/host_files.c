@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 
 /* Enough for /proc/cpuinfo on the largest machines. */
 enum { FILE_LIMIT_BYTES = 16 << 20 };
@@ -130,6 +131,11 @@ void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *av
         (pdnn_hostfiles_entry(text, "MemAvailable:", &kib) || pdnn_hostfiles_entry(text, "MemFree:", &kib)))
         *available_bytes = kib * 1024;
     free(text);
+    struct sysinfo kernel; /* some services see a /proc without meminfo */
+    if (!*available_bytes && !*root && sysinfo(&kernel) == 0) {
+        *total_bytes = (uint64_t)kernel.totalram * kernel.mem_unit;
+        *available_bytes = ((uint64_t)kernel.freeram + kernel.bufferram) * kernel.mem_unit;
+    }
 }
 
 void pdnn_hostfiles_governor(const char *root, int pu, char governor[PDNN_HOST_TEXT]) {

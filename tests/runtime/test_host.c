@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -467,6 +468,38 @@ static void test_host_cores_check_says_which(void **state) {
     assert_int_equal(pdnn_host_cores_check(&host, &err), PDNN_OK);
 }
 
+/* ulimit -d, and the same for -v: what a worker needs for itself is not for tensors. */
+static void test_host_read_respects_ulimit(void **state) {
+    static const struct {
+        int resource;
+        uint64_t limit, most;
+        enum pdnn_status status;
+    } rows[] = {{RLIMIT_DATA, UINT64_C(1536) << 20, UINT64_C(1) << 30, PDNN_OK},
+                {RLIMIT_DATA, UINT64_C(256) << 20, 0, PDNN_IO},
+                {RLIMIT_AS, UINT64_C(1664) << 20, UINT64_C(1) << 30, PDNN_OK},
+                {RLIMIT_AS, UINT64_C(600) << 20, 0, PDNN_IO}};
+    (void)state;
+#ifdef __SANITIZE_ADDRESS__
+    skip(); /* its own maps are larger */
+#endif
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct rlimit usual, limit;
+        struct pdnn_host host;
+        struct pdnn_err err = {0};
+        assert_int_equal(getrlimit((__rlimit_resource_t)rows[i].resource, &usual), 0);
+        limit = (struct rlimit){rows[i].limit, usual.rlim_max};
+        if (usual.rlim_cur != RLIM_INFINITY)
+            continue;
+        assert_int_equal(setrlimit((__rlimit_resource_t)rows[i].resource, &limit), 0);
+        enum pdnn_status read = pdnn_host_read(&host, &err), status = pdnn_host_process_check(&err);
+        assert_int_equal(setrlimit((__rlimit_resource_t)rows[i].resource, &usual), 0);
+        assert_int_equal(read, PDNN_OK);
+        assert_int_equal(status, rows[i].status);
+        assert_true(host.memory_limit_bytes <= rows[i].most);
+        assert_int_equal(pdnn_host_process_check(&err), PDNN_OK);
+    }
+}
+
 static void test_quota_stops_read_rows(void **state) {
     static const struct {
         struct file files[5];
@@ -515,6 +548,7 @@ int main(void) {
         cmocka_unit_test(test_openmp_sort_effects),
         cmocka_unit_test(test_openmp_tell_reasons),
         cmocka_unit_test(test_host_cores_check_says_which),
+        cmocka_unit_test(test_host_read_respects_ulimit),
         cmocka_unit_test(test_quota_stops_read_rows),
         cmocka_unit_test(test_host_places_text),
     };

@@ -166,7 +166,9 @@ enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err) {
     const struct pdnn_worker_start start = {host, isa, memory_limit_bytes};
     struct pdnn_welcome welcome, again;
-    enum pdnn_status status = start_once(worker, &start, "", &welcome, err);
+    enum pdnn_status status = pdnn_host_process_check(err);
+    if (status == PDNN_OK)
+        status = start_once(worker, &start, "", &welcome, err);
     if (status != PDNN_OK || !welcome.variables[0])
         return status;
     pdnn_worker_stop(worker);

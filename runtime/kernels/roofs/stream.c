@@ -66,9 +66,10 @@ enum pdnn_status pdnn_stream_create(struct pdnn_stream *stream, int64_t threads,
             madvise(slice, mapped_bytes(&made), MADV_HUGEPAGE); /* a hint, as for the blocks of plans */
     }
     if (!complete) {
+        pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate %zu bytes for each of %lld threads", made.slice_bytes,
+                  (long long)threads);
         pdnn_stream_destroy(&made);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate %zu bytes for each of %lld threads",
-                         made.slice_bytes, (long long)threads);
+        return PDNN_NO_MEMORY;
     }
 #pragma omp parallel num_threads((int)threads)
     touch(&made, omp_get_thread_num());
