@@ -1,10 +1,18 @@
 #include "base/visible.h"
 #include "cli/print/console.h"
 #include "cli/args/registry.h"
-#include "results/import/paradnn_json.h"
+#include "results/import/importer.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+
+#define NAME(word)     #word,
+#define FUNCTION(word) pdnn_import_##word,
+static const char *const formats[] = {PDNN_IMPORTERS(NAME) NULL};
+static enum pdnn_status (*const importers[])(const struct pdnn_import_request *request,
+                                             struct pdnn_import_result *result,
+                                             struct pdnn_err *err) = {PDNN_IMPORTERS(FUNCTION)};
 
 static const char *const paragraphs[] = {
     "Makes a result directory of a JSON file that ParaDnn shipped, so that compare, fit and plot work on "
@@ -26,6 +34,7 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false, "the new result directory (required)"},
+    {"from", 0, "FORMAT", formats, false, "what FILE is (default: paradnn_json)"},
     {"set", 0, "PARAMETER=VALUE", NULL, true,
      "a hyper-parameter or run setting that labels do not say, "
      "for example --set dtype=bf16; may be repeated"},
@@ -61,6 +70,8 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+    const char *from = pdnn_argument(arguments, "from");
+    size_t format = 0;
     struct pdnn_import_result result = {0};
     struct pdnn_import_request request = {
         .path = arguments->operands[0],
@@ -75,7 +86,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (pdnn_argument_number(arguments, "shards", 1, 1 << 20, &request.shards, err) != PDNN_OK)
         return err->status;
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
-    enum pdnn_status status = pdnn_import_paradnn(&request, &result, err);
+    while (from && strcmp(formats[format], from) != 0)
+        format++;
+    enum pdnn_status status = importers[format](&request, &result, err);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
     *some_failed = result.left_out > 0;

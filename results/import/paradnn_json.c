@@ -1,5 +1,14 @@
+/* The JSON files that ParaDnn shipped, as a result directory: labels become instances, states become
+ * statuses, and what the files say about an instance is kept beside it in imported.csv. Costs and rates in
+ * results.csv follow from the instance as in a sweep, since ParaDnn's profiler also counted the first layer's
+ * gradient of the data, which no program needs.
+ *
+ * A file is one object of parallel lists. For the instances that ran: `labels`
+ * (layer_32-node_512-input_8000-output_200-bs_1024), `params`, `fl` (GFLOP per step), `flops` (GFLOP/s),
+ * `intensity` (FLOP per byte of parameters), `step_per_sec`, `example_per_sec`; for those that did not:
+ * `err_jobs` (labels) and `states`. */
 #define _POSIX_C_SOURCE 200809L
-#include "results/import/paradnn_json.h"
+#include "results/import/importer.h"
 #include "base/file.h"
 #include "base/nearby.h"
 #include "base/texts.h"
@@ -415,8 +424,8 @@ static char *name_of(const char *path, struct pdnn_arena *arena) {
     return pdnn_arena_printf(arena, "%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
 }
 
-enum pdnn_status pdnn_import_paradnn(const struct pdnn_import_request *request,
-                                     struct pdnn_import_result *result, struct pdnn_err *err) {
+enum pdnn_status pdnn_import_paradnn_json(const struct pdnn_import_request *request,
+                                          struct pdnn_import_result *result, struct pdnn_err *err) {
     struct pdnn_import_request named = *request;
     struct import im = {.request = &named};
     if (!named.host)

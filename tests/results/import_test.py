@@ -144,8 +144,8 @@ class Import(unittest.TestCase):
 
     def test_same_bytes(self):
         self.write("gpu_fc.json", GOOD)
-        for name in ("one", "two"):
-            self.paradnn("import", "gpu_fc.json", "-o", name)
+        for name, options in (("one", []), ("two", ["--from", "paradnn_json"])):
+            self.paradnn("import", "gpu_fc.json", "-o", name, *options)
         for name in sorted(os.listdir(self.path("one"))):
             with open(self.path("one", name), "rb") as one, open(self.path("two", name), "rb") as two:
                 self.assertEqual(one.read(), two.read(), name)
@@ -186,6 +186,9 @@ class Import(unittest.TestCase):
         lists = copy.deepcopy(GOOD)
         lists[key][at] = value
         return lists
+
+    def test_unknown_format(self):
+        self.refused("{}", "paradnn_json", "--from", "paradnn_jsn")
 
     def test_not_the_format(self):
         whole = json.dumps(GOOD)
