@@ -57,6 +57,7 @@ MAY_INCLUDE = {
     "cli": [*SESSION, *RESULTS, "runtime/driver", "runtime/data", "gen", *OUTSIDE_FACTS],
 }
 SOFT_LINES, HARD_LINES = 300, 700
+FOLDER_UNITS = 17
 MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
 LEFT_OPEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 GOTO = re.compile(r"\bgoto\s+(\w+)")
@@ -240,6 +241,18 @@ def check_words(root):
             if name.endswith((".c", ".h")) and line.rstrip() != line:
                 bad.append(f"{name}:{number}: trailing space")
     return bad
+
+
+def check_folders(root):
+    """In some rooms, a folder has about fifteen units (x.c and x.h) besides those that a list in meson.build names: one job, not a heap."""
+    listed = {word for words in re.findall(r"^\w+ = \[(.*?)\]", "\n".join(lines(root, "meson.build")), re.M | re.S)
+              for word in re.findall(r"'(\w+)'", words)}
+    units = {}
+    for name in files(root, ".c", ".h"):
+        folder, stem = os.path.split(os.path.splitext(name)[0])
+        if name.startswith(OUTSIDE) and stem not in listed:
+            units.setdefault(folder, set()).add(stem)
+    return [f"{folder}: {len(found)} units, the limit is {FOLDER_UNITS}" for folder, found in units.items() if len(found) > FOLDER_UNITS]
 
 
 def check_language(root):
