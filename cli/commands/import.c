@@ -62,6 +62,12 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
         fprintf(stderr, "\nthe file's over the instances', median: parameters %.3g, FLOP of a step %.3g",
                 result->params_ratio, result->flop_ratio);
     fprintf(stderr, "\ntables: %s/results.csv, imported.csv\n", pdnn_visible(shown, output));
+    if (result->mislabeled)
+        fprintf(
+            stderr,
+            "paradnn: %zu of %zu instances that ran have other numbers of parameters than the models that "
+            "their labels name, so their rates mean nothing (flag mislabeled)\n",
+            result->mislabeled, result->counts[PDNN_OUTCOME_OK]);
     if (!result->left_out)
         return;
     fprintf(stderr, "paradnn: %zu of %zu labels are left out%s:\n%s", result->left_out,

@@ -30,6 +30,7 @@ struct pdnn_import_result {
     /* Medians over the instances that ran of what the file says over what the instance has; NaN if none ran.
      */
     double params_ratio, flop_ratio;
+    size_t mislabeled; /* instances that ran whose parameters differ by more than 5 %; they have the flag */
 };
 
 /* An importer writes results.csv, an ops.csv without rows, environment.yaml and what else the file says, or

@@ -208,6 +208,13 @@ static void set_times(struct row *row, const struct imported *imported) {
     pdnn_result_set_number(result, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, flop / bytes);
 }
 
+/* A label and numbers of different models: rates would be of neither. ParaDnn's own scripts wrote some. */
+static bool is_mislabeled(const struct row *row, const struct imported *imported) {
+    static const double most = 0.05; /* the files have four digits */
+    const double params = (double)row->totals.params;
+    return fabs(imported->params - params) > most * params;
+}
+
 static void add_row(struct import *im, struct row *made, enum pdnn_outcome outcome, const char *reason,
                     const struct imported *imported) {
     const double numbers[] = {imported->params,      imported->step_flop_count,
@@ -222,8 +229,14 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
     pdnn_result_set_text(&made->result, PDNN_RESULT_HOST, im->request->host);
     if (made->has_totals)
         pdnn_result_set_totals(&made->result, &made->totals);
-    if (outcome == PDNN_OUTCOME_OK)
+    if (outcome == PDNN_OUTCOME_OK) {
+        bool is_other = is_mislabeled(made, imported);
+        char flags[PDNN_FLAGS_TEXT];
         set_times(made, imported);
+        im->result.mislabeled += is_other;
+        pdnn_result_set_text(&made->result, PDNN_RESULT_ROW_FLAGS,
+                             pdnn_flags_format(is_other ? PDNN_FLAG_MISLABELED : 0, flags));
+    }
     pdnn_table_set_text(&im->imported, row, ID, id);
     pdnn_table_set_text(&im->imported, row, LABEL, imported->label);
     pdnn_table_set_text(&im->imported, row, STATE, imported->state);

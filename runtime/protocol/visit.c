@@ -101,6 +101,10 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "'paradnn compose --calibrate N' runs models for that"},
     {"quota", "a control group's quota stopped its threads during a visit, so times are those of the quota",
      "ask for whole cores (cpu.max, --cpus), or take fewer with run.threads"},
+    {"mislabeled",
+     "imported: the file's number of parameters differs by more than 5 % from that of the model that its label "
+     "names, so the row's rates are of neither",
+     "correct the labels in the file, or what --set says"},
 };
 
 /* Index of the row with a name of this length, or count. */

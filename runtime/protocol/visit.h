@@ -72,11 +72,13 @@ enum pdnn_flag {
     /* besides composed: from all rounds of operators together (session/compose/intervals.c) */
     PDNN_FLAG_SETTLED = 1 << 12,
     PDNN_FLAG_QUOTA = 1 << 13, /* a control group's quota stopped its threads during the visit */
+    /* imported rows: the file's number of parameters is not that of the model that its label names */
+    PDNN_FLAG_MISLABELED = 1 << 14,
 };
 
-enum { PDNN_FLAG_COUNT = 14 };
+enum { PDNN_FLAG_COUNT = 15 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
-enum { PDNN_FLAGS_TEXT = 128 };
+enum { PDNN_FLAGS_TEXT = 144 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 

@@ -61,6 +61,17 @@ class Import(unittest.TestCase):
         with open(self.path(*names), newline="", encoding="utf-8") as file:
             return list(csv.DictReader(file))
 
+    def test_labels_of_other_models_are_flagged(self):
+        """As ParaDnn's scripts wrote: labels with inputs and outputs of models that ran with others."""
+        wrong = dict(RAN[1], params=RAN[1]["params"] * 1.06)
+        near = dict(RAN[2], params=RAN[2]["params"] * 1.04)
+        self.write("gpu_fc.json", shipped([RAN[0], wrong, near]))
+        done = self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
+        self.assertIn("paradnn: 1 of 3 instances that ran have other numbers of parameters", done.stderr)
+        self.assertEqual([row["row_flags"] for row in self.rows("gpu.results", "results.csv")], ["", "mislabeled", ""])
+        self.write("good.json", shipped(RAN))
+        self.assertNotIn("other numbers of parameters", self.paradnn("import", "good.json", "-o", "good.results").stderr)
+
     def test_fully_connected(self):
         self.write("gpu_fc.json", GOOD)
         done = self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
