@@ -48,12 +48,11 @@ static void ignore(void *user, const char *text) {
     (void)text;
 }
 
-static void note_visit(struct reading *reading, size_t number, const struct pdnn_scanned_visit *scanned) {
-    char today[PDNN_ID_TEXT];
+static bool note_visit(void *user, size_t number, size_t id, const struct pdnn_scanned_visit *scanned) {
+    struct reading *reading = user;
     struct pace *pace = &reading->pace[number];
-    const char *text = pdnn_row_id(&scanned->fields, today);
+    const struct pdnn_merge_job *job = &reading->job;
     const struct pdnn_visit visit = pdnn_row_visit(&scanned->fields);
-    const size_t id = pdnn_texts_add(&reading->job.ids, text);
     if (visit.started_unix_ms) {
         bool is_first = !pace->last_ms;
         pace->first_ms =
@@ -63,9 +62,10 @@ static void note_visit(struct reading *reading, size_t number, const struct pdnn
     pace->visits++;
     reading->seen = pdnn_grow(reading->seen, &reading->room, reading->n_seen, sizeof *reading->seen);
     reading->seen[reading->n_seen++] = (struct seen){
-        (uint32_t)id,   (uint32_t)number, pdnn_merge_host_of(&reading->job.source[number], text),
+        (uint32_t)id,   (uint32_t)number, pdnn_merge_host_of(&job->source[number], job->ids.text[id]),
         visit.outcome,  visit.flags,      visit.started_unix_ms,
         visit.median_ns};
+    return true;
 }
 
 /* As a merge sorts them: by instance, host and start. Of two that are equal, one is a copy. */
@@ -167,16 +167,8 @@ static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *
     struct pdnn_host host;
     enum pdnn_status status = pdnn_host_read(&host, err);
     for (size_t i = 0; i < reading->job.n_sources && status == PDNN_OK; i++) {
-        struct pdnn_journal_scan *scan = &reading->job.source[i].scan;
         note_source(reading, &host, i);
-        pdnn_journal_scan_rewind(scan);
-        for (bool done = false; status == PDNN_OK && !done;) {
-            struct pdnn_scanned_visit visit;
-            status = pdnn_journal_scan_next(scan, &visit, &done, err);
-            if (status == PDNN_OK && !done)
-                note_visit(reading, i, &visit);
-        }
-        pdnn_journal_scan_rest(scan);
+        status = pdnn_merge_scan(&reading->job, i, note_visit, reading, err);
     }
     return status;
 }

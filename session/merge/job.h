@@ -67,8 +67,12 @@ struct pdnn_merge_job {
     char *spec_text;
     char **specs; /* those that differ, of a union */
     size_t n_specs, spec_room;
-    struct pdnn_session session;      /* what the spec asked for, on the largest of the hosts */
-    struct pdnn_texts ids;            /* in the order they were found, in today's form */
+    struct pdnn_session session; /* what the spec asked for, on the largest of the hosts */
+    struct pdnn_texts ids;       /* in the order they were found, in today's form */
+    /* An id as it stands in a file, quotes included, and its number: most rows need nothing more. */
+    struct pdnn_texts spellings;
+    size_t *of_spelling;
+    size_t spellings_room;
     struct pdnn_merge_instance *of;   /* by id */
     size_t *order;                    /* ids in the order of the merged journal */
     size_t *id_of_task;               /* by task: its id, or SIZE_MAX */
@@ -87,6 +91,13 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
 enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err);
 void pdnn_merge_close_sources(struct pdnn_merge_job *job);
+
+/* Scans a source from its front: `each` gets every visit with the number of its instance among job->ids, and
+ * says whether to go on. */
+typedef bool pdnn_merge_each(void *user, size_t source, size_t instance,
+                             const struct pdnn_scanned_visit *visit);
+enum pdnn_status pdnn_merge_scan(struct pdnn_merge_job *job, size_t source, pdnn_merge_each *each, void *user,
+                                 struct pdnn_err *err);
 /* UINT32_MAX if it is not known. */
 uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id);
 

@@ -51,12 +51,10 @@ struct rows {
     size_t most_places;
     struct place *places;
     size_t n_places, places_room;
-    bool overflowed;  /* there were more visits than places */
-    uint32_t *sorted; /* places by instance, in the order of scanning */
-    /* The instance as it stands in a file, quotes included, to its number: most rows need nothing more. */
-    struct pdnn_texts spellings;
-    size_t *of_spelling;
-    size_t spellings_room, instances_room;
+    bool is_first;                      /* the scan that finds the instances */
+    bool overflowed;                    /* there were more visits than places */
+    uint32_t *sorted;                   /* places by instance, in the order of scanning */
+    size_t n_instances, instances_room; /* that the job has counts of */
     size_t batch_from, batch_end; /* places in the order of the merged journal; instances in it get places */
     struct row *row;              /* of the instance at hand */
     size_t row_room;
@@ -67,42 +65,6 @@ struct rows {
     size_t conflicts_noted;
     struct writer visits_file, ops_file;
 };
-
-/* The number of an instance that is spelt in this way for the first time. */
-static enum pdnn_status new_spelling(struct rows *rows, const char *spelt, size_t *number,
-                                     struct pdnn_err *err) {
-    struct pdnn_merge_job *job = rows->job;
-    char plain[PDNN_ID_TEXT], today[PDNN_ID_TEXT];
-    size_t quoted = *spelt == '"', length = strlen(spelt) - 2 * quoted;
-    if (length >= sizeof plain)
-        return pdnn_fail(err, PDNN_INVALID, "the id '%.60s...' is too long", spelt);
-    memcpy(plain, spelt + quoted, length);
-    plain[length] = 0;
-    size_t before = job->ids.count;
-    job->of = pdnn_grow(job->of, &rows->instances_room, before, sizeof *job->of);
-    *number = pdnn_texts_add(&job->ids, pdnn_instance_reprint(plain, today));
-    if (*number == before)
-        job->of[before] = (struct pdnn_merge_instance){0};
-    return PDNN_OK;
-}
-
-static enum pdnn_status find_instance(struct rows *rows, struct pdnn_piece id, size_t *number,
-                                      struct pdnn_err *err) {
-    char spelt[PDNN_ID_TEXT + 2];
-    if (id.length >= sizeof spelt)
-        return pdnn_fail(err, PDNN_INVALID, "the id '%.60s...' is too long", id.text);
-    memcpy(spelt, id.text, id.length);
-    spelt[id.length] = 0;
-    size_t before = rows->spellings.count;
-    size_t spelling = pdnn_texts_add(&rows->spellings, spelt);
-    rows->of_spelling =
-        pdnn_grow(rows->of_spelling, &rows->spellings_room, before, sizeof *rows->of_spelling);
-    enum pdnn_status status = PDNN_OK;
-    if (spelling == before)
-        status = new_spelling(rows, spelt, &rows->of_spelling[before], err);
-    *number = rows->of_spelling[spelling];
-    return status;
-}
 
 static void note_place(struct rows *rows, size_t source, size_t instance,
                        const struct pdnn_scanned_visit *visit) {
@@ -116,44 +78,39 @@ static void note_place(struct rows *rows, size_t source, size_t instance,
                        (uint32_t)source, instance};
 }
 
-/* Scans all sources. The first scan counts; later ones look for the instances of a batch. */
-static enum pdnn_status scan_source(struct rows *rows, size_t number, bool is_first, struct pdnn_err *err) {
+/* The first scan counts; later ones look for the instances of a batch. Visits that came after the first are
+ * left for another merge. */
+static bool take_visit(void *user, size_t number, size_t instance, const struct pdnn_scanned_visit *visit) {
+    struct rows *rows = user;
     struct pdnn_merge_job *job = rows->job;
     struct pdnn_merge_source *source = &job->source[number];
-    enum pdnn_status status = PDNN_OK;
-    pdnn_journal_scan_rewind(&source->scan);
-    for (bool done = false; status == PDNN_OK && !done;) {
-        struct pdnn_scanned_visit visit;
-        size_t instance = 0;
-        status = pdnn_journal_scan_next(&source->scan, &visit, &done, err);
-        if (status == PDNN_OK && !done)
-            status = find_instance(rows, visit.fields.id, &instance, err);
-        if (status != PDNN_OK || done)
-            break;
-        /* Visits that came after the first scan are left for another merge. */
-        if (is_first) {
-            job->of[instance].found++;
-            source->end = visit.offset + visit.line.length;
-        } else if (visit.offset >= source->end) {
-            break;
-        }
-        size_t at = job->of[instance].start;
-        if (is_first || (at >= rows->batch_from && at < rows->batch_end))
-            note_place(rows, number, instance, &visit);
+    if (instance == rows->n_instances) {
+        job->of = pdnn_grow(job->of, &rows->instances_room, instance, sizeof *job->of);
+        job->of[rows->n_instances++] = (struct pdnn_merge_instance){0};
     }
-    if (status == PDNN_OK && is_first && source->scan.torn)
-        pdnn_merge_note(job, "%s/journal.csv: an incomplete last row was left out", source->path);
-    pdnn_journal_scan_rest(&source->scan);
-    return status;
+    if (rows->is_first) {
+        job->of[instance].found++;
+        source->end = visit->offset + visit->line.length;
+    } else if (visit->offset >= source->end) {
+        return false;
+    }
+    size_t at = job->of[instance].start;
+    if (rows->is_first || (at >= rows->batch_from && at < rows->batch_end))
+        note_place(rows, number, instance, visit);
+    return true;
 }
 
 static enum pdnn_status scan_all(struct rows *rows, bool is_first, struct pdnn_err *err) {
+    struct pdnn_merge_job *job = rows->job;
     enum pdnn_status status = PDNN_OK;
     rows->n_places = 0;
     rows->overflowed = false;
-    for (size_t i = 0; i < rows->job->n_sources && status == PDNN_OK; i++) {
-        status = scan_source(rows, i, is_first, err);
-        if (status == PDNN_OK && pdnn_merge_is_stopped(rows->job))
+    rows->is_first = is_first;
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
+        status = pdnn_merge_scan(job, i, take_visit, rows, err);
+        if (status == PDNN_OK && is_first && job->source[i].scan.torn)
+            pdnn_merge_note(job, "%s/journal.csv: an incomplete last row was left out", job->source[i].path);
+        if (status == PDNN_OK && pdnn_merge_is_stopped(job))
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written");
     }
     return status;
@@ -477,8 +434,6 @@ enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdn
         status = write_all(&rows, err);
     drop_writer(&rows.visits_file);
     drop_writer(&rows.ops_file);
-    pdnn_texts_finish(&rows.spellings);
-    free(rows.of_spelling);
     free(rows.places);
     free(rows.sorted);
     free(rows.row);

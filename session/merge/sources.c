@@ -306,7 +306,45 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
     return status;
 }
 
+static enum pdnn_status find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
+                                      struct pdnn_err *err) {
+    char spelt[PDNN_ID_TEXT + 2], plain[PDNN_ID_TEXT], today[PDNN_ID_TEXT];
+    const size_t quoted = id.length > 1 && *id.text == '"', length = id.length - 2 * quoted;
+    if (length >= sizeof plain)
+        return pdnn_fail(err, PDNN_INVALID, "the id '%.60s...' is too long", id.text);
+    snprintf(spelt, sizeof spelt, "%.*s", (int)id.length, id.text);
+    const size_t before = job->spellings.count, spelling = pdnn_texts_add(&job->spellings, spelt);
+    if (spelling == before) {
+        snprintf(plain, sizeof plain, "%.*s", (int)length, id.text + quoted);
+        job->of_spelling =
+            pdnn_grow(job->of_spelling, &job->spellings_room, before, sizeof *job->of_spelling);
+        job->of_spelling[before] = pdnn_texts_add(&job->ids, pdnn_instance_reprint(plain, today));
+    }
+    *number = job->of_spelling[spelling];
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_merge_scan(struct pdnn_merge_job *job, size_t source, pdnn_merge_each *each, void *user,
+                                 struct pdnn_err *err) {
+    struct pdnn_journal_scan *scan = &job->source[source].scan;
+    enum pdnn_status status = PDNN_OK;
+    pdnn_journal_scan_rewind(scan);
+    for (bool done = false; status == PDNN_OK && !done;) {
+        struct pdnn_scanned_visit visit;
+        size_t instance = 0;
+        status = pdnn_journal_scan_next(scan, &visit, &done, err);
+        if (status == PDNN_OK && !done)
+            status = find_instance(job, visit.fields.id, &instance, err);
+        if (status == PDNN_OK && !done)
+            done = !each(user, source, instance, &visit);
+    }
+    pdnn_journal_scan_rest(scan);
+    return status;
+}
+
 void pdnn_merge_close_sources(struct pdnn_merge_job *job) {
+    pdnn_texts_finish(&job->spellings);
+    free(job->of_spelling);
     for (size_t i = 0; i < job->n_sources; i++) {
         pdnn_journal_scan_close(&job->source[i].scan);
         pdnn_texts_finish(&job->source[i].ids);
