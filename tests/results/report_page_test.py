@@ -279,7 +279,7 @@ class Page(unittest.TestCase):
                  "bins": [row(1, nodes, batch, 1000, 1 + nodes % 13 + batch) for nodes in range(3, 120, 3) for batch in (1, 8)],
                  "zero": [dict(r, pct_of_peak=0 if r["layers"] == 4 else r["gflops"]) for r in several],
                  "wide": [dict(r, pct_of_peak=r["gflops"] ** 3 / 1000) for r in several],
-                 "rates": [dict(r, pct_of_peak="", gflops=r["gflops"] * 1000, in_bounds_flop_count=r["gflops"] * 1e6) for r in several]}
+                 "rates": [dict(r, pct_of_peak="", gflops=r["gflops"] * 1000, in_bounds_flop_count=round(r["gflops"] * 1e6)) for r in several]}
         for name, rows in cases.items():
             with self.subTest(name):
                 self.made_up("heat-" + name, rows)
