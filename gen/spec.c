@@ -99,7 +99,9 @@ static const struct pdnn_key_def measure_keys[] = {
      .max = 10000,
      .fallback = "5",
      .example = "3",
-     .help = "visits to each instance, spread over the sweep"},
+     .help =
+         "visits to each instance, spread over the sweep; up to four times as many while its interval is wider "
+         "than precision and max_time lasts"},
     {.name = "precision",
      .read = pdnn_key_read_percent,
      .offset = offsetof(struct measure, values.precision),
@@ -119,7 +121,9 @@ static const struct pdnn_key_def measure_keys[] = {
      .offset = offsetof(struct measure, values.max_time_ns),
      .fallback = "5s",
      .example = "800ms",
-     .help = "time for an instance, all its visits together"},
+     .help =
+         "time in samples of an instance, all its visits together; what prepares and warms up, and steps with "
+         "stamps, come on top"},
     {.name = "probe",
      .read = pdnn_key_read_switch,
      .offset = offsetof(struct measure, values.probe),

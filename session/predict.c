@@ -1,5 +1,7 @@
 #include "session/predict.h"
 
+#include "runtime/driver/sweep/sweep_schedule.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +23,12 @@ static const double sample_seconds_min = 20e-6, evict_seconds = 0.01;
 
 /* The course of a visit: see runtime/measure/measure. */
 enum { WARM_STEPS = 9, WARM_STEPS_MIN = 2, WARM_SHARE = 4, STAMPS_MIN = 3, STEPS_LEAST = 3 };
+
+/* A visit goes on until it was worth its preparation: see runtime/worker/visit. */
+enum { WORTH = 16 };
+
+/* Samples with the warm-up and the stamped steps around them, over samples alone. */
+#define AROUND_SAMPLES 2.2
 
 /* The measured rates for these threads; a rate is 0 where no row has it. Kernels do not reach the plain
  * multiply-add roof, so the fastest GEMM counts where one was measured. */
@@ -78,18 +86,20 @@ struct pdnn_prediction pdnn_predict_at(const struct pdnn_rates *rates, const str
     struct pdnn_prediction made = {.step = step_seconds(rates, instance, &totals->cost)};
     bool is_cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     double sample = is_cold ? made.step + evict_seconds : fmax(made.step, sample_seconds_min);
-    double fixed = (measure->probe ? probe_seconds : 0) + prepare_seconds +
-                   prepare_seconds_per_gb * (double)totals->memory_bytes * 1e-9;
+    double prepare = prepare_seconds + prepare_seconds_per_gb * (double)totals->memory_bytes * 1e-9;
+    double fixed = (measure->probe ? probe_seconds : 0) + prepare, worth = fmin(WORTH * prepare, share);
     if (fixed + STEPS_LEAST * sample > limit) {
         made.visit = made.rounds = made.total = limit;
         return made;
     }
     double warm = fmax(fmin(WARM_STEPS * sample, share / WARM_SHARE), WARM_STEPS_MIN * sample);
     double taken = fmax(fmin(2 * samples * sample, share - warm), (samples + STAMPS_MIN) * sample);
-    made.visit = fmin(fixed + warm + taken, limit);
-    double in_samples = fmin(samples * sample, taken);
-    double extra = rounds > 1 ? fmin(fmax(max_time / in_samples - rounds, 0), rounds) : 0;
-    made.rounds = rounds * made.visit;
-    made.total = (rounds + extra) * made.visit;
+    made.visit = fmin(fixed + fmax(warm + taken, worth), limit);
+    made.rounds = made.total = rounds * made.visit;
+    /* While intervals are wide there are more visits, until their samples have taken max_time. */
+    double in_samples = fmax(fmin(samples * sample, taken), worth - warm);
+    const double visits = PDNN_SCHEDULE_EXTRA * rounds;
+    if (rounds > 1 && in_samples * rounds < max_time)
+        made.total = fmax(made.rounds, fmin(visits * made.visit, visits * fixed + AROUND_SAMPLES * max_time));
     return made;
 }

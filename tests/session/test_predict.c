@@ -55,14 +55,15 @@ static void test_predict_nominal(void **state) {
     }
 }
 
-/* Extra visits, a warm-up cut short, the least a visit takes, limits.time, a visit that cannot end well. */
+/* Extra visits by number and by time, a warm-up cut short, the least a visit takes, limits.time, a visit that
+ * cannot end well. */
 static void test_predict_visits(void **state) {
     (void)state;
     static const struct {
         double step, visit, visits;
     } rows[] = {
-        {1e-4, 0.02 + 19e-4, 4},
-        {0.3, 0.02 + 1.25 + 3, 4},
+        {1e-4, 0.02 + 16 * 0.005, 8}, /* it goes on for 16 times its preparation */
+        {0.3, 0.02 + 1.25 + 3, (8 * 0.02 + 2.2 * 10) / (0.02 + 1.25 + 3)},
         {1.25, 0.02 + 2 * 1.25 + 8 * 1.25, 2},
         {7, 60, 2},
         {30, 60, 1},
