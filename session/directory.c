@@ -340,12 +340,32 @@ static enum pdnn_status visit_all(struct pdnn_sweep_directory *sweep, struct pdn
     return status;
 }
 
+/* Composed times make an instance done for everybody else, so it would be a surprise that it runs. */
+static void note_composed(const struct pdnn_sweep_directory *sweep) {
+    const struct pdnn_session *session = sweep->session;
+    const size_t rounds = (size_t)session->spec.measure.rounds;
+    char text[128];
+    size_t count = 0;
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_instance_visits of =
+            pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
+        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+        count += !session->tasks[i].closed && standing.rounds[PDNN_METHOD_DIRECT] < rounds &&
+                 pdnn_standing_is_done(&standing, rounds);
+    }
+    if (!count)
+        return;
+    snprintf(text, sizeof text, "%zu of the done instances only have composed times, and run now", count);
+    session->hooks->note(session->hooks->user, text);
+}
+
 enum pdnn_status pdnn_sweep_directory_run(struct pdnn_sweep_directory *sweep,
                                           struct pdnn_sweep_result *result, struct pdnn_err *err) {
     const struct pdnn_session_hooks *hooks = sweep->session->hooks;
     struct pdnn_err tables = {0}, gone = {0};
     hooks->watch(hooks->user);
     pdnn_sweep_directory_resume(sweep);
+    note_composed(sweep);
     const uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_ceilings(sweep, err);
     sweep->roofs_ns = pdnn_clock_ns() - begun_ns;

@@ -225,7 +225,11 @@ class Compose(Case):
 
     def test_a_sweep_runs_what_was_composed(self):
         self.compose("small.yaml", "-o", "a")
-        self.run_paradnn("sweep", "small.yaml", "-o", "a", "--ceilings", self.roofs)
+        composed = [row["method"] for row in self.table("a", "results.csv")].count("composed")
+        sweep = ["sweep", "small.yaml", "-o", "a", "--ceilings", self.roofs]
+        self.assertGreater(composed, 0)
+        self.assertIn(f"{composed} of the done instances only have composed times, and run now\n", self.run_paradnn(*sweep).stderr)
+        self.assertNotIn("composed times", self.run_paradnn(*sweep).stderr)
         self.assertEqual({row["method"] for row in self.table("a", "results.csv")}, {"direct"})
 
     def test_an_operator_that_fails_leaves_its_models_unpredicted(self):
