@@ -38,11 +38,7 @@ enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t thread
     struct pdnn_expand *made = pdnn_alloc(1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "no memory to expand the spec");
-    enum pdnn_status status = pdnn_cost_memo_create(&made->memo, err);
-    if (status != PDNN_OK) {
-        free(made);
-        return status;
-    }
+    made->memo = pdnn_cost_memo_create();
     made->spec = spec;
     made->threads = threads;
     made->with_memory = with_memory;

@@ -37,9 +37,6 @@ enum pdnn_status pdnn_cost_add(struct pdnn_cost *sum, const struct pdnn_cost *co
 enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_totals *totals,
                                  struct pdnn_err *err);
 
-/* From this depth on, costs are affine in the family's depth: the first layer differs from those after it. */
-enum { PDNN_COST_DEPTH_BASE = 1 };
-
 /* The same from an instance. Builds its graph in the arena (which is reset), or two shallow ones if that is
  * enough to tell the counts of its depth, and, with_memory, the peak (models/partners.h). The peak is that of
  * the instance as it runs, with `layers_run` layers. Otherwise memory_bytes is 0. */
@@ -51,7 +48,7 @@ enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct
  * they are. The numbers are those of pdnn_cost_instance, to the last bit, and so are its errors. The size is
  * bounded: what has to go is computed again. */
 struct pdnn_cost_memo; /* opaque */
-enum pdnn_status pdnn_cost_memo_create(struct pdnn_cost_memo **memo, struct pdnn_err *err);
+struct pdnn_cost_memo *pdnn_cost_memo_create(void);
 void pdnn_cost_memo_destroy(struct pdnn_cost_memo *memo);
 
 /* pdnn_cost_instance. The arena is reset, and stays empty if no graph had to be built. */

@@ -52,7 +52,8 @@ struct shape {
     struct pair *pairs;
 };
 
-enum { MOST_EXCEPTIONS = 8, MOST_SHAPES = 2 };
+/* From the base on, counts are affine in the family's depth: the first layer differs from those after it. */
+enum { MOST_EXCEPTIONS = 8, MOST_SHAPES = 2, COST_DEPTH_BASE = 1 };
 
 /* What is known of the instances with one key: at one minibatch, or, with two of them, of all for which the
  * slopes hold. */
@@ -82,9 +83,8 @@ struct pdnn_cost_memo {
     uint32_t next_way; /* of a slot without room */
 };
 
-enum pdnn_status pdnn_cost_memo_create(struct pdnn_cost_memo **memo, struct pdnn_err *err) {
-    *memo = pdnn_alloc(1, sizeof **memo);
-    return *memo ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "no memory to remember costs");
+struct pdnn_cost_memo *pdnn_cost_memo_create(void) {
+    return pdnn_alloc(1, sizeof(struct pdnn_cost_memo));
 }
 
 static void forget_all(struct pdnn_cost_memo *memo) {
@@ -103,11 +103,8 @@ void pdnn_cost_memo_destroy(struct pdnn_cost_memo *memo) {
     free(memo);
 }
 
-static enum pdnn_status note_margins(const struct pdnn_graph *graph, struct shape *shape,
-                                     struct pdnn_err *err) {
+static void note_margins(const struct pdnn_graph *graph, struct shape *shape) {
     shape->margins = pdnn_arena_alloc(graph->arena, graph->n_nodes + 1, sizeof *shape->margins);
-    if (!shape->margins)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the limits of %zu nodes", graph->n_nodes);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
@@ -116,7 +113,6 @@ static enum pdnn_status note_margins(const struct pdnn_graph *graph, struct shap
         const struct pdnn_saturation is = pass->saturation(graph, node);
         shape->margins[shape->n_margins++].base = is.size - is.limit;
     }
-    return PDNN_OK;
 }
 
 static void add_pair(struct shape *shape, const uint32_t *chunk_of, uint32_t input, uint32_t output) {
@@ -133,8 +129,6 @@ static enum pdnn_status note_lives(const struct pdnn_graph *graph, struct shape 
     shape->lives = pdnn_arena_alloc(graph->arena, count, sizeof *shape->lives);
     shape->pairs =
         pdnn_arena_alloc(graph->arena, graph->n_nodes * (1 + PDNN_NODE_POSTS) + 1, sizeof *shape->pairs);
-    if (!chunks || !chunk_of || !shape->lives || !shape->pairs)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the lives of %zu tensors", count);
     enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
     if (status != PDNN_OK)
         return status;
@@ -170,10 +164,10 @@ static enum pdnn_status build(struct outline *outline, const struct pdnn_instanc
         if (status == PDNN_OK && outline->has_lives)
             status = note_lives(&graphs[i], shape, err);
         if (status == PDNN_OK)
-            status = note_margins(&graphs[i], shape, err);
+            note_margins(&graphs[i], shape);
     }
     if (status == PDNN_OK && outline->has_lives && outline->n_shapes == MOST_SHAPES)
-        status = pdnn_partners_find(graphs, outline->depth, &outline->partners, &outline->n_partners, err);
+        outline->partners = pdnn_partners_find(graphs, outline->depth, &outline->n_partners);
     return status;
 }
 
@@ -193,8 +187,6 @@ static struct outline *copy_out(const struct outline *outline) {
                  outline->shapes[i].n_lives * sizeof(struct life) +
                  outline->shapes[i].n_pairs * sizeof(struct pair);
     struct outline *copy = pdnn_alloc(1, bytes);
-    if (!copy)
-        return NULL;
     *copy = *outline;
     copy->bytes = bytes;
     char *at = (char *)(copy + 1);
@@ -314,7 +306,7 @@ static bool is_of(const struct outline *outline, const struct outline *other) {
 }
 
 static void put(struct pdnn_cost_memo *memo, struct outline **way, struct outline *outline) {
-    memo->bytes += outline ? outline->bytes : 0;
+    memo->bytes += outline->bytes;
     memo->bytes -= *way ? (*way)->bytes : 0;
     free(*way);
     *way = outline;
@@ -324,15 +316,17 @@ static void put(struct pdnn_cost_memo *memo, struct outline **way, struct outlin
  * of a limit. */
 static void keep(struct pdnn_cost_memo *memo, struct outline **slot, const struct outline *made) {
     for (int i = 0; i < WAYS; i++) {
-        struct outline *joined = is_of(slot[i], made) && !slot[i]->is_affine ? copy_out(slot[i]) : NULL;
-        if (joined && combine(joined, made)) {
+        if (!is_of(slot[i], made) || slot[i]->is_affine)
+            continue;
+        struct outline *joined = copy_out(slot[i]);
+        if (combine(joined, made)) {
             put(memo, &slot[i], joined);
             return;
         }
         free(joined);
     }
     struct outline *copy = copy_out(made);
-    if (copy && memo->bytes + copy->bytes > BYTES_MAX)
+    if (memo->bytes + copy->bytes > BYTES_MAX)
         forget_all(memo);
     uint32_t way = 0;
     while (way < WAYS && slot[way])
@@ -450,7 +444,7 @@ static bool read_outline(const struct outline *outline, const struct place *plac
 /* An outline of the right kind for the place, without its graphs. */
 static struct outline outline_for(const struct place *place) {
     bool has_depth = place->instance->family->depth_param >= 0;
-    int64_t base = place->with_memory ? pdnn_partners_depth(place->instance) : PDNN_COST_DEPTH_BASE;
+    int64_t base = place->with_memory ? pdnn_partners_depth(place->instance) : COST_DEPTH_BASE;
     bool is_deep = has_depth && place->depth > base;
     return (struct outline){.depth = is_deep ? base : place->depth,
                             .n_shapes = is_deep ? MOST_SHAPES : 1,

@@ -47,7 +47,7 @@ static struct bucket *find(const struct index *index, uint64_t key) {
     return &index->buckets[at];
 }
 
-static bool build(struct index *index, const struct pdnn_graph *graph, int64_t depth,
+static void build(struct index *index, const struct pdnn_graph *graph, int64_t depth,
                   struct pdnn_arena *arena) {
     size_t count = graph->n_nodes, room = 64;
     while (room < 2 * count)
@@ -60,8 +60,6 @@ static bool build(struct index *index, const struct pdnn_graph *graph, int64_t d
                             .bucket_of = pdnn_arena_alloc(arena, count + 1, sizeof *index->bucket_of),
                             .rank = pdnn_arena_alloc(arena, count + 1, sizeof *index->rank),
                             .nodes = pdnn_arena_alloc(arena, count + 1, sizeof *index->nodes)};
-    if (!index->kind || !index->buckets || !index->bucket_of || !index->rank || !index->nodes)
-        return false;
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         index->kind[i] = kind_of(node, depth);
@@ -78,7 +76,6 @@ static bool build(struct index *index, const struct pdnn_graph *graph, int64_t d
     }
     for (uint32_t i = 0; i < count; i++)
         index->nodes[index->buckets[index->bucket_of[i]].start + index->rank[i]] = i;
-    return true;
 }
 
 static void add(const struct index *deep, const struct bucket *bucket, int64_t rank, uint32_t node,
@@ -87,13 +84,12 @@ static void add(const struct index *deep, const struct bucket *bucket, int64_t r
         partners[(*count)++] = (struct pdnn_partners){node, deep->nodes[bucket->start + rank]};
 }
 
-enum pdnn_status pdnn_partners_find(const struct pdnn_graph graphs[2], int64_t depth,
-                                    struct pdnn_partners **partners, size_t *count, struct pdnn_err *err) {
+struct pdnn_partners *pdnn_partners_find(const struct pdnn_graph graphs[2], int64_t depth, size_t *count) {
     struct pdnn_arena *arena = graphs[0].arena;
     struct index shallow, deep;
     struct pdnn_partners *made = pdnn_arena_alloc(arena, 2 * graphs[0].n_nodes + 1, sizeof *made);
-    if (!made || !build(&shallow, &graphs[0], depth, arena) || !build(&deep, &graphs[1], depth + 1, arena))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the layers of %zu nodes", graphs[0].n_nodes);
+    build(&shallow, &graphs[0], depth, arena);
+    build(&deep, &graphs[1], depth + 1, arena);
     const int64_t middle = (depth + 1) / 2;
     *count = 0;
     for (uint32_t i = 0; i < graphs[0].n_nodes; i++) {
@@ -110,6 +106,5 @@ enum pdnn_status pdnn_partners_find(const struct pdnn_graph graphs[2], int64_t d
         if (from_back != rank)
             add(&deep, bucket, from_back, i, made, count);
     }
-    *partners = made;
-    return PDNN_OK;
+    return made;
 }

@@ -19,7 +19,6 @@ struct pdnn_partners {
  * the first of them from 1, the next one from where it ends. A node of layer k has as partners that of layer
  * k in the first half of the stack, and of k + 1 in the second half; the middle layer has both. Nodes outside
  * of layers are counted from the front and from the back. The table is in the first graph's arena. */
-enum pdnn_status pdnn_partners_find(const struct pdnn_graph graphs[2], int64_t depth,
-                                    struct pdnn_partners **partners, size_t *count, struct pdnn_err *err);
+struct pdnn_partners *pdnn_partners_find(const struct pdnn_graph graphs[2], int64_t depth, size_t *count);
 
 #endif
