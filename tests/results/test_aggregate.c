@@ -595,6 +595,7 @@ static void test_aggregate_extrapolates_layers(void **state) {
         n_extrapolated += scaled->extrapolated;
     }
     assert_in_range(n_extrapolated, 40, rows[0].n_ops - 20);
+    made_row_finish(&made);
     made = rows[0];
     const uint64_t params = COUNT(PARAMS), flop = COUNT(FLOP_COUNT), memory_bytes = COUNT(MEMORY_BYTES);
     const double time_ns = NUMBER(TIME_NS_MEDIAN);
