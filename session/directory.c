@@ -74,20 +74,32 @@ static void await_writer(const struct pdnn_folder *folder) {
 
 /* Which locks it. */
 static enum pdnn_status open_journal(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    bool waited = false;
     for (;;) {
         enum pdnn_status status = pdnn_journal_open(&sweep->folder, &sweep->journal, err);
         if (status != PDNN_BUSY || !sweep->request.waits)
             return status;
-        if (!waited)
+        if (!sweep->waited)
             pdnn_session_warn(
                 sweep->session,
                 "%s: waiting for another process that writes there; with --join they would share "
                 "the work",
                 sweep->folder.path);
-        waited = true;
+        sweep->waited = true;
         await_writer(&sweep->folder);
     }
+}
+
+/* Then this process, which may be bound to other cores, has nothing to add. */
+static bool is_done_by_another(const struct pdnn_sweep_directory *sweep) {
+    const struct pdnn_session *session = sweep->session;
+    bool is_done = sweep->waited;
+    for (size_t i = 0; i < session->n_tasks && is_done; i++) {
+        const struct pdnn_instance_visits of =
+            pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
+        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+        is_done = pdnn_stage_of(session, i, &standing) == PDNN_STAGE_DONE;
+    }
+    return is_done;
 }
 
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
@@ -106,11 +118,12 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
     }
     if (status == PDNN_OK)
         status = pdnn_shard_check(&request->session->shard, path, err);
-    if (status == PDNN_OK)
+    const bool is_done = status == PDNN_OK && is_done_by_another(sweep);
+    if (status == PDNN_OK && !is_done)
         status = pdnn_environment_check(path, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = read_ceilings(sweep, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && !is_done)
         status = pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err);
     if (status == PDNN_OK)
         status = write_spec(sweep, err);

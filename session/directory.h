@@ -31,6 +31,7 @@ struct pdnn_sweep_directory {
     struct pdnn_folder folder;    /* the directory, held open: all files are written through it */
     size_t n_ceilings;            /* rows in ceilings.csv */
     struct pdnn_journal *journal;
+    bool waited;                 /* another process wrote there until now */
     uint64_t next_write_ns;      /* when the tables may be replaced again */
     bool warned;                 /* a warning said that they could not be */
     bool written;                /* the tables are there, as the journal is; the fields below are valid */

@@ -8,6 +8,7 @@ import errno
 import fcntl
 import os
 import sys
+import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "cli"))
 from program import ROOFS, SHORT, Case, environment, main  # noqa: E402
@@ -57,6 +58,23 @@ class Launched(Case):
                 fcntl.flock(journal, fcntl.LOCK_UN)
                 self.assertNotIn("waiting", child.communicate()[1])
                 self.assertEqual(child.returncode, 0)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one core is one setup")
+    def test_who_waited_on_another_core_has_nothing_to_add(self):
+        """As mpirun binds its processes; what is not done, it would measure in another setup, and says so."""
+        bound = {"env": environment(**LAUNCHERS[0]), "preexec_fn": lambda: os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})}
+        self.sweep("-o", "out")
+        before = self.read("out", "environment.yaml")
+        for more, status in (([], 0), (["--set", "measure.rounds=9"], 2)):
+            with open(self.path("out", "journal.csv"), encoding="utf-8") as journal:
+                fcntl.flock(journal, fcntl.LOCK_EX)
+                child = self.popen("sweep", "small.yaml", *ROOFS, *SHORT, *more, "-o", "out", **bound)
+                child.stderr.readline()
+                fcntl.flock(journal, fcntl.LOCK_UN)
+            said = child.communicate()[1]
+            self.assertEqual(child.returncode, status, said)
+            self.assertEqual("one machine and setup" in said, status == 2, said)
+        self.assertEqual(self.read("out", "environment.yaml"), before)
 
     def test_an_array_of_some_shards_is_said(self):
         said = {}
