@@ -1,7 +1,8 @@
 /* Analytic costs: exact integers, known without running anything. FLOP: 2 per multiply-add, 1 per other
  * arithmetic operation (max, comparison and transcendental functions count as one). Windows over an image are
  * counted twice: with all their taps, as in published totals, and with only the taps on the image, which is
- * what has to be computed. Bytes are compulsory traffic: each input read once, each output written once. */
+ * what has to be computed. Bytes are compulsory traffic: what some result depends on, read once
+ * (pixels under a window, taps on the image, rows looked up), and each output written once. */
 #ifndef MODELS_COST_H
 #define MODELS_COST_H
 

@@ -102,6 +102,21 @@ static void in_bounds_flop(const struct pdnn_graph *graph, const struct pdnn_nod
         pdnn_quantized_flop(graph, node, count);
 }
 
+/* Of the image, only pixels under some window are read; of the weights, only taps that meet the image. What
+ * is written is written whole, zeros included. */
+static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    struct geometry g = geometry_of(graph, node);
+    uint64_t pixels = (uint64_t)(pdnn_window_covered(g.h, g.H) * pdnn_window_covered(g.w, g.W));
+    uint64_t taps = (uint64_t)(pdnn_window_taps_used(g.h, g.H) * pdnn_window_taps_used(g.w, g.W));
+    for (int i = 0; i < node->n_inputs; i++)
+        bytes[i] = pdnn_tensor_bytes(pdnn_node_in(graph, node, i));
+    bytes[node->n_inputs] = pdnn_tensor_bytes(pdnn_node_out(graph, node, 0));
+    if (node->pass != PDNN_BACKWARD_DATA)
+        bytes[0] = bytes[0] / (uint64_t)(g.H * g.W) * pixels;
+    if (node->pass != PDNN_BACKWARD_WEIGHTS)
+        bytes[1] = bytes[1] / (uint64_t)(g.h.kernel * g.w.kernel) * taps;
+}
+
 /* One tap's multiply-adds along a row of the output, per pass: y[q] and x[q * stride], for q < count. */
 static void add_forward(double *restrict x, double *restrict w, double *restrict y, int64_t stride,
                         int64_t count) {
@@ -182,11 +197,14 @@ const struct pdnn_op_def pdnn_op_conv2d = {
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = flop,
                                .in_bounds_flop = in_bounds_flop,
+                               .bytes = bytes,
                                .reference = reference,
                                .posts = forward_posts},
-             [PDNN_BACKWARD_DATA] = {.flop = flop, .in_bounds_flop = in_bounds_flop, .reference = reference},
+             [PDNN_BACKWARD_DATA] =
+                 {.flop = flop, .in_bounds_flop = in_bounds_flop, .bytes = bytes, .reference = reference},
              [PDNN_BACKWARD_WEIGHTS] = {.flop = flop,
                                         .in_bounds_flop = in_bounds_flop,
+                                        .bytes = bytes,
                                         .reference = reference,
                                         .posts = weights_posts}},
     .tolerance = 1e-6,

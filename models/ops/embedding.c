@@ -48,46 +48,62 @@ static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node
     pdnn_count_add(count, pdnn_tensor_elements(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY)), 1, 1);
 }
 
-/* Reads at most as many rows of x as there are ids. x may be f32 while the gathered rows are 16-bit. */
-static uint64_t looked_up_bytes(const struct pdnn_tensor *x, const struct pdnn_tensor *rows) {
-    int64_t all = pdnn_tensor_elements(x), some = pdnn_tensor_elements(rows);
-    return (uint64_t)(some < all ? some : all) * pdnn_dtype_bytes(x->dtype);
+/* Ids that are drawn may all differ, as far as there are numbers; others are known. */
+static int64_t most_different(const struct pdnn_tensor *ids, int64_t V) {
+    switch (ids->fill.kind) {
+    case PDNN_FILL_CONSTANT:
+        return 1;
+    case PDNN_FILL_POSITION:
+    case PDNN_FILL_CLASS:
+    case PDNN_FILL_ZIPF:
+        return (int64_t)ids->fill.scale < V ? (int64_t)ids->fill.scale : V;
+    default:
+        return V;
+    }
+}
+
+/* Elements of x that the ids name, and of x if they name each possible row. */
+static struct pdnn_saturation saturation_of(const struct pdnn_tensor *ids, const struct pdnn_tensor *x) {
+    int64_t E = x->dim[1];
+    return (struct pdnn_saturation){pdnn_tensor_elements(ids) * E, most_different(ids, x->dim[0]) * E};
+}
+
+/* x may be f32 while the gathered rows are 16-bit. */
+static uint64_t looked_up_bytes(const struct pdnn_tensor *ids, const struct pdnn_tensor *x) {
+    struct pdnn_saturation is = saturation_of(ids, x);
+    return (uint64_t)(is.size < is.limit ? is.size : is.limit) * pdnn_dtype_bytes(x->dtype);
 }
 
 static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     const struct pdnn_tensor *y = pdnn_node_out(graph, node, PDNN_EMBEDDING_Y);
-    bytes[PDNN_EMBEDDING_IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS));
-    bytes[PDNN_EMBEDDING_X] = looked_up_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_X), y);
+    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS);
+    bytes[PDNN_EMBEDDING_IDS] = pdnn_tensor_bytes(ids);
+    bytes[PDNN_EMBEDDING_X] = looked_up_bytes(ids, pdnn_node_in(graph, node, PDNN_EMBEDDING_X));
     bytes[PDNN_EMBEDDING_INPUTS] = pdnn_tensor_bytes(y);
 }
 
 /* A continued gradient changes only in the rows looked up. */
 static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    const struct pdnn_tensor *dy = pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY),
+    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_IDS),
                              *dx = pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX);
-    bytes[PDNN_EMBEDDING_BACK_IDS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_IDS));
-    bytes[PDNN_EMBEDDING_BACK_DY] = pdnn_tensor_bytes(dy);
+    bytes[PDNN_EMBEDDING_BACK_IDS] = pdnn_tensor_bytes(ids);
+    bytes[PDNN_EMBEDDING_BACK_DY] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY));
     if (node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS)
-        bytes[PDNN_EMBEDDING_BACK_REST] = bytes[PDNN_EMBEDDING_BACK_INPUTS] = looked_up_bytes(dx, dy);
+        bytes[PDNN_EMBEDDING_BACK_REST] = bytes[PDNN_EMBEDDING_BACK_INPUTS] = looked_up_bytes(ids, dx);
     else
         bytes[PDNN_EMBEDDING_BACK_REST] = pdnn_tensor_bytes(dx);
 }
 
-/* The limit is an id for every row of x. */
-static struct pdnn_saturation saturation_of(const struct pdnn_tensor *x, const struct pdnn_tensor *rows) {
-    return (struct pdnn_saturation){pdnn_tensor_elements(rows), pdnn_tensor_elements(x)};
-}
-
 static struct pdnn_saturation forward_saturation(const struct pdnn_graph *graph,
                                                  const struct pdnn_node *node) {
-    return saturation_of(pdnn_node_in(graph, node, PDNN_EMBEDDING_X),
-                         pdnn_node_out(graph, node, PDNN_EMBEDDING_Y));
+    return saturation_of(pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS),
+                         pdnn_node_in(graph, node, PDNN_EMBEDDING_X));
 }
 
 static struct pdnn_saturation backward_saturation(const struct pdnn_graph *graph,
                                                   const struct pdnn_node *node) {
-    return saturation_of(pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX),
-                         pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY));
+    return saturation_of(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_IDS),
+                         pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX));
 }
 
 static void forward(struct pdnn_reference *r) {

@@ -94,6 +94,15 @@ static void forward_in_bounds_flop(const struct pdnn_graph *graph, const struct 
     count_forward(&g, pdnn_window_taps_sum(g.h, g.H) * pdnn_window_taps_sum(g.w, g.W), count);
 }
 
+/* Only pixels under some window are read. */
+static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    struct geometry g = geometry_of(graph, node);
+    int64_t pixels = pdnn_window_covered(g.h, g.H) * pdnn_window_covered(g.w, g.W);
+    bytes[0] = pdnn_tensor_bytes(pdnn_node_in(graph, node, 0)) / (uint64_t)(g.H * g.W) * (uint64_t)pixels;
+    for (int i = 0; i < node->n_outputs; i++)
+        bytes[1 + i] = pdnn_tensor_bytes(pdnn_node_out(graph, node, i));
+}
+
 /* Maximum: one addition per window. Mean: one division per window and one addition per tap. */
 static void count_backward(const struct geometry *g, int64_t taps, struct pdnn_count *count) {
     pdnn_count_add(count, g->planes, g->P * g->Q + (g->average ? taps : 0), 1);
@@ -218,6 +227,7 @@ const struct pdnn_op_def pdnn_op_pool2d = {
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop,
                                .in_bounds_flop = forward_in_bounds_flop,
+                               .bytes = forward_bytes,
                                .reference = forward},
              [PDNN_BACKWARD_DATA] = {.flop = backward_flop,
                                      .in_bounds_flop = backward_in_bounds_flop,

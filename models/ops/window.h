@@ -63,4 +63,23 @@ static inline int64_t pdnn_window_taps_sum(struct pdnn_window window, int64_t le
     return sum;
 }
 
+/* Elements of the axis under some tap at some position. */
+static inline int64_t pdnn_window_covered(struct pdnn_window window, int64_t length) {
+    if (window.kernel < window.stride) /* positions are apart */
+        return pdnn_window_taps_sum(window, length);
+    int64_t end =
+        (pdnn_window_positions(window, length) - 1) * window.stride - window.padding + window.kernel;
+    return end < length ? end : length;
+}
+
+/* Taps that lie on the image at some position. */
+static inline int64_t pdnn_window_taps_used(struct pdnn_window window, int64_t length) {
+    int64_t used = 0;
+    for (int64_t tap = 0; tap < window.kernel; tap++) {
+        struct pdnn_taps at = pdnn_window_reach(window, length, tap);
+        used += at.begin < at.end;
+    }
+    return used;
+}
+
 #endif

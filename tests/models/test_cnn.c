@@ -75,6 +75,35 @@ static void test_cnn_paper_range(void **state) {
     }
 }
 
+/* By hand: pixels under a window and taps on the image, 3 input channels, 4 filters, f32. */
+static void test_cnn_convolution_bytes(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        uint64_t floats; /* x, w, y */
+    } rows[] = {
+        {"kernel=1,stride=9,image=9,padding=0", 3 * 1 + 3 * 4 * 1 + 4 * 1},
+        {"kernel=1,stride=8,image=9,padding=0", 3 * 4 + 3 * 4 * 1 + 4 * 4},
+        {"kernel=3,stride=1,image=1,padding=1", 3 * 1 + 3 * 4 * 1 + 4 * 1},
+        {"kernel=3,stride=4,image=8,padding=0", 3 * 36 + 3 * 4 * 9 + 4 * 4},
+        {"kernel=3,stride=2,image=8,padding=0", 3 * 49 + 3 * 4 * 9 + 4 * 9},
+        {"kernel=3,stride=1,image=2,padding=1", 3 * 4 + 3 * 4 * 9 + 4 * 4},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        struct pdnn_cost cost;
+        char id[160];
+        snprintf(id, sizeof id, "cnn/block=plain,blocks=1,filters=4,window=0,output=10,batch=1,mode=infer,%s",
+                 rows[i].id);
+        build_graph(id, &arena, &graph);
+        assert_ptr_equal(graph.nodes[0].op, &pdnn_op_conv2d);
+        assert_int_equal(pdnn_cost_node(&graph, &graph.nodes[0], &cost, NULL), PDNN_OK);
+        assert_int_equal(cost.byte_count, rows[i].floats * sizeof(float));
+        pdnn_arena_finish(&arena);
+    }
+}
+
 static const char *const variants[] = {
     "mode=infer",
     "mode=infer,fuse=post-ops",
@@ -389,19 +418,13 @@ static void test_pool2d_not_a_number(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cnn_published_counts),
-        cmocka_unit_test(test_cnn_paper_range),
-        cmocka_unit_test(test_cnn_flop_counts),
-        cmocka_unit_test(test_cnn_invalid),
-        cmocka_unit_test(test_gradient_conv2d),
-        cmocka_unit_test(test_gradient_pool2d),
-        cmocka_unit_test(test_gradient_batchnorm_and_bias),
-        cmocka_unit_test(test_gradient_nets),
-        cmocka_unit_test(test_cnn_fusion),
-        cmocka_unit_test(test_fuse_absorbs),
-        cmocka_unit_test(test_fold),
-        cmocka_unit_test(test_cnn_loss_falls),
-        cmocka_unit_test(test_batchnorm_running_statistics),
+        cmocka_unit_test(test_cnn_published_counts),  cmocka_unit_test(test_cnn_paper_range),
+        cmocka_unit_test(test_cnn_convolution_bytes), cmocka_unit_test(test_cnn_flop_counts),
+        cmocka_unit_test(test_cnn_invalid),           cmocka_unit_test(test_gradient_conv2d),
+        cmocka_unit_test(test_gradient_pool2d),       cmocka_unit_test(test_gradient_batchnorm_and_bias),
+        cmocka_unit_test(test_gradient_nets),         cmocka_unit_test(test_cnn_fusion),
+        cmocka_unit_test(test_fuse_absorbs),          cmocka_unit_test(test_fold),
+        cmocka_unit_test(test_cnn_loss_falls),        cmocka_unit_test(test_batchnorm_running_statistics),
         cmocka_unit_test(test_pool2d_not_a_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

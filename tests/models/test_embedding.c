@@ -123,6 +123,27 @@ static void test_backward_bytes(void **state) {
     }
 }
 
+/* Rows of the table that are read: all ids may differ if they are drawn, but not those that are known. */
+static void test_forward_bytes(void **state) {
+    (void)state;
+    enum { V = 100, R = B * N };
+    static const struct {
+        struct pdnn_fill ids;
+        int64_t rows;
+    } rows[] = {{{PDNN_FILL_CLASS, V}, R},    {{PDNN_FILL_ZIPF, V}, R},   {{PDNN_FILL_CLASS, 2}, 2},
+                {{PDNN_FILL_POSITION, N}, N}, {{PDNN_FILL_STRIDE, N}, R}, {{PDNN_FILL_CONSTANT, N - 1}, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct chain chain;
+        struct pdnn_cost cost;
+        begin_chain(&chain);
+        uint32_t table = chain_weight(&chain, 2, (int64_t[]){V, E});
+        look_up(&chain, table, 1, (int64_t[]){R}, rows[i].ids);
+        assert_int_equal(pdnn_cost_node(&chain.graph, &chain.graph.nodes[0], &cost, NULL), PDNN_OK);
+        assert_int_equal(cost.weight_bytes, rows[i].rows * E * (int64_t)sizeof(float));
+        pdnn_arena_finish(&chain.arena);
+    }
+}
+
 /* Words, positions and segments: sums in the words' buffer. */
 static void test_sum_in_place(void **state) {
     (void)state;
@@ -146,9 +167,13 @@ static void test_sum_in_place(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient_tied),           cmocka_unit_test(test_gradient_gather),
-        cmocka_unit_test(test_gradient_gather_and_add), cmocka_unit_test(test_backward_goes_on),
-        cmocka_unit_test(test_backward_bytes),          cmocka_unit_test(test_sum_in_place),
+        cmocka_unit_test(test_gradient_tied),
+        cmocka_unit_test(test_gradient_gather),
+        cmocka_unit_test(test_gradient_gather_and_add),
+        cmocka_unit_test(test_backward_goes_on),
+        cmocka_unit_test(test_forward_bytes),
+        cmocka_unit_test(test_backward_bytes),
+        cmocka_unit_test(test_sum_in_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

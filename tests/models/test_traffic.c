@@ -1,0 +1,304 @@
+/* Compulsory bytes against the reference kernels: of each operand, what a result depends on is what is listed
+ * as read, and what a kernel writes is what is listed as written. An element counts as needed if changing it
+ * changes a result for some of many seeds, since masks, ids and signs decide for each. */
+#include "tests/cmocka_all.h"
+#include "tests/models/model_check.h"
+#include "tests/models/reference_run.h"
+
+#include "base/rng.h"
+#include "models/attributes.h"
+#include "models/op.h"
+#include "models/ops/dropout_mask.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS = 40 };
+
+/* What a node's operands look like, inputs before outputs. */
+struct operands {
+    const struct pdnn_graph *graph;
+    const struct pdnn_node *node;
+    double **values; /* of the graph */
+    int count;
+    double *before[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
+    double *after[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
+    bool *moved[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS]; /* read, or written */
+};
+
+static uint32_t tensor_of(const struct operands *of, int k) {
+    return k < of->node->n_inputs ? of->node->input[k] : of->node->output[k - of->node->n_inputs];
+}
+
+static int64_t elements_of(const struct operands *of, int k) {
+    return pdnn_tensor_elements(&of->graph->tensors[tensor_of(of, k)]);
+}
+
+static size_t size_of(const struct operands *of, int k) {
+    return (size_t)elements_of(of, k) * sizeof(double);
+}
+
+static bool differs(double a, double b) {
+    return memcmp(&a, &b, sizeof a) != 0;
+}
+
+/* The input that output 0 continues where it stays as it is: a cache, or a gradient that further nodes add
+ * to; -1: none. */
+static int continued(const struct pdnn_node *node) {
+    if (node->op == &pdnn_op_cache_append)
+        return PDNN_CACHE_APPEND_CACHE;
+    if (node->op == &pdnn_op_embedding && node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS &&
+        node->pass != PDNN_FORWARD)
+        return PDNN_EMBEDDING_BACK_REST;
+    bool adds = node->op == &pdnn_op_matmul && node->pass == PDNN_BACKWARD_DATA;
+    return adds && node->n_inputs > PDNN_MATMUL_REST ? PDNN_MATMUL_REST : -1;
+}
+
+static void load(const struct operands *of, double *const *from) {
+    for (int k = 0; k < of->count; k++)
+        memcpy(of->values[tensor_of(of, k)], from[k], size_of(of, k));
+}
+
+static void run_node(const struct operands *of) {
+    size_t i = (size_t)(of->node - of->graph->nodes);
+    reference_run(of->graph, of->values, i, i + 1);
+}
+
+/* Whether an output differs from `after`, other than by element e of input k being passed on as it is. */
+static bool changes_a_result(const struct operands *of, int k, int64_t e) {
+    double given = of->values[tensor_of(of, k)][e];
+    for (int o = of->node->n_inputs; o < of->count; o++) {
+        const double *now = of->values[tensor_of(of, o)];
+        bool passes_on = o == of->node->n_inputs && k == continued(of->node);
+        for (int64_t i = 0; i < elements_of(of, o); i++)
+            if (differs(now[i], of->after[o][i]) && !(passes_on && i == e && !differs(now[i], given)))
+                return true;
+    }
+    return false;
+}
+
+static bool is_needed(const struct operands *of, int k, int64_t e) {
+    static const double steps[] = {1000, -1000, 0.125};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        double *element = &of->values[tensor_of(of, k)][e], changed = of->before[k][e] + steps[i];
+        load(of, of->before);
+        *element = changed;
+        run_node(of);
+        /* What is updated in place has its new value now. */
+        bool is_output = false;
+        for (int o = of->node->n_inputs; o < of->count; o++)
+            is_output = is_output || tensor_of(of, o) == tensor_of(of, k);
+        if (!is_output)
+            *element = changed;
+        else if (k == continued(of->node) && !differs(*element, changed))
+            continue;
+        if (changes_a_result(of, k, e))
+            return true;
+    }
+    return false;
+}
+
+/* Ids and places in a window address other memory; they are read whole. */
+static bool is_address(const struct operands *of, int k) {
+    const struct pdnn_node *node = of->node;
+    bool is_index =
+        node->op == &pdnn_op_pool2d && node->pass == PDNN_BACKWARD_DATA && k == PDNN_POOL2D_BACK_INDEX;
+    return of->graph->tensors[tensor_of(of, k)].dtype == PDNN_S32 || is_index;
+}
+
+static void note_reads(const struct operands *of) {
+    for (int k = 0; k < of->node->n_inputs; k++) {
+        bool is_counter = pdnn_is_dropout_counter(&of->graph->tensors[tensor_of(of, k)]);
+        for (int64_t e = 0; e < elements_of(of, k); e++)
+            of->moved[k][e] = of->moved[k][e] || is_address(of, k) || is_counter || is_needed(of, k, e);
+    }
+}
+
+static void note_writes(const struct operands *of) {
+    int from = continued(of->node);
+    for (int o = of->node->n_inputs; o < of->count; o++) {
+        const double *old = of->before[o];
+        if (o == of->node->n_inputs && from >= 0)
+            old = of->before[from];
+        for (int64_t e = 0; e < elements_of(of, o); e++)
+            of->moved[o][e] = of->moved[o][e] || differs(of->after[o][e], old[e]);
+    }
+}
+
+static bool is_input(const struct operands *of, uint32_t tensor) {
+    for (int k = 0; k < of->node->n_inputs; k++)
+        if (of->node->input[k] == tensor)
+            return true;
+    return false;
+}
+
+/* Values that no model would have at some places, such as gradients of 0, hide what is read: all but data
+ * become random, and what is only written becomes something that no kernel writes. */
+static void scatter(const struct operands *of, struct pdnn_rng *rng) {
+    for (int k = 0; k < of->count; k++) {
+        const struct pdnn_tensor *tensor = &of->graph->tensors[tensor_of(of, k)];
+        double *values = of->values[tensor_of(of, k)];
+        bool is_data = tensor->role == PDNN_ROLE_INPUT || tensor->role == PDNN_ROLE_LABEL;
+        if (!is_input(of, tensor_of(of, k))) {
+            for (int64_t e = 0; e < elements_of(of, k); e++)
+                values[e] = 12345.678;
+        } else if (k < of->node->n_inputs && pdnn_is_dropout_counter(tensor)) {
+            values[0] = (double)pdnn_rng_below(rng, 1000);
+        } else if (k < of->node->n_inputs && !is_data && !is_address(of, k)) {
+            double least = tensor->role == PDNN_ROLE_STATE ? 0.1 : -1; /* a state may be a variance */
+            for (int64_t e = 0; e < elements_of(of, k); e++)
+                values[e] = least + (1 - least) * pdnn_rng_double(rng);
+        }
+    }
+}
+
+/* The graph goes on with its own values. */
+static void visit_node(struct operands *of, struct pdnn_rng *rng) {
+    double *own[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
+    run_node(of);
+    for (int k = 0; k < of->count; k++) {
+        own[k] = malloc(size_of(of, k));
+        memcpy(own[k], of->values[tensor_of(of, k)], size_of(of, k));
+    }
+    scatter(of, rng);
+    for (int k = 0; k < of->count; k++)
+        memcpy(of->before[k], of->values[tensor_of(of, k)], size_of(of, k));
+    run_node(of);
+    for (int k = 0; k < of->count; k++)
+        memcpy(of->after[k], of->values[tensor_of(of, k)], size_of(of, k));
+    note_writes(of);
+    note_reads(of);
+    load(of, own);
+    for (int k = 0; k < of->count; k++)
+        free(own[k]);
+}
+
+static void listed_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    if (node->op->pass[node->pass].bytes) {
+        node->op->pass[node->pass].bytes(graph, node, bytes);
+        return;
+    }
+    for (int k = 0; k < node->n_inputs; k++)
+        bytes[k] = pdnn_tensor_bytes(pdnn_node_in(graph, node, k));
+    for (int k = 0; k < node->n_outputs; k++)
+        bytes[node->n_inputs + k] = pdnn_tensor_bytes(pdnn_node_out(graph, node, k));
+}
+
+/* Which rows are looked up depends on the seed if ids are drawn; models/test_embedding.c has them. */
+static bool is_drawn(const struct operands *of) {
+    const struct pdnn_fill *fill = &of->graph->tensors[of->node->input[0]].fill;
+    return of->node->op == &pdnn_op_embedding &&
+           (fill->kind == PDNN_FILL_CLASS || fill->kind == PDNN_FILL_ZIPF);
+}
+
+/* A recurrent layer lists the initial state, which is 0 and which no node has, like that of any other step:
+ * how many bytes more than are needed. */
+static uint64_t initial_state(const struct operands *of) {
+    const struct pdnn_node *node = of->node;
+    if (node->op != &pdnn_op_rnn || node->pass == PDNN_FORWARD)
+        return 0;
+    return pdnn_tensor_bytes(pdnn_node_in(of->graph, node, PDNN_RNN_BACK_Y)) /
+           (uint64_t)node->attr[PDNN_RNN_STEPS];
+}
+
+static void compare_bytes(const struct operands *of, const char *id) {
+    uint64_t listed[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS], needed = 0, all = 0;
+    char layer[PDNN_LAYER_TEXT];
+    listed_bytes(of->graph, of->node, listed);
+    for (int k = 0; k < of->count && !is_drawn(of); k++) {
+        bool is_input = k < of->node->n_inputs,
+             continues = is_input && k + 1 < of->node->n_inputs && tensor_of(of, k + 1) == tensor_of(of, k);
+        for (int64_t e = 0; e < elements_of(of, k) && !continues; e++)
+            needed += of->moved[k][e] ? pdnn_dtype_bytes(of->graph->tensors[tensor_of(of, k)].dtype) : 0;
+        all += listed[k];
+        if (continues) /* operands that are parts of one tensor: their sum */
+            continue;
+        if (all < needed || all > needed + initial_state(of))
+            fail_msg("%s: %s %s %s: %s %d: %" PRIu64 " bytes are needed, %" PRIu64 " listed", id,
+                     pdnn_layer_format(of->node->layer, layer), of->node->op->name,
+                     pdnn_pass_name(of->node->pass), is_input ? "input" : "output",
+                     is_input ? k : k - of->node->n_inputs, needed, all);
+        needed = all = 0;
+    }
+}
+
+static struct operands *operands_create(const struct pdnn_graph *graph, double **values) {
+    struct operands *all = calloc(graph->n_nodes, sizeof *all);
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        const struct pdnn_node *node = &graph->nodes[i];
+        all[i] = (struct operands){graph, node, values, node->n_inputs + node->n_outputs, {0}, {0}, {0}};
+        for (int k = 0; k < all[i].count; k++) {
+            all[i].before[k] = malloc(size_of(&all[i], k));
+            all[i].after[k] = malloc(size_of(&all[i], k));
+            all[i].moved[k] = calloc((size_t)elements_of(&all[i], k), sizeof(bool));
+        }
+    }
+    return all;
+}
+
+static void operands_destroy(struct operands *all, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        for (int k = 0; k < all[i].count; k++) {
+            free(all[i].before[k]);
+            free(all[i].after[k]);
+            free(all[i].moved[k]);
+        }
+    }
+    free(all);
+}
+
+static void check_traffic(const char *id) {
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    build_graph(id, &arena, &graph);
+    double **values = reference_values(&graph);
+    struct operands *all = operands_create(&graph, values);
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct pdnn_rng rng = {seed, 0};
+        reference_fill(&graph, values, seed);
+        for (size_t i = 0; i < graph.n_nodes; i++)
+            visit_node(&all[i], &rng);
+    }
+    for (size_t i = 0; i < graph.n_nodes; i++)
+        compare_bytes(&all[i], id);
+    operands_destroy(all, graph.n_nodes);
+    reference_values_free(&graph, values);
+    pdnn_arena_finish(&arena);
+}
+
+static void test_bytes_are_what_results_need(void **state) {
+    (void)state;
+    static const char *const ids[] = {
+        "fc/layers=2,nodes=3,input=2,output=3,batch=2",
+        "fc/layers=1,nodes=3,input=2,output=3,batch=2,mode=infer",
+        "cnn/block=plain,blocks=1,filters=2,kernel=1,stride=3,image=7,padding=0,window=0,output=3,batch=1",
+        "cnn/block=plain,blocks=1,filters=2,kernel=3,image=1,window=0,output=3,batch=2",
+        "cnn/block=residual,blocks=1,filters=1,image=8,output=3,batch=2",
+        "cnn/block=bottleneck,blocks=1,filters=1,image=8,output=3,batch=2,mode=infer",
+        "rnn/cell=lstm,layers=1,embedding=2,hidden=3,length=3,vocabulary=3,batch=2",
+        "rnn/cell=gru,layers=1,embedding=2,hidden=3,length=3,vocabulary=3,batch=2",
+        "rnn/cell=rnn,layers=1,embedding=2,hidden=3,length=3,vocabulary=3,batch=2",
+        "transformer/hidden=4,heads=2,layers=1,vocabulary=5,length=3,batch=2,positions=4,ffn=4",
+        "transformer/hidden=4,heads=2,layers=1,vocabulary=5,length=3,batch=2,positions=4,ffn=4,optimizer=adam,fuse=blocks",
+        "transformer/architecture=decoder,hidden=4,heads=2,layers=1,vocabulary=5,length=3,batch=2,positions=4,norm=pre,objective=causal-lm,ffn=4",
+        "transformer/architecture=decoder,hidden=4,heads=2,layers=1,vocabulary=5,batch=3,positions=8,objective=causal-lm,phase=decode,context=4,ffn=4,mode=infer",
+        "transformer/architecture=encoder-decoder,hidden=4,heads=2,layers=1,vocabulary=5,length=3,target=2,batch=2,positions=0,objective=causal-lm,ffn=4,activation=relu,dropout=20,qkv=separate",
+        "transformer/hidden=4,heads=2,layers=1,vocabulary=5,length=3,batch=2,positions=4,ffn=4,objective=masked-lm,predictions=2,dropout=20,optimizer=lamb",
+        "transformer/hidden=4,heads=2,layers=1,vocabulary=5,length=3,batch=2,positions=4,ffn=4,dtype=bf16,accumulate=2,checkpoint=layer",
+        "rnn/cell=lbr_gru,layers=1,embedding=2,hidden=3,length=3,vocabulary=3,batch=2,optimizer=momentum",
+        "rnn/cell=lstm,layers=2,embedding=2,hidden=3,length=3,vocabulary=3,batch=2,mode=infer,rnn=unrolled",
+        "gnmt/hidden=2,layers=2,vocabulary=4,source=2,target=3,batch=2,dropout=20",
+        "cnn/block=plain,blocks=1,filters=2,kernel=1,stride=3,image=7,padding=0,window=0,output=3,batch=1,dtype=int8,mode=infer",
+        "cnn/block=residual,blocks=1,filters=2,image=8,output=3,batch=1,dtype=int8,mode=infer",
+    };
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        check_traffic(ids[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bytes_are_what_results_need),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
