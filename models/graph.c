@@ -45,12 +45,36 @@ static bool fits(const struct pdnn_tensor *tensor) {
     return true;
 }
 
+/* The kinds of fill for each dtype. */
+static bool can_fill(const struct pdnn_tensor *tensor) {
+    enum {
+        NUMBERS =
+            1 << PDNN_FILL_ZERO | 1 << PDNN_FILL_CONSTANT | 1 << PDNN_FILL_UNIFORM | 1 << PDNN_FILL_NEAR_ONE,
+    };
+    static const unsigned kinds[PDNN_DTYPE_COUNT] = {
+        [PDNN_F32] = NUMBERS | 1 << PDNN_FILL_SEQUENCE_MASK | 1 << PDNN_FILL_WEIGHT_SCALE,
+        [PDNN_BF16] = NUMBERS,
+        [PDNN_F16] = NUMBERS,
+        [PDNN_INT8] = 1 << PDNN_FILL_ZERO | 1 << PDNN_FILL_CLASS | 1 << PDNN_FILL_UNIFORM,
+        [PDNN_U8] = 1 << PDNN_FILL_ZERO,
+        [PDNN_S32] = 1 << PDNN_FILL_ZERO | 1 << PDNN_FILL_CONSTANT | 1 << PDNN_FILL_CLASS |
+                     1 << PDNN_FILL_ZIPF | 1 << PDNN_FILL_SEQUENCE_CLASS | 1 << PDNN_FILL_POSITION |
+                     1 << PDNN_FILL_STRIDE | 1 << PDNN_FILL_MASKED,
+    };
+    return kinds[tensor->dtype] >> tensor->fill.kind & 1;
+}
+
 uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor) {
     if (failed(graph))
         return 0;
     if (!fits(tensor)) {
         pdnn_fail(&graph->err, PDNN_OVERFLOW,
                   "a tensor of this model has more than 2^63 bytes, or an empty dimension");
+        return 0;
+    }
+    if (!can_fill(tensor)) {
+        pdnn_fail(&graph->err, PDNN_INTERNAL, "a tensor of type %s cannot be filled by kind %d",
+                  pdnn_dtype_name(tensor->dtype), (int)tensor->fill.kind);
         return 0;
     }
     struct pdnn_tensor *larger =

@@ -62,6 +62,7 @@ enum pdnn_fill_kind {
     PDNN_FILL_MASKED,
     /* (O), f32: the scale of each row of the int8 weights `of` (models/quantize.h). */
     PDNN_FILL_WEIGHT_SCALE,
+    PDNN_FILL_COUNT
 };
 
 struct pdnn_fill {
@@ -166,7 +167,8 @@ void pdnn_graph_init(struct pdnn_graph *graph, struct pdnn_arena *arena);
 /* PDNN_OK, or the first error, copied into err. */
 enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_err *err);
 
-/* Appends a copy of the tensor and returns its id; elements and bytes must fit in 63 bits. */
+/* Appends a copy of the tensor and returns its id; elements and bytes must fit in 63 bits, and there must be
+ * values of its dtype for its kind of fill. */
 uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *tensor);
 
 /* A tensor with the shape and dtype of another one, except that state is f32: it accumulates what a short

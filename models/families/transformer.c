@@ -297,6 +297,9 @@ static bool check(const struct pdnn_instance *instance, struct pdnn_graph *graph
              hyper[OBJECTIVE].number != OBJECTIVE_NONE)
         pdnn_fail(&graph->err, PDNN_INVALID, "objective=%s is not for architecture=%s",
                   objectives[hyper[OBJECTIVE].number], architectures[hyper[ARCHITECTURE].number]);
+    else if (applies(instance, PREDICTIONS) && hyper[PREDICTIONS].number > hyper[LENGTH].number)
+        pdnn_fail(&graph->err, PDNN_INVALID, "predictions=%" PRId64 " are more than length=%" PRId64,
+                  hyper[PREDICTIONS].number, hyper[LENGTH].number);
     else if (decodes && trains)
         pdnn_fail(&graph->err, PDNN_INVALID, "phase=decode is for mode=infer");
     return graph->err.status == PDNN_OK;

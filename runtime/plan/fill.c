@@ -73,8 +73,13 @@ static int32_t id_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) {
         return (int32_t)(i % scale);
     case PDNN_FILL_STRIDE:
         return (int32_t)(i * scale);
-    default:
+    case PDNN_FILL_CLASS:
         return class_at(stream, (uint64_t)i, scale);
+    case PDNN_FILL_CONSTANT:
+        return (int32_t)scale;
+    default: /* the graph refuses other kinds */
+        assert(fill->kind == PDNN_FILL_ZERO);
+        return 0;
     }
 }
 
@@ -90,7 +95,7 @@ static void fill_ids(const struct pdnn_tensor *tensor, uint64_t stream, int64_t 
 /* Integers below 128. */
 static void fill_bytes(const struct pdnn_tensor *tensor, uint64_t stream, int8_t *values) {
     int64_t elements = pdnn_tensor_elements(tensor);
-    assert(tensor->fill.kind == PDNN_FILL_CLASS && tensor->fill.scale <= 128);
+    assert(tensor->fill.scale <= 128);
     for (int64_t i = 0; i < elements; i++)
         values[i] = (int8_t)id_at(&tensor->fill, stream, i);
 }
@@ -116,7 +121,8 @@ static float value_at(const struct pdnn_fill *fill, uint64_t stream, int64_t i) 
         return 1 + uniform_at(stream, i, (float)fill->scale);
     case PDNN_FILL_CONSTANT:
         return (float)fill->scale;
-    default:
+    default: /* the graph refuses other kinds */
+        assert(fill->kind == PDNN_FILL_ZERO);
         return 0;
     }
 }
@@ -221,7 +227,7 @@ void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const str
     const struct pdnn_tensor *t = &graph->tensors[tensor];
     int64_t elements = pdnn_tensor_elements(t);
     uint64_t seed = source->seed, stream = pdnn_rng_at(seed, tensor);
-    struct sequences sequences;
+    struct sequences sequences = {0};
     bool is_data = t->role == PDNN_ROLE_INPUT || t->role == PDNN_ROLE_LABEL;
     int64_t first = is_data && is_drawn(t->fill.kind) ? source->rank * elements : 0;
     if (is_data && source->rank && !is_drawn(t->fill.kind))

@@ -204,6 +204,71 @@ static void test_fill_quantized_weights(void **state) {
     }
 }
 
+/* Whether element i can be what the kind says. */
+static bool is_of_kind(enum pdnn_fill_kind kind, double value, int i) {
+    enum { SCALE = 3 };
+    switch (kind) {
+    case PDNN_FILL_ZERO:
+        return value == 0;
+    case PDNN_FILL_CONSTANT:
+        return value == SCALE;
+    case PDNN_FILL_UNIFORM:
+        return fabs(value) <= SCALE && value != 0;
+    case PDNN_FILL_NEAR_ONE:
+        return fabs(value - 1) <= SCALE && value != 1;
+    case PDNN_FILL_POSITION:
+        return value == i % SCALE;
+    case PDNN_FILL_STRIDE:
+        return value == i * SCALE;
+    case PDNN_FILL_MASKED: /* rows of two columns */
+        return (int)value / SCALE == i / 2;
+    case PDNN_FILL_SEQUENCE_MASK:
+        return value == 0 || value == SCALE;
+    case PDNN_FILL_SEQUENCE_CLASS:
+        return value >= -1 && value < SCALE;
+    default:
+        return value >= 0 && value < SCALE;
+    }
+}
+
+/* A graph either refuses a kind for a dtype, or it is filled as the kind says. Int8 weights and the scales of
+ * their rows need each other and are above; what is u8 is always computed. */
+static void test_fill_every_kind(void **state) {
+    (void)state;
+    enum { ROWS = 4 };
+    int n_filled[PDNN_FILL_COUNT] = {0};
+    for (int i = 0; i < PDNN_U8 * PDNN_FILL_COUNT; i++) {
+        enum pdnn_fill_kind kind = (enum pdnn_fill_kind)(i % PDNN_FILL_COUNT);
+        struct pdnn_tensor tensor = {.role = PDNN_ROLE_INPUT,
+                                     .dtype = (enum pdnn_dtype)(i / PDNN_FILL_COUNT),
+                                     .rank = 2,
+                                     .dim = {ROWS, 2},
+                                     .fill = {kind, 3},
+                                     .of = PDNN_NONE};
+        bool is_weight =
+            kind == PDNN_FILL_WEIGHT_SCALE || (tensor.dtype == PDNN_INT8 && kind == PDNN_FILL_UNIFORM);
+        struct pdnn_arena arena;
+        struct pdnn_graph graph;
+        float plain[ROWS * 2] = {0};
+        pdnn_arena_init(&arena);
+        pdnn_graph_init(&graph, &arena);
+        pdnn_graph_tensor(&graph, &tensor);
+        if (pdnn_graph_status(&graph, NULL) == PDNN_OK && !is_weight) {
+            pdnn_fill_tensor(&graph, 0, &seeded, plain);
+            for (int k = 0; k < ROWS * 2; k++) {
+                double value = pdnn_dtype_load(tensor.dtype, plain, k);
+                if (!is_of_kind(kind, value, k))
+                    fail_msg("%s, kind %d: element %d is %g", pdnn_dtype_name(tensor.dtype), (int)kind, k,
+                             value);
+            }
+            n_filled[kind]++;
+        }
+        pdnn_arena_finish(&arena);
+    }
+    for (int kind = 0; kind < PDNN_FILL_COUNT; kind++)
+        assert_true(n_filled[kind] > 0 || kind == PDNN_FILL_WEIGHT_SCALE);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fill_ids),
@@ -213,6 +278,7 @@ int main(void) {
         cmocka_unit_test(test_fill_given_lengths),
         cmocka_unit_test(test_fill_masked),
         cmocka_unit_test(test_fill_quantized_weights),
+        cmocka_unit_test(test_fill_every_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
