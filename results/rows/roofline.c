@@ -367,6 +367,9 @@ bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_inp
     double flop, bytes = bytes_of(&input->traffic);
     *times = (struct pdnn_roof_times){.compute_ns = compute_time_ns(roofs, input, &flop),
                                       .calls_ns = (double)input->calls * roofs->overhead_ns};
+    /* An op that is over before one call to the library would be was not called that way. */
+    if (times->calls_ns > input->time_ns)
+        times->calls_ns = 0;
     bool no_peak = !isfinite(times->compute_ns);
     bool no_bandwidth = bytes > 0 && !roofs->n_levels;
     if (no_peak || no_bandwidth || !(flop > 0 || bytes > 0))

@@ -38,7 +38,8 @@
  *
  * pct_of_roof = roof time / measured time * 100: of gflops over attainable, or of bytes where there is no
  * FLOP. bound = overhead when calling the ops at all (their number times the measured cost of an empty one)
- * takes longer than the roof; else compute or memory, whichever time is larger. */
+ * takes longer than the roof and not longer than they took; else compute or memory, whichever time is larger.
+ */
 #ifndef RESULTS_ROWS_ROOFLINE_H
 #define RESULTS_ROWS_ROOFLINE_H
 
@@ -115,12 +116,13 @@ struct pdnn_place_input {
 /* What a roof is made of, at the speed that the roofs were measured at. */
 struct pdnn_roof_times {
     double compute_ns, memory_ns;
-    double calls_ns;                  /* of the calls alone; 0: not measured */
+    double calls_ns;                  /* of the calls alone; 0: not measured, or more than the time */
     enum pdnn_bound bound;            /* the longest of them */
     char roof_level[PDNN_LEVEL_TEXT]; /* as in a placement */
 };
 
-/* False if there is no work, or the roofs lack what it needs. Reads flop_count, traffic and calls. */
+/* False if there is no work, or the roofs lack what it needs. Reads flop_count, traffic, calls and time_ns.
+ */
 bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                      struct pdnn_roof_times *times);
 

@@ -142,7 +142,12 @@ struct pdnn_retimed pdnn_retime(const struct pdnn_roofs *const roofs[PDNN_HARDWA
         product[side] = product_ns(roofs[side], &input[side]);
     bool of_library = kind.is_product && isfinite(product[0]) && isfinite(product[1]);
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-        made.known = pdnn_roof_times(roofs[side], &input[side], &made.times[side]) && made.known;
+        struct pdnn_place_input from = input[side];
+        if (side == PDNN_HARDWARE_PROJECTED) {
+            from.time_ns = NAN; /* not known yet */
+            from.calls = made.times[PDNN_HARDWARE_MEASURED].calls_ns > 0 ? from.calls : 0;
+        }
+        made.known = pdnn_roof_times(roofs[side], &from, &made.times[side]) && made.known;
         roof[side] =
             fmax(of_library ? product[side] : made.times[side].compute_ns, made.times[side].memory_ns);
     }
@@ -151,7 +156,7 @@ struct pdnn_retimed pdnn_retime(const struct pdnn_roofs *const roofs[PDNN_HARDWA
     made.known = made.known && roof[PDNN_HARDWARE_MEASURED] > 0;
     if (!made.known)
         return made;
-    double calls = kind.is_own ? 0 : fmin(made.ns, before->calls_ns);
+    double calls = kind.is_own ? 0 : before->calls_ns;
     double ratio = before->calls_ns > 0 && after->calls_ns > 0 ? after->calls_ns / before->calls_ns : 1;
     made.ns =
         calls * ratio + (made.ns - calls) * roof[PDNN_HARDWARE_PROJECTED] / roof[PDNN_HARDWARE_MEASURED];

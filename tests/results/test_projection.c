@@ -123,8 +123,11 @@ static void test_retime(void **state) {
         {100000, 10, 5, 1, "2", NULL, NULL, 1050, 550, PDNN_BOUND_COMPUTE, PDNN_BOUND_COMPUTE},
         {100000, 10, 5, 1, NULL, NULL, "0.5", 1050, 1025, PDNN_BOUND_COMPUTE, PDNN_BOUND_COMPUTE},
         /* nothing but calls */
-        {100, 10, 5, 1, "2", NULL, NULL, 40, 40, PDNN_BOUND_OVERHEAD, PDNN_BOUND_OVERHEAD},
-        {100, 10, 5, 1, NULL, NULL, "0.1", 40, 4, PDNN_BOUND_OVERHEAD, PDNN_BOUND_OVERHEAD},
+        {100, 10, 5, 1, "2", NULL, NULL, 50, 50, PDNN_BOUND_OVERHEAD, PDNN_BOUND_OVERHEAD},
+        {100, 10, 5, 1, NULL, NULL, "0.1", 50, 5, PDNN_BOUND_OVERHEAD, PDNN_BOUND_OVERHEAD},
+        /* over before those calls would be: no calls */
+        {300, 10, 5, 1, "2", NULL, NULL, 40, 20, PDNN_BOUND_COMPUTE, PDNN_BOUND_COMPUTE},
+        {300, 10, 5, 1, NULL, NULL, "0.1", 40, 40, PDNN_BOUND_COMPUTE, PDNN_BOUND_COMPUTE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_roofs before = roofs_of((struct pdnn_hardware_request){.compute = "1"}, 2);

@@ -176,6 +176,36 @@ static void test_roofs_init_takes_the_ladder(void **state) {
     }
 }
 
+/* 10 ns of arithmetic, and a call of 40: overhead is the bound only if there was time for the call. */
+static void test_place_bound_by_no_more_than_it_takes(void **state) {
+    (void)state;
+    static const struct {
+        double time_ns;
+        enum pdnn_bound bound;
+        double pct;
+    } rows[] = {{100, PDNN_BOUND_OVERHEAD, 10},
+                {40, PDNN_BOUND_OVERHEAD, 25},
+                {39, PDNN_BOUND_COMPUTE, 1000 / 39.0},
+                {15, PDNN_BOUND_COMPUTE, 1000 / 15.0},
+                {NAN, PDNN_BOUND_OVERHEAD, NAN}};
+    struct pdnn_ceilings measured = {
+        .count = 2,
+        .row = {{.kind = "compute", .pattern = "fma", .dtype = "f32", .threads = 1, .value = 100},
+                {.kind = "overhead", .pattern = "op", .threads = 1, .value = 40}},
+    };
+    struct pdnn_roofs roofs;
+    pdnn_roofs_init(&roofs, &measured, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_place_input input = {
+            .flop_count[PDNN_F32] = 1000, .calls = 1, .time_ns = rows[i].time_ns, .speed = {1, 1}};
+        struct pdnn_placement place;
+        pdnn_place(&roofs, &input, &place);
+        assert_int_equal(place.bound, rows[i].bound);
+        if (!isnan(rows[i].pct))
+            assert_near(place.pct_of_roof, rows[i].pct);
+    }
+}
+
 /* x (4, 100) 1600 B, w (50, 100) 20000 B, y (4, 50) 800 B; z = relu(y) takes over y's memory. One step
  * accesses 1600 + 20000 + 800 + 800 + 800 = 24000 B. */
 static void build_dense_relu(struct pdnn_graph *graph, struct pdnn_arena *arena) {
@@ -477,6 +507,7 @@ int main(void) {
         cmocka_unit_test(test_roofs_init_takes_the_best_of_its_kind),
         cmocka_unit_test(test_roofs_init_passes_no_pattern),
         cmocka_unit_test(test_roofs_init_takes_the_ladder),
+        cmocka_unit_test(test_place_bound_by_no_more_than_it_takes),
         cmocka_unit_test(test_graph_traffic_by_reuse_distance),
         cmocka_unit_test(test_graph_traffic_in_place),
         cmocka_unit_test(test_graph_traffic_sums_to_byte_count),
