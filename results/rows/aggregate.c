@@ -5,9 +5,6 @@
 #include "models/group.h"
 #include "models/op.h"
 #include "results/rows/op_medians.h"
-#include "results/rows/loaders.h"
-#include "runtime/protocol/infeed.h"
-#include "runtime/protocol/ranks.h"
 #include "runtime/protocol/standing.h"
 
 #include <math.h>
@@ -382,42 +379,44 @@ static double examples_of(const struct analysis *a) {
            (double)a->instance.setting[PDNN_SETTING_ACCUMULATE];
 }
 
-/* The rows of which runtime/protocol/infeed.h says what they are. */
-static void set_infeed(struct analysis *a) {
-    struct pdnn_loaders_seen seen;
-    for (size_t i = 0; i < a->n_rows; i++)
-        if (!a->rows[i].group && pdnn_infeed_is_wait(a->rows[i].key))
-            put(a, PDNN_RESULT_INFEED_PCT, a->rows[i].time_ns / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
-    if (!pdnn_loaders_find(a->ok.ops, a->ok.count, a->ok.value, &seen))
-        return;
-    put(a, PDNN_RESULT_LOADER_EXAMPLES_PER_S, examples_of(a) * 1e9 / seen.minibatch_ns);
-    if (seen.minibatch_bytes)
-        put(a, PDNN_RESULT_LOADER_BYTES_PER_S, (double)seen.minibatch_bytes * 1e9 / seen.minibatch_ns);
-    pdnn_result_set_text(&a->row, PDNN_RESULT_PAGE_CACHE, seen.pages);
+/* The median over the visits that have the number; NAN if none has. */
+static double median_seen(const struct ok_visits *ok, size_t offset) {
+    size_t count = 0;
+    gather(ok, offset);
+    for (size_t i = 0; i < ok->count; i++)
+        if (ok->value[i] > 0)
+            ok->value[count++] = ok->value[i];
+    return count ? pdnn_median(ok->value, count) : NAN;
 }
 
-/* The median over the visits of what the ranks did apart from their steps; NAN if no visit has it. */
-static double alone_ns(const struct ok_visits *ok, const char *key, uint64_t *bytes) {
-    size_t count = 0;
-    for (size_t i = 0; i < ok->count; i++) {
-        const struct pdnn_measured_ops *ops = &ok->ops[i];
-        for (size_t k = ops->count; k-- > 0 && pdnn_ranks_is_alone(ops->op[k].key);) {
-            if (strcmp(ops->op[k].key, key) != 0)
-                continue;
-            *bytes = ops->op[k].bytes;
-            ok->value[count++] = ops->op[k].time_ns;
-        }
+#define MEDIAN_SEEN(ok, field) median_seen(ok, offsetof(struct pdnn_visit, field))
+
+static void set_infeed(struct analysis *a) {
+    const double minibatch_ns = MEDIAN_SEEN(&a->ok, infeed.loader_ns);
+    const char *page_cache = NULL;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < a->ok.count; i++) {
+        const struct pdnn_visit_infeed *seen = &a->ok.visit[i]->infeed;
+        if (!(seen->loader_ns > 0))
+            continue;
+        bytes = seen->loader_bytes;
+        page_cache = page_cache && strcmp(page_cache, seen->page_cache) != 0 ? "mixed" : seen->page_cache;
     }
-    return count ? pdnn_median(ok->value, count) : NAN;
+    if (!page_cache)
+        return;
+    put(a, PDNN_RESULT_INFEED_PCT, MEDIAN(&a->ok, infeed.wait_ns) / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
+    put(a, PDNN_RESULT_LOADER_EXAMPLES_PER_S, examples_of(a) * 1e9 / minibatch_ns);
+    if (bytes)
+        put(a, PDNN_RESULT_LOADER_BYTES_PER_S, (double)bytes * 1e9 / minibatch_ns);
+    pdnn_result_set_text(&a->row, PDNN_RESULT_PAGE_CACHE, page_cache);
 }
 
 /* The bus bandwidth is that of a ring: each rank sends 2 (p - 1) / p of the bytes. */
 static void set_ranks(struct analysis *a) {
     int64_t ranks = a->instance.setting[PDNN_SETTING_RANKS];
-    uint64_t bytes = 0;
-    const double compute_ns = alone_ns(&a->ok, pdnn_ranks_compute, &bytes),
-                 skew_ns = alone_ns(&a->ok, pdnn_ranks_skew, &bytes),
-                 comm_ns = alone_ns(&a->ok, pdnn_ranks_comm, &bytes),
+    const uint64_t bytes = a->ok.visit[a->ok.count - 1]->ranks.bytes;
+    const double compute_ns = MEDIAN_SEEN(&a->ok, ranks.compute_ns),
+                 skew_ns = MEDIAN_SEEN(&a->ok, ranks.skew_ns), comm_ns = MEDIAN_SEEN(&a->ok, ranks.comm_ns),
                  exposed_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN) - compute_ns;
     put(a, PDNN_RESULT_COMPUTE_NS, compute_ns);
     put(a, PDNN_RESULT_SKEW_NS, skew_ns);

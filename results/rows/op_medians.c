@@ -1,7 +1,5 @@
 #include "results/rows/op_medians.h"
 #include "models/op.h"
-#include "runtime/protocol/infeed.h"
-#include "runtime/protocol/ranks.h"
 #include "base/stats.h"
 
 #include <string.h>
@@ -88,8 +86,6 @@ static void note_implementation(struct pdnn_breakdown_row *row, const char *impl
 static void add_visit(struct table *table, const struct pdnn_measured_ops *ops, size_t visit) {
     for (size_t i = 0; i < ops->count; i++) {
         const struct pdnn_measured_op *op = &ops->op[i];
-        if (pdnn_infeed_is_alone(op->key) || pdnn_ranks_is_alone(op->key)) /* no part of the step */
-            continue;
         size_t at = table->count ? find_row(table, op->key, i % table->count, visit) : 0;
         if (at == table->count)
             add_row(table, op->key, op->layer);

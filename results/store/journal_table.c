@@ -56,7 +56,9 @@ static void put_samples(struct pdnn_table *journal, size_t row, const struct pdn
 
 /* What is 0 was not measured: the visit did not get that far. */
 static void put_measured(struct pdnn_table *journal, size_t row, const struct pdnn_visit *visit) {
-    const double numbers[] = {visit->stamped_ns, visit->probe_gflops, visit->probe_gbs};
+    const double numbers[] = {visit->stamped_ns,       visit->probe_gflops,    visit->probe_gbs,
+                              visit->ranks.compute_ns, visit->ranks.skew_ns,   visit->ranks.comm_ns,
+                              visit->infeed.wait_ns,   visit->infeed.loader_ns};
     if (visit->prepare_ns)
         pdnn_table_set_count(journal, row, PDNN_JOURNAL_PREPARE_NS, visit->prepare_ns);
     if (visit->plan_bytes)
@@ -64,6 +66,11 @@ static void put_measured(struct pdnn_table *journal, size_t row, const struct pd
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i] != 0)
             pdnn_table_set_number(journal, row, PDNN_JOURNAL_STAMPED_NS + i, numbers[i]);
+    if (visit->ranks.bytes)
+        pdnn_table_set_count(journal, row, PDNN_JOURNAL_ALLREDUCE_BYTES, visit->ranks.bytes);
+    if (visit->infeed.loader_bytes)
+        pdnn_table_set_count(journal, row, PDNN_JOURNAL_LOADER_BYTES, visit->infeed.loader_bytes);
+    pdnn_table_set_text(journal, row, PDNN_JOURNAL_PAGE_CACHE, visit->infeed.page_cache);
 }
 
 void pdnn_journal_add(struct pdnn_table *journal, const char *id, uint64_t number,
@@ -132,11 +139,20 @@ struct pdnn_visit pdnn_journal_visit(const struct pdnn_table *journal, size_t ro
         .stamped_ns = number_of(journal, row, PDNN_JOURNAL_STAMPED_NS),
         .probe_gflops = number_of(journal, row, PDNN_JOURNAL_PROBE_GFLOPS),
         .probe_gbs = number_of(journal, row, PDNN_JOURNAL_PROBE_GBS),
+        .ranks = {number_of(journal, row, PDNN_JOURNAL_RANKS_COMPUTE_NS),
+                  number_of(journal, row, PDNN_JOURNAL_RANKS_SKEW_NS),
+                  number_of(journal, row, PDNN_JOURNAL_RANKS_COMM_NS),
+                  count_of(journal, row, PDNN_JOURNAL_ALLREDUCE_BYTES)},
+        .infeed = {.wait_ns = number_of(journal, row, PDNN_JOURNAL_INFEED_WAIT_NS),
+                   .loader_ns = number_of(journal, row, PDNN_JOURNAL_LOADER_NS),
+                   .loader_bytes = count_of(journal, row, PDNN_JOURNAL_LOADER_BYTES)},
         .stop = *stop ? pdnn_stop_find(stop) : (enum pdnn_stop)0,
         .flags = pdnn_flags_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_ROW_FLAGS)),
         .n_ops = (size_t)pdnn_table_count(journal, row, PDNN_JOURNAL_OPS),
     };
     snprintf(visit.reason, sizeof visit.reason, "%s", pdnn_table_text(journal, row, PDNN_JOURNAL_REASON));
+    snprintf(visit.infeed.page_cache, sizeof visit.infeed.page_cache, "%s",
+             pdnn_table_text(journal, row, PDNN_JOURNAL_PAGE_CACHE));
     pdnn_utc_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_STARTED_UTC), &visit.started_unix_ms);
     return visit;
 }
@@ -187,6 +203,8 @@ enum pdnn_status pdnn_journal_check_visit(const struct pdnn_table *journal, size
         return refuse(journal, row, PDNN_JOURNAL_ID, err);
     if (!fits(journal, row, PDNN_JOURNAL_REASON, PDNN_REASON_TEXT))
         return refuse(journal, row, PDNN_JOURNAL_REASON, err);
+    if (!fits(journal, row, PDNN_JOURNAL_PAGE_CACHE, PDNN_PAGE_CACHE_TEXT))
+        return refuse(journal, row, PDNN_JOURNAL_PAGE_CACHE, err);
     if (pdnn_outcome_find(pdnn_table_text(journal, row, PDNN_JOURNAL_STATUS)) == PDNN_OUTCOME_COUNT)
         return refuse(journal, row, PDNN_JOURNAL_STATUS, err);
     if (!pdnn_utc_parse(pdnn_table_text(journal, row, PDNN_JOURNAL_STARTED_UTC), &started))

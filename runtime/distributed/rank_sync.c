@@ -4,7 +4,6 @@
 #include "models/attributes.h"
 #include "models/instance.h"
 #include "models/op.h"
-#include "runtime/protocol/ranks.h"
 #include "base/stats.h"
 
 #include <stdio.h>
@@ -133,7 +132,7 @@ static uint64_t gradient_bytes(const struct pdnn_graph *graph) {
 enum pdnn_status pdnn_rank_sync_measure(struct pdnn_rank_sync *together,
                                         const struct pdnn_measure_rules *rules, uint64_t steps_per_sample,
                                         struct pdnn_err *err) {
-    struct pdnn_rank_sync_times *ranks = &together->times;
+    struct pdnn_visit_ranks *ranks = &together->times;
     bool is_short = rules->time_limit_ns && rules->time_limit_ns < rules->max_visit_ns;
     uint64_t limit_ns = (is_short ? rules->time_limit_ns : rules->max_visit_ns) / ALONE_SHARE;
     double unused;
@@ -149,26 +148,6 @@ enum pdnn_status pdnn_rank_sync_measure(struct pdnn_rank_sync *together,
         code = measure_alone(together, PDNN_RANK_SYNC_COMM, steps_per_sample, limit_ns, &ranks->comm_ns,
                              &unused);
     return code ? pdnn_fail(err, PDNN_INTERNAL, "a step failed with code %d", code) : PDNN_OK;
-}
-
-static void add_row(struct pdnn_visit *visit, const char *key, double ns, uint64_t bytes) {
-    struct pdnn_visit_op *op = &visit->ops[visit->n_ops++];
-    *op = (struct pdnn_visit_op){.count = 1, .bytes = bytes, .time_ns = ns};
-    snprintf(op->key, sizeof op->key, "%s", key);
-}
-
-enum pdnn_status pdnn_rank_sync_report(const struct pdnn_rank_sync *together, struct pdnn_visit *visit,
-                                       struct pdnn_err *err) {
-    const struct pdnn_rank_sync_times *times = &together->times;
-    struct pdnn_visit_op *ops = realloc(visit->ops, (visit->n_ops + 3) * sizeof *ops);
-    if (!ops)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of the ranks");
-    visit->ops = ops;
-    add_row(visit, pdnn_ranks_compute, times->compute_ns, 0);
-    add_row(visit, pdnn_ranks_skew, times->skew_ns, 0);
-    if (times->bytes)
-        add_row(visit, pdnn_ranks_comm, times->comm_ns, times->bytes);
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_rank_sync_follow(struct pdnn_rank_sync *together, struct pdnn_err *err) {

@@ -17,19 +17,11 @@ enum pdnn_rank_sync_what {
     PDNN_RANK_SYNC_DONE
 };
 
-/* Per step, of the slowest rank. */
-struct pdnn_rank_sync_times {
-    double compute_ns; /* of steps without communication */
-    double skew_ns;    /* of these, the slowest rank's less the fastest one's */
-    double comm_ns;    /* of the communication alone; 0: there is none */
-    uint64_t bytes;    /* of the gradients that it averages */
-};
-
 struct pdnn_rank_sync {
     const struct pdnn_world *world; /* NULL: there is one rank, and nothing to do */
     const struct pdnn_plan *plan;
     const struct pdnn_evictor *evictor; /* NULL: caches stay warm */
-    struct pdnn_rank_sync_times times;  /* from pdnn_rank_sync_measure */
+    struct pdnn_visit_ranks times;      /* from pdnn_rank_sync_measure */
     double skew_ns;                     /* of the last run: the slowest rank's time less the fastest one's */
 };
 
@@ -52,9 +44,6 @@ int pdnn_rank_sync_check(const struct pdnn_world *world, int code);
 enum pdnn_status pdnn_rank_sync_measure(struct pdnn_rank_sync *together,
                                         const struct pdnn_measure_rules *rules, uint64_t steps_per_sample,
                                         struct pdnn_err *err);
-/* Appends the times to the visit's rows, as runtime/protocol/ranks.h has them. */
-enum pdnn_status pdnn_rank_sync_report(const struct pdnn_rank_sync *together, struct pdnn_visit *visit,
-                                       struct pdnn_err *err);
 
 /* The other ranks: what rank 0 says, until it is done. */
 enum pdnn_status pdnn_rank_sync_follow(struct pdnn_rank_sync *together, struct pdnn_err *err);

@@ -109,6 +109,26 @@ struct pdnn_visit_set {
     uint64_t most;         /* the most that are kept at a time */
 };
 
+/* What the ranks of one instance did apart from whole steps, per step, as the slowest rank had it; 0: there
+ * was one rank. */
+struct pdnn_visit_ranks {
+    double compute_ns; /* steps without communication */
+    double skew_ns;    /* of these, slowest less fastest rank */
+    double comm_ns;    /* communication without steps; 0: nothing is averaged */
+    uint64_t bytes;    /* of the gradients that are averaged */
+};
+
+/* The minibatches of a visit whose data is not resident; 0: it is. */
+#define PDNN_INFEED_OP "infeed" /* the op that the waiting is in its row of ops */
+enum { PDNN_PAGE_CACHE_TEXT = 8 };
+struct pdnn_visit_infeed {
+    double wait_ns;                        /* waited in a step of median length, also a row of its ops */
+    double loader_ns;                      /* the loaders alone: per minibatch */
+    uint64_t loader_bytes;                 /* and read from files */
+    char page_cache[PDNN_PAGE_CACHE_TEXT]; /* before the first step: "warm", "dropped", "mixed"; "" without
+                                              files */
+};
+
 /* Where the time of a visit went; not in the journal. */
 struct pdnn_visit_spent {
     uint64_t prepare_ns; /* all before the first probe: graph, primitives, layouts, memory, data, choosing */
@@ -133,6 +153,8 @@ struct pdnn_visit {
     /* not in the journal: the part of the samples' time that went into waiting for minibatches */
     double waited_share;
     double stamped_ns; /* median over stamped steps of the sum of their parts, which leave no gaps */
+    struct pdnn_visit_ranks ranks;
+    struct pdnn_visit_infeed infeed;
     double probe_gflops, probe_gbs; /* the probes just before and after, together; 0: no probe */
     enum pdnn_stop stop;
     struct pdnn_visit_spent spent;

@@ -1,7 +1,6 @@
 #include "runtime/worker/loading.h"
 
 #include "runtime/data/pages.h"
-#include "runtime/protocol/infeed.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,21 +32,24 @@ enum pdnn_status pdnn_loading_init(struct pdnn_loading *loading, const struct pd
                                            .seed = request->seed,
                                            .sets = reads ? request->sets : NULL,
                                            .drops = setting[PDNN_SETTING_PAGES] == PDNN_PAGES_DROPPED};
-    *loading = (struct pdnn_loading){.feed = {.fd = -1}, .pages = ""};
+    *loading = (struct pdnn_loading){.feed = {.fd = -1}};
     loading->request = (struct pdnn_infeed_request){.feed = &loading->feed,
                                                     .loaders = setting[PDNN_SETTING_LOADERS],
                                                     .host = &process->host,
                                                     .threads = model->threads};
+    struct pdnn_infeed_alone alone = {.minibatches = 0};
     enum pdnn_status status = pdnn_feed_open(&loading->feed, &feed, err);
     if (status == PDNN_OK && reads)
         status = feed.drops ? pdnn_pages_drop(&loading->feed.set, err)
                             : pdnn_pages_load(&loading->feed.set, process->host.memory_limit_bytes / 2, err);
     if (status == PDNN_OK)
-        status = pdnn_infeed_measure(&loading->request, request->rules.max_visit_ns / ALONE_SHARE,
-                                     &loading->alone, err);
+        status =
+            pdnn_infeed_measure(&loading->request, request->rules.max_visit_ns / ALONE_SHARE, &alone, err);
+    loading->seen.loader_ns = alone.minibatch_ns;
+    loading->seen.loader_bytes = (uint64_t)(alone.read_bytes + 0.5);
     if (status == PDNN_OK && reads) {
         struct pdnn_pages_found found = pdnn_pages_count(&loading->feed.set);
-        loading->pages = pdnn_pages_name(&found);
+        snprintf(loading->seen.page_cache, sizeof loading->seen.page_cache, "%s", pdnn_pages_name(&found));
     }
     return status == PDNN_OK ? pdnn_infeed_create(&loading->request, &loading->infeed, err) : status;
 }
@@ -63,27 +65,22 @@ uint64_t pdnn_loading_bytes(const struct pdnn_model *model) {
     return pdnn_feed_bytes_of(&model->graph) * (uint64_t)(depth ? depth : 1);
 }
 
-enum pdnn_status pdnn_loading_rows(const struct pdnn_loading *loading, const struct pdnn_visit *visit,
-                                   struct pdnn_step_rows *rows, struct pdnn_err *err) {
+enum pdnn_status pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
+                                     struct pdnn_step_rows *rows, struct pdnn_err *err) {
     const struct pdnn_feed *feed = &loading->feed;
-    size_t n_ops = rows->n_ops;
-    struct pdnn_visit_op *ops = realloc(rows->ops, (n_ops + 2) * sizeof *ops);
+    struct pdnn_visit_op *ops = realloc(rows->ops, (rows->n_ops + 1) * sizeof *ops);
     if (!ops)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the rows of the infeed");
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the row of the infeed");
     rows->ops = ops;
-    struct pdnn_visit_op *wait = &ops[n_ops], *alone = &ops[n_ops + 1];
-    *wait = (struct pdnn_visit_op){.count = 1, .time_ns = visit->waited_share * visit->median_ns};
-    *alone = (struct pdnn_visit_op){.count = 1,
-                                    .bytes = (uint64_t)(loading->alone.read_bytes + 0.5),
-                                    .time_ns = loading->alone.minibatch_ns};
+    visit->infeed = loading->seen;
+    visit->infeed.wait_ns = visit->waited_share * visit->median_ns;
+    struct pdnn_visit_op *wait = &ops[rows->n_ops++];
+    *wait = (struct pdnn_visit_op){.count = 1, .time_ns = visit->infeed.wait_ns};
     char *key = wait->key, *end = key + sizeof wait->key;
-    key += snprintf(key, sizeof wait->key, "%s/forward/", PDNN_INFEED_OP);
+    key += snprintf(key, sizeof wait->key, PDNN_INFEED_OP "/forward/");
     const struct pdnn_tensor *t = feed->n_parts ? &feed->graph->tensors[feed->parts[0].tensor] : NULL;
     for (int i = 0; t && i < t->rank; i++)
         key += snprintf(key, (size_t)(end - key), "%s%" PRId64, i ? "x" : "", t->dim[i]);
-    snprintf(alone->key, sizeof alone->key, "%s/forward/%s", PDNN_LOADERS_OP, loading->pages);
     pdnn_feed_format(feed, wait->implementation);
-    memcpy(alone->implementation, wait->implementation, sizeof alone->implementation);
-    rows->n_ops += 2;
     return PDNN_OK;
 }

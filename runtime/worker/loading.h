@@ -10,8 +10,7 @@
 struct pdnn_loading {
     struct pdnn_feed feed;
     struct pdnn_infeed_request request;
-    struct pdnn_infeed_alone alone;
-    const char *pages; /* the page cache before the first step; static text, "" without files */
+    struct pdnn_visit_infeed seen; /* of the loaders alone, and of the page cache */
     struct pdnn_infeed *infeed;
 };
 
@@ -28,8 +27,10 @@ enum pdnn_status pdnn_loading_init(struct pdnn_loading *loading, const struct pd
                                    struct pdnn_err *err);
 void pdnn_loading_finish(struct pdnn_loading *loading); /* takes {0} */
 
-/* Appends what was seen to the rows of the visit, which has its times (runtime/protocol/infeed.h). */
-enum pdnn_status pdnn_loading_rows(const struct pdnn_loading *loading, const struct pdnn_visit *visit,
-                                   struct pdnn_step_rows *rows, struct pdnn_err *err);
+/* Notes what was seen in the visit, which has its times. Waiting is a row of its ops too:
+ * "infeed/forward/32x3x224x224".
+ */
+enum pdnn_status pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
+                                     struct pdnn_step_rows *rows, struct pdnn_err *err);
 
 #endif

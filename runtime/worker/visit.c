@@ -227,13 +227,12 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     if (status == PDNN_OK)
         status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK && loading)
-        status = pdnn_loading_rows(loading, visit, &bench.rows, err);
+        status = pdnn_loading_report(loading, visit, &bench.rows, err);
     if (status == PDNN_OK) {
         visit->ops = bench.rows.ops;
         visit->n_ops = bench.rows.n_ops;
         bench.rows.ops = NULL;
-        if (process->world)
-            status = pdnn_rank_sync_report(&bench.together, visit, err);
+        visit->ranks = bench.together.times;
     }
     bench_finish(&bench);
     return status;
@@ -280,7 +279,7 @@ static enum pdnn_status visit_alone(struct pdnn_process *process, const struct p
     const struct pdnn_open_backend *backend = NULL;
     struct pdnn_model model = {0};
     struct pdnn_plan plan = {0};
-    struct pdnn_loading loading = {.pages = NULL};
+    struct pdnn_loading loading = {.infeed = NULL};
     uint64_t started_ns = pdnn_clock_ns(), opening_ns = 0;
     pdnn_set_close(process);
     enum pdnn_status status = pdnn_model_init(&model, process, request->id, err);

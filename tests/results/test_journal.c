@@ -70,6 +70,8 @@ static struct pdnn_visit make_visit(int number) {
         .stamped_ns = 1e12,
         .probe_gflops = 99.5,
         .probe_gbs = 17.25,
+        .ranks = {700.5, 3, 200.25, 1 << 20},
+        .infeed = {12.5, 340, 4096, "dropped"},
         .stop = PDNN_STOP_MAX_TIME,
         .flags = PDNN_FLAG_NOISY | PDNN_FLAG_REF,
         .n_ops = 2,
@@ -96,6 +98,10 @@ static void assert_same_visit(const struct pdnn_instance_visits *of, size_t at, 
     assert_true(a->p10_ns == b->p10_ns && a->p90_ns == b->p90_ns && a->mad_ns == b->mad_ns);
     assert_true(a->stamped_ns == b->stamped_ns);
     assert_true(a->probe_gflops == b->probe_gflops && a->probe_gbs == b->probe_gbs);
+    assert_memory_equal(&a->ranks, &b->ranks, sizeof a->ranks);
+    assert_true(a->infeed.wait_ns == b->infeed.wait_ns && a->infeed.loader_ns == b->infeed.loader_ns);
+    assert_int_equal(a->infeed.loader_bytes, b->infeed.loader_bytes);
+    assert_string_equal(a->infeed.page_cache, b->infeed.page_cache);
     assert_int_equal(a->stop, b->stop);
     assert_int_equal(a->flags, b->flags);
     assert_int_equal(ops->count, b->n_ops);
@@ -314,19 +320,19 @@ static void test_journal_open_refuses_others(void **state) {
     } rows[] = {
         {false, "schema,id\n4,fc/a=1\n", "journal.csv:1: not a journal.csv of this version"},
         {false, "something else", "journal.csv:1: not a journal.csv of this version"},
-        {true, "4,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+        {true, "4,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n",
          "journal.csv:2: schema 4, this program reads 3"},
-        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+        {true, "2,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n",
          "journal.csv:2: schema 2, this program reads 3"},
-        {true, "3,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,x\n",
+        {true, "3,fc/a,1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,x\n",
          "journal.csv:2: ops: 'x' is not a count"},
-        {true, "3,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+        {true, "3,fc/a,1,fine,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n",
          "journal.csv:2: 'fine' is not a value for column 'status'"},
-        {true, "3,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+        {true, "3,fc/a,1,ok,,1970-02-30T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n",
          "column 'started_utc'"},
-        {true, "3,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,\n",
+        {true, "3,fc/a,-1,ok,,1970-01-01T00:00:00.000Z,0,0,0,0,0,0,0,0,0,0,0,0,0,0,,,,,,,,,,,\n",
          "visit: '-1' is not a count"},
-        {true, "3,fc/a\n3,fc/a\n", "journal.csv:2: 2 fields, the header has 23"},
+        {true, "3,fc/a\n3,fc/a\n", "journal.csv:2: 2 fields, the header has 31"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
@@ -360,7 +366,7 @@ static void test_journal_append_leaves_out_what_was_not_measured(void **state) {
     append_three(journal);
     pdnn_journal_close(journal);
     assert_int_equal(pdnn_file_read(place->journal, LIMIT_BYTES, &text, NULL, &err), PDNN_OK);
-    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,0\n"));
+    assert_non_null(strstr(text, "\" 9\",1970-01-01T00:00:00.001Z,,,,,,,,,,,,,,,,,,,,,,,,,0\n"));
     assert_non_null(strstr(text, ",2,3,0,"));
     free(text);
 }
