@@ -32,12 +32,14 @@ static const char *const id_kinds[] = {"uniform", "zipf", NULL};
 static const enum pdnn_fill_kind id_fills[] = {PDNN_FILL_CLASS, PDNN_FILL_ZIPF};
 
 static const struct pdnn_param_def params[N_PARAMS] = {
-    [CELL] = {.name = "cell",
-              .type = PDNN_PARAM_CHOICE,
-              .choices = pdnn_cell_names,
-              .fallback = PDNN_CELL_LSTM,
-              .help = "rnn: tanh; gru: reset before the product; lbr_gru: linear before reset, as in cuDNN",
-              .example = "[rnn, lstm, gru]"},
+    [CELL] =
+        {.name = "cell",
+         .type = PDNN_PARAM_CHOICE,
+         .choices = pdnn_cell_names,
+         .fallback = PDNN_CELL_LSTM,
+         .help =
+             "rnn: tanh; gru: reset before the product; lbr_gru: linear before reset, a bias for each sum (cuDNN has two for each gate)",
+         .example = "[rnn, lstm, gru]"},
     [LAYERS] = {.name = "layers",
                 .type = PDNN_PARAM_INT,
                 .min = 1,
