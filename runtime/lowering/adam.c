@@ -16,4 +16,4 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_update_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(adam) = {.op = &pdnn_op_adam, .pass = {[PDNN_UPDATE] = {.run = update}}};
+const struct pdnn_step_def pdnn_step_adam = {.op = &pdnn_op_adam, .pass = {[PDNN_UPDATE] = {.run = update}}};

@@ -16,5 +16,5 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_update_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(adam_apply) = {.op = &pdnn_op_adam_apply,
-                                                    .pass = {[PDNN_UPDATE] = {.run = update}}};
+const struct pdnn_step_def pdnn_step_adam_apply = {.op = &pdnn_op_adam_apply,
+                                                   .pass = {[PDNN_UPDATE] = {.run = update}}};

@@ -17,5 +17,5 @@ static void update(const struct pdnn_bound_step *step) {
         pdnn_gradient_allreduce_start(&part);
 }
 
-const struct pdnn_step_def PDNN_STEP(allreduce) = {.op = &pdnn_op_allreduce,
-                                                   .pass = {[PDNN_UPDATE] = {.run = update}}};
+const struct pdnn_step_def pdnn_step_allreduce = {.op = &pdnn_op_allreduce,
+                                                  .pass = {[PDNN_UPDATE] = {.run = update}}};

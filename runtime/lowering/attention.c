@@ -53,7 +53,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_attention_backward(&job, &gradients, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(attention) = {
+const struct pdnn_step_def pdnn_step_attention = {
     .op = &pdnn_op_attention,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .scratch_bytes = forward_scratch},
              [PDNN_BACKWARD_DATA] = {.run = backward,

@@ -40,7 +40,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_softmax_backward(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(attention_softmax) = {
+const struct pdnn_step_def pdnn_step_attention_softmax = {
     .op = &pdnn_op_attention_softmax,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(3)},
              [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(3)}},

@@ -87,7 +87,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_batchnorm_backward(&job, &options);
 }
 
-const struct pdnn_step_def PDNN_STEP(batchnorm) = {
+const struct pdnn_step_def pdnn_step_batchnorm = {
     .op = &pdnn_op_batchnorm,
     .pass = {[PDNN_FORWARD] = {.run = forward,
                                .ranks = RANKS,

@@ -52,7 +52,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_channel_bias_gradient(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(bias) = {
+const struct pdnn_step_def pdnn_step_bias = {
     .op = &pdnn_op_bias,
     .pass = {[PDNN_FORWARD] = {.run = forward,
                                .ranks = PDNN_RANK(2) | PDNN_RANK(IMAGE_RANK),

@@ -25,7 +25,7 @@ static bool is_even(const struct pdnn_node *node) {
     return node->attr[PDNN_CACHE_APPEND_COLUMN] % 2 == 0;
 }
 
-const struct pdnn_step_def PDNN_STEP(cache_append) = {
+const struct pdnn_step_def pdnn_step_cache_append = {
     .op = &pdnn_op_cache_append,
     .pass = {[PDNN_FORWARD] =
                  {.run = forward, .ranks = PDNN_RANK(2), .half = PDNN_HALF_PAIRS, .is_even = is_even}},

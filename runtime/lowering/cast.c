@@ -13,7 +13,7 @@ static void run(const struct pdnn_bound_step *step) {
         pdnn_half_widen_all(pdnn_half_of(from), x, y, step->elements, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(cast) = {
+const struct pdnn_step_def pdnn_step_cast = {
     .op = &pdnn_op_cast,
     .pass = {[PDNN_FORWARD] = {.run = run, .half = PDNN_HALF_NATIVE},
              [PDNN_BACKWARD_DATA] = {.run = run, .half = PDNN_HALF_NATIVE}},

@@ -26,7 +26,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_moves_run(moves, step->node->n_outputs, pdnn_step_bypasses_output(step, 0), step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(concat) = {
+const struct pdnn_step_def pdnn_step_concat = {
     .op = &pdnn_op_concat,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .half = PDNN_HALF_PAIRS},
              [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(2), .half = PDNN_HALF_PAIRS}},

@@ -2,4 +2,4 @@
 #include "models/op.h"
 #include "runtime/lowering/steps.h"
 
-const struct pdnn_step_def PDNN_STEP(conv2d) = {.op = &pdnn_op_conv2d};
+const struct pdnn_step_def pdnn_step_conv2d = {.op = &pdnn_op_conv2d};

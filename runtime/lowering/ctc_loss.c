@@ -27,7 +27,7 @@ static void forward(const struct pdnn_bound_step *step) {
     pdnn_ctc_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(ctc_loss) = {
+const struct pdnn_step_def pdnn_step_ctc_loss = {
     .op = &pdnn_op_ctc_loss,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes}},
 };

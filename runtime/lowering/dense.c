@@ -98,7 +98,7 @@ static enum pdnn_status backward_weights(const struct pdnn_steps *steps, uint32_
                   err);
 }
 
-const struct pdnn_step_def PDNN_STEP(dense) = {
+const struct pdnn_step_def pdnn_step_dense = {
     .op = &pdnn_op_dense,
     .pass = {[PDNN_FORWARD] = {.compile = forward, .needs_sgemm = true},
              [PDNN_BACKWARD_DATA] = {.compile = backward_data, .needs_sgemm = true},

@@ -17,7 +17,7 @@ static void forward(const struct pdnn_bound_step *step) {
     pdnn_dequantize_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(dequantize) = {
+const struct pdnn_step_def pdnn_step_dequantize = {
     .op = &pdnn_op_dequantize,
     .pass = {[PDNN_FORWARD] = {.run = forward, .scratch_bytes = scratch_bytes}},
 };

@@ -18,7 +18,7 @@ static void run(const struct pdnn_bound_step *step) {
     pdnn_dropout_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(dropout) = {
+const struct pdnn_step_def pdnn_step_dropout = {
     .op = &pdnn_op_dropout,
     .pass = {[PDNN_FORWARD] = {.run = run}, [PDNN_BACKWARD_DATA] = {.run = run}},
 };

@@ -63,7 +63,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_layernorm_backward(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(dropout_add_norm) = {
+const struct pdnn_step_def pdnn_step_dropout_add_norm = {
     .op = &pdnn_op_dropout_add_norm,
     .pass = {[PDNN_FORWARD] = {.run = forward,
                                .ranks = PDNN_RANK(2),

@@ -38,7 +38,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_embedding_backward(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(embedding) = {
+const struct pdnn_step_def pdnn_step_embedding = {
     .op = &pdnn_op_embedding,
     .pass = {[PDNN_FORWARD] = {.run = forward, .half = PDNN_HALF_PAIRS},
              [PDNN_BACKWARD_DATA] = {.run = backward, .scratch_bytes = backward_scratch},

@@ -13,7 +13,7 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_lamb_apply_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(lamb_apply) = {
+const struct pdnn_step_def pdnn_step_lamb_apply = {
     .op = &pdnn_op_lamb_apply,
     .pass = {[PDNN_UPDATE] = {.run = update}},
 };

@@ -21,7 +21,7 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_lamb_direction_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(lamb_direction) = {
+const struct pdnn_step_def pdnn_step_lamb_direction = {
     .op = &pdnn_op_lamb_direction,
     .pass = {[PDNN_UPDATE] = {.run = update}},
 };

@@ -34,7 +34,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_layernorm_backward(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(layernorm) = {
+const struct pdnn_step_def pdnn_step_layernorm = {
     .op = &pdnn_op_layernorm,
     .pass = {[PDNN_FORWARD] = {.run = forward,
                                .ranks = PDNN_RANK(2),

@@ -18,7 +18,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_softmax_mask(&job, 0, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(mask) = {
+const struct pdnn_step_def pdnn_step_mask = {
     .op = &pdnn_op_mask,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(3)},
              [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(3)}},

@@ -28,7 +28,7 @@ static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, 
     return pdnn_matmul_compile(&multiply, steps->program, index, name, err);
 }
 
-const struct pdnn_step_def PDNN_STEP(matmul) = {
+const struct pdnn_step_def pdnn_step_matmul = {
     .op = &pdnn_op_matmul,
     .pass = {[PDNN_FORWARD] = {.compile = compile, .needs_sgemm = true},
              [PDNN_BACKWARD_DATA] = {.compile = compile, .needs_sgemm = true}},

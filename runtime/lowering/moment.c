@@ -14,5 +14,5 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_update_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(moment) = {.op = &pdnn_op_moment,
-                                                .pass = {[PDNN_UPDATE] = {.run = update}}};
+const struct pdnn_step_def pdnn_step_moment = {.op = &pdnn_op_moment,
+                                               .pass = {[PDNN_UPDATE] = {.run = update}}};

@@ -15,5 +15,5 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_update_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(momentum) = {.op = &pdnn_op_momentum,
-                                                  .pass = {[PDNN_UPDATE] = {.run = update}}};
+const struct pdnn_step_def pdnn_step_momentum = {.op = &pdnn_op_momentum,
+                                                 .pass = {[PDNN_UPDATE] = {.run = update}}};

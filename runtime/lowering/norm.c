@@ -16,7 +16,7 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_norm_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(norm) = {
+const struct pdnn_step_def pdnn_step_norm = {
     .op = &pdnn_op_norm,
     .pass = {[PDNN_UPDATE] = {.run = update, .scratch_bytes = scratch_bytes}},
 };

@@ -37,7 +37,7 @@ static void backward(const struct pdnn_bound_step *step) {
         pdnn_pool_max_backward(&pool, dy, step->in[PDNN_POOL2D_BACK_INDEX], dx, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(pool2d) = {
+const struct pdnn_step_def pdnn_step_pool2d = {
     .op = &pdnn_op_pool2d,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(4)},
              [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(4)}},

@@ -17,7 +17,7 @@ static void forward(const struct pdnn_bound_step *step) {
     pdnn_quantize_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(quantize) = {
+const struct pdnn_step_def pdnn_step_quantize = {
     .op = &pdnn_op_quantize,
     .pass = {[PDNN_FORWARD] = {.run = forward, .scratch_bytes = scratch_bytes}},
 };

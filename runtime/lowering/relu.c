@@ -8,7 +8,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_pointwise_run(step, PDNN_RELU_BACKWARD);
 }
 
-const struct pdnn_step_def PDNN_STEP(relu) = {
+const struct pdnn_step_def pdnn_step_relu = {
     .op = &pdnn_op_relu,
     .pass = {[PDNN_FORWARD] = {.run = forward, .half = PDNN_HALF_ELEMENTS},
              [PDNN_BACKWARD_DATA] = {.run = backward, .half = PDNN_HALF_ELEMENTS}},

@@ -21,7 +21,7 @@ static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, 
     return pdnn_rnn_compile(steps->library, steps->options->threads, steps->program, index, err);
 }
 
-const struct pdnn_step_def PDNN_STEP(rnn) = {
+const struct pdnn_step_def pdnn_step_rnn = {
     .op = &pdnn_op_rnn,
     .pass = {[PDNN_FORWARD] = {.compile = compile, .needs_sgemm = true},
              [PDNN_BACKWARD_DATA] = {.compile = compile, .needs_sgemm = true}},

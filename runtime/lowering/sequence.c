@@ -16,7 +16,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_sequence_backward(&shape, step->in[PDNN_SEQUENCE_X], step->out[PDNN_SEQUENCE_Y], step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(sequence) = {
+const struct pdnn_step_def pdnn_step_sequence = {
     .op = &pdnn_op_sequence,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(4)},
              [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(2)}},

@@ -14,4 +14,4 @@ static void update(const struct pdnn_bound_step *step) {
     pdnn_update_run(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(sgd) = {.op = &pdnn_op_sgd, .pass = {[PDNN_UPDATE] = {.run = update}}};
+const struct pdnn_step_def pdnn_step_sgd = {.op = &pdnn_op_sgd, .pass = {[PDNN_UPDATE] = {.run = update}}};

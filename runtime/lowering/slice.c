@@ -22,7 +22,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_moves_run(moves, 3, pdnn_step_bypasses_output(step, PDNN_SLICE_Y), step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(slice) = {
+const struct pdnn_step_def pdnn_step_slice = {
     .op = &pdnn_op_slice,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .half = PDNN_HALF_PAIRS},
              [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(2), .half = PDNN_HALF_PAIRS}},

@@ -11,7 +11,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_softmax_backward(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(softmax) = {
+const struct pdnn_step_def pdnn_step_softmax = {
     .op = &pdnn_op_softmax,
     .pass = {[PDNN_FORWARD] = {.run = forward, .half = PDNN_HALF_ROWS},
              [PDNN_BACKWARD_DATA] = {.run = backward, .half = PDNN_HALF_ROWS}},

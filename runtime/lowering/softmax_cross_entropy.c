@@ -31,7 +31,7 @@ static void backward(const struct pdnn_bound_step *step) {
     pdnn_loss_backward(&job, step->threads);
 }
 
-const struct pdnn_step_def PDNN_STEP(softmax_cross_entropy) = {
+const struct pdnn_step_def pdnn_step_softmax_cross_entropy = {
     .op = &pdnn_op_softmax_cross_entropy,
     .pass = {[PDNN_FORWARD] = {.run = forward, .scratch_bytes = scratch_bytes},
              [PDNN_BACKWARD_DATA] = {.run = backward}},

@@ -6,7 +6,6 @@
 #include "lists.h"
 #include "base/err.h"
 #include "models/graph.h"
-#include "runtime/kernels/simd/kernel.h"
 
 struct pdnn_bound_step;
 struct pdnn_steps;
@@ -48,10 +47,8 @@ struct pdnn_step_def {
     struct pdnn_step_pass pass[PDNN_PASS_COUNT];
 };
 
-/* Names the row in the op's file: const struct pdnn_step_def PDNN_STEP(relu) = {...}. The file is compiled
- * once per instruction-set level, so there is one row per level, with its loops compiled for that level. */
-#define PDNN_STEP(op)         PDNN_HERE(pdnn_step_##op)
-#define PDNN_DECLARE_STEP(op) PDNN_DECLARE(extern const struct pdnn_step_def, pdnn_step_##op, )
+/* The row in the op's file: const struct pdnn_step_def pdnn_step_relu = {...}. */
+#define PDNN_DECLARE_STEP(op) extern const struct pdnn_step_def pdnn_step_##op;
 PDNN_OPS(PDNN_DECLARE_STEP)
 
 #endif

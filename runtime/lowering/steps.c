@@ -11,15 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One row per op and level; lookups use the level in force. */
-#define ROWS(op) PDNN_OF_LEVELS(&pdnn_step_##op),
-static const struct pdnn_step_def *const registry[][PDNN_LEVEL_COUNT] = {PDNN_OPS(ROWS)};
+#define ROW(op) &pdnn_step_##op,
+static const struct pdnn_step_def *const registry[] = {PDNN_OPS(ROW)};
 
 const struct pdnn_step_def *pdnn_step_find(const struct pdnn_op_def *op) {
     size_t i = 0;
-    while (registry[i][pdnn_level_in_force]->op != op)
+    while (registry[i]->op != op)
         i++;
-    return registry[i][pdnn_level_in_force];
+    return registry[i];
 }
 
 static const struct pdnn_step_def *find_library_row(const struct pdnn_steps *steps,

@@ -1,6 +1,5 @@
 /* How a function becomes a kernel. Its file is compiled once per instruction-set level (level.h), with
- * PDNN_LEVEL as the level's name and PDNN_LANES as the floats in a vector. The ops' rows in runtime/lowering
- * are compiled in the same way, since they may have loops of their own.
+ * PDNN_LEVEL as the level's name and PDNN_LANES as the floats in a vector.
  *
  *   PDNN_KERNEL(pdnn_x_run, (const struct pdnn_x *job, int64_t threads), (job, threads)) { ... }
  *

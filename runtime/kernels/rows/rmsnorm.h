@@ -1,0 +1,27 @@
+/* Root mean square normalization of rows, and its gradients, in f32. Formula: models/ops/rmsnorm.c. A row is
+ * reduced, then scaled. R rows, H width; arrays are (R, H) unless stated. */
+#ifndef RUNTIME_KERNELS_ROWS_RMSNORM_H
+#define RUNTIME_KERNELS_ROWS_RMSNORM_H
+
+#include "runtime/kernels/rows/layernorm.h"
+
+/* Forward reads x and gamma; backward also dy and inverse_rms. */
+struct pdnn_rmsnorm {
+    int64_t R, H;
+    const float *x, *gamma;         /* gamma (H) */
+    struct pdnn_layernorm_result y; /* forward */
+    const float *dy;                /* backward */
+    float *dx, *dgamma;             /* dgamma (H) */
+    float *scratch;                 /* backward: pdnn_rmsnorm_backward_scratch floats */
+    float *inverse_rms;             /* (R); forward may be NULL */
+    float epsilon;
+};
+
+void pdnn_rmsnorm_forward(const struct pdnn_rmsnorm *job, int64_t threads);
+
+int64_t pdnn_rmsnorm_backward_scratch(int64_t R, int64_t H);
+
+/* dgamma is summed per block of rows, then over the blocks: the same for any number of threads. */
+void pdnn_rmsnorm_backward(const struct pdnn_rmsnorm *job, int64_t threads);
+
+#endif
