@@ -15,6 +15,34 @@ void pdnn_pointwise_run(const struct pdnn_bound_step *step, enum pdnn_elementwis
     pdnn_elementwise_run(&job, step->threads);
 }
 
-void pdnn_pointwise_clear_padding(const struct pdnn_bound_step *step) {
-    pdnn_channels_clear_padding(step->out[0], &step->shape, step->threads);
+/* Channels that pad the last block are zero, and stay so where the function maps 0 to 0. */
+static void clear_padding(const struct pdnn_bound_step *step, enum pdnn_elementwise function) {
+    float zero = 0, image = 0;
+    const struct pdnn_elementwise_job job = {
+        .function = function,
+        .a = &zero,
+        .y = &image,
+        .elements = 1,
+        .coef = {(float)step->node->coef[0], (float)step->node->coef[1]},
+    };
+    if (pdnn_channels_padded(&step->shape) == step->shape.C)
+        return;
+    pdnn_elementwise_run(&job, 1);
+    if (image != 0)
+        pdnn_channels_clear_padding(step->out[0], &step->shape, step->threads);
 }
+
+#define ACTIVATION(op_name, FUNCTION)                                                                        \
+    static void op_name##_forward(const struct pdnn_bound_step *step) {                                      \
+        pdnn_pointwise_run(step, PDNN_##FUNCTION##_FORWARD);                                                 \
+        clear_padding(step, PDNN_##FUNCTION##_FORWARD);                                                      \
+    }                                                                                                        \
+    static void op_name##_backward(const struct pdnn_bound_step *step) {                                     \
+        pdnn_pointwise_run(step, PDNN_##FUNCTION##_BACKWARD);                                                \
+    }                                                                                                        \
+    const struct pdnn_step_def pdnn_step_##op_name = {                                                       \
+        .op = &pdnn_op_##op_name,                                                                            \
+        .pass = {[PDNN_FORWARD] = {.run = op_name##_forward, .half = PDNN_HALF_ELEMENTS},                    \
+                 [PDNN_BACKWARD_DATA] = {.run = op_name##_backward, .half = PDNN_HALF_ELEMENTS}},            \
+    };
+PDNN_ACTIVATIONS(ACTIVATION)
