@@ -74,11 +74,13 @@ const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
                                    "also, everything between two matrix products of a Transformer becomes "
                                    "one pass, and so does an update by Adam",
                            .example = "[none, post-ops]"},
-    [PDNN_SETTING_ALGORITHM] = {.name = "algorithm",
-                                .type = PDNN_PARAM_CHOICE,
-                                .choices = algorithms,
-                                .help = "how convolutions are computed; auto: the library's choice",
-                                .example = "[direct, winograd]"},
+    [PDNN_SETTING_ALGORITHM] =
+        {.name = "algorithm",
+         .type = PDNN_PARAM_CHOICE,
+         .choices = algorithms,
+         .help =
+             "how convolutions are computed; auto: the library's choice; winograd: those of 3x3 pixels with stride 1, auto for others",
+         .example = "[direct, winograd]"},
     [PDNN_SETTING_RNN] = {.name = "rnn",
                           .type = PDNN_PARAM_CHOICE,
                           .choices = recurrences,

@@ -42,6 +42,14 @@ class Check(Case):
         ids += [speech + "bf16,mode=train", speech + "f16,mode=infer"]
         self.all_pass(*ids, "--allow-slow")
 
+    def test_check_of_algorithms_that_do_not_always_apply(self):
+        """Winograd is for some convolutions of a network; int8 without VNNI is described and then cannot be set up."""
+        with open("/proc/cpuinfo") as info:
+            if "avx512bw" not in info.read().split():
+                self.skipTest("needs AVX-512")
+        self.all_pass("cnn/block=residual,blocks=1,filters=16,image=32,batch=2,output=2,mode=infer,algorithm=winograd",
+                      "cnn/block=plain,blocks=1-2,filters=16,image=32,output=3,batch=2,mode=infer,dtype=int8,isa=avx512_core")
+
     def test_check_csv(self):
         done = self.paradnn("check", self.ID, "--format", "csv", expect=0)
         rows = table(done.stdout)

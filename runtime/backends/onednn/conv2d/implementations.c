@@ -57,6 +57,21 @@ static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, str
     return PDNN_OK;
 }
 
+/* Winograd's is for 3x3 kernels that move by one pixel: a network's other convolutions are computed as the
+ * library chooses. For int8 it may choose Winograd where that cannot be set up (2.6, without VNNI); direct
+ * has all others. */
+static enum pdnn_algorithm algorithm_of(const struct pdnn_onednn_conv2d *convolution) {
+    const struct pdnn_graph *graph = convolution->graph;
+    const struct pdnn_tensor *w = &graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
+    const int64_t *stride = convolution->request.stride;
+    enum pdnn_algorithm wanted = (enum pdnn_algorithm)graph->algorithm;
+    bool may_be_winograd = w->dim[2] == 3 && w->dim[3] == 3 && stride[0] == 1 && stride[1] == 1;
+    if (wanted == PDNN_ALGORITHM_WINOGRAD && !may_be_winograd)
+        wanted = PDNN_ALGORITHM_AUTO;
+    bool is_int8 = w->dtype == PDNN_INT8;
+    return is_int8 && wanted == PDNN_ALGORITHM_AUTO ? PDNN_ALGORITHM_DIRECT : wanted;
+}
+
 enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                          struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
     const int64_t *attr = node->attr;
@@ -66,11 +81,11 @@ enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const s
         .pass = node->pass,
         .stride = {attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_STRIDE_W]},
         .padding = {attr[PDNN_CONV2D_PADDING_H], attr[PDNN_CONV2D_PADDING_W]},
-        .algorithm = (enum pdnn_algorithm)graph->algorithm,
         .trains = graph->loss != PDNN_NONE,
     };
     made.is_scaled = pdnn_quantized_is_scaled(node);
     assign_tensors(&made);
+    made.request.algorithm = algorithm_of(&made);
     enum pdnn_status status = assign_posts(&made, err);
     if (status == PDNN_OK)
         *convolution = made;
