@@ -356,6 +356,7 @@ static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
         enum list list;
         enum pdnn_status (*add)(struct import *im, size_t at, struct pdnn_err *err);
     } parts[] = {{LABELS, add_ran}, {ERR_JOBS, add_failed}};
+    struct pdnn_err first = {0};
     size_t count = 0;
     begin_tables(im);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -364,11 +365,13 @@ static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
             if (parts[i].add(im, at, &cause) != PDNN_OK)
                 leave_out(im, &cause);
             if (!count)
-                *err = cause;
+                first = cause;
         }
     }
-    if (im->result.left_out == count)
+    if (im->result.left_out == count) {
+        *err = first;
         return pdnn_wrap(err, "%.512s: none of %zu labels can be read, the first", im->request->path, count);
+    }
     im->result.params_ratio = im->n_ran ? pdnn_median(im->params_ratio, im->n_ran) : NAN;
     im->result.flop_ratio = im->n_ran ? pdnn_median(im->flop_ratio, im->n_ran) : NAN;
     return PDNN_OK;

@@ -42,6 +42,7 @@ static void check(const char *const *set, size_t n_set) {
         return;
     }
     check_written(output, result.counts[PDNN_OUTCOME_OK]);
+    pdnn_str_finish(&result.reasons);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
