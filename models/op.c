@@ -1,5 +1,7 @@
 #include "models/op.h"
 
+#include "models/attributes.h"
+
 #include <string.h>
 
 #define ROW(name) &pdnn_op_##name,
@@ -55,4 +57,8 @@ void pdnn_reference_run(struct pdnn_reference *r, const struct pdnn_node *node) 
     node->op->pass[node->pass].reference(r);
     run_posts(r, node, false);
     r->node = node;
+}
+
+bool pdnn_quantized_is_scaled(const struct pdnn_node *node) {
+    return node->pass == PDNN_FORWARD && node->n_inputs == PDNN_QUANTIZED_W_SCALE + 1;
 }

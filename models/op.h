@@ -140,4 +140,7 @@ static inline double *pdnn_ref_out(const struct pdnn_reference *r, int i) {
     return r->value[r->node->output[i]];
 }
 
+/* Whether the node is an int8 product that returns f32. */
+bool pdnn_quantized_is_scaled(const struct pdnn_node *node);
+
 #endif

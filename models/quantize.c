@@ -6,10 +6,6 @@
 
 #include <string.h>
 
-bool pdnn_quantized_is_scaled(const struct pdnn_node *node) {
-    return node->pass == PDNN_FORWARD && node->n_inputs == PDNN_QUANTIZED_W_SCALE + 1;
-}
-
 /* What is known about each tensor of the original graph. */
 struct pass {
     struct pdnn_graph *graph;

@@ -20,9 +20,6 @@
 
 enum { PDNN_QUANTIZED_WEIGHT_MOST = 63 };
 
-/* Whether the node is an int8 product that returns f32. */
-bool pdnn_quantized_is_scaled(const struct pdnn_node *node);
-
 void pdnn_quantize(struct pdnn_graph *graph, bool is_fused);
 
 #endif

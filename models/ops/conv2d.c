@@ -7,7 +7,6 @@
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/quantized.h"
-#include "models/quantize.h"
 #include "models/ops/window.h"
 
 #include <inttypes.h>

@@ -5,7 +5,6 @@
 #include "models/attributes.h"
 #include "models/backward.h"
 #include "models/ops/quantized.h"
-#include "models/quantize.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,6 @@
 #include "models/ops/quantized.h"
 
 #include "models/attributes.h"
-#include "models/quantize.h"
 
 #include <inttypes.h>
 

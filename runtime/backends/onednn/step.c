@@ -1,7 +1,6 @@
 #include "runtime/backends/onednn/step.h"
 
 #include "models/op.h"
-#include "models/quantize.h"
 #include "runtime/lowering/step.h"
 #include "runtime/backends/onednn/library/reorder.h"
 #include "runtime/kernels/rows/quantize.h"

@@ -4,7 +4,7 @@
 #ifndef RUNTIME_DRIVER_WORKER_WORKER_H
 #define RUNTIME_DRIVER_WORKER_WORKER_H
 
-#include "models/isa.h"
+#include "runtime/driver/worker/worker_link.h"
 #include "runtime/protocol/ceilings.h"
 #include "runtime/protocol/check.h"
 #include "runtime/host/host.h"
@@ -12,30 +12,6 @@
 #include "runtime/protocol/request.h"
 #include "runtime/protocol/software.h"
 #include "runtime/protocol/visit.h"
-
-#include <stdbool.h>
-#include <sys/types.h>
-
-/* How long to wait for an answer, and what to do meanwhile. {0}: for ever, nothing. */
-struct pdnn_watch {
-    uint64_t time_limit_ns; /* 0: none */
-    /* Once *stop is 1, the request may go on for grace_ns (0: one second) if it is expected to end by then,
-     * and is dropped at once if it is not; once *stop is more, it is dropped. NULL: never. */
-    const volatile int *stop;
-    uint64_t grace_ns;
-    uint64_t deadline_ns;     /* on base/clock's scale: at which the request is dropped; 0: never */
-    uint64_t expected_ns;     /* what all of it is likely to take; 0: not known, it may fit */
-    void (*tick)(void *user); /* called a few times a second; may be NULL */
-    void (*progress)(void *user, double fraction); /* called as the worker says how far it is; may be NULL */
-    void *user;
-};
-
-/* The driver's handle; {0} means no worker. */
-struct pdnn_worker {
-    pid_t pid;         /* 0: no worker */
-    enum pdnn_isa isa; /* isa of every instance it runs, since libraries take that limit only once */
-    struct pdnn_worker_link *link; /* heap: the connection, and the last output on stderr */
-};
 
 /* Starts a worker (fork and exec) with the environment of runtime/host/host_openmp.h and memory_limit_bytes
  * of address-space headroom (0: no limit). If its libraries need other environment variables for the isa, the
@@ -54,9 +30,6 @@ enum pdnn_status pdnn_worker_start_ranks(struct pdnn_worker *worker, const struc
                                          enum pdnn_isa isa, int64_t ranks, uint64_t memory_limit_bytes,
                                          const struct pdnn_worker *alike, struct pdnn_err *err);
 
-/* False if there is none or it has died since the last request; in that case pid is 0 afterwards. */
-bool pdnn_worker_alive(struct pdnn_worker *worker);
-
 /* The libraries behind its backends. Borrowed until the worker is stopped. */
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker);
 
@@ -67,9 +40,6 @@ enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads,
 /* Ends the threads of a worker that is idle while another one measures, since they would keep spinning. The
  * next request restarts them. */
 void pdnn_worker_rest(struct pdnn_worker *worker);
-
-/* Kills and reaps the worker, if there is one. */
-void pdnn_worker_stop(struct pdnn_worker *worker);
 
 /* Runs one visit. Whatever happens to the worker is in visit->outcome and reason; after a timeout, a crash or
  * a stop it is gone (pid 0). The status covers only failures on this side; PDNN_INTERRUPTED if *stop or

@@ -2,7 +2,7 @@
 #ifndef RUNTIME_DRIVER_WORKER_WORKER_AUTOPSY_H
 #define RUNTIME_DRIVER_WORKER_WORKER_AUTOPSY_H
 
-#include "runtime/driver/worker/worker.h"
+#include "runtime/driver/worker/worker_link.h"
 
 /* How a request ended. */
 struct pdnn_fate {

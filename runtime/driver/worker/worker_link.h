@@ -1,10 +1,14 @@
-/* The driver's end of a worker: the connection and the worker's output. Private to the driver. */
+/* The driver's end of a worker: the process, the connection and the worker's output. What is behind the
+ * handle is private to the driver. */
 #ifndef RUNTIME_DRIVER_WORKER_WORKER_LINK_H
 #define RUNTIME_DRIVER_WORKER_WORKER_LINK_H
 
 #include "runtime/protocol/protocol.h"
-#include "runtime/driver/worker/worker.h"
+#include "models/isa.h"
 #include "runtime/host/host_cgroup.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
 
 /* A rank says its own before mpirun says its: OpenMPI 5 takes some 700 bytes for that, in several lines. */
 enum { PDNN_LAST_WORDS_TEXT = 4096 };
@@ -24,5 +28,32 @@ struct pdnn_worker_link {
 
 /* Copies some of the worker's output to our stderr and remembers its end. False if there was none. */
 bool pdnn_worker_hear(struct pdnn_worker_link *link);
+
+/* The driver's handle; {0} means no worker. */
+struct pdnn_worker {
+    pid_t pid;         /* 0: no worker */
+    enum pdnn_isa isa; /* isa of every instance it runs, since libraries take that limit only once */
+    struct pdnn_worker_link *link; /* heap: the connection, and the last output on stderr */
+};
+
+/* False if there is none or it has died since the last request; in that case pid is 0 afterwards. */
+bool pdnn_worker_alive(struct pdnn_worker *worker);
+
+/* Kills and reaps the worker, if there is one. */
+void pdnn_worker_stop(struct pdnn_worker *worker);
+
+/* How long to wait for an answer, and what to do meanwhile. {0}: for ever, nothing. */
+struct pdnn_watch {
+    uint64_t time_limit_ns; /* 0: none */
+    /* Once *stop is 1, the request may go on for grace_ns (0: one second) if it is expected to end by then,
+     * and is dropped at once if it is not; once *stop is more, it is dropped. NULL: never. */
+    const volatile int *stop;
+    uint64_t grace_ns;
+    uint64_t deadline_ns;     /* on base/clock's scale: at which the request is dropped; 0: never */
+    uint64_t expected_ns;     /* what all of it is likely to take; 0: not known, it may fit */
+    void (*tick)(void *user); /* called a few times a second; may be NULL */
+    void (*progress)(void *user, double fraction); /* called as the worker says how far it is; may be NULL */
+    void *user;
+};
 
 #endif

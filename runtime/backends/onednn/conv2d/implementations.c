@@ -2,7 +2,6 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "models/quantize.h"
 #include "runtime/backends/onednn/post_ops.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
