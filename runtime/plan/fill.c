@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "models/graph.h"
 #include "models/quantize.h"
-#include "runtime/plan/plan.h"
+#include "runtime/plan/fill.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
-#include "runtime/plan/plan_parts.h"
+#include "runtime/plan/plan.h"
 
 #include "models/packing.h"
 #include "models/op.h"

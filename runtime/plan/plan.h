@@ -3,8 +3,8 @@
 #ifndef RUNTIME_PLAN_PLAN_H
 #define RUNTIME_PLAN_PLAN_H
 
-#include "models/example_lengths.h"
 #include "runtime/backend/backend.h"
+#include "runtime/plan/fill.h"
 
 struct pdnn_plan {
     const struct pdnn_backend_def *backend;
@@ -65,19 +65,37 @@ bool pdnn_plan_is_plain(const struct pdnn_plan *plan, uint32_t tensor);
 enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
                                struct pdnn_err *err);
 
-/* Where the data come from. */
-struct pdnn_fill_source {
-    uint64_t seed;
-    const struct pdnn_example_lengths *lengths; /* NULL: drawn as well */
-    bool on_one_thread;                         /* the calling one; else the OpenMP team may help */
-    /* Of several ranks, each has examples of its own: where they are the outermost dimension, those that
-     * follow the ones of the rank before in the minibatch of all ranks together. */
-    int64_t rank;
-};
+/* The stages of creating a plan follow, for code that puts several plans into one block. */
 
-/* Generates the content of a tensor that no op computes, as a plain array of its dtype. The same for every
- * backend. */
-void pdnn_fill_tensor(const struct pdnn_graph *graph, uint32_t tensor, const struct pdnn_fill_source *source,
-                      void *plain);
+/* Maps zeroed pages, huge ones where the kernel grants them. is_reserve: only touched pages
+ * count as memory. */
+enum pdnn_status pdnn_block_map(uint64_t bytes, bool is_reserve, unsigned char **block, struct pdnn_err *err);
+void pdnn_block_unmap(unsigned char *block, uint64_t bytes);
+
+/* Compiles the program, whose options are set, and packs it: sets block_bytes and offset. Weights and
+ * state come first. What does not fit trial_bytes is compiled again to spare memory, if it can be. */
+enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err);
+
+/* What the options leave of their limit for the plan and for measuring candidates; UINT64_MAX: no limit. */
+uint64_t pdnn_plan_room(const struct pdnn_plan_options *options);
+
+/* PDNN_TOO_BIG unless the compiled plan and the largest buffer that its data passes through fit. */
+enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn_plan_options *options,
+                                 struct pdnn_err *err);
+
+/* Bytes of the largest tensor that is not plain in the block and therefore made or read in a buffer beside
+ * it. */
+uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan);
+
+/* Sets the slots' addresses in `memory` (at least block_bytes) and binds the steps. */
+enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err);
+
+/* Whether the slot holds weights or state. */
+bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot);
+
+/* Generates data for the slots whose sharing equals is_shared. Zero-filled slots are skipped: the
+ * block's fresh pages are zero. */
+enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,
+                                struct pdnn_err *err);
 
 #endif

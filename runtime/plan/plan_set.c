@@ -3,7 +3,7 @@
 
 #include "models/sharing.h"
 #include "base/clock.h"
-#include "runtime/plan/plan_parts.h"
+#include "runtime/plan/plan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "models/memory.h"
-#include "runtime/plan/plan_parts.h"
+#include "runtime/plan/plan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "tests/cmocka_all.h"
 
 #include "runtime/backends/onednn/state.h"
-#include "runtime/plan/plan_parts.h"
+#include "runtime/plan/plan.h"
 
 #include <inttypes.h>
 #include <omp.h>
