@@ -270,9 +270,7 @@ static enum pdnn_verdict test_other(const struct direction *direction, const str
 }
 
 static double number_of(const struct pdnn_selection *selection, size_t at, const char *key) {
-    double value;
-    const char *text = pdnn_selection_get(selection, at, pdnn_results_named(&selection->results, key));
-    return pdnn_parse_double(text, &value) ? value : NAN;
+    return pdnn_selection_number(selection, at, pdnn_results_named(&selection->results, key));
 }
 
 /* A placeholder axis for the family's minibatch parameter, whatever its name. */

@@ -213,8 +213,8 @@ static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join
 }
 
 static double number_of(const struct pdnn_comparison *comparison, size_t pair, int side, const char *column) {
-    double value;
-    return pdnn_parse_double(pdnn_comparison_get(comparison, pair, side, column), &value) ? value : NAN;
+    return pdnn_selection_number(pdnn_comparison_side(comparison, side), comparison->at[pair][side],
+                                 column_of(comparison, side, column));
 }
 
 static void measure(struct pdnn_comparison *comparison, size_t pair) {

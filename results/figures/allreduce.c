@@ -65,10 +65,9 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     p->chart.point = pdnn_arena_alloc(&p->arena, room, sizeof *p->chart.point);
     add_links(p);
     for (size_t i = 0; i < p->selection.count; i++) {
-        struct pdnn_spot spot;
-        if (!pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->bytes), &spot.x) ||
-            !pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->bus), &spot.y) || !(spot.x > 0) ||
-            !(spot.y > 0)) {
+        struct pdnn_spot spot = {pdnn_selection_number(&p->selection, i, p->bytes),
+                                 pdnn_selection_number(&p->selection, i, p->bus)};
+        if (!(spot.x > 0 && spot.y > 0)) {
             p->left_out++;
             continue;
         }

@@ -30,9 +30,9 @@ static enum pdnn_status collect_points(struct picture *p, const char *directory,
     p->infeed_pct = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->infeed_pct);
     p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
     for (size_t i = 0; i < p->selection.count; i++) {
-        double waits, value;
-        if (!pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->waits), &waits) ||
-            !pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->value), &value) || !(value > 0))
+        const double waits = pdnn_selection_number(&p->selection, i, p->waits),
+                     value = pdnn_selection_number(&p->selection, i, p->value);
+        if (isnan(waits) || !(value > 0))
             continue;
         p->n_least += waits < least_pct;
         p->at[p->chart.n_points] = i;

@@ -67,12 +67,12 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
     for (size_t i = 0, row = 0; i < p->selection.count && row < models->n_rows; i++) {
         const char *id = pdnn_selection_get(&p->selection, i, p->selection.id);
-        double x;
+        const double x = pdnn_selection_number(&p->selection, i, p->x_column);
         if (strcmp(pdnn_table_text(models, row, PDNN_PROJECTED_ID), id) != 0)
             continue; /* could not be projected: models are in the selection's order */
         size_t at = p->chart.n_points;
         p->of[at] = row++;
-        if (!pdnn_parse_double(pdnn_selection_get(&p->selection, i, p->x_column), &x) || !(x > 0))
+        if (!(x > 0))
             continue;
         bool moved = number_of(p, at, PDNN_PROJECTED_MOVED_PCT) >= many_moved_pct;
         p->n_moved += moved;

@@ -39,10 +39,11 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
             box.keys = (struct pdnn_axes){.column = {selection.results.results}, .count = 1};
         for (size_t i = 0; i < selection.count; i++) {
             at[box.n_values] = i;
-            if (pdnn_parse_double(pdnn_selection_get(&selection, i, column), &value[box.n_values]))
-                box.n_values++;
-            else
+            value[box.n_values] = pdnn_selection_number(&selection, i, column);
+            if (isnan(value[box.n_values]))
                 box.left_out++;
+            else
+                box.n_values++;
         }
         status = pdnn_boxes_draw(&box, result, err);
     }

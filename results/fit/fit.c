@@ -250,10 +250,8 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
     if (pdnn_results_ask(&selection->results, column, &found, err) != PDNN_OK)
         return err->status;
     double *made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
-    for (size_t at = 0; at < selection->count; at++) {
-        if (!pdnn_parse_double(pdnn_selection_get(selection, at, found), &made[at]))
-            made[at] = NAN;
-    }
+    for (size_t at = 0; at < selection->count; at++)
+        made[at] = pdnn_selection_number(selection, at, found);
     *values = made;
     return PDNN_OK;
 }

@@ -26,7 +26,10 @@ static bool is_failure(const struct pdnn_grid_request *request, size_t at) {
 }
 
 static bool has_value(const struct pdnn_grid_request *request, size_t at, double *value) {
-    return at < request->selection->count && pdnn_parse_double(get(request, at, request->value), value);
+    if (at >= request->selection->count)
+        return false;
+    *value = pdnn_selection_number(request->selection, at, request->value);
+    return !isnan(*value);
 }
 
 /* True if the instance has a place in the grid. */

@@ -56,7 +56,7 @@ static void make_source(const char *directory, size_t source) {
         id_of(instance, id);
         pdnn_str_printf(&visits,
                         "3,\"%s\",%zu,ok,,2026-01-0%zuT00:%02zu:00.000Z,5,6,5,1,4,%zu,1,2.5,1,1,1,1,5,5,"
-                        "precision,,2\n",
+                        ",,,,,,,,precision,,2\n",
                         id, round + 1, 1 + seed, k, 1000 + 10 * instance + differs);
         for (int op = 0; op < 2; op++)
             pdnn_str_printf(&ops, "\"%s\",%zu,dense,forward,4x%d:16x4:4x16,,own,1,0,%zu\n", id, round + 1,
