@@ -447,6 +447,8 @@ static void place_row(struct analysis *a, double compute_index, double memory_in
     put(a, PDNN_RESULT_SPEED_INDEX, speed_index);
     if (!isnan(speed_index) && !is_usable(speed_index))
         a->flags |= PDNN_FLAG_ODD_SPEED;
+    if (placement.bound != PDNN_BOUND_UNKNOWN && isnan(placement.pct_of_roof))
+        a->flags |= PDNN_FLAG_UNPLACED;
     if (placement.pct_of_roof > PDNN_ABOVE_ROOF_PCT)
         a->flags |= PDNN_FLAG_ABOVE_ROOF;
     set_infeed(a);

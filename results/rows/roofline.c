@@ -348,11 +348,13 @@ static double compute_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_
     return sum;
 }
 
-/* If a neighbour disturbed the probe, the row itself says more: the machine was at least as fast as the row
- * shows. A speed above 1 is cut to 1: no roof is above the measured one. */
-static double bounded_speed(double index, double roof_ns, double time_ns) {
-    double shown = time_ns > 0 ? roof_ns / time_ns : 0;
-    return fmin(1, fmax(index, shown));
+/* A speed above 1 is cut to 1: no roof is above the measured one. A row that ran faster than the speed allows
+ * shows that its probes were held up. How fast the machine was then is not known, which NaN says, unless the
+ * row reaches the measured roof itself. */
+static double known_speed(double index, double roof_ns, double time_ns) {
+    double speed = fmin(1, index), shown = time_ns > 0 ? roof_ns / time_ns : 0;
+    bool is_held_up = shown * 100 > speed * PDNN_ABOVE_ROOF_PCT;
+    return !is_held_up ? speed : shown < 1 ? NAN : 1;
 }
 
 static double bytes_of(const struct pdnn_traffic *traffic) {
@@ -402,7 +404,7 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
     place->bound = is_link ? PDNN_BOUND_MEMORY : times.bound;
     snprintf(place->roof_level, sizeof place->roof_level, "%s", is_link ? "link" : times.roof_level);
     double index = is_link ? 1 : pdnn_place_speed(place, roofs, input->speed);
-    place->roof_ns = roof_ns / bounded_speed(index, roof_ns, input->time_ns);
+    place->roof_ns = roof_ns / known_speed(index, roof_ns, input->time_ns);
     if (flop > 0)
         place->attainable_gflops = flop / place->roof_ns;
     if (timed)
@@ -410,5 +412,5 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
     if (timed && flop > 0)
         place->pct_of_peak =
             times.compute_ns /
-            (input->time_ns * bounded_speed(input->speed.compute, times.compute_ns, input->time_ns)) * 100;
+            (input->time_ns * known_speed(input->speed.compute, times.compute_ns, input->time_ns)) * 100;
 }

@@ -105,6 +105,10 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "imported: the file's number of parameters differs by more than 5 % from that of the model that its label "
      "names, so the row's rates are of neither",
      "correct the labels in the file, or what --set says"},
+    {"unplaced",
+     "it ran faster than its probes say the machine was, so they were held up: the roof of that moment is not "
+     "known, and the row has no place under it",
+     "measure again while nothing else runs"},
 };
 
 /* Index of the row with a name of this length, or count. */

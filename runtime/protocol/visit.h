@@ -74,11 +74,13 @@ enum pdnn_flag {
     PDNN_FLAG_QUOTA = 1 << 13, /* a control group's quota stopped its threads during the visit */
     /* imported rows: the file's number of parameters is not that of the model that its label names */
     PDNN_FLAG_MISLABELED = 1 << 14,
+    PDNN_FLAG_UNPLACED =
+        1 << 15, /* rows only: faster than its probes allow, so no roof of that moment is known */
 };
 
-enum { PDNN_FLAG_COUNT = 15 };
+enum { PDNN_FLAG_COUNT = 16 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
-enum { PDNN_FLAGS_TEXT = 144 };
+enum { PDNN_FLAGS_TEXT = 160 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 
