@@ -46,7 +46,9 @@ static const struct pdnn_column_def columns[PDNN_COMPARE_OPS_COLUMNS] = {
      .show = PDNN_SHOW_PERCENT,
      .decimals = 1,
      .rank = 2,
-     .help = "share of what B saves in all; sums to 100"},
+     .help =
+         "share of what B saves in all; sums to 100; empty where that is less than 2 % of A's time, since a "
+         "share of nearly nothing says nothing"},
     {.name = "effect",
      NUMBER,
      .show = PDNN_SHOW_FACTOR,
@@ -56,6 +58,9 @@ static const struct pdnn_column_def columns[PDNN_COMPARE_OPS_COLUMNS] = {
 };
 const struct pdnn_table_def pdnn_compare_ops_def = {"compare-ops", "the ops that a difference comes from",
                                                     columns, PDNN_COMPARE_OPS_COLUMNS};
+
+/* Parts of a difference that is less than this part of A's time are no shares: they may be many times all. */
+#define LEAST_DIFFERENCE 0.02
 
 /* All pairs, or those of one family. */
 struct scope {
@@ -192,7 +197,7 @@ static void put_row(const struct work *work, const struct sum *sum, struct pdnn_
                               sum->time_ns[side] / scope->step_ns[side] * 100);
     }
     pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_GAIN, gain_ns);
-    if (all_ns != 0)
+    if (fabs(all_ns) >= LEAST_DIFFERENCE * scope->step_ns[PDNN_SIDE_A])
         pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_GAIN_PCT, gain_ns == 0 ? 0 : gain_ns / all_ns * 100);
     pdnn_table_set_number(ops, row, PDNN_COMPARE_OPS_EFFECT, sum->effect);
 }

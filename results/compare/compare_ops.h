@@ -23,7 +23,7 @@ enum {
     PDNN_COMPARE_OPS_A_SHARE,
     PDNN_COMPARE_OPS_B_SHARE,
     PDNN_COMPARE_OPS_GAIN,
-    PDNN_COMPARE_OPS_GAIN_PCT, /* empty if the gain of all is 0 */
+    PDNN_COMPARE_OPS_GAIN_PCT, /* empty if that of all is within 2 % of A's time */
     PDNN_COMPARE_OPS_EFFECT,
     PDNN_COMPARE_OPS_COLUMNS
 };

@@ -15,6 +15,7 @@ import unittest
 
 PARADNN = sys.argv.pop(1)
 HEADER = ["id", "family", "mode", "status", "time_ns_median", "ci_low_ns", "ci_high_ns"]
+OP_HEADER = ["id", "op", "category", "op_pass", "layer", "executions", "time_ns_median", "pct_of_roof"]
 
 
 def close(a, b, tolerance=2e-5):
@@ -102,6 +103,18 @@ class Compare(Tables):
             self.assertEqual("2 of 3 found the machine in another state" in self.compare(a, b), said)
             self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
 
+    def test_no_shares_of_nearly_nothing(self):
+        """Runs that are equal within 2 % of A have no shares of what B saves; those that differ by 2 % do."""
+        for b_ns, shares in ((1000, ["", "", ""]), (981, ["", "", ""]), (1019, ["", "", ""]), (980, ["-1300", "1500", "-100"]),
+                             (1020, ["1500", "-1500", "100"])):
+            places = []
+            for name, step, ops in (("a", 1000, (400, 500)), ("b", b_ns, (b_ns - 320, 200))):
+                places.append(self.results(name, [["net/1", "net", "infer", "ok", step, "", ""]]))
+                self.table(name, "ops.csv", OP_HEADER,
+                           [["net/1", op, "any", "forward", "l1", 1, ns, ""] for op, ns in zip(("dense", "relu"), ops)])
+            rows = {row["op"]: row for row in self.rows(*places, "--table", "ops") if row["family"] == ""}
+            self.assertEqual([rows[op]["gain_pct"] for op in ("dense", "relu", "residual")], shares)
+
     def test_joins_ids_of_earlier_versions(self):
         full = "rnn/cell=lstm,layers=1,embedding=8,hidden=8,length=5,vocabulary=9,batch=2,bidirectional=no,output_at=every-step,dropout=0," \
                "ids=uniform,mode=train,dtype=f32,optimizer=rmsprop,backend=onednn,threads=2,cache=warm,fuse=none,rnn=auto,accumulate=1," \
@@ -149,7 +162,6 @@ class Recomputed(Tables):
                         for mode in ("infer", "train"):
                             plain.append({"family": family, "layers": layers, width: size, "batch": batch, "mode": mode, "threads": 2})
         sides, ops = ([], []), ([], [])
-        self.op_header = ["id", "op", "category", "op_pass", "layer", "executions", "time_ns_median", "pct_of_roof"]
         for side, backend in enumerate(("onednn", "openblas")):
             for number, keys in enumerate(plain):
                 status = chance.choices(["ok", "oom", None], [18, 1, 1])[0]
@@ -171,7 +183,7 @@ class Recomputed(Tables):
         header = ["id", "family"] + self.KEYS + ["status", "reason", "time_ns_median", "ci_low_ns", "ci_high_ns"]
         self.directories = [self.results(name, side, header) for name, side in zip("ab", sides)]
         for name, side in zip("ab", ops):
-            self.table(name, "ops.csv", self.op_header, side)
+            self.table(name, "ops.csv", OP_HEADER, side)
         self.sides = [{row[0].replace(",backend=openblas", ""): dict(zip(header, row)) for row in side} for side in sides]
         self.ops = ops
         self.pairs = [(name, a, self.sides[1][name]) for name, a in self.sides[0].items()
@@ -300,7 +312,7 @@ class Recomputed(Tables):
         together = [[row[key] for key in header] for side in self.sides for row in side.values()]
         random.Random(1).shuffle(together)
         directory = self.results("together", together, header)
-        self.table("together", "ops.csv", self.op_header, self.ops[0] + self.ops[1])
+        self.table("together", "ops.csv", OP_HEADER, self.ops[0] + self.ops[1])
         first = next(row[header.index("backend")] for row in together)
         self.assertEqual(len(self.rows(directory)), len(self.pairs))
         across = [] if first == "onednn" else ["--across", "backend=onednn:openblas"]
