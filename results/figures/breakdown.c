@@ -240,7 +240,7 @@ static void choose_names(struct picture *p) {
     p->named = p->axes;
     for (int column = p->selection.family; column < p->selection.results.end_key && !p->axes.count;
          column++) {
-        if (!pdnn_selection_varies(&p->selection, column) || pdnn_selection_follows(&p->selection, column))
+        if (!p->selection.key[column].varies || p->selection.key[column].follows)
             continue;
         if (p->named.count == PDNN_SELECTION_AXES_MAX) {
             p->named.count = 0;

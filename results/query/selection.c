@@ -22,19 +22,6 @@ size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at) 
     return selection->results.source[selection->row[at]];
 }
 
-bool pdnn_selection_follows(const struct pdnn_selection *selection, int column) {
-    bool several = false;
-    for (size_t at = 1; at < selection->count; at++) {
-        const char *value = pdnn_selection_get(selection, at, column);
-        if (strcmp(value, pdnn_selection_get(selection, at - 1, column)) == 0)
-            continue;
-        if (pdnn_selection_source(selection, at) == pdnn_selection_source(selection, at - 1))
-            return false;
-        several = true;
-    }
-    return several && column != selection->results.results;
-}
-
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at) {
     return pdnn_selection_number(selection, at, selection->step);
 }
@@ -92,6 +79,38 @@ enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, cons
                      suggestion);
 }
 
+/* Rows without a value do not count in `values`: a key that applies to some only follows from the others. The
+ * usual value is found by majority vote (Boyer and Moore, 1981): the candidate is what remains after unequal
+ * values cancel, and is counted then. */
+static void describe_key(const struct pdnn_selection *selection, int column, struct pdnn_selection_key *key) {
+    const char *before = "", *some = "", *candidate = "";
+    size_t votes = 0, count = 0;
+    bool is_constant = true; /* within each directory */
+    for (size_t at = 0; at < selection->count; at++) {
+        const char *value = pdnn_selection_get(selection, at, column);
+        if (at && strcmp(value, before) != 0) {
+            key->varies = true;
+            is_constant = is_constant &&
+                          pdnn_selection_source(selection, at) != pdnn_selection_source(selection, at - 1);
+        }
+        key->values = key->values || (*some && *value && strcmp(some, value) != 0);
+        some = *some ? some : value;
+        candidate = votes ? candidate : value;
+        votes += !votes || strcmp(candidate, value) == 0 ? 1 : (size_t)-1;
+        before = value;
+    }
+    for (size_t at = 0; at < selection->count; at++)
+        count += strcmp(candidate, pdnn_selection_get(selection, at, column)) == 0;
+    key->follows = key->varies && is_constant && column != selection->results.results;
+    key->usual = 2 * count > selection->count ? candidate : NULL;
+}
+
+static void describe_keys(struct pdnn_selection *selection) {
+    selection->key = pdnn_alloc((size_t)selection->results.end_name + 1, sizeof *selection->key);
+    for (int column = selection->family; column < selection->results.end_name; column++)
+        describe_key(selection, column, &selection->key[column]);
+}
+
 static void choose_rows(struct pdnn_selection *selection, const struct pdnn_row_list *rows) {
     const struct pdnn_results *results = &selection->results;
     selection->row = pdnn_alloc(rows->count + 1, sizeof *selection->row);
@@ -116,8 +135,10 @@ enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const
         return status;
     find_columns(&opened);
     status = pdnn_results_select(&opened.results, only, n_only, &rows, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
         choose_rows(&opened, &rows);
+        describe_keys(&opened);
+    }
     pdnn_rows_finish(&rows);
     if (status == PDNN_OK && n_only && !opened.count)
         status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
@@ -137,6 +158,7 @@ void pdnn_selection_close(struct pdnn_selection *selection) {
     pdnn_results_close(&selection->results);
     free(selection->row);
     free(selection->left);
+    free(selection->key);
     *selection = (struct pdnn_selection){.count = 0};
 }
 
@@ -164,10 +186,6 @@ static bool is_axis(const struct pdnn_axes *axes, int column) {
     return k < axes->count;
 }
 
-static bool same_field(const struct pdnn_selection *selection, size_t a, size_t b, int column) {
-    return strcmp(pdnn_selection_get(selection, a, column), pdnn_selection_get(selection, b, column)) == 0;
-}
-
 /* What two members of a series have in common: family and all keys but the axes, and those that `results`
  * decides where it is an axis. */
 static size_t common_columns(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
@@ -175,8 +193,9 @@ static size_t common_columns(const struct pdnn_selection *selection, const struc
     bool across = selection->results.results >= 0 && is_axis(axes, selection->results.results);
     size_t count = 0;
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        bool follows = across && column > selection->family && pdnn_selection_follows(selection, column);
-        if (!is_axis(axes, column) && !follows && pdnn_selection_varies(selection, column))
+        const struct pdnn_selection_key *key = &selection->key[column];
+        bool follows = across && column > selection->family && key->follows;
+        if (!is_axis(axes, column) && !follows && key->varies)
             columns[count++] = column;
     }
     return count;
@@ -315,28 +334,6 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
     }
 }
 
-bool pdnn_selection_varies(const struct pdnn_selection *selection, int column) {
-    for (size_t at = 1; at < selection->count; at++) {
-        if (!same_field(selection, 0, at, column))
-            return true;
-    }
-    return false;
-}
-
-/* The value that more than half of the chosen rows have, or NULL. Boyer-Moore majority vote: the candidate is
- * what remains after unequal values cancel, and a second pass counts it. */
-static const char *majority(const struct pdnn_selection *selection, int column) {
-    size_t candidate = 0, votes = 0, count = 0;
-    for (size_t at = 0; at < selection->count; at++) {
-        if (!votes)
-            candidate = at;
-        votes += !votes || same_field(selection, candidate, at, column) ? 1 : (size_t)-1;
-    }
-    for (size_t at = 0; at < selection->count; at++)
-        count += same_field(selection, candidate, at, column);
-    return 2 * count > selection->count ? pdnn_selection_get(selection, candidate, column) : NULL;
-}
-
 static void append_key(const struct pdnn_selection *selection, int column, const char *value,
                        struct pdnn_str *out) {
     if (*value)
@@ -347,33 +344,19 @@ static void append_key(const struct pdnn_selection *selection, int column, const
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->results.end_key; column++) {
+        const struct pdnn_selection_key *key = &selection->key[column];
         const char *value = pdnn_selection_get(selection, at, column);
-        if (is_axis(axes, column) || !pdnn_selection_varies(selection, column) ||
-            pdnn_selection_follows(selection, column))
+        if (is_axis(axes, column) || !key->varies || key->follows)
             continue;
-        const char *usual = majority(selection, column);
-        if (!usual || strcmp(usual, value) != 0)
+        if (!key->usual || strcmp(key->usual, value) != 0)
             append_key(selection, column, value, out);
     }
-}
-
-/* Whether rows have different values of this key. Rows without one do not count: a key that applies to some
- * only follows from the others. */
-static bool has_values(const struct pdnn_selection *selection, int column) {
-    const char *first = "";
-    for (size_t at = 0; at < selection->count; at++) {
-        const char *value = pdnn_selection_get(selection, at, column);
-        if (*first && *value && strcmp(first, value) != 0)
-            return !pdnn_selection_follows(selection, column);
-        first = *first ? first : value;
-    }
-    return false;
 }
 
 void pdnn_selection_varying_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
     const char *separator = "";
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        if (!has_values(selection, column))
+        if (!selection->key[column].values || selection->key[column].follows)
             continue;
         pdnn_str_printf(out, "%s%s", separator, pdnn_results_name(&selection->results, column));
         separator = " ";
@@ -383,7 +366,7 @@ void pdnn_selection_varying_names(const struct pdnn_selection *selection, struct
 void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
     const char *separator = "";
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        if (!has_values(selection, column))
+        if (!selection->key[column].values || selection->key[column].follows)
             continue;
         const char *value = pdnn_selection_get(selection, at, column);
         pdnn_str_printf(out, "%s%s", separator, *value ? value : "-");
@@ -394,11 +377,8 @@ void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        if (is_axis(axes, column) || !pdnn_selection_varies(selection, column) ||
-            pdnn_selection_follows(selection, column))
-            continue;
-        const char *usual = majority(selection, column);
-        if (usual)
-            append_key(selection, column, usual, out);
+        const struct pdnn_selection_key *key = &selection->key[column];
+        if (!is_axis(axes, column) && key->varies && !key->follows && key->usual)
+            append_key(selection, column, key->usual, out);
     }
 }

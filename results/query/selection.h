@@ -7,14 +7,25 @@
 
 #include "results/query/select.h"
 
+/* A key among the chosen rows. */
+struct pdnn_selection_key {
+    bool varies; /* two rows differ, perhaps because one lacks it */
+    bool values; /* two rows have different values */
+    /* All rows of one directory have the same value, and those of another directory another one: then
+     * `results` says it too. */
+    bool follows;
+    const char *usual; /* what more than half of the rows have; NULL: there is no such value */
+};
+
 struct pdnn_selection {
     struct pdnn_results results;
     int id, family, status, step; /* column numbers; step is time_ns_median */
     int extrapolated;             /* column; -1: there is none, and nothing was extrapolated */
     size_t *row;                  /* the chosen rows of results, in order */
     size_t count;
-    size_t *left;    /* rows that match too but did not end ok, in order */
-    size_t left_out; /* how many */
+    size_t *left;                   /* rows that match too but did not end ok, in order */
+    size_t left_out;                /* how many */
+    struct pdnn_selection_key *key; /* by column, from the family to the end of the keys */
 };
 
 /* Reads DIR/results.csv and keeps the rows that ended ok and that all texts of `only` ask for
@@ -34,13 +45,6 @@ double pdnn_selection_number(const struct pdnn_selection *selection, size_t at, 
 
 /* The number of the directory that a chosen row comes from. */
 size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);
-
-/* Whether two chosen rows differ in the column. */
-bool pdnn_selection_varies(const struct pdnn_selection *selection, int column);
-
-/* True if all chosen rows of one directory have the same value in the column, and those of another directory
- * another one: then `results` says it too. */
-bool pdnn_selection_follows(const struct pdnn_selection *selection, int column);
 
 /* The step time of a chosen row; NaN if the field is not a number. */
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at);

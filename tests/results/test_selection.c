@@ -169,9 +169,9 @@ static void test_selection_of_several_directories(void **state) {
     assert_string_equal(field(&selection, 7, "mode"), "");
     assert_int_equal(pdnn_selection_source(&selection, 5), 0);
     assert_int_equal(pdnn_selection_source(&selection, 6), 1);
-    assert_true(pdnn_selection_follows(&selection, pdnn_results_named(&selection.results, "threads")));
-    assert_false(pdnn_selection_follows(&selection, pdnn_results_named(&selection.results, "batch")));
-    assert_false(pdnn_selection_follows(&selection, pdnn_results_named(&selection.results, "results")));
+    assert_true(selection.key[pdnn_results_named(&selection.results, "threads")].follows);
+    assert_false(selection.key[pdnn_results_named(&selection.results, "batch")].follows);
+    assert_false(selection.key[pdnn_results_named(&selection.results, "results")].follows);
     pdnn_selection_where(&selection, 6, &none, &where);
     assert_string_equal(pdnn_str_text(&where), "family=rnn, cell=gru, backend=onednn, results=second");
     pdnn_str_finish(&where);
