@@ -491,6 +491,9 @@ static void test_host_read_respects_ulimit(void **state) {
         if (usual.rlim_cur != RLIM_INFINITY)
             continue;
         assert_int_equal(setrlimit((__rlimit_resource_t)rows[i].resource, &limit), 0);
+        assert_int_equal(getrlimit((__rlimit_resource_t)rows[i].resource, &limit), 0);
+        if (limit.rlim_cur != rows[i].limit)
+            skip(); /* qemu takes these limits and does not keep them */
         enum pdnn_status read = pdnn_host_read(&host, &err), status = pdnn_host_process_check(&err);
         assert_int_equal(setrlimit((__rlimit_resource_t)rows[i].resource, &usual), 0);
         assert_int_equal(read, PDNN_OK);

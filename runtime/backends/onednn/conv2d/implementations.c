@@ -57,8 +57,8 @@ static enum pdnn_status assign_posts(struct pdnn_onednn_conv2d *convolution, str
 }
 
 /* Winograd's is for 3x3 kernels that move by one pixel: a network's other convolutions are computed as the
- * library chooses. For int8 it may choose Winograd where that cannot be set up (2.6, without VNNI); direct
- * has all others. */
+ * library chooses. For int8 it may choose Winograd where that cannot be set up (2.6, without VNNI), so that
+ * direct comes first there; what has no direct code (2.6 on Arm, with post-ops) is as it chooses again. */
 static enum pdnn_algorithm algorithm_of(const struct pdnn_onednn_conv2d *convolution) {
     const struct pdnn_graph *graph = convolution->graph;
     const struct pdnn_tensor *w = &graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
@@ -137,6 +137,11 @@ pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pd
     }
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_describe(library, &request, primitive, err);
+    if (status == PDNN_UNSUPPORTED && convolution->graph->algorithm == PDNN_ALGORITHM_AUTO &&
+        request.algorithm != PDNN_ALGORITHM_AUTO) {
+        request.algorithm = PDNN_ALGORITHM_AUTO;
+        status = pdnn_onednn_primitive_describe(library, &request, primitive, err);
+    }
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         pdnn_onednn_layout_destroy(made[i]);
     pdnn_onednn_layout_destroy(scale);
