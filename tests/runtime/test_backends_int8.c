@@ -133,8 +133,7 @@ static void test_compile_nothing_slow(void **state) {
         enum pdnn_status status = pdnn_plan_create(&plan, backend.def, backend.state, &graph, &options, &err);
         assert_int_equal(status, allows ? PDNN_OK : expected);
         if (status == PDNN_UNSUPPORTED) {
-            assert_non_null(strstr(err.text, "onednn: no fast int8 code for "));
-            assert_non_null(strstr(err.text, ": conv2d forward"));
+            assert_non_null(strstr(err.text, "onednn: no fast int8 code for conv2d forward with "));
             continue;
         }
         for (size_t i = 0; i < plan.program.n_steps; i++) {
