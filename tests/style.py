@@ -56,7 +56,7 @@ MAY_INCLUDE = {
     **{room: ["gen", "runtime/driver", *ANALYSES, "runtime/data", *OUTSIDE_FACTS] for room in SESSION},
     "cli": [*SESSION, *RESULTS, "runtime/driver", "runtime/data", "gen", *OUTSIDE_FACTS],
 }
-SOFT_LINES, HARD_LINES = 300, 700
+HARD_LINES = 700
 FOLDER_UNITS = 17
 MACHINE_PATHS = re.compile(r"/work/|/farm/|/home/[a-z]|/tmp/bash")
 LEFT_OPEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
