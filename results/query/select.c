@@ -49,11 +49,6 @@ static const char *find_operator(const char *text, size_t *which) {
     return NULL;
 }
 
-static enum pdnn_status find_column(const struct parsing *parsing, const char *key, int *column,
-                                    struct pdnn_err *err) {
-    return pdnn_results_ask(parsing->results, key, column, err);
-}
-
 /* Takes a copy of the first `length` letters. */
 static enum pdnn_status add_value(const struct parsing *parsing, struct condition *condition,
                                   const char *text, size_t length, struct pdnn_err *err) {
@@ -87,7 +82,7 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     condition->comparison = operators[which].comparison;
     memcpy(key, *text, length);
     key[length] = 0;
-    if (find_column(parsing, key, &condition->column, err) != PDNN_OK)
+    if (pdnn_results_ask(parsing->results, key, &condition->column, err) != PDNN_OK)
         return err->status;
     at += strlen(operators[which].text);
     size_t room = 1;
@@ -122,7 +117,7 @@ static enum pdnn_status take_family(struct parsing *parsing, const char **text, 
         return PDNN_OK;
     struct condition *condition = &parsing->condition[parsing->count++];
     condition->value = pdnn_arena_alloc(parsing->arena, 1, sizeof *condition->value);
-    enum pdnn_status status = find_column(parsing, "family", &condition->column, err);
+    enum pdnn_status status = pdnn_results_ask(parsing->results, "family", &condition->column, err);
     if (status == PDNN_OK)
         status = add_value(parsing, condition, *text, length, err);
     *text += length + 1;
@@ -159,7 +154,10 @@ static int order(const struct pdnn_results *results, size_t row, int column, con
         return 2;
     if ((cells->def.kind == PDNN_KIND_COUNT || cells->def.kind == PDNN_KIND_WHOLE) &&
         pdnn_parse_i64(value->text, &whole)) {
-        int64_t cell = cells->def.kind == PDNN_KIND_WHOLE ? cells->whole[row] : (int64_t)cells->count[row];
+        bool is_count = cells->def.kind == PDNN_KIND_COUNT;
+        if (is_count && cells->count[row] > INT64_MAX)
+            return 1;
+        int64_t cell = is_count ? (int64_t)cells->count[row] : cells->whole[row];
         return (cell > whole) - (cell < whole);
     }
     double number = pdnn_results_number(results, row, column);

@@ -341,10 +341,43 @@ static void test_selection_texts(void **state) {
     pdnn_selection_close(&selection);
 }
 
+/* Counts have 64 bits, which neither doubles nor signed integers hold. */
+static void test_results_select_compares_counts(void **state) {
+    (void)state;
+    static char counts[] = "id,family,flop_count,status,time_ns_median\n"
+                           "a,fc,5,ok,100\n"
+                           "b,fc,9007199254740992,ok,100\n"
+                           "c,fc,9007199254740993,ok,100\n"
+                           "d,fc,18446744073709551614,ok,100\n";
+    static const struct {
+        const char *only;
+        size_t count;
+    } rows[] = {{"flop_count>1", 4},
+                {"flop_count=9007199254740993", 1},
+                {"flop_count>9007199254740992", 2},
+                {"flop_count<=9007199254740992", 2},
+                {"flop_count<-1", 0},
+                {"flop_count>1e18", 1}};
+    const struct pdnn_str file = {.text = counts, .length = strlen(counts)};
+    struct pdnn_results results;
+    struct pdnn_err err = {0};
+    if (pdnn_results_parse(&results, "results.csv", &file, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_row_list chosen = {0};
+        assert_int_equal(pdnn_results_select(&results, &rows[i].only, 1, &chosen, &err), PDNN_OK);
+        if (chosen.count != rows[i].count)
+            fail_msg("%s: %zu rows", rows[i].only, chosen.count);
+        pdnn_rows_finish(&chosen);
+    }
+    pdnn_results_close(&results);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_selection_open_chooses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_open_refuses, setup, teardown),
+        cmocka_unit_test(test_results_select_compares_counts),
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_series_across_directories, setup, teardown),
