@@ -1,6 +1,5 @@
 #include "results/figures/chart.h"
 #include "results/figures/caption.h"
-#include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
 #include "results/table/csv.h"
@@ -387,4 +386,12 @@ void pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct p
         if (panel + 1 < chart->n_panels)
             pdnn_str_append(script, pdnn_plot_script_chart, strlen(pdnn_plot_script_chart));
     }
+}
+
+enum pdnn_status pdnn_chart_write(const struct pdnn_plot_request *request, const char *kind,
+                                  const struct pdnn_str *script, const struct pdnn_table *data,
+                                  struct pdnn_plot_result *result, struct pdnn_err *err) {
+    const struct pdnn_plot_parts parts = {
+        .kind = kind, .variables = script, .embedded = pdnn_plot_script_chart, .data = data};
+    return pdnn_plot_write(request, &parts, result, err);
 }

@@ -5,6 +5,7 @@
 #define RESULTS_FIGURES_CHART_H
 
 #include "base/arena.h"
+#include "results/figures/file.h"
 #include "results/figures/frame.h"
 #include "results/figures/color.h"
 
@@ -69,5 +70,10 @@ void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) __attrib
 /* Appends the variables and data blocks of chart.gp, titles apart; where there are several panels, also the
  * script for all but the last. */
 void pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script);
+
+/* As pdnn_plot_write, for what pdnn_chart_put has put into the script; the data are what is shown. */
+enum pdnn_status pdnn_chart_write(const struct pdnn_plot_request *request, const char *kind,
+                                  const struct pdnn_str *script, const struct pdnn_table *data,
+                                  struct pdnn_plot_result *result, struct pdnn_err *err);
 
 #endif

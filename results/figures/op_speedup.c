@@ -8,7 +8,6 @@
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
-#include "results/figures/gnuplot.h"
 #include "results/figures/op_kinds.h"
 
 #include <math.h>
@@ -189,12 +188,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(request,
-                                 &(struct pdnn_plot_parts){.kind = "op_speedup",
-                                                           .variables = &p->script,
-                                                           .embedded = pdnn_plot_script_chart,
-                                                           .data = &p->data},
-                                 &drawn, err);
+        status = pdnn_chart_write(request, "op_speedup", &p->script, &p->data, &drawn, err);
     drawn.drawn = (int)p->chart.n_points;
     drawn.left_out = (int)p->left_out;
     for (size_t side = 0; side < p->comparison.n_directories; side++)

@@ -6,7 +6,6 @@
 #include "results/query/share_matrix.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"
-#include "results/figures/gnuplot.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/roofs.h"
 
@@ -140,11 +139,7 @@ static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdn
     if (status == PDNN_OK)
         write_script(p);
     if (status == PDNN_OK)
-        status = pdnn_plot_write(
-            request,
-            &(struct pdnn_plot_parts){
-                .kind = "ops", .variables = &p->script, .embedded = pdnn_plot_script_chart, .data = &p->data},
-            &drawn, err);
+        status = pdnn_chart_write(request, "ops", &p->script, &p->data, &drawn, err);
     drawn.drawn = (int)p->chart.n_points;
     drawn.left_out = (int)p->below;
     pdnn_roof_panels_finish(&p->roofs);
