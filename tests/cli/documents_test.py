@@ -35,6 +35,7 @@ BLOCK = re.compile(r"(?:^<!-- run\n(?P<notes>.*?)^-->\n+)?^```(?P<language>\w*)\
 # What a measured block may show differently: what, and what it may be.
 MEASURED = [
     (re.compile(r"\bnext: .*"), r"next: .*"),  # advice depends on what was measured
+    (re.compile(r"\b\d+ +(?=(?:compute|overhead|L\d|DRAM)\b)"), r"(?:\d+\s+)?"),  # % of a roof: empty for what is faster than it
     (re.compile(r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"), r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"),  # shares, the largest first
     (re.compile(r"\b\w+:\w.*"), r".*"),  # onednn:brg:avx512_core matmul ab
     (re.compile(r"\b(?:compute|overhead|memory(?: (?:L\d|DRAM))?|L\d|DRAM)\b"), r"(?:compute|overhead|memory(?: (?:L\d|DRAM))?|L\d|DRAM)"),
