@@ -2,7 +2,6 @@
 #include "base/units.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>

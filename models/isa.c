@@ -1,7 +1,5 @@
 #include "models/isa.h"
 
-#include <stddef.h>
-
 const char *const pdnn_isa_names[PDNN_ISA_COUNT + 1] = {
     [PDNN_ISA_DEFAULT] = "default",
     [PDNN_ISA_SSE41] = "sse41",

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void pdnn_varying_finish(struct pdnn_varying *varying) {
     free(varying->family);

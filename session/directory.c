@@ -4,14 +4,11 @@
 #include "base/file.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "results/store/tables.h"
 #include "runtime/protocol/standing.h"
 #include "base/stats.h"
 #include "session/rows.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

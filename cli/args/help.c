@@ -13,7 +13,6 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 size_t pdnn_help_width(void) {

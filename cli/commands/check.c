@@ -7,11 +7,9 @@
 #include "session/session.h"
 #include "runtime/driver/worker/worker.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const paragraphs[] = {
     "Runs one step of each instance on its backend and on the reference, with the same data, "

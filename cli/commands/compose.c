@@ -1,4 +1,3 @@
-#include "base/memory.h"
 #include "base/units.h"
 #include "base/visible.h"
 #include "cli/job.h"
@@ -9,7 +8,6 @@
 #include "session/compose/compose.h"
 #include "session/compose/validate.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 

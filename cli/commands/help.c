@@ -1,4 +1,3 @@
-#include "base/visible.h"
 #include "cli/args/help.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"

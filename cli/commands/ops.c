@@ -8,7 +8,6 @@
 #include "session/compose/operators.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static const char *const paragraphs[] = {
     "Lists the operators that models are built from: what each computes, which passes it has, "

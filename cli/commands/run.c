@@ -1,4 +1,3 @@
-#include "base/memory.h"
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/print/output.h"
@@ -12,7 +11,6 @@
 #include "results/store/tables.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char *const paragraphs[] = {
     "Visits each instance a few times and prints its time per step with an interval, "

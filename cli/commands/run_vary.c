@@ -6,7 +6,6 @@
 #include "models/build.h"
 #include "models/sharing.h"
 #include "results/rows/roofline.h"
-#include "results/store/results.h"
 
 #include <inttypes.h>
 #include <stdio.h>

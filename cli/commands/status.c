@@ -1,5 +1,4 @@
 #define _POSIX_C_SOURCE 200809L
-#include "base/units.h"
 #include "cli/interrupt.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"

@@ -3,7 +3,6 @@
 #include "cli/job.h"
 #include "cli/print/dry_run.h"
 #include "cli/commands/sweep_join.h"
-#include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/launcher.h"
 #include "results/rows/roofline.h"

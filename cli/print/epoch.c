@@ -1,6 +1,5 @@
 #include "cli/print/epoch.h"
 
-#include "base/fill.h"
 #include "base/units.h"
 #include "cli/print/output.h"
 #include "results/store/seqpoint_table.h"

@@ -4,7 +4,6 @@
 #include "cli/print/terminal.h"
 #include "gen/spec.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -17,7 +17,6 @@
 #include "models/forward.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 enum {
     ARCHITECTURE,

@@ -10,7 +10,6 @@
 #include "models/backward.h"
 #include "models/op.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -3,8 +3,6 @@
 #include "models/backward.h"
 #include "models/op.h"
 
-#include <inttypes.h>
-
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,
                               struct pdnn_tensor *outputs, struct pdnn_err *err) {
     int64_t rows = pdnn_node_in(graph, node, 0)->dim[0], columns = 0;

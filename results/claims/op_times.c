@@ -6,7 +6,6 @@
 #include "results/claims/networks.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 const char *const pdnn_baselines[] = {"frequent", "median", "worst", "prior", "random", "all-unique", NULL};
 

@@ -1,9 +1,7 @@
 #include "results/epochs/epoch.h"
 #include "base/rng.h"
-#include "base/str.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

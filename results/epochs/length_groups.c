@@ -1,9 +1,7 @@
 #include "results/epochs/length_groups.h"
-#include "base/str.h"
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const pdnn_seqpoint_keys[] = {"source", "target", "sum", "maximum", "both", NULL};
 

@@ -2,7 +2,6 @@
 #include "base/file.h"
 #include "base/nearby.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "results/epochs/drawn_lengths.h"
 
 #include <errno.h>

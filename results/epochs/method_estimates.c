@@ -2,7 +2,6 @@
 #include "results/store/seqpoint_table.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Fills what follows from points and times. */

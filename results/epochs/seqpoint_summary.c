@@ -2,7 +2,6 @@
 #include "base/units.h"
 
 #include <math.h>
-#include <string.h>
 
 static int64_t length_of(const struct pdnn_table *table, size_t row) {
     return pdnn_table_whole(table, row, PDNN_SEQPOINT_SOURCE) +

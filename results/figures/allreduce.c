@@ -1,7 +1,6 @@
 /* `paradnn plot allreduce`: what a link between ranks carries by the size of the message, measured alone
  * (ceilings.csv), and what the gradients of models reach on it. */
 #include "base/memory.h"
-#include "base/units.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"

@@ -1,6 +1,5 @@
 #include "results/figures/box.h"
 #include "base/memory.h"
-#include "base/units.h"
 #include "models/cost.h"
 #include "models/instance.h"
 #include "results/figures/caption.h"

@@ -1,6 +1,5 @@
 /* `paradnn plot boxes`: how a column, or the ratio of two platforms, spreads over the models of each family
  * and platform. */
-#include "base/units.h"
 #include "models/instance.h"
 #include "results/compare/compare.h"
 #include "results/figures/box.h"

@@ -11,8 +11,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { BARS_MAX = 60, FIRST_LABEL = 10, VALUES_MOST = 72 };
 

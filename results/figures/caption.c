@@ -1,5 +1,4 @@
 #include "results/figures/caption.h"
-#include "results/figures/file.h"
 #include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
 #include "results/store/results.h"

@@ -1,5 +1,4 @@
 /* `paradnn plot composed`: composed over measured times of the models that a directory has both of. */
-#include "base/units.h"
 #include "results/compare/composed_pairs.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"

@@ -1,6 +1,5 @@
 /* `paradnn plot infeed`: how much of the machine a model uses against the share of its step that waits for
  * data. */
-#include "base/units.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"

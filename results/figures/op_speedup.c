@@ -1,7 +1,6 @@
 /* `paradnn plot op_speedup`: the ratio of two platforms' times for each op of each model, against its
  * operational intensity. */
 #include "base/memory.h"
-#include "base/units.h"
 #include "results/table/number.h"
 #include "results/compare/compare.h"
 #include "results/query/share_matrix.h"

@@ -1,7 +1,6 @@
 /* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
  * the model's time. */
 #include "base/memory.h"
-#include "base/units.h"
 #include "results/table/number.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/chart.h"
@@ -9,10 +8,8 @@
 #include "results/figures/op_kinds.h"
 #include "results/figures/roofs.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct picture {
     struct pdnn_selection selection;

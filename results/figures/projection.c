@@ -1,7 +1,6 @@
 /* `paradnn plot projection`: how much faster measured models would run on other hardware, against their
  * operational intensity or any other column, with the ridge points of both. */
 #include "base/memory.h"
-#include "base/units.h"
 #include "results/stats/means.h"
 #include "results/whatif/projection.h"
 #include "results/figures/caption.h"

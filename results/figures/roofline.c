@@ -1,5 +1,4 @@
 /* `paradnn plot roofline`: the measured roofs and one point per instance. */
-#include "base/units.h"
 #include "results/figures/caption.h"
 #include "results/figures/chart.h"
 #include "results/figures/file.h"

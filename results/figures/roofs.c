@@ -1,4 +1,3 @@
-#include "results/table/csv.h"
 #include "results/figures/roofs.h"
 #include "base/memory.h"
 #include "base/units.h"

@@ -3,7 +3,6 @@
  * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way; but the
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
 #include "base/texts.h"
-#include "base/units.h"
 #include "results/table/number.h"
 #include "results/stats/means.h"
 #include "results/figures/caption.h"

@@ -2,7 +2,6 @@
  * marked that stand for others; below, how many iterations there are. The looks are in
  * results/figures/seqpoint.gp. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
-#include "base/units.h"
 #include "results/epochs/seqpoint_summary.h"
 #include "results/figures/caption.h"
 #include "results/figures/file.h"
@@ -13,7 +12,6 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The picture in pixels. */
 static const double width = 1200, height = 800, short_height = 420, left = 96, right = 940, lower_bottom = 96,

@@ -1,5 +1,4 @@
 /* `paradnn plot span`: from the least to the greatest model of each family, with its presets. */
-#include "base/units.h"
 #include "results/figures/box.h"
 #include "results/figures/caption.h"
 #include "results/figures/file.h"

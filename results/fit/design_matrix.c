@@ -3,7 +3,6 @@
 #include "base/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *pdnn_term_state_name(enum pdnn_term_state state) {

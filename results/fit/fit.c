@@ -1,12 +1,10 @@
 #include "results/table/csv.h"
 #include "results/fit/fit.h"
 #include "base/texts.h"
-#include "base/units.h"
 #include "results/stats/least_squares.h"
 #include "base/stats.h"
 
 #include <math.h>
-#include <string.h>
 
 #define COUNT(what) .unit = what, .kind = PDNN_KIND_COUNT, .show = PDNN_SHOW_NEVER
 #define NUMBER      .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT

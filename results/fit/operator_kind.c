@@ -1,7 +1,5 @@
 #include "results/fit/operator_kind.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

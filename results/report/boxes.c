@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static size_t collect(const struct pdnn_report_rows *rows, size_t family, size_t source, double *values) {
     size_t count = 0;

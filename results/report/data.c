@@ -8,7 +8,6 @@
 #include "results/table/csv.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
 #include "results/report/page.h"
 
 #include <ctype.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,13 +1,11 @@
 /* Heat maps as in the papers: utilization over two keys, a map per source and family, from
  * results/query/grid. The script draws any other pair of axes with the same means and bins. */
 #include "results/query/grid.h"
-#include "base/units.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CELL_PIXELS = 30, NUMBER_PIXELS = 30 };

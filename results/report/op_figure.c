@@ -2,10 +2,6 @@
 #include "results/report/html.h"
 #include "results/report/page.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { COLORS = 8, CATEGORIES_SHOWN = 7 }; /* the last color is for the rest */
 
 /* The categories with the most time over all kinds, in that order. */

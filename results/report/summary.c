@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
-#include "base/units.h"
 #include "results/store/tables.h"
 #include "base/stats.h"
 

@@ -1,6 +1,5 @@
 #include "results/store/journal.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "results/store/journal_scan.h"
 #include "results/store/journal_table.h"

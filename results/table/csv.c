@@ -1,8 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/table/csv.h"
-#include "base/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void start_field(struct pdnn_csv_writer *writer) {

@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "models/attributes.h"
-#include "models/instance.h"
 #include "models/op.h"
 #include "base/stats.h"
 

@@ -3,7 +3,6 @@
 #include "runtime/host/host_openmp.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <string.h>
 
 /* Control characters in a variable become spaces: the context is one line. */

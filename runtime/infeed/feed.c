@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "runtime/plan/plan.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 #include "runtime/kernels/sequence/attention.h"
 #include "runtime/lowering/bound_step.h"
 
-#include <stddef.h>
-
 /* `first`: index of the first forward input among the pass's inputs. */
 static struct pdnn_attention job_of(const struct pdnn_bound_step *step, int first) {
     int64_t N = step->node->attr[PDNN_ATTENTION_SEQUENCES];

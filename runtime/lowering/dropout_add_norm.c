@@ -1,8 +1,6 @@
 #include "base/rng.h"
 #include "runtime/lowering/norm_rows.h"
 
-#include <stddef.h>
-
 /* Percentage dropped; 0 if nothing is. */
 static int64_t percent_of(const struct pdnn_bound_step *step) {
     const int64_t *attr = step->node->attr;

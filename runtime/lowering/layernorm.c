@@ -1,7 +1,5 @@
 #include "runtime/lowering/norm_rows.h"
 
-#include <stddef.h>
-
 static void forward(const struct pdnn_bound_step *step) {
     struct pdnn_layernorm job = {
         .R = step->rows,

@@ -5,8 +5,6 @@
 #include "runtime/lowering/step.h"
 #include "runtime/lowering/steps.h"
 
-#include <stdio.h>
-
 static bool fits(const struct pdnn_steps *steps, const struct pdnn_heads *heads) {
     int64_t most = steps->library->most;
     return heads->rows <= most && heads->columns <= most && heads->row_stride <= most;

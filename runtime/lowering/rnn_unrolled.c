@@ -1,7 +1,6 @@
 #include "runtime/lowering/rnn_unrolled.h"
 
 #include "models/op.h"
-#include "models/cell.h"
 #include "runtime/lowering/step.h"
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/kernels/sequence/rnn_cell.h"

@@ -5,9 +5,7 @@
 #include "runtime/lowering/f32_copies.h"
 #include "runtime/lowering/step.h"
 
-#include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A step that is itself a program. */
 struct upcast {

@@ -3,7 +3,6 @@
  * 16-bit tensors. Folds are computed from the seeded values of the tensors they combine, whether or not those
  * are part of the program. */
 #include "base/rng.h"
-#include "models/graph.h"
 #include "models/quantize.h"
 #include "runtime/plan/fill.h"
 

@@ -3,7 +3,6 @@
 
 #include "models/sharing.h"
 #include "base/clock.h"
-#include "runtime/plan/plan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

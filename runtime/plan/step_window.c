@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "models/memory.h"
-#include "runtime/plan/plan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

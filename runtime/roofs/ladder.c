@@ -1,7 +1,6 @@
 #include "runtime/roofs/ladder.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "models/build.h"
 #include "runtime/backend/threads.h"
 #include "runtime/protocol/software.h"
-#include "runtime/worker/choices.h"
 #include "runtime/distributed/world.h"
 
 #include <inttypes.h>

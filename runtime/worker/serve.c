@@ -1,6 +1,5 @@
 #include "runtime/worker/serve.h"
 
-#include "models/instance.h"
 #include "runtime/roofs/roofs.h"
 #include "runtime/backend/threads.h"
 #include "runtime/protocol/protocol.h"

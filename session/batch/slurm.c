@@ -4,7 +4,6 @@
 #include "session/batch/scheduler_client.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A busy controller may take a minute. */

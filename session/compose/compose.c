@@ -1,6 +1,5 @@
 #include "session/compose/compose.h"
 
-#include "base/memory.h"
 #include "session/compose/state.h"
 
 #include <math.h>

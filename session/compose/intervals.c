@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A model is large if it needs this many times the last-level cache. */
 enum { LARGE = 4 };

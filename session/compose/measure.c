@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Between two lines of progress. */
 static const uint64_t report_gap_ns = 200000000;

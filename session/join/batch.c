@@ -1,5 +1,4 @@
 /* One lease of a joined sweep: from what is known of its instances to its end. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "runtime/protocol/standing.h"
 #include "session/join/job.h"

@@ -10,7 +10,6 @@
 #include "session/predict.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

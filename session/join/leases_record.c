@@ -1,8 +1,6 @@
 #include "session/join/leases_record.h"
 
 #include "base/memory.h"
-#include "base/units.h"
-#include "results/store/utc.h"
 #include "results/table/number.h"
 #include "results/store/tables.h"
 

@@ -4,7 +4,6 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "gen/walk.h"
 #include "results/store/tables.h"
 #include "session/join/deal.h"
 #include "session/predict.h"

@@ -8,7 +8,6 @@
 #include "session/same_spec.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { SPEC_LIMIT_BYTES = 1 << 26, ENVIRONMENT_LIMIT_BYTES = 1 << 24 };
 static const size_t hosts_limit_bytes = (size_t)1 << 32;

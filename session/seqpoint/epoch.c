@@ -1,7 +1,6 @@
 #include "session/seqpoint/epoch.h"
 
 #include "base/memory.h"
-#include "models/build.h"
 #include "models/family.h"
 #include "runtime/protocol/standing.h"
 #include "base/stats.h"

@@ -12,7 +12,6 @@
 #include "runtime/backends/onednn/rnn/layouts.h"
 #include "runtime/backends/onednn/rnn/step.h"
 #include "runtime/backends/onednn/tensor_layout.h"
-#include "runtime/lowering/step.h"
 
 #include <omp.h>
 #include <stdlib.h>

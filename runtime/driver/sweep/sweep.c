@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "runtime/driver/sweep/sweep_schedule.h"
 #include "runtime/driver/sweep/sweep_visitor.h"
-#include "runtime/host/host.h"
 
 #include <stdio.h>
 #include <stdlib.h>

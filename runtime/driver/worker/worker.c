@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "runtime/driver/worker/worker_ask.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

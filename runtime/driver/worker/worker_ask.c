@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "runtime/driver/worker/worker_autopsy.h"
 #include "runtime/driver/worker/worker_link.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 #include "runtime/driver/worker/worker_autopsy.h"
 
 #include "base/units.h"
-#include "runtime/driver/worker/worker_link.h"
 #include "runtime/host/host_cgroup.h"
 
 #include <ctype.h>

@@ -1,5 +1,4 @@
 #define _GNU_SOURCE
-#include "runtime/driver/worker/worker.h"
 
 #include "base/memory.h"
 #include "runtime/driver/worker/worker_ask.h"
@@ -13,7 +12,6 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

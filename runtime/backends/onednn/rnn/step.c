@@ -7,7 +7,6 @@
 #include "runtime/backends/onednn/rnn/bias.h"
 #include "runtime/backends/onednn/rnn/layouts.h"
 #include "runtime/backends/onednn/rnn/implementations.h"
-#include "runtime/backends/onednn/tensor_layout.h"
 
 #include <stdio.h>
 #include <string.h>
