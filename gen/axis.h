@@ -2,7 +2,7 @@
 #ifndef GEN_AXIS_H
 #define GEN_AXIS_H
 
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 #include "models/instance.h"
 
 enum { PDNN_AXIS_VALUES = 4096 }; /* in one list; a range may have any number */

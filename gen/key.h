@@ -4,7 +4,7 @@
 #define GEN_KEY_H
 
 #include "base/str.h"
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "gen/language.h"
 #include "gen/rows.h"
-#include "gen/where.h"
+#include "gen/where/where.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define GEN_MODEL_H
 
 #include "gen/axis.h"
-#include "gen/sample.h"
+#include "gen/expansion/sample.h"
 
 enum { PDNN_MODEL_AXES_MAX = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
 

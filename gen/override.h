@@ -3,7 +3,7 @@
 #ifndef GEN_OVERRIDE_H
 #define GEN_OVERRIDE_H
 
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 
 /* setting: "measure.rounds=3", "models.0.fc.batch=[64, 128]"; the value is YAML, which shares `count` with
  * the documents. A missing key is added. Models are counted from 0 through all documents; every other key is

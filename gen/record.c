@@ -1,7 +1,7 @@
 #include "gen/record.h"
 
 #include "base/str.h"
-#include "gen/emit.h"
+#include "gen/yaml/emit.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef GEN_SOURCE_H
 #define GEN_SOURCE_H
 
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 #include "models/family.h"
 
 struct pdnn_source {

@@ -1,5 +1,5 @@
 /* A sweep spec: what the YAML file (or several, and --set) says, checked against the tables, with defaults
- * filled in. Expansion is gen/expand; nothing here runs anything. */
+ * filled in. Expansion is gen/expansion/expand; nothing here runs anything. */
 #ifndef GEN_SPEC_H
 #define GEN_SPEC_H
 

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/program.h"
 #include "base/units.h"
-#include "gen/walk.h"
+#include "gen/expansion/walk.h"
 #include "models/build.h"
 #include "session/datasets.h"
 #include "session/join/deal.h"

@@ -3,10 +3,10 @@
 #include "cli/args/help.h"
 #include "cli/args/page.h"
 #include "gen/axis.h"
-#include "gen/expression.h"
+#include "gen/where/expression.h"
 #include "gen/language.h"
 #include "gen/spec.h"
-#include "gen/where_text.h"
+#include "gen/where/where_text.h"
 #include "models/instance.h"
 
 #include <stdio.h>

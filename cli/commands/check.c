@@ -1,5 +1,5 @@
 #include "base/units.h"
-#include "gen/instances.h"
+#include "gen/expansion/instances.h"
 #include "base/visible.h"
 #include "cli/interrupt.h"
 #include "cli/print/output.h"

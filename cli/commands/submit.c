@@ -5,7 +5,7 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "gen/spec.h"
-#include "gen/walk.h"
+#include "gen/expansion/walk.h"
 #include "runtime/host/host.h"
 #include "session/join/shard.h"
 #include "session/batch/submit.h"

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* qsort_r */
 /* The tables of a merge, instance by instance from the merged journal. */
 #include "base/memory.h"
-#include "gen/walk.h"
+#include "gen/expansion/walk.h"
 #include "session/rows.h"
 #include "results/store/journal.h"
 #include "results/store/journal_table.h"

@@ -2,7 +2,7 @@
  * as a text that gives the same models again. */
 #include "tests/fuzz/common.h"
 
-#include "gen/emit.h"
+#include "gen/yaml/emit.h"
 #include "gen/model.h"
 #include "gen/spec.h"
 

@@ -2,7 +2,7 @@
  * byte chooses the family, the rest is the expression. */
 #include "tests/fuzz/common.h"
 
-#include "gen/where.h"
+#include "gen/where/where.h"
 
 #include <stdlib.h>
 #include <string.h>

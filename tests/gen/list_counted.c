@@ -4,7 +4,7 @@
  *
  * Usage: list_counted SPEC... [--set KEY=VALUE]... */
 #include "gen/spec.h"
-#include "gen/walk.h"
+#include "gen/expansion/walk.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Every <name>.yaml in the directory given as argument must be refused with the line in <name>.txt. */
-#include "gen/expand.h"
+#include "gen/expansion/expand.h"
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"

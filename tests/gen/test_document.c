@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 /* The YAML tree: positions, limits, and inputs that are not YAML at all. */
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 #include "tests/gen/spec_file.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The walk over a spec's instances: order, axes, zip, where, samples, what
  * collapses, and the published sweep. */
-#include "gen/expand.h"
+#include "gen/expansion/expand.h"
 #include "tests/gen/spec_file.h"
 
 enum { TEXT_ROOM = 8192 };

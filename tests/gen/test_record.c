@@ -2,7 +2,7 @@
 /* The record of a spec is the spec as it ran: read again, it gives the same instances in the same order, and
  * the same rules. The directory given as argument holds more specs to try. */
 #include "base/str.h"
-#include "gen/expand.h"
+#include "gen/expansion/expand.h"
 #include "tests/gen/spec_file.h"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 /* Samples: no point appears twice, all appear in the end, the spread is even, and the
  * same seed gives the same points. */
-#include "gen/sample.h"
+#include "gen/expansion/sample.h"
 #include "tests/cmocka_all.h"
 
 #include <stdlib.h>

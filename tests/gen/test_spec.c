@@ -1,6 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 /* Specs: what keys set, what overrides and ids do, and what several files share. */
-#include "gen/expand.h"
+#include "gen/expansion/expand.h"
 #include "tests/gen/spec_file.h"
 
 static const char model[] = "models:\n  - fc: {batch: 1}\n";

@@ -1,6 +1,6 @@
 /* `where` expressions: their values for one instance; expressions without a meaning are refused. */
-#include "gen/where.h"
-#include "gen/where_text.h"
+#include "gen/where/where.h"
+#include "gen/where/where_text.h"
 #include "tests/cmocka_all.h"
 
 #include <string.h>

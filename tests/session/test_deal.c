@@ -2,7 +2,7 @@
  * published sweeps. */
 #include "tests/cmocka_all.h"
 
-#include "gen/walk.h"
+#include "gen/expansion/walk.h"
 #include "session/join/deal.h"
 #include "session/predict.h"
 

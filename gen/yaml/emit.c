@@ -1,4 +1,4 @@
-#include "gen/emit.h"
+#include "gen/yaml/emit.h"
 
 #include <string.h>
 #include <yaml.h>

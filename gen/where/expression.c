@@ -1,4 +1,4 @@
-#include "gen/expression.h"
+#include "gen/where/expression.h"
 
 #include "base/memory.h"
 #include "base/units.h"

@@ -1,4 +1,4 @@
-#include "gen/sample.h"
+#include "gen/expansion/sample.h"
 
 #include "base/memory.h"
 #include "base/rng.h"

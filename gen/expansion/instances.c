@@ -1,4 +1,4 @@
-#include "gen/instances.h"
+#include "gen/expansion/instances.h"
 
 #include "base/memory.h"
 

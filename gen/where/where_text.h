@@ -1,12 +1,12 @@
-/* Translates a `where` from the language of the spec into an expression (gen/expression.h): names become
- * variables v<slot>, words such as relu become numbers, 8GiB becomes bytes, and `and`, `or`, `not` become
- * operators. What would parse but mean something other than it says (1 < x < 5, x = 5, an unknown name) is an
- * error here, at its column. The rest of the grammar is the expression's. */
-#ifndef GEN_WHERE_TEXT_H
-#define GEN_WHERE_TEXT_H
+/* Translates a `where` from the language of the spec into an expression (gen/where/expression.h): names
+ * become variables v<slot>, words such as relu become numbers, 8GiB becomes bytes, and `and`, `or`, `not`
+ * become operators. What would parse but mean something other than it says (1 < x < 5, x = 5, an unknown
+ * name) is an error here, at its column. The rest of the grammar is the expression's. */
+#ifndef GEN_WHERE_WHERE_TEXT_H
+#define GEN_WHERE_WHERE_TEXT_H
 
 #include "base/str.h"
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 #include "models/cost.h"
 #include "models/family.h"
 #include "models/instance.h"

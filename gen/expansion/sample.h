@@ -7,8 +7,8 @@
  * of a Sobol sequence (direction numbers of Joe and Kuo, "Constructing Sobol sequences with better
  * two-dimensional projections", SIAM J. Sci. Comput. 30, 2008), shifted by the seed (digital shift) and
  * mapped to axis indices; once it finds no new points, the permutation takes over. */
-#ifndef GEN_SAMPLE_H
-#define GEN_SAMPLE_H
+#ifndef GEN_EXPANSION_SAMPLE_H
+#define GEN_EXPANSION_SAMPLE_H
 
 #include "base/err.h"
 

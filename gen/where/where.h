@@ -2,10 +2,10 @@
  * entry keeps. Numbers are doubles: counts above 2^53 are rounded, which no filter notices. Both sides of
  * and/or are evaluated; `c ? a : b` evaluates one. Words compare only by == and !=, and an optimizer that
  * does not apply equals no word. */
-#ifndef GEN_WHERE_H
-#define GEN_WHERE_H
+#ifndef GEN_WHERE_WHERE_H
+#define GEN_WHERE_WHERE_H
 
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 #include "models/cost.h"
 #include "models/instance.h"
 

@@ -1,6 +1,6 @@
 /* A set of instances, for keeping the first of equal ones: 32 bytes each, no ids. */
-#ifndef GEN_INSTANCES_H
-#define GEN_INSTANCES_H
+#ifndef GEN_EXPANSION_INSTANCES_H
+#define GEN_EXPANSION_INSTANCES_H
 
 #include "base/err.h"
 #include "models/instance.h"

@@ -1,4 +1,4 @@
-#include "gen/walk.h"
+#include "gen/expansion/walk.h"
 
 #include "gen/model.h"
 

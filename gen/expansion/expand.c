@@ -1,9 +1,9 @@
-#include "gen/expand.h"
+#include "gen/expansion/expand.h"
 
 #include "base/memory.h"
 #include "base/rng.h"
 #include "gen/model.h"
-#include "gen/where.h"
+#include "gen/where/where.h"
 
 #include <inttypes.h>
 #include <stdio.h>

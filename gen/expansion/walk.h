@@ -1,9 +1,9 @@
 /* A walk over a spec's instances that returns only the first of equal ones. */
-#ifndef GEN_WALK_H
-#define GEN_WALK_H
+#ifndef GEN_EXPANSION_WALK_H
+#define GEN_EXPANSION_WALK_H
 
-#include "gen/instances.h"
-#include "gen/expand.h"
+#include "gen/expansion/instances.h"
+#include "gen/expansion/expand.h"
 
 /* {0}: no walk under way. */
 struct pdnn_walk {

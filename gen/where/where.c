@@ -1,8 +1,8 @@
-#include "gen/where.h"
+#include "gen/where/where.h"
 
 #include "base/memory.h"
-#include "gen/expression.h"
-#include "gen/where_text.h"
+#include "gen/where/expression.h"
+#include "gen/where/where_text.h"
 
 #include <fenv.h>
 #include <math.h>

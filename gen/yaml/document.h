@@ -1,8 +1,8 @@
 /* A YAML document as a tree of nodes that know where they were written, so that every message can say so.
  * Only what a spec needs: maps, lists and scalars; aliases are copied in. What the keys mean is checked
  * elsewhere (gen/key). */
-#ifndef GEN_DOCUMENT_H
-#define GEN_DOCUMENT_H
+#ifndef GEN_YAML_DOCUMENT_H
+#define GEN_YAML_DOCUMENT_H
 
 #include "base/arena.h"
 #include "base/err.h"

@@ -1,4 +1,4 @@
-#include "gen/document.h"
+#include "gen/yaml/document.h"
 
 #include "base/visible.h"
 

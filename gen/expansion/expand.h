@@ -1,8 +1,8 @@
 /* Iterates lazily over a spec's instances in canonical order: models as written, axes as written with
  * the last one fastest, run settings outermost. The same spec, seed and thread count give the same
  * sequence on every machine. */
-#ifndef GEN_EXPAND_H
-#define GEN_EXPAND_H
+#ifndef GEN_EXPANSION_EXPAND_H
+#define GEN_EXPANSION_EXPAND_H
 
 #include "gen/spec.h"
 #include "models/cost.h"
@@ -28,11 +28,11 @@ enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t thread
 void pdnn_expand_destroy(struct pdnn_expand *expand);
 
 /* The next instance; *done is true if there is none left. A sampled model's instances come in the order drawn
- * (gen/sample.h): `count` of them for which `where` is true, or all there are. PDNN_INVALID if a second's
- * worth of draws in a row find none (a million, fewer if `where` uses costs), or for an invalid instance that
- * is the only one of its model. Instances left out by a sample, or that would only repeat another along an
- * axis that does not apply, do not appear. An id that came up before, from another model entry or from
- * another way to write the same values, does appear again (gen/walk keeps the first). */
+ * (gen/expansion/sample.h): `count` of them for which `where` is true, or all there are. PDNN_INVALID if a
+ * second's worth of draws in a row find none (a million, fewer if `where` uses costs), or for an invalid
+ * instance that is the only one of its model. Instances left out by a sample, or that would only repeat
+ * another along an axis that does not apply, do not appear. An id that came up before, from another model
+ * entry or from another way to write the same values, appears again (gen/expansion/walk keeps the first). */
 enum pdnn_status pdnn_expand_next(struct pdnn_expand *expand, struct pdnn_expanded *item, bool *done,
                                   struct pdnn_err *err);
 

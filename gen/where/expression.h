@@ -2,8 +2,8 @@
  * + - * / ^ (right-associative), signs, c ? a : b, and the functions below. 0 is false. Both sides of && and
  * || are evaluated, but only one branch of c ? a : b. It does not know the spec's `where`: names are
  * variables that the caller binds. */
-#ifndef GEN_EXPRESSION_H
-#define GEN_EXPRESSION_H
+#ifndef GEN_WHERE_EXPRESSION_H
+#define GEN_WHERE_EXPRESSION_H
 
 #include "base/err.h"
 

@@ -1,8 +1,8 @@
-#include "gen/where_text.h"
+#include "gen/where/where_text.h"
 
 #include "base/memory.h"
 #include "base/units.h"
-#include "gen/expression.h"
+#include "gen/where/expression.h"
 
 #include <ctype.h>
 #include <inttypes.h>
