@@ -321,7 +321,7 @@ enum { PDNN_ADAM_NEW_W, PDNN_ADAM_NEW_M, PDNN_ADAM_NEW_V, PDNN_ADAM_NEW_POWER };
 /* Coefficients, shared with adam_apply. */
 enum { PDNN_ADAM_LR, PDNN_ADAM_BETA1, PDNN_ADAM_BETA2, PDNN_ADAM_EPSILON, PDNN_ADAM_DECAY };
 
-/* A bucket is the gradients up to and with the one marked LAST (models/distribute.h). */
+/* A bucket is the gradients up to and with the one marked LAST (models/transform/distribute.h). */
 enum { PDNN_ALLREDUCE_G };
 enum { PDNN_ALLREDUCE_NEW_G };
 enum { PDNN_ALLREDUCE_RANKS, PDNN_ALLREDUCE_PHASE }; /* attributes */

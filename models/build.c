@@ -1,11 +1,11 @@
 #include "models/build.h"
 
-#include "models/backward.h"
-#include "models/distribute.h"
-#include "models/fuse.h"
+#include "models/transform/backward.h"
+#include "models/transform/distribute.h"
+#include "models/transform/fuse.h"
 #include "models/op.h"
 #include "models/optimizer.h"
-#include "models/quantize.h"
+#include "models/transform/quantize.h"
 #include "models/forward.h"
 
 /* Scales the losses of the micro-step that begins at the node: each is a fraction of the step's loss. */

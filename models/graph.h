@@ -1,6 +1,6 @@
 /* The graph of one step: tensors, and nodes in the order they run. A node is one pass of one registered
- * op. Families append forward nodes, models/backward the rest, models/fuse merges. Deterministic, with
- * nothing about layouts or buffers. Errors stick: builders always return a usable id, and
+ * op. Families append forward nodes, models/transform/backward the rest, models/transform/fuse merges.
+ * Deterministic, with nothing about layouts or buffers. Errors stick: builders always return a usable id, and
  * pdnn_graph_status returns the first error. */
 #ifndef MODELS_GRAPH_H
 #define MODELS_GRAPH_H
@@ -60,7 +60,7 @@ enum pdnn_fill_kind {
     /* (B, P): for each of B sequences of `scale` rows, P different rows in ascending order; row t of sequence
      * b is b * scale + t. All choices are equally likely. */
     PDNN_FILL_MASKED,
-    /* (O), f32: the scale of each row of the int8 weights `of` (models/quantize.h). */
+    /* (O), f32: the scale of each row of the int8 weights `of` (models/transform/quantize.h). */
     PDNN_FILL_WEIGHT_SCALE,
     PDNN_FILL_COUNT
 };

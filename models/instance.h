@@ -28,7 +28,7 @@ enum pdnn_setting {
     PDNN_SETTING_DATA,       /* enum pdnn_data: where each step's minibatch comes from */
     PDNN_SETTING_LOADERS,    /* threads that prepare minibatches; unless data is resident */
     PDNN_SETTING_PAGES,      /* enum pdnn_pages: the page cache; data=file only */
-    PDNN_SETTING_RANKS,      /* processes that share a step (models/distribute.h); training only */
+    PDNN_SETTING_RANKS,      /* processes that share a step (models/transform/distribute.h); training only */
     PDNN_SETTING_ALLREDUCE,  /* enum pdnn_allreduce; with several ranks */
     PDNN_SETTING_BUCKET,     /* 1e6 bytes of gradients per message; with all-reduce */
     PDNN_SETTING_COUNT

@@ -5,7 +5,7 @@
 #define SESSION_PREDICT_H
 
 #include "gen/spec.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "runtime/protocol/ceilings.h"
 
 /* All in seconds of wall time. */

@@ -9,7 +9,7 @@
 #include "session/join/presence.h"
 #include "session/join/shard.h"
 #include "gen/spec.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/varying.h"
 #include "runtime/protocol/ceilings.h"
 #include "runtime/host/host.h"

@@ -1,7 +1,7 @@
 #include "cli/args/help.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/family.h"
 #include "models/instance.h"
 #include "models/op.h"

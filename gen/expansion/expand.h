@@ -5,7 +5,7 @@
 #define GEN_EXPANSION_EXPAND_H
 
 #include "gen/spec.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/instance.h"
 
 struct pdnn_expand; /* opaque */

@@ -6,7 +6,7 @@
 #define GEN_WHERE_WHERE_H
 
 #include "gen/yaml/document.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/instance.h"
 
 struct pdnn_where; /* opaque */

@@ -7,7 +7,7 @@
 
 #include "base/str.h"
 #include "gen/yaml/document.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/family.h"
 #include "models/instance.h"
 

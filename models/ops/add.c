@@ -1,7 +1,7 @@
 /* add: y = a + b, elementwise; the gradient of both inputs is dy itself. The backward passes are the same
  * sum, of two gradients of one tensor: backward-data for an activation, backward-weights for a weight.
  * FLOP: one addition per element. */
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/pointwise.h"
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {

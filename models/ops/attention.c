@@ -8,7 +8,7 @@
  * is part of the queries. The projections of queries and keys are dense layers of their own. Training saves p
  * (T*N, S); backward recomputes tanh, which would take H times the memory of p. No source step is masked. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <math.h>

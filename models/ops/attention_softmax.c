@@ -11,7 +11,7 @@
  * addition for the counter. Backward: dropout, the softmax, scale. Bytes: only the visible elements
  * of x, p and dy are read. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/dropout_mask.h"
 #include "models/ops/score_rows.h"
 

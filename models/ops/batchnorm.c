@@ -7,7 +7,7 @@
  *   dgamma = sum dy*xhat, dbeta = sum dy, dx = gamma*inverse_std*(dy - dbeta/M - xhat*dgamma/M)
  * in one node, because all three come from one read of dy and x if they fit into a cache. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <math.h>

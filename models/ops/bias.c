@@ -2,7 +2,7 @@
  * the same at every pixel.
  * N minibatch, C units or channels, L pixels (1 without an image). */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <inttypes.h>

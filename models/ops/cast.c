@@ -3,7 +3,7 @@
  * of x. Gradients of weights are not cast: the ops that read a weight's 16-bit copy return the
  * gradient in f32. FLOP: none. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* concat: y (R, sum C_k) holds the columns of several matrices (R, C_k) side by side. Backward is one node
  * that gives every input its columns of dy. */
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,

@@ -5,7 +5,7 @@
  * N minibatch, C H W input channels, height and width, O P Q the same of the output, R S
  * kernel height and width. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/quantized.h"
 #include "models/ops/window.h"
 

@@ -14,7 +14,7 @@
  * second output of forward, and there is no other pass. States after a sequence's last label are computed
  * like the rest and have no effect: the work depends on shapes, not on data. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <math.h>

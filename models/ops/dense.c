@@ -3,7 +3,7 @@
  * N minibatch, I input units, O output units. An input of higher rank is treated as (N, I): all dimensions
  * after the first are flattened in row-major order. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/quantized.h"
 
 #include <inttypes.h>

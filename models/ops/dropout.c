@@ -6,7 +6,7 @@
  *   pdnn_rng_16_at(pdnn_rng_at(counter's tensor, counter), i) >= percent * 65536 / 100.
  * FLOP: one multiplication per element in both passes, one addition for the counter. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/dropout_mask.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
  *   dx = dresidual * mask / (1 - percent/100), dgamma and dbeta.
  * FLOP: models/ops/norm_rows.h, plus per value 1 for dropout and 1 for each sum; 1 for the counter. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/dropout_mask.h"
 #include "models/ops/norm_rows.h"
 

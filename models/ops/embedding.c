@@ -4,7 +4,7 @@
  * the optimizers and other ops need it. If something else reads x too (a table that is also the output
  * weights) and x already has a gradient, that is a third input, which the output continues. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,

@@ -6,7 +6,7 @@
  * dgamma = sum dy*xhat and dbeta = sum dy over the rows. Backward is one node, because all three come from
  * one read of dy and x. FLOP: models/ops/norm_rows.h. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/norm_rows.h"
 
 #include <string.h>

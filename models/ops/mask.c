@@ -3,7 +3,7 @@
  * -infinity. Scores are (B*h, n, m): B sequences of h heads, n queries, m keys.
  * FLOP: one addition per visible element. Bytes: only the visible elements of x and dy are read. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/score_rows.h"
 
 #include <math.h>

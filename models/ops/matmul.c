@@ -9,7 +9,7 @@
  * takes the gradient written so far as a third input, which its output continues.
  * FLOP: 2 M N K per sequence and head. Bytes: only the columns used. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/heads.h"
 #include "models/op.h"
 

@@ -1,7 +1,7 @@
 #include "models/ops/pointwise.h"
 
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * taps. NaN is larger than any number; of several NaN in a window the last one counts.
  * N minibatch, C channels, H W image, P Q output height and width, R S window. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 #include "models/ops/window.h"
 

@@ -7,7 +7,7 @@
  * divide. Backward, per value: 1 for xhat, 2 to sum dgamma, 1 for dxhat, 2 for the sum of
  * dxhat*xhat, 3 for dx; per row: divide. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <math.h>

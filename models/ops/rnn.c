@@ -15,7 +15,7 @@
  * besides y: lstm i f g o c; gru u r o; lbr_gru u r o and the candidate's U h' + b_iter; rnn nothing. No step
  * is skipped, although the first multiplies zeros: work is proportional to T. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/rnn_steps.h"
 
 static bool is_matrix(const struct pdnn_tensor *tensor, int64_t rows, int64_t columns) {

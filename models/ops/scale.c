@@ -1,6 +1,6 @@
 /* scale: y = factor x; dx = factor dy. FLOP: one multiplication per element. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/pointwise.h"
 
 static void gradient(struct pdnn_backward *backward, const struct pdnn_node *node) {

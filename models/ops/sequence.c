@@ -1,7 +1,7 @@
 /* sequence: turns images into sequences of their columns: y[t*N + n][c*F + f] = x[n][c][f][t]; dx is
  * the inverse permutation.
  * N minibatch, C channels, F height (frequency), T width (time). */
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_node *node,

@@ -1,7 +1,7 @@
 /* slice: `rows` consecutive rows of x (R, C) from `first` on; dx is dy in these rows and 0 elsewhere. Since
  * rows are ordered by step, it can take the last step of all sequences. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <inttypes.h>

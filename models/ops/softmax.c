@@ -1,7 +1,7 @@
 /* softmax: y = softmax(x) along the last dimension; dx = y (dy - sum(dy y)). A row of only -infinity gives 0
  * everywhere, with gradient 0. FLOP: per row as in models/ops/score_rows.h. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/ops/pointwise.h"
 #include "models/ops/score_rows.h"
 

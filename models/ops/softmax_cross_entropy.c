@@ -4,7 +4,7 @@
  * row with a negative label, as beyond the end of a sequence, is ignored: the mean is over the other rows,
  * and its dx is 0. Its FLOP count like any other row's: the work depends on shapes, not on data. */
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 
 #include <math.h>

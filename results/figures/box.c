@@ -1,6 +1,6 @@
 #include "results/figures/box.h"
 #include "base/memory.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/instance.h"
 #include "results/figures/caption.h"
 #include "results/figures/color.h"

@@ -2,7 +2,7 @@
 #include "base/memory.h"
 #include "models/build.h"
 #include "models/attributes.h"
-#include "models/group.h"
+#include "models/cost/group.h"
 #include "models/op.h"
 #include "results/rows/op_medians.h"
 #include "runtime/protocol/standing.h"

@@ -4,7 +4,7 @@
 #define RESULTS_ROWS_OP_MEDIANS_H
 
 #include "base/arena.h"
-#include "models/group.h"
+#include "models/cost/group.h"
 #include "results/store/results.h"
 #include "results/store/visits.h"
 

@@ -1,5 +1,5 @@
 #include "results/rows/roofline.h"
-#include "models/packing.h"
+#include "models/cost/packing.h"
 #include "models/op.h"
 
 #include <math.h>
@@ -244,7 +244,7 @@ static bool is_in_place(const struct walk *walk, const struct pdnn_node *node, u
     return found && walk->lifetimes[output].bytes > 0;
 }
 
-/* The same accesses and bytes that models/cost counts. */
+/* The same accesses and bytes that models/cost/cost counts. */
 static void access_node(struct walk *walk, const struct pdnn_node *node, struct pdnn_traffic *traffic) {
     const struct pdnn_graph *graph = walk->graph;
     uint64_t own[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];

@@ -6,7 +6,7 @@
  * at this number of threads (the better kind of store for each). Nothing comes from a data sheet.
  *
  * Where the bytes come from: the nodes' accesses are walked in the order of execution over the addresses of
- * the predicted plan (models/memory.h), twice, since a measured step follows a step like it. The reuse
+ * the predicted plan (models/cost/memory.h), twice, since a measured step follows a step like it. The reuse
  * distance of an access is the number of bytes accessed since its memory was last accessed, itself included.
  * It is served as fast as the largest working set of the ladder that is not larger: caches do not end all at
  * once. Where the ceilings have no ladder, the smallest level whose capacity holds the distance serves it. In
@@ -20,7 +20,7 @@
  * least its own time, and what only reads can reach its roof. Neither rate is worse than that of a larger
  * working set.
  *
- * Then, with F_d the FLOP in bounds (models/cost.h: padding need not be computed) in dtype d
+ * Then, with F_d the FLOP in bounds (models/cost/cost.h: padding need not be computed) in dtype d
  * (pdnn_node_dtype), F their sum, and R_l, W_l and U_l the bytes read, written and updated in
  * place at the rates of working set l:
  * compute time is sum(F_d / peak_d), memory time is sum(R_l / r_l + W_l w_l + U_l u_l), and roof_level is the

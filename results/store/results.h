@@ -4,7 +4,7 @@
 #ifndef RESULTS_STORE_RESULTS_H
 #define RESULTS_STORE_RESULTS_H
 
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/instance.h"
 #include "results/store/placement.h"
 #include "results/store/utc.h"

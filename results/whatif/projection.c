@@ -1,7 +1,7 @@
 #include "results/whatif/projection.h"
 #include "base/memory.h"
 #include "models/build.h"
-#include "models/group.h"
+#include "models/cost/group.h"
 #include "models/op.h"
 #include "results/rows/op_medians.h"
 #include "results/stats/means.h"

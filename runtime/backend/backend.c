@@ -1,6 +1,6 @@
 #include "runtime/backend/backend.h"
 
-#include "models/lifetimes.h"
+#include "models/cost/lifetimes.h"
 #include "models/op.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "runtime/lowering/upcast.h"
 
-#include "models/memory.h"
+#include "models/cost/memory.h"
 #include "models/op.h"
 #include "runtime/lowering/f32_copies.h"
 #include "runtime/lowering/step.h"

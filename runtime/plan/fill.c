@@ -3,7 +3,7 @@
  * 16-bit tensors. Folds are computed from the seeded values of the tensors they combine, whether or not those
  * are part of the program. */
 #include "base/rng.h"
-#include "models/quantize.h"
+#include "models/transform/quantize.h"
 #include "runtime/plan/fill.h"
 
 #include <assert.h>
@@ -186,7 +186,7 @@ static float row_scale(const struct row *row) {
     return most > 0 ? most / PDNN_QUANTIZED_WEIGHT_MOST : 1;
 }
 
-/* Formula: models/quantize.h. */
+/* Formula: models/transform/quantize.h. */
 static void fill_quantized(const struct pdnn_graph *graph, uint32_t weights, uint64_t seed, int8_t *values) {
     int64_t rows = graph->tensors[weights].dim[0];
 #pragma omp parallel for

@@ -1,7 +1,7 @@
 #define _GNU_SOURCE /* madvise, MAP_ANONYMOUS */
 #include "runtime/plan/plan.h"
 
-#include "models/packing.h"
+#include "models/cost/packing.h"
 #include "models/op.h"
 #include "models/sharing.h"
 #include "base/clock.h"

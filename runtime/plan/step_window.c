@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "models/memory.h"
+#include "models/cost/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -93,7 +93,7 @@ enum {
 
 /* One measured row of ops.csv: a group of equal nodes, or of equal reorders. */
 struct pdnn_visit_op {
-    /* "dense/forward/64x2000:2000x1024:64x1024": op, pass and shape as models/group.h prints them */
+    /* "dense/forward/64x2000:2000x1024:64x1024": op, pass and shape as models/cost/group.h prints them */
     char key[PDNN_OP_KEY_TEXT];
     char layer[PDNN_OP_LAYER_TEXT]; /* stem of its layers if that tells nodes apart, else "" */
     char implementation[PDNN_IMPLEMENTATION_TEXT];

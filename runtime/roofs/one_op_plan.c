@@ -1,6 +1,6 @@
 #include "runtime/roofs/one_op_plan.h"
 
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/op.h"
 #include "models/forward.h"
 #include "base/clock.h"

@@ -1,7 +1,7 @@
 #include "runtime/worker/rounding.h"
 
 #include "base/rng.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/op.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "runtime/worker/step_rows.h"
 
-#include "models/group.h"
+#include "models/cost/group.h"
 #include "models/op.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 
 #include "base/memory.h"
 #include "models/build.h"
-#include "models/group.h"
+#include "models/cost/group.h"
 #include "models/op.h"
 #include "results/rows/roofline.h"
 #include "runtime/protocol/operator.h"

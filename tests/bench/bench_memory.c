@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 enum { ELEMENTS = 64 << 20, ROUNDS = 9, ARRAYS = 4, SIDE = 8192, WIDTH = 1024 };
-enum { GAP_BYTES = 17 * 4096 + 5 * 64 }; /* between arrays, as in models/memory.c */
+enum { GAP_BYTES = 17 * 4096 + 5 * 64 }; /* between arrays, as in models/cost/memory.c */
 
 static int64_t threads;
 

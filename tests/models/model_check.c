@@ -4,7 +4,7 @@
 #include "tests/models/gradient_check.h"
 #include "tests/models/reference_run.h"
 
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/build.h"
 #include "models/op.h"
 #include "models/optimizer.h"

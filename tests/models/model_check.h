@@ -3,7 +3,7 @@
 #ifndef TESTS_MODELS_MODEL_CHECK_H
 #define TESTS_MODELS_MODEL_CHECK_H
 
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/graph.h"
 #include "models/instance.h"
 

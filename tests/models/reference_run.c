@@ -1,8 +1,8 @@
 #include "tests/models/reference_run.h"
 
 #include "base/rng.h"
-#include "models/lifetimes.h"
-#include "models/quantize.h"
+#include "models/cost/lifetimes.h"
+#include "models/transform/quantize.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void apply_fold(const struct pdnn_graph *graph, double **values, uint32_t
     }
 }
 
-/* Int8 weights and the scales of their rows, as in models/quantize.h. */
+/* Int8 weights and the scales of their rows, as in models/transform/quantize.h. */
 static void quantize_weights(const struct pdnn_graph *graph, double **values, uint32_t scales) {
     uint32_t weights = graph->tensors[scales].of;
     int64_t rows = graph->tensors[weights].dim[0];

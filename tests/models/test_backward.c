@@ -3,7 +3,7 @@
 #include "tests/models/gradient_check.h"
 #include "tests/models/reference_run.h"
 
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/build.h"
 #include "models/instance.h"
 #include "models/optimizer.h"

@@ -5,7 +5,7 @@
 #include "tests/models/model_check.h"
 #include "tests/models/reference_run.h"
 
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/op.h"
 
 #include <math.h>

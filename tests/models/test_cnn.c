@@ -7,7 +7,7 @@
 #include "tests/models/reference_run.h"
 
 #include "models/attributes.h"
-#include "models/fuse.h"
+#include "models/transform/fuse.h"
 #include "models/op.h"
 #include "models/forward.h"
 

@@ -3,9 +3,9 @@
 #include "tests/cmocka_all.h"
 #include "tests/models/model_check.h"
 
-#include "models/backward.h"
-#include "models/cost.h"
-#include "models/memory.h"
+#include "models/transform/backward.h"
+#include "models/cost/cost.h"
+#include "models/cost/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"

@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
-#include "models/group.h"
+#include "models/cost/group.h"
 #include "models/op.h"
 #include "models/forward.h"
 

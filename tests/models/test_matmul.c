@@ -6,8 +6,8 @@
 #include "tests/models/reference_run.h"
 
 #include "models/attributes.h"
-#include "models/backward.h"
-#include "models/memory.h"
+#include "models/transform/backward.h"
+#include "models/cost/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"

@@ -4,8 +4,8 @@
 
 #include "base/rng.h"
 #include "models/build.h"
-#include "models/memory.h"
-#include "models/packing.h"
+#include "models/cost/memory.h"
+#include "models/cost/packing.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "tests/models/model_check.h"
 
 #include "models/build.h"
-#include "models/cost.h"
-#include "models/group.h"
+#include "models/cost/cost.h"
+#include "models/cost/group.h"
 #include "models/instance.h"
 #include "models/op.h"
 

@@ -6,7 +6,7 @@
 #include "tests/models/reference_run.h"
 
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"

@@ -5,7 +5,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "models/quantize.h"
+#include "models/transform/quantize.h"
 #include "models/forward.h"
 
 #include <math.h>

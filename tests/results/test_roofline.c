@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
-#include "models/cost.h"
+#include "models/cost/cost.h"
 #include "models/op.h"
 #include "models/forward.h"
 #include "results/rows/roofline.h"

@@ -5,9 +5,9 @@
 #include "tests/models/model_check.h"
 #include "tests/near.h"
 
-#include "models/backward.h"
-#include "models/fuse.h"
-#include "models/memory.h"
+#include "models/transform/backward.h"
+#include "models/transform/fuse.h"
+#include "models/cost/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"

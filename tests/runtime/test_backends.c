@@ -5,8 +5,8 @@
 #include "tests/runtime/levels.h"
 
 #include "base/rng.h"
-#include "models/backward.h"
-#include "models/fuse.h"
+#include "models/transform/backward.h"
+#include "models/transform/fuse.h"
 #include "models/instance.h"
 #include "models/op.h"
 #include "models/optimizer.h"

@@ -5,10 +5,10 @@
 #include "tests/cmocka_all.h"
 
 #include "models/attributes.h"
-#include "models/backward.h"
-#include "models/fuse.h"
+#include "models/transform/backward.h"
+#include "models/transform/fuse.h"
 #include "models/instance.h"
-#include "models/memory.h"
+#include "models/cost/memory.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"

@@ -7,7 +7,7 @@
 #include "tests/runtime/levels.h"
 
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"

@@ -5,7 +5,7 @@
 #include "tests/cmocka_all.h"
 
 #include "models/op.h"
-#include "models/quantize.h"
+#include "models/transform/quantize.h"
 #include "models/forward.h"
 #include "runtime/backends/onednn/onednn.h"
 #include "runtime/backends/onednn/state.h"

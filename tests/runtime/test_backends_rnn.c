@@ -6,7 +6,7 @@
 #include "tests/runtime/levels.h"
 
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/cell.h"
 #include "models/op.h"
 #include "models/optimizer.h"

@@ -7,8 +7,8 @@
 
 #include "base/rng.h"
 #include "models/build.h"
-#include "models/cost.h"
-#include "models/memory.h"
+#include "models/cost/cost.h"
+#include "models/cost/memory.h"
 
 #include <inttypes.h>
 #include <omp.h>

@@ -9,7 +9,7 @@
 
 #include "base/rng.h"
 #include "models/attributes.h"
-#include "models/backward.h"
+#include "models/transform/backward.h"
 #include "models/op.h"
 #include "models/optimizer.h"
 #include "models/forward.h"

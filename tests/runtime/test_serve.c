@@ -2,7 +2,7 @@
  * the name `openblas`, a copy of it that can be made to fail. */
 #define _POSIX_C_SOURCE 200809L
 #include "models/build.h"
-#include "models/group.h"
+#include "models/cost/group.h"
 #include "models/op.h"
 #include "runtime/backend/backend.h"
 #include "runtime/driver/worker/worker_program.h"

@@ -10,7 +10,7 @@
 enum {
     /* Arrays a multiple of 4 KiB apart would suffer 4K aliasing: loads wait for older stores with the same
      * low address bits. Large arrays a power of two apart would also hit the same memory banks: copy then ran
-     * at 19 or 40 GB/s, at random. The gap is the one of models/memory.c. */
+     * at 19 or 40 GB/s, at random. The gap is the one of models/cost/memory.c. */
     SMALL_PAD_FLOATS = 336,
     LARGE_PAD_FLOATS = (17 * 4096 + 5 * 64) / 4,
     LARGE_SLICE_BYTES = 1 << 20,

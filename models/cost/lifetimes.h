@@ -1,8 +1,8 @@
 /* When each buffer of a step is in use, and which of them continue another one's memory. One function does it
  * for the tensors of a graph and for the slots of a compiled program: predictions and plans cannot differ in
  * their rules. */
-#ifndef MODELS_LIFETIMES_H
-#define MODELS_LIFETIMES_H
+#ifndef MODELS_COST_LIFETIMES_H
+#define MODELS_COST_LIFETIMES_H
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -12,7 +12,7 @@ struct pdnn_lifetime {
     uint64_t bytes;
     uint32_t first, last; /* calls, inclusive; last UINT32_MAX: kept from step to step */
     uint32_t takes_over;  /* the buffer whose memory this one continues (in place), or PDNN_NONE */
-    uint64_t offset;      /* set by packing (models/memory.h) */
+    uint64_t offset;      /* set by packing (models/cost/memory.h) */
     bool leads;           /* weights and state: placed first among the resident buffers */
 };
 

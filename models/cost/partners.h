@@ -1,8 +1,8 @@
 /* Which nodes of a model stand for which of the same model with one more layer. What is alive at a node grows
  * by the same amount with every layer: from a node and its partner follows the load at any depth, and from
  * all of them the peak. */
-#ifndef MODELS_PARTNERS_H
-#define MODELS_PARTNERS_H
+#ifndef MODELS_COST_PARTNERS_H
+#define MODELS_COST_PARTNERS_H
 
 #include "models/graph.h"
 #include "models/instance.h"

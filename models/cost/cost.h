@@ -3,8 +3,8 @@
  * counted twice: with all their taps, as in published totals, and with only the taps on the image, which is
  * what has to be computed. Bytes are compulsory traffic: what some result depends on, read once
  * (pixels under a window, taps on the image, rows looked up), and each output written once. */
-#ifndef MODELS_COST_H
-#define MODELS_COST_H
+#ifndef MODELS_COST_COST_H
+#define MODELS_COST_COST_H
 
 #include "models/graph.h"
 #include "models/instance.h"
@@ -23,7 +23,7 @@ struct pdnn_cost {
 struct pdnn_totals {
     uint64_t params;       /* elements of all weights */
     struct pdnn_cost cost; /* of a whole step */
-    /* The largest sum of the graph's tensors that are alive at once (models/memory.h); 0: not requested. */
+    /* The largest sum of the tensors that are alive at once (models/cost/memory.h); 0: not requested. */
     uint64_t memory_bytes;
 };
 
@@ -39,8 +39,8 @@ enum pdnn_status pdnn_cost_graph(const struct pdnn_graph *graph, struct pdnn_tot
                                  struct pdnn_err *err);
 
 /* The same from an instance. Builds its graph in the arena (which is reset), or two shallow ones if that is
- * enough to tell the counts of its depth, and, with_memory, the peak (models/partners.h). The peak is that of
- * the instance as it runs, with `layers_run` layers. Otherwise memory_bytes is 0. */
+ * enough to tell the counts of its depth, and, with_memory, the peak (models/cost/partners.h). The peak is
+ * that of the instance as it runs, with `layers_run` layers. Otherwise memory_bytes is 0. */
 enum pdnn_status pdnn_cost_instance(const struct pdnn_instance *instance, struct pdnn_arena *arena,
                                     bool with_memory, struct pdnn_totals *totals, struct pdnn_err *err);
 

@@ -1,4 +1,4 @@
-#include "models/partners.h"
+#include "models/cost/partners.h"
 
 #include "base/rng.h"
 

@@ -1,4 +1,4 @@
-#include "models/memory.h"
+#include "models/cost/memory.h"
 
 #include "base/checked.h"
 

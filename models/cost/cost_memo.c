@@ -1,12 +1,12 @@
-/* Costs of a sweep's instances without building a graph for each: see models/cost.h. */
-#include "models/cost.h"
+/* Costs of a sweep's instances without building a graph for each: see models/cost/cost.h. */
+#include "models/cost/cost.h"
 
 #include "base/checked.h"
 #include "base/memory.h"
 #include "models/build.h"
-#include "models/memory.h"
+#include "models/cost/memory.h"
 #include "models/op.h"
-#include "models/partners.h"
+#include "models/cost/partners.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ struct margin {
     int64_t base, slope;
 };
 
-/* A chunk of memory (models/memory.h) of bytes + minibatch * slope. */
+/* A chunk of memory (models/cost/memory.h) of bytes + minibatch * slope. */
 struct life {
     uint64_t bytes, slope;
     uint32_t first, last;

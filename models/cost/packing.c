@@ -1,7 +1,7 @@
-#include "models/packing.h"
+#include "models/cost/packing.h"
 
 #include "base/checked.h"
-#include "models/memory.h"
+#include "models/cost/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Groups: identical nodes of a graph, which the tables show as one row with a count. */
-#ifndef MODELS_GROUP_H
-#define MODELS_GROUP_H
+#ifndef MODELS_COST_GROUP_H
+#define MODELS_COST_GROUP_H
 
-#include "models/cost.h"
+#include "models/cost/cost.h"
 
 /* Identical nodes of a graph (same op, pass, recomputed or not, shape, attributes, posts, and the layer's
  * stem if the family keeps stems apart) are one row of ops.csv. */

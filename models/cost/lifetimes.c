@@ -1,4 +1,4 @@
-#include "models/lifetimes.h"
+#include "models/cost/lifetimes.h"
 
 #include "models/op.h"
 #include "models/sharing.h"

@@ -13,8 +13,8 @@
  * the stem's. Signed values would be stored as unsigned ones offset by 128; with oneDNN on such a
  * processor, weights would then lose another bit, so the product would no longer be exact, and image
  * padding would have to be 128. */
-#ifndef MODELS_QUANTIZE_H
-#define MODELS_QUANTIZE_H
+#ifndef MODELS_TRANSFORM_QUANTIZE_H
+#define MODELS_TRANSFORM_QUANTIZE_H
 
 #include "models/graph.h"
 

@@ -1,8 +1,8 @@
 /* Data parallel training: what makes the graph of one process that of one rank among several. Every rank has
  * the whole model and a minibatch of its own; before the weights are updated, the gradients are averaged over
  * the ranks, in buckets. */
-#ifndef MODELS_DISTRIBUTE_H
-#define MODELS_DISTRIBUTE_H
+#ifndef MODELS_TRANSFORM_DISTRIBUTE_H
+#define MODELS_TRANSFORM_DISTRIBUTE_H
 
 #include "models/graph.h"
 #include "models/instance.h"

@@ -1,4 +1,4 @@
-#include "models/quantize.h"
+#include "models/transform/quantize.h"
 
 #include "models/attributes.h"
 #include "models/op.h"

@@ -1,4 +1,4 @@
-#include "models/fuse.h"
+#include "models/transform/fuse.h"
 
 #include "models/op.h"
 

@@ -1,4 +1,4 @@
-#include "models/distribute.h"
+#include "models/transform/distribute.h"
 
 #include "models/attributes.h"
 #include "models/op.h"

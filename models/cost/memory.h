@@ -1,9 +1,9 @@
 /* Peak memory: the largest sum of what is alive at once. It is what `list` predicts, and the least that any
- * packing of the same buffers needs (models/packing.h). */
-#ifndef MODELS_MEMORY_H
-#define MODELS_MEMORY_H
+ * packing of the same buffers needs (models/cost/packing.h). */
+#ifndef MODELS_COST_MEMORY_H
+#define MODELS_COST_MEMORY_H
 
-#include "models/lifetimes.h"
+#include "models/cost/lifetimes.h"
 
 enum { PDNN_MEMORY_ALIGN = 64 };
 

@@ -1,4 +1,4 @@
-#include "models/cost.h"
+#include "models/cost/cost.h"
 
 #include "models/op.h"
 

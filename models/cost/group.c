@@ -1,4 +1,4 @@
-#include "models/group.h"
+#include "models/cost/group.h"
 
 #include "models/op.h"
 

@@ -2,8 +2,8 @@
  * forward op joins its producer if nothing else reads the value between them; a normalization whose
  * statistics are constants is folded into the producer's weights; a backward-data op joins its only reader; a
  * backward-weights op joins the host that reads the same output gradient. */
-#ifndef MODELS_FUSE_H
-#define MODELS_FUSE_H
+#ifndef MODELS_TRANSFORM_FUSE_H
+#define MODELS_TRANSFORM_FUSE_H
 
 #include "models/graph.h"
 

@@ -1,9 +1,9 @@
 /* Packs buffers with known lifetimes into one block. Sizes and order alone decide, so that the offsets are
  * the same on every machine. */
-#ifndef MODELS_PACKING_H
-#define MODELS_PACKING_H
+#ifndef MODELS_COST_PACKING_H
+#define MODELS_COST_PACKING_H
 
-#include "models/lifetimes.h"
+#include "models/cost/lifetimes.h"
 
 /* Assigns offsets, multiples of PDNN_MEMORY_ALIGN: first the resident buffers, those that lead before the
  * others and each in their own order, so that graphs with the same weights and state have them at the same

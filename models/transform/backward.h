@@ -3,8 +3,8 @@
  * them and the loss. A loss may be a sum of losses. A step may consist of several micro-steps, each forward
  * and backward, whose gradients are summed before the updates: 3 more words per parameter for each
  * micro-step after the first. */
-#ifndef MODELS_BACKWARD_H
-#define MODELS_BACKWARD_H
+#ifndef MODELS_TRANSFORM_BACKWARD_H
+#define MODELS_TRANSFORM_BACKWARD_H
 
 #include "models/graph.h"
 

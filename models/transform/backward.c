@@ -1,4 +1,4 @@
-#include "models/backward.h"
+#include "models/transform/backward.h"
 
 #include "models/op.h"
 #include "models/optimizer.h"
