@@ -1,6 +1,6 @@
 /* Whole files: reading with a limit and without waiting, replacing atomically, writing through short writes.
- * Messages name the path. base/target writes what a user named for output, base/folder into a directory that
- * is held open. */
+ * Messages name the path. base/paths/target writes what a user named for output, base/paths/folder into a
+ * directory that is held open. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 

@@ -1,8 +1,8 @@
 #include "gen/source.h"
 
 #include "base/file.h"
-#include "base/nearby.h"
-#include "base/program.h"
+#include "base/paths/nearby.h"
+#include "base/paths/program.h"
 #include "base/str.h"
 #include "gen/key.h"
 #include "models/instance.h"

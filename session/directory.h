@@ -4,7 +4,7 @@
 #define SESSION_DIRECTORY_H
 
 #include "session/session.h"
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "results/rows/summary.h"
 #include "results/store/journal.h"
 #include "results/store/tables.h"

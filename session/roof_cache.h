@@ -1,11 +1,11 @@
-/* Roofs kept between sweeps, one file of the user's cache directory per thread count (base/kept.h), and the
- * decision whether they still hold: they are used only where everything they depend on is as it was, within
- * a day, and if the probes of this moment agree with those measured beside them. Measures nothing itself. */
+/* Roofs kept between sweeps, one file of the user's cache directory per thread count (base/paths/kept.h), and
+ * the decision whether they still hold: they are used only where all they depend on is as it was, within a
+ * day, and if the probes of this moment agree with those measured beside them. Measures nothing itself. */
 #ifndef SESSION_ROOF_CACHE_H
 #define SESSION_ROOF_CACHE_H
 
 #include "base/err.h"
-#include "base/kept.h"
+#include "base/paths/kept.h"
 #include "base/str.h"
 #include "runtime/protocol/ceilings.h"
 #include "runtime/host/environment_key.h"

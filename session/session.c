@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/program.h"
+#include "base/paths/program.h"
 #include "base/units.h"
 #include "gen/expansion/walk.h"
 #include "models/build.h"

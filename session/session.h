@@ -4,7 +4,7 @@
 #define SESSION_SESSION_H
 
 #include "base/arena.h"
-#include "base/kept.h"
+#include "base/paths/kept.h"
 #include "session/hooks.h"
 #include "session/join/presence.h"
 #include "session/join/shard.h"

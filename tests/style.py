@@ -246,13 +246,13 @@ def check_words(root):
 
 
 def check_folders(root):
-    """In some rooms, a folder has about fifteen units (x.c and x.h) besides those that a list in meson.build names: one job, not a heap."""
+    """A folder of a room has about fifteen units (x.c and x.h) besides those that a list in meson.build names: one job, not a heap."""
     listed = {word for words in re.findall(r"^\w+ = \[(.*?)\]", "\n".join(lines(root, "meson.build")), re.M | re.S)
               for word in re.findall(r"'(\w+)'", words)}
     units = {}
     for name in files(root, ".c", ".h"):
         folder, stem = os.path.split(os.path.splitext(name)[0])
-        if name.startswith(OUTSIDE) and stem not in listed:
+        if room_of(name) and stem not in listed:
             units.setdefault(folder, set()).add(stem)
     return [f"{folder}: {len(found)} units, the limit is {FOLDER_UNITS}" for folder, found in units.items() if len(found) > FOLDER_UNITS]
 

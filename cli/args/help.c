@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cli/args/help.h"
 
-#include "base/nearby.h"
-#include "base/program.h"
+#include "base/paths/nearby.h"
+#include "base/paths/program.h"
 #include "base/fill.h"
 #include "cli/args/registry.h"
 #include "cli/print/terminal.h"

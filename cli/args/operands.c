@@ -1,6 +1,6 @@
 #include "cli/args/operands.h"
 
-#include "base/nearby.h"
+#include "base/paths/nearby.h"
 #include "cli/args/registry.h"
 #include "models/instance.h"
 

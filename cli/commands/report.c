@@ -1,4 +1,4 @@
-#include "base/target.h"
+#include "base/paths/target.h"
 #include "cli/print/console.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "base/program.h"
+#include "base/paths/program.h"
 #include "base/units.h"
 #include "cli/job.h"
 #include "cli/print/output.h"

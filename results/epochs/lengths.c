@@ -1,6 +1,6 @@
 #include "results/epochs/lengths.h"
 #include "base/file.h"
-#include "base/nearby.h"
+#include "base/paths/nearby.h"
 #include "base/str.h"
 #include "results/epochs/drawn_lengths.h"
 

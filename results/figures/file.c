@@ -1,5 +1,5 @@
 #include "results/figures/file.h"
-#include "base/target.h"
+#include "base/paths/target.h"
 #include "results/table/csv.h"
 #include "results/table/write.h"
 #include "results/figures/gnuplot.h"

@@ -5,7 +5,7 @@
 #define RESULTS_FIGURES_PLOT_H
 
 #include "base/str.h"
-#include "base/target.h"
+#include "base/paths/target.h"
 #include "results/whatif/hardware.h"
 
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/import/importer.h"
 #include "base/file.h"
-#include "base/nearby.h"
+#include "base/paths/nearby.h"
 #include "base/texts.h"
 #include "base/visible.h"
 #include "results/import/labels.h"

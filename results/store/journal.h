@@ -6,7 +6,7 @@
 #ifndef RESULTS_STORE_JOURNAL_H
 #define RESULTS_STORE_JOURNAL_H
 
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "base/str.h"
 #include "models/instance.h"
 #include "results/store/visits.h"

@@ -5,7 +5,7 @@
 #define RESULTS_STORE_JOURNAL_SCAN_H
 
 #include "base/err.h"
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "models/instance.h"
 #include "runtime/protocol/visit.h"
 

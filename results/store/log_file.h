@@ -3,7 +3,7 @@
 #ifndef RESULTS_STORE_LOG_FILE_H
 #define RESULTS_STORE_LOG_FILE_H
 
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "results/table/read.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #define RESULTS_STORE_TABLES_H
 
 #include "base/arena.h"
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "base/str.h"
 #include "results/store/results.h"
 #include "results/table/write.h"

@@ -4,7 +4,7 @@
 #define RUNTIME_DATA_DATASET_H
 
 #include "base/err.h"
-#include "base/kept.h"
+#include "base/paths/kept.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #include "runtime/data/make.h"
 
 #include "base/file.h"
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "runtime/data/image.h"

@@ -1,6 +1,6 @@
 /* What measurements on this machine depend on besides what is measured, as a text: this build, a library's
  * version, processor, cores and caches, threads, and the variables that the libraries and OpenMP read, which
- * say where threads are bound. What is kept between processes (base/kept.h) is kept under such a text. */
+ * say where threads are bound. What processes keep (base/paths/kept.h) is kept under such a text. */
 #ifndef RUNTIME_HOST_ENVIRONMENT_KEY_H
 #define RUNTIME_HOST_ENVIRONMENT_KEY_H
 

@@ -2,7 +2,7 @@
 #ifndef RUNTIME_PROTOCOL_REQUEST_H
 #define RUNTIME_PROTOCOL_REQUEST_H
 
-#include "base/kept.h"
+#include "base/paths/kept.h"
 #include "models/example_lengths.h"
 #include "models/instance.h"
 

@@ -5,7 +5,7 @@
 #ifndef RUNTIME_WORKER_CHOICES_H
 #define RUNTIME_WORKER_CHOICES_H
 
-#include "base/kept.h"
+#include "base/paths/kept.h"
 #include "runtime/backend/tune.h"
 #include "runtime/host/environment_key.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "base/memory.h"
 #include "results/store/tables.h"
 #include "session/join/shared_directory.h"

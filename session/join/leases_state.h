@@ -2,7 +2,7 @@
 #ifndef SESSION_JOIN_LEASES_STATE_H
 #define SESSION_JOIN_LEASES_STATE_H
 
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "session/join/lease_holder.h"
 
 #include <stdbool.h>

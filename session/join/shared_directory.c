@@ -2,7 +2,7 @@
 #include "session/join/shared_directory.h"
 
 #include "base/file.h"
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "session/join/leases.h"
 #include "session/join/leases_log.h"
 #include "session/same_spec.h"

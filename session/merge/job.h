@@ -4,7 +4,7 @@
 
 #include "results/table/table.h"
 #include "base/arena.h"
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "base/texts.h"
 #include "results/store/journal_scan.h"
 #include "runtime/protocol/ceilings.h"

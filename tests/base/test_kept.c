@@ -2,7 +2,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "base/file.h"
-#include "base/kept.h"
+#include "base/paths/kept.h"
 #include "base/str.h"
 #include "tests/cmocka_all.h"
 

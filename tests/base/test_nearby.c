@@ -2,7 +2,7 @@
 #define _DEFAULT_SOURCE /* mkdtemp */
 #include "tests/cmocka_all.h"
 
-#include "base/nearby.h"
+#include "base/paths/nearby.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "base/target.h"
+#include "base/paths/target.h"
 #include "base/file.h"
 #include "tests/cmocka_all.h"
 

@@ -4,7 +4,7 @@
 #ifndef TESTS_FUZZ_COMMON_H
 #define TESTS_FUZZ_COMMON_H
 
-#include "base/folder.h"
+#include "base/paths/folder.h"
 #include "base/str.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #define RUNTIME_DRIVER_WORKER_WORKER_PROGRAM_H
 
 #include "base/err.h"
-#include "base/program.h"
+#include "base/paths/program.h"
 
 /* Environment variable with which tests substitute another program. */
 #define PDNN_WORKER_VARIABLE "PARADNN_WORKER"

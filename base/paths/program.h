@@ -1,7 +1,7 @@
 /* Where this program is, and what was installed with it. Everything is found from the program's own place,
  * so an installed tree can be moved or unpacked elsewhere. */
-#ifndef BASE_PROGRAM_H
-#define BASE_PROGRAM_H
+#ifndef BASE_PATHS_PROGRAM_H
+#define BASE_PATHS_PROGRAM_H
 
 #include <stdbool.h>
 

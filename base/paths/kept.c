@@ -1,5 +1,5 @@
 #define _DEFAULT_SOURCE
-#include "base/kept.h"
+#include "base/paths/kept.h"
 
 #include "base/file.h"
 #include "base/str.h"

@@ -1,4 +1,4 @@
-#include "base/nearby.h"
+#include "base/paths/nearby.h"
 
 #include "base/arena.h"
 #include "base/str.h"

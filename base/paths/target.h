@@ -1,8 +1,8 @@
 /* What a user names for output (-o): tried before the work begins, written when it is done. A file is
  * replaced atomically; behind a symbolic link, the file that the link leads to. Devices, pipes and the
  * program's own descriptors (/dev/stdout, /dev/fd/N) are written to as they are. */
-#ifndef BASE_TARGET_H
-#define BASE_TARGET_H
+#ifndef BASE_PATHS_TARGET_H
+#define BASE_PATHS_TARGET_H
 
 #include "base/err.h"
 

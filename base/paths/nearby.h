@@ -1,7 +1,7 @@
 /* The file or directory that a path which leads nowhere probably means: one beside it of nearly the same
  * name. */
-#ifndef BASE_NEARBY_H
-#define BASE_NEARBY_H
+#ifndef BASE_PATHS_NEARBY_H
+#define BASE_PATHS_NEARBY_H
 
 #include <stdbool.h>
 

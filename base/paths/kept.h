@@ -3,8 +3,8 @@
  * seals each line, so that an entry is never seen in another context. Nothing here fails: what cannot be read
  * is not there, what cannot be written is not kept, and a torn, changed or foreign line is skipped. Any
  * number of processes may use a file at once, since each entry is a single write at its end. */
-#ifndef BASE_KEPT_H
-#define BASE_KEPT_H
+#ifndef BASE_PATHS_KEPT_H
+#define BASE_PATHS_KEPT_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 #define _POSIX_C_SOURCE 200809L
-#include "base/folder.h"
+#include "base/paths/folder.h"
 
 #include "base/file.h"
 

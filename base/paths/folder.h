@@ -1,7 +1,7 @@
 /* A directory held open while files in it are written: they all go into this directory, whatever becomes of
  * its path meanwhile. */
-#ifndef BASE_FOLDER_H
-#define BASE_FOLDER_H
+#ifndef BASE_PATHS_FOLDER_H
+#define BASE_PATHS_FOLDER_H
 
 #include "base/err.h"
 

@@ -1,5 +1,5 @@
 #define _XOPEN_SOURCE 700 /* realpath */
-#include "base/program.h"
+#include "base/paths/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
