@@ -91,7 +91,7 @@ static void add_operand(struct pdnn_completion *completion, const struct pdnn_co
     bool (*words)(size_t index, const char **name, const char **help) =
         command->kind ? command->kind : command->word;
     const char *name, *help, *at = command->operands;
-    if (number >= command->max_operands)
+    if (number >= pdnn_operand_counts(command->operands).most)
         return;
     for (size_t i = 0; !number && words && words(i, &name, &help); i++)
         pdnn_complete_add(completion, name, "", help);

@@ -158,12 +158,24 @@ static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc,
     return add_value(arguments, option, argv[(*at)++], err);
 }
 
+struct pdnn_operand_counts pdnn_operand_counts(const char *synopsis) {
+    struct pdnn_operand_counts counts = {0};
+    for (const char *at = synopsis; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        counts.least += *at != '[';
+        counts.most++;
+    }
+    if (strstr(synopsis, "..."))
+        counts.most = SIZE_MAX;
+    return counts;
+}
+
 static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
-    if (arguments->n_operands > command->max_operands)
+    const struct pdnn_operand_counts counts = pdnn_operand_counts(command->operands);
+    if (arguments->n_operands > counts.most)
         return pdnn_fail(err, PDNN_INVALID, "%s: unexpected argument '%s'", command->name,
-                         arguments->operands[command->max_operands]);
-    if (arguments->n_operands < command->min_operands)
+                         arguments->operands[counts.most]);
+    if (arguments->n_operands < counts.least)
         return pdnn_fail(err, PDNN_INVALID, "%s: needs %s, see 'paradnn %s --help'", command->name,
                          command->operands, command->name);
     return PDNN_OK;

@@ -46,8 +46,7 @@ struct pdnn_command_def {
     const char *name;
     enum pdnn_command_group group;
     const char *summary;  /* one line */
-    const char *operands; /* "SPEC..." for the synopsis; "" for none */
-    size_t min_operands, max_operands;
+    const char *operands; /* "KIND RESULTS...", "A [B]", "": the synopsis, and how many there may be */
     /* Operands, except a KIND, are result directories that exist. */
     bool reads_directories;
     const char *rest; /* what comes after "--" is for another program: its name in the synopsis; or NULL */
@@ -69,7 +68,16 @@ struct pdnn_command_def {
     enum pdnn_status (*run)(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err);
 };
 
-#define PDNN_OPERANDS_ANY ((size_t)-1)
+/* The tables that the file of a command begins with. */
+#define PDNN_COMMAND_TEXTS                                                                                   \
+    .paragraphs = paragraphs, .options = options, .n_options = sizeof options / sizeof *options,             \
+    .examples = examples, .n_examples = sizeof examples / sizeof *examples
+
+/* How many operands a synopsis asks for: [B] may be left out, and "..." repeats the last without end. */
+struct pdnn_operand_counts {
+    size_t least, most;
+};
+struct pdnn_operand_counts pdnn_operand_counts(const char *synopsis);
 
 struct pdnn_option_value {
     size_t option; /* index of its row */

@@ -197,11 +197,7 @@ const struct pdnn_command_def pdnn_command_ceilings = {
     .group = PDNN_COMMANDS_MEASURE,
     .summary = "Measures the machine's roofs.",
     .operands = "",
-    .paragraphs = paragraphs,
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .examples = examples,
-    .n_examples = sizeof examples / sizeof examples[0],
+    PDNN_COMMAND_TEXTS,
     .resolves_threads = true,
     .run = run,
 };

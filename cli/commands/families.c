@@ -234,11 +234,6 @@ const struct pdnn_command_def pdnn_command_families = {
     .summary = "Lists the model families, or one family's parameters.",
     .operands = "[NAME]",
     .word = word,
-    .max_operands = 1,
-    .paragraphs = paragraphs,
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .examples = examples,
-    .n_examples = sizeof examples / sizeof examples[0],
+    PDNN_COMMAND_TEXTS,
     .run = run,
 };

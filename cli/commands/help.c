@@ -69,11 +69,6 @@ const struct pdnn_command_def pdnn_command_help = {
     .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Explains a command, or the language of specs.",
     .operands = "[TOPIC]",
-    .max_operands = 1,
-    .paragraphs = paragraphs,
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .examples = examples,
-    .n_examples = sizeof examples / sizeof examples[0],
+    PDNN_COMMAND_TEXTS,
     .run = run,
 };

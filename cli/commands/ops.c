@@ -240,12 +240,7 @@ const struct pdnn_command_def pdnn_command_ops = {
     .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Lists the operators, or what models consist of.",
     .operands = "[SPEC|ID...]",
-    .max_operands = PDNN_OPERANDS_ANY,
-    .paragraphs = paragraphs,
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .examples = examples,
-    .n_examples = sizeof examples / sizeof examples[0],
+    PDNN_COMMAND_TEXTS,
     .resolves_threads = true,
     .run = run,
 };

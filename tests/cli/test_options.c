@@ -21,14 +21,8 @@ static const struct pdnn_example examples[] = {{"paradnn paint wall", "paints th
 static const struct pdnn_command_def paint = {
     .name = "paint",
     .summary = "Paints.",
-    .operands = "THING...",
-    .min_operands = 1,
-    .max_operands = 3,
-    .paragraphs = paragraphs,
-    .options = options,
-    .n_options = sizeof options / sizeof options[0],
-    .examples = examples,
-    .n_examples = sizeof examples / sizeof examples[0],
+    .operands = "THING [THING] [THING]",
+    PDNN_COMMAND_TEXTS,
 };
 
 enum { WORDS_MAX = 8 };
@@ -64,7 +58,7 @@ static const struct row right[] = {
 };
 
 static const struct row wrong[] = {
-    {{NULL}, "paint: needs THING..., see 'paradnn paint --help'"},
+    {{NULL}, "paint: needs THING [THING] [THING], see 'paradnn paint --help'"},
     {{"a", "b", "c", "d"}, "paint: unexpected argument 'd'"},
     {{"wall", "--outptu=x"}, "paint: unknown option '--outptu=x', did you mean '--output'?"},
     {{"wall", "--out", "x"}, "paint: unknown option '--out', did you mean '--output'?"},
@@ -160,7 +154,7 @@ static void test_command_help_says_every_row(void **state) {
     (void)state;
     struct pdnn_str help = {0};
     pdnn_usage_format(&help, &paint, 60);
-    assert_string_equal(pdnn_str_text(&help), "Usage: paradnn paint THING... [OPTION]...\n"
+    assert_string_equal(pdnn_str_text(&help), "Usage: paradnn paint THING [THING] [THING] [OPTION]...\n"
                                               "Paints.\n"
                                               "\n"
                                               "Paints what it is given.\n"
