@@ -509,3 +509,17 @@ void pdnn_spec_finish(struct pdnn_spec *spec) {
     pdnn_arena_finish(&spec->arena);
     *spec = (struct pdnn_spec){0};
 }
+
+size_t pdnn_spec_families(const struct pdnn_spec *spec, struct pdnn_arena *arena,
+                          const struct pdnn_family_def ***families) {
+    size_t count = 0;
+    *families = pdnn_arena_alloc(arena, spec->n_models + 1, sizeof **families);
+    for (size_t i = 0; i < spec->n_models; i++) {
+        size_t k = 0;
+        while (k < count && (*families)[k] != spec->models[i].base.family)
+            k++;
+        (*families)[k] = spec->models[i].base.family;
+        count += k == count;
+    }
+    return count;
+}

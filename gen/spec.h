@@ -13,6 +13,7 @@
 
 enum { PDNN_SPEC_DATASETS = 16 };
 
+struct pdnn_family_def;
 struct pdnn_spec_model; /* one entry of `models`, private to gen/ */
 
 enum {
@@ -73,5 +74,9 @@ enum pdnn_status pdnn_spec_load_models(const char *argument, const char *const *
                                        const char *models, struct pdnn_spec *spec, struct pdnn_err *err);
 
 void pdnn_spec_finish(struct pdnn_spec *spec);
+
+/* The families of its models, in the order of their first entries, in the arena. Returns how many. */
+size_t pdnn_spec_families(const struct pdnn_spec *spec, struct pdnn_arena *arena,
+                          const struct pdnn_family_def ***families);
 
 #endif

@@ -3,9 +3,7 @@
 #include "models/build.h"
 #include "session/estimate.h"
 #include "session/session.h"
-#include "base/memory.h"
 #include "base/units.h"
-#include "base/fill.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/terminal.h"
@@ -171,15 +169,10 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     }
     pdnn_varying_common(varying, &common);
     if (status == PDNN_OK && common.length) {
-        pdnn_str_printf(&text, "not repeated below: ");
-        pdnn_str_append(&text, pdnn_str_text(&common), common.length);
-        pdnn_str_clear(&common);
-        pdnn_fill_text(&common, pdnn_str_text(&text), 2, width);
-        pdnn_str_append(&common, "\n", 1);
-        pdnn_text_print(&common, false);
+        pdnn_common_append(&text, pdnn_str_text(&common));
+        pdnn_text_print(&text, false);
     }
     pdnn_str_finish(&common);
-    pdnn_str_finish(&text);
     if (status == PDNN_OK)
         status =
             pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
@@ -196,29 +189,6 @@ static enum pdnn_status list_for_people(struct list *list, const struct pdnn_arg
     pdnn_table_finish(&rows.table);
     pdnn_varying_finish(&rows.varying);
     return status;
-}
-
-/* The hyper-parameter columns depend on the families, so a first walk collects them. It ends as soon as
- * nothing new can come. */
-static enum pdnn_status collect_families(struct list *list, const struct pdnn_family_def **families,
-                                         size_t *count, size_t all, struct pdnn_err *err) {
-    *count = 0;
-    for (;;) {
-        struct pdnn_expanded item;
-        bool done;
-        if (pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err) != PDNN_OK)
-            return err->status;
-        if (done)
-            break;
-        size_t i = 0;
-        while (i < *count && families[i] != item.instance.family)
-            i++;
-        if (i == *count)
-            families[(*count)++] = item.instance.family;
-        if (*count == all || list->spec.n_models == 1)
-            break;
-    }
-    return pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
 }
 
 /* The columns of results.csv that are known without running anything; in the arena. */
@@ -253,22 +223,16 @@ static void add_for_programs(struct list_rows *rows, const struct pdnn_expanded 
 
 static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_arguments *arguments,
                                           struct pdnn_err *err) {
-    size_t n_families = 0, all = 0;
-    while (pdnn_families[all])
-        all++;
     struct pdnn_arena arena = {0};
     struct list_rows rows = {.add = add_for_programs};
-    const struct pdnn_family_def **families = pdnn_alloc(all, sizeof *families);
-    enum pdnn_status status = collect_families(list, families, &n_families, all, err);
-    if (status == PDNN_OK) {
-        const struct pdnn_table_def def = pdnn_results_def(families, n_families, &arena);
-        pdnn_table_init(&rows.table, &def);
-        rows.row = pdnn_result_of(&rows.table, 0);
-        choose_columns(&rows, &arena);
-        status = print_rows(list, &rows, arguments, err);
-        pdnn_table_finish(&rows.table);
-    }
-    free(families);
+    const struct pdnn_family_def **families;
+    size_t n_families = pdnn_spec_families(&list->spec, &arena, &families);
+    const struct pdnn_table_def def = pdnn_results_def(families, n_families, &arena);
+    pdnn_table_init(&rows.table, &def);
+    rows.row = pdnn_result_of(&rows.table, 0);
+    choose_columns(&rows, &arena);
+    enum pdnn_status status = print_rows(list, &rows, arguments, err);
+    pdnn_table_finish(&rows.table);
     pdnn_arena_finish(&arena);
     return status;
 }
