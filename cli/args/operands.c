@@ -5,8 +5,11 @@
 #include "models/instance.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { NAMES_MAX = 64 };
 
 static const char *const result_endings[] = {".results", NULL};
 static const char *const spec_endings[] = {".yaml", ".yml", NULL};
@@ -20,17 +23,25 @@ static bool is_kind(const struct pdnn_command_def *command, const char *name) {
     return false;
 }
 
-/* "plot fc.results roofline". If no operand is a kind, the command itself says so. */
-static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, bool *is_right,
-                                   struct pdnn_err *err) {
+/* "plot fc.results roofline", or a word that is no kind. */
+static enum pdnn_status check_kind(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
     const char *const *operands = arguments->operands;
-    *is_right = is_kind(command, operands[0]);
-    for (size_t i = 1; i < arguments->n_operands && !*is_right; i++)
+    const char *names[NAMES_MAX], *help;
+    char buffer[PDNN_SUGGESTION_TEXT];
+    size_t count = 0;
+    if (is_kind(command, operands[0]))
+        return PDNN_OK;
+    for (size_t i = 1; i < arguments->n_operands; i++)
         if (is_kind(command, operands[i]))
             return pdnn_fail(err, PDNN_INVALID, "%s: %s comes first: paradnn %s %s %s", command->name,
                              operands[i], command->name, operands[i], operands[0]);
-    return PDNN_OK;
+    while (count < NAMES_MAX && command->kind(count, &names[count], &help))
+        count++;
+    if (!*pdnn_suggest(buffer, operands[0], names, count))
+        snprintf(buffer, sizeof buffer, ", see 'paradnn %s --help'", command->name);
+    return pdnn_fail(err, PDNN_INVALID, "%s: unknown %.*s '%s'%s", command->name,
+                     (int)strcspn(command->operands, " "), command->operands, operands[0], buffer);
 }
 
 /* A path that is a file, or nothing, where a result directory should be. */
@@ -58,12 +69,9 @@ static enum pdnn_status no_directory(const char *command, const char *path, bool
 
 enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
-    bool is_right = true;
-    if (!command->reads_directories)
-        return PDNN_OK;
-    if (command->kind && check_kind(arguments, &is_right, err) != PDNN_OK)
+    if (command->kind && check_kind(arguments, err) != PDNN_OK)
         return err->status;
-    for (size_t i = command->kind ? 1 : 0; i < arguments->n_operands && is_right; i++) {
+    for (size_t i = command->kind ? 1 : 0; i < arguments->n_operands && command->reads_directories; i++) {
         struct stat info;
         bool exists = stat(arguments->operands[i], &info) == 0;
         if (!exists && errno != ENOENT && errno != ENOTDIR)
@@ -75,7 +83,6 @@ enum pdnn_status pdnn_operands_check(const struct pdnn_arguments *arguments, str
 }
 
 enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err) {
-    enum { NAMES_MAX = 64 };
     static const char *const options[] = {"--help", "--version", "--man"};
     const char *names[NAMES_MAX];
     size_t count = 0;

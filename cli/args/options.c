@@ -240,6 +240,15 @@ const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *op
     return NULL;
 }
 
+size_t pdnn_argument_choice(const struct pdnn_arguments *arguments, const char *option, size_t usual) {
+    const char *text = pdnn_argument(arguments, option);
+    const size_t row = find_long(arguments->command, option, strlen(option));
+    size_t choice = 0;
+    while (text && strcmp(arguments->command->options[row].choices[choice], text) != 0)
+        choice++;
+    return text ? choice : usual;
+}
+
 enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
                                     struct pdnn_err *err) {
     const char *text = pdnn_argument(arguments, option);

@@ -107,6 +107,9 @@ void pdnn_arguments_finish(struct pdnn_arguments *arguments);
 /* The last value given for the option, or NULL; "" for a flag. */
 const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option);
 
+/* The place of the option's value among its choices; `usual` where it is not given. */
+size_t pdnn_argument_choice(const struct pdnn_arguments *arguments, const char *option, size_t usual);
+
 /* Sets *ns if the option is given; PDNN_INVALID if it is not a time above zero, such as 90s or 10m. */
 enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
                                     struct pdnn_err *err);

@@ -1,4 +1,3 @@
-#include "base/fill.h"
 #include "base/units.h"
 #include "base/visible.h"
 #include "cli/print/output.h"
@@ -110,17 +109,6 @@ static void show_rows(struct breakdown *b, const size_t *columns, size_t n_colum
     pdnn_table_clear(&b->table);
 }
 
-/* Appends a line with values from tables, filled to the terminal, and frees it. */
-static void append_line(struct pdnn_str *out, struct pdnn_str *line, size_t indent, const char *end) {
-    struct pdnn_str shown = {0};
-    pdnn_visible_append(&shown, pdnn_str_text(line), line->length, "");
-    if (shown.length)
-        pdnn_fill_text(out, pdnn_str_text(&shown), indent, screen_width() ? screen_width() : SIZE_MAX);
-    pdnn_str_append(out, end, strlen(end));
-    pdnn_str_finish(&shown);
-    pdnn_str_finish(line);
-}
-
 /* "new.results: " in front of an id where there are several directories and the axes do not say which. */
 static void append_directory(struct pdnn_str *out, const struct pdnn_selection *selection, size_t at,
                              const struct pdnn_axes *axes) {
@@ -143,7 +131,8 @@ static void append_head(struct breakdown *b, size_t at) {
     struct pdnn_str line = {0};
     append_directory(&line, selection, at, NULL);
     pdnn_str_printf(&line, "%s", pdnn_selection_get(selection, at, selection->id));
-    append_line(&b->out, &line, 2, "  ");
+    pdnn_line_append(&b->out, &line, 2, SIZE_MAX);
+    pdnn_str_append(&b->out, "  ", 2);
     append_step(&b->out, selection, at);
     pdnn_str_printf(&b->out, " per step%s",
                     pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
@@ -198,7 +187,7 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
         pdnn_report_most(&line, most);
         pdnn_str_printf(&line, "; shape %s", most->most->shape);
         pdnn_str_printf(&b->out, "  ");
-        append_line(&b->out, &line, 2, "");
+        pdnn_line_append(&b->out, &line, 2, SIZE_MAX);
     }
     pdnn_str_append(&b->out, "\n", 1);
     for (size_t k = 0; k < b->by.count; k++)
@@ -338,7 +327,8 @@ static void append_across(struct breakdown *b, const struct across *across) {
     append_directory(&head, &b->selection, across->series->at[0], across->axes);
     pdnn_selection_pattern(&b->selection, across->series->at[0], across->axes, &head);
     pdnn_str_printf(&head, ": parts in %% of the step");
-    append_line(&b->out, &head, 2, "\n");
+    pdnn_line_append(&b->out, &head, 2, SIZE_MAX);
+    pdnn_str_append(&b->out, "\n", 1);
     for (size_t first = 0; first < across->series->count;)
         first += append_block(b, across, first);
 }
@@ -387,12 +377,12 @@ static void append_directions(struct breakdown *b) {
                         is_covered ? cell[PDNN_DIRECTION_NUMBERS] : compared);
         if (is_covered && (*compared || *where))
             pdnn_str_printf(&text, " (%s%s%s)", compared, *compared && *where ? "; " : "", where);
-        append_line(&b->out, &text, CLAIM_COLUMN, "");
+        pdnn_line_append(&b->out, &text, CLAIM_COLUMN, SIZE_MAX);
     }
     pdnn_selection_usual(&b->selection, &none, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless stated otherwise");
-    append_line(&b->out, &usual, 2, "");
+    pdnn_line_append(&b->out, &usual, 2, SIZE_MAX);
 }
 
 static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict verdict) {

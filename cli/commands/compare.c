@@ -1,5 +1,3 @@
-#include "base/fill.h"
-#include "base/visible.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/terminal.h"
@@ -80,13 +78,8 @@ static const size_t unpaired_columns[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_
 
 /* A sentence, filled, and an empty line behind it; finishes it. */
 static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
-    size_t width = pdnn_terminal_width(STDOUT_FILENO);
-    struct pdnn_str shown = {0};
-    pdnn_visible_append(&shown, pdnn_str_text(sentence), sentence->length, "");
-    pdnn_fill_text(out, pdnn_str_text(&shown), 0, width ? width : PLAIN_WIDTH);
+    pdnn_line_append(out, sentence, 0, PLAIN_WIDTH);
     pdnn_str_append(out, "\n", 1);
-    pdnn_str_finish(&shown);
-    pdnn_str_finish(sentence);
 }
 
 /* "key=" in an id, behind the family or a comma. */
@@ -135,12 +128,8 @@ static void shorten_ids(struct pdnn_str *out, struct pdnn_table *pairs) {
             is_in_id(pdnn_table_text(pairs, 0, PDNN_PAIR_ID), pdnn_column_title(&pairs->column[column].def)))
             append_value(&common, ", ", pairs, 0, column);
     }
-    if (pairs->n_rows > 1 && common.length) {
-        pdnn_str_printf(&text, "not repeated below: ");
-        pdnn_visible_append(&text, pdnn_str_text(&common), common.length, "");
-        pdnn_fill_text(out, pdnn_str_text(&text), 2, pdnn_terminal_width(STDOUT_FILENO));
-        pdnn_str_append(out, "\n", 1);
-    }
+    if (pairs->n_rows > 1 && common.length)
+        pdnn_common_append(out, pdnn_str_text(&common));
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
         pdnn_str_clear(&text);
         for (size_t column = PDNN_PAIR_FAMILY; column < pairs->n_columns; column++)
@@ -355,17 +344,8 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
     append_unpaired(out, &c->comparison.unpaired);
 }
 
-static int view_of(const struct pdnn_arguments *arguments) {
-    const char *table = pdnn_argument(arguments, "table");
-    int view = pdnn_wants_text(arguments) ? OVERVIEW : PAIRS;
-    for (int i = 0; table && tables[i]; i++)
-        if (strcmp(tables[i], table) == 0)
-            view = i;
-    return view;
-}
-
 /* Fills the tables that the view shows. */
-static enum pdnn_status analyse(struct compared *c, int view, struct pdnn_err *err) {
+static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err *err) {
     if (view == GROUPS || view == AXES || view == OVERVIEW)
         pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
     if (view == OPS || (view == OVERVIEW && pdnn_compare_has_ops(&c->comparison)))
@@ -373,7 +353,7 @@ static enum pdnn_status analyse(struct compared *c, int view, struct pdnn_err *e
     return PDNN_OK;
 }
 
-static void print(struct compared *c, int view, const struct pdnn_arguments *arguments) {
+static void print(struct compared *c, size_t view, const struct pdnn_arguments *arguments) {
     struct pdnn_table *pairs = &c->comparison.pairs, *unpaired = &c->comparison.unpaired;
     const struct pdnn_table *const printed[] = {pairs, &c->groups, &c->axes, &c->ops, unpaired};
     struct pdnn_str out = {0};
@@ -399,7 +379,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         .directory = {arguments->operands[0], arguments->n_operands > 1 ? arguments->operands[1] : NULL},
         .across = pdnn_argument(arguments, "across")};
     const char *by = pdnn_argument(arguments, "by");
-    int view = view_of(arguments);
+    const size_t view =
+        pdnn_argument_choice(arguments, "table", pdnn_wants_text(arguments) ? OVERVIEW : PAIRS);
     enum pdnn_status status = PDNN_OK;
     if (by && view != OPS && view != OVERVIEW)
         return pdnn_fail(err, PDNN_INVALID, "--by is for the table ops, not for %s", tables[view]);

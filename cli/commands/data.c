@@ -73,9 +73,8 @@ static enum pdnn_status check_uses(const struct pdnn_arguments *arguments, enum 
             return pdnn_fail(err, PDNN_INVALID, "--%s means nothing for %s", uses[i].option,
                              pdnn_dataset_kind_names[content]);
     }
-    const char *encoding = pdnn_argument(arguments, "encoding");
     if (pdnn_argument(arguments, "quality") &&
-        (!encoding || strcmp(encoding, pdnn_encoding_names[PDNN_ENCODING_JPEG]) != 0))
+        pdnn_argument_choice(arguments, "encoding", PDNN_ENCODING_RAW) != PDNN_ENCODING_JPEG)
         return pdnn_fail(err, PDNN_INVALID, "--quality needs --encoding jpeg");
     return PDNN_OK;
 }
@@ -103,7 +102,6 @@ enum { COUNT_MAX = 1 << 30, NUMBER_MAX = 1 << 24 };
 
 static enum pdnn_status read_request(const struct pdnn_arguments *arguments,
                                      struct pdnn_dataset_request *request, struct pdnn_err *err) {
-    const char *encoding = pdnn_argument(arguments, "encoding");
     int64_t count = 0, seed = 0;
     bool is_text = request->kind == PDNN_DATASET_TOKENS;
     const struct {
@@ -115,8 +113,7 @@ static enum pdnn_status read_request(const struct pdnn_arguments *arguments,
                    {"vocabulary", 30522, 3, NUMBER_MAX, &request->vocabulary},
                    {"classes", 1000, 1, NUMBER_MAX, &request->classes},
                    {"seed", 1, 0, INT64_MAX, &seed}};
-    while (encoding && strcmp(pdnn_encoding_names[request->encoding], encoding) != 0)
-        request->encoding++;
+    request->encoding = (enum pdnn_encoding)pdnn_argument_choice(arguments, "encoding", PDNN_ENCODING_RAW);
     enum pdnn_status status = check_uses(arguments, request->kind, err);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == PDNN_OK; i++) {
         *numbers[i].value = numbers[i].usual;
@@ -173,13 +170,8 @@ static enum pdnn_status make(const struct pdnn_arguments *arguments, struct pdnn
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    const char *action = arguments->operands[0];
-    bool makes = strcmp(action, actions[0]) == 0;
-    char hint[PDNN_SUGGESTION_TEXT], shown[PDNN_VISIBLE_TEXT];
+    bool makes = strcmp(arguments->operands[0], actions[0]) == 0;
     (void)some_failed;
-    if (!makes && strcmp(action, actions[1]) != 0)
-        return pdnn_fail(err, PDNN_INVALID, "data sets can be made or shown, and '%.40s' is neither%s",
-                         pdnn_visible(shown, action), pdnn_suggest(hint, action, actions, 2));
     if (makes && arguments->n_operands < 3)
         return pdnn_fail(err, PDNN_INVALID,
                          "data make needs what to make and a new directory: 'paradnn data make "

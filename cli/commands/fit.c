@@ -1,8 +1,6 @@
-#include "base/fill.h"
 #include "base/visible.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "cli/print/terminal.h"
 #include "results/compare/compare.h"
 #include "results/fit/fit.h"
 
@@ -10,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const paragraphs[] = {
     "Linear regression of a column of results.csv, or of a ratio, on hyper-parameters and run settings, one "
@@ -172,16 +169,6 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
     return status;
 }
 
-/* A line of people's text, filled to the terminal; finishes it. */
-static void append_line(struct pdnn_str *out, struct pdnn_str *line) {
-    size_t width = pdnn_terminal_width(STDOUT_FILENO);
-    struct pdnn_str shown = {0};
-    pdnn_visible_append(&shown, pdnn_str_text(line), line->length, "");
-    pdnn_fill_text(out, pdnn_str_text(&shown), 2, width ? width : SIZE_MAX);
-    pdnn_str_finish(&shown);
-    pdnn_str_finish(line);
-}
-
 /* "fc: pct_of_peak of 16 instances, linear: R2 0.997, adjusted 0.996, leave-one-out 0.994", and what was left
  * out. */
 static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, size_t row) {
@@ -209,7 +196,7 @@ static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, si
     if (no_cell)
         pdnn_str_printf(&line, "; left out: %" PRIu64 " without a number that varies among the others",
                         no_cell);
-    append_line(out, &line);
+    pdnn_line_append(out, &line, 2, SIZE_MAX);
 }
 
 /* Weights first, the heaviest before others, then the constant and terms without a weight. A factor weighs

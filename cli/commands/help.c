@@ -44,9 +44,8 @@ static enum pdnn_status unknown_topic(const char *topic, struct pdnn_err *err) {
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     const char *topic = arguments->n_operands ? arguments->operands[0] : NULL;
-    const char *format = pdnn_argument(arguments, "format");
     bool is_spec = topic && strcmp(topic, spec_topic) == 0;
-    bool markdown = format && strcmp(format, "markdown") == 0;
+    bool markdown = pdnn_argument_choice(arguments, "format", 0);
     const struct pdnn_command_def *command = topic ? pdnn_command_find(topic) : NULL;
     struct pdnn_str text = {0};
     (void)some_failed;

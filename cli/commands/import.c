@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #define NAME(word)     #word,
 #define FUNCTION(word) pdnn_import_##word,
@@ -76,8 +75,6 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    const char *from = pdnn_argument(arguments, "from");
-    size_t format = 0;
     struct pdnn_import_result result = {0};
     struct pdnn_import_request request = {
         .path = arguments->operands[0],
@@ -92,9 +89,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (pdnn_argument_number(arguments, "shards", 1, 1 << 20, &request.shards, err) != PDNN_OK)
         return err->status;
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
-    while (from && strcmp(formats[format], from) != 0)
-        format++;
-    enum pdnn_status status = importers[format](&request, &result, err);
+    enum pdnn_status status = importers[pdnn_argument_choice(arguments, "from", 0)](&request, &result, err);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
     *some_failed = result.left_out > 0;

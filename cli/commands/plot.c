@@ -49,18 +49,6 @@ static bool kind(size_t index, const char **name, const char **help) {
     return plot != NULL;
 }
 
-static enum pdnn_status unknown_kind(const char *kind, struct pdnn_err *err) {
-    enum { KINDS_MAX = 32 };
-    const char *names[KINDS_MAX];
-    size_t count = 0;
-    for (const struct pdnn_plot_def *const *plot = pdnn_plots; *plot && count < KINDS_MAX; plot++)
-        names[count++] = (*plot)->name;
-    const char *nearest = pdnn_nearest_word(kind, names, count);
-    if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "unknown plot '%s', did you mean '%s'?", kind, nearest);
-    return pdnn_fail(err, PDNN_INVALID, "unknown plot '%s', see 'paradnn plot --help'", kind);
-}
-
 static bool is_in(const char *word, const char *const *words) {
     while (*words && strcmp(*words, word) != 0)
         words++;
@@ -140,8 +128,6 @@ static void report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *re
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
     const struct pdnn_plot_def *plot = pdnn_plot_find(arguments->operands[0]);
-    if (!plot)
-        return unknown_kind(arguments->operands[0], err);
     if (check_options(arguments, plot, err) != PDNN_OK)
         return err->status;
     struct pdnn_plot_request request;

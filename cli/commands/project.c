@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const paragraphs[] = {
     "Projects measured steps onto other hardware: every op of ops.csv keeps the efficiency that was measured, "
@@ -119,14 +118,10 @@ static void print(const struct command *c, const struct pdnn_arguments *argument
     const struct pdnn_hardware_projection *made = &c->made;
     const struct pdnn_table *const of[] = {&made->models, &made->ops, &made->moves, &made->limits,
                                            &made->families};
-    const char *table = pdnn_argument(arguments, "table");
-    size_t i = 0;
-    while (table && strcmp(tables[i], table) != 0)
-        i++;
-    if (!table && pdnn_wants_text(arguments))
+    if (!pdnn_argument(arguments, "table") && pdnn_wants_text(arguments))
         print_overview(c);
     else
-        pdnn_table_print(of[i], NULL, arguments);
+        pdnn_table_print(of[pdnn_argument_choice(arguments, "table", 0)], NULL, arguments);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {

@@ -156,8 +156,7 @@ static void show_parts(struct command *c, struct pdnn_str *out) {
 }
 
 static void print(struct command *c, const struct pdnn_arguments *arguments) {
-    const char *table = pdnn_argument(arguments, "table");
-    bool parts = table && strcmp(table, tables[1]) == 0;
+    bool parts = pdnn_argument_choice(arguments, "table", 0);
     struct pdnn_str out = {0};
     if (!pdnn_wants_text(arguments)) {
         pdnn_table_print(parts ? &c->made.parts : &c->made.devices, NULL, arguments);

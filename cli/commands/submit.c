@@ -231,17 +231,10 @@ static enum pdnn_status submit(const struct pdnn_arguments *arguments,
     return status;
 }
 
-static enum pdnn_scheduler find_scheduler(const struct pdnn_arguments *arguments) {
-    const char *name = pdnn_argument(arguments, "scheduler");
-    int number = 0;
-    while (name && number < PDNN_SCHEDULER_COUNT && strcmp(pdnn_schedulers[number], name) != 0)
-        number++;
-    return (enum pdnn_scheduler)number;
-}
-
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    struct pdnn_submit_request request = {.scheduler = find_scheduler(arguments),
-                                          .dry = pdnn_argument(arguments, "dry-run")};
+    struct pdnn_submit_request request = {
+        .scheduler = (enum pdnn_scheduler)pdnn_argument_choice(arguments, "scheduler", PDNN_SCHEDULER_SLURM),
+        .dry = pdnn_argument(arguments, "dry-run")};
     struct pdnn_job *job = &request.job;
     struct pdnn_spec spec = {0};
     struct texts texts = {0};

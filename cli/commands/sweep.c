@@ -204,28 +204,20 @@ static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory 
     if (result->unfinished)
         pdnn_str_printf(out, "resume: run the same command again\n");
     else if (summary->n_noisy * 2 > summary->n_ok) {
-        pdnn_str_printf(out, "next:   paradnn sweep ");
-        pdnn_word_append(out, path);
-        pdnn_str_printf(out, "/spec.yaml --set measure.rounds=%" PRId64,
-                        sweep->session->spec.measure.rounds * 2);
+        pdnn_next_append(out, "sweep */spec.yaml --set measure.rounds=", path);
+        pdnn_str_printf(out, "%" PRId64, sweep->session->spec.measure.rounds * 2);
         if (*pdnn_shard_format(&sweep->session->shard, shard))
             pdnn_str_printf(out, " --shard %s", shard);
         pdnn_str_printf(out, " -o ");
         pdnn_word_append(out, path);
         pdnn_str_append(out, "\n", 1);
     } else if (farthest->found) {
-        pdnn_str_printf(out, "next:   paradnn breakdown ");
-        pdnn_word_append(out, path);
-        pdnn_str_printf(out, " --only ");
-        pdnn_str_printf(out, "id=");
+        pdnn_next_append(out, "breakdown * --only id=", path);
         pdnn_word_append(out, farthest->id);
         pdnn_str_append(out, "\n", 1);
     }
-    if (summary->n_ok) {
-        pdnn_str_printf(out, "next:   paradnn plot roofline ");
-        pdnn_word_append(out, path);
-        pdnn_str_append(out, "\n", 1);
-    }
+    if (summary->n_ok)
+        pdnn_next_append(out, "plot roofline *\n", path);
 }
 
 /* Where the wall time went; the instances by status; the fastest, the slowest and the one farthest from its

@@ -5,6 +5,7 @@
 #include "cli/interrupt.h"
 #include "cli/print/terminal.h"
 #include "results/table/sheet.h"
+#include "session/batch/job_script.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -78,28 +79,24 @@ void pdnn_console_say(const char *text) {
 }
 
 void pdnn_word_append(struct pdnn_str *out, const char *text) {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=,:@%+-";
     char shown[PDNN_VISIBLE_TEXT];
     pdnn_str_printf(out, "%s", *text == '-' ? "./" : "");
-    if (*text && !text[strspn(text, plain)]) {
-        pdnn_str_printf(out, "%s", text);
-        return;
+    pdnn_shell_quote(out, pdnn_visible(shown, text));
+}
+
+void pdnn_next_append(struct pdnn_str *out, const char *format, const char *path) {
+    pdnn_str_printf(out, "next:   paradnn ");
+    for (; *format; format++) {
+        if (*format == '*')
+            pdnn_word_append(out, path);
+        else
+            pdnn_str_append(out, format, 1);
     }
-    pdnn_str_append(out, "'", 1);
-    for (text = pdnn_visible(shown, text); *text; text++)
-        pdnn_str_printf(out, *text == '\'' ? "'\\''" : "%c", *text);
-    pdnn_str_append(out, "'", 1);
 }
 
 void pdnn_console_next(const char *format, const char *path) {
     struct pdnn_str line = {0};
-    pdnn_str_printf(&line, "next:   paradnn ");
-    for (; *format; format++) {
-        if (*format == '*')
-            pdnn_word_append(&line, path);
-        else
-            pdnn_str_append(&line, format, 1);
-    }
+    pdnn_next_append(&line, format, path);
     fprintf(stderr, "%s\n", pdnn_str_text(&line));
     pdnn_str_finish(&line);
 }

@@ -1,11 +1,8 @@
 #include "cli/print/instance_result.h"
 
 #include "base/units.h"
-#include "base/visible.h"
-#include "base/fill.h"
 #include "base/memory.h"
 #include "cli/print/output.h"
-#include "cli/print/terminal.h"
 #include "results/rows/roofline.h"
 
 #include <inttypes.h>
@@ -14,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };
 
@@ -78,13 +74,8 @@ static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op, do
 /* A line of the head, filled to the terminal; may hold text from outside. Frees the text. */
 static void append_fact(struct pdnn_str *out, const char *name, struct pdnn_str *text) {
     enum { FACTS_COLUMN = 11 };
-    struct pdnn_str shown = {0};
-    size_t width = pdnn_terminal_width(STDOUT_FILENO);
-    pdnn_visible_append(&shown, pdnn_str_text(text), text->length, "");
     pdnn_str_printf(out, "  %-*s", FACTS_COLUMN - 2, name);
-    pdnn_fill_text(out, pdnn_str_text(&shown), FACTS_COLUMN, width ? width : SIZE_MAX);
-    pdnn_str_finish(&shown);
-    pdnn_str_finish(text);
+    pdnn_line_append(out, text, FACTS_COLUMN, SIZE_MAX);
 }
 
 static void append_time(struct pdnn_str *out, const struct pdnn_result *row) {
@@ -238,9 +229,9 @@ static void append_shares(struct pdnn_str *out, const struct pdnn_op_rows *rows)
 }
 
 void pdnn_report_id(struct pdnn_str *out, const char *id) {
-    char shown[PDNN_VISIBLE_TEXT];
-    size_t width = pdnn_terminal_width(STDOUT_FILENO);
-    pdnn_fill_text(out, pdnn_visible(shown, id), 2, width ? width : SIZE_MAX);
+    struct pdnn_str line = {0};
+    pdnn_str_printf(&line, "%s", id);
+    pdnn_line_append(out, &line, 2, SIZE_MAX);
 }
 
 static void append_ops(struct pdnn_str *out, const struct pdnn_op_rows *rows) {

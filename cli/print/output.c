@@ -1,17 +1,12 @@
 #include "cli/print/output.h"
 
+#include "base/fill.h"
 #include "base/visible.h"
 #include "cli/print/terminal.h"
 #include "gen/spec.h"
 
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-bool pdnn_wants_csv(const struct pdnn_arguments *arguments) {
-    const char *format = pdnn_argument(arguments, "format");
-    return format && strcmp(format, "csv") == 0;
-}
 
 void pdnn_tell_spec(const struct pdnn_spec *spec) {
     char shown[PDNN_VISIBLE_TEXT];
@@ -19,14 +14,13 @@ void pdnn_tell_spec(const struct pdnn_spec *spec) {
         fprintf(stderr, "spec: %s\n", pdnn_visible(shown, spec->installed));
 }
 
+/* In the order of pdnn_table_formats. */
 static enum pdnn_table_format format_of(const struct pdnn_arguments *arguments) {
-    static const enum pdnn_table_format formats[] = {PDNN_FORMAT_TEXT, PDNN_FORMAT_CSV, PDNN_FORMAT_JSON,
-                                                     PDNN_FORMAT_JSON_LINES};
-    const char *format = pdnn_argument(arguments, "format");
-    size_t i = 0;
-    while (format && pdnn_table_formats[i] && strcmp(pdnn_table_formats[i], format) != 0)
-        i++;
-    return formats[i];
+    return (enum pdnn_table_format)pdnn_argument_choice(arguments, "format", PDNN_FORMAT_TEXT);
+}
+
+bool pdnn_wants_csv(const struct pdnn_arguments *arguments) {
+    return format_of(arguments) == PDNN_FORMAT_CSV;
 }
 
 bool pdnn_wants_text(const struct pdnn_arguments *arguments) {
@@ -82,6 +76,23 @@ void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const
                                        .n_columns = n_columns};
     pdnn_table_write(&writer, table, rows);
     pdnn_table_write_end(&writer);
+}
+
+void pdnn_line_append(struct pdnn_str *out, struct pdnn_str *line, size_t indent, size_t plain_width) {
+    struct pdnn_str shown = {0};
+    size_t width = pdnn_terminal_width(STDOUT_FILENO);
+    pdnn_visible_append(&shown, pdnn_str_text(line), line->length, "");
+    if (shown.length)
+        pdnn_fill_text(out, pdnn_str_text(&shown), indent, width ? width : plain_width);
+    pdnn_str_finish(&shown);
+    pdnn_str_finish(line);
+}
+
+void pdnn_common_append(struct pdnn_str *out, const char *common) {
+    struct pdnn_str line = {0};
+    pdnn_str_printf(&line, "not repeated below: %s", common);
+    pdnn_line_append(out, &line, 2, SIZE_MAX);
+    pdnn_str_append(out, "\n", 1);
 }
 
 void pdnn_text_print(struct pdnn_str *text, bool is_data) {

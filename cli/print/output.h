@@ -37,6 +37,14 @@ void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_
                            const struct pdnn_row_list *rows);
 void pdnn_table_print_end(struct pdnn_table_writer *printer);
 
+/* Appends a line for people, which may hold text from outside, filled to the terminal or, where there is
+ * none, to plain_width; what does not fit follows indented. Finishes the line; an empty one appends nothing.
+ */
+void pdnn_line_append(struct pdnn_str *out, struct pdnn_str *line, size_t indent, size_t plain_width);
+
+/* "not repeated below: ...", what the rows of a table have in common, and an empty line. */
+void pdnn_common_append(struct pdnn_str *out, const char *common);
+
 /* Prints the text and frees it. Control characters other than newlines are escaped; those of data for
  * programs only on a terminal. */
 void pdnn_text_print(struct pdnn_str *text, bool is_data);
