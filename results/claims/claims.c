@@ -2,7 +2,6 @@
 #include "results/claims/claims.h"
 #include "base/units.h"
 #include "models/family.h"
-#include "results/claims/changes.h"
 #include "results/store/tables.h"
 
 #include <math.h>
@@ -43,11 +42,10 @@ static void add_name(struct names *names, const char *name) {
 }
 
 /* From the families of the rows: the parameter whose index `part` gets, where there is one. */
-static struct names names_of(const struct pdnn_report_rows *rows,
-                             int (*part)(const struct pdnn_family_def *)) {
+static struct names names_of(const struct pdnn_selection *rows, int (*part)(const struct pdnn_family_def *)) {
     struct names names = {.count = 0};
-    for (size_t v = 0; v < rows->axis[0].n_values; v++) {
-        const struct pdnn_family_def *family = pdnn_family_find(rows->axis[0].value[v]);
+    for (size_t at = 0; at < rows->count; at++) {
+        const struct pdnn_family_def *family = pdnn_family_find(pdnn_selection_get(rows, at, rows->family));
         if (family && part(family) >= 0)
             add_name(&names, family->params[part(family)].name);
     }
@@ -65,13 +63,56 @@ static int depth_of(const struct pdnn_family_def *family) {
 /* Families do not say which of their parameters are widths. */
 static const struct names widths = {{"nodes", "filters", "hidden", "embedding", "ffn"}, 5};
 
+/* What one key does to a number when nothing else changes: rows that are equal in every other key form a
+ * series, and its two ends give one ratio. Each series counts once, however many values it has. */
+struct changes {
+    struct pdnn_mean log; /* of last over first, a number per series */
+    size_t n_up;          /* series whose last value is greater than the first */
+};
+
+/* The series along a key of which the rows have different values; none if they have not. In the arena. */
+static size_t series_along(const struct pdnn_selection *rows, const char *key, struct pdnn_arena *arena,
+                           struct pdnn_axes *axis, struct pdnn_series **series) {
+    size_t count = 0;
+    *axis = (struct pdnn_axes){{pdnn_results_named(&rows->results, key)}, .count = 1};
+    if (axis->column[0] >= rows->results.first_key && axis->column[0] < rows->results.end_key &&
+        rows->key[axis->column[0]].values)
+        pdnn_selection_series(rows, axis, arena, series, &count);
+    return count;
+}
+
+/* The members of a series that have the least and the greatest number of its key; false if that is one
+ * number. */
+static bool find_ends(const struct pdnn_selection *rows, const struct pdnn_axes *axis,
+                      const struct pdnn_series *series, size_t end[2]) {
+    size_t count = series->count;
+    while (count && isnan(pdnn_selection_number(rows, series->at[count - 1], axis->column[0])))
+        count--;
+    end[0] = series->at[0];
+    end[1] = series->at[count ? count - 1 : 0];
+    return pdnn_selection_number(rows, end[0], axis->column[0]) <
+           pdnn_selection_number(rows, end[1], axis->column[0]);
+}
+
 static void rate_along(const struct pdnn_report_question *q, const struct names *names,
-                       struct pdnn_report_changes *changes) {
-    *changes = (struct pdnn_report_changes){.n_up = 0};
+                       struct changes *changes) {
+    *changes = (struct changes){.n_up = 0};
     for (size_t k = 0; k < names->count; k++) {
-        const struct pdnn_report_axis *axis = pdnn_report_axis_find(q->rows, names->name[k]);
-        if (axis && axis->is_numeric)
-            pdnn_report_changes_add(q->rows, q->finding->source, axis, PDNN_REPORT_GFLOPS, changes);
+        struct pdnn_arena arena = {0};
+        struct pdnn_axes axis;
+        struct pdnn_series *series;
+        size_t count = series_along(q->rows, names->name[k], &arena, &axis, &series), end[2];
+        for (size_t i = 0; i < count; i++) {
+            if (!find_ends(q->rows, &axis, &series[i], end))
+                continue;
+            double from = pdnn_selection_value(q->rows, end[0], PDNN_RESULT_GFLOPS);
+            double to = pdnn_selection_value(q->rows, end[1], PDNN_RESULT_GFLOPS);
+            if (!(from > 0) || !(to > 0))
+                continue;
+            changes->n_up += to > from;
+            pdnn_mean_add(&changes->log, log(to / from), 0);
+        }
+        pdnn_arena_finish(&arena);
     }
 }
 
@@ -81,7 +122,7 @@ static void say_too_few(struct pdnn_report_question *q, const char *what, size_t
 }
 
 static void say_changes(struct pdnn_report_question *q, enum pdnn_verdict verdict, const char *what,
-                        const struct pdnn_report_changes *changes, struct pdnn_mean_interval ratio) {
+                        const struct changes *changes, struct pdnn_mean_interval ratio) {
     pdnn_report_say(
         q, verdict,
         "From the smallest to the largest %s the FLOP rate is multiplied by %.3g (95 %% interval %.3g "
@@ -90,7 +131,7 @@ static void say_changes(struct pdnn_report_question *q, enum pdnn_verdict verdic
 }
 
 static void grows_along(struct pdnn_report_question *q, const struct names *names, const char *what) {
-    struct pdnn_report_changes changes;
+    struct changes changes;
     rate_along(q, names, &changes);
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
     if (isnan(ratio.at))
@@ -115,7 +156,7 @@ static enum pdnn_status grows_with_width(struct pdnn_report_question *q, struct 
 /* Within a tenth either way counts as the same. */
 static enum pdnn_status same_at_any_depth(struct pdnn_report_question *q, struct pdnn_err *err) {
     static const double same = 1.1;
-    struct pdnn_report_changes changes;
+    struct changes changes;
     (void)err;
     struct names names = names_of(q->rows, depth_of);
     rate_along(q, &names, &changes);
@@ -158,37 +199,36 @@ static enum pdnn_status others_bound_by_memory(struct pdnn_report_question *q, s
     return PDNN_OK;
 }
 
-struct dtypes {
-    const struct pdnn_report_rows *rows;
-    const struct pdnn_report_axis *axis;
-    struct pdnn_report_changes changes; /* of the speed, from f32 to 16 bits */
-};
-
 static bool is_16_bits(const char *dtype) {
     return strcmp(dtype, "bf16") == 0 || strcmp(dtype, "f16") == 0;
 }
 
-/* The axis is sorted by name, so the members are in the order of names: bf16, f16, f32, int8. */
-static void add_dtypes(void *context, const size_t *member, size_t count) {
-    struct dtypes *d = context;
-    size_t narrow = SIZE_MAX, wide = SIZE_MAX;
+/* Of the speed, from f32 to 16 bits. */
+static void add_dtypes(const struct pdnn_selection *rows, struct changes *changes) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_axes axis;
+    struct pdnn_series *series;
+    size_t count = series_along(rows, "dtype", &arena, &axis, &series);
     for (size_t i = 0; i < count; i++) {
-        const char *dtype = d->axis->value[d->axis->of_row[member[i]]];
-        if (strcmp(dtype, "f32") == 0)
-            wide = member[i];
-        else if (narrow == SIZE_MAX && is_16_bits(dtype))
-            narrow = member[i];
+        double narrow = NAN, wide = NAN;
+        for (size_t k = 0; k < series[i].count; k++) {
+            const char *dtype = pdnn_selection_get(rows, series[i].at[k], axis.column[0]);
+            double step = pdnn_selection_step_ns(rows, series[i].at[k]);
+            if (strcmp(dtype, "f32") == 0)
+                wide = step;
+            else if (isnan(narrow) && is_16_bits(dtype))
+                narrow = step;
+        }
+        if (isnan(narrow) || isnan(wide))
+            continue;
+        changes->n_up += wide > narrow;
+        pdnn_mean_add(&changes->log, log(wide / narrow), 0);
     }
-    if (narrow == SIZE_MAX || wide == SIZE_MAX)
-        return;
-    double from = d->rows->row[wide].number[PDNN_REPORT_TIME_NS];
-    double to = d->rows->row[narrow].number[PDNN_REPORT_TIME_NS];
-    d->changes.n_up += from > to;
-    pdnn_mean_add(&d->changes.log, log(from / to), 0);
+    pdnn_arena_finish(&arena);
 }
 
 /* Two platforms that differ in the type, one of them f32. */
-static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct pdnn_report_changes *changes) {
+static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct changes *changes) {
     for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
         const char *a = pdnn_comparison_get(pairs, pair, PDNN_SIDE_A, "dtype");
         const char *b = pdnn_comparison_get(pairs, pair, PDNN_SIDE_B, "dtype");
@@ -204,47 +244,44 @@ static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct pdnn
 
 static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
-    struct dtypes d = {q->rows, pdnn_report_axis_find(q->rows, "dtype"), {.n_up = 0}};
-    if (d.axis)
-        pdnn_report_series(q->rows, q->finding->source, d.axis, add_dtypes, &d);
-    if (!d.changes.log.n && q->sides->pairs) {
-        add_pairs_of_dtypes(q->sides->pairs, &d.changes);
-        q->finding->source = d.changes.log.n ? PDNN_REPORT_BOTH : q->finding->source;
+    struct changes changes = {.n_up = 0};
+    add_dtypes(q->rows, &changes);
+    if (!changes.log.n && q->sides->pairs) {
+        add_pairs_of_dtypes(q->sides->pairs, &changes);
+        q->finding->source = changes.log.n ? PDNN_REPORT_BOTH : q->finding->source;
     }
-    struct pdnn_mean_interval speed = pdnn_mean_exp(pdnn_mean_interval(&d.changes.log));
+    struct pdnn_mean_interval speed = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
     if (isnan(speed.at))
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu models ran both in f32 and in a 16-bit type; at least 3 are needed.",
-                        d.changes.log.n);
+                        changes.log.n);
     else
         pdnn_report_say(
             q, pdnn_report_judge(q, speed.low > 1, speed.high < 1),
             "In 16 bits a step is %.3g times as fast as in f32 (95 %% interval %.3g to %.3g, geometric "
             "mean of %zu pairs); it is faster in %zu of them.",
-            speed.at, speed.low, speed.high, d.changes.log.n, d.changes.n_up);
+            speed.at, speed.low, speed.high, changes.log.n, changes.n_up);
     return PDNN_OK;
 }
 
-struct scaling {
-    const struct pdnn_report_rows *rows;
-    const struct pdnn_report_axis *axis;
-    struct pdnn_mean fractions;
-};
-
 /* f = (U1 / UN - 1) / (N - 1), U: the utilization of what each number of threads has (Wang et al., section
  * 5). */
-static void add_scaling(void *context, const size_t *member, size_t count) {
-    struct scaling *s = context;
-    size_t first = member[0], last = member[count - 1];
-    double few, many;
-    if (!pdnn_parse_double(s->axis->value[s->axis->of_row[first]], &few) ||
-        !pdnn_parse_double(s->axis->value[s->axis->of_row[last]], &many))
-        return;
-    double ratio = many / few;
-    double one = s->rows->row[first].number[PDNN_REPORT_GFLOPS],
-           all = s->rows->row[last].number[PDNN_REPORT_GFLOPS] / ratio;
-    if (few == 1 && one > 0 && all > 0)
-        pdnn_mean_add(&s->fractions, pdnn_amdahl_fraction(all / one, ratio), 0);
+static void add_scaling(const struct pdnn_selection *rows, struct pdnn_mean *fractions) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_axes axis;
+    struct pdnn_series *series;
+    size_t count = series_along(rows, "threads", &arena, &axis, &series), end[2];
+    for (size_t i = 0; i < count; i++) {
+        if (!find_ends(rows, &axis, &series[i], end) ||
+            pdnn_selection_number(rows, end[0], axis.column[0]) != 1)
+            continue;
+        double threads = pdnn_selection_number(rows, end[1], axis.column[0]);
+        double one = pdnn_selection_value(rows, end[0], PDNN_RESULT_GFLOPS),
+               all = pdnn_selection_value(rows, end[1], PDNN_RESULT_GFLOPS) / threads;
+        if (one > 0 && all > 0)
+            pdnn_mean_add(fractions, pdnn_amdahl_fraction(all / one, threads), 0);
+    }
+    pdnn_arena_finish(&arena);
 }
 
 /* Two platforms that differ in the number of threads, one of them 1. */
@@ -267,32 +304,31 @@ static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdn
 
 static enum pdnn_status part_does_not_scale(struct pdnn_report_question *q, struct pdnn_err *err) {
     (void)err;
-    struct scaling s = {q->rows, pdnn_report_axis_find(q->rows, "threads"), {.n = 0}};
-    if (s.axis)
-        pdnn_report_series(q->rows, q->finding->source, s.axis, add_scaling, &s);
-    if (!s.fractions.n && q->sides->pairs) {
-        add_pairs_of_threads(q->sides->pairs, &s.fractions);
-        q->finding->source = s.fractions.n ? PDNN_REPORT_BOTH : q->finding->source;
+    struct pdnn_mean fractions = {.n = 0};
+    add_scaling(q->rows, &fractions);
+    if (!fractions.n && q->sides->pairs) {
+        add_pairs_of_threads(q->sides->pairs, &fractions);
+        q->finding->source = fractions.n ? PDNN_REPORT_BOTH : q->finding->source;
     }
-    struct pdnn_mean_interval f = pdnn_mean_interval(&s.fractions);
+    struct pdnn_mean_interval f = pdnn_mean_interval(&fractions);
     if (isnan(f.at))
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu models ran both on one thread and on several; at least 3 are needed.",
-                        s.fractions.n);
+                        fractions.n);
     else
         pdnn_report_say(
             q, pdnn_report_judge(q, f.low > 0, f.high < 0),
             "The non-parallel fraction is %.1f %% (95 %% interval %.1f to %.1f %%), mean of %zu models "
             "that ran on one thread and on several.",
-            f.at * 100, f.low * 100, f.high * 100, s.fractions.n);
+            f.at * 100, f.low * 100, f.high * 100, fractions.n);
     return PDNN_OK;
 }
 
-/* The memory that models were held to; NaN: unknown. */
-static double memory_limit(const struct pdnn_report_source *source) {
+/* The memory that models of a directory were held to; NaN: unknown. */
+static double memory_limit(const char *directory) {
     struct pdnn_str value = {0};
     double limit;
-    pdnn_environment_value(pdnn_str_text(&source->environment), "limit_memory_bytes", &value);
+    pdnn_environment_get(directory, "limit_memory_bytes", &value);
     if (!pdnn_parse_double(pdnn_str_text(&value), &limit) || !(limit > 0))
         limit = NAN;
     pdnn_str_finish(&value);
@@ -304,29 +340,30 @@ struct fitting {
     double smallest_refused, largest; /* bytes; infinite, 0: none */
 };
 
-static struct fitting count_fitting(const struct pdnn_report_rows *rows, size_t source) {
-    struct fitting found = {.smallest_refused = INFINITY};
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        const struct pdnn_report_row *row = &rows->row[r];
-        const char *status = pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS);
-        bool is_refused = strcmp(status, "oom_predicted") == 0 || strcmp(status, "oom") == 0;
-        if (row->source != source)
+static struct fitting count_fitting(const struct pdnn_selection *rows) {
+    struct fitting found = {.n = rows->count, .smallest_refused = INFINITY};
+    const struct pdnn_results *results = &rows->results;
+    for (size_t at = 0; at < rows->count; at++)
+        found.largest = fmax(found.largest, pdnn_selection_value(rows, at, PDNN_RESULT_MEMORY_BYTES));
+    for (size_t i = 0; i < rows->left_out; i++) {
+        enum pdnn_outcome outcome =
+            pdnn_outcome_find(pdnn_results_text(results, rows->left[i], rows->status));
+        if (outcome != PDNN_OUTCOME_OOM_PREDICTED && outcome != PDNN_OUTCOME_OOM)
             continue;
-        found.n += row->is_ok || is_refused;
-        found.n_refused += is_refused;
-        if (is_refused)
-            found.smallest_refused = fmin(found.smallest_refused, row->number[PDNN_REPORT_MEMORY_BYTES]);
-        else if (row->is_ok)
-            found.largest = fmax(found.largest, row->number[PDNN_REPORT_MEMORY_BYTES]);
+        found.n_refused++;
+        found.smallest_refused =
+            fmin(found.smallest_refused,
+                 pdnn_results_number(results, rows->left[i], results->at[PDNN_RESULT_MEMORY_BYTES]));
     }
+    found.n += found.n_refused;
     return found;
 }
 
 /* That all fit says something only where models came near the limit. */
 static enum pdnn_status largest_need_memory(struct pdnn_report_question *q, struct pdnn_err *err) {
     static const double near = 0.5;
-    struct fitting found = count_fitting(q->rows, q->finding->source);
-    double limit = memory_limit(&q->rows->source[q->finding->source]);
+    struct fitting found = count_fitting(q->rows);
+    double limit = memory_limit(q->rows->results.directory[q->finding->source]);
     char from[PDNN_UNIT_TEXT], to[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
     (void)err;
     pdnn_format_bytes(from, found.smallest_refused);

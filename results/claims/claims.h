@@ -8,7 +8,7 @@
 #include "results/stats/means.h"
 #include "results/claims/op_times.h"
 #include "results/claims/verdict.h"
-#include "results/query/rows.h"
+#include "results/query/selection.h"
 
 enum { PDNN_REPORT_SENTENCE = 768 };
 
@@ -32,7 +32,7 @@ struct pdnn_report_finding {
 
 /* What a claim is checked with. */
 struct pdnn_report_question {
-    const struct pdnn_report_rows *rows;
+    const struct pdnn_selection *rows; /* of the source, without what did not end ok; of both: NULL */
     const struct pdnn_report_op_times *times;
     const struct pdnn_report_sides *sides;
     struct pdnn_report_finding *finding; /* claim and source are filled in; the check adds the rest */

@@ -13,28 +13,29 @@
 enum { CATEGORIES_MAX = 64, KINDS_MAX = 64 };
 
 struct pass {
-    struct pdnn_report_rows *rows;
+    const struct pdnn_selection *all;
     struct pdnn_report_op_times *times;
 };
 
-static struct pdnn_report_kind *find_kind(struct pass *pass, size_t row) {
-    static const char *const keys[] = {"family", "mode", "source"};
+static struct pdnn_report_kind *find_kind(const struct pass *pass, size_t row) {
+    const struct pdnn_selection *all = pass->all;
+    const int mode = pdnn_results_setting(&all->results, PDNN_SETTING_MODE);
+    struct pdnn_report_op_times *times = pass->times;
     struct pdnn_str name = {0};
     struct pdnn_report_kind *kind = NULL;
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        const struct pdnn_report_axis *axis = pdnn_report_axis_find(pass->rows, keys[k]);
-        if (axis)
-            pdnn_str_printf(&name, "%s%s", name.length ? " " : "", axis->value[axis->of_row[row]]);
+    pdnn_str_printf(&name, "%s", pdnn_selection_get(all, row, all->family));
+    if (mode >= 0 && all->key[mode].values)
+        pdnn_str_printf(&name, " %s", pdnn_selection_get(all, row, mode));
+    if (all->results.results >= 0)
+        pdnn_str_printf(&name, " %s", pdnn_selection_get(all, row, all->results.results));
+    for (size_t i = 0; i < times->n_kinds && !kind; i++) {
+        if (strcmp(times->kind[i].name, pdnn_str_text(&name)) == 0)
+            kind = &times->kind[i];
     }
-    for (size_t i = 0; i < pass->times->n_kinds && !kind; i++) {
-        if (strcmp(pass->times->kind[i].name, pdnn_str_text(&name)) == 0)
-            kind = &pass->times->kind[i];
-    }
-    if (!kind && pass->times->n_kinds < KINDS_MAX) {
-        kind = &pass->times->kind[pass->times->n_kinds];
-        kind->name = pdnn_arena_strdup(&pass->rows->arena, pdnn_str_text(&name));
-        kind->share = pdnn_arena_alloc(&pass->rows->arena, CATEGORIES_MAX, sizeof *kind->share);
-        pass->times->n_kinds++;
+    if (!kind && times->n_kinds < KINDS_MAX) {
+        kind = &times->kind[times->n_kinds++];
+        kind->name = pdnn_arena_strdup(&times->arena, pdnn_str_text(&name));
+        kind->share = pdnn_arena_alloc(&times->arena, CATEGORIES_MAX, sizeof *kind->share);
     }
     pdnn_str_finish(&name);
     return kind;
@@ -62,32 +63,33 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
         if (at < CATEGORIES_MAX && ops[i].time_ns_median > 0)
             kind->share[at] += ops[i].time_ns_median / total;
     }
-    size_t source = pass->rows->row[row].source;
+    size_t source = pdnn_selection_source(pass->all, row);
     const struct pdnn_family_def *family =
-        pdnn_family_find(pass->rows->axis[0].value[pass->rows->axis[0].of_row[row]]);
+        pdnn_family_find(pdnn_selection_get(pass->all, row, pass->all->family));
     if (other > 0)
         pdnn_mean_add(&pass->times->memory_of_others[source], memory_of_others / other, 0);
     if (family && (pdnn_report_is_fully_connected(family) || pdnn_report_is_convolutional(family)))
         pdnn_mean_add(&pass->times->memory_of_networks[source], memory / total, 0);
 }
 
-static enum pdnn_status read_source(struct pass *pass, const struct pdnn_report_source *source,
-                                    struct pdnn_err *err) {
+static enum pdnn_status read_source(struct pass *pass, size_t source, struct pdnn_err *err) {
+    const char *directory = pass->all->results.directory[source];
     char path[PATH_MAX];
     struct pdnn_ops_reader reader;
-    snprintf(path, sizeof path, "%s/ops.csv", source->directory);
+    snprintf(path, sizeof path, "%s/ops.csv", directory);
     if (access(path, F_OK) != 0)
         return PDNN_OK;
-    if (pdnn_ops_reader_open(&reader, source->directory, err) != PDNN_OK)
+    if (pdnn_ops_reader_open(&reader, directory, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = PDNN_OK;
     pass->times->present = true;
-    for (size_t r = source->first_row; status == PDNN_OK && r < source->first_row + source->n_rows; r++) {
+    for (size_t r = 0; status == PDNN_OK && r < pass->all->count; r++) {
         const struct pdnn_op_record *ops;
         size_t n_ops;
-        if (!pass->rows->row[r].is_ok)
+        if (pdnn_selection_source(pass->all, r) != source || !pdnn_selection_is_ok(pass->all, r))
             continue;
-        status = pdnn_ops_reader_find(&reader, pass->rows->row[r].id, &ops, &n_ops, err);
+        status =
+            pdnn_ops_reader_find(&reader, pdnn_selection_get(pass->all, r, pass->all->id), &ops, &n_ops, err);
         if (status == PDNN_OK)
             add_model(pass, r, ops, n_ops);
     }
@@ -102,14 +104,14 @@ static void finish_shares(struct pdnn_report_op_times *times) {
     }
 }
 
-enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct pdnn_report_op_times *times,
-                                           struct pdnn_err *err) {
-    struct pass pass = {.rows = rows, .times = times};
+enum pdnn_status pdnn_report_op_times_read(const struct pdnn_selection *all,
+                                           struct pdnn_report_op_times *times, struct pdnn_err *err) {
+    struct pass pass = {.all = all, .times = times};
     *times = (struct pdnn_report_op_times){.present = false};
-    times->kind = pdnn_arena_alloc(&rows->arena, KINDS_MAX, sizeof *times->kind);
+    times->kind = pdnn_arena_alloc(&times->arena, KINDS_MAX, sizeof *times->kind);
     enum pdnn_status status = PDNN_OK;
-    for (size_t s = 0; status == PDNN_OK && s < rows->n_sources; s++)
-        status = read_source(&pass, &rows->source[s], err);
+    for (size_t s = 0; status == PDNN_OK && s < all->results.n_directories; s++)
+        status = read_source(&pass, s, err);
     finish_shares(times);
     if (status != PDNN_OK)
         pdnn_report_op_times_finish(times);
@@ -118,4 +120,5 @@ enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct
 
 void pdnn_report_op_times_finish(struct pdnn_report_op_times *times) {
     pdnn_texts_finish(&times->category);
+    pdnn_arena_finish(&times->arena);
 }

@@ -4,7 +4,7 @@
 #define RESULTS_CLAIMS_OP_TIMES_H
 
 #include "results/stats/means.h"
-#include "results/query/rows.h"
+#include "results/query/selection.h"
 
 /* Models that share a bar: one family, and one mode and source where those vary. */
 struct pdnn_report_kind {
@@ -14,6 +14,7 @@ struct pdnn_report_kind {
 };
 
 struct pdnn_report_op_times {
+    struct pdnn_arena arena;
     bool present; /* a source has ops.csv */
     struct pdnn_texts category;
     struct pdnn_report_kind *kind;
@@ -23,9 +24,10 @@ struct pdnn_report_op_times {
     struct pdnn_mean memory_of_others[2], memory_of_networks[2];
 };
 
-/* Uses the arena of the rows. An ops.csv that is missing is not an error; one that cannot be read is. */
-enum pdnn_status pdnn_report_op_times_read(struct pdnn_report_rows *rows, struct pdnn_report_op_times *times,
-                                           struct pdnn_err *err);
+/* Of all rows that a report is asked for. An ops.csv that is missing is not an error; one that cannot be read
+ * is. */
+enum pdnn_status pdnn_report_op_times_read(const struct pdnn_selection *all,
+                                           struct pdnn_report_op_times *times, struct pdnn_err *err);
 void pdnn_report_op_times_finish(struct pdnn_report_op_times *times);
 
 #endif

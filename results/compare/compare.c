@@ -246,10 +246,11 @@ static double entry_ns(const struct pdnn_comparison *comparison, const struct en
 
 /* True if the instance ended ok on both sides with a time that has a ratio. */
 static bool has_ratio(const struct pdnn_comparison *comparison, const struct entry *entry) {
-    double ns[PDNN_SIDES];
     for (int side = 0; side < PDNN_SIDES; side++)
-        ns[side] = entry->has[side] && entry->at[side] != SIZE_MAX ? entry_ns(comparison, entry, side) : NAN;
-    return ns[0] > 0 && ns[1] > 0 && isfinite(ns[0] / ns[1]) && ns[0] / ns[1] > 0;
+        if (!entry->has[side] || entry->at[side] == SIZE_MAX)
+            return false;
+    double ratio = entry_ns(comparison, entry, PDNN_SIDE_A) / entry_ns(comparison, entry, PDNN_SIDE_B);
+    return isfinite(ratio) && ratio > 0;
 }
 
 static void add_pair(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
@@ -278,7 +279,8 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
         if (!entry->has[side])
             continue;
         const char *reason = pdnn_results_text(results, row, column_of(comparison, side, "reason"));
-        if (!*reason && entry->at[side] != SIZE_MAX && !(entry_ns(comparison, entry, side) > 0))
+        if (!*reason && strcmp(pdnn_results_text(results, row, table->status), "ok") == 0 &&
+            entry->at[side] == SIZE_MAX)
             reason = "its time is not above zero";
         pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + s, pdnn_results_text(results, row, table->id));
         pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_STATUS + s,

@@ -77,7 +77,7 @@ struct reading {
     struct pdnn_results *results;
     char **text; /* of the files */
     size_t *length, n;
-    const char **path, **shown;     /* of the files; values of `results` */
+    const char **path;              /* of the files */
     struct pdnn_table_def known;    /* all columns of all families */
     struct pdnn_column_def *column; /* those that the files have, in their order */
     size_t n_columns;
@@ -188,7 +188,8 @@ static void name_directories(struct reading *r) {
         const char *name = pdnn_directory_name(directory[i], &length);
         for (size_t k = 0; k < r->n; k++)
             unique = unique && (k == i || !same_name(directory[i], directory[k]));
-        r->shown[i] = unique ? pdnn_arena_printf(&r->results->arena, "%.*s", length, name) : directory[i];
+        r->results->name[i] =
+            unique ? pdnn_arena_printf(&r->results->arena, "%.*s", length, name) : directory[i];
     }
 }
 
@@ -226,7 +227,7 @@ static void fill_origin(struct reading *r, size_t part, size_t first) {
             append_version(r->results->directory[part], now, &shown);
         }
         before = now;
-        pdnn_table_set_text(table, row, results, r->shown[part]);
+        pdnn_table_set_text(table, row, results, r->results->name[part]);
         pdnn_table_set_text(table, row, version, pdnn_str_text(&shown));
     }
     pdnn_str_finish(&shown);
@@ -313,13 +314,13 @@ static void begin(struct reading *r, struct pdnn_results *results, const char *c
     for (size_t i = 0; i < n; i++)
         kept[i] = pdnn_arena_strdup(&results->arena, directories[i]);
     results->directory = kept;
+    results->name = pdnn_arena_alloc(&results->arena, n, sizeof *results->name);
     results->first_row = pdnn_alloc(n, sizeof *results->first_row);
     *r = (struct reading){.results = results,
                           .n = n,
                           .text = pdnn_alloc(n, sizeof *r->text),
                           .length = pdnn_alloc(n, sizeof *r->length),
-                          .path = pdnn_arena_alloc(&results->arena, n, sizeof *r->path),
-                          .shown = pdnn_arena_alloc(&results->arena, n, sizeof *r->shown)};
+                          .path = pdnn_arena_alloc(&results->arena, n, sizeof *r->path)};
 }
 
 static enum pdnn_status end(struct reading *r, enum pdnn_status status, struct pdnn_results *results,

@@ -23,6 +23,7 @@ struct pdnn_results {
     int end_name;                /* the end of what may be named like a key: also `version` */
     int results, version;        /* these columns; -1 for one directory */
     const char *const *directory;
+    const char **name; /* by directory: the last part of its path, or all of it where two end alike */
     size_t n_directories;
     size_t *source;    /* by row: the number of its directory */
     size_t *first_row; /* by directory */

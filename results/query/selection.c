@@ -18,6 +18,57 @@ double pdnn_selection_number(const struct pdnn_selection *selection, size_t at, 
     return pdnn_results_number(&selection->results, selection->row[at], column);
 }
 
+const char *pdnn_selection_word(const struct pdnn_selection *selection, size_t at,
+                                enum pdnn_result_column column) {
+    return pdnn_selection_get(selection, at, selection->results.at[column]);
+}
+
+double pdnn_selection_value(const struct pdnn_selection *selection, size_t at,
+                            enum pdnn_result_column column) {
+    return pdnn_selection_number(selection, at, selection->results.at[column]);
+}
+
+bool pdnn_selection_is_ok(const struct pdnn_selection *selection, size_t at) {
+    return strcmp(pdnn_selection_get(selection, at, selection->status), "ok") == 0 &&
+           pdnn_selection_step_ns(selection, at) > 0;
+}
+
+double pdnn_selection_half_pct(const struct pdnn_selection *selection, size_t at) {
+    double time = pdnn_selection_step_ns(selection, at);
+    return fmax(time - pdnn_selection_value(selection, at, PDNN_RESULT_CI_LOW_NS),
+                pdnn_selection_value(selection, at, PDNN_RESULT_CI_HIGH_NS) - time) /
+           time * 100;
+}
+
+static int compare_texts(const void *a, const void *b) {
+    const char *one = *(const char *const *)a, *other = *(const char *const *)b;
+    int order = pdnn_compare_numbers_first(one, other);
+    return order ? order : strcmp(one, other);
+}
+
+size_t pdnn_selection_distinct(const struct pdnn_selection *selection, int column, struct pdnn_arena *arena,
+                               const char ***texts, size_t *of) {
+    struct pdnn_texts found = {0};
+    size_t *number = pdnn_alloc(selection->count + 1, sizeof *number);
+    for (size_t at = 0; at < selection->count; at++)
+        number[at] = pdnn_texts_add(&found, pdnn_selection_get(selection, at, column));
+    const size_t count = found.count;
+    const char **sorted = pdnn_arena_alloc(arena, count + 1, sizeof *sorted);
+    for (size_t at = 0; at < selection->count; at++)
+        sorted[number[at]] = pdnn_selection_get(selection, at, column);
+    qsort(sorted, count, sizeof *sorted, compare_texts);
+    size_t *place = pdnn_alloc(count + 1, sizeof *place);
+    for (size_t i = 0; i < count; i++)
+        place[pdnn_texts_find(&found, sorted[i])] = i;
+    for (size_t at = 0; of && at < selection->count; at++)
+        of[at] = place[number[at]];
+    free(place);
+    free(number);
+    pdnn_texts_finish(&found);
+    *texts = sorted;
+    return count;
+}
+
 size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at) {
     return selection->results.source[selection->row[at]];
 }
@@ -28,8 +79,7 @@ double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at)
 
 static bool has_number(const struct pdnn_selection *selection, enum pdnn_result_column column) {
     size_t at = 0;
-    while (at < selection->count &&
-           isnan(pdnn_selection_number(selection, at, selection->results.at[column])))
+    while (at < selection->count && isnan(pdnn_selection_value(selection, at, column)))
         at++;
     return at < selection->count;
 }
@@ -106,47 +156,86 @@ static void describe_key(const struct pdnn_selection *selection, int column, str
 }
 
 static void describe_keys(struct pdnn_selection *selection) {
+    free(selection->key);
     selection->key = pdnn_alloc((size_t)selection->results.end_name + 1, sizeof *selection->key);
     for (int column = selection->family; column < selection->results.end_name; column++)
         describe_key(selection, column, &selection->key[column]);
 }
 
-static void choose_rows(struct pdnn_selection *selection, const struct pdnn_row_list *rows) {
-    const struct pdnn_results *results = &selection->results;
-    selection->row = pdnn_alloc(rows->count + 1, sizeof *selection->row);
-    selection->left = pdnn_alloc(rows->count + 1, sizeof *selection->left);
-    for (size_t i = 0; i < rows->count; i++) {
-        size_t row = rows->at[i];
-        if (strcmp(pdnn_results_text(results, row, selection->status), "ok") == 0 &&
-            !isnan(pdnn_results_number(results, row, selection->step)))
-            selection->row[selection->count++] = row;
+void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
+    const size_t before = selection->count;
+    selection->left = pdnn_resize(selection->left, before + selection->left_out + 1, sizeof *selection->left);
+    selection->count = 0;
+    for (size_t at = 0; at < before; at++) {
+        if (pdnn_selection_is_ok(selection, at))
+            selection->row[selection->count++] = selection->row[at];
         else
-            selection->left[selection->left_out++] = row;
+            selection->left[selection->left_out++] = selection->row[at];
     }
+    describe_keys(selection);
 }
 
-enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
-                                         size_t n_directories, const char *const *only, size_t n_only,
-                                         struct pdnn_err *err) {
+static enum pdnn_status read_rows(struct pdnn_selection *selection, const char *const *directories, size_t n,
+                                  const char *const *only, size_t n_only, struct pdnn_err *err) {
     struct pdnn_selection opened = {.count = 0};
     struct pdnn_row_list rows = {0};
-    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n_directories, err);
+    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n, err);
     if (status != PDNN_OK)
         return status;
     find_columns(&opened);
     status = pdnn_results_select(&opened.results, only, n_only, &rows, err);
-    if (status == PDNN_OK) {
-        choose_rows(&opened, &rows);
-        describe_keys(&opened);
-    }
-    pdnn_rows_finish(&rows);
-    if (status == PDNN_OK && n_only && !opened.count)
-        status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
+    opened.row = rows.at;
+    opened.count = rows.count;
     if (status == PDNN_OK)
         *selection = opened;
     else
         pdnn_selection_close(&opened);
     return status;
+}
+
+enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
+                                     size_t n_directories, const char *const *only, size_t n_only,
+                                     struct pdnn_err *err) {
+    enum pdnn_status status = read_rows(selection, directories, n_directories, only, n_only, err);
+    if (status == PDNN_OK)
+        describe_keys(selection);
+    return status;
+}
+
+enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
+                                         size_t n_directories, const char *const *only, size_t n_only,
+                                         struct pdnn_err *err) {
+    struct pdnn_selection opened;
+    enum pdnn_status status = read_rows(&opened, directories, n_directories, only, n_only, err);
+    if (status != PDNN_OK)
+        return status;
+    pdnn_selection_leave_failed(&opened);
+    if (n_only && !opened.count) {
+        pdnn_selection_close(&opened);
+        return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has all the values asked for");
+    }
+    *selection = opened;
+    return PDNN_OK;
+}
+
+static size_t *rows_with(const struct pdnn_results *results, const size_t *row, size_t *count, int column,
+                         const char *text) {
+    size_t *kept = pdnn_alloc(*count + 1, sizeof *kept), n = 0;
+    for (size_t i = 0; i < *count; i++)
+        if (column < 0 || strcmp(pdnn_results_text(results, row[i], column), text) == 0)
+            kept[n++] = row[i];
+    *count = n;
+    return kept;
+}
+
+void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text,
+                         struct pdnn_selection *part) {
+    *part = *all;
+    part->is_part = true;
+    part->key = NULL;
+    part->row = rows_with(&all->results, all->row, &part->count, column, text);
+    part->left = rows_with(&all->results, all->left, &part->left_out, column, text);
+    describe_keys(part);
 }
 
 enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
@@ -155,7 +244,8 @@ enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const cha
 }
 
 void pdnn_selection_close(struct pdnn_selection *selection) {
-    pdnn_results_close(&selection->results);
+    if (!selection->is_part)
+        pdnn_results_close(&selection->results);
     free(selection->row);
     free(selection->left);
     free(selection->key);

@@ -1,7 +1,6 @@
-/* The instances of one or several result directories that ended ok, by hyper-parameters and run settings:
- * filtered by values, and grouped into series of instances that differ only in some keys. A key is
- * a column of results.csv between `family` and `status`: a hyper-parameter or a run setting.
- * Nothing here knows what was measured but for the names of two columns. */
+/* The instances of one or several result directories, mostly those that ended ok, by hyper-parameters and run
+ * settings: filtered by values, and grouped into series of instances that differ only in some keys. A key is
+ * a column of results.csv between `family` and `status`: a hyper-parameter or a run setting. */
 #ifndef RESULTS_QUERY_SELECTION_H
 #define RESULTS_QUERY_SELECTION_H
 
@@ -26,14 +25,29 @@ struct pdnn_selection {
     size_t *left;                   /* rows that match too but did not end ok, in order */
     size_t left_out;                /* how many */
     struct pdnn_selection_key *key; /* by column, from the family to the end of the keys */
+    bool is_part;                   /* the results belong to another selection */
 };
 
-/* Reads DIR/results.csv and keeps the rows that ended ok and that all texts of `only` ask for
- * (results/query/select.h). PDNN_INVALID names the nearest column, or says that no row is left. */
+/* Reads DIR/results.csv of each directory and keeps all rows that all texts of `only` ask for
+ * (results/query/select.h), whether or not they ended ok. Of several directories, the names are the key
+ * `results` (results/query/results.h). PDNN_INVALID names the nearest column. */
+enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
+                                     size_t n_directories, const char *const *only, size_t n_only,
+                                     struct pdnn_err *err);
+
+/* The rows of a selection that have this text in a column, which all have if it is -1. It borrows the
+ * results, and is closed before their owner. */
+void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text,
+                         struct pdnn_selection *part);
+
+/* Leaves out what did not end ok. */
+void pdnn_selection_leave_failed(struct pdnn_selection *selection);
+
+/* The same of one directory without what did not end ok. PDNN_INVALID also if no row is left. */
 enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
                                      const char *const *only, size_t n_only, struct pdnn_err *err);
 
-/* The same from several directories, whose names are then the key `results` (results/query/results.h). */
+/* The same of several. */
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err);
@@ -42,6 +56,23 @@ void pdnn_selection_close(struct pdnn_selection *selection);
 /* The cell of a chosen row as in files, never NULL; its number, NaN if it has none. */
 const char *pdnn_selection_get(const struct pdnn_selection *selection, size_t at, int column);
 double pdnn_selection_number(const struct pdnn_selection *selection, size_t at, int column);
+
+/* The same of a column that does not depend on families. */
+const char *pdnn_selection_word(const struct pdnn_selection *selection, size_t at,
+                                enum pdnn_result_column column);
+double pdnn_selection_value(const struct pdnn_selection *selection, size_t at,
+                            enum pdnn_result_column column);
+
+/* Whether the row ended ok and has a time. */
+bool pdnn_selection_is_ok(const struct pdnn_selection *selection, size_t at);
+
+/* The half of the interval of the row's time, in % of it; NaN if there is none. */
+double pdnn_selection_half_pct(const struct pdnn_selection *selection, size_t at);
+
+/* The distinct texts of a column: numbers ascending, then words by their letters; which of them each row has
+ * goes to `of`, unless it is NULL. Returns how many. In the arena. */
+size_t pdnn_selection_distinct(const struct pdnn_selection *selection, int column, struct pdnn_arena *arena,
+                               const char ***texts, size_t *of);
 
 /* The number of the directory that a chosen row comes from. */
 size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at);

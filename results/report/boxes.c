@@ -7,14 +7,14 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-static size_t collect(const struct pdnn_report_rows *rows, size_t family, size_t source, double *values) {
+static size_t collect(const struct pdnn_selection *rows, const char *family, double *values) {
     size_t count = 0;
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        const struct pdnn_report_row *row = &rows->row[r];
-        if (row->is_ok && row->source == source && rows->axis[0].of_row[r] == family &&
-            isfinite(row->number[PDNN_REPORT_PCT_OF_PEAK]))
-            values[count++] = row->number[PDNN_REPORT_PCT_OF_PEAK];
+    for (size_t at = 0; at < rows->count; at++) {
+        double peak = pdnn_selection_value(rows, at, PDNN_RESULT_PCT_OF_PEAK);
+        if (strcmp(pdnn_selection_get(rows, at, rows->family), family) == 0 && isfinite(peak))
+            values[count++] = peak;
     }
     pdnn_sort(values, count);
     return count;
@@ -56,12 +56,11 @@ static void put_box(struct pdnn_str *out, const struct pdnn_html_scale *x, const
 }
 
 void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    const struct pdnn_report_rows *rows = &page->rows;
-    size_t n_boxes = rows->axis[0].n_values * rows->n_sources;
-    double *values = pdnn_alloc(rows->n_rows + 1, sizeof *values), highest = 0;
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        if (rows->row[r].is_ok)
-            highest = fmax(highest, rows->row[r].number[PDNN_REPORT_PCT_OF_PEAK]);
+    size_t n_boxes = page->n_families * page->n_sources;
+    double *values = pdnn_alloc(page->all.count + 1, sizeof *values), highest = 0;
+    for (size_t r = 0; r < page->all.count; r++) {
+        if (pdnn_selection_is_ok(&page->all, r))
+            highest = fmax(highest, pdnn_selection_value(&page->all, r, PDNN_RESULT_PCT_OF_PEAK));
     }
     double height = 34 * (double)n_boxes, y = 10 + 17;
     struct pdnn_html_chart chart = {
@@ -71,13 +70,12 @@ void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str 
     pdnn_html_section(out, "boxes", "Utilization of each family");
     pdnn_html_chart(out, &chart, "");
     pdnn_html_x_axis(out, &chart, &x, "FLOP rate, % of the measured peak");
-    for (size_t f = 0; f < rows->axis[0].n_values; f++) {
-        for (size_t s = 0; s < rows->n_sources; s++, y += 34) {
-            size_t n = collect(rows, f, s, values);
+    for (size_t f = 0; f < page->n_families; f++) {
+        for (size_t s = 0; s < page->n_sources; s++, y += 34) {
+            size_t n = collect(&page->source[s].selection, page->family[f], values);
             struct pdnn_str name = {0};
-            pdnn_str_printf(&name, "%.20s%s%.24s (%zu)", rows->axis[0].value[f],
-                            rows->n_sources > 1 ? ", " : "", rows->n_sources > 1 ? rows->source[s].name : "",
-                            n);
+            pdnn_str_printf(&name, "%.20s%s%.24s (%zu)", page->family[f], page->n_sources > 1 ? ", " : "",
+                            page->n_sources > 1 ? page->source[s].name : "", n);
             pdnn_html_label(out, chart.left - 8, y + 4, PDNN_HTML_END, "tick", pdnn_str_text(&name));
             pdnn_str_finish(&name);
             if (n)

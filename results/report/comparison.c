@@ -218,25 +218,31 @@ static void put_groups(struct pdnn_str *out, const struct comparison *c) {
 
 /* "threads=1:4" for the least and the greatest number, "backend=onednn:openblas" for the first two words;
  * NULL if the key does not vary. */
-static const char *across_key(const struct pdnn_report_rows *rows, const char *name, char text[128]) {
-    const struct pdnn_report_axis *axis = pdnn_report_axis_find(rows, name);
-    size_t first = axis && !*axis->value[0];
-    if (!axis || axis->n_values - first < 2)
-        return NULL;
-    snprintf(text, 128, "%s=%.40s:%.40s", name, axis->value[first],
-             axis->value[axis->is_numeric ? axis->n_values - 1 : first + 1]);
-    return text;
+static const char *across_key(const struct pdnn_selection *rows, enum pdnn_setting setting, char text[128]) {
+    const char *name = pdnn_settings[setting].name, **value;
+    const int column = pdnn_results_setting(&rows->results, setting);
+    struct pdnn_arena arena = {0};
+    size_t count = pdnn_selection_distinct(rows, column, &arena, &value, NULL), words = 0;
+    for (size_t i = 0; i < count; i++)
+        if (*value[i])
+            value[words++] = value[i];
+    if (words > 1)
+        snprintf(text, 128, "%s=%.40s:%.40s", name, value[0],
+                 value[setting == PDNN_SETTING_THREADS ? words - 1 : 1]);
+    pdnn_arena_finish(&arena);
+    return words > 1 ? text : NULL;
 }
 
 static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_err *err) {
-    static const char *const platforms[] = {"backend", "isa", "threads"};
+    static const enum pdnn_setting platforms[] = {PDNN_SETTING_BACKEND, PDNN_SETTING_ISA,
+                                                  PDNN_SETTING_THREADS};
     char text[128];
     enum pdnn_status status = pdnn_fail(err, PDNN_INVALID, "one platform");
     for (size_t k = 0; k < sizeof platforms / sizeof *platforms && status == PDNN_INVALID; k++) {
-        struct pdnn_compare_request request = {.directory = {page->rows.source[0].directory},
-                                               .across = across_key(&page->rows, platforms[k], text),
-                                               .only = page->rows.only,
-                                               .n_only = page->rows.n_only};
+        struct pdnn_compare_request request = {.directory = {page->source[0].directory},
+                                               .across = across_key(&page->all, platforms[k], text),
+                                               .only = page->only,
+                                               .n_only = page->n_only};
         if (request.across)
             status = pdnn_comparison_open(&page->comparison, &request, err);
     }
@@ -244,14 +250,14 @@ static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_e
 }
 
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err) {
-    struct pdnn_compare_request request = {.only = page->rows.only, .n_only = page->rows.n_only};
+    struct pdnn_compare_request request = {.only = page->only, .n_only = page->n_only};
     enum pdnn_status status;
     page->sides.pairs = NULL;
-    if (page->rows.n_sources == 1) {
+    if (page->n_sources == 1) {
         status = open_within(page, err);
     } else {
         for (int side = 0; side < PDNN_SIDES; side++)
-            request.directory[side] = page->rows.source[side].directory;
+            request.directory[side] = page->source[side].directory;
         status = pdnn_comparison_open(&page->comparison, &request, err);
     }
     if (status == PDNN_INVALID)
@@ -260,7 +266,7 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
         const struct pdnn_comparison *opened = &page->comparison;
         page->sides.pairs = opened;
         for (int side = 0; side < PDNN_SIDES; side++)
-            page->sides.name[side] = opened->n_across ? opened->label[side] : page->rows.source[side].name;
+            page->sides.name[side] = opened->n_across ? opened->label[side] : page->source[side].name;
     }
     return status == PDNN_INVALID ? PDNN_OK : status;
 }
@@ -277,7 +283,7 @@ enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page,
                                             struct pdnn_err *err) {
     struct comparison c = {.of = page->sides.pairs, .label = page->sides.name};
     enum pdnn_status status = PDNN_OK;
-    if (!c.of && page->rows.n_sources < 2)
+    if (!c.of && page->n_sources < 2)
         return PDNN_OK;
     pdnn_html_section(out, "comparison", "Comparison");
     if (!c.of) {

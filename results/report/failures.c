@@ -11,14 +11,13 @@
 enum { MODELS_SHOWN = 5, REASONS_SHOWN = 20 };
 
 struct group {
-    const char *status, *reason;     /* with numbers masked, unless all its models have the same */
-    size_t n, n_status;              /* models; those of all groups with this status */
-    size_t status_word, reason_word; /* of its first model */
+    const char *status, *reason; /* with numbers masked, unless all its models have the same */
+    size_t n, n_status;          /* models; those of all groups with this status */
     size_t model[MODELS_SHOWN];
 };
 
 struct groups {
-    const struct pdnn_report_rows *rows;
+    const struct pdnn_selection *rows;
     struct group *group;
     size_t count;
 };
@@ -60,22 +59,22 @@ static int compare_groups(const void *a, const void *b) {
     return one->model[0] < other->model[0] ? -1 : 1;
 }
 
+/* Equal texts of the table are one pointer. */
 static void add_failure(struct groups *groups, struct pdnn_texts *keys, size_t r) {
-    const struct pdnn_report_row *row = &groups->rows->row[r];
+    const char *status = pdnn_selection_word(groups->rows, r, PDNN_RESULT_STATUS);
+    const char *reason = pdnn_selection_word(groups->rows, r, PDNN_RESULT_REASON);
     struct pdnn_str key = {0};
-    pdnn_str_printf(&key, "%s\n", pdnn_report_word_text(groups->rows, row, PDNN_REPORT_STATUS));
-    mask_numbers(&key, pdnn_report_word_text(groups->rows, row, PDNN_REPORT_REASON));
+    pdnn_str_printf(&key, "%s\n", status);
+    mask_numbers(&key, reason);
     size_t at = pdnn_texts_add(keys, pdnn_str_text(&key));
     pdnn_str_finish(&key);
     struct group *group = &groups->group[at];
     if (at == groups->count) {
         groups->count++;
-        group->status = pdnn_report_word_text(groups->rows, row, PDNN_REPORT_STATUS);
-        group->reason = pdnn_report_word_text(groups->rows, row, PDNN_REPORT_REASON);
-        group->status_word = row->word[PDNN_REPORT_STATUS];
-        group->reason_word = row->word[PDNN_REPORT_REASON];
+        group->status = status;
+        group->reason = reason;
     }
-    if (row->word[PDNN_REPORT_REASON] != group->reason_word)
+    if (group->reason != reason)
         group->reason = strchr(keys->text[at], '\n') + 1;
     if (group->n < MODELS_SHOWN)
         group->model[group->n] = r;
@@ -83,16 +82,14 @@ static void add_failure(struct groups *groups, struct pdnn_texts *keys, size_t r
 }
 
 static void find_groups(struct groups *groups, struct pdnn_texts *keys) {
-    size_t *n_status = pdnn_alloc(groups->rows->word[PDNN_REPORT_STATUS].count, sizeof *n_status);
-    for (size_t r = 0; r < groups->rows->n_rows; r++) {
-        if (!groups->rows->row[r].is_ok)
+    for (size_t r = 0; r < groups->rows->count; r++) {
+        if (!pdnn_selection_is_ok(groups->rows, r))
             add_failure(groups, keys, r);
     }
     for (size_t i = 0; i < groups->count; i++)
-        n_status[groups->group[i].status_word] += groups->group[i].n;
-    for (size_t i = 0; i < groups->count; i++)
-        groups->group[i].n_status = n_status[groups->group[i].status_word];
-    free(n_status);
+        for (size_t k = 0; k < groups->count; k++)
+            groups->group[i].n_status +=
+                groups->group[k].status == groups->group[i].status ? groups->group[k].n : 0;
     qsort(groups->group, groups->count, sizeof *groups->group, compare_groups);
 }
 
@@ -103,7 +100,7 @@ static void put_group(struct pdnn_str *out, const struct groups *groups, const s
     pdnn_str_printf(out, "<td>");
     for (size_t i = 0; i < group->n && i < MODELS_SHOWN; i++) {
         pdnn_str_printf(out, i ? "<br><code>" : "<code>");
-        pdnn_html_text(out, groups->rows->row[group->model[i]].id);
+        pdnn_html_text(out, pdnn_selection_get(groups->rows, group->model[i], groups->rows->id));
         pdnn_str_printf(out, "</code>");
     }
     if (group->n > MODELS_SHOWN)
@@ -132,12 +129,11 @@ static size_t put_status(struct pdnn_str *out, const struct groups *groups, size
 
 void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_str *out) {
     static const char *const titles[] = {"models", "status", "reason", "which", NULL};
-    const struct pdnn_report_rows *rows = &page->rows;
     struct pdnn_texts keys = {0};
-    struct groups groups = {.rows = rows};
-    if (rows->n_ok == rows->n_rows)
+    struct groups groups = {.rows = &page->all};
+    if (!page->n_failed)
         return;
-    groups.group = pdnn_alloc(rows->n_rows - rows->n_ok, sizeof *groups.group);
+    groups.group = pdnn_alloc(page->n_failed, sizeof *groups.group);
     find_groups(&groups, &keys);
     pdnn_html_section(out, "failures", "What did not run");
     pdnn_html_table(out, "failures",

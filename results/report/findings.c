@@ -1,4 +1,5 @@
-#include "results/report/findings.h"
+/* Every claim, checked for every source, or for both. */
+#include "results/report/page.h"
 
 #include <stdlib.h>
 
@@ -24,30 +25,31 @@ static int compare_findings(const void *a, const void *b) {
     return one->order < other->order ? -1 : one->order > other->order;
 }
 
-enum pdnn_status pdnn_report_findings(struct pdnn_report_rows *rows, const struct pdnn_report_op_times *times,
-                                      const struct pdnn_report_sides *sides,
-                                      struct pdnn_report_finding **findings, size_t *n_findings,
-                                      struct pdnn_err *err) {
-    size_t most = pdnn_report_n_claims * rows->n_sources + pdnn_report_n_claims_of_pairs, count = 0;
-    struct pdnn_report_finding *made = pdnn_arena_alloc(&rows->arena, most, sizeof *made);
+enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err *err) {
+    size_t most = pdnn_report_n_claims * page->n_sources + pdnn_report_n_claims_of_pairs, count = 0;
+    struct pdnn_report_finding *made = pdnn_arena_alloc(&page->arena, most, sizeof *made);
+    struct pdnn_report_question question = {.times = &page->times, .sides = &page->sides};
     enum pdnn_status status = PDNN_OK;
     for (size_t k = 0; k < pdnn_report_n_claims; k++) {
         bool is_of_both = false;
-        for (size_t s = 0; s < rows->n_sources && !is_of_both && status == PDNN_OK; s++, count++) {
-            status = check((struct pdnn_report_question){rows, times, sides, &made[count]},
-                           &pdnn_report_claims[k], s, err);
+        for (size_t s = 0; s < page->n_sources && !is_of_both && status == PDNN_OK; s++, count++) {
+            question.rows = &page->source[s].selection;
+            question.finding = &made[count];
+            status = check(question, &pdnn_report_claims[k], s, err);
             is_of_both = made[count].source == PDNN_REPORT_BOTH;
         }
     }
-    for (size_t k = 0; k < pdnn_report_n_claims_of_pairs && status == PDNN_OK; k++, count++)
-        status = check((struct pdnn_report_question){rows, times, sides, &made[count]},
-                       &pdnn_report_claims_of_pairs[k], PDNN_REPORT_BOTH, err);
+    question.rows = NULL;
+    for (size_t k = 0; k < pdnn_report_n_claims_of_pairs && status == PDNN_OK; k++, count++) {
+        question.finding = &made[count];
+        status = check(question, &pdnn_report_claims_of_pairs[k], PDNN_REPORT_BOTH, err);
+    }
     if (status != PDNN_OK)
         return status;
     for (size_t i = 0; i < count; i++)
         made[i].order = i;
     qsort(made, count, sizeof *made, compare_findings);
-    *findings = made;
-    *n_findings = count;
+    page->findings = made;
+    page->n_findings = count;
     return PDNN_OK;
 }

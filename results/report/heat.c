@@ -140,30 +140,14 @@ static void put_map(struct pdnn_str *out, const struct heat_map *map, size_t num
     pdnn_str_finish(&caption);
 }
 
-/* The rows of one family. Its arrays are in the arena; everything else is the whole selection's. */
-static void choose_family(const struct pdnn_selection *all, const char *family, struct pdnn_arena *arena,
-                          struct pdnn_selection *part) {
-    *part = *all;
-    part->row = pdnn_arena_alloc(arena, all->count + 1, sizeof *part->row);
-    part->left = pdnn_arena_alloc(arena, all->left_out + 1, sizeof *part->left);
-    part->count = part->left_out = 0;
-    for (size_t i = 0; i < all->count; i++) {
-        if (strcmp(pdnn_results_text(&all->results, all->row[i], all->family), family) == 0)
-            part->row[part->count++] = all->row[i];
-    }
-    for (size_t i = 0; i < all->left_out; i++) {
-        if (strcmp(pdnn_results_text(&all->results, all->left[i], all->family), family) == 0)
-            part->left[part->left_out++] = all->left[i];
-    }
-}
-
 /* No grid where fewer than two keys vary, or no model has a utilization. */
 static void find_grid(const struct pdnn_report_page *page, size_t source, struct pdnn_arena *arena,
                       struct heat_map *map) {
     struct pdnn_selection selection;
     const struct pdnn_axes no_keys = {.count = 0};
     struct pdnn_grid_request request = {.selection = &selection, .keys = &no_keys, .x = -1};
-    choose_family(&page->selection[source], map->family, arena, &selection);
+    const struct pdnn_selection *all = &page->source[source].selection;
+    pdnn_selection_part(all, all->family, map->family, &selection);
     map->value = pdnn_selection_utilization(&selection);
     request.value = pdnn_results_named(&selection.results, map->value);
     request.x = pdnn_grid_choose_axis(&selection, -1);
@@ -171,6 +155,7 @@ static void find_grid(const struct pdnn_report_page *page, size_t source, struct
     if (request.x >= 0 && request.y >= 0 && request.value >= 0 &&
         pdnn_grid(&request, arena, &map->grid, &(struct pdnn_err){0}) == PDNN_OK)
         map->cell = map->grid.panel[0].cell;
+    pdnn_selection_close(&selection);
 }
 
 /* Whether one scale of colors can serve both maps. */
@@ -181,20 +166,19 @@ static bool is_comparable(const struct heat_map *one, const struct heat_map *oth
 
 /* The sources' maps of one family, in the same colors where they show the same. */
 static void put_family(const struct pdnn_report_page *page, size_t family, bool *any, struct pdnn_str *out) {
-    const struct pdnn_report_rows *rows = &page->rows;
     struct heat_map map[2];
     struct pdnn_arena arena = {0};
-    for (size_t s = 0; s < rows->n_sources; s++) {
-        map[s] = (struct heat_map){.source = &rows->source[s], .family = rows->axis[0].value[family]};
+    for (size_t s = 0; s < page->n_sources; s++) {
+        map[s] = (struct heat_map){.source = &page->source[s], .family = page->family[family]};
         find_grid(page, s, &arena, &map[s]);
         map[s].least = map[s].grid.least;
         map[s].greatest = map[s].grid.greatest;
     }
-    if (rows->n_sources == 2 && is_comparable(&map[0], &map[1])) {
+    if (page->n_sources == 2 && is_comparable(&map[0], &map[1])) {
         map[0].least = map[1].least = fmin(map[0].least, map[1].least);
         map[0].greatest = map[1].greatest = fmax(map[0].greatest, map[1].greatest);
     }
-    for (size_t s = 0; s < rows->n_sources; s++) {
+    for (size_t s = 0; s < page->n_sources; s++) {
         if (!map[s].cell)
             continue;
         if (!*any) {
@@ -202,14 +186,14 @@ static void put_family(const struct pdnn_report_page *page, size_t family, bool 
             pdnn_str_printf(out, "<div id=\"heat-any\" hidden></div>\n");
         }
         *any = true;
-        put_map(out, &map[s], s * rows->axis[0].n_values + family, rows->n_sources > 1);
+        put_map(out, &map[s], s * page->n_families + family, page->n_sources > 1);
     }
     pdnn_arena_finish(&arena);
 }
 
 void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_str *out) {
     bool any = false;
-    for (size_t family = 0; family < page->rows.axis[0].n_values; family++)
+    for (size_t family = 0; family < page->n_families; family++)
         put_family(page, family, &any, out);
     if (any)
         pdnn_html_section_end(out);

@@ -4,24 +4,43 @@
 
 #include "results/rows/roofline.h"
 #include "results/query/selection.h"
-#include "results/report/findings.h"
-#include "results/claims/op_times.h"
-#include "results/query/rows.h"
+#include "results/claims/claims.h"
 
+struct pdnn_report_source {
+    const char *directory;
+    const char *name;                /* the last part of its path, made distinct */
+    const char *progress;            /* what is said of a sweep that is not done, or NULL */
+    struct pdnn_selection selection; /* its rows that ended ok, and those that did not */
+    struct pdnn_ceilings *ceilings;  /* empty: none */
+    char *environment;               /* text of environment.yaml; empty: none */
+};
+
+/* A row's number is its place in `all`, also for the script. */
 struct pdnn_report_page {
-    const struct pdnn_report_request *request;
-    struct pdnn_report_rows rows;
+    const char *const *only; /* what the rows are chosen by */
+    size_t n_only;
+    struct pdnn_arena arena;
+    struct pdnn_selection all; /* of all sources, whether or not they ended ok */
+    size_t n_failed;
+    struct pdnn_report_source source[2];
+    size_t n_sources;
+    const char **family; /* in the order of their letters */
+    size_t n_families;
+    struct pdnn_selection *of_family; /* all rows of each */
     struct pdnn_report_op_times times;
     struct pdnn_comparison comparison; /* if sides.pairs */
     struct pdnn_report_sides sides;
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
     struct pdnn_report_finding *findings;
     size_t n_findings;
-    struct pdnn_selection selection[2]; /* by source */
 };
 
-/* Appends a model's label as code, with its id as what a pointer over it shows. */
-void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_rows *rows, size_t row);
+/* Appends the label of a row of any of the selections as code, with its id as what a pointer shows. */
+void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *page,
+                           const struct pdnn_selection *rows, size_t at);
+
+/* Checks all claims. */
+enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err *err);
 
 /* The roofs for the number of threads that most models of the source ran on, with the peaks of the dtypes
  * that they ran in. */

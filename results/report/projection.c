@@ -112,19 +112,20 @@ enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page
                                              struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     bool any = false;
-    for (size_t i = 0; i < page->rows.n_sources && status == PDNN_OK; i++) {
-        struct source s = {.of = &page->rows.source[i]};
+    for (size_t i = 0; i < page->n_sources && status == PDNN_OK; i++) {
+        struct source s = {.of = &page->source[i]};
         struct pdnn_err why = {0};
-        if (!page->times.present || !s.of->ceilings->count || !page->selection[i].count)
+        if (!page->times.present || !s.of->ceilings->count || !page->source[i].selection.count)
             continue;
-        choose(&s, &page->selection[i]);
+        choose(&s, &page->source[i].selection);
         enum pdnn_status made = project(&s, &why);
         if (made == PDNN_OK) {
             if (!any)
                 pdnn_html_section(out, "projection", "What other hardware would bring");
             any = true;
-            if (page->selection[i].count > MODELS_MAX)
-                pdnn_str_printf(out, "<p>From %d of %zu models.</p>\n", MODELS_MAX, page->selection[i].count);
+            if (page->source[i].selection.count > MODELS_MAX)
+                pdnn_str_printf(out, "<p>From %d of %zu models.</p>\n", MODELS_MAX,
+                                page->source[i].selection.count);
             put_speedups(out, &s);
             put_limits(out, &s);
         } else if (made != PDNN_INVALID && made != PDNN_IO) {

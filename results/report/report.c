@@ -1,14 +1,19 @@
 /* The page as a whole. */
+#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/report/report.h"
+#include "base/memory.h"
 #include "results/report/assets.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
+#include "results/store/tables.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    const struct pdnn_report_rows *rows = &page->rows;
     pdnn_str_printf(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -16,9 +21,9 @@ static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) 
         "script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>paradnn: ",
         pdnn_report_css_hash, pdnn_report_js_hash);
-    pdnn_html_text(out, rows->source[0].name);
-    pdnn_str_printf(out, rows->n_sources > 1 ? " and " : "");
-    pdnn_html_text(out, rows->n_sources > 1 ? rows->source[1].name : "");
+    pdnn_html_text(out, page->source[0].name);
+    pdnn_str_printf(out, page->n_sources > 1 ? " and " : "");
+    pdnn_html_text(out, page->n_sources > 1 ? page->source[1].name : "");
     pdnn_str_printf(out, "</title>\n<style>%s</style>\n</head>\n", pdnn_report_css);
 }
 
@@ -49,7 +54,6 @@ static void put_navigation(struct pdnn_str *out, const char *sections) {
 
 static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdnn_str *out,
                                  struct pdnn_err *err) {
-    const struct pdnn_report_rows *rows = &page->rows;
     struct pdnn_str sections = {0};
     pdnn_report_put_findings(page, &sections);
     enum pdnn_status status = pdnn_report_put_comparison(page, &sections, err);
@@ -67,16 +71,16 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     pdnn_report_put_machine(page, &sections);
     pdnn_report_put_environment(page, &sections);
     pdnn_str_printf(out, "<body>\n<header><h1>paradnn: ");
-    for (size_t s = 0; s < rows->n_sources; s++) {
+    for (size_t s = 0; s < page->n_sources; s++) {
         pdnn_str_printf(out, s ? " and " : "");
-        pdnn_html_text(out, rows->source[s].name);
+        pdnn_html_text(out, page->source[s].name);
     }
     pdnn_str_printf(out, "</h1>\n");
-    for (size_t i = 0; i < rows->n_only; i++) {
+    for (size_t i = 0; i < page->n_only; i++) {
         pdnn_str_printf(out, i ? ", " : "<p>Only rows with ");
-        pdnn_html_text(out, rows->only[i]);
+        pdnn_html_text(out, page->only[i]);
     }
-    pdnn_str_printf(out, rows->n_only ? "</p>\n" : "");
+    pdnn_str_printf(out, page->n_only ? "</p>\n" : "");
     put_navigation(out, pdnn_str_text(&sections));
     pdnn_str_printf(out, "</header>\n<main>\n");
     pdnn_str_append(out, pdnn_str_text(&sections), sections.length);
@@ -87,39 +91,74 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     return status;
 }
 
-/* Without a row that ended ok and is asked for, the selection is empty and the page says so. */
-static enum pdnn_status open_selection(struct pdnn_selection *selection, const struct pdnn_report_rows *rows,
-                                       const char *directory, struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_selection_open(selection, directory, rows->only, rows->n_only, err);
-    if (status != PDNN_INVALID || !rows->n_only)
+static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, const char *progress,
+                                    struct pdnn_err *err) {
+    const struct pdnn_results *results = &page->all.results;
+    struct pdnn_report_source *source = &page->source[s];
+    char path[PATH_MAX];
+    source->directory = results->directory[s];
+    source->name = results->name[s];
+    source->progress = progress;
+    source->ceilings = pdnn_alloc(1, sizeof *source->ceilings);
+    pdnn_selection_part(&page->all, results->results, source->name, &source->selection);
+    pdnn_selection_leave_failed(&source->selection);
+    page->n_failed += source->selection.left_out;
+    page->n_sources++;
+    if (pdnn_environment_read(source->directory, &source->environment, err) != PDNN_OK)
+        return err->status;
+    if (!source->environment)
+        source->environment = pdnn_alloc(1, 1);
+    if (snprintf(path, sizeof path, "%s/ceilings.csv", source->directory) >= PATH_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", source->directory);
+    /* What was imported has no roofs. */
+    return access(path, F_OK) == 0 ? pdnn_ceilings_read(path, NULL, source->ceilings, err) : PDNN_OK;
+}
+
+static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pdnn_report_request *request,
+                                  struct pdnn_err *err) {
+    const size_t n = request->n_directories;
+    struct pdnn_selection *all = &page->all;
+    enum pdnn_status status =
+        pdnn_selection_read(all, request->directories, n, request->only, request->n_only, err);
+    if (status == PDNN_OK && !all->count)
+        status =
+            pdnn_fail(err, PDNN_INVALID, "%s/results.csv has no rows to report", request->directories[0]);
+    for (size_t s = 0; s < n && status == PDNN_OK; s++)
+        status = open_source(page, s, request->progress[s], err);
+    if (status != PDNN_OK)
         return status;
-    status = pdnn_selection_open(selection, directory, NULL, 0, err);
-    selection->count = 0;
-    return status;
+    page->n_families = pdnn_selection_distinct(all, all->family, &page->arena, &page->family, NULL);
+    page->of_family = pdnn_arena_alloc(&page->arena, page->n_families, sizeof *page->of_family);
+    for (size_t f = 0; f < page->n_families; f++)
+        pdnn_selection_part(all, all->family, page->family[f], &page->of_family[f]);
+    status = pdnn_report_op_times_read(all, &page->times, err);
+    if (status == PDNN_OK)
+        status = pdnn_report_comparison_open(page, err);
+    return status == PDNN_OK ? pdnn_report_find(page, err) : status;
+}
+
+static void close_page(struct pdnn_report_page *page) {
+    pdnn_report_comparison_close(page);
+    pdnn_report_op_times_finish(&page->times);
+    for (size_t f = 0; f < page->n_families; f++)
+        pdnn_selection_close(&page->of_family[f]);
+    for (size_t s = 0; s < page->n_sources; s++) {
+        pdnn_selection_close(&page->source[s].selection);
+        free(page->source[s].ceilings);
+        free(page->source[s].environment);
+    }
+    pdnn_selection_close(&page->all);
+    pdnn_arena_finish(&page->arena);
 }
 
 enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct pdnn_str *html,
                              struct pdnn_err *err) {
-    struct pdnn_report_page page = {.request = request};
-    enum pdnn_status status = pdnn_report_rows_read(&page.rows, request, err);
-    if (status != PDNN_OK)
-        return status;
-    status = pdnn_report_op_times_read(&page.rows, &page.times, err);
-    if (status == PDNN_OK)
-        status = pdnn_report_comparison_open(&page, err);
-    if (status == PDNN_OK)
-        status =
-            pdnn_report_findings(&page.rows, &page.times, &page.sides, &page.findings, &page.n_findings, err);
-    for (size_t s = 0; s < page.rows.n_sources && status == PDNN_OK; s++)
-        status = open_selection(&page.selection[s], &page.rows, request->directories[s], err);
+    struct pdnn_report_page page = {.only = request->only, .n_only = request->n_only};
+    enum pdnn_status status = open_page(&page, request, err);
     if (status == PDNN_OK) {
         put_head(&page, html);
         status = put_body(&page, html, err);
     }
-    pdnn_report_comparison_close(&page);
-    for (size_t s = 0; s < page.rows.n_sources; s++)
-        pdnn_selection_close(&page.selection[s]);
-    pdnn_report_op_times_finish(&page.times);
-    pdnn_report_rows_finish(&page.rows);
+    close_page(&page);
     return status;
 }

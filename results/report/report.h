@@ -6,11 +6,18 @@
 
 #include "base/err.h"
 #include "base/str.h"
-#include "results/query/rows.h"
 
 #include <stddef.h>
 
 enum { PDNN_REPORT_SOURCES_MAX = 2 };
+
+struct pdnn_report_request {
+    const char *const *directories; /* one or two */
+    size_t n_directories;
+    const char *const *only; /* which rows, as in results/query/select.h */
+    size_t n_only;
+    const char *progress[PDNN_REPORT_SOURCES_MAX]; /* what is said of a sweep that is not done, or NULL */
+};
 
 /* Appends the page about these result directories. results.csv must be there; ceilings.csv, ops.csv and
  * environment.yaml add roofs and sections where they are. PDNN_INVALID names the file and what is wrong. */

@@ -20,48 +20,49 @@ struct picture {
     struct pdnn_html_scale x, y;
 };
 
-static bool is_point(const struct picture *p, size_t row) {
-    const struct pdnn_report_row *r = &p->page->rows.row[row];
-    return r->source == p->source && r->is_ok && r->number[PDNN_REPORT_INTENSITY] > 0 &&
-           r->number[PDNN_REPORT_GFLOPS] > 0;
+static const struct pdnn_selection *rows_of(const struct picture *p) {
+    return &p->page->source[p->source].selection;
 }
 
-/* The thread count of most rows. An axis has it where it varies. */
+static bool is_point(const struct picture *p, size_t at) {
+    return pdnn_selection_value(rows_of(p), at, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE) > 0 &&
+           pdnn_selection_value(rows_of(p), at, PDNN_RESULT_GFLOPS) > 0;
+}
+
+/* The thread count of most models. */
 static int64_t usual_threads(const struct picture *p) {
-    const struct pdnn_report_rows *rows = &p->page->rows;
-    const struct pdnn_report_axis *axis = pdnn_report_axis_find(rows, "threads");
+    const struct pdnn_selection *rows = rows_of(p);
+    const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS);
+    struct pdnn_arena arena = {0};
+    const char **value;
     int64_t threads = 1;
-    size_t most = 0;
-    if (!axis) {
-        pdnn_parse_i64(pdnn_report_setting(rows, rows->source[p->source].first_row, PDNN_SETTING_THREADS),
-                       &threads);
-        return threads;
-    }
-    for (size_t v = 0; v < axis->n_values; v++) {
+    size_t most = 0, n_values = pdnn_selection_distinct(rows, column, &arena, &value, NULL);
+    for (size_t v = 0; v < n_values; v++) {
         size_t count = 0;
-        int64_t value;
-        for (size_t r = 0; r < rows->n_rows; r++)
-            count += is_point(p, r) && axis->of_row[r] == v;
-        if (count > most && pdnn_parse_i64(axis->value[v], &value)) {
+        int64_t number;
+        for (size_t at = 0; at < rows->count; at++)
+            count += strcmp(pdnn_selection_get(rows, at, column), value[v]) == 0;
+        if (count > most && pdnn_parse_i64(value[v], &number)) {
             most = count;
-            threads = value;
+            threads = number;
         }
     }
+    pdnn_arena_finish(&arena);
     return threads;
 }
 
 /* The dtypes that models ran in decide which peaks are drawn; f32 where the table does not say. */
 static void find_dtypes(struct picture *p) {
-    const struct pdnn_report_rows *rows = &p->page->rows;
-    const struct pdnn_report_source *source = &rows->source[p->source];
-    const struct pdnn_report_axis *axis = pdnn_report_axis_find(rows, "dtype");
+    const struct pdnn_selection *rows = rows_of(p);
+    const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE);
+    bool used[PDNN_DTYPE_COUNT] = {false};
+    for (size_t at = 0; at < rows->count; at++) {
+        const char *name = pdnn_selection_get(rows, at, column);
+        for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
+            used[k] = used[k] || strcmp(*name ? name : "f32", pdnn_dtype_name(k)) == 0;
+    }
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
-        const char *name = pdnn_dtype_name(k);
-        const char *only = pdnn_report_setting(rows, source->first_row, PDNN_SETTING_DTYPE);
-        bool used = !axis && strcmp(*only ? only : "f32", name) == 0;
-        for (size_t v = 0; axis && v < axis->n_values; v++)
-            used = used || strcmp(axis->value[v], name) == 0;
-        if (!used)
+        if (!used[k])
             p->roofs.peak_gflops[k] = 0;
         p->peak_gflops = fmax(p->peak_gflops, p->roofs.peak_gflops[k]);
     }
@@ -69,16 +70,16 @@ static void find_dtypes(struct picture *p) {
 
 static void choose_scales(struct picture *p) {
     double xmin = INFINITY, xmax = 0, ymin = INFINITY, ymax = p->peak_gflops;
-    const struct pdnn_report_rows *rows = &p->page->rows;
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        if (!is_point(p, r))
+    for (size_t at = 0; at < rows_of(p)->count; at++) {
+        double x = pdnn_selection_value(rows_of(p), at, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
+        double y = pdnn_selection_value(rows_of(p), at, PDNN_RESULT_GFLOPS);
+        if (!is_point(p, at))
             continue;
-        const double *number = rows->row[r].number;
         p->n_points++;
-        xmin = fmin(xmin, number[PDNN_REPORT_INTENSITY]);
-        xmax = fmax(xmax, number[PDNN_REPORT_INTENSITY]);
-        ymin = fmin(ymin, number[PDNN_REPORT_GFLOPS]);
-        ymax = fmax(ymax, number[PDNN_REPORT_GFLOPS]);
+        xmin = fmin(xmin, x);
+        xmax = fmax(xmax, x);
+        ymin = fmin(ymin, y);
+        ymax = fmax(ymax, y);
     }
     for (size_t i = 0; i < p->roofs.n_levels && p->peak_gflops > 0; i++) {
         xmin = fmin(xmin, p->peak_gflops / p->roofs.level[i].gbs / 4);
@@ -147,22 +148,23 @@ static const struct shape {
 };
 
 static void put_points(struct pdnn_str *out, const struct picture *p) {
-    const struct pdnn_report_rows *rows = &p->page->rows;
+    const struct pdnn_selection *rows = rows_of(p);
     pdnn_str_printf(out, "<g class=\"cloud\">");
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
         bool any = false;
-        for (size_t r = 0; r < rows->n_rows; r++) {
-            const double *number = rows->row[r].number;
-            if (!is_point(p, r) ||
-                strcmp(pdnn_report_word_text(rows, &rows->row[r], PDNN_REPORT_BOUND), shapes[k].bound) != 0)
+        for (size_t at = 0; at < rows->count; at++) {
+            if (!is_point(p, at) ||
+                strcmp(pdnn_selection_word(rows, at, PDNN_RESULT_BOUND), shapes[k].bound) != 0)
                 continue;
+            double x = pdnn_selection_value(rows, at, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
             if (!any)
                 pdnn_str_printf(out, "<path class=\"%s\" d=\"", shapes[k].css);
             any = true;
             pdnn_str_printf(out, "M");
-            pdnn_html_pixel(out, pdnn_html_scale_at(&p->x, number[PDNN_REPORT_INTENSITY]));
+            pdnn_html_pixel(out, pdnn_html_scale_at(&p->x, x));
             pdnn_str_printf(out, " ");
-            pdnn_html_pixel(out, pdnn_html_scale_at(&p->y, number[PDNN_REPORT_GFLOPS]));
+            pdnn_html_pixel(out,
+                            pdnn_html_scale_at(&p->y, pdnn_selection_value(rows, at, PDNN_RESULT_GFLOPS)));
             pdnn_str_printf(out, "%s", shapes[k].dot);
         }
         pdnn_str_printf(out, any ? "\"/>\n" : "");
@@ -189,13 +191,13 @@ static void put_legend(struct pdnn_str *out, const struct picture *p) {
 struct pdnn_report_roofs pdnn_report_find_roofs(const struct pdnn_report_page *page, size_t source) {
     struct picture p = {.page = page, .source = source};
     int64_t threads = usual_threads(&p);
-    pdnn_roofs_init(&p.roofs, page->rows.source[source].ceilings, threads);
+    pdnn_roofs_init(&p.roofs, page->source[source].ceilings, threads);
     find_dtypes(&p);
     return (struct pdnn_report_roofs){p.roofs, threads};
 }
 
 void pdnn_report_put_roofline(const struct pdnn_report_page *page, size_t source, struct pdnn_str *out) {
-    const struct pdnn_report_source *from = &page->rows.source[source];
+    const struct pdnn_report_source *from = &page->source[source];
     struct picture p = {.page = page, .source = source};
     struct pdnn_str title = {0}, attributes = {0}, caption = {0};
     char id[32];

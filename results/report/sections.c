@@ -34,22 +34,21 @@ static void put_roof_row(struct pdnn_str *out, const char *source, const struct 
 void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_str *out) {
     static const char *const titles[] = {"source", "kind", "pattern",     "of", "threads",
                                          "value",  "unit", "repetitions", NULL};
-    const struct pdnn_report_rows *rows = &page->rows;
     pdnn_html_section(out, "machine", "Machine and roofs");
-    for (size_t s = 0; s < rows->n_sources; s++) {
+    for (size_t s = 0; s < page->n_sources; s++) {
         static const struct {
             const char *key, *label;
         } facts[] = {{"cpu", "processor"},       {"isa", "instruction sets"},  {"cores_usable", "cores"},
                      {"memory_bytes", "memory"}, {"backend_onednn", "oneDNN"}, {"written_utc", "measured"}};
         pdnn_str_printf(out, "<p><b>");
-        pdnn_html_text(out, rows->source[s].name);
+        pdnn_html_text(out, page->source[s].name);
         pdnn_str_printf(out, "</b>");
         for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
             struct pdnn_str value = {0};
             char text[PDNN_UNIT_TEXT];
             double bytes;
             bool is_bytes = strstr(facts[i].key, "_bytes") != NULL;
-            pdnn_environment_value(pdnn_str_text(&rows->source[s].environment), facts[i].key, &value);
+            pdnn_environment_value(page->source[s].environment, facts[i].key, &value);
             if (value.length) {
                 pdnn_str_printf(out, "; %s: ", facts[i].label);
                 pdnn_html_text(out, is_bytes && pdnn_parse_double(value.text, &bytes)
@@ -62,10 +61,10 @@ void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_st
     }
     pdnn_str_printf(out, "<details><summary>All roofs</summary>");
     pdnn_html_table(out, "roofs", "Medians of repetitions, with the smallest and the largest.", titles);
-    for (size_t s = 0; s < rows->n_sources; s++) {
-        const struct pdnn_ceilings *ceilings = rows->source[s].ceilings;
+    for (size_t s = 0; s < page->n_sources; s++) {
+        const struct pdnn_ceilings *ceilings = page->source[s].ceilings;
         for (size_t i = 0; i < ceilings->count; i++)
-            put_roof_row(out, rows->source[s].name, &ceilings->row[i]);
+            put_roof_row(out, page->source[s].name, &ceilings->row[i]);
     }
     pdnn_html_table_end(out);
     pdnn_str_printf(out, "</details>\n");
@@ -74,15 +73,16 @@ void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_st
 
 enum { STATIC_ROWS = 100 };
 
-static void put_model_row(struct pdnn_str *out, const struct pdnn_report_rows *rows,
-                          const struct pdnn_report_row *row) {
+static void put_model_row(struct pdnn_str *out, const struct pdnn_report_page *page, size_t row) {
+    const struct pdnn_selection *all = &page->all;
+    const bool is_ok = pdnn_selection_is_ok(all, row);
     char time[PDNN_UNIT_TEXT];
     pdnn_str_printf(out, "<tr><td>");
-    pdnn_report_put_model(out, rows, (size_t)(row - rows->row));
+    pdnn_report_put_model(out, page, all, row);
     pdnn_str_printf(out, "</td><td class=\"number\">");
-    if (row->is_ok) {
-        double half = pdnn_report_half_pct(row);
-        pdnn_html_text(out, pdnn_format_ns(time, row->number[PDNN_REPORT_TIME_NS]));
+    if (is_ok) {
+        double half = pdnn_selection_half_pct(all, row);
+        pdnn_html_text(out, pdnn_format_ns(time, pdnn_selection_step_ns(all, row)));
         if (isfinite(half)) {
             pdnn_str_printf(out, " \xc2\xb1 ");
             pdnn_html_number(out, half, 2, "");
@@ -90,24 +90,44 @@ static void put_model_row(struct pdnn_str *out, const struct pdnn_report_rows *r
         }
     }
     pdnn_str_printf(out, "</td><td class=\"number\">");
-    pdnn_html_number(out, row->number[PDNN_REPORT_GFLOPS], 4, "");
+    pdnn_html_number(out, pdnn_selection_value(all, row, PDNN_RESULT_GFLOPS), 4, "");
     pdnn_str_printf(out, "</td><td class=\"number\">");
-    pdnn_html_number(out, row->number[PDNN_REPORT_PCT_OF_ROOF], 3, "");
+    pdnn_html_number(out, pdnn_selection_value(all, row, PDNN_RESULT_PCT_OF_ROOF), 3, "");
     pdnn_str_printf(out, "</td>");
-    pdnn_html_cell(out, row->is_ok ? pdnn_report_word_text(rows, row, PDNN_REPORT_BOUND)
-                                   : pdnn_report_word_text(rows, row, PDNN_REPORT_STATUS));
-    pdnn_html_cell(out, pdnn_report_word_text(rows, row, PDNN_REPORT_FLAGS));
+    pdnn_html_cell(out, pdnn_selection_word(all, row, is_ok ? PDNN_RESULT_BOUND : PDNN_RESULT_STATUS));
+    pdnn_html_cell(out, pdnn_selection_word(all, row, PDNN_RESULT_ROW_FLAGS));
     pdnn_str_printf(out, "</tr>\n");
 }
 
+static bool has_part(const char *id, const char *part, size_t length) {
+    for (const char *at = strpbrk(id, "/,"); at; at = strpbrk(at + 1, ",")) {
+        if (strncmp(at + 1, part, length) == 0 && (at[1 + length] == ',' || !at[1 + length]))
+            return true;
+    }
+    return false;
+}
+
+/* The parts that the ids of all rows share, "input=2000, threads=2". */
+static void find_shared(const struct pdnn_selection *rows, struct pdnn_str *out) {
+    const char *at = strchr(pdnn_selection_get(rows, 0, rows->id), '/');
+    for (size_t length; at && *at; at += 1 + length) {
+        length = strcspn(at + 1, ",");
+        size_t r = 0;
+        while (r < rows->count && has_part(pdnn_selection_get(rows, r, rows->id), at + 1, length))
+            r++;
+        if (r == rows->count && length)
+            pdnn_str_printf(out, "%s%.*s", out->length ? ", " : "", (int)length, at + 1);
+    }
+}
+
 /* What the table's names leave out. */
-static void put_shared(struct pdnn_str *out, const struct pdnn_report_rows *rows) {
-    for (size_t family = 0; family < rows->axis[0].n_values; family++) {
+static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page) {
+    for (size_t family = 0; family < page->n_families; family++) {
         struct pdnn_str shared = {0};
-        pdnn_report_shared(rows, family, &shared);
+        find_shared(&page->of_family[family], &shared);
         if (shared.length) {
             pdnn_str_printf(out, "<p class=\"shared\">All ");
-            pdnn_html_text(out, rows->axis[0].value[family]);
+            pdnn_html_text(out, page->family[family]);
             pdnn_str_printf(out, ": <code>");
             pdnn_html_text(out, pdnn_str_text(&shared));
             pdnn_str_printf(out, "</code></p>\n");
@@ -118,22 +138,21 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_rows *rows
 
 void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str *out) {
     static const char *const titles[] = {"model", "step", "GFLOP/s", "% of roof", "bound", "flags", NULL};
-    const struct pdnn_report_rows *rows = &page->rows;
-    size_t shown = rows->n_rows < STATIC_ROWS ? rows->n_rows : STATIC_ROWS;
+    const size_t n_rows = page->all.count, shown = n_rows < STATIC_ROWS ? n_rows : STATIC_ROWS;
     char caption[128];
     pdnn_html_section(out, "models", "Models");
     pdnn_str_printf(out, "<div id=\"filters\" hidden></div>\n");
-    for (size_t s = 0; s < rows->n_sources; s++) {
-        if (rows->source[s].n_rows)
+    for (size_t s = 0; s < page->n_sources; s++) {
+        if (page->source[s].selection.count + page->source[s].selection.left_out)
             pdnn_report_put_roofline(page, s, out);
     }
     snprintf(caption, sizeof caption, "%s%zu of %zu models, in the order of the tables.",
-             shown < rows->n_rows ? "The first " : "", shown, rows->n_rows);
-    put_shared(out, rows);
+             shown < n_rows ? "The first " : "", shown, n_rows);
+    put_shared(out, page);
     pdnn_str_printf(out, "<div id=\"table\">");
     pdnn_html_table(out, "models", caption, titles);
     for (size_t r = 0; r < shown; r++)
-        put_model_row(out, rows, &rows->row[r]);
+        put_model_row(out, page, r);
     pdnn_html_table_end(out);
     pdnn_str_printf(out, "</div>\n");
     pdnn_html_section_end(out);
@@ -141,9 +160,9 @@ void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str
 
 void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdnn_str *out) {
     bool any = false;
-    for (size_t s = 0; s < page->rows.n_sources; s++) {
-        const struct pdnn_report_source *source = &page->rows.source[s];
-        if (!source->environment.length)
+    for (size_t s = 0; s < page->n_sources; s++) {
+        const struct pdnn_report_source *source = &page->source[s];
+        if (!*source->environment)
             continue;
         if (!any)
             pdnn_html_section(out, "environment", "Environment");
@@ -151,7 +170,7 @@ void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdn
         pdnn_str_printf(out, "<details><summary>");
         pdnn_html_text(out, source->name);
         pdnn_str_printf(out, "</summary><pre>");
-        for (const char *line = source->environment.text; *line;
+        for (const char *line = source->environment; *line;
              line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
             struct pdnn_str text = {0};
             pdnn_str_append(&text, line, strcspn(line, "\n"));

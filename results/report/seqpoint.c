@@ -162,8 +162,8 @@ enum pdnn_status pdnn_report_put_epochs(const struct pdnn_report_page *page, str
                                         struct pdnn_err *err) {
     struct pdnn_str section = {0};
     enum pdnn_status status = PDNN_OK;
-    for (size_t s = 0; s < page->rows.n_sources && status == PDNN_OK; s++)
-        status = put_source(&section, &page->rows.source[s], s, err);
+    for (size_t s = 0; s < page->n_sources && status == PDNN_OK; s++)
+        status = put_source(&section, &page->source[s], s, err);
     if (section.length) {
         pdnn_html_section(out, "epoch", "An epoch by its lengths");
         pdnn_str_append(out, pdnn_str_text(&section), section.length);

@@ -11,65 +11,82 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t count_word(const struct pdnn_report_rows *rows, size_t source, enum pdnn_report_word word,
+static size_t count_word(const struct pdnn_selection *rows, enum pdnn_result_column column,
                          const char *text) {
     size_t count = 0;
-    for (size_t r = 0; r < rows->n_rows; r++)
-        count += rows->row[r].source == source && rows->row[r].is_ok &&
-                 strcmp(pdnn_report_word_text(rows, &rows->row[r], word), text) == 0;
+    for (size_t at = 0; at < rows->count; at++)
+        count += strcmp(pdnn_selection_word(rows, at, column), text) == 0;
     return count;
 }
 
-static size_t count_flag(const struct pdnn_report_rows *rows, size_t source, const char *flag) {
+static size_t count_flag(const struct pdnn_selection *rows, const char *flag) {
     size_t count = 0;
-    for (size_t r = 0; r < rows->n_rows; r++)
-        count += rows->row[r].source == source && rows->row[r].is_ok &&
-                 strstr(pdnn_report_word_text(rows, &rows->row[r], PDNN_REPORT_FLAGS), flag) != NULL;
+    for (size_t at = 0; at < rows->count; at++)
+        count += strstr(pdnn_selection_word(rows, at, PDNN_RESULT_ROW_FLAGS), flag) != NULL;
     return count;
 }
 
-/* The values of the rows that ended ok, sorted, and the rows with the least and the greatest. */
+/* The values of rows, sorted, and the rows with the least and the greatest. */
 struct values {
     double *value;
     size_t n, least, greatest;
 };
 
-typedef double value_of_row(const struct pdnn_report_row *row);
+typedef double value_of_row(const struct pdnn_selection *rows, size_t at);
 
-static double peak_of(const struct pdnn_report_row *row) {
-    return row->number[PDNN_REPORT_PCT_OF_PEAK];
+static double peak_of(const struct pdnn_selection *rows, size_t at) {
+    return pdnn_selection_value(rows, at, PDNN_RESULT_PCT_OF_PEAK);
 }
 
-static double roof_of(const struct pdnn_report_row *row) {
-    return row->number[PDNN_REPORT_PCT_OF_ROOF];
+static double roof_of(const struct pdnn_selection *rows, size_t at) {
+    return pdnn_selection_value(rows, at, PDNN_RESULT_PCT_OF_ROOF);
 }
 
-static struct values collect(const struct pdnn_report_rows *rows, size_t source, value_of_row *of_row,
-                             double *room) {
+static struct values collect(const struct pdnn_selection *rows, value_of_row *of_row, double *room) {
     struct values found = {.value = room};
-    for (size_t r = 0; r < rows->n_rows; r++) {
-        double value = of_row(&rows->row[r]);
-        if (rows->row[r].source != source || !rows->row[r].is_ok || !isfinite(value))
+    for (size_t at = 0; at < rows->count; at++) {
+        double value = of_row(rows, at);
+        if (!isfinite(value))
             continue;
-        if (!found.n || value < of_row(&rows->row[found.least]))
-            found.least = r;
-        if (!found.n || value > of_row(&rows->row[found.greatest]))
-            found.greatest = r;
+        if (!found.n || value < of_row(rows, found.least))
+            found.least = at;
+        if (!found.n || value > of_row(rows, found.greatest))
+            found.greatest = at;
         found.value[found.n++] = value;
     }
     pdnn_sort(found.value, found.n);
     return found;
 }
 
-void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_rows *rows, size_t row) {
+/* What tells a row from others of its source, "fc nodes=256 batch=4": the family if there are several, and
+ * the keys that vary within it. The script has the same names. */
+static void put_label(struct pdnn_str *out, const struct pdnn_report_page *page,
+                      const struct pdnn_selection *rows, size_t at) {
+    const struct pdnn_results *results = &rows->results;
     struct pdnn_str label = {0};
-    pdnn_report_label(rows, row, &label);
-    pdnn_str_printf(out, "<code title=\"");
-    pdnn_html_text(out, rows->row[row].id);
-    pdnn_str_printf(out, "\">");
-    pdnn_html_text(out, pdnn_str_text(&label));
-    pdnn_str_printf(out, "</code>");
+    size_t f = 0;
+    while (strcmp(page->family[f], pdnn_selection_get(rows, at, rows->family)) != 0)
+        f++;
+    if (page->n_families > 1)
+        pdnn_str_printf(&label, "%s", page->family[f]);
+    for (int column = results->first_key; column < results->end_key; column++) {
+        bool varies = page->all.key[column].values && page->of_family[f].key[column].varies;
+        const char *value = pdnn_selection_get(rows, at, column);
+        if (column != results->results && varies && *value)
+            pdnn_str_printf(&label, "%s%s=%s", label.length ? " " : "", pdnn_results_name(results, column),
+                            value);
+    }
+    pdnn_html_text(out, label.length ? label.text : pdnn_selection_get(rows, at, rows->id));
     pdnn_str_finish(&label);
+}
+
+void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *page,
+                           const struct pdnn_selection *rows, size_t at) {
+    pdnn_str_printf(out, "<code title=\"");
+    pdnn_html_text(out, pdnn_selection_get(rows, at, rows->id));
+    pdnn_str_printf(out, "\">");
+    put_label(out, page, rows, at);
+    pdnn_str_printf(out, "</code>");
 }
 
 static void put_number(struct pdnn_str *out, double value, int digits, const char *unit) {
@@ -80,7 +97,7 @@ static void put_number(struct pdnn_str *out, double value, int digits, const cha
 static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *source, const char *key,
                      const char *unit, const char **between) {
     struct pdnn_str value = {0};
-    pdnn_environment_value(pdnn_str_text(&source->environment), key, &value);
+    pdnn_environment_value(source->environment, key, &value);
     if (value.length) {
         pdnn_str_printf(out, "%s", *between);
         pdnn_html_text(out, value.text);
@@ -91,23 +108,18 @@ static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *sour
 }
 
 /* The library of a source's rows; "" where they have several. */
-static const char *backend_of(const struct pdnn_report_rows *rows, size_t s) {
-    size_t first = rows->source[s].first_row;
-    const char *backend = pdnn_report_setting(rows, first, PDNN_SETTING_BACKEND);
-    for (size_t r = first; r < first + rows->source[s].n_rows; r++) {
-        if (strcmp(pdnn_report_setting(rows, r, PDNN_SETTING_BACKEND), backend) != 0)
-            return "";
-    }
-    return backend;
+static const char *backend_of(const struct pdnn_selection *rows) {
+    const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
+    return column >= 0 && rows->count && !rows->key[column].varies ? pdnn_selection_get(rows, 0, column) : "";
 }
 
 /* "AMD EPYC, 2 cores, oneDNN 2.6.3, f32 528 GFLOP/s, DRAM 86 GB/s" */
 static void put_platform(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s) {
-    const struct pdnn_report_source *source = &page->rows.source[s];
+    const struct pdnn_report_source *source = &page->source[s];
     struct pdnn_report_roofs roofs = pdnn_report_find_roofs(page, s);
     const char *between = ": ";
     char library[64];
-    snprintf(library, sizeof library, "backend_%.40s", backend_of(&page->rows, s));
+    snprintf(library, sizeof library, "backend_%.40s", backend_of(&source->selection));
     put_fact(out, source, "cpu", "", &between);
     put_fact(out, source, "cores_usable", " cores", &between);
     put_fact(out, source, library, "", &between);
@@ -127,15 +139,12 @@ static void put_platform(struct pdnn_str *out, const struct pdnn_report_page *pa
     }
 }
 
-/* "12 to 88 %, median 60 %" and what this is of, with the model that stands out. */
-static void put_range(struct pdnn_str *out, const struct pdnn_report_rows *rows, const struct values *values,
-                      const char *of, size_t model) {
+/* "12 to 88 %, median 60 %" and what this is of. */
+static void put_range(struct pdnn_str *out, const struct values *values, const char *of) {
     put_number(out, values->value[0], 3, " to ");
     put_number(out, values->value[values->n - 1], 3, " %, median ");
     put_number(out, pdnn_quantile_sorted(values->value, values->n, 0.5), 3, " %");
     pdnn_str_printf(out, " %s: ", of);
-    pdnn_report_put_model(out, rows, model);
-    pdnn_str_printf(out, ".</li>\n");
 }
 
 /* What is said of the values of all rows, and which of the two models at the ends is named. */
@@ -149,38 +158,37 @@ static const struct {
 };
 
 static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s, double *room) {
-    const struct pdnn_report_rows *rows = &page->rows;
-    const struct pdnn_report_source *source = &rows->source[s];
-    size_t n_ok = 0;
-    for (size_t r = 0; r < rows->n_rows; r++)
-        n_ok += rows->row[r].source == s && rows->row[r].is_ok;
+    const struct pdnn_report_source *source = &page->source[s];
+    const struct pdnn_selection *rows = &source->selection;
+    const size_t n_rows = rows->count + rows->left_out;
     pdnn_str_printf(out, "<li><b>");
     pdnn_html_text(out, source->name);
     pdnn_str_printf(out, "</b>");
     put_platform(out, page, s);
     pdnn_str_printf(
         out, "<ul><li>%zu of %zu models ended ok: %zu are bound by compute, %zu by memory, %zu by overhead.",
-        n_ok, source->n_rows, count_word(rows, s, PDNN_REPORT_BOUND, "compute"),
-        count_word(rows, s, PDNN_REPORT_BOUND, "memory"), count_word(rows, s, PDNN_REPORT_BOUND, "overhead"));
-    pdnn_str_printf(out,
-                    n_ok < source->n_rows ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
-    if (page->request->progress[s]) {
+        rows->count, n_rows, count_word(rows, PDNN_RESULT_BOUND, "compute"),
+        count_word(rows, PDNN_RESULT_BOUND, "memory"), count_word(rows, PDNN_RESULT_BOUND, "overhead"));
+    pdnn_str_printf(out, rows->left_out ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
+    if (source->progress) {
         pdnn_str_printf(out, "<li>");
-        pdnn_html_text(out, page->request->progress[s]);
+        pdnn_html_text(out, source->progress);
         pdnn_str_printf(out, ".</li>\n");
     }
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        struct values found = collect(rows, s, ranges[i].of_row, room);
+        struct values found = collect(rows, ranges[i].of_row, room);
         if (!found.n)
             continue;
         pdnn_str_printf(out, "<li>%s ", ranges[i].says);
-        put_range(out, rows, &found, ranges[i].of, ranges[i].names_greatest ? found.greatest : found.least);
+        put_range(out, &found, ranges[i].of);
+        pdnn_report_put_model(out, page, rows, ranges[i].names_greatest ? found.greatest : found.least);
+        pdnn_str_printf(out, ".</li>\n");
     }
-    struct values found = collect(rows, s, pdnn_report_half_pct, room);
+    struct values found = collect(rows, pdnn_selection_half_pct, room);
     if (found.n) {
         pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");
         put_number(out, pdnn_quantile_sorted(found.value, found.n, 0.5), 2, " %");
-        pdnn_str_printf(out, "; %zu models are noisy.</li>\n", count_flag(rows, s, "noisy"));
+        pdnn_str_printf(out, "; %zu models are noisy.</li>\n", count_flag(rows, "noisy"));
     }
     pdnn_str_printf(out, "</ul></li>\n");
 }
@@ -189,10 +197,9 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
 static void put_finding_rows(const struct pdnn_report_page *page, size_t first, size_t end,
                              const char *caption, struct pdnn_str *out) {
     static const char *const words[PDNN_VERDICT_COUNT] = {"yes", "no", "unknown"};
-    const struct pdnn_report_rows *rows = &page->rows;
     const char *const one[] = {"no.", "published observation", "here", "why", NULL};
     const char *const two[] = {"no.", "published observation", "source", "here", "why", NULL};
-    pdnn_html_table(out, "findings", caption, rows->n_sources > 1 ? two : one);
+    pdnn_html_table(out, "findings", caption, page->n_sources > 1 ? two : one);
     for (size_t i = first; i < end; i++) {
         const struct pdnn_report_finding *finding = &page->findings[i];
         pdnn_str_printf(out, "<tr><td>");
@@ -200,9 +207,9 @@ static void put_finding_rows(const struct pdnn_report_page *page, size_t first, 
             pdnn_str_printf(out, "%d", finding->number);
         pdnn_str_printf(out, "</td>");
         pdnn_html_cell(out, finding->claim);
-        if (rows->n_sources > 1)
+        if (page->n_sources > 1)
             pdnn_html_cell(out,
-                           finding->source == PDNN_REPORT_BOTH ? "both" : rows->source[finding->source].name);
+                           finding->source == PDNN_REPORT_BOTH ? "both" : page->source[finding->source].name);
         pdnn_str_printf(out, "<td class=\"%s\">%s</td><td>", words[finding->verdict],
                         pdnn_verdict_name(finding->verdict));
         pdnn_html_text(out, finding->sentence);
@@ -216,14 +223,13 @@ static void put_finding_rows(const struct pdnn_report_page *page, size_t first, 
 }
 
 void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    const struct pdnn_report_rows *rows = &page->rows;
-    double *room = pdnn_alloc(rows->n_rows + 1, sizeof *room);
+    double *room = pdnn_alloc(page->all.count + 1, sizeof *room);
     size_t told = 0;
     while (told < page->n_findings && page->findings[told].verdict != PDNN_CANNOT_BE_TOLD)
         told++;
     pdnn_html_section(out, "findings", "Findings");
     pdnn_str_printf(out, "<ul>");
-    for (size_t s = 0; s < rows->n_sources; s++)
+    for (size_t s = 0; s < page->n_sources; s++)
         put_summary(out, page, s, room);
     free(room);
     pdnn_str_printf(out, "</ul>\n");

@@ -138,8 +138,8 @@ static enum pdnn_status put_family(struct pdnn_str *out, struct pdnn_fit_request
 }
 
 static enum pdnn_status put_source(struct pdnn_str *out, const struct pdnn_report_source *source,
-                                   const struct pdnn_selection *selection, size_t *number,
-                                   struct pdnn_err *err) {
+                                   size_t *number, struct pdnn_err *err) {
+    const struct pdnn_selection *selection = &source->selection;
     struct pdnn_arena arena = {0};
     struct pdnn_fit_request request = {.selection = selection, .what = pdnn_selection_utilization(selection)};
     const char *const *families = NULL;
@@ -165,8 +165,8 @@ enum pdnn_status pdnn_report_put_weights(const struct pdnn_report_page *page, st
     enum pdnn_status status = PDNN_OK;
     size_t number = 0;
     pdnn_html_section(out, "weights", "What decides utilization");
-    for (size_t s = 0; s < page->rows.n_sources && status == PDNN_OK; s++)
-        status = put_source(out, &page->rows.source[s], &page->selection[s], &number, err);
+    for (size_t s = 0; s < page->n_sources && status == PDNN_OK; s++)
+        status = put_source(out, &page->source[s], &number, err);
     pdnn_html_section_end(out);
     return status;
 }

@@ -112,9 +112,8 @@ static void append_plain(struct pdnn_str *out, const char *value) {
     }
 }
 
-/* *text is NULL if the file does not exist. */
-static enum pdnn_status read_environment(const char *directory, char path[PATH_MAX], char **text,
-                                         struct pdnn_err *err) {
+enum pdnn_status pdnn_environment_read(const char *directory, char **text, struct pdnn_err *err) {
+    char path[PATH_MAX];
     struct stat info;
     *text = NULL;
     enum pdnn_status status = environment_path(directory, path, err);
@@ -127,9 +126,9 @@ static enum pdnn_status read_environment(const char *directory, char path[PATH_M
 
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err) {
-    char path[PATH_MAX], *text;
+    char *text;
     struct pdnn_str before = {0}, now = {0};
-    enum pdnn_status status = read_environment(directory, path, &text, err);
+    enum pdnn_status status = pdnn_environment_read(directory, &text, err);
     if (status != PDNN_OK || !text)
         return status;
     for (size_t i = 0; status == PDNN_OK && i < n_facts; i++) {
@@ -144,8 +143,8 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
         if (!is_unknown && (!there || strcmp(pdnn_str_text(&before), pdnn_str_text(&now)) != 0))
             status = pdnn_fail(
                 err, PDNN_INVALID,
-                "%s: %s was %s and is %s now; one directory holds one machine and setup, use another with -o",
-                path, facts[i].variable ? facts[i].variable : facts[i].key,
+                "%s/environment.yaml: %s was %s and is %s now; one directory holds one machine and setup, use another with -o",
+                directory, facts[i].variable ? facts[i].variable : facts[i].key,
                 there ? pdnn_str_text(&before) : "not said", pdnn_str_text(&now));
     }
     pdnn_str_finish(&before);
@@ -155,8 +154,8 @@ enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn
 }
 
 void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value) {
-    char path[PATH_MAX], *text;
-    if (read_environment(directory, path, &text, NULL) != PDNN_OK || !text)
+    char *text;
+    if (pdnn_environment_read(directory, &text, NULL) != PDNN_OK || !text)
         return;
     pdnn_environment_value(text, key, value);
     free(text);

@@ -92,6 +92,9 @@ enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const 
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err);
 
+/* The text of DIR/environment.yaml, which is the caller's; NULL if the file does not exist. */
+enum pdnn_status pdnn_environment_read(const char *directory, char **text, struct pdnn_err *err);
+
 /* Appends the value of a key in DIR/environment.yaml as plain text; nothing if
  * the file or the key is missing. */
 void pdnn_environment_get(const char *directory, const char *key, struct pdnn_str *value);
