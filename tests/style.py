@@ -192,7 +192,7 @@ def check_circles(root):
     stems = {os.path.splitext(name)[0] for name in names}
 
     def unit_of(name):
-        """A file that is named after another (pool.c, pool_loops.h) is a part of it."""
+        """A file that is named after another (stream.c, stream_loops.h) is a part of it."""
         stem = os.path.splitext(name)[0]
         words = stem.split("_")
         shorter = ["_".join(words[:count]) for count in range(1, len(words))]

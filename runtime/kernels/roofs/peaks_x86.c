@@ -154,4 +154,8 @@ const struct pdnn_peak pdnn_peaks[] = {
     {NULL, NULL, NULL, NULL, 0, NULL},
 };
 
+#elif !defined(__aarch64__)
+
+const struct pdnn_peak pdnn_peaks[] = {{NULL, NULL, NULL, NULL, 0, NULL}};
+
 #endif

@@ -5,18 +5,7 @@
 #define RUNTIME_KERNELS_ROOFS_STREAM_H
 
 #include "base/err.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-enum pdnn_stream_pattern {
-    PDNN_STREAM_READ,   /* sum += a[i]: 4 bytes per element */
-    PDNN_STREAM_COPY,   /* b[i] = a[i]: 8 */
-    PDNN_STREAM_TRIAD,  /* c[i] = a[i] + 0.5 b[i]: 12 */
-    PDNN_STREAM_UPDATE, /* b[i] = 0.5 (a[i] + b[i]), in place: 12 */
-    PDNN_STREAM_PATTERN_COUNT
-};
+#include "runtime/kernels/roofs/stream_loops.h"
 
 /* "read", "copy", "triad". */
 const char *pdnn_stream_pattern_name(enum pdnn_stream_pattern pattern);
@@ -33,17 +22,6 @@ enum { PDNN_STREAM_GRAIN = 3072 };
 enum pdnn_status pdnn_stream_create(struct pdnn_stream *stream, int64_t threads, uint64_t slice_bytes,
                                     struct pdnn_err *err);
 void pdnn_stream_destroy(struct pdnn_stream *stream);
-
-/* What each thread does with its slice. */
-struct pdnn_stream_job {
-    enum pdnn_stream_pattern pattern;
-    int64_t threads; /* use only the first ones */
-    uint64_t passes;
-    bool bypass;        /* streaming stores: for working sets larger than the caches */
-    size_t slice_bytes; /* bytes of each slice to use; 0: all */
-    /* If parts is not 0: only part number `part` of `parts` equal parts of each array. */
-    uint64_t part, parts;
-};
 
 /* Returns the bytes read and written by all threads. *result depends on everything a READ has read. */
 uint64_t pdnn_stream_run(const struct pdnn_stream *stream, const struct pdnn_stream_job *job, float *result);
