@@ -67,7 +67,7 @@ static void add_software(struct list *list, const struct pdnn_software *software
 /* What the worker's OpenMP runtime is told, and which settings result. */
 static void add_openmp(struct list *list, const struct pdnn_host *host, const char *places) {
     struct pdnn_str setting = {0}, obeyed = {0}, overridden = {0};
-    for (size_t i = 0; pdnn_openmp_setting(i, host, environ, &setting); i++) {
+    for (size_t i = 0; pdnn_host_setting(i, host, environ, &setting); i++) {
         size_t name = strcspn(pdnn_str_text(&setting), "=");
         char *key = pdnn_arena_printf(list->arena, "%.*s", (int)name, pdnn_str_text(&setting));
         for (char *at = key; *at; at++)

@@ -2,13 +2,13 @@
 #include "runtime/host/host.h"
 
 #include "base/str.h"
-#include "runtime/host/host_arm.h"
 #include "runtime/host/host_cgroup.h"
 #include "runtime/host/host_files.h"
 #include "runtime/host/host_openmp.h"
 
 #include <errno.h>
 #include <hwloc.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -159,7 +159,7 @@ static void read_names(const struct pdnn_host_source *source, struct pdnn_host *
     struct utsname system;
     pdnn_hostfiles_cpu(source->root, host->cpu, host->isa);
     if (!source->root[0])
-        pdnn_hostarm_isa(host->isa);
+        pdnn_hostfiles_hwcaps(host->isa);
     pdnn_hostfiles_governor(source->root, host->core_pu[0], host->governor);
     if (uname(&system) != 0)
         return;
@@ -230,4 +230,26 @@ char *pdnn_host_places(const struct pdnn_host *host) {
         return NULL;
     }
     return places.text;
+}
+
+bool pdnn_host_setting(size_t index, const struct pdnn_host *host, char *const *variables,
+                       struct pdnn_str *out) {
+    static const char *const fixed[] = {"OMP_PROC_BIND=close", "OMP_DYNAMIC=false", "OMP_WAIT_POLICY=active"};
+    enum { FIXED = sizeof fixed / sizeof *fixed };
+    if (index == FIXED) {
+        pdnn_str_printf(out, "OMP_NUM_THREADS=%" PRId64, host->threads);
+    } else if (index == FIXED + 1) {
+        char *places = pdnn_host_places(host);
+        pdnn_str_printf(out, "OMP_PLACES=%s", places ? places : "");
+        out->failed = out->failed || !places;
+        free(places);
+    } else if (index < FIXED) {
+        size_t name = strcspn(fixed[index], "=");
+        char *const *variable = variables;
+        while (*variable &&
+               (strncmp(*variable, fixed[index], name + 1) != 0 || !pdnn_openmp_is_passed(*variable)))
+            variable++;
+        pdnn_str_printf(out, "%s", *variable ? *variable : fixed[index]);
+    }
+    return index <= FIXED + 1;
 }

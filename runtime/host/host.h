@@ -4,10 +4,10 @@
 #define RUNTIME_HOST_HOST_H
 
 #include "base/err.h"
+#include "base/str.h"
+#include "runtime/host/host_files.h"
 
-#include <stdint.h>
-
-enum { PDNN_HOST_TEXT = 128, PDNN_HOST_CORES_MAX = 1024, PDNN_CACHE_LEVELS = 3 };
+enum { PDNN_HOST_CORES_MAX = 1024, PDNN_CACHE_LEVELS = 3 };
 
 struct pdnn_host {
     char name[PDNN_HOST_TEXT]; /* hostname */
@@ -58,5 +58,10 @@ uint64_t pdnn_host_throttle_count(void);
 /* "{0},{1}": an OMP_PLACES that binds thread i to core i. Heap, freed by the caller;
  * NULL when out of memory. */
 char *pdnn_host_places(const struct pdnn_host *host);
+
+/* Appends the index-th "NAME=value" that paradnn itself sets for a worker. Past the last one it returns false
+ * and appends nothing. */
+bool pdnn_host_setting(size_t index, const struct pdnn_host *host, char *const *variables,
+                       struct pdnn_str *out);
 
 #endif

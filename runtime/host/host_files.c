@@ -2,7 +2,6 @@
 #include "runtime/host/host_files.h"
 
 #include "base/file.h"
-#include "runtime/host/host_arm.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -11,6 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
+
+#if defined(__aarch64__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#endif
 
 /* Enough for /proc/cpuinfo on the largest machines. */
 enum { FILE_LIMIT_BYTES = 16 << 20 };
@@ -97,6 +102,34 @@ static const char *const isa_words[] = {
     "i8mm",     "sve",      "sve2",        "svebf16",     "svei8mm",
 };
 
+/* The MIDR register's implementer and part number: Arm's manuals ("MIDR_EL1"), and those of the makers. */
+static const struct {
+    unsigned implementer, part;
+    const char *name;
+} models[] = {
+    {0x41, 0xd03, "Cortex-A53"},       {0x41, 0xd07, "Cortex-A57"},  {0x41, 0xd08, "Cortex-A72"},
+    {0x41, 0xd09, "Cortex-A73"},       {0x41, 0xd0b, "Cortex-A76"},  {0x41, 0xd0c, "Neoverse-N1"},
+    {0x41, 0xd40, "Neoverse-V1"},      {0x41, 0xd41, "Cortex-A78"},  {0x41, 0xd44, "Cortex-X1"},
+    {0x41, 0xd49, "Neoverse-N2"},      {0x41, 0xd4f, "Neoverse-V2"}, {0x41, 0xd84, "Neoverse-V3"},
+    {0x41, 0xd8e, "Neoverse-N3"},      {0x43, 0x0af, "ThunderX2"},   {0x46, 0x001, "A64FX"},
+    {0x48, 0xd01, "Kunpeng-920"},      {0x50, 0x000, "X-Gene"},      {0x61, 0x022, "Apple-M1"},
+    {0x61, 0x023, "Apple-M1"},         {0x61, 0x032, "Apple-M2"},    {0x61, 0x033, "Apple-M2"},
+    {0xc0, 0xac3, "Ampere-1"},         {0xc0, 0xac4, "Ampere-1A"},   {0xc0, 0xac5, "Ampere-1B"},
+    {0x6d, 0xd49, "Azure-Cobalt-100"},
+};
+
+/* "Neoverse-V2" for the numbers of /proc/cpuinfo; the numbers themselves where the table does not know them.
+ */
+static void find_arm_model(unsigned long implementer, unsigned long part, char model[PDNN_HOST_TEXT]) {
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        if (models[i].implementer == implementer && models[i].part == part) {
+            snprintf(model, PDNN_HOST_TEXT, "%s", models[i].name);
+            return;
+        }
+    }
+    snprintf(model, PDNN_HOST_TEXT, "implementer 0x%02lx part 0x%03lx", implementer, part);
+}
+
 void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]) {
     const char *field;
     size_t length, used = 0;
@@ -109,7 +142,7 @@ void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[P
         snprintf(model, PDNN_HOST_TEXT, "%.*s", (int)(length < PDNN_HOST_TEXT ? length : PDNN_HOST_TEXT),
                  field);
     else if (find_hex(text, "CPU implementer", &implementer) && find_hex(text, "CPU part", &part))
-        pdnn_hostarm_model(implementer, part, model);
+        find_arm_model(implementer, part, model);
     if (find_field(text, "flags", &field, &length) || find_field(text, "Features", &field, &length)) {
         for (size_t i = 0; i < sizeof isa_words / sizeof *isa_words && used < PDNN_HOST_TEXT; i++) {
             if (has_word(field, length, isa_words[i]))
@@ -119,6 +152,46 @@ void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[P
     }
     free(text);
 }
+
+#if defined(__aarch64__)
+
+static const struct {
+    unsigned long type, bit;
+    const char *word;
+} features[] = {
+    {AT_HWCAP, HWCAP_ASIMD, "asimd"},       {AT_HWCAP, HWCAP_ASIMDHP, "asimdhp"},
+    {AT_HWCAP, HWCAP_ASIMDDP, "asimddp"},   {AT_HWCAP2, HWCAP2_BF16, "bf16"},
+    {AT_HWCAP2, HWCAP2_I8MM, "i8mm"},       {AT_HWCAP, HWCAP_SVE, "sve"},
+    {AT_HWCAP2, HWCAP2_SVE2, "sve2"},       {AT_HWCAP2, HWCAP2_SVEBF16, "svebf16"},
+    {AT_HWCAP2, HWCAP2_SVEI8MM, "svei8mm"},
+};
+
+static void append(char isa[PDNN_HOST_TEXT], size_t *used, const char *word) {
+    if (*used < PDNN_HOST_TEXT)
+        *used += (size_t)snprintf(isa + *used, PDNN_HOST_TEXT - *used, "%s%s", *used ? " " : "", word);
+}
+
+void pdnn_hostfiles_hwcaps(char isa[PDNN_HOST_TEXT]) {
+    size_t used = 0;
+    isa[0] = 0;
+    for (size_t i = 0; i < sizeof features / sizeof *features; i++) {
+        if (getauxval(features[i].type) & features[i].bit)
+            append(isa, &used, features[i].word);
+    }
+    int bytes = getauxval(AT_HWCAP) & HWCAP_SVE ? prctl(PR_SVE_GET_VL) : 0;
+    if (bytes > 0 && (bytes & PR_SVE_VL_LEN_MASK) >= 256 / 8)
+        append(isa, &used, "sve_256");
+    if (bytes > 0 && (bytes & PR_SVE_VL_LEN_MASK) >= 512 / 8)
+        append(isa, &used, "sve_512");
+}
+
+#else
+
+void pdnn_hostfiles_hwcaps(char isa[PDNN_HOST_TEXT]) {
+    (void)isa;
+}
+
+#endif
 
 void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *available_bytes) {
     *total_bytes = *available_bytes = 0;

@@ -3,9 +3,10 @@
 #ifndef RUNTIME_HOST_HOST_FILES_H
 #define RUNTIME_HOST_HOST_FILES_H
 
-#include "runtime/host/host.h"
-
 #include <stdbool.h>
+#include <stdint.h>
+
+enum { PDNN_HOST_TEXT = 128 };
 
 /* The contents of root + path on the heap, freed by the caller, or NULL. */
 char *pdnn_hostfiles_read(const char *root, const char *path);
@@ -18,6 +19,11 @@ bool pdnn_hostfiles_entry(const char *text, const char *key, uint64_t *number);
 
 /* Model name and relevant instruction sets from /proc/cpuinfo. Arm's has a number for the model. */
 void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]);
+
+/* On Arm: what the kernel tells this process about its processor (hwcaps), in the words of /proc/cpuinfo, and
+ * "sve_256", "sve_512" if SVE's vectors have at least so many bits. /proc/cpuinfo itself describes another
+ * processor where this one is emulated. Elsewhere: leaves isa alone. */
+void pdnn_hostfiles_hwcaps(char isa[PDNN_HOST_TEXT]);
 
 void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *available_bytes);
 

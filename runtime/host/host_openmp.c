@@ -2,8 +2,6 @@
 
 #include "base/units.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -137,28 +135,6 @@ bool pdnn_openmp_is_setting(const char *variable) {
 bool pdnn_openmp_is_passed(const char *variable) {
     const struct row *row = find_row(variable);
     return row && row->effect == PASSED && is_obeyed(variable);
-}
-
-bool pdnn_openmp_setting(size_t index, const struct pdnn_host *host, char *const *variables,
-                         struct pdnn_str *out) {
-    static const char *const fixed[] = {"OMP_PROC_BIND=close", "OMP_DYNAMIC=false", "OMP_WAIT_POLICY=active"};
-    enum { FIXED = sizeof fixed / sizeof *fixed };
-    if (index == FIXED) {
-        pdnn_str_printf(out, "OMP_NUM_THREADS=%" PRId64, host->threads);
-    } else if (index == FIXED + 1) {
-        char *places = pdnn_host_places(host);
-        pdnn_str_printf(out, "OMP_PLACES=%s", places ? places : "");
-        out->failed = out->failed || !places;
-        free(places);
-    } else if (index < FIXED) {
-        size_t name = strcspn(fixed[index], "=");
-        char *const *variable = variables;
-        while (*variable &&
-               (strncmp(*variable, fixed[index], name + 1) != 0 || !pdnn_openmp_is_passed(*variable)))
-            variable++;
-        pdnn_str_printf(out, "%s", *variable ? *variable : fixed[index]);
-    }
-    return index <= FIXED + 1;
 }
 
 void pdnn_openmp_sort(char *const *variables, struct pdnn_str *obeyed, struct pdnn_str *overridden) {

@@ -12,7 +12,6 @@
 #define RUNTIME_HOST_HOST_OPENMP_H
 
 #include "base/str.h"
-#include "runtime/host/host.h"
 
 #include <stdbool.h>
 
@@ -27,11 +26,6 @@ bool pdnn_openmp_is_passed(const char *variable);
 
 /* Whether it is passed on and changes what is computed or how fast. */
 bool pdnn_openmp_is_setting(const char *variable);
-
-/* Appends the index-th "NAME=value" that paradnn itself sets for a worker. Past the last one it returns false
- * and appends nothing. */
-bool pdnn_openmp_setting(size_t index, const struct pdnn_host *host, char *const *variables,
-                         struct pdnn_str *out);
 
 /* Appends "NAME=value NAME=value" of the variables that are obeyed, and likewise of those
  * that are overridden. */

@@ -4,7 +4,7 @@
 #include "tests/near.h"
 
 #include "runtime/host/host_cgroup.h"
-#include "runtime/host/host_files.h"
+#include "runtime/host/host.h"
 #include "runtime/host/host_openmp.h"
 
 #include <limits.h>

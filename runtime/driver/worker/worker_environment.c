@@ -28,7 +28,7 @@ char **pdnn_worker_environment(struct pdnn_arena *arena, const struct pdnn_host 
     size_t room = 1;
     for (char **variable = environ; *variable; variable++)
         room++;
-    for (size_t i = 0; pdnn_openmp_setting(i, host, environ, &setting); i++)
+    for (size_t i = 0; pdnn_host_setting(i, host, environ, &setting); i++)
         room++;
     for (const char *at = more; *at; at++)
         room += *at == '=';
@@ -38,7 +38,7 @@ char **pdnn_worker_environment(struct pdnn_arena *arena, const struct pdnn_host 
             list.variables[list.count++] = *variable;
     }
     pdnn_str_clear(&setting);
-    for (size_t i = 0; pdnn_openmp_setting(i, host, environ, &setting); i++) {
+    for (size_t i = 0; pdnn_host_setting(i, host, environ, &setting); i++) {
         put(&list, pdnn_str_text(&setting), setting.length);
         pdnn_str_clear(&setting);
     }
