@@ -1,8 +1,7 @@
 /* What a sweep does with a deadline, on a clock that only its visits move: it ends in time, uses the time,
  * and chooses sensibly what it begins. */
 #include "base/rng.h"
-#include "runtime/driver/sweep/sweep_schedule.h"
-#include "runtime/driver/sweep/sweep_visitor.h"
+#include "runtime/driver/sweep/sweep.h"
 #include "tests/cmocka_all.h"
 
 #include <math.h>

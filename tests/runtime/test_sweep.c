@@ -1,8 +1,7 @@
 /* The sweep's rules, with a visitor that runs nothing: orders, rounds, resume,
  * retries, stops, progress. */
 #include "base/rng.h"
-#include "runtime/driver/sweep/sweep_schedule.h"
-#include "runtime/driver/sweep/sweep_visitor.h"
+#include "runtime/driver/sweep/sweep.h"
 #include "tests/cmocka_all.h"
 
 #include <stdio.h>

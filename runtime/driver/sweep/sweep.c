@@ -2,8 +2,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "runtime/driver/sweep/sweep_schedule.h"
-#include "runtime/driver/sweep/sweep_visitor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,63 +4,8 @@
 #ifndef RUNTIME_DRIVER_SWEEP_SWEEP_H
 #define RUNTIME_DRIVER_SWEEP_SWEEP_H
 
+#include "runtime/driver/sweep/sweep_schedule.h"
 #include "runtime/driver/worker/worker.h"
-#include "runtime/protocol/ceilings.h"
-#include "runtime/host/host.h"
-#include "runtime/protocol/request.h"
-#include "runtime/protocol/visit.h"
-
-#include <stdbool.h>
-
-/* One instance to visit. */
-struct pdnn_task {
-    struct pdnn_instance instance;
-    const char *id;        /* borrowed */
-    const char *label;     /* for progress, borrowed; NULL: the id */
-    uint64_t memory_bytes; /* predicted */
-    uint64_t flop_count;   /* of one step: for the order and the first ETA */
-    uint64_t visit_ns;     /* wall time of one visit as predicted; 0: not known */
-    size_t visits_done;    /* ok visits from an earlier run, loaded by the caller */
-    const double *medians; /* medians of those visits, visits_done of them; or NULL */
-    uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
-    const struct pdnn_example_lengths *lengths; /* of its examples, in a set; borrowed; NULL: drawn */
-    uint64_t min_samples;                       /* of each visit; 0: as the rules say */
-    size_t crashes; /* crashes in a row at the end of its visits: runtime/protocol/standing.h */
-    /* already has its final status (filtered, unsupported, oom_predicted, ...) and is never visited */
-    bool closed;
-};
-
-/* With a deadline, an instance is begun only if there seems to be time for all its rounds. Which ones are:
- * spread evenly over the tasks in their order, which is the spec's; or the shortest. Those not begun keep
- * their place in that order, and a rerun goes on with them. */
-enum pdnn_reach { PDNN_REACH_SPREAD, PDNN_REACH_SMALLEST, PDNN_REACH_COUNT };
-
-/* Round r visits every open instance that has fewer than r visits, in an order that depends on the round, so
- * a resumed sweep continues where it stopped, in the order it would have had. Instances whose interval is
- * wider than the precision get extra visits, spread over the whole sweep: as many as max_time allows, up to
- * four times `rounds` in total. */
-struct pdnn_sweep_rules {
-    /* the same for every visit, except id, max_visit_ns, cold and cache_bytes */
-    struct pdnn_request request;
-    const struct pdnn_ceilings *ceilings; /* for the measured cache sizes; NULL: not measured */
-    int64_t rounds;
-    uint64_t max_time_ns;   /* for all visits to one instance */
-    bool cost_order;        /* small to large instead of shuffled */
-    uint64_t time_limit_ns; /* for one visit, preparation included; 0: none */
-    /* When all visits must have ended, on the visitor's clock, which is base/clock; 0: never. No visit starts
-     * that is expected to end later, and the one that is running then is dropped. */
-    uint64_t deadline_ns;
-    enum pdnn_reach reach; /* which instances come first if there is no time for all of them */
-    /* nonzero once the sweep is to end, set by a signal handler; NULL: never */
-    const volatile int *stop;
-    uint64_t grace_ns; /* what the current visit may still take then; 0: one second */
-};
-
-struct pdnn_sweep_progress {
-    size_t visits_done, visits_planned; /* planned grows when intervals stay wide */
-    double eta_seconds;                 /* until the last one or the deadline; < 0: not known yet */
-    const char *label;                  /* of the current task */
-};
 
 struct pdnn_sweep_hooks {
     void *user;
@@ -79,10 +24,6 @@ struct pdnn_sweep_result {
     struct pdnn_visit_spent spent; /* summed over visits */
     uint64_t overhead_ns;          /* time in the driver, outside workers, summed over visits */
 };
-
-/* How many of the tasks would be begun if left_ns were left, as predicted. rules->deadline_ns is not 0. */
-size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
-                        uint64_t left_ns);
 
 /* sum += result. */
 void pdnn_sweep_result_add(struct pdnn_sweep_result *sum, const struct pdnn_sweep_result *result);
@@ -110,5 +51,23 @@ enum pdnn_status pdnn_sweep_run_on(struct pdnn_sweep_workers *workers, const str
                                    size_t n_tasks, const struct pdnn_sweep_rules *rules,
                                    const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
                                    struct pdnn_err *err);
+
+/* What runs the visits: worker processes, one per isa, or a stand-in in tests. */
+struct pdnn_visitor {
+    void *user;
+    bool (*alive)(void *user, enum pdnn_isa isa);
+    /* Called before a visit if the worker is not alive. */
+    enum pdnn_status (*start)(void *user, enum pdnn_isa isa, struct pdnn_err *err);
+    /* Like pdnn_worker_visit. */
+    enum pdnn_status (*visit)(void *user, enum pdnn_isa isa, const struct pdnn_request *request,
+                              const struct pdnn_watch *watch, struct pdnn_visit *visit, struct pdnn_err *err);
+    uint64_t (*clock_ns)(void); /* pdnn_clock_ns */
+};
+
+/* pdnn_sweep_run with another visitor. */
+enum pdnn_status pdnn_sweep_run_with(const struct pdnn_visitor *visitor, const struct pdnn_task *tasks,
+                                     size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                                     const struct pdnn_sweep_hooks *hooks, struct pdnn_sweep_result *result,
+                                     struct pdnn_err *err);
 
 #endif

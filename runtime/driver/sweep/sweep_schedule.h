@@ -1,11 +1,65 @@
-/* Which instance is visited next, and which are done. Pure bookkeeping: no processes, no clock.
- * Private to the driver. */
+/* The instances of a sweep and its rules; which instance is visited next, and which are done. Pure
+ * bookkeeping: no processes, no clock. */
 #ifndef RUNTIME_DRIVER_SWEEP_SWEEP_SCHEDULE_H
 #define RUNTIME_DRIVER_SWEEP_SWEEP_SCHEDULE_H
 
-#include "runtime/driver/sweep/sweep.h"
-#include "runtime/protocol/standing.h"
 #include "base/stats.h"
+#include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/request.h"
+#include "runtime/protocol/standing.h"
+#include "runtime/protocol/visit.h"
+
+#include <stdbool.h>
+
+/* One instance to visit. */
+struct pdnn_task {
+    struct pdnn_instance instance;
+    const char *id;        /* borrowed */
+    const char *label;     /* for progress, borrowed; NULL: the id */
+    uint64_t memory_bytes; /* predicted */
+    uint64_t flop_count;   /* of one step: for the order and the first ETA */
+    uint64_t visit_ns;     /* wall time of one visit as predicted; 0: not known */
+    size_t visits_done;    /* ok visits from an earlier run, loaded by the caller */
+    const double *medians; /* medians of those visits, visits_done of them; or NULL */
+    uint64_t spent_ns;     /* sampling time of those visits: sum of samples * steps_per_sample * mean_ns */
+    const struct pdnn_example_lengths *lengths; /* of its examples, in a set; borrowed; NULL: drawn */
+    uint64_t min_samples;                       /* of each visit; 0: as the rules say */
+    size_t crashes; /* crashes in a row at the end of its visits: runtime/protocol/standing.h */
+    /* already has its final status (filtered, unsupported, oom_predicted, ...) and is never visited */
+    bool closed;
+};
+
+/* With a deadline, an instance is begun only if there seems to be time for all its rounds. Which ones are:
+ * spread evenly over the tasks in their order, which is the spec's; or the shortest. Those not begun keep
+ * their place in that order, and a rerun goes on with them. */
+enum pdnn_reach { PDNN_REACH_SPREAD, PDNN_REACH_SMALLEST, PDNN_REACH_COUNT };
+
+/* Round r visits every open instance that has fewer than r visits, in an order that depends on the round, so
+ * a resumed sweep continues where it stopped, in the order it would have had. Instances whose interval is
+ * wider than the precision get extra visits, spread over the whole sweep: as many as max_time allows, up to
+ * four times `rounds` in total. */
+struct pdnn_sweep_rules {
+    /* the same for every visit, except id, max_visit_ns, cold and cache_bytes */
+    struct pdnn_request request;
+    const struct pdnn_ceilings *ceilings; /* for the measured cache sizes; NULL: not measured */
+    int64_t rounds;
+    uint64_t max_time_ns;   /* for all visits to one instance */
+    bool cost_order;        /* small to large instead of shuffled */
+    uint64_t time_limit_ns; /* for one visit, preparation included; 0: none */
+    /* When all visits must have ended, on the visitor's clock, which is base/clock; 0: never. No visit starts
+     * that is expected to end later, and the one that is running then is dropped. */
+    uint64_t deadline_ns;
+    enum pdnn_reach reach; /* which instances come first if there is no time for all of them */
+    /* nonzero once the sweep is to end, set by a signal handler; NULL: never */
+    const volatile int *stop;
+    uint64_t grace_ns; /* what the current visit may still take then; 0: one second */
+};
+
+struct pdnn_sweep_progress {
+    size_t visits_done, visits_planned; /* planned grows when intervals stay wide */
+    double eta_seconds;                 /* until the last one or the deadline; < 0: not known yet */
+    const char *label;                  /* of the current task */
+};
 
 /* Upper limit on the visits per instance, as a multiple of `rounds`, however wide the interval. */
 enum { PDNN_SCHEDULE_EXTRA = 4 };
@@ -65,9 +119,6 @@ uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task
 /* There is no time for the task's next visit: it gets no more in this run. */
 void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task);
 
-/* Sets the order in which tasks are begun if there is a deadline. Called by init. */
-void pdnn_schedule_reach(struct pdnn_schedule *schedule);
-
 /* Decides which of the tasks without a visit may be begun if left_ns are left: those for whose rounds there
  * seems to be time, beside the rounds of what was begun already; or if that is none, one visit to one task.
  * As long as others wait, nothing gets more visits than its rounds, and no visit samples for more than a
@@ -76,6 +127,10 @@ void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns);
 
 /* Whether the last plan has left out tasks. */
 bool pdnn_schedule_is_waiting(const struct pdnn_schedule *schedule);
+
+/* How many of the tasks would be begun if left_ns were left, as predicted. rules->deadline_ns is not 0. */
+size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
+                        uint64_t left_ns);
 
 /* Number of open tasks with fewer visits than rounds. */
 size_t pdnn_schedule_unfinished(const struct pdnn_schedule *schedule);
