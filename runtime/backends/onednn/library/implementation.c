@@ -1,7 +1,5 @@
 #include "runtime/backends/onednn/library/implementation.h"
 
-#include "runtime/backends/onednn/library/version.h"
-
 #include <string.h>
 
 const dnnl_alg_kind_t pdnn_onednn_functions[PDNN_ONEDNN_POST_OP_COUNT] = {
@@ -30,23 +28,6 @@ const char *pdnn_onednn_implementation_name(const_dnnl_primitive_desc_t descript
     return status == dnnl_success ? name : "";
 }
 
-/* oneDNN 2.6's int8 code for 1x1 kernels with a stride, which first gathers the strided pixels, gives results
- * that differ from process to process when it runs on more than one thread. */
-static bool is_racy_convolution(const struct pdnn_onednn_request *request, const char *name) {
-    bool strides = request->stride[0] > 1 || request->stride[1] > 1;
-    return request->kind == PDNN_ONEDNN_CONVOLUTION && strides && strstr(name, "int8_1x1");
-}
-
-/* oneDNN 3.7's AVX-512 code gives wrong results for batched products of a single row if
- * operands have strides. */
-static bool is_wrong_matmul(const struct pdnn_onednn_request *request, const char *name) {
-    int rank;
-    if (request->kind != PDNN_ONEDNN_MATMUL || !strstr(name, "brg_matmul:avx512"))
-        return false;
-    const dnnl_dim_t *dim = pdnn_onednn_desc_dims(request->layout[PDNN_ONEDNN_DST], &rank);
-    return rank > 2 && dim[rank - 2] == 1;
-}
-
 /* The int8 convolution over a matrix product has generated code only on x86-64 for what comes after the
  * product. Elsewhere it adds the sum before the other post-ops, whatever their order, so that the summand is
  * scaled as well. */
@@ -64,7 +45,7 @@ static bool is_sum_scaled(const struct pdnn_onednn_request *request, const char 
 bool pdnn_onednn_is_wanted(const struct pdnn_onednn_request *request,
                            const_dnnl_primitive_desc_t descriptor) {
     const char *name = pdnn_onednn_implementation_name(descriptor);
-    if (is_racy_convolution(request, name) || is_wrong_matmul(request, name) || is_sum_scaled(request, name))
+    if (is_sum_scaled(request, name))
         return false;
     if (request->algorithm == PDNN_ALGORITHM_DIRECT)
         return !strstr(name, "gemm") && !strstr(name, "ref");

@@ -2,7 +2,7 @@
 
 #include "models/graph.h"
 #include "runtime/backends/onednn/library/dnnl.h"
-#include "runtime/backends/onednn/library/layout_desc.h"
+#include "runtime/backends/onednn/library/version.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -99,6 +99,14 @@ void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout) {
         return;
     pdnn_onednn_desc_finish(layout);
     free(layout);
+}
+
+bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {
+    return pdnn_onednn_desc_equal(a, b);
+}
+
+uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout) {
+    return pdnn_onednn_desc_bytes(layout);
 }
 
 bool pdnn_onednn_layout_is_open(const struct pdnn_onednn_layout *layout) {

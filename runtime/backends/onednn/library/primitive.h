@@ -3,6 +3,7 @@
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_PRIMITIVE_H
 
 #include "runtime/backends/onednn/library/library.h"
+#include "runtime/backends/onednn/library/layout.h"
 #include "runtime/backends/onednn/library/request.h"
 
 struct pdnn_onednn_primitive;

@@ -6,7 +6,8 @@
 
 #include "models/cell.h"
 #include "models/graph.h"
-#include "runtime/backends/onednn/library/layout.h"
+
+struct pdnn_onednn_layout; /* layout.h */
 
 enum pdnn_onednn_kind {
     /* SRC x (N, I), WEIGHTS w (O, I), BIAS b (O), DST y (N, O), or their gradients: the pass says which

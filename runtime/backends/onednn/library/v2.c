@@ -3,6 +3,8 @@
 
 #include "runtime/backends/onednn/library/implementation.h"
 
+#include <string.h>
+
 const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_all, "all"},
 #if defined(__aarch64__)
@@ -52,11 +54,11 @@ void pdnn_onednn_desc_finish(struct pdnn_onednn_layout *layout) {
     (void)layout;
 }
 
-bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {
+bool pdnn_onednn_desc_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {
     return dnnl_memory_desc_equal(&a->desc, &b->desc);
 }
 
-uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout) {
+uint64_t pdnn_onednn_desc_bytes(const struct pdnn_onednn_layout *layout) {
     return dnnl_memory_desc_get_size(&layout->desc);
 }
 
@@ -259,6 +261,15 @@ static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct pdnn
     [PDNN_ONEDNN_RNN] = describe_recurrent,
 };
 
+/* oneDNN 2.6's int8 code for 1x1 kernels with a stride, which first gathers the strided pixels, gives results
+ * that differ from process to process when it runs on more than one thread. */
+static bool is_racy_convolution(const struct pdnn_onednn_request *request,
+                                const_dnnl_primitive_desc_t found) {
+    bool strides = request->stride[0] > 1 || request->stride[1] > 1;
+    return request->kind == PDNN_ONEDNN_CONVOLUTION && strides &&
+           strstr(pdnn_onednn_implementation_name(found), "int8_1x1");
+}
+
 /* The library's first implementation of the operation that the request accepts. */
 static dnnl_status_t find_implementation(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                          const union operation *operation,
@@ -272,7 +283,7 @@ static dnnl_status_t find_implementation(dnnl_engine_t engine, const struct pdnn
         dnnl_primitive_desc_t found = dnnl_primitive_desc_iterator_fetch(iterator);
         if (!found)
             status = dnnl_out_of_memory;
-        else if (pdnn_onednn_is_wanted(request, found)) {
+        else if (pdnn_onednn_is_wanted(request, found) && !is_racy_convolution(request, found)) {
             *descriptor = found;
             break;
         } else {

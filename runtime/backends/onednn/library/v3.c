@@ -4,6 +4,8 @@
 
 #include "runtime/backends/onednn/library/implementation.h"
 
+#include <string.h>
+
 const struct pdnn_onednn_isa pdnn_onednn_isas[] = {
     {dnnl_cpu_isa_default, "default"},
 #if defined(__aarch64__)
@@ -54,11 +56,11 @@ void pdnn_onednn_desc_finish(struct pdnn_onednn_layout *layout) {
         dnnl_memory_desc_destroy(layout->desc);
 }
 
-bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {
+bool pdnn_onednn_desc_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {
     return dnnl_memory_desc_equal(a->desc, b->desc);
 }
 
-uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout) {
+uint64_t pdnn_onednn_desc_bytes(const struct pdnn_onednn_layout *layout) {
     return layout->desc ? dnnl_memory_desc_get_size(layout->desc) : 0;
 }
 
@@ -274,11 +276,23 @@ static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct desc
     [PDNN_ONEDNN_RNN] = describe_recurrent,
 };
 
+/* oneDNN 3.7's AVX-512 code gives wrong results for batched products of a single row if
+ * operands have strides. */
+static bool is_wrong_matmul(const struct pdnn_onednn_request *request, const_dnnl_primitive_desc_t found) {
+    int rank;
+    if (request->kind != PDNN_ONEDNN_MATMUL ||
+        !strstr(pdnn_onednn_implementation_name(found), "brg_matmul:avx512"))
+        return false;
+    const dnnl_dim_t *dim = pdnn_onednn_desc_dims(request->layout[PDNN_ONEDNN_DST], &rank);
+    return rank > 2 && dim[rank - 2] == 1;
+}
+
 /* Advances the descriptor to the first implementation that the request accepts, or destroys it. */
 static dnnl_status_t find_implementation(const struct pdnn_onednn_request *request,
                                          dnnl_primitive_desc_t *descriptor) {
     dnnl_status_t status = dnnl_success;
-    while (status == dnnl_success && !pdnn_onednn_is_wanted(request, *descriptor))
+    while (status == dnnl_success &&
+           (!pdnn_onednn_is_wanted(request, *descriptor) || is_wrong_matmul(request, *descriptor)))
         status = dnnl_primitive_desc_next_impl(*descriptor);
     if (status == dnnl_success)
         return status;

@@ -4,10 +4,48 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_LIBRARY_VERSION_H
 #define RUNTIME_BACKENDS_ONEDNN_LIBRARY_VERSION_H
 
-#include "runtime/backends/onednn/library/layout_desc.h"
 #include "runtime/backends/onednn/library/request.h"
 
 #include <dnnl.h>
+
+/* A layout as the library describes it. */
+struct pdnn_onednn_layout {
+    dnnl_memory_desc_t desc; /* 2.x: a structure; 3.x: a handle owned by the layout */
+};
+
+/* Rank and dimensions; the array belongs to the layout. */
+const dnnl_dim_t *pdnn_onednn_desc_dims(const struct pdnn_onednn_layout *layout, int *rank);
+dnnl_data_type_t pdnn_onednn_desc_type(const struct pdnn_onednn_layout *layout);
+
+dnnl_status_t pdnn_onednn_desc_init(int rank, const int64_t *dim, dnnl_data_type_t type,
+                                    dnnl_format_tag_t tag, struct pdnn_onednn_layout *layout);
+dnnl_status_t pdnn_onednn_desc_strided(int rank, const int64_t *dim, dnnl_data_type_t type,
+                                       const int64_t *stride, struct pdnn_onednn_layout *layout);
+dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout, struct pdnn_onednn_layout *copy);
+dnnl_status_t pdnn_onednn_desc_transpose(const struct pdnn_onednn_layout *layout,
+                                         struct pdnn_onednn_layout *transposed);
+bool pdnn_onednn_desc_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
+uint64_t pdnn_onednn_desc_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
+/* Accepts a zeroed layout. */
+void pdnn_onednn_desc_finish(struct pdnn_onednn_layout *layout);
+
+/* The index-th layout of this kind that the primitive has; empty (0 bytes) if it has none. */
+dnnl_status_t pdnn_onednn_desc_query(const_dnnl_primitive_desc_t descriptor, dnnl_query_t what, int index,
+                                     struct pdnn_onednn_layout *layout);
+/* Creates a memory object without an address. */
+dnnl_status_t pdnn_onednn_desc_memory(const struct pdnn_onednn_layout *layout, dnnl_engine_t engine,
+                                      dnnl_memory_t *memory);
+
+/* Where the elements of a layout lie: strides of the outer dimensions, then the inner blocks, outermost
+ * first. The arrays belong to the layout. */
+struct pdnn_onednn_blocking {
+    int rank, n_blocks;
+    const dnnl_dim_t *strides;
+    const dnnl_dim_t *block_dims, *block_sizes;
+};
+/* False if the layout is opaque. */
+bool pdnn_onednn_desc_blocking(const struct pdnn_onednn_layout *layout,
+                               struct pdnn_onednn_blocking *blocking);
 
 /* Names of the instruction sets; the last row has no name. */
 struct pdnn_onednn_isa {
