@@ -39,13 +39,6 @@ enum pdnn_status pdnn_bound_step_compile(const struct pdnn_step_options *options
                                          struct pdnn_program *program, uint32_t node,
                                          const struct pdnn_step_pass *pass, struct pdnn_err *err);
 
-/* widen.c: whether the node only moves 16-bit elements and can move them in pairs. */
-bool pdnn_moves_pairs(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                      const struct pdnn_step_pass *pass);
-/* Makes an otherwise complete step work on f32 copies of its 16-bit operands, if it has any. */
-enum pdnn_status pdnn_bound_step_widen(struct pdnn_program *program, struct pdnn_bound_step *bound,
-                                       struct pdnn_step *step, struct pdnn_err *err);
-
 /* Whether results of this size are written with non-temporal stores. */
 bool pdnn_step_bypasses(const struct pdnn_bound_step *step, uint64_t bytes);
 /* The same for an output, by its size in the graph, without padding. */

@@ -1,5 +1,5 @@
 /* f32 copies of 16-bit tensors for one step that works in f32: inputs are widened before it runs, outputs
- * narrowed afterwards. All copies of a step share one slot of its program. widen.c and upcast.c decide
+ * narrowed afterwards. All copies of a step share one slot of its program. bound_step.c and upcast.c decide
  * which steps need them. */
 #ifndef RUNTIME_LOWERING_F32_COPIES_H
 #define RUNTIME_LOWERING_F32_COPIES_H
