@@ -2,15 +2,11 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/backends/onednn/cast.h"
 #include "runtime/backends/onednn/conv2d/layouts.h"
-#include "runtime/backends/onednn/conv2d/step.h"
 #include "runtime/backends/onednn/dense/layouts.h"
-#include "runtime/backends/onednn/dense/step.h"
 #include "runtime/backends/onednn/library/reorder.h"
-#include "runtime/backends/onednn/matmul/step.h"
 #include "runtime/backends/onednn/rnn/layouts.h"
-#include "runtime/backends/onednn/rnn/step.h"
+#include "runtime/backends/onednn/rows.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
 #include <omp.h>

@@ -1,4 +1,4 @@
-#include "runtime/backends/onednn/conv2d/step.h"
+#include "runtime/backends/onednn/rows.h"
 
 #include "models/op.h"
 #include "runtime/lowering/f32_copies.h"

@@ -1,4 +1,4 @@
-#include "runtime/backends/onednn/matmul/step.h"
+#include "runtime/backends/onednn/rows.h"
 
 #include "models/attributes.h"
 #include "models/op.h"

@@ -1,4 +1,4 @@
-#include "runtime/backends/onednn/rnn/step.h"
+#include "runtime/backends/onednn/rows.h"
 
 #include "models/op.h"
 #include "runtime/lowering/rnn_unrolled.h"
