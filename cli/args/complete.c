@@ -1,9 +1,324 @@
 #include "cli/args/complete.h"
-
-#include "cli/args/complete_values.h"
 #include "cli/args/registry.h"
+#include "cli/args/options.h"
+#include "gen/language.h"
+#include "models/family.h"
+#include "models/instance.h"
+#include "results/query/shares.h"
+#include "results/epochs/shipped_lengths.h"
+#include "results/store/results.h"
+#include "runtime/data/dataset.h"
+#include "base/str.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+
+/* Files that the shell offers besides the candidates. */
+enum files {
+    OFFER_NONE,
+    OFFER_FILES,
+    OFFER_DIRECTORIES,
+    OFFER_SPECS, /* YAML files */
+};
+
+/* Candidates for one word, of which the user has typed a part. */
+struct completion {
+    const char *word;
+    size_t kept; /* letters of the word before the part that is being completed: "--set=", "fc/nodes=8," */
+    enum files files;
+    struct pdnn_str lines; /* "\nCANDIDATE\tHELP", each a whole word, once; its last letter is one of ,./:= if
+                              more must follow */
+};
+
+/* Adds the candidate `name` + `suffix` after what is kept, if the word begins like it. */
+static void add_candidate(struct completion *completion, const char *name, const char *suffix,
+                          const char *help) {
+    struct pdnn_str line = {0};
+    pdnn_str_printf(&line, "\n%.*s%s%s\t", (int)completion->kept, completion->word, name, suffix);
+    bool fits = strncmp(line.text + 1, completion->word, strlen(completion->word)) == 0;
+    if (fits && !strstr(pdnn_str_text(&completion->lines), line.text))
+        pdnn_str_printf(&completion->lines, "%s%s", line.text, help);
+    pdnn_str_finish(&line);
+}
+
+/* The part of the word that is being completed. */
+static const char *part_of(const struct completion *completion) {
+    return completion->word + completion->kept;
+}
+
+/* Goes on after the last of these letters in the part, if it has one. */
+static void keep_to(struct completion *completion, const char *letters) {
+    const char *part = part_of(completion);
+    for (size_t i = strlen(part); i-- > 0;) {
+        if (strchr(letters, part[i])) {
+            completion->kept += i + 1;
+            return;
+        }
+    }
+}
+
+/* True if the part, without what follows its first '=', is the name. */
+static bool names(const char *part, const char *name) {
+    size_t length = strcspn(part, "=");
+    return part[length] == '=' && strlen(name) == length && strncmp(part, name, length) == 0;
+}
+
+/* "mode=", or after "mode=" its words. */
+static void add_param(struct completion *completion, const struct pdnn_param_def *param) {
+    const char *part = part_of(completion);
+    if (!strchr(part, '=')) {
+        add_candidate(completion, param->name, "=", param->help);
+        return;
+    }
+    if (!names(part, param->name))
+        return;
+    struct completion values = *completion;
+    values.kept += strlen(param->name) + 1;
+    for (const char *const *choice = param->choices; choice && *choice; choice++)
+        add_candidate(&values, *choice, "", param->help);
+    if (param->word)
+        add_candidate(&values, param->word, "", param->help);
+    completion->lines = values.lines;
+}
+
+static void add_settings(struct completion *completion) {
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        add_param(completion, &pdnn_settings[i]);
+}
+
+static void add_hypers(struct completion *completion) {
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+        for (size_t i = 0; i < (*family)->n_params; i++)
+            add_param(completion, &(*family)->params[i]);
+}
+
+static void add_params(struct completion *completion) {
+    add_hypers(completion);
+    add_settings(completion);
+}
+
+/* What a row of results can be chosen by. */
+static void add_selectors(struct completion *completion) {
+    keep_to(completion, ",/");
+    const char *part = part_of(completion);
+    if (!strchr(part, '=')) {
+        add_candidate(completion, "family", "=", "the model family");
+        add_candidate(completion, "id", "=", "one instance");
+    } else if (names(part, "family")) {
+        keep_to(completion, "=");
+        for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+            add_candidate(completion, (*family)->name, "", (*family)->help);
+        return;
+    }
+    add_params(completion);
+}
+
+/* Names without values: keys that things differ in. */
+static void add_key_names(struct completion *completion) {
+    keep_to(completion, ",");
+    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
+        for (size_t i = 0; i < (*family)->n_params; i++)
+            add_candidate(completion, (*family)->params[i].name, "", (*family)->params[i].help);
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        add_candidate(completion, pdnn_settings[i].name, "", pdnn_settings[i].help);
+}
+
+static void add_parts(struct completion *completion) {
+    keep_to(completion, ",");
+    for (enum pdnn_by by = 0; by < PDNN_BY_COUNT; by++)
+        add_candidate(completion, pdnn_by_name(by), "", "");
+}
+
+static void add_lengths(struct completion *completion) {
+    for (size_t i = 0; i < pdnn_n_shipped_lengths; i++)
+        add_candidate(completion, pdnn_shipped_lengths[i].name, "", pdnn_shipped_lengths[i].help);
+}
+
+static void add_columns(struct completion *completion) {
+    struct pdnn_arena arena;
+    size_t n_families = 0;
+    while (pdnn_families[n_families])
+        n_families++;
+    keep_to(completion, ",");
+    pdnn_arena_init(&arena);
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, &arena);
+    for (size_t i = 0; i < def.count; i++)
+        add_candidate(completion, def.column[i].name, "", def.column[i].help);
+    pdnn_arena_finish(&arena);
+}
+
+/* "rounds=", or the words after "order=". */
+static void add_spec_keys(struct completion *completion, const struct pdnn_key_table *table) {
+    for (size_t i = 0; i < table->n_keys; i++) {
+        const struct pdnn_key_def *key = &table->keys[i];
+        add_param(completion, &(struct pdnn_param_def){.name = key->name,
+                                                       .choices = key->words,
+                                                       .help = key->help ? key->help : ""});
+    }
+}
+
+/* A key of a spec by its path: "run.mode=", "measure.rounds=". */
+static void add_spec_paths(struct completion *completion) {
+    static const struct {
+        const char *section;
+        const struct pdnn_key_table *keys; /* NULL: run settings */
+    } sections[] = {{"run.", NULL},
+                    {"measure.", &pdnn_measure_keys},
+                    {"limits.", &pdnn_limits_keys},
+                    {"seqpoint.", &pdnn_epoch_keys}};
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        const char *section = sections[i].section;
+        if (strncmp(part_of(completion), section, strlen(section)) != 0) {
+            add_candidate(completion, section, "", "a section of the spec");
+            continue;
+        }
+        completion->kept += strlen(section);
+        if (sections[i].keys)
+            add_spec_keys(completion, sections[i].keys);
+        else
+            add_settings(completion);
+        return;
+    }
+    add_candidate(completion, "seed", "=", "of visit order, samples and data");
+}
+
+/* True if the id up to here has a value for the parameter. */
+static bool has_value(const char *id, const char *name) {
+    for (const char *at = strpbrk(id, "/,"); at; at = strpbrk(at + 1, ","))
+        if (names(at + 1, name))
+            return true;
+    return false;
+}
+
+/* Keys that apply after "fc/" or "cnn:resnet50,". */
+static void add_id_keys(struct completion *completion, const struct pdnn_family_def *family) {
+    char before[PDNN_ID_TEXT] = "";
+    struct pdnn_instance instance;
+    const char *id = part_of(completion);
+    keep_to(completion, ",/");
+    size_t length = (size_t)(part_of(completion) - id) - 1;
+    if (length >= sizeof before)
+        return;
+    strncat(before, id, length);
+    if (pdnn_instance_parse(before, &instance, NULL) != PDNN_OK)
+        return;
+    for (size_t i = 0; i < family->n_params; i++)
+        if (pdnn_hyper_applies(&instance, i) && !has_value(before, family->params[i].name))
+            add_param(completion, &family->params[i]);
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
+        if (pdnn_setting_applies(&instance, (enum pdnn_setting)i) &&
+            !has_value(before, pdnn_settings[i].name))
+            add_param(completion, &pdnn_settings[i]);
+}
+
+static void add_presets(struct completion *completion, const struct pdnn_family_def *family) {
+    for (size_t i = 0; i < family->n_presets; i++)
+        add_candidate(completion, family->presets[i].name, "", family->presets[i].help);
+}
+
+/* Families and presets, after "cnn:" its presets, and after a model its keys. */
+static void add_ids(struct completion *completion) {
+    char name[PDNN_ID_TEXT] = "";
+    const char *part = part_of(completion);
+    size_t length = strcspn(part, "/:,");
+    if (!part[length]) {
+        for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++) {
+            add_candidate(completion, (*family)->name, "/", (*family)->help);
+            if ((*family)->n_presets)
+                add_candidate(completion, (*family)->name, ":", "a preset");
+        }
+        for (const struct pdnn_family_def *const *family = pdnn_families; *part && *family; family++)
+            add_presets(completion, *family);
+        return;
+    }
+    struct pdnn_model_name model;
+    if (length >= sizeof name)
+        return;
+    strncat(name, part, length);
+    if (pdnn_model_find(name, false, &model, NULL) != PDNN_OK)
+        return;
+    completion->files = OFFER_NONE;
+    if (part[length] != ':' || strchr(part, ',')) {
+        add_id_keys(completion, model.family);
+        return;
+    }
+    keep_to(completion, ":");
+    add_presets(completion, model.family);
+}
+
+/* What a data set holds. */
+static void add_contents(struct completion *completion) {
+    for (size_t i = 0; pdnn_dataset_kind_names[i]; i++)
+        add_candidate(completion, pdnn_dataset_kind_names[i], "", "");
+}
+
+/* What help explains. */
+static void add_topics(struct completion *completion) {
+    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
+        add_candidate(completion, (*command)->name, "", (*command)->summary);
+    add_candidate(completion, "spec", "", "how to write a spec");
+}
+
+static const struct {
+    const char *argument;
+    enum files files;
+    void (*add)(struct completion *completion);
+} arguments[] = {
+    {"A", OFFER_DIRECTORIES, NULL},
+    {"B", OFFER_DIRECTORIES, NULL},
+    {"DIR", OFFER_DIRECTORIES, NULL},
+    {"OUT", OFFER_DIRECTORIES, NULL},
+    {"RESULTS", OFFER_DIRECTORIES, NULL},
+    {"CONTENT", OFFER_DIRECTORIES, add_contents},
+    {"COMMAND", OFFER_FILES, NULL},
+    {"FILE", OFFER_FILES, NULL},
+    {"LENGTHS", OFFER_FILES, add_lengths},
+    {"SPEC", OFFER_SPECS, add_ids},
+    {"ID", OFFER_SPECS, add_ids},
+    {"CONDITIONS", OFFER_NONE, add_selectors},
+    {"KEY=VALUE", OFFER_NONE, add_spec_paths},
+    {"PARAMETER=VALUE", OFFER_NONE, add_params},
+    {"KEY=LIST", OFFER_NONE, add_hypers},
+    {"KEY", OFFER_NONE, add_key_names},
+    {"KEYS", OFFER_NONE, add_key_names},
+    {"PARTS", OFFER_NONE, add_parts},
+    {"TOPIC", OFFER_NONE, add_topics},
+    {"COLUMN", OFFER_NONE, add_columns},
+    {"COLUMNS", OFFER_NONE, add_columns},
+    /* What only the user knows; of an operand, its command has the words. */
+    {"0|1", OFFER_NONE, NULL},
+    {"ACTION", OFFER_NONE, NULL},
+    {"BYTES", OFFER_NONE, NULL},
+    {"FACTOR", OFFER_NONE, NULL},
+    {"FACTORS", OFFER_NONE, NULL},
+    {"I/N", OFFER_NONE, NULL},
+    {"KIND", OFFER_NONE, NULL},
+    {"LINK", OFFER_NONE, NULL},
+    {"N", OFFER_NONE, NULL},
+    {"NUMBERS", OFFER_NONE, NULL},
+    {"NAME", OFFER_NONE, NULL},
+    {"PERCENT", OFFER_NONE, NULL},
+    {"SECONDS", OFFER_NONE, NULL},
+    {"SIZE", OFFER_NONE, NULL},
+    {"TIME", OFFER_NONE, NULL},
+};
+
+/* Adds what an operand or an option's argument may be. `name` is its name in the tables ("DIR"); option may
+ * be NULL. */
+static void complete_argument(struct completion *completion, const char *name,
+                              const struct pdnn_option_def *option) {
+    const char *const *choice = option ? option->choices : NULL;
+    for (size_t i = 0; !choice && i < sizeof arguments / sizeof *arguments; i++) {
+        if (strcmp(arguments[i].argument, name) != 0)
+            continue;
+        completion->files = arguments[i].files;
+        if (arguments[i].add)
+            arguments[i].add(completion);
+    }
+    for (; choice && *choice; choice++)
+        add_candidate(completion, *choice, "", "");
+}
 
 /* What the words before the last one say about it. */
 struct place {
@@ -48,19 +363,19 @@ static struct place find_place(const char *const *words, size_t count) {
     return place;
 }
 
-static void add_commands(struct pdnn_completion *completion) {
+static void add_commands(struct completion *completion) {
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
-        pdnn_complete_add(completion, (*command)->name, "", (*command)->summary);
+        add_candidate(completion, (*command)->name, "", (*command)->summary);
 }
 
 /* Before any command. */
-static void complete_first(struct pdnn_completion *completion) {
+static void complete_first(struct completion *completion) {
     add_commands(completion);
     if (completion->word[0] != '-')
         return;
-    pdnn_complete_add(completion, "--help", "", "show help and exit");
-    pdnn_complete_add(completion, "--version", "", "show versions and exit");
-    pdnn_complete_add(completion, "--man", "", "print a manual page and exit");
+    add_candidate(completion, "--help", "", "show help and exit");
+    add_candidate(completion, "--version", "", "show versions and exit");
+    add_candidate(completion, "--man", "", "print a manual page and exit");
 }
 
 static bool is_given(const struct pdnn_command_def *command, const struct pdnn_option_def *option,
@@ -71,22 +386,22 @@ static bool is_given(const struct pdnn_command_def *command, const struct pdnn_o
     return false;
 }
 
-static void add_options(struct pdnn_completion *completion, const struct pdnn_command_def *command,
+static void add_options(struct completion *completion, const struct pdnn_command_def *command,
                         const char *const *words, size_t count) {
     for (size_t i = 0; i < command->n_options; i++) {
         const struct pdnn_option_def *option = &command->options[i];
         struct pdnn_str name = {0};
         pdnn_str_printf(&name, "--%s", option->name);
         if (option->repeats || !is_given(command, option, words, count))
-            pdnn_complete_add(completion, pdnn_str_text(&name), "", option->help);
+            add_candidate(completion, pdnn_str_text(&name), "", option->help);
         pdnn_str_finish(&name);
     }
-    pdnn_complete_add(completion, "--help", "", "show help and exit");
+    add_candidate(completion, "--help", "", "show help and exit");
 }
 
 /* Operand `number`, by the names in the synopsis: "KIND RESULTS...", "A [B]", "SPEC|ID...", whose first name
  * stands for both. */
-static void add_operand(struct pdnn_completion *completion, const struct pdnn_command_def *command,
+static void add_operand(struct completion *completion, const struct pdnn_command_def *command,
                         size_t number) {
     bool (*words)(size_t index, const char **name, const char **help) =
         command->kind ? command->kind : command->word;
@@ -94,7 +409,7 @@ static void add_operand(struct pdnn_completion *completion, const struct pdnn_co
     if (number >= pdnn_operand_counts(command->operands).most)
         return;
     for (size_t i = 0; !number && words && words(i, &name, &help); i++)
-        pdnn_complete_add(completion, name, "", help);
+        add_candidate(completion, name, "", help);
     for (size_t i = 0; i < number && strchr(at, ' '); i++)
         at = strchr(at, ' ') + 1;
     at += strspn(at, "[");
@@ -104,10 +419,10 @@ static void add_operand(struct pdnn_completion *completion, const struct pdnn_co
         return;
     memcpy(first, at, length);
     first[length] = 0;
-    pdnn_complete_argument(completion, first, NULL);
+    complete_argument(completion, first, NULL);
 }
 
-static void complete_word(struct pdnn_completion *completion, const char *const *words, size_t count) {
+static void complete_word(struct completion *completion, const char *const *words, size_t count) {
     const struct place place = find_place(words, count);
     const char *word = completion->word;
     if (!place.command || place.rest)
@@ -122,7 +437,7 @@ static void complete_word(struct pdnn_completion *completion, const char *const 
         completion->kept = word[1] == '-' ? (size_t)(strchr(word, '=') - word) + 1 : 2;
     }
     if (option) {
-        pdnn_complete_argument(completion, option->argument, option);
+        complete_argument(completion, option->argument, option);
         return;
     }
     add_operand(completion, place.command, place.n_operands);
@@ -132,12 +447,12 @@ static void complete_word(struct pdnn_completion *completion, const char *const 
 
 void pdnn_complete(struct pdnn_str *out, const char *const *words, size_t count) {
     static const char *const files[] = {
-        [PDNN_COMPLETE_NONE] = "none",
-        [PDNN_COMPLETE_FILES] = "files",
-        [PDNN_COMPLETE_DIRECTORIES] = "directories",
-        [PDNN_COMPLETE_SPECS] = "specs",
+        [OFFER_NONE] = "none",
+        [OFFER_FILES] = "files",
+        [OFFER_DIRECTORIES] = "directories",
+        [OFFER_SPECS] = "specs",
     };
-    struct pdnn_completion completion = {.word = count ? words[count - 1] : ""};
+    struct completion completion = {.word = count ? words[count - 1] : ""};
     if (count < 2)
         complete_first(&completion);
     else if (count == 2 && strcmp(words[0], "--man") == 0)

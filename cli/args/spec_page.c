@@ -1,16 +1,141 @@
 #include "cli/args/spec_page.h"
-
 #include "cli/args/help.h"
-#include "cli/args/page.h"
 #include "gen/axis.h"
 #include "gen/where/expression.h"
 #include "gen/language.h"
 #include "gen/spec.h"
 #include "gen/where/where_text.h"
 #include "models/instance.h"
+#include "base/fill.h"
+#include "base/str.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+
+/* A page of text for a terminal or of Markdown, put down part by part. */
+struct page {
+    struct pdnn_str *out;
+    bool markdown;
+    size_t width;  /* of the text for a terminal */
+    bool in_table; /* rows were written, so that the next thing ends the table */
+};
+
+/* What a table says about a key; "" for what it does not say, NULL if no row of the table says it. absent:
+ * what holds without the key, if there is no default. */
+struct page_key {
+    const char *name, *values, *fallback, *absent, *help, *example;
+};
+
+enum { MARKDOWN_WIDTH = 110, TEXT_INDENT = 2, HELP_INDENT = 6 };
+
+static size_t width_of(const struct page *page) {
+    return page->markdown ? MARKDOWN_WIDTH : page->width;
+}
+
+/* Every part but the first is preceded by an empty line. */
+static void begin(struct page *page) {
+    pdnn_str_printf(page->out, "%s", page->out->length ? "\n" : "");
+    page->in_table = false;
+}
+
+/* level: from 1. */
+static void put_heading(struct page *page, size_t level, const char *text) {
+    begin(page);
+    if (page->markdown)
+        pdnn_str_printf(page->out, "%.*s ", (int)level, "####");
+    pdnn_str_printf(page->out, "%s\n", text);
+    for (size_t i = 0; !page->markdown && i <= strlen(text); i++)
+        pdnn_str_printf(page->out, !text[i] ? "\n" : level < 3 ? "=" : "-");
+}
+
+static void put_paragraph(struct page *page, const char *text) {
+    begin(page);
+    pdnn_fill_text(page->out, text, 0, width_of(page));
+}
+
+static void put_item(struct page *page, const char *text) {
+    pdnn_str_printf(page->out, "- ");
+    pdnn_fill_text(page->out, text, TEXT_INDENT, width_of(page));
+}
+
+/* YAML, lines as they are, each ended. */
+static void put_code(struct page *page, const char *text) {
+    begin(page);
+    if (page->markdown)
+        pdnn_str_printf(page->out, "```yaml\n%s```\n", text);
+    for (const char *line = text; !page->markdown && *line;) {
+        size_t length = strcspn(line, "\n");
+        pdnn_str_printf(page->out, "    %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* A cell; a bar in it must not end it. */
+static void append_cell(struct pdnn_str *out, const char *text, bool is_code) {
+    const char *mark = is_code && *text ? "`" : "";
+    pdnn_str_printf(out, " %s", mark);
+    for (; *text; text++)
+        pdnn_str_printf(out, *text == '|' ? "\\|" : "%c", *text);
+    pdnn_str_printf(out, "%s |", mark);
+}
+
+static void append_markdown(struct page *page, const char *name_title, const struct page_key *key,
+                            bool is_first) {
+    struct pdnn_str absent = {0};
+    pdnn_str_printf(&absent, "(%s)", key->absent ? key->absent : "");
+    const struct {
+        const char *title, *text;
+        bool is_code;
+    } cells[] = {{name_title, key->name, true},
+                 {"values", key->values, false},
+                 {"default", key->absent ? pdnn_str_text(&absent) : key->fallback, false},
+                 {"meaning", key->help, false},
+                 {"example", key->example, true}};
+    enum { N_CELLS = sizeof cells / sizeof *cells };
+    for (size_t line = is_first ? 0 : 2; line < 3; line++) {
+        pdnn_str_printf(page->out, "|");
+        for (size_t i = 0; i < N_CELLS; i++) {
+            if (cells[i].text && line < 2)
+                pdnn_str_printf(page->out, line ? "---|" : " %s |", cells[i].title);
+            else if (cells[i].text)
+                append_cell(page->out, cells[i].text, cells[i].is_code);
+        }
+        pdnn_str_printf(page->out, "\n");
+    }
+    pdnn_str_finish(&absent);
+}
+
+static void append_text(struct page *page, const struct page_key *key) {
+    struct pdnn_str head = {0};
+    pdnn_str_printf(&head, "%s", key->name);
+    if (key->values && *key->values)
+        pdnn_str_printf(&head, ": %s", key->values);
+    if (key->fallback && *key->fallback)
+        pdnn_str_printf(&head, "; default %s", key->fallback);
+    else if (key->absent)
+        pdnn_str_printf(&head, "; without it %s", key->absent);
+    pdnn_str_printf(page->out, "%*s", TEXT_INDENT, "");
+    pdnn_fill_text(page->out, pdnn_str_text(&head), TEXT_INDENT, page->width);
+    pdnn_str_printf(page->out, "%*s", HELP_INDENT, "");
+    pdnn_fill_text(page->out, key->help, HELP_INDENT, page->width);
+    if (key->example && *key->example)
+        pdnn_str_printf(page->out, "%*s%s\n", HELP_INDENT, "", key->example);
+    pdnn_str_finish(&head);
+}
+
+/* A row of a table; the first after anything else begins one, with `name_title` above the names. */
+static void page_key(struct page *page, const char *name_title, const struct page_key *key) {
+    bool is_first = !page->in_table;
+    if (is_first)
+        begin(page);
+    page->in_table = true;
+    if (page->markdown)
+        append_markdown(page, name_title, key, is_first);
+    else
+        append_text(page, key);
+}
 
 /* Titles of the first column. */
 static const char key_title[] = "key", preset_title[] = "preset", name_title[] = "name";
@@ -129,13 +254,13 @@ static const char *const several[] = {
     NULL,
 };
 
-static void paragraphs(struct pdnn_page *page, const char *const *text) {
+static void paragraphs(struct page *page, const char *const *text) {
     for (; *text; text++)
-        pdnn_page_paragraph(page, *text);
+        put_paragraph(page, *text);
 }
 
 /* section: of the key, "" at the top of a spec; NULL: the example is an entry of `models`. */
-static void put_key(struct pdnn_page *page, const struct pdnn_key_def *key, const char *section) {
+static void put_key(struct page *page, const struct pdnn_key_def *key, const char *section) {
     struct pdnn_str values = {0}, example = {0};
     pdnn_key_values_format(&values, key);
     if (!section)
@@ -144,38 +269,38 @@ static void put_key(struct pdnn_page *page, const struct pdnn_key_def *key, cons
         pdnn_str_printf(&example, "%s: {%s: %s}", section, key->name, key->example);
     else
         pdnn_str_printf(&example, "%s: %s", key->name, key->example);
-    pdnn_page_key(page, key_title,
-                  &(struct pdnn_page_key){.name = key->name,
-                                          .values = pdnn_str_text(&values),
-                                          .fallback = key->fallback ? key->fallback : "",
-                                          .absent = key->absent,
-                                          .help = key->help,
-                                          .example = pdnn_str_text(&example)});
+    page_key(page, key_title,
+             &(struct page_key){.name = key->name,
+                                .values = pdnn_str_text(&values),
+                                .fallback = key->fallback ? key->fallback : "",
+                                .absent = key->absent,
+                                .help = key->help,
+                                .example = pdnn_str_text(&example)});
     pdnn_str_finish(&values);
     pdnn_str_finish(&example);
 }
 
-static void put_keys(struct pdnn_page *page, const struct pdnn_key_table *table, const char *section) {
+static void put_keys(struct page *page, const struct pdnn_key_table *table, const char *section) {
     for (size_t i = 0; i < table->n_keys; i++)
         if (table->keys[i].help)
             put_key(page, &table->keys[i], section);
 }
 
 /* A run setting or hyper-parameter. before: what the example's map needs besides, "block: plain, ". */
-static void put_param(struct pdnn_page *page, const struct pdnn_param_def *param, const char *help,
+static void put_param(struct page *page, const struct pdnn_param_def *param, const char *help,
                       const char *map, const char *before) {
     struct pdnn_str values = {0}, example = {0};
     char fallback[PDNN_PARAM_TEXT];
     pdnn_param_range_format(&values, param);
     pdnn_str_printf(&values, "%s%s", param->unit ? " " : "", pdnn_param_unit(param));
     pdnn_str_printf(&example, "%s: {%s%s: %s}", map, before, param->name, param->example);
-    pdnn_page_key(page, key_title,
-                  &(struct pdnn_page_key){
-                      .name = param->name,
-                      .values = pdnn_str_text(&values),
-                      .fallback = pdnn_param_format(param, pdnn_value_of(param->fallback), fallback),
-                      .help = help,
-                      .example = pdnn_str_text(&example)});
+    page_key(
+        page, key_title,
+        &(struct page_key){.name = param->name,
+                           .values = pdnn_str_text(&values),
+                           .fallback = pdnn_param_format(param, pdnn_value_of(param->fallback), fallback),
+                           .help = help,
+                           .example = pdnn_str_text(&example)});
     pdnn_str_finish(&values);
     pdnn_str_finish(&example);
 }
@@ -200,11 +325,11 @@ static void find_before(const struct pdnn_instance *defaults, size_t param, char
     }
 }
 
-static void put_family(struct pdnn_page *page, const struct pdnn_family_def *family) {
+static void put_family(struct page *page, const struct pdnn_family_def *family) {
     struct pdnn_instance defaults;
     pdnn_instance_init(&defaults, family);
-    pdnn_page_heading(page, 3, family->name);
-    pdnn_page_paragraph(page, family->help);
+    put_heading(page, 3, family->name);
+    put_paragraph(page, family->help);
     for (size_t i = 0; i < family->n_params; i++) {
         struct pdnn_str help = {0};
         char before[BEFORE_TEXT];
@@ -213,48 +338,46 @@ static void put_family(struct pdnn_page *page, const struct pdnn_family_def *fam
         put_param(page, &family->params[i], pdnn_str_text(&help), family->name, before);
         pdnn_str_finish(&help);
     }
-    pdnn_page_paragraph(page, "Presets:");
+    put_paragraph(page, "Presets:");
     for (size_t i = 0; i < family->n_presets; i++)
-        pdnn_page_key(
-            page, preset_title,
-            &(struct pdnn_page_key){.name = family->presets[i].name, .help = family->presets[i].help});
+        page_key(page, preset_title,
+                 &(struct page_key){.name = family->presets[i].name, .help = family->presets[i].help});
 }
 
-static void put_models(struct pdnn_page *page) {
-    pdnn_page_heading(page, 2, "Models");
+static void put_models(struct page *page) {
+    put_heading(page, 2, "Models");
     paragraphs(page, models_text);
-    pdnn_page_code(page, presets_example);
+    put_code(page, presets_example);
     paragraphs(page, models_more);
     put_keys(page, &pdnn_entry_keys, NULL);
-    pdnn_page_paragraph(page, "`rows` is a map:");
+    put_paragraph(page, "`rows` is a map:");
     put_keys(page, &pdnn_rows_keys, NULL);
-    pdnn_page_paragraph(page, "`sample` is a map:");
+    put_paragraph(page, "`sample` is a map:");
     put_keys(page, &pdnn_sample_keys, NULL);
     paragraphs(page, sample_text);
 }
 
-static void put_where(struct pdnn_page *page) {
+static void put_where(struct page *page) {
     struct pdnn_str functions = {0};
-    pdnn_page_heading(page, 2, "Where");
+    put_heading(page, 2, "Where");
     paragraphs(page, where_text);
     for (size_t i = 0; i < pdnn_where_n_costs; i++)
-        pdnn_page_key(
-            page, name_title,
-            &(struct pdnn_page_key){.name = pdnn_where_costs[i].name, .help = pdnn_where_costs[i].help});
-    pdnn_page_code(page, where_example);
+        page_key(page, name_title,
+                 &(struct page_key){.name = pdnn_where_costs[i].name, .help = pdnn_where_costs[i].help});
+    put_code(page, where_example);
     pdnn_str_append(page->out, "\n", 1);
     for (const char *const *item = where_items; *item; item++)
-        pdnn_page_item(page, *item);
+        put_item(page, *item);
     pdnn_str_printf(&functions, "Functions: `");
     for (size_t i = 0; i < PDNN_EXPRESSION_FUNCTIONS; i++)
         pdnn_str_printf(&functions, "%s%s", i ? " " : "", pdnn_expression_functions[i]);
     pdnn_str_printf(&functions, "`.");
-    pdnn_page_item(page, pdnn_str_text(&functions));
+    put_item(page, pdnn_str_text(&functions));
     pdnn_str_finish(&functions);
 }
 
 /* A spec may be wrong but not expensive. */
-static void put_bounds(struct pdnn_page *page) {
+static void put_bounds(struct page *page) {
     struct pdnn_str text = {0};
     pdnn_str_printf(
         &text,
@@ -263,44 +386,44 @@ static void put_bounds(struct pdnn_page *page) {
         "anchors. The models may have as many instances as `limits: {instances}` says. A sample whose "
         "`where` is never true ends after about a second of draws.",
         PDNN_YAML_NODES, PDNN_YAML_TEXTS_BYTES >> 20, PDNN_SPEC_MODELS, PDNN_AXIS_VALUES, PDNN_YAML_ANCHORS);
-    pdnn_page_heading(page, 2, "How large a spec may be");
-    pdnn_page_paragraph(page, pdnn_str_text(&text));
+    put_heading(page, 2, "How large a spec may be");
+    put_paragraph(page, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
 void pdnn_spec_page_format(struct pdnn_str *out, bool markdown, size_t width) {
-    struct pdnn_page page = {.out = out, .markdown = markdown, .width = width};
-    pdnn_page_heading(&page, 1, "Specs");
+    struct page page = {.out = out, .markdown = markdown, .width = width};
+    put_heading(&page, 1, "Specs");
     paragraphs(&page, introduction);
-    pdnn_page_code(&page, complete);
-    pdnn_page_paragraph(&page, "The smallest one:");
-    pdnn_page_code(&page, smallest);
-    pdnn_page_heading(&page, 2, "The top of a spec");
+    put_code(&page, complete);
+    put_paragraph(&page, "The smallest one:");
+    put_code(&page, smallest);
+    put_heading(&page, 2, "The top of a spec");
     put_keys(&page, &pdnn_spec_keys, "");
-    pdnn_page_heading(&page, 2, "Values and axes");
+    put_heading(&page, 2, "Values and axes");
     paragraphs(&page, axes);
     put_keys(&page, &pdnn_range_keys, NULL);
-    pdnn_page_heading(&page, 2, "Run settings");
+    put_heading(&page, 2, "Run settings");
     paragraphs(&page, run_text);
     for (int i = 0; i < PDNN_SETTING_COUNT; i++)
         if (i != PDNN_SETTING_CACHE)
             put_param(&page, &pdnn_settings[i], pdnn_settings[i].help, "run", "");
-    pdnn_page_heading(&page, 2, "Measuring");
+    put_heading(&page, 2, "Measuring");
     paragraphs(&page, measure_text);
     put_keys(&page, &pdnn_measure_keys, pdnn_measure_keys.name);
     put_param(&page, &pdnn_settings[PDNN_SETTING_CACHE], pdnn_settings[PDNN_SETTING_CACHE].help,
               pdnn_measure_keys.name, "");
-    pdnn_page_heading(&page, 2, "Limits");
+    put_heading(&page, 2, "Limits");
     paragraphs(&page, limits_text);
     put_keys(&page, &pdnn_limits_keys, pdnn_limits_keys.name);
-    pdnn_page_heading(&page, 2, "The epoch of paradnn seqpoint");
+    put_heading(&page, 2, "The epoch of paradnn seqpoint");
     put_keys(&page, &pdnn_epoch_keys, pdnn_epoch_keys.name);
     put_models(&page);
     put_where(&page);
-    pdnn_page_heading(&page, 2, "Hyper-parameters of each family");
+    put_heading(&page, 2, "Hyper-parameters of each family");
     for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
         put_family(&page, *family);
-    pdnn_page_heading(&page, 2, "Several specs, IDs and overrides");
+    put_heading(&page, 2, "Several specs, IDs and overrides");
     paragraphs(&page, several);
     put_bounds(&page);
 }

@@ -1,14 +1,17 @@
 #include "base/clock.h"
 #include "base/visible.h"
 #include "cli/job.h"
-#include "cli/print/dry_run.h"
-#include "cli/commands/sweep_join.h"
 #include "cli/args/registry.h"
 #include "cli/launcher.h"
 #include "results/rows/roofline.h"
 #include "runtime/protocol/visit.h"
 #include "session/batch/time_left.h"
 #include "session/join/shared_directory.h"
+#include "cli/print/console.h"
+#include "session/join/join.h"
+#include "cli/print/progress.h"
+#include "session/estimate.h"
+#include "session/session.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -262,6 +265,142 @@ static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, boo
     return status;
 }
 
+static void print_here(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
+    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
+    const struct pdnn_visit_spent *spent = &result->sweep.spent;
+    double wall = (double)(pdnn_clock_ns() - request->sweep.session->started_ns);
+    double timed = (double)(spent->samples_ns + spent->stamped_ns);
+    size_t n_instances = 0;
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
+        n_instances += result->counts[outcome];
+    fprintf(stderr, "part: %s/parts/%s\n", pdnn_visible(shown, request->sweep.path), result->part);
+    fprintf(stderr, "here: %zu visits in %zu lease%s; finished %zu instances%s%s", result->sweep.visits,
+            result->leases, result->leases == 1 ? "" : "s", n_instances, n_instances ? ":" : "",
+            pdnn_outcomes_format(result->counts, outcomes));
+    if (result->lost)
+        fprintf(stderr, "; %zu lease%s taken over by others", result->lost, result->lost == 1 ? "" : "s");
+    if (result->sweep.workers_lost)
+        fprintf(stderr, "; %zu workers lost", result->sweep.workers_lost);
+    if (result->sweep.out_of_time)
+        fprintf(stderr, "; %s", pdnn_session_end_text(request->sweep.session));
+    fprintf(stderr, "\n%.1f s, %.0f %% in timed steps\n", wall * 1e-9, 100 * timed / wall);
+}
+
+static void print_all(const struct pdnn_join_request *request, const struct pdnn_join_result *result) {
+    const char *path = request->sweep.path;
+    if (!*result->part)
+        fprintf(stderr, "nothing to do: ");
+    fprintf(stderr, "%zu of %zu instances are done", result->done, result->instances);
+    if (result->held)
+        fprintf(stderr, ", %zu are being measured by %zu other%s", result->held, result->n_holders,
+                result->n_holders == 1 ? "" : "s");
+    if (result->free)
+        fprintf(stderr, ", %zu are left to claim", result->free);
+    fprintf(stderr, "\n");
+    if (result->done == result->instances)
+        pdnn_console_next("merge * -o *", path);
+    else if (result->free)
+        fprintf(stderr, "resume: run the same command again, anywhere\n");
+    else
+        pdnn_console_next("status *", path);
+}
+
+static enum pdnn_status join_others(const struct pdnn_join_request *request, bool quiet, bool *some_failed,
+                                    struct pdnn_err *err) {
+    struct pdnn_join_result result = {.part = ""};
+    enum pdnn_status status = pdnn_join_run(request, &result, err);
+    if (*result.part && !quiet)
+        print_here(request, &result);
+    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && !quiet)
+        print_all(request, &result);
+    /* A process that came too late to measure anything has not failed. */
+    result.counts[PDNN_OUTCOME_OK]++;
+    *some_failed = pdnn_session_has_failed(result.counts);
+    return status;
+}
+
+static const double roof_seconds = 2;
+
+/* And what keeps the first of each kind from running, but for what the user left out. */
+static void print_counts(const struct pdnn_session *session, size_t n_open) {
+    size_t counts[PDNN_OUTCOME_COUNT] = {0};
+    const char *reasons[PDNN_OUTCOME_COUNT] = {NULL};
+    for (size_t i = session->n_tasks; i-- > 0;) {
+        enum pdnn_outcome outcome = session->rows[i].outcome;
+        counts[outcome] += session->tasks[i].closed;
+        reasons[outcome] = session->tasks[i].closed ? session->rows[i].reason : reasons[outcome];
+    }
+    fprintf(stderr, "%zu instances: %zu to run", session->n_tasks, n_open);
+    for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++) {
+        if (!counts[outcome])
+            continue;
+        fprintf(stderr, ", %zu %s", counts[outcome], pdnn_outcome_name((enum pdnn_outcome)outcome));
+        if (outcome != PDNN_OUTCOME_FILTERED)
+            fprintf(stderr, " (%s)", reasons[outcome]);
+    }
+    fputc('\n', stderr);
+}
+
+static enum pdnn_status get_roofs(struct pdnn_session *session, const char *ceilings_file,
+                                  struct pdnn_err *err) {
+    struct pdnn_err cause = {0};
+    if (ceilings_file) {
+        pdnn_session_warn_ceilings(session, ceilings_file);
+        return PDNN_OK;
+    }
+    enum pdnn_status status = pdnn_session_measure_ceilings(session, roof_seconds, &cause);
+    if (status == PDNN_INTERRUPTED)
+        return pdnn_fail(err, status, "%s", cause.text);
+    if (status != PDNN_OK)
+        pdnn_session_warn(session, "estimating at nominal speed: %s", cause.text);
+    return PDNN_OK;
+}
+
+/* The budget, or the time left, counts from here: the time that this command took does not count. */
+static void print_reach(struct pdnn_session *session, size_t n_open) {
+    char duration[PDNN_DURATION_TEXT];
+    uint64_t now_ns = pdnn_clock_ns();
+    session->started_ns = now_ns;
+    const struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    if (!rules.deadline_ns)
+        return;
+    uint64_t left_ns = rules.deadline_ns > now_ns ? rules.deadline_ns - now_ns : 0;
+    size_t reached = pdnn_sweep_reach(session->tasks, session->n_tasks, &rules, left_ns);
+    fprintf(stderr, "within %s: all visits to about %zu of the %zu instances, %s\n",
+            pdnn_duration_format(duration, (double)left_ns * 1e-9), reached, n_open,
+            reached == n_open                    ? "which is all of them"
+            : rules.reach == PDNN_REACH_SMALLEST ? "the shortest first"
+                                                 : "spread over the spec");
+}
+
+/* Prints on stderr. Roofs come from ceilings_file, if the session has read one, from earlier sweeps, or from
+ * measuring for a few seconds. Writes no result directory. */
+static enum pdnn_status dry_run(struct pdnn_session *session, const char *ceilings_file,
+                                struct pdnn_err *err) {
+    struct pdnn_str text = {0};
+    size_t n_open = 0;
+    for (size_t i = 0; i < session->n_tasks; i++)
+        n_open += !session->tasks[i].closed;
+    print_counts(session, n_open);
+    enum pdnn_status status = get_roofs(session, ceilings_file, err);
+    if (status != PDNN_OK)
+        return status;
+    struct pdnn_estimate *estimate =
+        pdnn_estimate_create(&session->spec, &session->host, "", session->ceilings);
+    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
+        if (!session->tasks[i].closed)
+            status = pdnn_estimate_add(estimate, &session->tasks[i].instance, &session->rows[i].totals, err);
+    if (status == PDNN_OK && n_open) {
+        pdnn_estimate_format(estimate, &text);
+        fprintf(stderr, "%s\n", pdnn_str_text(&text));
+        pdnn_session_predict(session);
+        print_reach(session, n_open);
+    }
+    pdnn_str_finish(&text);
+    pdnn_estimate_destroy(estimate);
+    return status;
+}
+
 static enum pdnn_status check_options(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     static const char *const not_joined[] = {"shard", "retry"};
     bool joins = pdnn_argument(arguments, "join");
@@ -285,7 +424,7 @@ static enum pdnn_status sweep_or_join(const struct pdnn_arguments *arguments,
                    ? sweep_into(request, pdnn_argument(arguments, "quiet"), some_failed, err)
                    : err->status;
     enum pdnn_status status = pdnn_argument_time(arguments, "lease-expiry", &join.expiry_ns, err);
-    return status == PDNN_OK ? pdnn_cli_join(&join, pdnn_argument(arguments, "quiet"), some_failed, err)
+    return status == PDNN_OK ? join_others(&join, pdnn_argument(arguments, "quiet"), some_failed, err)
                              : status;
 }
 
@@ -324,7 +463,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK && !is_dry)
         status = pdnn_launcher_leave(&job.session, &is_left, err);
     if (status == PDNN_OK && is_dry) {
-        status = pdnn_dry_run(&job.session, job.request.ceilings_file, err);
+        status = dry_run(&job.session, job.request.ceilings_file, err);
     } else if (status == PDNN_OK && !is_left) {
         status = pdnn_cli_job_direct(&job, ".results", err);
         job.bar.preface = job.session.common;
