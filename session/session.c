@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* environ */
+#define _GNU_SOURCE /* environ, realpath */
 #include "session/session.h"
 
 #include "base/clock.h"
@@ -7,10 +7,14 @@
 #include "base/units.h"
 #include "gen/expansion/walk.h"
 #include "models/build.h"
-#include "session/datasets.h"
 #include "session/join/deal.h"
 #include "session/predict.h"
+#include "runtime/data/dataset.h"
+#include "runtime/data/image.h"
+#include "base/str.h"
+#include "runtime/protocol/request.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -151,6 +155,48 @@ static enum pdnn_status begin(struct pdnn_session *session, struct pdnn_err *err
     return pdnn_host_read(&session->host, err);
 }
 
+/* Workers may run elsewhere than this process, so paths are made absolute. */
+static enum pdnn_status add(const char *name, struct pdnn_str *paths, struct pdnn_str *text,
+                            struct pdnn_err *err) {
+    char shown[PDNN_DATASET_TEXT];
+    struct pdnn_dataset set;
+    char *path = realpath(name, NULL);
+    if (!path)
+        return pdnn_fail(err, PDNN_INVALID, "dataset: %s: %s", name, strerror(errno));
+    enum pdnn_status status = pdnn_dataset_open(path, &set, err);
+    if (status == PDNN_OK) {
+        pdnn_str_printf(paths, "%s%s", paths->length ? "\n" : "", path);
+        pdnn_str_printf(text, "%s%s", text->length ? "; " : "", pdnn_dataset_format(&set, shown));
+        if (set.encoding == PDNN_ENCODING_JPEG && !pdnn_jpeg_is_built())
+            status = pdnn_jpeg_missing(err);
+        pdnn_dataset_close(&set);
+    }
+    free(path);
+    return status == PDNN_OK ? status : pdnn_wrap(err, "dataset");
+}
+
+/* Opens every data set of the spec. Fills paths for requests, and appends what they are to text. PDNN_INVALID
+ * if there is none, or what is wrong with one. */
+static enum pdnn_status open_datasets(const struct pdnn_spec *spec, char paths[PDNN_REQUEST_SETS],
+                                      struct pdnn_str *text, struct pdnn_err *err) {
+    struct pdnn_str found = {0};
+    enum pdnn_status status = PDNN_OK;
+    if (!spec->n_datasets)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "data=file needs a data set, and the spec names none: add 'dataset: DIR', or give --set "
+            "dataset=DIR ('paradnn data make' writes data sets)");
+    for (size_t i = 0; i < spec->n_datasets && status == PDNN_OK; i++)
+        status = add(spec->datasets[i], &found, text, err);
+    if (status == PDNN_OK && found.length >= PDNN_REQUEST_SETS)
+        status = pdnn_fail(err, PDNN_INVALID, "dataset: the paths of all data sets have at most %d letters",
+                           PDNN_REQUEST_SETS - 1);
+    if (status == PDNN_OK)
+        memcpy(paths, pdnn_str_text(&found), found.length + 1);
+    pdnn_str_finish(&found);
+    return status;
+}
+
 /* If an open task reads files. */
 static enum pdnn_status find_datasets(struct pdnn_session *session, struct pdnn_err *err) {
     struct pdnn_str text = {0};
@@ -161,7 +207,7 @@ static enum pdnn_status find_datasets(struct pdnn_session *session, struct pdnn_
     }
     if (!reads)
         return PDNN_OK;
-    enum pdnn_status status = pdnn_datasets_find(&session->spec, session->sets, &text, err);
+    enum pdnn_status status = open_datasets(&session->spec, session->sets, &text, err);
     session->sets_text = pdnn_arena_strdup(&session->arena, pdnn_str_text(&text));
     pdnn_str_finish(&text);
     return status;

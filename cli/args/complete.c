@@ -1,4 +1,5 @@
 #include "cli/args/complete.h"
+
 #include "cli/args/registry.h"
 #include "cli/args/options.h"
 #include "gen/language.h"
@@ -8,10 +9,8 @@
 #include "results/epochs/shipped_lengths.h"
 #include "results/store/results.h"
 #include "runtime/data/dataset.h"
-#include "base/str.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 /* Files that the shell offers besides the candidates. */

@@ -1,4 +1,5 @@
 #include "cli/args/spec_page.h"
+
 #include "cli/args/help.h"
 #include "gen/axis.h"
 #include "gen/where/expression.h"
@@ -7,7 +8,6 @@
 #include "gen/where/where_text.h"
 #include "models/instance.h"
 #include "base/fill.h"
-#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,9 +7,12 @@
 #include "base/memory.h"
 #include "results/store/tables.h"
 #include "session/join/shared_directory.h"
+#include "base/units.h"
+#include "session/batch/scheduler_client.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +24,94 @@ enum { NUMBER_TEXT = 40 };
 static const char jobs_name[] = "jobs", record_name[] = "jobs.csv", worker_name[] = "worker.sh",
                   merge_name[] = "merge.sh";
 static const char record_header[] = "job_id,cluster,tasks,submitted_utc\n";
+
+/* A busy controller may take a minute. */
+static const uint64_t patience_ns = UINT64_C(120000000000);
+
+static const char size_name[] = "MaxArraySize";
+
+/* MaxArraySize in what scontrol printed; false if it is not there. Task numbers are below it. */
+static bool parse_array_size(const char *text, size_t *size) {
+    const char *at = strstr(text, size_name);
+    return at && sscanf(at + sizeof size_name - 1, " = %zu", size) == 1;
+}
+
+static const char *last_line(const char *text, size_t *length) {
+    size_t end = strlen(text);
+    while (end && strchr("\n\r ", text[end - 1]))
+        end--;
+    size_t start = end;
+    while (start && text[start - 1] != '\n')
+        start--;
+    *length = end - start;
+    return text + start;
+}
+
+/* What a program says went wrong: the last line of its stderr, without its own name and "error: ". */
+static const char *complaint_of(const struct pdnn_answer *answer, char line[PDNN_ERR_TEXT]) {
+    size_t length;
+    const char *text = last_line(pdnn_str_text(&answer->errors), &length), *end = text + length;
+    for (const char *mark = "error: ", *at; (at = strstr(text, mark)) && at < end;)
+        text = at + strlen(mark);
+    snprintf(line, PDNN_ERR_TEXT, "%.*s", (int)(end - text), text);
+    return line;
+}
+
+/* Sets *tasks to the most that one array may have, as scontrol says. PDNN_IO if it does not say;
+ * PDNN_INVALID if it takes no arrays. */
+static enum pdnn_status find_array_limit(size_t *tasks, struct pdnn_err *err) {
+    static const char *const command[] = {"scontrol", "show", "config", NULL};
+    struct pdnn_answer answer;
+    char line[PDNN_ERR_TEXT];
+    size_t size;
+    enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
+    if (status == PDNN_OK) {
+        if (answer.exit_status)
+            status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
+        else if (!parse_array_size(pdnn_str_text(&answer.out), &size))
+            status = pdnn_fail(err, PDNN_IO, "scontrol show config has no %s", size_name);
+        else if (!size)
+            status = pdnn_fail(err, PDNN_INVALID, "Slurm takes no job arrays here (%s is 0)", size_name);
+        else
+            *tasks = size;
+    }
+    pdnn_answer_finish(&answer);
+    return status;
+}
+
+/* "1234" or "1234;cluster", the last line: a site's wrapper may print others before it. */
+static bool parse_job(const char *text, struct pdnn_slurm_job *job) {
+    size_t length;
+    const char *line = last_line(text, &length);
+    size_t digits = strspn(line, "0123456789");
+    if (!digits || digits >= sizeof job->id || digits > length)
+        return false;
+    size_t rest = length - digits;
+    if (rest && (line[digits] != ';' || rest < 2 || rest > sizeof job->cluster))
+        return false;
+    snprintf(job->id, sizeof job->id, "%.*s", (int)digits, line);
+    snprintf(job->cluster, sizeof job->cluster, "%.*s", rest ? (int)rest - 1 : 0, line + digits + 1);
+    return true;
+}
+
+/* Runs the sbatch command, which has --parsable. PDNN_INVALID with sbatch's own words if it refuses; PDNN_IO
+ * if it cannot be run, or its answer is no job id. */
+static enum pdnn_status run_sbatch(const char *const *command, struct pdnn_slurm_job *job,
+                                   struct pdnn_err *err) {
+    struct pdnn_answer answer;
+    char line[PDNN_ERR_TEXT];
+    enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
+    if (status == PDNN_OK) {
+        if (answer.exit_status)
+            status = pdnn_fail(err, PDNN_INVALID, "sbatch refused: %s",
+                               *complaint_of(&answer, line) ? line : "it does not say why");
+        else if (!parse_job(pdnn_str_text(&answer.out), job))
+            status = pdnn_fail(err, PDNN_IO, "sbatch answered '%.200s', not with a job id",
+                               pdnn_str_text(&answer.out));
+    }
+    pdnn_answer_finish(&answer);
+    return status;
+}
 
 /* A command with room for the user's options. */
 struct command {
@@ -127,7 +218,7 @@ static enum pdnn_status submit_one(const struct pdnn_submit_request *request, co
         submission->n_jobs++;
         return PDNN_OK;
     }
-    if (pdnn_slurm_submit(command->word, &submitted->job, err) != PDNN_OK)
+    if (run_sbatch(command->word, &submitted->job, err) != PDNN_OK)
         return err->status;
     submission->n_jobs++;
     return record(jobs, submitted, err);
@@ -245,7 +336,7 @@ enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct p
     size_t longest = request->job.workers;
     *submission = (struct pdnn_submission){0};
     enum pdnn_status status = PDNN_OK;
-    if (slurm && !request->dry && pdnn_slurm_array_limit(&longest, err) != PDNN_OK)
+    if (slurm && !request->dry && find_array_limit(&longest, err) != PDNN_OK)
         status = pdnn_wrap(err, "Slurm cannot be used (--scheduler has others)");
     if (status == PDNN_OK && request->dry) {
         describe(request, &submission->text);

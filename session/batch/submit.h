@@ -3,10 +3,8 @@
 #ifndef SESSION_BATCH_SUBMIT_H
 #define SESSION_BATCH_SUBMIT_H
 
-#include "session/batch/job_script.h"
-#include "session/batch/slurm.h"
-
 #include "base/err.h"
+#include "session/batch/job_script.h"
 
 #include <stdbool.h>
 
@@ -19,6 +17,11 @@ struct pdnn_submit_request {
 };
 
 enum { PDNN_SUBMIT_JOBS = 65 }; /* arrays, and the merge */
+
+struct pdnn_slurm_job {
+    char id[24];
+    char cluster[64]; /* "" unless sbatch names one */
+};
 
 struct pdnn_submitted {
     struct pdnn_slurm_job job;

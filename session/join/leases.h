@@ -21,7 +21,7 @@
 #define SESSION_JOIN_LEASES_H
 
 #include "base/err.h"
-#include "session/join/leases_watch.h"
+#include "session/join/leases_state.h"
 
 /* Whether the directory has a log, that is, was joined. */
 bool pdnn_leases_exist(const char *directory);
@@ -54,5 +54,16 @@ enum pdnn_status pdnn_leases_void(struct pdnn_leases *leases, size_t lease, stru
  * late, adds a record, so that nobody else's is missed. */
 enum pdnn_status pdnn_leases_check(struct pdnn_leases *leases, size_t lease, bool *is_held,
                                    struct pdnn_err *err);
+
+/* A sign of life, unless the last one is young; cheap. Begins with the first call. */
+void pdnn_leases_beat(struct pdnn_leases *leases);
+
+/* Looks for signs of life of all other holders. */
+void pdnn_leases_watch(struct pdnn_leases *leases);
+
+/* Sets is_stale of the held leases for one who looks only once, and so has to believe the clocks: the holder
+ * is gone, or its last sign of life is older than the expiry by the local clock, or by the latest one if that
+ * is ahead. For showing only. */
+void pdnn_leases_judge(struct pdnn_leases *leases);
 
 #endif

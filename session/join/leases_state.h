@@ -14,7 +14,7 @@ struct pdnn_lease_plan {
     uint64_t instances;
     uint64_t instances_hash; /* of their ids in order, but for the number of threads */
     uint64_t expiry_ns;      /* 0 in a request: what the others have, or two minutes */
-    bool allow_slow;
+    uint64_t allow_slow;     /* 0 or 1 */
 };
 
 enum pdnn_lease_state { PDNN_LEASE_HELD, PDNN_LEASE_ENDED, PDNN_LEASE_LOST };
