@@ -33,6 +33,22 @@ double pdnn_mad(const double *values, size_t count, double center, double *scrat
     return pdnn_median(scratch, count);
 }
 
+/* Values before i are in order already; those that are equal have been pooled, or may be. */
+void pdnn_pool_rising(double *values, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        size_t first = i, block = i;
+        double mean = values[i];
+        while (first > 0 && values[first - 1] < mean) {
+            for (block = first - 1; block > 0 && values[block - 1] == values[first - 1];)
+                block--;
+            mean += (values[block] - mean) * (double)(first - block) / (double)(i + 1 - block);
+            first = block;
+        }
+        for (; block <= i; block++)
+            values[block] = mean;
+    }
+}
+
 /* Exact values for few degrees of freedom, where the tail is heavy, and linear between them, which is
  * slightly too wide; beyond, the expansion in 1/degrees around the normal quantile (Abramowitz and
  * Stegun, 26.7.5), accurate to 5 digits there. */

@@ -16,6 +16,10 @@ double pdnn_median(double *values, size_t count);
 /* Median absolute deviation from center; scratch holds count values. */
 double pdnn_mad(const double *values, size_t count, double center, double *scratch);
 
+/* Makes the values non-increasing, in place: the nearest such sequence (least squares), in which neighbours
+ * that rise are replaced by their mean. */
+void pdnn_pool_rising(double *values, size_t count);
+
 /* Two-sided 95 % quantile of Student's t; degrees of freedom >= 1, not necessarily whole. */
 double pdnn_student_t95(double degrees);
 

@@ -1,4 +1,5 @@
 #include "results/rows/roofline.h"
+#include "base/stats.h"
 #include "models/cost/packing.h"
 #include "models/op.h"
 
@@ -6,6 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* An update in place costs at least this share of a byte: it is not free, even where caches write back while
+ * they read. */
+static const double least_update = 1.0 / 16;
 
 /* The measured GB/s by pattern; 0: not measured. */
 struct patterns {
@@ -55,19 +60,30 @@ static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row,
     *rate = fmax(*rate, row->value);
 }
 
-/* The two rates as the header defines them. Where nobody knows how it writes, it writes as it reads. */
+/* As the header defines them, not yet in order. */
 static struct pdnn_roof_rung rung_of(const struct patterns *patterns) {
+    double pure = fmax(fmax(patterns->read, patterns->copy), patterns->triad);
     double read =
         fmax(fmax(patterns->read, patterns->copy / 2), fmax(patterns->triad, patterns->update) * 2 / 3);
-    double added = INFINITY;
-    if (patterns->copy > 0)
-        added = 2 / patterns->copy - 1 / read;
-    if (patterns->triad > 0)
-        added = fmin(added, 3 / patterns->triad - 2 / read);
-    double write = isinf(added) ? 1 / read : fmax(0, added);
-    double update = patterns->update > 0 ? fmax(0, 3 / patterns->update - 2 / read) : write;
-    return (struct pdnn_roof_rung){
-        .read_ns_per_byte = 1 / read, .write_ns_per_byte = write, .update_ns_per_byte = fmin(write, update)};
+    double mixed = 1 / fmax(pure, patterns->update * (2 + least_update) / 3);
+    double update = patterns->update > 0 ? fmin(mixed, 3 / patterns->update - 2 * mixed) : mixed;
+    return (struct pdnn_roof_rung){.ns_per_byte = {
+                                       [PDNN_TRAFFIC_READ] = 1 / read,
+                                       [PDNN_TRAFFIC_MIXED] = mixed,
+                                       [PDNN_TRAFFIC_UPDATE] = fmax(update, least_update * mixed),
+                                   }};
+}
+
+/* Replaces rates that fall towards the core with their means. */
+static void order_rungs(struct pdnn_roofs *roofs) {
+    double logs[PDNN_ROOF_RUNGS];
+    for (size_t rate = 0; rate < PDNN_TRAFFIC_COUNT; rate++) {
+        for (size_t i = 0; i < roofs->n_rungs; i++)
+            logs[i] = -log(roofs->rung[i].ns_per_byte[rate]);
+        pdnn_pool_rising(logs, roofs->n_rungs);
+        for (size_t i = 0; i < roofs->n_rungs; i++)
+            roofs->rung[i].ns_per_byte[rate] = exp(-logs[i]);
+    }
 }
 
 static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels) {
@@ -94,18 +110,14 @@ static size_t level_named(const struct pdnn_roofs *roofs, const char *name) {
 /* is_ladder: stretches begin at their working sets; else they end at their capacities. */
 static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, bool is_ladder) {
     roofs->n_rungs = roofs->n_levels ? from->count : 0;
-    for (size_t i = roofs->n_rungs; i-- > 0;) {
+    for (size_t i = 0; i < roofs->n_rungs; i++) {
         struct pdnn_roof_rung *rung = &roofs->rung[i];
         *rung = rung_of(&from->row[i].patterns);
         rung->level = level_named(roofs, from->row[i].level);
         if (i)
             rung->from_bytes = is_ladder ? from->row[i].bytes : from->row[i - 1].bytes + 1;
-        if (i + 1 == roofs->n_rungs)
-            continue;
-        rung->read_ns_per_byte = fmin(rung->read_ns_per_byte, rung[1].read_ns_per_byte);
-        rung->write_ns_per_byte = fmin(rung->write_ns_per_byte, rung[1].write_ns_per_byte);
-        rung->update_ns_per_byte = fmin(rung->update_ns_per_byte, rung[1].update_ns_per_byte);
     }
+    order_rungs(roofs);
 }
 
 static void add_peak(struct pdnn_roofs *roofs, const struct pdnn_ceiling *row) {
@@ -315,24 +327,30 @@ double pdnn_place_speed(const struct pdnn_placement *place, const struct pdnn_ro
     return place->bound == PDNN_BOUND_MEMORY && from_last ? speed.memory : speed.compute;
 }
 
-/* The time that all bytes together need, and the level that needs most of it. */
+/* The time that all bytes together need, or the reads alone if that is longer, and the level that needs most
+ * of it. */
 static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_traffic *traffic,
                              char roof_level[PDNN_LEVEL_TEXT]) {
-    double sum = 0, most = -1, by_level[PDNN_ROOF_LEVELS] = {0};
+    enum { READS, ALL };
+    double sum[2] = {0}, level_ns[2][PDNN_ROOF_LEVELS] = {{0}}, most = 0;
     for (size_t i = 0; i < roofs->n_rungs; i++) {
-        const struct pdnn_roof_rung *rung = &roofs->rung[i];
-        double ns = (double)traffic->read_bytes[i] * rung->read_ns_per_byte +
-                    (double)traffic->written_bytes[i] * rung->write_ns_per_byte +
-                    (double)traffic->updated_bytes[i] * rung->update_ns_per_byte;
-        sum += ns;
-        by_level[rung->level] += ns;
-        if ((traffic->read_bytes[i] || traffic->written_bytes[i] || traffic->updated_bytes[i]) &&
-            by_level[rung->level] > most) {
-            most = by_level[rung->level];
-            memcpy(roof_level, roofs->level[rung->level].name, PDNN_LEVEL_TEXT);
+        const double *ns_per_byte = roofs->rung[i].ns_per_byte;
+        double read = (double)traffic->read_bytes[i], written = (double)traffic->written_bytes[i];
+        double ns[] = {[READS] = read * ns_per_byte[PDNN_TRAFFIC_READ],
+                       [ALL] = (read + written) * ns_per_byte[PDNN_TRAFFIC_MIXED] +
+                               (double)traffic->updated_bytes[i] * ns_per_byte[PDNN_TRAFFIC_UPDATE]};
+        for (size_t k = 0; k < 2; k++) {
+            sum[k] += ns[k];
+            level_ns[k][roofs->rung[i].level] += ns[k];
         }
     }
-    return sum;
+    size_t longer = sum[READS] > sum[ALL] ? READS : ALL;
+    for (size_t i = 0; i < roofs->n_levels; i++) {
+        if (level_ns[longer][i] > most)
+            memcpy(roof_level, roofs->level[i].name, PDNN_LEVEL_TEXT);
+        most = fmax(most, level_ns[longer][i]);
+    }
+    return sum[longer];
 }
 
 /* The time that the arithmetic needs at the peaks, and its FLOP; infinite if a peak is unknown. */

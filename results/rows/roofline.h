@@ -12,21 +12,22 @@
  * once. Where the ceilings have no ladder, the smallest level whose capacity holds the distance serves it. In
  * the cold regime, the first access to each byte of a step comes from DRAM.
  *
- * Reading and writing cost differently, so a working set has two rates. With read, copy and triad its
- * measured GB/s, r = max(read, copy / 2, 2 triad / 3, 2 update / 3) is its read rate, and the time that a
- * written byte adds to the reads beside it is w = max(0, min(2 / copy - 1 / r, 3 / triad - 2 / r)): a copy of
- * n bytes reads n and writes n in 2 n / copy ns. What is written in place, over what the same node reads,
- * costs max(0, 3 / update - 2 / r) and at most w, since the line is there already. Each pattern then takes at
- * least its own time, and what only reads can reach its roof. Neither rate is worse than that of a larger
- * working set.
+ * A working set has three rates, each of them measured and none a difference of two, since the noise of two
+ * bandwidths can be all that is left between them. With read, copy, triad and update its measured GB/s:
+ * r = max(read, copy / 2, 2 triad / 3, 2 update / 3), of reads alone; m = max(read, copy, triad), of reads
+ * and writes together (a byte written takes as long as a byte read beside it); and u, of what is written in
+ * place over what the same node reads: an update takes 3 / update = 2 / m + 1 / u. u is neither below m nor
+ * above 16 m, for which m is raised where necessary. So each pattern takes at most its own time. Where
+ * noise makes a rate fall towards the core, the neighbours take their geometric mean.
  *
  * Then, with F_d the FLOP in bounds (models/cost/cost.h: padding need not be computed) in dtype d
  * (pdnn_node_dtype), F their sum, and R_l, W_l and U_l the bytes read, written and updated in
  * place at the rates of working set l:
- * compute time is sum(F_d / peak_d), memory time is sum(R_l / r_l + W_l w_l + U_l u_l), and roof_level is the
- * level with the largest share of the latter. An op has one dtype; a model in int8 also has ops in f32, each
- * under the roof of its own dtype. The roof is the larger of the two times (Williams, Waterman, Patterson,
- * 2009): attainable = F / that, which in one dtype equals min(peak, intensity * effective bandwidth).
+ * compute time is sum(F_d / peak_d), memory time is max(sum(R_l / r_l), sum((R_l + W_l) / m_l + U_l / u_l)),
+ * and roof_level is the level with the largest share of the latter. An op has one dtype; a model in int8 also
+ * has ops in f32, each under the roof of its own dtype. The roof is the larger of the two times (Williams,
+ * Waterman, Patterson, 2009): attainable = F / that, which in one dtype equals min(peak, intensity *
+ * effective bandwidth).
  *
  * A speed index (results/rows/aggregate.h) scales the roof to the machine's speed at the moment of the
  * measurement, within bounds: a scaled roof is never above the measured one, and never below what the row
@@ -55,6 +56,13 @@ enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };
  * a few per cent. */
 #define PDNN_ABOVE_ROOF_PCT 105.0
 
+enum pdnn_traffic_rate {
+    PDNN_TRAFFIC_READ,  /* reads alone */
+    PDNN_TRAFFIC_MIXED, /* reads and writes */
+    PDNN_TRAFFIC_UPDATE,
+    PDNN_TRAFFIC_COUNT
+};
+
 /* The roofs for one thread count. */
 struct pdnn_roofs {
     double peak_gflops[PDNN_DTYPE_COUNT];    /* 0: not measured */
@@ -69,10 +77,8 @@ struct pdnn_roofs {
     } level[PDNN_ROOF_LEVELS];
     size_t n_rungs; /* working sets, ascending; without a ladder one for each level; 0: not measured */
     struct pdnn_roof_rung {
-        uint64_t from_bytes;       /* the reuse distances from here on, to the next one, are served so: */
-        double read_ns_per_byte;   /* 1 / r */
-        double write_ns_per_byte;  /* w */
-        double update_ns_per_byte; /* written in place */
+        uint64_t from_bytes; /* the reuse distances from here on, to the next one, are served so: */
+        double ns_per_byte[PDNN_TRAFFIC_COUNT]; /* 1 / r, 1 / m, 1 / u */
         size_t level;
     } rung[PDNN_ROOF_RUNGS];
 };

@@ -197,14 +197,11 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
         struct pdnn_roof_rung *rung = &roofs->rung[i];
         double factor = factor_of(hardware, roofs, rung->level);
         rung->from_bytes = (uint64_t)((double)rung->from_bytes * hardware->cache);
-        rung->read_ns_per_byte /= factor;
-        rung->write_ns_per_byte /= factor;
-        rung->update_ns_per_byte /= factor;
-        if (i + 1 == roofs->n_rungs)
-            continue;
-        rung->read_ns_per_byte = fmin(rung->read_ns_per_byte, rung[1].read_ns_per_byte);
-        rung->write_ns_per_byte = fmin(rung->write_ns_per_byte, rung[1].write_ns_per_byte);
-        rung->update_ns_per_byte = fmin(rung->update_ns_per_byte, rung[1].update_ns_per_byte);
+        for (size_t rate = 0; rate < PDNN_TRAFFIC_COUNT; rate++) {
+            rung->ns_per_byte[rate] /= factor;
+            if (i + 1 < roofs->n_rungs)
+                rung->ns_per_byte[rate] = fmin(rung->ns_per_byte[rate], rung[1].ns_per_byte[rate]);
+        }
     }
     return PDNN_OK;
 }

@@ -46,8 +46,8 @@ static void test_hardware_roofs_change_what_is_named(void **state) {
     assert_near(same.peak_gflops[PDNN_F32], 100, 1e-9);
     assert_near(all.peak_gflops[PDNN_F32], 200, 1e-9);
     assert_near(all.peak_gflops[PDNN_BF16], 600, 1e-9);
-    assert_near(all.rung[0].read_ns_per_byte, 1 / 100.0, 1e-12);
-    assert_near(all.rung[1].read_ns_per_byte, 1 / 40.0, 1e-12);
+    assert_near(all.rung[0].ns_per_byte[PDNN_TRAFFIC_READ], 1 / 100.0, 1e-12);
+    assert_near(all.rung[1].ns_per_byte[PDNN_TRAFFIC_READ], 1 / 40.0, 1e-12);
     assert_near(all.level[0].gbs, 100, 1e-9);
     assert_near(all.level[1].gbs, 40, 1e-9);
     assert_int_equal(same.rung[1].from_bytes, L2_BYTES + 1);
@@ -57,7 +57,7 @@ static void test_hardware_roofs_change_what_is_named(void **state) {
     assert_near(all.overhead_ns, CALL_NS / 2.0, 1e-9);
     /* Memory that is faster than a cache makes the cache as fast. */
     all = roofs_of((struct pdnn_hardware_request){.bandwidth = "10"}, 2);
-    assert_near(all.rung[0].read_ns_per_byte, 1 / 100.0, 1e-12);
+    assert_near(all.rung[0].ns_per_byte[PDNN_TRAFFIC_READ], 1 / 100.0, 1e-12);
     all = roofs_of((struct pdnn_hardware_request){.threads = "1"}, 2);
     assert_near(all.peak_gflops[PDNN_F32], 50, 1e-9);
 }

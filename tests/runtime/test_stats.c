@@ -6,6 +6,7 @@
 #include "base/stats.h"
 
 #include <math.h>
+#include <string.h>
 
 static void test_quantile_sorted_cases(void **state) {
     (void)state;
@@ -307,6 +308,27 @@ static void test_f_tail_cases(void **state) {
     assert_true(isnan(pdnn_f_tail(NAN, 1, 1)));
 }
 
+static void test_pool_rising(void **state) {
+    (void)state;
+    static const struct {
+        size_t count;
+        double values[5], pooled[5];
+    } rows[] = {{0, {0}, {0}},
+                {1, {3}, {3}},
+                {3, {3, 2, 1}, {3, 2, 1}},
+                {3, {1, 2, 3}, {2, 2, 2}},
+                {4, {5, 2, 4, 1}, {5, 3, 3, 1}},
+                {5, {4, 4, 1, 1, 5}, {4, 4, 7 / 3.0, 7 / 3.0, 7 / 3.0}},
+                {5, {3, 3, 2, 2, 9}, {19 / 5.0, 19 / 5.0, 19 / 5.0, 19 / 5.0, 19 / 5.0}}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double values[5];
+        memcpy(values, rows[i].values, sizeof values);
+        pdnn_pool_rising(values, rows[i].count);
+        for (size_t k = 0; k < rows[i].count; k++)
+            assert_true(fabs(values[k] - rows[i].pooled[k]) < 1e-12);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_quantile_sorted_cases),
@@ -322,6 +344,7 @@ int main(void) {
         cmocka_unit_test(test_visits_interval_planned_looks),
         cmocka_unit_test(test_student_tails_cases),
         cmocka_unit_test(test_f_tail_cases),
+        cmocka_unit_test(test_pool_rising),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
