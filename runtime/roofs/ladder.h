@@ -1,9 +1,10 @@
-/* Finds cache capacities from bandwidth against working set. Reported sizes may be missing, and a program
- * may get less of a shared cache. Pure functions of host facts and measured points; runtime/roofs/roofs.c
- * does the measuring. */
+/* Finds cache capacities from bandwidth against working set, and the roofs of the levels. Reported sizes may
+ * be missing, and a program may get less of a shared cache. Pure functions of host facts and measured points;
+ * runtime/roofs/roofs.c does the measuring. */
 #ifndef RUNTIME_ROOFS_LADDER_H
 #define RUNTIME_ROOFS_LADDER_H
 
+#include "runtime/kernels/roofs/stream.h"
 #include "runtime/protocol/ceilings.h"
 #include "runtime/host/host.h"
 
@@ -20,7 +21,7 @@ struct pdnn_ladder_point {
 /* Consecutive points of one level. */
 struct pdnn_ladder_level {
     char name[PDNN_CEILING_TEXT]; /* L1, L2, L3; the last one is DRAM */
-    uint64_t capacity_bytes;      /* where bandwidth drops; 0: DRAM */
+    uint64_t capacity_bytes;      /* where bandwidth drops, or reported_bytes if less; 0: DRAM */
     uint64_t reported_bytes;      /* what the host reports for these threads together; 0: nothing */
     size_t first, end;            /* its points */
 };
@@ -38,11 +39,23 @@ size_t pdnn_ladder_sizes(const struct pdnn_host *host, int64_t threads, uint64_t
  * level is at least PDNN_LADDER_STEP times as fast as the next, and there is at most one level more than the
  * host reports. Among such splits, takes the one with the least error: the sum of squared distances of log
  * bandwidth from the level's median, each capped at log(PDNN_LADDER_STEP) squared, plus 1.5 times that cap
- * per level. A level ends where bandwidth has dropped half way to the next, and takes the name of the
- * reported level closest in size. */
+ * per level. A level takes the name of the reported level closest in size, and ends where bandwidth has
+ * dropped half way to the next, but not beyond the reported size. */
 #define PDNN_LADDER_STEP 1.2
 size_t pdnn_ladder_split(const struct pdnn_host *host, int64_t threads,
                          const struct pdnn_ladder_point *points, size_t count,
                          struct pdnn_ladder_level levels[PDNN_LADDER_LEVELS]);
+
+/* From the measured ladder to the roofs of the levels. */
+enum { PDNN_LADDER_ROOFS = PDNN_LADDER_LEVELS * PDNN_STREAM_PATTERN_COUNT };
+
+/* rungs: the rows of kind ladder of one thread count, ascending by working set (at most PDNN_LADDER_POINTS of
+ * them), at least one, each with every pattern and, where a pattern has both, either kind of store. Sets
+ * their level, fills roofs with the rows of kind bandwidth, by level (closest to the core first) and pattern,
+ * and returns how many. The better kind of store counts. A level's roof for a pattern is its fastest working
+ * set of which the next inner level holds little: less than half, or less than a quarter for DRAM. If all are
+ * smaller than that, the largest one. */
+size_t pdnn_ladder_roofs(const struct pdnn_host *host, int64_t threads, struct pdnn_ceiling *rungs,
+                         size_t n_rungs, struct pdnn_ceiling roofs[PDNN_LADDER_ROOFS]);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/rng.h"
-#include "runtime/roofs/ladder_roofs.h"
+#include "runtime/roofs/ladder.h"
 #include "runtime/roofs/roof_job.h"
 
 #include <math.h>

@@ -3,9 +3,12 @@
 #include "tests/cmocka_all.h"
 
 #include "models/build.h"
+#include "models/cost/cost.h"
+#include "models/op.h"
 #include "results/rows/roofline.h"
-#include "runtime/roofs/ladder_roofs.h"
+#include "runtime/roofs/ladder.h"
 #include "tests/runtime/machines.h"
+#include "tests/runtime/recorded_ladders.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,8 +31,10 @@ static double dram_gbs(const struct machine *machine) {
     return machine->gbs[last];
 }
 
-/* The rows that measuring this machine would give. */
-static void measure(const struct machine *machine, struct pdnn_ceilings *ceilings) {
+/* The rows of a measurement of the machine: GB/s by working set and pattern as recorded, or else as the
+ * machine would give them. */
+static void rows_of(const struct machine *machine, const double recorded_gbs[][RUNGS],
+                    struct pdnn_ceilings *ceilings) {
     struct pdnn_ceiling ladder[PDNN_LADDER_POINTS * RUNGS];
     uint64_t sizes[PDNN_LADDER_POINTS];
     size_t n_sizes = pdnn_ladder_sizes(&machine->host, machine->threads, sizes), count = 0;
@@ -42,15 +47,22 @@ static void measure(const struct machine *machine, struct pdnn_ceilings *ceiling
         snprintf(row->pattern, sizeof row->pattern, "%s", rungs[i % RUNGS].name);
         row->threads = machine->threads;
         row->capacity_bytes = sizes[i / RUNGS];
-        row->value = gbs * rungs[i % RUNGS].share;
+        row->value = recorded_gbs ? recorded_gbs[i / RUNGS][i % RUNGS] : gbs * rungs[i % RUNGS].share;
     }
     memset(ceilings, 0, sizeof *ceilings);
-    ceilings->row[ceilings->count++] = (struct pdnn_ceiling){
-        .kind = "compute", .pattern = "fma", .dtype = "f32", .threads = machine->threads, .value = 1e6};
+    ceilings->row[ceilings->count++] = (struct pdnn_ceiling){.kind = "compute",
+                                                             .pattern = "fma",
+                                                             .dtype = "f32",
+                                                             .threads = machine->threads,
+                                                             .value = recorded_gbs ? 280 : 1e6};
     ceilings->count +=
         pdnn_ladder_roofs(&machine->host, machine->threads, ladder, count, &ceilings->row[ceilings->count]);
     memcpy(&ceilings->row[ceilings->count], ladder, count * sizeof *ladder);
     ceilings->count += count;
+}
+
+static void measure(const struct machine *machine, struct pdnn_ceilings *ceilings) {
+    rows_of(machine, NULL, ceilings);
 }
 
 static const struct pdnn_ceiling *find_roof(const struct pdnn_ceilings *ceilings, const char *level,
@@ -189,11 +201,75 @@ static void test_weights_are_served_by_found_levels(void **state) {
     }
 }
 
+static struct pdnn_placement place_node(const struct pdnn_graph *graph, size_t node,
+                                        const struct pdnn_roofs *roofs, const struct pdnn_traffic *traffic) {
+    struct pdnn_place_input input = {.calls = 1, .speed = {1, 1}, .traffic = traffic[node], .time_ns = NAN};
+    struct pdnn_placement place;
+    struct pdnn_cost cost;
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_cost_node(graph, &graph->nodes[node], &cost, &err), PDNN_OK);
+    input.flop_count[PDNN_F32] = cost.in_bounds_flop_count;
+    pdnn_place(roofs, &input, &place);
+    return place;
+}
+
+/* Three measurements of one machine in a row, with the noise that its neighbours make: every op is at the
+ * same level and nearly the same roof, and has the same bound unless it is at the ridge point. Memory itself
+ * was a fifth faster in one of them. */
+static void test_recorded_ladders_agree(void **state) {
+    (void)state;
+    static const struct {
+        const char *id;
+        double tolerance;
+    } rows[] = {
+        {"fc/layers=2,nodes=512,input=33,output=10,batch=1,mode=train,optimizer=sgd", 0.12},
+        {"fc/layers=3,nodes=128,input=100,output=10,batch=64,mode=train,optimizer=adam", 0.12},
+        {"cnn:resnet18,batch=1,image=64,mode=train", 0.25},
+        {"transformer:bert-base,batch=1,length=64,mode=infer", 0.25},
+    };
+    static const struct machine zen5 = {
+        .host = {.cache_bytes = {48 * KIB, MIB, 32 * MIB}, .cache_cores = {1, 1, 2}}, .threads = 1};
+    static struct pdnn_ceilings ceilings;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_arena arena = {0};
+        struct pdnn_instance instance;
+        struct pdnn_graph graph;
+        struct pdnn_traffic *traffic[RECORDED];
+        struct pdnn_roofs roofs[RECORDED];
+        struct pdnn_err err = {0};
+        assert_int_equal(pdnn_instance_parse(rows[i].id, &instance, &err), PDNN_OK);
+        assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
+        for (size_t k = 0; k < RECORDED; k++) {
+            rows_of(&zen5, recorded[k], &ceilings);
+            for (size_t row = 0; row < ceilings.count; row++)
+                assert_true(ceilings.row[row].capacity_bytes <= ceilings.row[row].reported_bytes ||
+                            strcmp(ceilings.row[row].kind, "bandwidth") != 0);
+            pdnn_roofs_init(&roofs[k], &ceilings, zen5.threads);
+            assert_int_equal(pdnn_graph_traffic(&graph, &roofs[k], false, &traffic[k], &err), PDNN_OK);
+        }
+        for (size_t node = 0; node < graph.n_nodes; node++) {
+            struct pdnn_placement first = place_node(&graph, node, &roofs[0], traffic[0]);
+            for (size_t k = 1; k < RECORDED; k++) {
+                struct pdnn_placement other = place_node(&graph, node, &roofs[k], traffic[k]);
+                double apart = fabs(log(other.roof_ns / first.roof_ns));
+                if (strcmp(other.roof_level, first.roof_level) != 0 || apart > log(1 + rows[i].tolerance) ||
+                    (other.bound != first.bound && apart > 0.05))
+                    fail_msg("%s: %s, pass %d: roofs of %.0f ns (%s %s) and %.0f ns (%s %s)", rows[i].id,
+                             graph.nodes[node].op->name, graph.nodes[node].pass, first.roof_ns,
+                             first.roof_level, pdnn_bound_name(first.bound), other.roof_ns, other.roof_level,
+                             pdnn_bound_name(other.bound));
+            }
+        }
+        pdnn_arena_finish(&arena);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_roofs_of_levels),
         cmocka_unit_test(test_accesses_are_served_by_found_levels),
         cmocka_unit_test(test_weights_are_served_by_found_levels),
+        cmocka_unit_test(test_recorded_ladders_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
