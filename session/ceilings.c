@@ -12,14 +12,16 @@
 #include <unistd.h>
 
 enum { THREAD_COUNTS_MAX = PDNN_CEILINGS_THREADS_MAX };
-static const double least_seconds = 2, most_seconds = 5;
+
+/* Good to 5 %. Roofs that `paradnn ceilings` took longer for are used instead, while they are kept. */
+static const double quick_seconds = 1.5;
 
 /* For the link between ranks; a slow one takes longer for the first message of a size. */
 static const double link_seconds = 2;
 static const uint64_t link_overtime_ns = UINT64_C(60000000000);
 
-/* The share of the time left that measuring roofs should take, and the most that it may. */
-static const double roofs_share = 0.1, roofs_share_most = 1.0 / 3;
+/* The share of the time left that measuring roofs may take. */
+static const double share_most = 1.0 / 3;
 
 /* A sorted list without duplicates. Counts beyond its capacity are dropped, and their rows get no roofs. */
 struct counts {
@@ -67,8 +69,9 @@ struct watcher {
 
 static void show(void *user, double fraction) {
     const struct watcher *watcher = user;
-    watcher->hooks->roofs(watcher->hooks->user, ((double)watcher->done + fraction) / (double)watcher->all,
-                          watcher->threads);
+    double done = (double)watcher->done + fraction, all = (double)watcher->all;
+    watcher->hooks->roofs(watcher->hooks->user, done / all, watcher->threads,
+                          (all - done) * watcher->request->seconds_each);
 }
 
 static enum pdnn_status ask(struct watcher *watcher, double seconds, struct pdnn_ceilings *ceilings,
@@ -142,27 +145,23 @@ enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
     return status;
 }
 
-enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
-                                               struct pdnn_err *err) {
+enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, struct pdnn_err *err) {
     struct counts counts = missing_counts(session);
     if (!counts.count)
         return PDNN_OK;
     uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(session);
     double left = !end_ns ? INFINITY : end_ns > now_ns ? (double)(end_ns - now_ns) * 1e-9 : 0;
-    double each = fmin(seconds, left * roofs_share) / (double)counts.count;
-    each = fmin(fmax(each, least_seconds), most_seconds);
-    uint64_t limit_ns = pdnn_ceilings_limit_ns(each, session->spec.limits.time_ns);
-    double most_ns = left * roofs_share_most / (double)counts.count * 1e9;
-    if (most_ns < each * 1e9) {
+    double most = left * share_most / (double)counts.count;
+    if (most < quick_seconds) {
         pdnn_session_warn(session, "going on without roofs: too little time is left to measure them");
         return PDNN_OK;
     }
+    uint64_t limit_ns = pdnn_ceilings_limit_ns(quick_seconds, session->spec.limits.time_ns);
     const struct pdnn_ceilings_job request = {.host = &session->host,
                                               .threads = counts.threads,
                                               .n_threads = counts.count,
-                                              .seconds_each = each,
-                                              .time_limit_ns =
-                                                  (double)limit_ns < most_ns ? limit_ns : (uint64_t)most_ns,
+                                              .seconds_each = quick_seconds,
+                                              .time_limit_ns = (uint64_t)fmin((double)limit_ns, most * 1e9),
                                               .cache = session->cache};
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { ROOF_SECONDS = 10, SPEC_LIMIT_BYTES = 1 << 26 };
+enum { SPEC_LIMIT_BYTES = 1 << 26 };
 
 static const char ceilings_name[] = "ceilings.csv", spec_name[] = "spec.yaml";
 
@@ -197,7 +197,7 @@ enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *swee
         pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
     } else if (any_open(session)) {
         struct pdnn_err cause = {0};
-        enum pdnn_status status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, &cause);
+        enum pdnn_status status = pdnn_session_measure_ceilings(session, &cause);
         if (status == PDNN_INTERRUPTED)
             return pdnn_fail(err, status, "%s", cause.text);
         if (status != PDNN_OK)

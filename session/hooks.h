@@ -14,9 +14,9 @@ struct pdnn_session_hooks {
     void (*warn)(void *user, const char *text);
     /* Something to know that is as it should be, as a text like a warning's. */
     void (*note)(void *user, const char *text);
-    /* Progress of the roofs, all thread counts together, and the thread count being
-     * measured; a few times a second. */
-    void (*roofs)(void *user, double fraction, int64_t threads);
+    /* Progress of the roofs, all thread counts together, the thread count being measured, and the most that
+     * is left to do; a few times a second. */
+    void (*roofs)(void *user, double fraction, int64_t threads, double seconds_left);
     /* Progress of the visits. */
     void (*visits)(void *user, const struct pdnn_sweep_progress *progress);
     /* Progress of other work in equal parts: "12 of 80 models compiled"; seconds left, < 0: not known. */

@@ -47,9 +47,10 @@ struct search {
     const struct pdnn_roofs_job *job;
     const struct pdnn_ceilings *probes; /* of this moment; NULL: is there anything to compare? */
     int64_t now_ms;
-    struct pdnn_ceilings *entry, *found; /* the one just read; the newest that agrees */
+    struct pdnn_ceilings *entry, *found; /* the one just read; the longest, then newest, that agrees */
     size_t kept, usable;                 /* all; those neither too old nor measured in less time */
     bool agrees;                         /* *found is set */
+    double seconds;                      /* that *found took */
     double differs;                      /* by how much, for *found or for the one that differs least */
 };
 
@@ -110,14 +111,16 @@ static void consider(void *user, const char *text) {
     if (!search->probes)
         return;
     double differs = difference(search->entry, search->probes);
+    if (search->agrees && seconds < search->seconds)
+        return;
     bool agrees = differs <= pdnn_roof_cache_margin;
     if (agrees || (!search->agrees && differs < search->differs))
         search->differs = differs;
     if (!agrees)
         return;
     search->agrees = true;
-    search->found->count = search->entry->count;
-    memcpy(search->found->row, search->entry->row, search->entry->count * sizeof *search->entry->row);
+    search->seconds = seconds;
+    *search->found = *search->entry;
 }
 
 static enum pdnn_status append(struct pdnn_ceilings *ceilings, const struct pdnn_ceilings *rows,
@@ -175,10 +178,8 @@ static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) 
     struct pdnn_roofs_job plain = *job;
     struct pdnn_str context = {0};
     plain.software = &none;
-    *file = (struct pdnn_kept){.path = ""};
     pdnn_roof_cache_context(&plain, &context);
-    if (job->directory[0])
-        pdnn_kept_open(file, job->directory, "last-roofs", context.text);
+    pdnn_kept_open(file, job->directory, "last-roofs", context.text);
     pdnn_str_finish(&context);
 }
 
@@ -226,15 +227,14 @@ static enum pdnn_status measure(const struct search *search, const struct pdnn_k
 enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, const struct pdnn_roofs_source *source,
                                      struct pdnn_ceilings *ceilings, struct pdnn_str *note,
                                      struct pdnn_err *err) {
-    struct pdnn_kept file = {.path = ""};
+    struct pdnn_kept file;
     struct pdnn_str context = {0};
     struct search search = {.job = job, .differs = INFINITY};
     enum pdnn_status status = PDNN_OK;
     search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
     pdnn_roof_cache_context(job, &context);
-    if (job->directory[0])
-        pdnn_kept_open(&file, job->directory, "roofs", context.text);
+    pdnn_kept_open(&file, job->directory, "roofs", context.text);
     if (!job->must_measure)
         status = look(&search, &file, source, err);
     for (size_t i = 0; search.agrees && i < search.found->count; i++)

@@ -34,7 +34,9 @@ struct pdnn_roofs_job {
     const char *directory;               /* of what is kept; "": nothing is */
     struct pdnn_environment_key context; /* its library is not used */
     const struct pdnn_software *software;
-    double seconds;    /* the time that measuring takes; what was measured in less is not used */
+    /* The time that measuring takes. What was measured in less is not used, and what took longest is
+     * preferred. */
+    double seconds;
     bool must_measure; /* whatever is kept */
 };
 

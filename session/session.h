@@ -102,13 +102,11 @@ void pdnn_session_predict(struct pdnn_session *session);
 struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session);
 
 /* Roofs into session->ceilings, for the thread counts of open tasks that have no row there yet: kept ones if
- * they still hold (session/roof_cache.h), or measured in a worker of its own. Takes about `seconds` in total,
- * two to five for each count; a tenth of the time left, where that is less, but two for each count. Where a
- * third of the time left is less than that, none, and a warning. A count that takes limits.time longer than
- * four times its part, or with all others a third of the time left, is an error.
- * PDNN_INTERRUPTED if the user asked to end. */
-enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, double seconds,
-                                               struct pdnn_err *err);
+ * they still hold (session/roof_cache.h), or measured in a worker of its own: a second or two for each count.
+ * Where a third of the time left is less than that, none, and a warning. A count that takes limits.time
+ * longer than four times its part, or with all others a third of the time left, is an error. PDNN_INTERRUPTED
+ * if the user asked to end. */
+enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, struct pdnn_err *err);
 
 /* Rows of links into session->ceilings, for the ranks of open tasks that have none there yet, measured by
  * ranks that are started for this: some seconds for each. */

@@ -228,7 +228,7 @@ static void append_plan(struct pdnn_str *out, const struct pdnn_compose_plan *pl
         small[PDNN_FATE_LEFT] + fate[PDNN_FATE_LEFT], pdnn_duration_format(taken, choose->seconds));
 }
 
-enum { COUNT_MAX = 100000, EXTRAPOLATE_MAX = 1000, ROOF_SECONDS = 3 };
+enum { COUNT_MAX = 100000, EXTRAPOLATE_MAX = 1000 };
 
 struct job {
     struct pdnn_cli_job of;
@@ -356,7 +356,7 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     uint64_t budget_ns = session->spec.limits.budget_ns;
     enum pdnn_status status = PDNN_OK;
     if (!pdnn_argument(arguments, "ceilings"))
-        status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
+        status = pdnn_session_measure_ceilings(session, err);
     if (status == PDNN_OK)
         status = pdnn_compose_plan(&plan, session, err);
     if (status == PDNN_OK) {

@@ -39,8 +39,6 @@ static const struct pdnn_example examples[] = {
     {"paradnn ops --library fc.composed", "what paradnn compose measured there"},
 };
 
-enum { ROOF_SECONDS = 3 };
-
 enum { OP, CATEGORY, PASSES, HOSTS, FORMULA, N_COLUMNS };
 static const struct pdnn_column_def columns[N_COLUMNS] = {
     [OP] = {.name = "op", .align = PDNN_ALIGN_WRAP, .help = "what tables and specs call it"},
@@ -140,7 +138,7 @@ static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operato
     struct pdnn_sweep_workers *workers = NULL;
     enum pdnn_status status = PDNN_OK;
     if (!job->request.ceilings_file)
-        status = pdnn_session_measure_ceilings(session, ROOF_SECONDS, err);
+        status = pdnn_session_measure_ceilings(session, err);
     if (status == PDNN_OK)
         workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
     if (status == PDNN_OK) {

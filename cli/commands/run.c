@@ -22,7 +22,7 @@ static const char *const paragraphs[] = {
     "Visits each instance a few times and prints its time per step with an interval, "
     "where it stands against the machine's roofs, and one row per group of identical operators: "
     "time, share of the step, rates, bound, and the implementation that ran.",
-    "The roofs are measured first, which takes about three seconds, unless --ceilings names a file or those "
+    "The roofs are measured first, which takes about two seconds, unless --ceilings names a file or those "
     "kept from an earlier run still hold (see paradnn ceilings). "
     "With --format csv the rows are those of ops.csv.",
     "With --vary, one model runs at many values of a hyper-parameter that does not change its weights, "
@@ -265,7 +265,7 @@ static void report_vary(const struct vary *vary, struct pdnn_table *results, con
     pdnn_table_print(results, NULL, arguments);
 }
 
-enum { ROOF_SECONDS = 3, ROUNDS_MAX = 10000 };
+enum { ROUNDS_MAX = 10000 };
 
 struct run {
     struct pdnn_cli_job job;
@@ -294,7 +294,7 @@ static void show(void *user, const struct pdnn_sweep_progress *progress) {
 static enum pdnn_status get_ceilings(struct run *run, struct pdnn_err *err) {
     const char *path = run->job.request.ceilings_file;
     if (!path)
-        return pdnn_session_measure_ceilings(&run->job.session, ROOF_SECONDS, err);
+        return pdnn_session_measure_ceilings(&run->job.session, err);
     if (pdnn_cli_job_ceilings(&run->job, err) != PDNN_OK)
         return err->status;
     pdnn_session_warn_ceilings(&run->job.session, path);

@@ -319,8 +319,6 @@ static enum pdnn_status join_others(const struct pdnn_join_request *request, boo
     return status;
 }
 
-static const double roof_seconds = 2;
-
 /* And what keeps the first of each kind from running, but for what the user left out. */
 static void print_counts(const struct pdnn_session *session, size_t n_open) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
@@ -348,7 +346,7 @@ static enum pdnn_status get_roofs(struct pdnn_session *session, const char *ceil
         pdnn_session_warn_ceilings(session, ceilings_file);
         return PDNN_OK;
     }
-    enum pdnn_status status = pdnn_session_measure_ceilings(session, roof_seconds, &cause);
+    enum pdnn_status status = pdnn_session_measure_ceilings(session, &cause);
     if (status == PDNN_INTERRUPTED)
         return pdnn_fail(err, status, "%s", cause.text);
     if (status != PDNN_OK)

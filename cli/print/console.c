@@ -28,10 +28,10 @@ static void note(void *user, const char *text) {
     fprintf(stderr, "%s\n", pdnn_visible(shown, text));
 }
 
-static void show_roofs(void *user, double fraction, int64_t threads) {
-    char detail[96];
-    snprintf(detail, sizeof detail, "measuring the roofs at %" PRId64 " thread%s", threads,
-             threads == 1 ? "" : "s");
+static void show_roofs(void *user, double fraction, int64_t threads, double seconds_left) {
+    char detail[96], left[PDNN_DURATION_TEXT];
+    snprintf(detail, sizeof detail, "measuring the roofs at %" PRId64 " thread%s, %s left", threads,
+             threads == 1 ? "" : "s", pdnn_duration_format(left, seconds_left));
     pdnn_progress_show(user, fraction, detail);
 }
 

@@ -5,6 +5,7 @@
 #include "base/stats.h"
 #include "runtime/kernels/roofs/fma.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Duration of one repetition, unless a single unit takes longer: well within a scheduler time slice. Streams
@@ -145,6 +146,16 @@ enum pdnn_status pdnn_roof_repeat(struct pdnn_roof_job *job, struct pdnn_err *er
         [PDNN_RATE_WORK_PER_NS] = work / ns, [PDNN_RATE_NS_PER_WORK] = ns / work, [PDNN_RATE_IS_WORK] = work};
     job->value[job->n_values++] = value[job->rate];
     return PDNN_OK;
+}
+
+bool pdnn_roof_is_settled(const struct pdnn_roof_job *job) {
+    double best = 0, second = 0;
+    for (size_t i = 0; i < job->n_values; i++) {
+        double rate = job->rate == PDNN_RATE_NS_PER_WORK ? 1 / job->value[i] : job->value[i];
+        second = fmax(second, fmin(best, rate));
+        best = fmax(best, rate);
+    }
+    return job->n_values >= PDNN_ROOF_REPETITIONS_MIN && second > 0.99 * best;
 }
 
 void pdnn_roof_summarize(struct pdnn_roof_job *job) {

@@ -11,7 +11,6 @@
 #include <string.h>
 
 enum {
-    REPETITIONS_MIN = 7,
     JOBS_MAX = 320,
     SINGLES_MAX = 64,
     STORES = 2,       /* regular and streaming stores */
@@ -21,20 +20,19 @@ enum {
 /* Share of the time for all repetitions of all GEMMs, each of which runs twice, once to warm the caches. */
 static const double gemm_share = 0.4;
 
-/* For the probes alone. With nothing between them, reads would find part of the usual buffer in a large
+/* For the probes alone: with nothing between them, reads would find part of the usual buffer in a large
  * cache. */
-static const double probe_seconds = 0.1;
 enum { PROBE_CACHE_BYTES = 64 << 20 };
+static const double probe_seconds = 0.1;
 
 struct bench {
     const struct pdnn_host *host;
     int64_t threads;
     double seconds;
     size_t n_jobs, n_singles;
-    struct pdnn_roof_job job[JOBS_MAX];
-    struct pdnn_stream stream; /* sized for the ladder's largest working set */
+    struct pdnn_roof_job job[JOBS_MAX]; /* the ladder's are the last */
+    struct pdnn_stream stream;          /* sized for the ladder's largest working set */
     struct pdnn_one_op_plan *single[SINGLES_MAX];
-    struct pdnn_ceiling rung[JOBS_MAX]; /* the ladder's rows */
 };
 
 static struct pdnn_roof_job *add_job(struct bench *bench, const char *kind, const char *pattern) {
@@ -59,9 +57,16 @@ static void add_rung(struct bench *bench, uint64_t bytes, enum pdnn_stream_patte
                                          .slice_bytes = bytes / (uint64_t)bench->threads};
 }
 
-/* Reads store nothing, and an update stores to lines that it has just read. */
-static size_t kinds_of_stores(enum pdnn_stream_pattern pattern) {
-    return pattern == PDNN_STREAM_READ || pattern == PDNN_STREAM_UPDATE ? 1 : STORES;
+/* Reads store nothing, an update stores to lines that it has just read, and what caches hold easily is never
+ * better written past them. */
+static size_t kinds_of_stores(const struct bench *bench, enum pdnn_stream_pattern pattern, uint64_t bytes) {
+    uint64_t largest = 0;
+    for (size_t level = 0; level < PDNN_CACHE_LEVELS; level++) {
+        uint64_t reported = pdnn_ladder_reported(bench->host, bench->threads, level);
+        largest = reported > largest ? reported : largest;
+    }
+    bool is_plain = pattern == PDNN_STREAM_READ || pattern == PDNN_STREAM_UPDATE || bytes < largest / 4;
+    return is_plain ? 1 : STORES;
 }
 
 /* Adds all patterns at all working sets, with each kind of store. */
@@ -74,7 +79,8 @@ static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
         return status;
     for (size_t point = 0; point < count; point++) {
         for (int pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++) {
-            for (size_t store = 0; store < kinds_of_stores((enum pdnn_stream_pattern)pattern); store++)
+            for (size_t store = 0;
+                 store < kinds_of_stores(bench, (enum pdnn_stream_pattern)pattern, sizes[point]); store++)
                 add_rung(bench, sizes[point], (enum pdnn_stream_pattern)pattern, store);
         }
     }
@@ -141,7 +147,7 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
     }
     for (size_t i = 0; backends[i]; i++)
         tried += !backends[i]->is_reference;
-    double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(2 * REPETITIONS_MIN * tried);
+    double budget_ns = gemm_share * bench->seconds * 1e9 / (double)(2 * PDNN_ROOF_REPETITIONS_MIN * tried);
     for (size_t i = 0; backends[i] && i < SINGLES_MAX / 8; i++) {
         for (size_t k = 0; status == PDNN_OK && !backends[i]->is_reference && k < n_dtypes; k++)
             status = add_gemm(bench, backends[i], dtypes[k], budget_ns * work / ns, err);
@@ -192,60 +198,50 @@ static void shuffle(size_t *order, size_t count, struct pdnn_rng *rng) {
 }
 
 /* Runs rounds over all jobs in random order, so that each job's repetitions are spread over the whole time:
- * the machine's speed drifts. */
+ * the machine's speed drifts. Jobs whose best repetitions agree are done. */
 static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void (*progress)(void *, double),
                                    void *user, struct pdnn_err *err) {
     struct pdnn_rng rng = {1, 0};
     size_t order[JOBS_MAX];
+    bool some_left = true;
     for (size_t i = 0; i < bench->n_jobs; i++)
         order[i] = i;
-    for (size_t round = 0; round < PDNN_ROOF_REPETITIONS; round++) {
+    for (size_t round = 0; round < PDNN_ROOF_REPETITIONS && some_left; round++) {
         shuffle(order, bench->n_jobs, &rng);
+        some_left = false;
         for (size_t i = 0; i < bench->n_jobs; i++) {
-            enum pdnn_status status = pdnn_roof_repeat(&bench->job[order[i]], err);
+            struct pdnn_roof_job *job = &bench->job[order[i]];
+            bool is_settled = pdnn_roof_is_settled(job);
+            enum pdnn_status status = is_settled ? PDNN_OK : pdnn_roof_repeat(job, err);
             if (status != PDNN_OK)
                 return status;
             double time_done = (double)(pdnn_clock_ns() - start_ns) / (bench->seconds * 1e9);
             double jobs_done =
-                (double)(round * bench->n_jobs + i + 1) / (double)(REPETITIONS_MIN * bench->n_jobs);
+                (double)(round * bench->n_jobs + i + 1) / (double)(PDNN_ROOF_REPETITIONS_MIN * bench->n_jobs);
             if (progress)
                 progress(user, fmin(1, fmin(time_done, jobs_done)));
-            if (round >= REPETITIONS_MIN && time_done >= 1)
+            if (round >= PDNN_ROOF_REPETITIONS_MIN && time_done >= 1)
                 return PDNN_OK;
+            some_left = some_left || !is_settled;
         }
     }
     return PDNN_OK;
 }
 
-static bool is_ladder(const struct pdnn_roof_job *job) {
-    return job->stream != NULL;
-}
-
-static void copy_rows(const struct bench *bench, size_t first, bool of_ladder, struct pdnn_ceiling *rows,
-                      size_t *count) {
-    for (size_t i = first; i < bench->n_jobs; i++) {
-        if (is_ladder(&bench->job[i]) == of_ladder)
-            rows[(*count)++] = bench->job[i].row;
-    }
-}
-
-/* Row order: compute, bandwidth, the others, ladder. */
+/* The roofs of the ladder's levels come after its rows. */
 static enum pdnn_status add_rows(struct bench *bench, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct pdnn_ceiling roofs[PDNN_LADDER_ROOFS];
-    size_t n_rungs = 0, at = 0;
-    if (bench->n_jobs + PDNN_LADDER_ROOFS > PDNN_CEILINGS_MAX - ceilings->count)
+    struct pdnn_ceiling *row = ceilings->row + ceilings->count;
+    size_t first = 0, count = bench->n_jobs;
+    if (count + PDNN_LADDER_ROOFS > PDNN_CEILINGS_MAX - ceilings->count)
         return pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
-    for (size_t i = 0; i < bench->n_jobs; i++)
+    for (size_t i = 0; i < bench->n_jobs; i++) {
         pdnn_roof_summarize(&bench->job[i]);
-    copy_rows(bench, 0, true, bench->rung, &n_rungs);
-    size_t n_roofs = pdnn_ladder_roofs(bench->host, bench->threads, bench->rung, n_rungs, roofs);
-    for (; at < bench->n_jobs && !is_ladder(&bench->job[at]); at++)
-        ceilings->row[ceilings->count++] = bench->job[at].row;
-    for (size_t i = 0; i < n_roofs; i++)
-        ceilings->row[ceilings->count++] = roofs[i];
-    copy_rows(bench, at, false, ceilings->row, &ceilings->count);
-    for (size_t i = 0; i < n_rungs; i++)
-        ceilings->row[ceilings->count++] = bench->rung[i];
+        row[i] = bench->job[i].row;
+        first += !bench->job[i].stream;
+    }
+    if (first < count)
+        count += pdnn_ladder_roofs(bench->host, bench->threads, row + first, count - first, row + count);
+    ceilings->count += count;
     return PDNN_OK;
 }
 
@@ -256,67 +252,31 @@ static void destroy(struct bench *bench) {
     free(bench);
 }
 
-static struct bench *create(const struct pdnn_host *host, int64_t threads, double seconds,
-                            struct pdnn_err *err) {
-    struct bench *bench = calloc(1, sizeof *bench);
-    if (!bench) {
-        pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
-        return NULL;
-    }
-    bench->host = host;
-    bench->threads = threads;
-    bench->seconds = seconds;
-    return bench;
-}
-
-static enum pdnn_status calibrate(struct bench *bench, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++)
-        status = pdnn_roof_calibrate(&bench->job[i], err);
-    return status;
-}
-
 enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
                                        const struct pdnn_backend_def *const *backends, int64_t threads,
                                        double seconds, void (*progress)(void *user, double fraction),
                                        void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     uint64_t start_ns = pdnn_clock_ns();
-    struct bench *bench = create(host, threads, seconds, err);
+    struct bench *bench = calloc(1, sizeof *bench);
     if (!bench)
-        return PDNN_NO_MEMORY;
-    enum pdnn_status status = add_compute(bench, backends, err);
-    if (status == PDNN_OK)
-        status = add_ladder(bench, err);
-    if (status == PDNN_OK)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
+    bench->host = host;
+    bench->threads = threads;
+    bench->seconds = seconds > 0 ? seconds : probe_seconds;
+    enum pdnn_status status = PDNN_OK;
+    if (seconds > 0)
+        status = add_compute(bench, backends, err);
+    if (seconds > 0 && status == PDNN_OK)
         status = add_overhead(bench, backends, err);
-    if (status == PDNN_OK)
-        add_probes(bench, 0);
-    if (status == PDNN_OK)
-        status = calibrate(bench, err);
+    add_probes(bench, seconds > 0 ? 0 : (uint64_t)threads * PROBE_CACHE_BYTES);
+    if (seconds > 0 && status == PDNN_OK)
+        status = add_ladder(bench, err);
+    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++)
+        status = pdnn_roof_calibrate(&bench->job[i], err);
     if (status == PDNN_OK)
         status = run_rounds(bench, start_ns, progress, user, err);
     if (status == PDNN_OK)
         status = add_rows(bench, ceilings, err);
-    destroy(bench);
-    return status;
-}
-
-enum pdnn_status pdnn_ceilings_probe(const struct pdnn_host *host, int64_t threads,
-                                     struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct bench *bench = create(host, threads, probe_seconds, err);
-    if (!bench)
-        return PDNN_NO_MEMORY;
-    add_probes(bench, (uint64_t)threads * PROBE_CACHE_BYTES);
-    enum pdnn_status status = calibrate(bench, err);
-    if (status == PDNN_OK)
-        status = run_rounds(bench, pdnn_clock_ns(), NULL, NULL, err);
-    for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++) {
-        pdnn_roof_summarize(&bench->job[i]);
-        if (ceilings->count == PDNN_CEILINGS_MAX)
-            status = pdnn_fail(err, PDNN_OVERFLOW, "more than %d ceilings", PDNN_CEILINGS_MAX);
-        else
-            ceilings->row[ceilings->count++] = bench->job[i].row;
-    }
     destroy(bench);
     return status;
 }

@@ -143,8 +143,6 @@ static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void
         result = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
     if (process->world) /* the others are at it, whatever happened here */
         result = pdnn_allreduce_bench_measure(process->world, request->seconds, ceilings, err);
-    else if (result == PDNN_OK && request->seconds <= 0)
-        result = pdnn_ceilings_probe(&process->host, request->threads, ceilings, err);
     else if (result == PDNN_OK)
         result = pdnn_ceilings_measure(&process->host, pdnn_backends, request->threads, request->seconds,
                                        send_progress, process, ceilings, err);

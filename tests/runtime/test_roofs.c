@@ -143,27 +143,37 @@ static void check_levels(const struct pdnn_ceilings *ceilings, size_t from) {
     assert_true(pdnn_ceilings_cache_bytes(ceilings, 1) >= last);
 }
 
-/* Every working set has reads, and copies and triads with either kind of store. */
+/* Every working set has each pattern, and those that caches do not hold easily have copies and triads with
+ * either kind of store. */
 static void check_ladder(const struct pdnn_ceilings *ceilings, size_t from, const struct pdnn_host *host) {
-    enum { RUNGS = 6 }; /* per working set */
-    uint64_t sizes[PDNN_LADDER_POINTS];
-    size_t count = pdnn_ladder_sizes(host, 1, sizes), rungs = 0;
-    for (size_t i = from; i < ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &ceilings->row[i];
-        if (strcmp(row->kind, "ladder") != 0)
+    static const char *const patterns[] = {"read",  "copy", "copy-streaming", "triad", "triad-streaming",
+                                           "update"};
+    uint64_t sizes[PDNN_LADDER_POINTS],
+        last = host->cache_bytes[2] ? host->cache_bytes[2] : host->cache_bytes[1];
+    size_t count = pdnn_ladder_sizes(host, 1, sizes), at = from, streaming = 0;
+    for (size_t i = 0; i < count * sizeof patterns / sizeof *patterns; i++) {
+        const char *pattern = patterns[i % 6];
+        bool is_streaming = strstr(pattern, "-streaming") != NULL;
+        if (is_streaming && sizes[i / 6] < last / 4)
             continue;
-        assert_true(row->capacity_bytes == sizes[rungs / RUNGS]);
-        assert_true(row->level[0]);
-        rungs++;
+        while (at < ceilings->count && strcmp(ceilings->row[at].kind, "ladder") != 0)
+            at++;
+        assert_true(at < ceilings->count);
+        assert_string_equal(ceilings->row[at].pattern, pattern);
+        assert_true(ceilings->row[at].capacity_bytes == sizes[i / 6]);
+        assert_true(ceilings->row[at++].level[0]);
+        streaming += is_streaming;
     }
-    assert_int_equal(rungs, RUNGS * count);
+    assert_true(streaming > 0 && streaming < 2 * count);
+    for (; at < ceilings->count; at++)
+        assert_string_not_equal(ceilings->row[at].kind, "ladder");
 }
 
 static void check_values(const struct pdnn_ceilings *ceilings, size_t from) {
     for (size_t i = from; i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
         assert_int_equal(row->threads, 1);
-        assert_true(row->repetitions >= 7);
+        assert_true(row->repetitions >= PDNN_ROOF_REPETITIONS_MIN);
         assert_true(isfinite(row->high) && row->low > 0);
         assert_true(row->low <= row->median && row->median <= row->high);
         assert_true(row->value == row->low || row->value == row->high);
@@ -271,23 +281,49 @@ static void test_ops_run_warm(void **state) {
     assert_int_equal(fake.runs, 3);
 }
 
+/* The two best values say whether a roof is found; the best is the least of times. */
+static void test_roof_is_settled(void **state) {
+    (void)state;
+    static const struct {
+        enum pdnn_roof_rate rate;
+        size_t count;
+        double value[4];
+        bool is_settled;
+    } rows[] = {
+        {PDNN_RATE_WORK_PER_NS, 0, {0}, false},
+        {PDNN_RATE_WORK_PER_NS, 2, {10, 10}, false},
+        {PDNN_RATE_WORK_PER_NS, 3, {10, 5, 10}, true},
+        {PDNN_RATE_WORK_PER_NS, 3, {10, 9.8, 9.8}, false},
+        {PDNN_RATE_WORK_PER_NS, 4, {9.8, 9.8, 10, 9.95}, true},
+        {PDNN_RATE_IS_WORK, 3, {1, 2, 2}, true},
+        {PDNN_RATE_NS_PER_WORK, 3, {10, 20, 20}, false},
+        {PDNN_RATE_NS_PER_WORK, 3, {10, 20, 10.05}, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        static struct pdnn_roof_job job;
+        job = (struct pdnn_roof_job){.rate = rows[i].rate, .n_values = rows[i].count};
+        memcpy(job.value, rows[i].value, sizeof rows[i].value);
+        assert_true(pdnn_roof_is_settled(&job) == rows[i].is_settled);
+    }
+}
+
 static void test_probe_alone(void **state) {
     (void)state;
     static struct pdnn_ceilings ceilings;
     struct pdnn_err err = {0};
     const struct pdnn_host host = {.threads = 1};
     ceilings.count = 1;
-    assert_int_equal(pdnn_ceilings_probe(&host, 1, &ceilings, &err), PDNN_OK);
+    assert_int_equal(pdnn_ceilings_measure(&host, all, 1, 0, NULL, NULL, &ceilings, &err), PDNN_OK);
     assert_int_equal(ceilings.count, 3);
     for (size_t i = 1; i < 3; i++) {
         assert_string_equal(ceilings.row[i].kind, "probe");
         assert_string_equal(ceilings.row[i].pattern, i == 1 ? "fma" : "read");
         assert_int_equal(ceilings.row[i].threads, 1);
-        assert_true(ceilings.row[i].repetitions >= 7 && ceilings.row[i].value > 0);
+        assert_true(ceilings.row[i].repetitions >= PDNN_ROOF_REPETITIONS_MIN && ceilings.row[i].value > 0);
         assert_true(ceilings.row[i].value >= ceilings.row[i].median);
     }
     ceilings.count = PDNN_CEILINGS_MAX - 1;
-    assert_int_equal(pdnn_ceilings_probe(&host, 1, &ceilings, &err), PDNN_OVERFLOW);
+    assert_int_equal(pdnn_ceilings_measure(&host, all, 1, 0, NULL, NULL, &ceilings, &err), PDNN_OVERFLOW);
 }
 
 int main(void) {
@@ -297,6 +333,7 @@ int main(void) {
         cmocka_unit_test(test_ceilings_measure_full_table),
         cmocka_unit_test(test_probe_more_and_fewer_threads),
         cmocka_unit_test(test_ops_run_warm),
+        cmocka_unit_test(test_roof_is_settled),
         cmocka_unit_test(test_probe_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

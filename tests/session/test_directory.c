@@ -30,10 +30,8 @@ static void keep_warning(void *user, const char *text) {
     snprintf(place->warnings + used, sizeof place->warnings - used, "%s\n", text);
 }
 
-static void ignore_roofs(void *user, double fraction, int64_t threads) {
-    (void)user;
-    (void)fraction;
-    (void)threads;
+static void ignore_roofs(void *user, double fraction, int64_t threads, double seconds_left) {
+    (void)user, (void)fraction, (void)threads, (void)seconds_left;
 }
 
 static void ignore_visits(void *user, const struct pdnn_sweep_progress *progress) {

@@ -182,7 +182,7 @@ static void test_each_state_has_its_roofs(void **state) {
     assert_int_equal(slow.measurements, 0);
 }
 
-static void test_the_newest_that_agree_are_used(void **state) {
+static void test_the_longest_and_newest_that_agree_are_used(void **state) {
     (void)state;
     struct pdnn_roofs_job job = plain_job();
     struct machine machine = quiet;
@@ -196,6 +196,13 @@ static void test_the_newest_that_agree_are_used(void **state) {
     job.must_measure = false;
     assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 2000);
     assert_int_equal(machine.measurements, 0);
+    /* Newer ones that took less time are not better. */
+    job.must_measure = true;
+    job.seconds = 1;
+    machine.now_ms = 3000;
+    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 3000);
+    job.must_measure = false;
+    assert_true(sweep(&job, &machine)->row[0].measured_unix_ms == 2000);
 }
 
 static void test_old_or_hasty_ones_are_measured_again(void **state) {
@@ -395,7 +402,7 @@ int main(void) {
         cmocka_unit_test(test_roofs_of_another_state_are_measured_again),
         cmocka_unit_test(test_note_names_the_least_difference),
         cmocka_unit_test(test_each_state_has_its_roofs),
-        cmocka_unit_test(test_the_newest_that_agree_are_used),
+        cmocka_unit_test(test_the_longest_and_newest_that_agree_are_used),
         cmocka_unit_test(test_old_or_hasty_ones_are_measured_again),
         cmocka_unit_test(test_any_change_is_a_miss),
         cmocka_unit_test(test_free_memory_may_differ),
