@@ -26,7 +26,7 @@ static int setup(void **state) {
 
 static int teardown(void **state) {
     (void)state;
-    char path[PATH_ROOM + 16];
+    char path[sizeof directory + 16];
     for (int side = 0; side < PDNN_SIDES; side++) {
         snprintf(path, sizeof path, "%s/results.csv", directory[side]);
         unlink(path);
@@ -36,7 +36,7 @@ static int teardown(void **state) {
 }
 
 static void write_side(int side, const char *text) {
-    char path[PATH_ROOM + 16];
+    char path[sizeof directory + 16];
     struct pdnn_err err = {0};
     snprintf(directory[side], PATH_ROOM, "%s/%c", place, 'a' + side);
     mkdir(directory[side], 0777);
