@@ -8,12 +8,23 @@
 
 const char pdnn_preset_key[] = "preset";
 
+/* Tables that a key may belong to, and where they stand; a section stands under its name. */
+#define PLACE(name, where) {&pdnn_##name##_keys, where},
+static const struct {
+    const struct pdnn_key_table *keys;
+    const char *where;
+} places[] = {PDNN_KEY_TABLES(PLACE)};
+
+enum { PLACES = sizeof places / sizeof *places };
+
+bool pdnn_key_is_top(const char *name) {
+    return pdnn_key_find(places[0].keys, name);
+}
+
 const char *pdnn_key_section(const char *name) {
-    static const struct pdnn_key_table *const sections[] = {&pdnn_measure_keys, &pdnn_limits_keys,
-                                                            &pdnn_epoch_keys};
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
-        if (pdnn_key_find(sections[i], name))
-            return sections[i]->name;
+    for (size_t i = 0; i < PLACES; i++) {
+        if (!places[i].where && pdnn_key_find(places[i].keys, name))
+            return places[i].keys->name;
     }
     return pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, name) >= 0 ? "run" : NULL;
 }
@@ -51,13 +62,14 @@ bool pdnn_key_is_hyper(const char *name) {
 const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name) {
     struct pdnn_str owners = {0};
     const char *section = pdnn_key_section(name);
+    size_t at = 0;
+    while (at < PLACES && !(places[at].where && pdnn_key_find(places[at].keys, name)))
+        at++;
     buffer[0] = 0;
     if (section)
         snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs under %s", section);
-    else if (pdnn_key_find(&pdnn_spec_keys, name))
-        snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs at the top of a spec");
-    else if (pdnn_key_find(&pdnn_entry_keys, name))
-        snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs beside a model's family");
+    else if (at < PLACES)
+        snprintf(buffer, PDNN_PLACE_TEXT, ", it belongs %s", places[at].where);
     else if (pdnn_model_is_known(name, strlen(name)))
         snprintf(buffer, PDNN_PLACE_TEXT, ", it is a model: write '- %.40s: {...}' under models", name);
     else if (strcmp(name, pdnn_preset_key) == 0)

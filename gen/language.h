@@ -6,11 +6,17 @@
 
 #include "gen/key.h"
 
-extern const struct pdnn_key_table pdnn_spec_keys, pdnn_measure_keys, pdnn_limits_keys; /* gen/spec.c */
-extern const struct pdnn_key_table pdnn_epoch_keys;                                     /* gen/seqpoint.c */
-extern const struct pdnn_key_table pdnn_entry_keys, pdnn_sample_keys;                   /* gen/model.c */
-extern const struct pdnn_key_table pdnn_range_keys;                                     /* gen/axis.c */
-extern const struct pdnn_key_table pdnn_rows_keys;                                      /* gen/rows.c */
+/* Tables whose keys people put elsewhere: X(table, where its keys belong; NULL: under its name). The top
+ * comes first. */
+#define PDNN_KEY_TABLES(X)                                                                                   \
+    X(spec, "at the top of a spec")                                                                          \
+    X(entry, "beside a model's family")                                                                      \
+    X(measure, NULL)                                                                                         \
+    X(limits, NULL)                                                                                          \
+    X(epoch, NULL)
+#define PDNN_DECLARE_KEYS(name, where) extern const struct pdnn_key_table pdnn_##name##_keys;
+PDNN_KEY_TABLES(PDNN_DECLARE_KEYS)
+extern const struct pdnn_key_table pdnn_sample_keys, pdnn_range_keys, pdnn_rows_keys;
 
 /* The key of a family's map that is not a hyper-parameter. */
 extern const char pdnn_preset_key[];
@@ -21,6 +27,9 @@ const char *pdnn_key_place(char buffer[PDNN_PLACE_TEXT], const char *name);
 
 /* True if some family has such a hyper-parameter. */
 bool pdnn_key_is_hyper(const char *name);
+
+/* True if it is a key at the top of a spec. */
+bool pdnn_key_is_top(const char *name);
 
 /* The section that has the key: "run", "measure" or "limits"; NULL if none has. */
 const char *pdnn_key_section(const char *name);

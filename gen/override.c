@@ -224,8 +224,8 @@ enum pdnn_status pdnn_override_apply(const char *setting, struct pdnn_yaml *cons
     if (status != PDNN_OK)
         return status;
     char place[PDNN_PLACE_TEXT];
-    bool is_known = pdnn_key_find(&pdnn_spec_keys, override.words[0]) != NULL;
-    if (!is_known && override.n_words <= 2 && *pdnn_key_place(place, override.words[0]))
+    if (!pdnn_key_is_top(override.words[0]) && override.n_words <= 2 &&
+        *pdnn_key_place(place, override.words[0]))
         return misplaced(&override, roots, n_roots, err);
     if (strcmp(override.words[0], "models") == 0) {
         status = set_model(&override, roots, n_roots, err);

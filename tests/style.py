@@ -80,7 +80,7 @@ BUDGETED = ("base", "models", "gen", "runtime", "results", "session", "cli")
 BUDGETED_SOURCES = (".c", ".h", ".py", ".gp", ".css", ".js", ".inc")
 RATCHET = "tests/ratchet.txt"
 OUTSIDE = ("results/", "session/", "cli/")  # of the worker, and of what it links
-CIRCLES = OUTSIDE  # rooms where files are to form no circles by call either
+CIRCLES = ("base/", "models/", "gen/", "runtime/", *OUTSIDE)  # rooms where files form no circles by call either
 TABLES = ("results/table/", "results/store/", "results/query/filter", "results/query/results_reader", "results/query/ops_reader")
 # Old mechanisms that one table and one figure engine replace: where each is looked for, but not in which rooms, and what it looks like;
 # a pattern of None counts files.
@@ -187,7 +187,7 @@ def uses_of(root, places):
 
 
 def check_circles(root):
-    """No unit of files uses itself through others: by include in all rooms, and by call too in some, where a unit is x.c and x.h alone."""
+    """No unit of files uses itself through others: by include in all folders, and by call too in rooms, where a unit is x.c and x.h alone."""
     names = files(root, ".c", ".h")
     stems = {os.path.splitext(name)[0] for name in names}
 
@@ -289,7 +289,7 @@ def check_families(root):
         if not room_of(name) or name.startswith("models/families/"):
             continue
         for number, line in enumerate(lines(root, name), 1):
-            code = re.sub(r"/\*.*", "", line)
+            code = re.sub(r'/\*.*|PDNN_ROW_\w+\("\w+"', "", line)
             if call.search(code):
                 bad.append(f"{name}:{number}: knows a family by its name: {line.strip()}")
             if '"batch"' in minibatch.sub("", code):
@@ -378,7 +378,6 @@ def ratchet_counts(root):
         texts = [name if pattern is None else without_comments("\n".join(lines(root, name)))
                  for name in files(root, *endings) if name.startswith(places) and not name.startswith(exceptions or ("//",))]
         counts[mechanism] = len(texts) if pattern is None else sum(len(re.findall(pattern, text)) for text in texts)
-    counts["runtime_files_in_circles"] = sum(len(circle) for circle in circles_of(uses_of(root, ("runtime/",))))
     return dict(sorted(counts.items()))
 
 

@@ -20,16 +20,17 @@ struct entry {
 
 struct pdnn_backward {
     struct pdnn_graph *graph;
-    struct entry *kept;      /* by tensor: the first micro-step's, whose weights all share */
-    struct entry *own;       /* by tensor from first_tensor on: this micro-step's */
-    size_t n_kept;           /* tensors; 0 before the first micro-step */
-    size_t n_forward;        /* nodes of the first micro-step's forward pass */
-    size_t first_node;       /* of this micro-step */
-    size_t first_tensor;     /* of this micro-step */
-    bool checkpoint;         /* segments are recomputed */
-    uint32_t segment;        /* the latest one, or 0 */
-    size_t original, copies; /* its first node, and the first of its copies */
-    uint32_t loss;           /* summed over the micro-steps so far */
+    const struct pdnn_op_def *add; /* by its name: ops' rules are functions of this file */
+    struct entry *kept;            /* by tensor: the first micro-step's, whose weights all share */
+    struct entry *own;             /* by tensor from first_tensor on: this micro-step's */
+    size_t n_kept;                 /* tensors; 0 before the first micro-step */
+    size_t n_forward;              /* nodes of the first micro-step's forward pass */
+    size_t first_node;             /* of this micro-step */
+    size_t first_tensor;           /* of this micro-step */
+    bool checkpoint;               /* segments are recomputed */
+    uint32_t segment;              /* the latest one, or 0 */
+    size_t original, copies;       /* its first node, and the first of its copies */
+    uint32_t loss;                 /* summed over the micro-steps so far */
     uint32_t pending;        /* a weight whose gradient has not been added to its sum yet, or PDNN_NONE */
     struct pdnn_layer layer; /* that of the pending weight */
 };
@@ -84,7 +85,7 @@ static uint32_t gradient_tensor(const struct pdnn_backward *backward, uint32_t t
 
 static uint32_t append_sum(struct pdnn_backward *backward, uint32_t target, uint32_t first, uint32_t second,
                            struct pdnn_layer layer) {
-    struct pdnn_node sum = {.op = &pdnn_op_add, .n_inputs = 2, .n_outputs = 1, .layer = layer};
+    struct pdnn_node sum = {.op = backward->add, .n_inputs = 2, .n_outputs = 1, .layer = layer};
     sum.pass = is_weight(backward->graph, target) ? PDNN_BACKWARD_WEIGHTS : PDNN_BACKWARD_DATA;
     sum.input[0] = first;
     sum.input[1] = second;
@@ -285,7 +286,7 @@ static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer lay
     }
     if (backward->loss != PDNN_NONE) {
         struct pdnn_node sum = {
-            .op = &pdnn_op_add, .pass = PDNN_FORWARD, .n_inputs = 2, .n_outputs = 1, .layer = layer};
+            .op = backward->add, .pass = PDNN_FORWARD, .n_inputs = 2, .n_outputs = 1, .layer = layer};
         sum.input[0] = backward->loss;
         sum.input[1] = graph->loss;
         graph->loss = sum.output[0] = pdnn_graph_like(graph, graph->loss, PDNN_ROLE_ACTIVATION);
@@ -299,8 +300,11 @@ static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer lay
 struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint) {
     struct pdnn_backward *backward = pdnn_arena_alloc(graph->arena, 1, sizeof *backward);
     if (backward)
-        *backward = (struct pdnn_backward){
-            .graph = graph, .checkpoint = checkpoint, .loss = PDNN_NONE, .pending = PDNN_NONE};
+        *backward = (struct pdnn_backward){.graph = graph,
+                                           .add = pdnn_op_find("add"),
+                                           .checkpoint = checkpoint,
+                                           .loss = PDNN_NONE,
+                                           .pending = PDNN_NONE};
     else
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
     return backward;
