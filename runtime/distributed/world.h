@@ -13,10 +13,10 @@ struct pdnn_world {
     bool is_beside_0;            /* on rank 0's host */
     struct pdnn_wire wire;
     /* Rank 0: passes a request on to the others; the kind PDNN_MESSAGE_COUNT asks them to end. */
-    void (*tell)(enum pdnn_message_kind kind, const void *body, size_t bytes);
+    void (*tell)(const struct pdnn_world *world, enum pdnn_message_kind kind, const void *body, size_t bytes);
     /* The others: waits for it, without using the processor meanwhile. The body is valid until the next call.
      */
-    void (*hear)(struct pdnn_message *message);
+    void (*hear)(const struct pdnn_world *world, struct pdnn_message *message);
     /* All ranks together: rank 0's bytes for all of them; the largest of each value for all of them; a
      * meeting. */
     void (*share)(void *bytes, size_t length);

@@ -19,9 +19,12 @@
 
 enum { TAG_REQUEST = 1, PIECE = 1 << 30, NAP_NS = 200000 };
 
-static struct pdnn_world world;
-static MPI_Comm requests; /* requests cannot be taken for anything else */
-static unsigned char *heard;
+/* What the functions of the world get. */
+struct mpi_world {
+    struct pdnn_world world;
+    MPI_Comm requests;     /* requests cannot be taken for anything else */
+    unsigned char **heard; /* the last one, until the next comes */
+};
 
 static MPI_Datatype type_of(bool is_double) {
     return is_double ? MPI_DOUBLE : MPI_FLOAT;
@@ -67,7 +70,9 @@ static int wait_for(void **request) {
     return code;
 }
 
-static void tell(enum pdnn_message_kind kind, const void *body, size_t bytes) {
+static void tell(const struct pdnn_world *world, enum pdnn_message_kind kind, const void *body,
+                 size_t bytes) {
+    const struct mpi_world *mine = (const struct mpi_world *)world;
     unsigned char *message = malloc(bytes + sizeof(double));
     double number = (double)kind; /* as wide as a body's strictest member */
     if (!message)
@@ -75,25 +80,26 @@ static void tell(enum pdnn_message_kind kind, const void *body, size_t bytes) {
     memcpy(message, &number, sizeof number);
     if (bytes)
         memcpy(message + sizeof number, body, bytes);
-    for (int rank = 1; rank < world.ranks; rank++)
-        MPI_Send(message, (int)(bytes + sizeof number), MPI_BYTE, rank, TAG_REQUEST, requests);
+    for (int rank = 1; rank < world->ranks; rank++)
+        MPI_Send(message, (int)(bytes + sizeof number), MPI_BYTE, rank, TAG_REQUEST, mine->requests);
     free(message);
 }
 
 /* A waiting receive would spin on a core that others may be measured on. */
-static void hear(struct pdnn_message *message) {
+static void hear(const struct pdnn_world *world, struct pdnn_message *message) {
+    const struct mpi_world *mine = (const struct mpi_world *)world;
     const struct timespec nap = {.tv_nsec = NAP_NS};
     MPI_Status status;
     int found = 0, bytes;
     double number;
-    while (MPI_Iprobe(0, TAG_REQUEST, requests, &found, &status) == MPI_SUCCESS && !found)
+    while (MPI_Iprobe(0, TAG_REQUEST, mine->requests, &found, &status) == MPI_SUCCESS && !found)
         nanosleep(&nap, NULL);
     MPI_Get_count(&status, MPI_BYTE, &bytes);
-    free(heard);
-    heard = malloc((size_t)bytes);
+    free(*mine->heard);
+    unsigned char *heard = *mine->heard = malloc((size_t)bytes);
     if (!heard)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Recv(heard, bytes, MPI_BYTE, 0, TAG_REQUEST, requests, MPI_STATUS_IGNORE);
+    MPI_Recv(heard, bytes, MPI_BYTE, 0, TAG_REQUEST, mine->requests, MPI_STATUS_IGNORE);
     memcpy(&number, heard, sizeof number);
     *message = (struct pdnn_message){(enum pdnn_message_kind)number, heard + sizeof number,
                                      (size_t)bytes - sizeof number};
@@ -140,35 +146,38 @@ static int fail(const char *text) {
 static int run(const char *path, int64_t expected) {
     struct pdnn_err err = {0};
     MPI_Comm host;
-    MPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world.ranks);
-    if (world.ranks != expected) {
+    unsigned char *heard = NULL;
+    struct mpi_world mine = {.heard = &heard};
+    struct pdnn_world *world = &mine.world;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world->ranks);
+    if (world->ranks != expected) {
         pdnn_fail(
             &err, PDNN_INVALID,
             "mpirun started worlds of %d process instead of one of %lld: it is of another MPI than this build",
-            world.ranks, (long long)expected);
+            world->ranks, (long long)expected);
         return fail(err.text);
     }
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world.rank, MPI_INFO_NULL, &host);
-    MPI_Comm_rank(host, &world.local_rank);
-    MPI_Comm_size(host, &world.local_ranks);
-    int first = world.rank;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, world->rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, &world->local_rank);
+    MPI_Comm_size(host, &world->local_ranks);
+    int first = world->rank;
     MPI_Bcast(&first, 1, MPI_INT, 0, host);
-    world.is_beside_0 = first == 0;
-    MPI_Comm_dup(MPI_COMM_WORLD, &requests);
-    world.wire = (struct pdnn_wire){world.ranks, sum, start, test, wait_for};
-    world.tell = tell;
-    world.hear = hear;
-    world.share = share;
-    world.max = max;
-    world.meet = meet;
-    world.end = end;
+    world->is_beside_0 = first == 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &mine.requests);
+    world->wire = (struct pdnn_wire){world->ranks, sum, start, test, wait_for};
+    world->tell = tell;
+    world->hear = hear;
+    world->share = share;
+    world->max = max;
+    world->meet = meet;
+    world->end = end;
     pdnn_tune_agree = agree;
-    int fd = world.rank ? -1 : call_driver(path);
-    if (!world.rank && fd < 0)
+    int fd = world->rank ? -1 : call_driver(path);
+    if (!world->rank && fd < 0)
         return fail("rank 0 cannot reach the program that started it: it must run on that program's host");
-    if (pdnn_gradient_allreduce_open(&world.wire, &err) != PDNN_OK ||
-        pdnn_worker_serve_world(&world, fd, &err) != PDNN_OK)
+    if (pdnn_gradient_allreduce_open(&world->wire, &err) != PDNN_OK ||
+        pdnn_worker_serve_world(world, fd, &err) != PDNN_OK)
         return fail(err.text);
     pdnn_gradient_allreduce_close();
     free(heard);

@@ -15,30 +15,22 @@ enum { JOB_NS = 2000000, STREAM_NS = 700000 };
 /* Minimum part of one thread's slice. */
 enum { PART_BYTES = 2 << 20 };
 
-static volatile float sink;
-
 int pdnn_roof_run_fma(struct pdnn_roof_job *job, uint64_t units, double *work) {
-    float result;
-    *work = (double)pdnn_fma_run(job->row.threads, units, &result);
-    sink = result;
+    *work = (double)pdnn_fma_run(job->row.threads, units, &job->result);
     return 0;
 }
 
 int pdnn_roof_run_peak(struct pdnn_roof_job *job, uint64_t units, double *work) {
-    float result;
-    *work = (double)pdnn_peak_run(job->peak, job->row.threads, units, &result);
-    sink = result;
+    *work = (double)pdnn_peak_run(job->peak, job->row.threads, units, &job->result);
     return 0;
 }
 
 /* When the working set is too large for one repetition, each repetition streams the next part, so that all of
  * the set passes before a part comes again. */
 int pdnn_roof_run_stream(struct pdnn_roof_job *job, uint64_t units, double *work) {
-    float result;
     job->pass.passes = units;
-    *work = (double)pdnn_stream_run(job->stream, &job->pass, &result);
+    *work = (double)pdnn_stream_run(job->stream, &job->pass, &job->result);
     job->pass.part++;
-    sink = result;
     return 0;
 }
 

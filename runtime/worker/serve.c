@@ -204,7 +204,7 @@ static const struct {
 static enum pdnn_status answer(struct pdnn_process *process, const struct pdnn_message *message,
                                struct pdnn_err *err) {
     if (process->world)
-        process->world->tell(message->kind, message->body, message->body_bytes);
+        process->world->tell(process->world, message->kind, message->body, message->body_bytes);
     if (message->kind != PDNN_MESSAGE_VISIT)
         pdnn_set_close(process);
     if (message->kind != PDNN_MESSAGE_OPERATORS && message->kind != PDNN_MESSAGE_OPERATOR)
@@ -284,7 +284,7 @@ static enum pdnn_status follow(struct pdnn_process *process, struct pdnn_err *er
     for (;;) {
         struct pdnn_message message;
         struct pdnn_visit visit;
-        process->world->hear(&message);
+        process->world->hear(process->world, &message);
         if (message.kind == PDNN_MESSAGE_COUNT)
             return PDNN_OK;
         if (message.kind == PDNN_MESSAGE_HELLO && follow_hello(process, &message, err) != PDNN_OK)
@@ -305,7 +305,7 @@ enum pdnn_status pdnn_worker_serve_world(const struct pdnn_world *world, int fd,
     struct pdnn_inbox inbox = {0};
     enum pdnn_status status = world->rank ? follow(&process, err) : serve(&process, &inbox, err);
     if (!world->rank)
-        world->tell(PDNN_MESSAGE_COUNT, NULL, 0);
+        world->tell(world, PDNN_MESSAGE_COUNT, NULL, 0);
     pdnn_inbox_finish(&inbox);
     pdnn_process_finish(&process);
     return status;
