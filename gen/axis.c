@@ -13,34 +13,19 @@ struct range {
 };
 
 static const struct pdnn_key_def range_keys[] = {
-    {.name = "from",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct range, from),
-     .values = "a number",
-     .help = "the first value",
-     .example = "fc: {nodes: {from: 128, to: 4096, times: 2}}"},
-    {.name = "to",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct range, to),
-     .values = "a number",
+    {PDNN_KEY("from", pdnn_key_read_node, struct range, from), .values = "a number",
+     .help = "the first value", .example = "fc: {nodes: {from: 128, to: 4096, times: 2}}"},
+    {PDNN_KEY("to", pdnn_key_read_node, struct range, to), .values = "a number",
      .help = "the last value, if a step lands on it; none is larger",
      .example = "fc: {nodes: {from: 1, to: 8, plus: 1}}"},
-    {.name = "plus",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct range, plus),
-     .values = "1 or more",
-     .help = "what each step adds; or times",
-     .example = "fc: {nodes: {from: 200, to: 300, plus: 50}}"},
-    {.name = "times",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct range, times),
-     .values = "2 or more",
+    {PDNN_KEY("plus", pdnn_key_read_node, struct range, plus), .values = "1 or more",
+     .help = "what each step adds; or times", .example = "fc: {nodes: {from: 200, to: 300, plus: 50}}"},
+    {PDNN_KEY("times", pdnn_key_read_node, struct range, times), .values = "2 or more",
      .help = "what each step multiplies by; or plus",
      .example = "fc: {nodes: {from: 16, to: 1024, times: 4}}"},
 };
 
-const struct pdnn_key_table pdnn_range_keys = {
-    .name = "a range", .keys = range_keys, .n_keys = sizeof range_keys / sizeof *range_keys};
+const struct pdnn_key_table pdnn_range_keys = {.name = "a range", PDNN_KEY_ROWS(range_keys)};
 
 /* A plain number, where "all" or a list would make no sense. */
 static enum pdnn_status read_number(const struct pdnn_param_def *def, const struct pdnn_yaml *node,

@@ -23,6 +23,10 @@ struct pdnn_key_def {
     const char *example;      /* a value, or for a key of a model the whole entry */
 };
 
+/* How a row begins: its name, its reader, and the member that it stores; and the range of a number. */
+#define PDNN_KEY(key, reader, type, member) .name = key, .read = reader, .offset = offsetof(type, member)
+#define PDNN_KEY_RANGE(least, most)         .min = least, .max = most
+
 enum { PDNN_PLACE_TEXT = 160 };
 
 /* The keys of one map of a spec. */
@@ -33,6 +37,8 @@ struct pdnn_key_table {
     /* Appended to the message about an unknown key: where it belongs, or "". NULL: nowhere else. */
     const char *(*place)(char buffer[PDNN_PLACE_TEXT], const char *name);
 };
+
+#define PDNN_KEY_ROWS(rows) .keys = rows, .n_keys = sizeof rows / sizeof *rows
 
 /* Stores the defaults of those keys that have one. */
 void pdnn_keys_default(const struct pdnn_key_table *table, void *target);

@@ -15,39 +15,23 @@ struct entry {
 };
 
 static const struct pdnn_key_def entry_keys[] = {
-    {.name = "zip",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct entry, zip),
-     .values = "a list of lists of keys",
+    {PDNN_KEY("zip", pdnn_key_read_node, struct entry, zip), .values = "a list of lists of keys",
      .absent = "all axes multiply",
      .help = "axes of equal length that advance together instead of multiplying",
      .example = "{fc: {input: [100, 200], output: [10, 20]}, zip: [[input, output]]}"},
-    {.name = "rows",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct entry, rows),
-     .values = "a map",
-     .absent = "no table",
+    {PDNN_KEY("rows", pdnn_key_read_node, struct entry, rows), .values = "a map", .absent = "no table",
      .help = "a table whose columns are keys: its rows multiply with the other axes",
      .example =
          "{fc: {layers: 2}, rows: {columns: [nodes, batch], values: [[64, 16], [64, 32], [128, 16]]}}"},
-    {.name = "where",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct entry, where),
-     .values = "an expression",
-     .absent = "all instances",
-     .help = "keeps the instances for which it is true",
+    {PDNN_KEY("where", pdnn_key_read_node, struct entry, where), .values = "an expression",
+     .absent = "all instances", .help = "keeps the instances for which it is true",
      .example = "{fc: {nodes: [64, 4096]}, where: params < 1e7 and memory <= 2GiB}"},
-    {.name = "sample",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct entry, sample),
-     .values = "a map",
-     .absent = "all instances",
-     .help = "draws some of the instances, over all axes, run settings included",
+    {PDNN_KEY("sample", pdnn_key_read_node, struct entry, sample), .values = "a map",
+     .absent = "all instances", .help = "draws some of the instances, over all axes, run settings included",
      .example = "{fc: {nodes: {from: 1, to: 4096, plus: 1}}, sample: {count: 50, method: sobol}}"},
 };
 
-const struct pdnn_key_table pdnn_entry_keys = {
-    .name = "a model", .keys = entry_keys, .n_keys = sizeof entry_keys / sizeof *entry_keys};
+const struct pdnn_key_table pdnn_entry_keys = {.name = "a model", PDNN_KEY_ROWS(entry_keys)};
 
 struct sample_values {
     int64_t count;
@@ -57,26 +41,17 @@ struct sample_values {
 static const char *const methods[PDNN_SAMPLE_METHOD_COUNT + 1] = {"all", "random", "sobol", NULL};
 
 static const struct pdnn_key_def sample_keys[] = {
-    {.name = "count",
-     .read = pdnn_key_read_i64,
-     .offset = offsetof(struct sample_values, count),
-     .min = 1,
-     .max = INT64_C(1) << 53,
-     .absent = "an error, but with method: all",
-     .help = "instances to keep of this model",
+    {PDNN_KEY("count", pdnn_key_read_i64, struct sample_values, count), PDNN_KEY_RANGE(1, INT64_C(1) << 53),
+     .absent = "an error, but with method: all", .help = "instances to keep of this model",
      .example = "{fc: {nodes: {from: 1, to: 4096, plus: 1}}, sample: {count: 50}}"},
-    {.name = "method",
-     .read = pdnn_key_read_word,
-     .offset = offsetof(struct sample_values, method),
-     .words = methods,
+    {PDNN_KEY("method", pdnn_key_read_word, struct sample_values, method), .words = methods,
      .fallback = "random",
      .help =
          "how the points are chosen: all of them, at random, or by a Sobol sequence, which spreads them evenly",
      .example = "{fc: {nodes: {from: 1, to: 4096, plus: 1}}, sample: {count: 50, method: sobol}}"},
 };
 
-const struct pdnn_key_table pdnn_sample_keys = {
-    .name = "sample", .keys = sample_keys, .n_keys = sizeof sample_keys / sizeof *sample_keys};
+const struct pdnn_key_table pdnn_sample_keys = {.name = "sample", PDNN_KEY_ROWS(sample_keys)};
 
 static enum pdnn_status unknown_entry_key(const struct pdnn_yaml *key, struct pdnn_err *err) {
     enum { WORDS_MAX = 96 };

@@ -16,31 +16,18 @@ static const char example[] =
     "{fc: {layers: 2}, rows: {columns: [nodes, batch], values: [[64, 16], [64, 32], [128, 16]]}}";
 
 static const struct pdnn_key_def keys[] = {
-    {.name = "columns",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct rows, columns),
-     .values = "a list of keys",
+    {PDNN_KEY("columns", pdnn_key_read_node, struct rows, columns), .values = "a list of keys",
      .absent = "all columns of the file",
-     .help = "hyper-parameters and run settings that the rows give values",
-     .example = example},
-    {.name = "values",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct rows, values),
-     .values = "a list of lists",
-     .absent = "the file's",
-     .help = "the rows: each has a value for every column",
-     .example = example},
-    {.name = "file",
-     .read = pdnn_key_read_node,
-     .offset = offsetof(struct rows, file),
-     .values = "a path",
+     .help = "hyper-parameters and run settings that the rows give values", .example = example},
+    {PDNN_KEY("values", pdnn_key_read_node, struct rows, values), .values = "a list of lists",
+     .absent = "the file's", .help = "the rows: each has a value for every column", .example = example},
+    {PDNN_KEY("file", pdnn_key_read_node, struct rows, file), .values = "a path",
      .absent = "the rows are `values`",
      .help = "a CSV file with the columns' names in its first line; the path starts at the spec's directory",
      .example = "{fc: {layers: 2}, rows: {file: shapes.csv}}"},
 };
 
-const struct pdnn_key_table pdnn_rows_keys = {
-    .name = "rows", .keys = keys, .n_keys = sizeof keys / sizeof *keys};
+const struct pdnn_key_table pdnn_rows_keys = {.name = "rows", PDNN_KEY_ROWS(keys)};
 
 /* A CSV file that is being read into nodes. */
 struct reader {

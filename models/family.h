@@ -92,6 +92,12 @@ struct pdnn_family_def {
     void (*build)(const struct pdnn_instance *instance, struct pdnn_graph *graph);
 };
 
+/* The tables of a family, which are arrays. */
+#define PDNN_FAMILY_TABLES(params_of, presets_of, layers_of)                                                 \
+    .params = params_of, .n_params = sizeof params_of / sizeof *params_of, .presets = presets_of,            \
+    .n_presets = sizeof presets_of / sizeof *presets_of, .layers = layers_of,                                \
+    .n_layers = sizeof layers_of / sizeof *layers_of
+
 /* All families in the order of the build's list, NULL-terminated. */
 extern const struct pdnn_family_def *const pdnn_families[];
 

@@ -25,148 +25,91 @@ static const char *const page_states[] = {"warm", "dropped", NULL};
 static const char *const allreduces[] = {"none", "blocking", "bucketed", "thread", NULL};
 
 const struct pdnn_param_def pdnn_settings[PDNN_SETTING_COUNT] = {
-    [PDNN_SETTING_MODE] = {.name = "mode",
+    [PDNN_SETTING_MODE] = {PDNN_ROW_CHOICE("mode", modes, PDNN_MODE_TRAIN),
                            .column = "run_mode", /* DataFrame.mode is a method of pandas */
-                           .type = PDNN_PARAM_CHOICE,
-                           .fallback = PDNN_MODE_TRAIN,
-                           .choices = modes,
                            .help = "what one step does: forward only, or forward, backward and the "
                                    "optimizer's update",
                            .example = "[infer, train]"},
-    [PDNN_SETTING_DTYPE] = {.name = "dtype",
-                            .type = PDNN_PARAM_CHOICE,
-                            .choices = dtypes,
+    [PDNN_SETTING_DTYPE] = {PDNN_ROW_CHOICE("dtype", dtypes, 0),
                             .help = "element type of activations, weights and their gradients; "
                                     "the loss and optimizer state are f32; int8 is for inference and covers "
                                     "the inputs and weights of dense layers and convolutions",
                             .example = "[f32, bf16]"},
-    [PDNN_SETTING_OPTIMIZER] = {.name = "optimizer",
-                                .type = PDNN_PARAM_CHOICE,
-                                .fallback = PDNN_OPTIMIZER_RMSPROP,
-                                .choices = pdnn_optimizer_names,
-                                .help = "update rule; training only",
-                                .example = "[sgd, adam]"},
-    [PDNN_SETTING_BACKEND] = {.name = "backend",
-                              .type = PDNN_PARAM_CHOICE,
-                              .choices = pdnn_backend_names,
-                              .help = "the software that runs the ops",
-                              .example = "[onednn, openblas]"},
-    [PDNN_SETTING_THREADS] = {.name = "threads",
-                              .type = PDNN_PARAM_INT,
-                              .min = 1,
-                              .max = 4096,
-                              .word = "all",
+    [PDNN_SETTING_OPTIMIZER] = {PDNN_ROW_CHOICE("optimizer", pdnn_optimizer_names, PDNN_OPTIMIZER_RMSPROP),
+                                .help = "update rule; training only", .example = "[sgd, adam]"},
+    [PDNN_SETTING_BACKEND] = {PDNN_ROW_CHOICE("backend", pdnn_backend_names, 0),
+                              .help = "the software that runs the ops", .example = "[onednn, openblas]"},
+    [PDNN_SETTING_THREADS] = {PDNN_ROW_INT("threads", 1, 4096, 0), .word = "all",
                               .help =
                                   "threads of a rank, one per core; all = the cores this process may use, "
                                   "divided among the ranks",
                               .example = "[1, 2, all]"},
     [PDNN_SETTING_CACHE] =
-        {.name = "cache",
-         .type = PDNN_PARAM_CHOICE,
-         .choices = caches,
+        {PDNN_ROW_CHOICE("cache", caches, 0),
          .help = "warm: the same buffers step after step; cold: caches evicted before each sample",
          .example = "[warm, cold]"},
-    [PDNN_SETTING_FUSE] = {.name = "fuse",
-                           .type = PDNN_PARAM_CHOICE,
-                           .choices = fuses,
+    [PDNN_SETTING_FUSE] = {PDNN_ROW_CHOICE("fuse", fuses, 0),
                            .help = "post-ops: bias, activation, shortcut and, in inference, "
                                    "batch normalization run inside the op before them; blocks: "
                                    "also, everything between two matrix products of a Transformer becomes "
                                    "one pass, and so does an update by Adam",
                            .example = "[none, post-ops]"},
     [PDNN_SETTING_ALGORITHM] =
-        {.name = "algorithm",
-         .type = PDNN_PARAM_CHOICE,
-         .choices = algorithms,
+        {PDNN_ROW_CHOICE("algorithm", algorithms, 0),
          .help =
              "how convolutions are computed; auto: the library's choice; winograd: those of 3x3 pixels with stride 1, auto for others",
          .example = "[direct, winograd]"},
-    [PDNN_SETTING_RNN] = {.name = "rnn",
-                          .type = PDNN_PARAM_CHOICE,
-                          .choices = recurrences,
+    [PDNN_SETTING_RNN] = {PDNN_ROW_CHOICE("rnn", recurrences, 0),
                           .help = "how recurrent layers run: fused, as the library's own primitive, "
                                   "or unrolled into GEMMs and element-wise kernels; auto: "
                                   "whichever is measured to be faster, of those that fit; the "
                                   "primitive may need several times the memory predicted",
                           .example = "[fused, unrolled]"},
-    [PDNN_SETTING_ACCUMULATE] = {.name = "accumulate",
-                                 .type = PDNN_PARAM_INT,
-                                 .min = 1,
-                                 .max = 256,
-                                 .fallback = 1,
+    [PDNN_SETTING_ACCUMULATE] = {PDNN_ROW_INT("accumulate", 1, 256, 1),
                                  .help = "number of micro-steps, each forward and backward of one "
                                          "minibatch, whose gradients are added up before one update; "
                                          "training only",
                                  .example = "[1, 4]"},
-    [PDNN_SETTING_CHECKPOINT] = {.name = "checkpoint",
-                                 .type = PDNN_PARAM_CHOICE,
-                                 .choices = checkpoints,
+    [PDNN_SETTING_CHECKPOINT] = {PDNN_ROW_CHOICE("checkpoint", checkpoints, 0),
                                  .help = "layer: what a layer computes for its backward pass is dropped and "
                                          "recomputed right before it; training only",
                                  .example = "[none, layer]"},
-    [PDNN_SETTING_LAYERS_RUN] = {.name = "layers_run",
-                                 .type = PDNN_PARAM_INT,
-                                 .min = 1,
-                                 .max = 4096,
-                                 .word = "all",
+    [PDNN_SETTING_LAYERS_RUN] = {PDNN_ROW_INT("layers_run", 1, 4096, 0), .word = "all",
                                  .help = "number of identical layers that run; the times of the others are "
                                          "extrapolated from them and marked as such",
                                  .example = "2"},
-    [PDNN_SETTING_ISA] = {.name = "isa",
-                          .type = PDNN_PARAM_CHOICE,
-                          .choices = pdnn_isa_names,
+    [PDNN_SETTING_ISA] = {PDNN_ROW_CHOICE("isa", pdnn_isa_names, 0),
                           .help = "caps the instruction set; each value runs in a process of its own; "
                                   "default: no cap",
                           .example = "[default, avx2]"},
-    [PDNN_SETTING_DATA] = {.name = "data",
-                           .type = PDNN_PARAM_CHOICE,
-                           .choices = data_sources,
+    [PDNN_SETTING_DATA] = {PDNN_ROW_CHOICE("data", data_sources, 0),
                            .help =
                                "the minibatch of a step; resident: the same in every step, already in place; "
                                "generated: drawn for each step; file: read, decoded and reshaped from the "
                                "spec's data set",
                            .example = "[resident, generated]"},
-    [PDNN_SETTING_LOADERS] = {.name = "loaders",
-                              .type = PDNN_PARAM_INT,
-                              .min = 0,
-                              .max = 256,
-                              .fallback = 1,
+    [PDNN_SETTING_LOADERS] = {PDNN_ROW_INT("loaders", 0, 256, 1),
                               .help =
                                   "threads that prepare minibatches ahead of the step; 0: the step does so "
                                   "itself, in line; unless data is resident",
                               .example = "[0, 1, 2]"},
-    [PDNN_SETTING_PAGES] = {.name = "pages",
-                            .type = PDNN_PARAM_CHOICE,
-                            .choices = page_states,
+    [PDNN_SETTING_PAGES] = {PDNN_ROW_CHOICE("pages", page_states, 0),
                             .help = "files of the data set; warm: in the page cache before the first step; "
                                     "dropped: out of it, before the first step and again once read; with "
                                     "data=file",
                             .example = "[warm, dropped]"},
-    [PDNN_SETTING_RANKS] = {.name = "ranks",
-                            .type = PDNN_PARAM_INT,
-                            .min = 1,
-                            .max = 4096,
-                            .fallback = 1,
+    [PDNN_SETTING_RANKS] = {PDNN_ROW_INT("ranks", 1, 4096, 1),
                             .help = "processes that train one model together, each with a minibatch of its "
                                     "own and `threads` cores of its own, over MPI; training only",
                             .example = "[1, 2]"},
-    [PDNN_SETTING_ALLREDUCE] = {.name = "allreduce",
-                                .type = PDNN_PARAM_CHOICE,
-                                .fallback = PDNN_ALLREDUCE_BLOCKING,
-                                .choices = allreduces,
+    [PDNN_SETTING_ALLREDUCE] = {PDNN_ROW_CHOICE("allreduce", allreduces, PDNN_ALLREDUCE_BLOCKING),
                                 .help =
                                     "how gradients are averaged over the ranks: none: not at all; "
                                     "blocking: each bucket as soon as it is complete; bucketed: the same, "
                                     "while later ops run; thread: the same, by a thread of its own; with "
                                     "two ranks or more",
                                 .example = "[blocking, thread]"},
-    [PDNN_SETTING_BUCKET] = {.name = "bucket",
-                             .column = "bucket_mb",
-                             .type = PDNN_PARAM_INT,
-                             .min = 1,
-                             .max = 4096,
-                             .fallback = 25,
-                             .unit = "MB",
+    [PDNN_SETTING_BUCKET] = {PDNN_ROW_INT("bucket", 1, 4096, 25), .column = "bucket_mb", .unit = "MB",
                              .help =
                                  "gradients that are averaged by one message; one larger tensor is a bucket "
                                  "of its own; with two ranks or more",

@@ -61,6 +61,15 @@ struct pdnn_param_def {
     const char *example; /* a value as a spec has it, or several: "[4, 16]" */
 };
 
+/* How a row begins: its name, what it takes, its default; and a word for a number. */
+#define PDNN_ROW_INT(key, least, most, usual)                                                                \
+    .name = key, .type = PDNN_PARAM_INT, .min = least, .max = most, .fallback = usual
+#define PDNN_ROW_LIST(key, least, most, usual)                                                               \
+    .name = key, .type = PDNN_PARAM_LIST, .min = least, .max = most, .fallback = usual
+#define PDNN_ROW_CHOICE(key, words, usual)                                                                   \
+    .name = key, .type = PDNN_PARAM_CHOICE, .choices = words, .fallback = usual
+#define PDNN_ROW_WORD(text, number) .word = text, .word_value = number
+
 /* "" where it has none. */
 static inline const char *pdnn_param_unit(const struct pdnn_param_def *def) {
     return def->unit ? def->unit : "";
