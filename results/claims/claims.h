@@ -4,6 +4,7 @@
 #ifndef RESULTS_CLAIMS_CLAIMS_H
 #define RESULTS_CLAIMS_CLAIMS_H
 
+#include "models/family.h"
 #include "results/compare/compare.h"
 #include "results/stats/means.h"
 #include "results/claims/op_times.h"
@@ -32,18 +33,29 @@ struct pdnn_report_finding {
 
 /* What a claim is checked with. */
 struct pdnn_report_question {
+    const struct pdnn_report_claim *claim;
     const struct pdnn_selection *rows; /* of the source, without what did not end ok; of both: NULL */
     const struct pdnn_report_op_times *times;
     const struct pdnn_report_sides *sides;
     struct pdnn_report_finding *finding; /* claim and source are filled in; the check adds the rest */
+    struct pdnn_err *err;
 };
+
+/* A kind of network (networks.h). */
+typedef bool pdnn_report_network(const struct pdnn_family_def *family);
 
 struct pdnn_report_claim {
     int number; /* 0: not in table 1 */
     const char *text;
     /* Calls pdnn_report_say once. Fails only where a table cannot be read. */
-    enum pdnn_status (*check)(struct pdnn_report_question *question, struct pdnn_err *err);
+    enum pdnn_status (*check)(struct pdnn_report_question *question);
     const char *tells; /* the data that would decide it, where it cannot be told */
+    /* What it is about, where several claims share a check, which says what it takes. */
+    const char *what, *of, *few;
+    pdnn_report_network *network;
+    const char *(*key)(const struct pdnn_family_def *family);
+    struct pdnn_mean (*collect)(struct pdnn_report_question *question);
+    double factor;
 };
 
 /* Claims about one platform, each checked for every source. */

@@ -116,6 +116,10 @@ static const char *axis_text(const struct evidence *e, size_t i) {
     return pdnn_selection_get(e->selection, e->series.at[i], e->axis);
 }
 
+static double axis_number(const struct evidence *e, size_t i) {
+    return pdnn_selection_number(e->selection, e->series.at[i], e->axis);
+}
+
 /* The member with this value of the axis, or NULL. */
 static const struct facts *fact_at(const struct evidence *e, const char *value) {
     for (size_t i = 0; i < e->series.count; i++) {
@@ -198,8 +202,8 @@ static enum pdnn_verdict test_optimizer_work(const struct direction *direction, 
     if (!base || !base->matrix_flop || !(optimizer_bytes(base) > 0))
         return PDNN_CANNOT_BE_TOLD;
     for (size_t i = 0; i < e->series.count; i++) {
-        double k, part = optimizer_bytes(fact(e, i)) / sequences(fact(e, i), base) / optimizer_bytes(base);
-        holds = pdnn_parse_double(axis_text(e, i), &k) && same(part * k, 1) && holds;
+        double part = optimizer_bytes(fact(e, i)) / sequences(fact(e, i), base) / optimizer_bytes(base);
+        holds = same(part * axis_number(e, i), 1) && holds;
         pdnn_str_printf(e->numbers, "%s%.4g", i ? ", " : "", part);
     }
     pdnn_str_printf(e->numbers, " of the bytes per sequence of one micro-step");
@@ -216,8 +220,8 @@ static enum pdnn_verdict test_accumulation(const struct direction *direction, co
         return PDNN_CANNOT_BE_TOLD;
     for (size_t i = 0; i < e->series.count; i++) {
         const struct facts *facts = fact(e, i);
-        double k;
-        if (facts == base || !pdnn_parse_double(axis_text(e, i), &k))
+        double k = axis_number(e, i);
+        if (facts == base || isnan(k))
             continue;
         double own = k * (double)base->group[PDNN_GROUP_ACCUMULATION].byte_count;
         double words = ((double)facts->group[PDNN_GROUP_ACCUMULATION].byte_count - own) / (k - 1) /

@@ -5,10 +5,11 @@
 #include "models/family.h"
 #include "results/claims/claims.h"
 
-/* A kind of network (networks.h). */
-typedef bool pdnn_report_network(const struct pdnn_family_def *family);
 bool pdnn_report_any_network(const struct pdnn_family_def *family);
 bool pdnn_report_is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_report_network *network);
+
+/* The name of the family's minibatch. */
+const char *pdnn_report_minibatch_of(const struct pdnn_family_def *family);
 
 /* Logarithms of the speed-ups of B over A. */
 struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network);
@@ -19,10 +20,13 @@ int pdnn_report_faster_side(struct pdnn_mean_interval logs);
 /* Otherwise says that there are none. */
 bool pdnn_report_has_pairs(struct pdnn_report_question *question);
 
+/* Whether environment.yaml says the same of both machines; whether that holds and one key alone differs. */
+bool pdnn_report_is_same_machine(const struct pdnn_comparison *pairs);
+bool pdnn_report_differ_only_in(const struct pdnn_report_question *question, const char *key);
+
 /* Claims in files of their own: of ops, and of versions of the software. */
-enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *question,
-                                                    struct pdnn_err *err);
-enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *question, struct pdnn_err *err);
-enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *question, struct pdnn_err *err);
+enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *question);
+enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *question);
+enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *question);
 
 #endif

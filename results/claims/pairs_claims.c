@@ -46,15 +46,9 @@ static void add_thirds(const struct pdnn_comparison *pairs, struct sized *sized,
     }
 }
 
-typedef const char *size_column(const struct pdnn_family_def *family);
-
 static const char *params_column(const struct pdnn_family_def *family) {
     (void)family;
     return "params";
-}
-
-static const char *minibatch_column(const struct pdnn_family_def *family) {
-    return family->params[family->minibatch_param].name;
 }
 
 static const char *embedding_column(const struct pdnn_family_def *family) {
@@ -62,17 +56,18 @@ static const char *embedding_column(const struct pdnn_family_def *family) {
     return "embedding";
 }
 
-static void find_thirds(const struct pdnn_comparison *pairs, pdnn_report_network *network,
-                        size_column *column, struct thirds *thirds) {
+static void find_thirds(const struct pdnn_report_question *q, struct thirds *thirds) {
+    const struct pdnn_comparison *pairs = q->sides->pairs;
     struct sized *sized = pdnn_alloc(pairs->pairs.n_rows, sizeof *sized);
     *thirds = (struct thirds){.small = {.n = 0}};
     for (size_t k = 0; pdnn_families[k]; k++) {
         size_t n = 0;
-        for (size_t pair = 0; pair < pairs->pairs.n_rows && network(pdnn_families[k]); pair++) {
-            double size;
+        int size_at = pdnn_results_named(&pdnn_comparison_side(pairs, PDNN_SIDE_A)->results,
+                                         q->claim->key(pdnn_families[k]));
+        for (size_t pair = 0; pair < pairs->pairs.n_rows && q->claim->network(pdnn_families[k]); pair++) {
+            double size = pdnn_comparison_number(pairs, pair, PDNN_SIDE_A, size_at);
             if (strcmp(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY), pdnn_families[k]->name) == 0 &&
-                pdnn_parse_double(pdnn_comparison_get(pairs, pair, PDNN_SIDE_A, column(pdnn_families[k])),
-                                  &size))
+                !isnan(size))
                 sized[n++] = (struct sized){size, pair};
         }
         add_thirds(pairs, sized, n, thirds);
@@ -80,18 +75,22 @@ static void find_thirds(const struct pdnn_comparison *pairs, pdnn_report_network
     free(sized);
 }
 
-static bool has_thirds(struct pdnn_report_question *q, const struct thirds *thirds, const char *what) {
+/* False after a sentence that says why there are none. */
+static bool has_thirds(struct pdnn_report_question *q, struct thirds *thirds) {
+    if (!pdnn_report_has_pairs(q))
+        return false;
+    find_thirds(q, thirds);
     bool has = thirds->small.n >= 3 && thirds->large.n >= 3;
     if (!has)
         pdnn_report_say(
             q, PDNN_CANNOT_BE_TOLD,
             "%zu models with a small and %zu with a large %s ran on both platforms; at least 3 of each "
             "are needed.",
-            thirds->small.n, thirds->large.n, what);
+            thirds->small.n, thirds->large.n, q->claim->what);
     return has;
 }
 
-static void say_thirds(struct pdnn_report_question *q, enum pdnn_verdict verdict, const char *what,
+static void say_thirds(struct pdnn_report_question *q, enum pdnn_verdict verdict,
                        const struct thirds *thirds) {
     struct pdnn_mean_interval small = pdnn_mean_exp(pdnn_mean_interval(&thirds->small));
     struct pdnn_mean_interval large = pdnn_mean_exp(pdnn_mean_interval(&thirds->large));
@@ -102,89 +101,67 @@ static void say_thirds(struct pdnn_report_question *q, enum pdnn_verdict verdict
         "in the third with the smallest %s, %.3g (%.3g to %.3g, %zu models) in that with the largest, a "
         "change by a factor of %.3g (%.3g to %.3g).",
         q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A], small.at, small.low, small.high,
-        thirds->small.n, what, large.at, large.low, large.high, thirds->large.n, change.at, change.low,
-        change.high);
+        thirds->small.n, q->claim->what, large.at, large.low, large.high, thirds->large.n, change.at,
+        change.low, change.high);
 }
 
-/* Whether small models run faster on one side and large ones on the other. */
-static void sides_change(struct pdnn_report_question *q, pdnn_report_network *network, size_column *column,
-                         const char *what) {
+/* Whether small models run faster on one side and large ones on the other. Takes, as the next two, `network`,
+ * and `key`, the column of its models' size, which is `what`. */
+static enum pdnn_status sides_change(struct pdnn_report_question *q) {
     struct thirds thirds;
-    if (!pdnn_report_has_pairs(q))
-        return;
-    find_thirds(q->sides->pairs, network, column, &thirds);
-    if (!has_thirds(q, &thirds, what))
-        return;
-    int small = pdnn_report_faster_side(pdnn_mean_interval(&thirds.small));
-    int large = pdnn_report_faster_side(pdnn_mean_interval(&thirds.large));
-    say_thirds(q, pdnn_report_judge(q, small * large<0, small * large> 0), what, &thirds);
-}
-
-static enum pdnn_status minibatch_decides(struct pdnn_report_question *q, struct pdnn_err *err) {
-    (void)err;
-    sides_change(q, pdnn_report_any_network, minibatch_column, "minibatch");
+    if (!has_thirds(q, &thirds))
+        return PDNN_OK;
+    int sides = pdnn_report_faster_side(pdnn_mean_interval(&thirds.small)) *
+                pdnn_report_faster_side(pdnn_mean_interval(&thirds.large));
+    say_thirds(q, pdnn_report_judge(q, sides<0, sides> 0), &thirds);
     return PDNN_OK;
 }
 
-static enum pdnn_status size_decides(struct pdnn_report_question *q, struct pdnn_err *err) {
-    (void)err;
-    sides_change(q, pdnn_report_is_fully_connected, params_column, "number of parameters");
-    return PDNN_OK;
-}
-
-static enum pdnn_status lead_grows(struct pdnn_report_question *q, struct pdnn_err *err) {
+static enum pdnn_status lead_grows(struct pdnn_report_question *q) {
     struct thirds thirds;
-    (void)err;
-    if (!pdnn_report_has_pairs(q))
+    if (!has_thirds(q, &thirds))
         return PDNN_OK;
-    find_thirds(q->sides->pairs, pdnn_report_is_convolutional, params_column, &thirds);
-    if (!has_thirds(q, &thirds, "number of parameters"))
-        return PDNN_OK;
-    struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, pdnn_report_is_convolutional);
+    struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, q->claim->network);
     struct pdnn_mean_interval change = pdnn_mean_difference(&thirds.small, &thirds.large);
     int faster = pdnn_report_faster_side(pdnn_mean_interval(&all));
     bool grows = faster > 0 ? change.low > 0 : faster < 0 && change.high < 0;
     bool shrinks = faster > 0 ? change.high < 0 : faster < 0 && change.low > 0;
-    say_thirds(q, pdnn_report_judge(q, grows, shrinks), "number of parameters", &thirds);
+    say_thirds(q, pdnn_report_judge(q, grows, shrinks), &thirds);
     return PDNN_OK;
 }
 
-/* Within a tenth either way counts as no change. */
-static enum pdnn_status embedding_decides(struct pdnn_report_question *q, struct pdnn_err *err) {
+/* Within `factor` either way counts as no change. */
+static enum pdnn_status size_changes(struct pdnn_report_question *q) {
     struct thirds thirds;
-    (void)err;
-    if (!pdnn_report_has_pairs(q))
-        return PDNN_OK;
-    find_thirds(q->sides->pairs, pdnn_report_is_recurrent, embedding_column, &thirds);
-    if (!has_thirds(q, &thirds, "embedding"))
+    if (!has_thirds(q, &thirds))
         return PDNN_OK;
     struct pdnn_mean_interval change = pdnn_mean_difference(&thirds.small, &thirds.large);
-    bool same = change.low > -log(1.1) && change.high < log(1.1);
-    say_thirds(q, pdnn_report_judge(q, pdnn_report_faster_side(change) != 0 && !same, same), "embedding",
-               &thirds);
+    bool same = change.low > -log(q->claim->factor) && change.high < log(q->claim->factor);
+    say_thirds(q, pdnn_report_judge(q, pdnn_report_faster_side(change) != 0 && !same, same), &thirds);
     return PDNN_OK;
 }
 
-/* Utilization: each side's rate over its own peak. */
-static void uses_more(struct pdnn_report_question *q, pdnn_report_network *network, double factor) {
+/* Utilization: each side's rate over its own peak. Takes `network` and `factor`. */
+static enum pdnn_status uses_more(struct pdnn_report_question *q) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
+    const double factor = q->claim->factor;
     struct pdnn_mean mean = {.n = 0};
     if (!pdnn_report_has_pairs(q))
-        return;
+        return PDNN_OK;
     for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
-        double a, b;
-        if (pdnn_report_is_of(pairs, i, network) &&
-            pdnn_parse_double(pdnn_comparison_get(pairs, i, PDNN_SIDE_A, "pct_of_peak"), &a) &&
-            pdnn_parse_double(pdnn_comparison_get(pairs, i, PDNN_SIDE_B, "pct_of_peak"), &b) && a > 0 &&
-            b > 0)
-            pdnn_mean_add(&mean, log(b / a), pdnn_pair_half(pairs, i));
+        double peak[PDNN_SIDES];
+        for (int side = 0; side < PDNN_SIDES; side++)
+            peak[side] = pdnn_selection_value(pdnn_comparison_side(pairs, side), pairs->at[i][side],
+                                              PDNN_RESULT_PCT_OF_PEAK);
+        if (pdnn_report_is_of(pairs, i, q->claim->network) && peak[PDNN_SIDE_A] > 0 && peak[PDNN_SIDE_B] > 0)
+            pdnn_mean_add(&mean, log(peak[PDNN_SIDE_B] / peak[PDNN_SIDE_A]), pdnn_pair_half(pairs, i));
     }
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&mean));
     if (isnan(ratio.at)) {
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu such models have a utilization on both platforms; at least 3 are needed.",
                         mean.n);
-        return;
+        return PDNN_OK;
     }
     bool more = ratio.low > factor || ratio.high < 1 / factor;
     bool less = ratio.low > 1 / factor && ratio.high < factor;
@@ -193,41 +170,39 @@ static void uses_more(struct pdnn_report_question *q, pdnn_report_network *netwo
         "The utilization on %.60s is %.3g times that on %.60s (95 %% interval %.3g to %.3g, geometric "
         "mean of %zu models).",
         q->sides->name[PDNN_SIDE_B], ratio.at, q->sides->name[PDNN_SIDE_A], ratio.low, ratio.high, mean.n);
-}
-
-static enum pdnn_status uses_more_on_cnn(struct pdnn_report_question *q, struct pdnn_err *err) {
-    (void)err;
-    uses_more(q, pdnn_report_is_convolutional, 2);
-    return PDNN_OK;
-}
-
-static enum pdnn_status uses_more_on_rnn(struct pdnn_report_question *q, struct pdnn_err *err) {
-    (void)err;
-    uses_more(q, pdnn_report_is_recurrent, 3);
     return PDNN_OK;
 }
 
 const struct pdnn_report_claim pdnn_report_claims_of_pairs[] = {
     {5, "Matrix products bound by memory gain more from the faster platform than those bound by compute.",
      pdnn_report_memory_bound_gain_more,
-     "The same models on two generations of a processor, with roofs and ops.csv on both sides, some of them bound "
-     "by memory."},
-    {7, "Large minibatches prefer one platform, small ones the other.", minibatch_decides,
-     "The same sweep over several minibatches on two platforms."},
-    {8, "Small fully connected networks prefer one platform, large ones the other.", size_decides,
-     "The same fully connected networks of several sizes on two platforms."},
+     .tells =
+         "The same models on two generations of a processor, with roofs and ops.csv on both sides, some of them bound "
+         "by memory."},
+    {7, "Large minibatches prefer one platform, small ones the other.", sides_change,
+     .tells = "The same sweep over several minibatches on two platforms.", .what = "minibatch",
+     .network = pdnn_report_any_network, .key = pdnn_report_minibatch_of},
+    {8, "Small fully connected networks prefer one platform, large ones the other.", sides_change,
+     .tells = "The same fully connected networks of several sizes on two platforms.",
+     .what = "number of parameters", .network = pdnn_report_is_fully_connected, .key = params_column},
     {9, "The faster platform's lead on convolutional networks grows with their size.", lead_grows,
-     "The same convolutional networks of several sizes on two platforms, one of which is clearly faster."},
-    {10, "One platform uses at least twice as much of its peak on convolutional networks.", uses_more_on_cnn,
-     "The same convolutional networks on two platforms with roofs."},
-    {10, "One platform uses at least three times as much of its peak on recurrent networks.",
-     uses_more_on_rnn, "The same recurrent networks on two platforms with roofs."},
-    {11, "One platform gains more than the other from wider embeddings of recurrent networks.",
-     embedding_decides, "The same recurrent networks with several embeddings on two platforms."},
+     .tells =
+         "The same convolutional networks of several sizes on two platforms, one of which is clearly faster.",
+     .what = "number of parameters", .network = pdnn_report_is_convolutional, .key = params_column},
+    {10, "One platform uses at least twice as much of its peak on convolutional networks.", uses_more,
+     .tells = "The same convolutional networks on two platforms with roofs.",
+     .network = pdnn_report_is_convolutional, .factor = 2},
+    {10, "One platform uses at least three times as much of its peak on recurrent networks.", uses_more,
+     .tells = "The same recurrent networks on two platforms with roofs.", .network = pdnn_report_is_recurrent,
+     .factor = 3},
+    {11, "One platform gains more than the other from wider embeddings of recurrent networks.", size_changes,
+     .tells = "The same recurrent networks with several embeddings on two platforms.", .what = "embedding",
+     .network = pdnn_report_is_recurrent, .key = embedding_column, .factor = 1.1},
     {12, "A newer version of the library makes some models at least twice as fast.",
-     pdnn_report_newer_doubles_some, "The same sweep on one machine with two versions of the library."},
+     pdnn_report_newer_doubles_some,
+     .tells = "The same sweep on one machine with two versions of the library."},
     {14, "Every newer version of the library makes models faster.", pdnn_report_newer_is_faster,
-     "The same sweep on one machine with two versions of the library."},
+     .tells = "The same sweep on one machine with two versions of the library."},
 };
 
 const size_t pdnn_report_n_claims_of_pairs =

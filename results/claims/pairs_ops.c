@@ -69,12 +69,12 @@ static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs, struc
     return status;
 }
 
-enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *q, struct pdnn_err *err) {
+enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *q) {
     struct pdnn_mean kinds[OP_KINDS] = {{.n = 0}};
     if (!pdnn_report_has_pairs(q))
         return PDNN_OK;
-    if (pdnn_compare_has_ops(q->sides->pairs) && read_op_kinds(q->sides->pairs, kinds, err) != PDNN_OK)
-        return err->status;
+    if (pdnn_compare_has_ops(q->sides->pairs) && read_op_kinds(q->sides->pairs, kinds, q->err) != PDNN_OK)
+        return q->err->status;
     struct pdnn_mean_interval change = pdnn_mean_difference(&kinds[COMPUTE_BOUND], &kinds[MEMORY_BOUND]);
     struct pdnn_mean_interval each[OP_KINDS];
     for (size_t k = 0; k < OP_KINDS; k++)

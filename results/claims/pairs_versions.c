@@ -12,10 +12,12 @@
  * several or none is known. */
 static void software_of(const struct pdnn_report_question *q, int side, struct pdnn_str *version) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
-    const char *backend = pdnn_comparison_get(pairs, 0, side, "backend");
+    int column[PDNN_SIDES];
     char key[64];
+    pdnn_comparison_setting(pairs, PDNN_SETTING_BACKEND, column);
+    const char *backend = pdnn_comparison_get(pairs, 0, side, column[side]);
     for (size_t i = 1; i < pairs->pairs.n_rows; i++) {
-        if (strcmp(pdnn_comparison_get(pairs, i, side, "backend"), backend) != 0)
+        if (strcmp(pdnn_comparison_get(pairs, i, side, column[side]), backend) != 0)
             return;
     }
     snprintf(key, sizeof key, "backend_%.40s", backend);
@@ -38,20 +40,6 @@ static int compare_versions(const char *a, const char *b) {
     return 0;
 }
 
-static bool is_same_machine(const struct pdnn_comparison *pairs) {
-    static const char *const keys[] = {"cpu", "isa", "cores_usable", "host"};
-    bool same = true;
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        struct pdnn_str a = {0}, b = {0};
-        pdnn_environment_get(pairs->directory[PDNN_SIDE_A], keys[k], &a);
-        pdnn_environment_get(pairs->directory[PDNN_SIDE_B], keys[k], &b);
-        same = same && strcmp(pdnn_str_text(&a), pdnn_str_text(&b)) == 0;
-        pdnn_str_finish(&a);
-        pdnn_str_finish(&b);
-    }
-    return same;
-}
-
 /* 1 if B has the newer version of one library on one machine, -1 if A has; 0 after a sentence that says why
  * there is no newer one. */
 static int newer_side(struct pdnn_report_question *q, char names[PDNN_SIDES][64]) {
@@ -69,7 +57,7 @@ static int newer_side(struct pdnn_report_question *q, char names[PDNN_SIDES][64]
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The two differ in their settings.");
     else if (!version[0].length || !version[1].length)
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The version of a library is not known.");
-    else if (!is_same_machine(pairs))
+    else if (!pdnn_report_is_same_machine(pairs))
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The two are different machines.");
     else if (!(newer = compare_versions(names[PDNN_SIDE_B], names[PDNN_SIDE_A])))
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "Both ran %.60s.", names[PDNN_SIDE_A]);
@@ -78,10 +66,9 @@ static int newer_side(struct pdnn_report_question *q, char names[PDNN_SIDES][64]
     return newer;
 }
 
-enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q, struct pdnn_err *err) {
+enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q) {
     char names[PDNN_SIDES][64];
     int newer = pdnn_report_has_pairs(q) ? newer_side(q, names) : 0;
-    (void)err;
     if (!newer)
         return PDNN_OK;
     struct pdnn_mean all = {.n = 0};
@@ -117,14 +104,13 @@ static bool is_greater(struct pdnn_mean_interval gain, struct pdnn_mean_interval
 }
 
 /* Whether the greatest gain is clearly above 2; it is not if no model's can be. */
-enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q, struct pdnn_err *err) {
+enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q) {
     static const double factor = 2;
     char names[PDNN_SIDES][64];
     int newer = pdnn_report_has_pairs(q) ? newer_side(q, names) : 0;
     const struct pdnn_comparison *pairs = q->sides->pairs;
     size_t best = 0;
     bool none = true, some = false;
-    (void)err;
     if (!newer)
         return PDNN_OK;
     for (size_t i = 0; i < pairs->pairs.n_rows; i++) {

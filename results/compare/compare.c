@@ -83,10 +83,18 @@ static int column_of(const struct pdnn_comparison *comparison, int side, const c
     return pdnn_results_named(&pdnn_comparison_side(comparison, side)->results, name);
 }
 
-const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
-                                const char *column) {
-    return pdnn_selection_get(pdnn_comparison_side(comparison, side), comparison->at[pair][side],
-                              column_of(comparison, side, column));
+const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side, int column) {
+    return pdnn_selection_get(pdnn_comparison_side(comparison, side), comparison->at[pair][side], column);
+}
+
+double pdnn_comparison_number(const struct pdnn_comparison *comparison, size_t pair, int side, int column) {
+    return pdnn_selection_number(pdnn_comparison_side(comparison, side), comparison->at[pair][side], column);
+}
+
+void pdnn_comparison_setting(const struct pdnn_comparison *comparison, enum pdnn_setting setting,
+                             int column[PDNN_SIDES]) {
+    for (int side = 0; side < PDNN_SIDES; side++)
+        column[side] = pdnn_results_setting(&pdnn_comparison_side(comparison, side)->results, setting);
 }
 
 double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair) {
@@ -212,17 +220,16 @@ static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join
     return status;
 }
 
-static double number_of(const struct pdnn_comparison *comparison, size_t pair, int side, const char *column) {
-    return pdnn_selection_number(pdnn_comparison_side(comparison, side), comparison->at[pair][side],
-                                 column_of(comparison, side, column));
-}
-
 static void measure(struct pdnn_comparison *comparison, size_t pair) {
     struct pdnn_table *pairs = &comparison->pairs;
-    double half[PDNN_SIDES];
-    for (int side = 0; side < PDNN_SIDES; side++)
-        half[side] = pdnn_log_half(number_of(comparison, pair, side, "ci_low_ns"),
-                                   number_of(comparison, pair, side, "ci_high_ns"));
+    double half[PDNN_SIDES], probe[PDNN_SIDES];
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+        const size_t at = comparison->at[pair][side];
+        half[side] = pdnn_log_half(pdnn_selection_value(table, at, PDNN_RESULT_CI_LOW_NS),
+                                   pdnn_selection_value(table, at, PDNN_RESULT_CI_HIGH_NS));
+        probe[side] = pdnn_selection_value(table, at, PDNN_RESULT_PROBE_GBS);
+    }
     double ratio = pdnn_pair_ns(comparison, pair, PDNN_SIDE_A) / pdnn_pair_ns(comparison, pair, PDNN_SIDE_B);
     double both = sqrt((half[0] * half[0] + half[1] * half[1]) / 2);
     double low = ratio * exp(-both), high = ratio * exp(both);
@@ -235,9 +242,7 @@ static void measure(struct pdnn_comparison *comparison, size_t pair) {
                         low > 1    ? pdnn_faster
                         : high < 1 ? pdnn_slower
                                    : pdnn_undecided);
-    pdnn_table_set_number(pairs, pair, PDNN_PAIR_PROBE_RATIO,
-                          number_of(comparison, pair, PDNN_SIDE_A, "probe_gbs") /
-                              number_of(comparison, pair, PDNN_SIDE_B, "probe_gbs"));
+    pdnn_table_set_number(pairs, pair, PDNN_PAIR_PROBE_RATIO, probe[PDNN_SIDE_A] / probe[PDNN_SIDE_B]);
 }
 
 static double entry_ns(const struct pdnn_comparison *comparison, const struct entry *entry, int side) {
@@ -278,7 +283,7 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
         size_t row = entry->row[side], s = (size_t)side;
         if (!entry->has[side])
             continue;
-        const char *reason = pdnn_results_text(results, row, column_of(comparison, side, "reason"));
+        const char *reason = pdnn_results_text(results, row, results->at[PDNN_RESULT_REASON]);
         if (!*reason && strcmp(pdnn_results_text(results, row, table->status), "ok") == 0 &&
             entry->at[side] == SIZE_MAX)
             reason = "its time is not above zero";
@@ -315,11 +320,14 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
 
 bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison) {
     static const char *const columns[] = {"host", "threads", "isa"};
-    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
-        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-            if (strcmp(pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, columns[k]),
-                       pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, columns[k])) != 0)
+    for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
+        int a = column_of(comparison, PDNN_SIDE_A, columns[k]),
+            b = column_of(comparison, PDNN_SIDE_B, columns[k]);
+        for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
+            if (strcmp(pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, a),
+                       pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, b)) != 0)
                 return false;
+    }
     return true;
 }
 

@@ -88,8 +88,12 @@ double pdnn_pair_ratio(const struct pdnn_comparison *comparison, size_t pair);
 double pdnn_pair_ns(const struct pdnn_comparison *comparison, size_t pair, int side);
 double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair);
 
-/* The field of a pair's row in results.csv on one side; "" if it has no such column. */
-const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side,
-                                const char *column);
+/* The cell of a pair's row in a column of one side's results.csv, as in pdnn_selection_get and _number. */
+const char *pdnn_comparison_get(const struct pdnn_comparison *comparison, size_t pair, int side, int column);
+double pdnn_comparison_number(const struct pdnn_comparison *comparison, size_t pair, int side, int column);
+
+/* The column of a run setting on either side. */
+void pdnn_comparison_setting(const struct pdnn_comparison *comparison, enum pdnn_setting setting,
+                             int column[PDNN_SIDES]);
 
 #endif

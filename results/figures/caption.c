@@ -40,9 +40,10 @@ static const char *common_value(const struct pdnn_selection *selection, const ch
 /* The column's value if both sides of all pairs share it, else NULL. */
 static const char *common_of_pairs(const struct pdnn_comparison *comparison, const char *name) {
     const char *value = NULL;
-    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
-        for (int side = 0; side < PDNN_SIDES; side++) {
-            const char *here = pdnn_comparison_get(comparison, pair, side, name);
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        int column = pdnn_results_named(&pdnn_comparison_side(comparison, side)->results, name);
+        for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
+            const char *here = pdnn_comparison_get(comparison, pair, side, column);
             value = value ? value : here;
             if (strcmp(value, here) != 0)
                 return NULL;

@@ -17,20 +17,20 @@ struct picture {
     struct pdnn_chart chart;
     const char *x, *color;  /* columns */
     int x_side, color_side; /* which table has them: A's, or B's if only that has */
-    size_t *pair;           /* by point */
+    int x_column, color_column;
+    size_t *pair; /* by point */
     size_t left_out;
     struct pdnn_str script;
     struct pdnn_table data; /* what is drawn */
 };
 
-static enum pdnn_status find_side(const struct picture *p, const char *name, int *side,
-                                  struct pdnn_err *err) {
+static enum pdnn_status find_column(const struct picture *p, const char *name, int *side, int *column,
+                                    struct pdnn_err *err) {
     const struct pdnn_selection *a = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
     const struct pdnn_selection *b = pdnn_comparison_side(&p->comparison, PDNN_SIDE_B);
-    int column;
     bool only_b = pdnn_results_named(&a->results, name) < 0 && pdnn_results_named(&b->results, name) >= 0;
     *side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
-    return pdnn_plot_column(only_b ? b : a, name, &column, err);
+    return pdnn_plot_column(only_b ? b : a, name, column, err);
 }
 
 static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
@@ -40,13 +40,9 @@ static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_r
     p->color = request->color     ? request->color
                : best != SIZE_MAX ? pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY)
                                   : "family";
-    if (find_side(p, p->x, &p->x_side, err) != PDNN_OK)
+    if (find_column(p, p->x, &p->x_side, &p->x_column, err) != PDNN_OK)
         return err->status;
-    return find_side(p, p->color, &p->color_side, err);
-}
-
-static const char *x_of(const struct picture *p, size_t pair) {
-    return pdnn_comparison_get(&p->comparison, pair, p->x_side, p->x);
+    return find_column(p, p->color, &p->color_side, &p->color_column, err);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
@@ -57,20 +53,20 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
     p->pair = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *p->pair);
     chart->point = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *chart->point);
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        double x;
-        if (!pdnn_parse_double(x_of(p, pair), &x) || !(x > 0)) {
+        double x = pdnn_comparison_number(&p->comparison, pair, p->x_side, p->x_column);
+        if (!(x > 0)) {
             p->left_out++;
             continue;
         }
         bool undecided = strcmp(pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION), pdnn_undecided) == 0;
         any[undecided] = true;
         p->pair[chart->n_points] = pair;
-        chart->point[chart->n_points++] =
-            (struct pdnn_chart_point){{x, pdnn_pair_ratio(&p->comparison, pair)},
-                                      1,
-                                      undecided,
-                                      pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color),
-                                      0};
+        chart->point[chart->n_points++] = (struct pdnn_chart_point){
+            {x, pdnn_pair_ratio(&p->comparison, pair)},
+            1,
+            undecided,
+            pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color_column),
+            0};
     }
     if (!chart->n_points)
         return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
@@ -120,7 +116,7 @@ static void fill_data(struct picture *p) {
         size_t pair = p->pair[i], row = pdnn_table_add_row(data);
         pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
         pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
-        pdnn_table_set_text(data, row, X, x_of(p, pair));
+        pdnn_table_set_text(data, row, X, pdnn_comparison_get(&p->comparison, pair, p->x_side, p->x_column));
         for (size_t k = 0; k < 3; k++)
             pdnn_table_set_number(data, row, SPEEDUP + k,
                                   pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO + k));

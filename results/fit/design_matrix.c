@@ -33,6 +33,10 @@ static const char *cell(const struct builder *b, size_t row, int column) {
     return pdnn_selection_get(b->request->selection, b->made.at[row], column);
 }
 
+static double number(const struct builder *b, size_t row, int column) {
+    return pdnn_selection_number(b->request->selection, b->made.at[row], column);
+}
+
 static enum pdnn_status find_sources(struct builder *b, struct pdnn_err *err) {
     const struct pdnn_selection *selection = b->request->selection;
     size_t n_keys = (size_t)(selection->results.end_key - selection->results.first_key);
@@ -83,12 +87,11 @@ static enum pdnn_status find_rows(struct builder *b, struct pdnn_err *err) {
 
 static void classify(struct builder *b, struct source *source) {
     size_t n_words = 0;
-    double number;
     source->is_number = true;
     for (size_t row = 0; row < b->made.n_rows; row++) {
         const char *text = cell(b, row, source->column);
         pdnn_texts_add(&source->words, text);
-        source->is_number = source->is_number && (!*text || pdnn_parse_double(text, &number));
+        source->is_number = source->is_number && (!*text || !isnan(number(b, row, source->column)));
     }
     for (size_t i = 0; i < source->words.count; i++)
         n_words += *source->words.text[i] != 0;
@@ -129,18 +132,17 @@ static void add_term(struct builder *b, const struct source *source, enum pdnn_t
 static enum pdnn_status add_number(struct builder *b, const struct source *source, struct pdnn_err *err) {
     double *x = b->made.x + b->made.n_columns * b->made.n_rows;
     for (size_t row = 0; row < b->made.n_rows; row++) {
-        double number = 0;
-        pdnn_parse_double(cell(b, row, source->column), &number);
-        if (b->request->logarithms && number <= 0) {
+        double value = number(b, row, source->column);
+        if (b->request->logarithms && value <= 0) {
             if (!source->named) {
                 add_term(b, source, PDNN_TERM_NO_LOGARITHM, NULL);
                 return PDNN_OK;
             }
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' is %g, which has no logarithm, in %.512s",
-                             pdnn_results_name(&b->request->selection->results, source->column), number,
+                             pdnn_results_name(&b->request->selection->results, source->column), value,
                              cell(b, row, b->request->selection->id));
         }
-        x[row] = b->request->logarithms ? log(number) : number;
+        x[row] = b->request->logarithms ? log(value) : value;
     }
     add_term(b, source, PDNN_TERM_FITTED, NULL);
     return PDNN_OK;

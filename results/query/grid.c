@@ -14,6 +14,10 @@ static size_t row_of(const struct pdnn_grid_request *request, size_t at) {
     return at < selection->count ? selection->row[at] : selection->left[at - selection->count];
 }
 
+static double number_of(const struct pdnn_grid_request *request, size_t at, int column) {
+    return pdnn_results_number(&request->selection->results, row_of(request, at), column);
+}
+
 static const char *get(const struct pdnn_grid_request *request, size_t at, int column) {
     return pdnn_results_text(&request->selection->results, row_of(request, at), column);
 }
@@ -59,11 +63,11 @@ static size_t distinct(const struct pdnn_grid_request *request, int column, stru
     const struct pdnn_selection *selection = request->selection;
     size_t count = 0, kept = 0, words = 0;
     for (size_t at = 0; at < selection->count + selection->left_out; at++) {
-        struct entry entry = {get(request, at, column), NAN, at};
+        struct entry entry = {get(request, at, column), number_of(request, at, column), at};
         bool known = false;
         if (!is_placed(request, at))
             continue;
-        if (!pdnn_parse_double(entry.text, &entry.number)) {
+        if (isnan(entry.number)) {
             for (size_t i = 0; i < count && words && !known; i++)
                 known = strcmp(entries[i].text, entry.text) == 0;
             words += !known;
@@ -130,13 +134,13 @@ static enum pdnn_status make_axis(const struct pdnn_grid_request *request, int c
 
 /* The step that holds the value, by its number: the text of a bin has fewer digits. axis->count if none does.
  */
-static size_t step_of(const struct pdnn_grid_axis *axis, const char *text) {
-    double number;
+static size_t step_of(const struct pdnn_grid_request *request, size_t row, int column,
+                      const struct pdnn_grid_axis *axis) {
+    const double number = number_of(request, row, column), start = axis->binned ? bin_of(number) : number;
+    const char *text = get(request, row, column);
     size_t at = 0;
-    bool is_number = pdnn_parse_double(text, &number);
-    double start = !is_number ? NAN : axis->binned ? bin_of(number) : number;
-    while (at < axis->count && !(is_number ? axis->start[at] == start
-                                           : isnan(axis->start[at]) && strcmp(axis->step[at], text) == 0))
+    while (at < axis->count && !(isnan(number) ? isnan(axis->start[at]) && strcmp(axis->step[at], text) == 0
+                                               : axis->start[at] == start))
         at++;
     return at;
 }
@@ -181,8 +185,8 @@ static enum pdnn_status place_rows(const struct pdnn_grid_request *request, stru
         }
         if (find_panel(request, at, arena, grid, &panel, err) != PDNN_OK)
             return err->status;
-        size_t x = step_of(&grid->x, get(request, at, request->x));
-        size_t y = step_of(&grid->y, get(request, at, request->y));
+        size_t x = step_of(request, at, request->x, &grid->x);
+        size_t y = step_of(request, at, request->y, &grid->y);
         if (x >= grid->x.count || y >= grid->y.count) {
             grid->left_out++;
             continue;
@@ -236,14 +240,13 @@ static size_t count_values(const struct pdnn_selection *selection, int column) {
     size_t count = 0, words = 0;
     for (size_t at = 0; at < selection->count && count < SEEN_MAX; at++) {
         const char *value = pdnn_selection_get(selection, at, column);
-        double number;
         size_t i = 0;
         while (i < count && strcmp(seen[i], value) != 0)
             i++;
         if (i < count || !*value)
             continue;
         seen[count++] = value;
-        words += !pdnn_parse_double(value, &number);
+        words += isnan(pdnn_selection_number(selection, at, column)) != 0;
     }
     return words && count > PDNN_GRID_EXACT_MAX ? 0 : count;
 }

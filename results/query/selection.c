@@ -98,7 +98,7 @@ int pdnn_selection_minibatch(const struct pdnn_selection *selection) {
 }
 
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at) {
-    return strcmp(pdnn_selection_get(selection, at, selection->extrapolated), "1") == 0;
+    return strcmp(pdnn_selection_word(selection, at, PDNN_RESULT_EXTRAPOLATED), "1") == 0;
 }
 
 static void find_columns(struct pdnn_selection *selection) {
@@ -107,7 +107,6 @@ static void find_columns(struct pdnn_selection *selection) {
     selection->family = at[PDNN_RESULT_FAMILY];
     selection->status = at[PDNN_RESULT_STATUS];
     selection->step = at[PDNN_RESULT_TIME_NS_MEDIAN];
-    selection->extrapolated = at[PDNN_RESULT_EXTRAPOLATED];
 }
 
 enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,

@@ -19,7 +19,6 @@ struct pdnn_selection_key {
 struct pdnn_selection {
     struct pdnn_results results;
     int id, family, status, step; /* column numbers; step is time_ns_median */
-    int extrapolated;             /* column; -1: there is none, and nothing was extrapolated */
     size_t *row;                  /* the chosen rows of results, in order */
     size_t count;
     size_t *left;                   /* rows that match too but did not end ok, in order */

@@ -135,10 +135,9 @@ static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
 }
 
 static double params_of(const struct comparison *c, size_t pair) {
-    double params;
-    return pdnn_parse_double(pdnn_comparison_get(c->of, pair, PDNN_SIDE_A, "params"), &params) && params > 0
-               ? params
-               : NAN;
+    const struct pdnn_selection *a = pdnn_comparison_side(c->of, PDNN_SIDE_A);
+    double params = pdnn_selection_value(a, c->of->at[pair][PDNN_SIDE_A], PDNN_RESULT_PARAMS);
+    return params > 0 ? params : NAN;
 }
 
 enum { SHAPES = 3 };

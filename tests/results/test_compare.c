@@ -101,8 +101,11 @@ static void test_comparison_open_joins_directories(void **state) {
     assert_true(pdnn_table_is_empty(&c.pairs, 1, PDNN_PAIR_CLEAR));
     assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_DECISION), pdnn_undecided);
     assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_ID), "net/nodes=8,batch=16,threads=2");
-    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, "params"), "100");
-    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, "no such"), "");
+    const int params = pdnn_comparison_side(&c, PDNN_SIDE_B)->results.at[PDNN_RESULT_PARAMS];
+    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, params), "100");
+    assert_true(pdnn_comparison_number(&c, 1, PDNN_SIDE_B, params) == 100);
+    assert_string_equal(pdnn_comparison_get(&c, 1, PDNN_SIDE_B, -1), "");
+    assert_true(isnan(pdnn_comparison_number(&c, 1, PDNN_SIDE_B, -1)));
     assert_string_equal(pdnn_table_text(&c.pairs, 1, PDNN_PAIR_FAMILY), "net");
     assert_int_equal(c.pairs.n_columns, PDNN_PAIR_KEYS + 4);
     assert_string_equal(c.pairs.column[PDNN_PAIR_KEYS + 1].def.name, "batch");
