@@ -6,11 +6,10 @@
  * hidden dense layers, like VGG (Simonyan, Zisserman, 2015) and AlexNet (Krizhevsky, Sutskever, Hinton, 2012;
  * one tower). Trained with softmax cross-entropy over `output` classes. */
 #include "models/attributes.h"
+#include "models/families/net.h"
+#include "models/forward.h"
 #include "models/instance.h"
 #include "models/op.h"
-#include "models/forward.h"
-
-#include <math.h>
 
 enum {
     BLOCK,
@@ -172,64 +171,28 @@ static void resolve(struct pdnn_instance *instance) {
 
 /* A graph being built. */
 struct net {
-    struct pdnn_graph *graph;
+    struct pdnn_net base;
     const struct pdnn_value *hyper;
-    bool train;
     int64_t block; /* number of the residual block, from 1 on */
 };
-
-static int64_t channels_of(const struct net *net, uint32_t x) {
-    return net->graph->tensors[x].dim[1];
-}
-
-/* Names the layer of the next nodes; `stem` must be static text. */
-static void name_layer(struct net *net, const char *stem, int64_t index) {
-    net->graph->layer = (struct pdnn_layer){stem, index};
-}
 
 struct shape {
     int64_t filters, kernel, stride, padding;
 };
 
-/* He et al. 2015: keeps the variance of a deep stack of ReLU layers. */
-static struct pdnn_fill weights_fill(int64_t inputs) {
-    return (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = sqrt(6.0 / (double)inputs)};
-}
-
 static uint32_t convolve(struct net *net, uint32_t x, struct shape shape) {
-    int64_t C = channels_of(net, x), kernel = shape.kernel;
+    int64_t C = pdnn_net_width(&net->base, x), kernel = shape.kernel;
     int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_CONV2D_STRIDE_H] = shape.stride,
                                       [PDNN_CONV2D_STRIDE_W] = shape.stride,
                                       [PDNN_CONV2D_PADDING_H] = shape.padding,
                                       [PDNN_CONV2D_PADDING_W] = shape.padding};
-    uint32_t w = pdnn_graph_weight(net->graph, 4, (int64_t[]){shape.filters, C, kernel, kernel},
-                                   weights_fill(C * kernel * kernel));
-    return pdnn_graph_forward(net->graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
-}
-
-static uint32_t add_bias(struct net *net, uint32_t x, int64_t inputs) {
-    int64_t C = channels_of(net, x);
-    uint32_t b = pdnn_graph_weight(
-        net->graph, 1, &C, (struct pdnn_fill){.kind = PDNN_FILL_UNIFORM, .scale = 1 / sqrt((double)inputs)});
-    return pdnn_graph_forward(net->graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
-}
-
-/* Gamma and the running statistics get non-trivial values, so that mistakes in folding them show. */
-static uint32_t normalize(struct net *net, uint32_t x) {
-    const struct pdnn_fill near_one = {.kind = PDNN_FILL_NEAR_ONE, .scale = 0.25};
-    const struct pdnn_fill small = {.kind = PDNN_FILL_UNIFORM, .scale = 0.1};
-    int64_t C = channels_of(net, x);
-    uint32_t gamma = pdnn_graph_weight(net->graph, 1, &C, near_one);
-    uint32_t beta = pdnn_graph_weight(net->graph, 1, &C, small);
-    uint32_t mean = pdnn_graph_state(net->graph, 1, &C, small);
-    uint32_t variance = pdnn_graph_state(net->graph, 1, &C, near_one);
-    int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_BATCHNORM_TRAIN] = net->train};
-    return pdnn_graph_forward(net->graph, &pdnn_op_batchnorm,
-                              (uint32_t[]){x, gamma, beta, mean, variance, PDNN_NONE}, attrs);
+    uint32_t w = pdnn_graph_weight(net->base.graph, 4, (int64_t[]){shape.filters, C, kernel, kernel},
+                                   pdnn_net_relu_fill(C * kernel * kernel));
+    return pdnn_graph_forward(net->base.graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
 }
 
 static uint32_t activate(struct net *net, uint32_t x) {
-    return pdnn_graph_forward(net->graph, activation_ops[net->hyper[ACTIVATION].number],
+    return pdnn_graph_forward(net->base.graph, activation_ops[net->hyper[ACTIVATION].number],
                               (uint32_t[]){x, PDNN_NONE}, NULL);
 }
 
@@ -242,26 +205,18 @@ static uint32_t pool(struct net *net, uint32_t x, enum pdnn_pool2d_kind kind, st
         [PDNN_POOL2D_STRIDE_W] = shape.stride,
         [PDNN_POOL2D_PADDING_H] = shape.padding,
         [PDNN_POOL2D_PADDING_W] = shape.padding,
-        [PDNN_POOL2D_TRAIN] = kind == PDNN_POOL2D_MAX && net->train,
+        [PDNN_POOL2D_TRAIN] = kind == PDNN_POOL2D_MAX && net->base.train,
     };
-    return pdnn_graph_forward(net->graph, &pdnn_op_pool2d, (uint32_t[]){x, PDNN_NONE}, attrs);
-}
-
-static uint32_t dense(struct net *net, uint32_t x, int64_t outputs) {
-    const struct pdnn_tensor *t = &net->graph->tensors[x];
-    int64_t inputs = pdnn_tensor_elements(t) / t->dim[0];
-    uint32_t w = pdnn_graph_weight(net->graph, 2, (int64_t[]){outputs, inputs}, weights_fill(inputs));
-    x = pdnn_graph_forward(net->graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
-    return add_bias(net, x, inputs);
+    return pdnn_graph_forward(net->base.graph, &pdnn_op_pool2d, (uint32_t[]){x, PDNN_NONE}, attrs);
 }
 
 static uint32_t convolve_normalized(struct net *net, uint32_t x, struct shape shape) {
-    return normalize(net, convolve(net, x, shape));
+    return pdnn_net_normalize(&net->base, convolve(net, x, shape));
 }
 
 /* ParaDnn projects in the first block of every group, the published networks only where the shape changes. */
 static bool projects(const struct net *net, uint32_t x, int64_t channels, int64_t stride, bool is_first) {
-    bool same_shape = stride == 1 && channels_of(net, x) == channels;
+    bool same_shape = stride == 1 && pdnn_net_width(&net->base, x) == channels;
     return is_first && !(same_shape && net->hyper[SHORTCUT].number == SHORTCUT_IDENTITY);
 }
 
@@ -272,36 +227,36 @@ static uint32_t block(struct net *net, uint32_t x, int64_t filters, int64_t stri
     bool first = !bottleneck || net->hyper[STRIDE_ON].number == STRIDE_ON_1X1;
     uint32_t shortcut = x, y = x;
     if (projects(net, x, channels, stride, is_first)) {
-        name_layer(net, "projection", net->block);
+        pdnn_net_layer(&net->base, "projection", net->block);
         shortcut = convolve_normalized(net, x, (struct shape){channels, 1, stride, 0});
     }
-    name_layer(net, "block", net->block);
+    pdnn_net_layer(&net->base, "block", net->block);
     if (bottleneck)
         y = activate(net, convolve_normalized(net, y, (struct shape){filters, 1, first ? stride : 1, 0}));
     y = convolve_normalized(net, y, (struct shape){filters, 3, bottleneck && first ? 1 : stride, 1});
     y = activate(net, y);
     y = bottleneck ? convolve_normalized(net, y, (struct shape){channels, 1, 1, 0})
                    : convolve_normalized(net, y, (struct shape){filters, 3, 1, 1});
-    y = pdnn_graph_forward(net->graph, &pdnn_op_add, (uint32_t[]){y, shortcut, PDNN_NONE}, NULL);
+    y = pdnn_graph_forward(net->base.graph, &pdnn_op_add, (uint32_t[]){y, shortcut, PDNN_NONE}, NULL);
     return activate(net, y);
 }
 
 static uint32_t residual(struct net *net, uint32_t x) {
     const struct pdnn_value *hyper = net->hyper;
-    name_layer(net, "stem", 0);
+    pdnn_net_layer(&net->base, "stem", 0);
     x = activate(net, convolve_normalized(net, x, (struct shape){hyper[FILTERS].number, 7, 2, 3}));
     x = pool(net, x, PDNN_POOL2D_MAX, (struct shape){0, 3, 2, 1});
     for (int group = 0; group < GROUPS; group++) {
         int64_t n_blocks = pdnn_list_at(hyper[BLOCKS], group);
         for (int64_t i = 0; i < n_blocks; i++) {
             net->block++;
-            pdnn_graph_segment_begin(net->graph);
+            pdnn_graph_segment_begin(net->base.graph);
             x = block(net, x, hyper[FILTERS].number << group, i == 0 && group > 0 ? 2 : 1, i == 0);
-            pdnn_graph_segment_end(net->graph);
+            pdnn_graph_segment_end(net->base.graph);
         }
     }
-    name_layer(net, "head", 0);
-    int64_t kernel = hyper[POOL].number == POOL_7X7 ? 7 : net->graph->tensors[x].dim[2];
+    pdnn_net_layer(&net->base, "head", 0);
+    int64_t kernel = hyper[POOL].number == POOL_7X7 ? 7 : net->base.graph->tensors[x].dim[2];
     return pool(net, x, PDNN_POOL2D_AVERAGE, (struct shape){0, kernel, 1, 0});
 }
 
@@ -312,20 +267,20 @@ static uint32_t plain(struct net *net, uint32_t x) {
         bool doubles = pdnn_list_length(hyper[FILTERS]) == 1;
         int64_t filters =
             doubles ? hyper[FILTERS].number << (i < 3 ? i : 3) : pdnn_list_at(hyper[FILTERS], i);
-        name_layer(net, "stage", i + 1);
-        pdnn_graph_segment_begin(net->graph);
+        pdnn_net_layer(&net->base, "stage", i + 1);
+        pdnn_graph_segment_begin(net->base.graph);
         for (int64_t k = 0; k < pdnn_list_at(hyper[BLOCKS], i); k++) {
-            int64_t stride = k ? 1 : pdnn_list_at(hyper[STRIDE], i), inputs = channels_of(net, x);
+            int64_t stride = k ? 1 : pdnn_list_at(hyper[STRIDE], i), inputs = pdnn_net_width(&net->base, x);
             x = convolve(net, x, (struct shape){filters, kernel, stride, pdnn_list_at(hyper[PADDING], i)});
-            x = activate(net, add_bias(net, x, inputs * kernel * kernel));
+            x = activate(net, pdnn_net_bias(&net->base, x, inputs * kernel * kernel));
         }
         if (window)
             x = pool(net, x, PDNN_POOL2D_MAX, (struct shape){0, window, 2, 0});
-        pdnn_graph_segment_end(net->graph);
+        pdnn_graph_segment_end(net->base.graph);
     }
     for (int i = 0; i < pdnn_list_length(hyper[DENSE]); i++) {
-        name_layer(net, "dense", i + 1);
-        x = activate(net, dense(net, x, pdnn_list_at(hyper[DENSE], i)));
+        pdnn_net_layer(&net->base, "dense", i + 1);
+        x = activate(net, pdnn_net_hidden(&net->base, x, pdnn_list_at(hyper[DENSE], i)));
     }
     return x;
 }
@@ -345,34 +300,14 @@ static bool has_groups(const struct pdnn_value *hyper, struct pdnn_err *err) {
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
     const struct pdnn_value *hyper = instance->hyper;
-    struct net net = {graph, hyper, instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN, 0};
-    struct pdnn_tensor image = {
-        .role = PDNN_ROLE_INPUT,
-        .dtype = graph->dtype,
-        .rank = 4,
-        .dim = {hyper[BATCH].number, COLORS, hyper[IMAGE].number, hyper[IMAGE].number},
-        .fill = {.kind = PDNN_FILL_UNIFORM, .scale = 1},
-        .of = PDNN_NONE};
-    uint32_t x = pdnn_graph_tensor(graph, &image); /* (N, C, H, W) */
+    struct net net = {pdnn_net_init(instance, graph, hyper[BATCH].number, 0), hyper, 0};
+    int64_t pixels = hyper[IMAGE].number;
+    uint32_t x = pdnn_net_input(&net.base, 4, (int64_t[]){net.base.batch, COLORS, pixels, pixels});
     if (hyper[BLOCK].number != BLOCK_PLAIN && !has_groups(hyper, &graph->err))
         return;
     x = hyper[BLOCK].number == BLOCK_PLAIN ? plain(&net, x) : residual(&net, x);
-    name_layer(&net, "output", 0);
-    x = dense(&net, x, hyper[OUTPUT].number);
-    graph->result = x;
-    if (!net.train)
-        return;
-    name_layer(&net, "loss", 0);
-    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
-                                 .dtype = PDNN_S32,
-                                 .rank = 1,
-                                 .dim = {hyper[BATCH].number},
-                                 .fill = {.kind = PDNN_FILL_CLASS, .scale = (double)hyper[OUTPUT].number},
-                                 .of = PDNN_NONE};
-    uint32_t label = pdnn_graph_tensor(graph, &labels); /* (N) */
-    graph->loss = pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,
-                                     (uint32_t[]){pdnn_graph_f32(graph, x), label, PDNN_NONE}, NULL);
-    graph->result = PDNN_NONE;
+    pdnn_net_layer(&net.base, "output", 0);
+    pdnn_net_classify(&net.base, pdnn_net_hidden(&net.base, x, hyper[OUTPUT].number));
 }
 
 static const struct pdnn_layer_def layers[] = {

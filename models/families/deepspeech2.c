@@ -8,7 +8,7 @@
  * Parameters with 5 layers of 800: 251,168 + 37,840,000 + 24,800 = 38,115,968. Trained with CTC on
  * labels of random length. */
 #include "models/attributes.h"
-#include "models/families/sequence.h"
+#include "models/families/net.h"
 #include "models/instance.h"
 #include "models/op.h"
 #include "models/forward.h"
@@ -45,38 +45,31 @@ struct shape {
     int64_t kernel_f, kernel_t, stride_f, stride_t;
 };
 
-static uint32_t convolve(struct pdnn_sequence_net *net, uint32_t x, struct shape shape) {
-    int64_t C = pdnn_sequence_width(net, x), taps = C * shape.kernel_f * shape.kernel_t, channels = CHANNELS;
+static uint32_t convolve(struct pdnn_net *net, uint32_t x, struct shape shape) {
+    int64_t C = pdnn_net_width(net, x), taps = C * shape.kernel_f * shape.kernel_t, channels = CHANNELS;
     int64_t attrs[PDNN_NODE_ATTRS] = {
         [PDNN_CONV2D_STRIDE_H] = shape.stride_f, [PDNN_CONV2D_STRIDE_W] = shape.stride_t};
-    struct pdnn_fill weights = {.kind = PDNN_FILL_UNIFORM, .scale = sqrt(6.0 / (double)taps)};
     struct pdnn_fill biases = {.kind = PDNN_FILL_UNIFORM, .scale = 1 / sqrt((double)taps)};
-    uint32_t w =
-        pdnn_graph_weight(net->graph, 4, (int64_t[]){CHANNELS, C, shape.kernel_f, shape.kernel_t}, weights);
+    uint32_t w = pdnn_graph_weight(net->graph, 4, (int64_t[]){CHANNELS, C, shape.kernel_f, shape.kernel_t},
+                                   pdnn_net_relu_fill(taps));
     uint32_t b = pdnn_graph_weight(net->graph, 1, &channels, biases);
     x = pdnn_graph_forward(net->graph, &pdnn_op_conv2d, (uint32_t[]){x, w, PDNN_NONE}, attrs);
     x = pdnn_graph_forward(net->graph, &pdnn_op_bias, (uint32_t[]){x, b, PDNN_NONE}, NULL);
-    x = pdnn_sequence_normalize(net, x);
+    x = pdnn_net_normalize(net, x);
     return pdnn_graph_forward(net->graph, &pdnn_op_hardtanh, (uint32_t[]){x, PDNN_NONE}, NULL);
 }
 
-static uint32_t listen(struct pdnn_sequence_net *net, int64_t frames) {
-    struct pdnn_tensor spectrogram = {.role = PDNN_ROLE_INPUT,
-                                      .dtype = net->graph->dtype,
-                                      .rank = 4,
-                                      .dim = {net->batch, 1, FREQUENCIES, frames},
-                                      .fill = {.kind = PDNN_FILL_UNIFORM, .scale = 1},
-                                      .of = PDNN_NONE};
-    uint32_t x = pdnn_graph_tensor(net->graph, &spectrogram); /* (N, C, F, T) */
-    pdnn_sequence_layer(net, "conv", 1);
+static uint32_t listen(struct pdnn_net *net, int64_t frames) {
+    uint32_t x = pdnn_net_input(net, 4, (int64_t[]){net->batch, 1, FREQUENCIES, frames}); /* (N, C, F, T) */
+    pdnn_net_layer(net, "conv", 1);
     x = convolve(net, x, (struct shape){41, 11, 2, 2});
-    pdnn_sequence_layer(net, "conv", 2);
+    pdnn_net_layer(net, "conv", 2);
     x = convolve(net, x, (struct shape){21, 11, 2, 1});
     return pdnn_graph_forward(net->graph, &pdnn_op_sequence, (uint32_t[]){x, PDNN_NONE}, NULL);
 }
 
 /* CTC may need a blank between any two labels. */
-static bool has_time(const struct pdnn_sequence_net *net, uint32_t x, int64_t labels) {
+static bool has_time(const struct pdnn_net *net, uint32_t x, int64_t labels) {
     int64_t steps = net->graph->tensors[x].dim[0] / net->batch, needed = 2 * labels - 1;
     if (net->graph->err.status != PDNN_OK || needed <= steps)
         return true;
@@ -88,22 +81,22 @@ static bool has_time(const struct pdnn_sequence_net *net, uint32_t x, int64_t la
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
     const struct pdnn_value *hyper = instance->hyper;
-    struct pdnn_sequence_net net = pdnn_sequence_net(instance, graph, hyper[BATCH].number, 0);
+    struct pdnn_net net = pdnn_net_init(instance, graph, hyper[BATCH].number, 0);
     struct pdnn_recurrent layer = {PDNN_CELL_LBR_GRU, hyper[HIDDEN].number, true};
     uint32_t x = listen(&net, hyper[FRAMES].number);
     if (net.train && !has_time(&net, x, hyper[LABELS].number))
         return;
     for (int64_t i = 1; i <= hyper[LAYERS].number; i++) {
-        pdnn_sequence_layer(&net, "layer", i);
+        pdnn_net_layer(&net, "layer", i);
         pdnn_graph_segment_begin(graph);
-        x = i > 1 ? pdnn_sequence_normalize(&net, x) : x;
-        x = pdnn_sequence_add(&net, pdnn_sequence_recurrent(&net, x, &layer, false),
-                              pdnn_sequence_recurrent(&net, x, &layer, true));
+        x = i > 1 ? pdnn_net_normalize(&net, x) : x;
+        x = pdnn_net_add(&net, pdnn_net_recurrent(&net, x, &layer, false),
+                         pdnn_net_recurrent(&net, x, &layer, true));
         pdnn_graph_segment_end(graph);
     }
-    pdnn_sequence_layer(&net, "output", 0);
-    x = pdnn_sequence_linear(&net, pdnn_sequence_normalize(&net, x), hyper[CHARACTERS].number);
-    pdnn_sequence_finish_ctc(&net, x, hyper[LABELS].number);
+    pdnn_net_layer(&net, "output", 0);
+    x = pdnn_net_linear(&net, pdnn_net_normalize(&net, x), hyper[CHARACTERS].number);
+    pdnn_net_finish_ctc(&net, x, hyper[LABELS].number);
 }
 
 static const struct pdnn_layer_def layers[] = {

@@ -2,11 +2,10 @@
  * `output`. Source: ParaDnn (Wang, Wei, Brooks, MLSys 2020).
  *   params = W + layers*nodes + output with W = input*nodes + (layers-1)*nodes^2 + nodes*output.
  * Trained with softmax cross-entropy over `output` classes. */
+#include "models/families/net.h"
+#include "models/forward.h"
 #include "models/instance.h"
 #include "models/op.h"
-#include "models/forward.h"
-
-#include <math.h>
 
 enum { LAYERS, NODES, INPUT, OUTPUT, BATCH, ACTIVATION, N_PARAMS };
 
@@ -33,50 +32,18 @@ static const struct pdnn_preset presets[] = {
     {"paper-max", "layers=128,nodes=8192,input=8000,output=1000,batch=16384", "largest point of it"},
 };
 
-/* He et al. 2015: keeps the variance of a deep stack of ReLU layers. The bias has the usual range of a
- * linear layer's weights. */
-static uint32_t layer(struct pdnn_graph *graph, uint32_t x, int64_t inputs, int64_t outputs) {
-    struct pdnn_fill weights = {PDNN_FILL_UNIFORM, sqrt(6.0 / (double)inputs)};
-    struct pdnn_fill biases = {PDNN_FILL_UNIFORM, 1 / sqrt((double)inputs)};
-    uint32_t w = pdnn_graph_weight(graph, 2, (int64_t[]){outputs, inputs}, weights);
-    uint32_t y = pdnn_graph_forward(graph, &pdnn_op_dense, (uint32_t[]){x, w, PDNN_NONE}, NULL);
-    uint32_t b = pdnn_graph_weight(graph, 1, &outputs, biases);
-    return pdnn_graph_forward(graph, &pdnn_op_bias, (uint32_t[]){y, b, PDNN_NONE}, NULL);
-}
-
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
     const struct pdnn_value *hyper = instance->hyper;
-    struct pdnn_tensor input = {.role = PDNN_ROLE_INPUT,
-                                .dtype = graph->dtype,
-                                .rank = 2,
-                                .dim = {hyper[BATCH].number, hyper[INPUT].number},
-                                .fill = {PDNN_FILL_UNIFORM, 1},
-                                .of = PDNN_NONE};
-    uint32_t x = pdnn_graph_tensor(graph, &input); /* (N, I) */
-    int64_t width = hyper[INPUT].number;
+    struct pdnn_net net = pdnn_net_init(instance, graph, hyper[BATCH].number, 0);
+    uint32_t x = pdnn_net_input(&net, 2, (int64_t[]){net.batch, hyper[INPUT].number});
     for (int64_t i = 1; i <= hyper[LAYERS].number; i++) {
-        graph->layer = (struct pdnn_layer){"hidden", i};
-        x = layer(graph, x, width, hyper[NODES].number);
+        pdnn_net_layer(&net, "hidden", i);
+        x = pdnn_net_hidden(&net, x, hyper[NODES].number);
         x = pdnn_graph_forward(graph, activation_ops[hyper[ACTIVATION].number], (uint32_t[]){x, PDNN_NONE},
                                NULL);
-        width = hyper[NODES].number;
     }
-    graph->layer = (struct pdnn_layer){"output", 0};
-    x = layer(graph, x, width, hyper[OUTPUT].number);
-    graph->result = x;
-    if (instance->setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN)
-        return;
-    graph->layer = (struct pdnn_layer){"loss", 0};
-    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
-                                 .dtype = PDNN_S32,
-                                 .rank = 1,
-                                 .dim = {hyper[BATCH].number},
-                                 .fill = {PDNN_FILL_CLASS, (double)hyper[OUTPUT].number},
-                                 .of = PDNN_NONE};
-    uint32_t label = pdnn_graph_tensor(graph, &labels); /* (N) */
-    graph->loss = pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,
-                                     (uint32_t[]){pdnn_graph_f32(graph, x), label, PDNN_NONE}, NULL);
-    graph->result = PDNN_NONE;
+    pdnn_net_layer(&net, "output", 0);
+    pdnn_net_classify(&net, pdnn_net_hidden(&net, x, hyper[OUTPUT].number));
 }
 
 static const struct pdnn_layer_def layers[] = {

@@ -7,7 +7,7 @@
  * Parameters with 4 layers of 1024 and 32,320 words: 33,095,680 + 46,178,304 + 46,170,112 + 2,099,201
  * (attention) + 33,128,000 = 160,671,297. Trained with teacher forcing (the decoder's initial states are 0)
  * and softmax cross-entropy masked by random lengths. Dropout is on the input of every LSTM. */
-#include "models/families/sequence.h"
+#include "models/families/net.h"
 #include "models/instance.h"
 
 enum { HIDDEN, LAYERS, VOCABULARY, SOURCE, TARGET, BATCH, DROPOUT, N_PARAMS };
@@ -36,56 +36,54 @@ static const struct pdnn_preset presets[] = {
      "MLPerf's GNMT v2: 160,671,297 parameters"},
 };
 
-static uint32_t lstm(struct pdnn_sequence_net *net, uint32_t x, const struct pdnn_recurrent *layer) {
+static uint32_t lstm(struct pdnn_net *net, uint32_t x, const struct pdnn_recurrent *layer) {
     pdnn_graph_segment_begin(net->graph);
-    x = pdnn_sequence_recurrent(net, pdnn_sequence_dropout(net, x), layer, false);
+    x = pdnn_net_recurrent(net, pdnn_net_dropout(net, x), layer, false);
     pdnn_graph_segment_end(net->graph);
     return x;
 }
 
-static uint32_t encode(struct pdnn_sequence_net *net, uint32_t x, const struct pdnn_recurrent *layer,
-                       int64_t layers) {
-    pdnn_sequence_layer(net, "encoder", 1);
+static uint32_t encode(struct pdnn_net *net, uint32_t x, const struct pdnn_recurrent *layer, int64_t layers) {
+    pdnn_net_layer(net, "encoder", 1);
     pdnn_graph_segment_begin(net->graph);
-    x = pdnn_sequence_dropout(net, x);
-    x = pdnn_sequence_concat(net, pdnn_sequence_recurrent(net, x, layer, false),
-                             pdnn_sequence_recurrent(net, x, layer, true));
+    x = pdnn_net_dropout(net, x);
+    x = pdnn_net_concat(net, pdnn_net_recurrent(net, x, layer, false),
+                        pdnn_net_recurrent(net, x, layer, true));
     pdnn_graph_segment_end(net->graph);
     for (int64_t i = 2; i <= layers; i++) {
-        pdnn_sequence_layer(net, "encoder", i);
+        pdnn_net_layer(net, "encoder", i);
         uint32_t y = lstm(net, x, layer);
-        x = i < FIRST_SHORTCUT ? y : pdnn_sequence_add(net, y, x);
+        x = i < FIRST_SHORTCUT ? y : pdnn_net_add(net, y, x);
     }
     return x;
 }
 
-static uint32_t decode(struct pdnn_sequence_net *net, uint32_t x, uint32_t source,
-                       const struct pdnn_recurrent *layer, int64_t layers) {
-    pdnn_sequence_layer(net, "decoder", 1);
+static uint32_t decode(struct pdnn_net *net, uint32_t x, uint32_t source, const struct pdnn_recurrent *layer,
+                       int64_t layers) {
+    pdnn_net_layer(net, "decoder", 1);
     x = lstm(net, x, layer);
-    pdnn_sequence_layer(net, "attention", 0);
-    uint32_t context = pdnn_sequence_attend(net, x, source);
+    pdnn_net_layer(net, "attention", 0);
+    uint32_t context = pdnn_net_attend(net, x, source);
     for (int64_t i = 2; i <= layers; i++) {
-        pdnn_sequence_layer(net, "decoder", i);
-        uint32_t y = lstm(net, pdnn_sequence_concat(net, x, context), layer);
-        x = i < FIRST_SHORTCUT ? y : pdnn_sequence_add(net, y, x);
+        pdnn_net_layer(net, "decoder", i);
+        uint32_t y = lstm(net, pdnn_net_concat(net, x, context), layer);
+        x = i < FIRST_SHORTCUT ? y : pdnn_net_add(net, y, x);
     }
     return x;
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
     const struct pdnn_value *hyper = instance->hyper;
-    struct pdnn_sequence_net net =
-        pdnn_sequence_net(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number);
+    struct pdnn_net net = pdnn_net_init(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number);
     struct pdnn_recurrent layer = {PDNN_CELL_LSTM, hyper[HIDDEN].number, true};
-    pdnn_sequence_layer(&net, "embedding", 0);
-    uint32_t table = pdnn_sequence_table(&net, hyper[VOCABULARY].number, hyper[HIDDEN].number);
-    uint32_t source = pdnn_sequence_embed(&net, table, hyper[SOURCE].number, PDNN_FILL_ZIPF);
-    uint32_t target = pdnn_sequence_embed(&net, table, hyper[TARGET].number, PDNN_FILL_ZIPF);
+    pdnn_net_layer(&net, "embedding", 0);
+    uint32_t table = pdnn_net_table(&net, hyper[VOCABULARY].number, hyper[HIDDEN].number);
+    uint32_t source = pdnn_net_embed(&net, table, hyper[SOURCE].number, PDNN_FILL_ZIPF);
+    uint32_t target = pdnn_net_embed(&net, table, hyper[TARGET].number, PDNN_FILL_ZIPF);
     source = encode(&net, source, &layer, hyper[LAYERS].number);
     target = decode(&net, target, source, &layer, hyper[LAYERS].number);
-    pdnn_sequence_layer(&net, "output", 0);
-    pdnn_sequence_finish(&net, pdnn_sequence_dense(&net, target, hyper[VOCABULARY].number));
+    pdnn_net_layer(&net, "output", 0);
+    pdnn_net_finish(&net, pdnn_net_dense(&net, target, hyper[VOCABULARY].number));
 }
 
 static const struct pdnn_layer_def layers[] = {

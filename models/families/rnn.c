@@ -5,7 +5,7 @@
  * lbr_gru has one more bias vector per layer. Trained with softmax cross-entropy, masked by random lengths if
  * every step has an output. Dropout is on the inputs of every layer and of the projection, not on a layer's
  * own state (Zaremba, Sutskever, Vinyals, 2014). */
-#include "models/families/sequence.h"
+#include "models/families/net.h"
 #include "models/instance.h"
 
 enum {
@@ -82,48 +82,47 @@ struct directions {
     uint32_t forward, reverse; /* reverse: PDNN_NONE if there is only one direction */
 };
 
-static struct directions append_layer(struct pdnn_sequence_net *net, uint32_t x,
-                                      const struct pdnn_recurrent *layer, bool both) {
+static struct directions append_layer(struct pdnn_net *net, uint32_t x, const struct pdnn_recurrent *layer,
+                                      bool both) {
     struct directions y = {PDNN_NONE, PDNN_NONE};
-    x = pdnn_sequence_dropout(net, x);
-    y.forward = pdnn_sequence_recurrent(net, x, layer, false);
+    x = pdnn_net_dropout(net, x);
+    y.forward = pdnn_net_recurrent(net, x, layer, false);
     if (both)
-        y.reverse = pdnn_sequence_recurrent(net, x, layer, true);
+        y.reverse = pdnn_net_recurrent(net, x, layer, true);
     return y;
 }
 
-static uint32_t join(struct pdnn_sequence_net *net, struct directions y) {
-    return y.reverse == PDNN_NONE ? y.forward : pdnn_sequence_concat(net, y.forward, y.reverse);
+static uint32_t join(struct pdnn_net *net, struct directions y) {
+    return y.reverse == PDNN_NONE ? y.forward : pdnn_net_concat(net, y.forward, y.reverse);
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
     const struct pdnn_value *hyper = instance->hyper;
-    struct pdnn_sequence_net net =
-        pdnn_sequence_net(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number);
+    struct pdnn_net net = pdnn_net_init(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number);
     struct pdnn_recurrent layer = {
         .cell = (enum pdnn_cell)hyper[CELL].number,
         .hidden = hyper[HIDDEN].number,
     };
     struct directions y = {PDNN_NONE, PDNN_NONE};
-    pdnn_sequence_layer(&net, "embedding", 0);
-    uint32_t table = pdnn_sequence_table(&net, hyper[VOCABULARY].number, hyper[EMBEDDING].number);
-    uint32_t x = pdnn_sequence_embed(&net, table, hyper[LENGTH].number, id_fills[hyper[IDS].number]);
+    pdnn_net_layer(&net, "embedding", 0);
+    uint32_t table = pdnn_net_table(&net, hyper[VOCABULARY].number, hyper[EMBEDDING].number);
+    uint32_t x = pdnn_net_embed(&net, table, hyper[LENGTH].number, id_fills[hyper[IDS].number]);
     for (int64_t i = 1; i <= hyper[LAYERS].number; i++) {
-        pdnn_sequence_layer(&net, "layer", i);
+        pdnn_net_layer(&net, "layer", i);
         x = i == 1 ? x : join(&net, y);
         pdnn_graph_segment_begin(graph);
         y = append_layer(&net, x, &layer, hyper[BIDIRECTIONAL].number);
         pdnn_graph_segment_end(graph);
     }
-    pdnn_sequence_layer(&net, "output", 0);
+    pdnn_net_layer(&net, "output", 0);
     if (hyper[OUTPUT].number == OUTPUT_LAST) {
-        y.forward = pdnn_sequence_step(&net, y.forward, hyper[LENGTH].number - 1);
-        y.reverse = y.reverse == PDNN_NONE ? PDNN_NONE : pdnn_sequence_step(&net, y.reverse, 0);
+        y.forward = pdnn_net_step(&net, y.forward, hyper[LENGTH].number - 1);
+        y.reverse = y.reverse == PDNN_NONE ? PDNN_NONE : pdnn_net_step(&net, y.reverse, 0);
     }
     x = join(&net, y);
     if (hyper[OUTPUT].number != OUTPUT_NONE)
-        x = pdnn_sequence_dense(&net, pdnn_sequence_dropout(&net, x), hyper[VOCABULARY].number);
-    pdnn_sequence_finish(&net, x);
+        x = pdnn_net_dense(&net, pdnn_net_dropout(&net, x), hyper[VOCABULARY].number);
+    pdnn_net_finish(&net, x);
 }
 
 static const struct pdnn_layer_def layers[] = {

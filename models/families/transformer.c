@@ -212,25 +212,25 @@ static bool check(const struct pdnn_instance *instance, struct pdnn_graph *graph
 
 /* Gathers `rows` rows of a table by ids with this fill. */
 static uint32_t gather(struct net *net, uint32_t table, int64_t rows, struct pdnn_fill fill) {
-    return pdnn_sequence_gather(&net->layers.sequence, table, 1, &rows, fill);
+    return pdnn_net_gather(&net->layers.sequence, table, 1, &rows, fill);
 }
 
 /* Sum of word, position and, for encoders, segment embeddings: (B*n, H). */
 static uint32_t embed(struct net *net, int64_t tokens) {
-    struct pdnn_sequence_net *sequence = &net->layers.sequence;
+    struct pdnn_net *sequence = &net->layers.sequence;
     int64_t rows = sequence->batch * tokens, context = net->layers.context;
     struct pdnn_fill position = {PDNN_FILL_POSITION, (double)tokens};
     if (context)
         position = (struct pdnn_fill){PDNN_FILL_CONSTANT, (double)(context - 1)};
-    pdnn_sequence_layer(sequence, "embedding", 0);
+    pdnn_net_layer(sequence, "embedding", 0);
     uint32_t x = gather(net, net->table, rows,
                         (struct pdnn_fill){PDNN_FILL_ZIPF, (double)net->hyper[VOCABULARY].number});
-    x = pdnn_sequence_add(sequence, x, gather(net, net->positions, rows, position));
+    x = pdnn_net_add(sequence, x, gather(net, net->positions, rows, position));
     if (net->hyper[ARCHITECTURE].number != ENCODER || !net->hyper[TYPES].number)
         return x;
-    uint32_t types = pdnn_sequence_table(sequence, net->hyper[TYPES].number, net->layers.hidden);
+    uint32_t types = pdnn_net_table(sequence, net->hyper[TYPES].number, net->layers.hidden);
     const struct pdnn_fill type = {PDNN_FILL_CLASS, (double)net->hyper[TYPES].number};
-    return pdnn_sequence_add(sequence, x, gather(net, types, rows, type));
+    return pdnn_net_add(sequence, x, gather(net, types, rows, type));
 }
 
 /* The stream that layer `index` reads first. */
@@ -241,7 +241,7 @@ static struct pdnn_residual_stream begin(struct net *net, int64_t tokens, int64_
         struct pdnn_norm norm = pdnn_transformer_norm(layers, "embedding", 0);
         x = pdnn_transformer_normalize(layers, x, &norm);
     }
-    x = pdnn_sequence_dropout(&layers->sequence, x);
+    x = pdnn_net_dropout(&layers->sequence, x);
     struct pdnn_residual_stream stream = {x, x};
     if (layers->pre_norm) {
         struct pdnn_norm norm = pdnn_transformer_norm(layers, "norm1", index);
@@ -324,14 +324,14 @@ static uint32_t append_loss(struct net *net, uint32_t logits) {
                                  .fill = {PDNN_FILL_CLASS, (double)x->dim[1]},
                                  .of = PDNN_NONE};
     uint32_t label = pdnn_graph_tensor(graph, &labels);
-    pdnn_sequence_layer(&net->layers.sequence, "loss", 0);
+    pdnn_net_layer(&net->layers.sequence, "loss", 0);
     return pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,
                               (uint32_t[]){pdnn_graph_f32(graph, logits), label, PDNN_NONE}, NULL);
 }
 
 /* Scores x against the embedding table. */
 static uint32_t score_words(struct net *net, uint32_t x) {
-    pdnn_sequence_layer(&net->layers.sequence, "decoder", 0);
+    pdnn_net_layer(&net->layers.sequence, "decoder", 0);
     return pdnn_graph_forward(graph_of(net), &pdnn_op_dense, (uint32_t[]){x, net->table, PDNN_NONE}, NULL);
 }
 
@@ -339,27 +339,27 @@ static uint32_t score_words(struct net *net, uint32_t x) {
 static uint32_t predict_masked(struct net *net, uint32_t x) {
     struct pdnn_transformer_net *layers = &net->layers;
     int64_t n = net->hyper[LENGTH].number, P = net->hyper[PREDICTIONS].number;
-    pdnn_sequence_layer(&layers->sequence, "transform", 0);
+    pdnn_net_layer(&layers->sequence, "transform", 0);
     const struct pdnn_fill masked = {PDNN_FILL_MASKED, (double)n};
-    x = pdnn_sequence_gather(&layers->sequence, x, 2, (int64_t[]){net->hyper[BATCH].number, P}, masked);
-    x = pdnn_sequence_dense(&layers->sequence, x, layers->hidden);
+    x = pdnn_net_gather(&layers->sequence, x, 2, (int64_t[]){net->hyper[BATCH].number, P}, masked);
+    x = pdnn_net_dense(&layers->sequence, x, layers->hidden);
     x = pdnn_graph_forward(graph_of(net), layers->activation, (uint32_t[]){x, PDNN_NONE}, NULL);
     struct pdnn_norm norm = pdnn_transformer_norm(layers, "transform", 0);
     x = pdnn_transformer_normalize(layers, x, &norm);
-    return pdnn_sequence_bias(&layers->sequence, score_words(net, x), layers->hidden);
+    return pdnn_net_bias(&layers->sequence, score_words(net, x), layers->hidden);
 }
 
 static uint32_t pool(struct net *net, uint32_t x) {
-    struct pdnn_sequence_net *sequence = &net->layers.sequence;
-    pdnn_sequence_layer(sequence, "pooler", 0);
+    struct pdnn_net *sequence = &net->layers.sequence;
+    pdnn_net_layer(sequence, "pooler", 0);
     const struct pdnn_fill first = {PDNN_FILL_STRIDE, (double)net->hyper[LENGTH].number};
-    x = pdnn_sequence_dense(sequence, gather(net, x, sequence->batch, first), net->layers.hidden);
+    x = pdnn_net_dense(sequence, gather(net, x, sequence->batch, first), net->layers.hidden);
     return pdnn_graph_forward(graph_of(net), &pdnn_op_tanh, (uint32_t[]){x, PDNN_NONE}, NULL);
 }
 
 /* Ends the graph: the result of inference or the loss of training, from the output x of the last layer. */
 static void finish(struct net *net, uint32_t x) {
-    struct pdnn_sequence_net *sequence = &net->layers.sequence;
+    struct pdnn_net *sequence = &net->layers.sequence;
     uint32_t pooled = PDNN_NONE, result = x, next = PDNN_NONE;
     if (net->hyper[ARCHITECTURE].number == ENCODER && net->hyper[POOLER].number == HAS_POOLER)
         result = pooled = pool(net, x);
@@ -368,8 +368,8 @@ static void finish(struct net *net, uint32_t x) {
     if (net->hyper[OBJECTIVE].number == OBJECTIVE_MASKED) {
         result = predict_masked(net, x);
         if (pooled != PDNN_NONE) {
-            pdnn_sequence_layer(sequence, "nsp", 0);
-            next = pdnn_sequence_dense(sequence, pooled, 2);
+            pdnn_net_layer(sequence, "nsp", 0);
+            next = pdnn_net_dense(sequence, pooled, 2);
         }
     }
     if (!sequence->train) {
@@ -378,7 +378,7 @@ static void finish(struct net *net, uint32_t x) {
     }
     uint32_t loss = append_loss(net, result);
     if (next != PDNN_NONE)
-        loss = pdnn_sequence_add(sequence, loss, append_loss(net, next));
+        loss = pdnn_net_add(sequence, loss, append_loss(net, next));
     graph_of(net)->loss = loss;
 }
 
@@ -388,7 +388,7 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
         return;
     struct net net = {.hyper = hyper};
     net.layers = (struct pdnn_transformer_net){
-        .sequence = pdnn_sequence_net(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number),
+        .sequence = pdnn_net_init(instance, graph, hyper[BATCH].number, hyper[DROPOUT].number),
         .hidden = hyper[HIDDEN].number,
         .heads = hyper[HEADS].number,
         .ffn = hyper[FFN].number,
@@ -398,14 +398,14 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
         .fuse_blocks = instance->setting[PDNN_SETTING_FUSE] == PDNN_FUSE_BLOCKS,
         .context = applies(instance, CONTEXT) ? hyper[CONTEXT].number : 0,
     };
-    struct pdnn_sequence_net *sequence = &net.layers.sequence;
+    struct pdnn_net *sequence = &net.layers.sequence;
     int64_t target = hyper[TARGET].number, tokens = net.layers.context ? 1 : hyper[LENGTH].number;
     int64_t positions = net.layers.context ? net.layers.context : target > tokens ? target : tokens;
     struct stack stack = {.first = 1, .source = PDNN_NONE, .own = {.bias = PDNN_NONE}};
-    pdnn_sequence_layer(sequence, "embedding", 0);
-    net.table = pdnn_sequence_table(sequence, hyper[VOCABULARY].number, hyper[HIDDEN].number);
+    pdnn_net_layer(sequence, "embedding", 0);
+    net.table = pdnn_net_table(sequence, hyper[VOCABULARY].number, hyper[HIDDEN].number);
     net.positions = hyper[POSITIONS].number
-                        ? pdnn_sequence_table(sequence, hyper[POSITIONS].number, hyper[HIDDEN].number)
+                        ? pdnn_net_table(sequence, hyper[POSITIONS].number, hyper[HIDDEN].number)
                         : pdnn_graph_state(graph, 2, (int64_t[]){positions, hyper[HIDDEN].number},
                                            (struct pdnn_fill){PDNN_FILL_UNIFORM, 1});
     if (hyper[ARCHITECTURE].number == DECODER)

@@ -24,7 +24,7 @@ struct operand {
 
 struct pdnn_norm pdnn_transformer_norm(struct pdnn_transformer_net *net, const char *stem, int64_t index) {
     struct pdnn_graph *graph = net->sequence.graph;
-    pdnn_sequence_layer(&net->sequence, stem, index);
+    pdnn_net_layer(&net->sequence, stem, index);
     struct pdnn_norm norm = {.layer = graph->layer};
     norm.gamma = pdnn_graph_weight(graph, 1, &net->hidden, (struct pdnn_fill){PDNN_FILL_NEAR_ONE, 0.25});
     norm.beta = pdnn_graph_weight(graph, 1, &net->hidden, (struct pdnn_fill){PDNN_FILL_UNIFORM, 0.1});
@@ -42,14 +42,14 @@ uint32_t pdnn_transformer_normalize(struct pdnn_transformer_net *net, uint32_t x
 /* Dropout, sum and norm in one op. */
 static void join_fused(struct pdnn_transformer_net *net, struct pdnn_residual_stream *stream, uint32_t x,
                        const struct pdnn_norm *norm) {
-    struct pdnn_sequence_net *sequence = &net->sequence;
+    struct pdnn_net *sequence = &net->sequence;
     struct pdnn_graph *graph = sequence->graph;
     int64_t percent = sequence->train ? sequence->dropout_percent : 0;
     bool y_only = !sequence->train && !net->pre_norm;
     const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_DROPOUT_ADD_NORM_PERCENT] = percent,
                                             [PDNN_DROPOUT_ADD_NORM_TRAIN] = sequence->train,
                                             [PDNN_DROPOUT_ADD_NORM_Y_ONLY] = y_only};
-    uint32_t counter = percent ? pdnn_sequence_counter(sequence) : PDNN_NONE;
+    uint32_t counter = percent ? pdnn_net_counter(sequence) : PDNN_NONE;
     stream->normalized =
         pdnn_graph_forward(graph, &pdnn_op_dropout_add_norm,
                            (uint32_t[]){x, stream->sum, norm->gamma, norm->beta, counter, PDNN_NONE}, attrs);
@@ -58,12 +58,12 @@ static void join_fused(struct pdnn_transformer_net *net, struct pdnn_residual_st
 
 void pdnn_transformer_join(struct pdnn_transformer_net *net, struct pdnn_residual_stream *stream, uint32_t x,
                            const struct pdnn_norm *norm) {
-    struct pdnn_sequence_net *sequence = &net->sequence;
+    struct pdnn_net *sequence = &net->sequence;
     sequence->graph->layer = norm->layer;
     if (net->fuse_blocks) {
         join_fused(net, stream, x, norm);
     } else {
-        stream->sum = pdnn_sequence_add(sequence, pdnn_sequence_dropout(sequence, x), stream->sum);
+        stream->sum = pdnn_net_add(sequence, pdnn_net_dropout(sequence, x), stream->sum);
         stream->normalized = pdnn_transformer_normalize(net, stream->sum, norm);
     }
     if (!net->pre_norm)
@@ -72,7 +72,7 @@ void pdnn_transformer_join(struct pdnn_transformer_net *net, struct pdnn_residua
 
 static uint32_t dense(struct pdnn_transformer_net *net, uint32_t x, struct pdnn_layer layer, int64_t units) {
     net->sequence.graph->layer = layer;
-    return pdnn_sequence_dense(&net->sequence, x, units);
+    return pdnn_net_dense(&net->sequence, x, units);
 }
 
 /* Y = A B for every head, or A B^T. */
@@ -95,7 +95,7 @@ static double factor_of(const struct pdnn_transformer_net *net) {
 
 static uint32_t softmax_fused(struct pdnn_transformer_net *net, uint32_t x,
                               struct pdnn_visibility visibility) {
-    struct pdnn_sequence_net *sequence = &net->sequence;
+    struct pdnn_net *sequence = &net->sequence;
     int64_t percent = sequence->train ? sequence->dropout_percent : 0;
     bool has_bias = visibility.bias != PDNN_NONE;
     const int64_t attrs[PDNN_NODE_ATTRS] = {[PDNN_ATTENTION_SOFTMAX_SEQUENCES] = sequence->batch,
@@ -108,7 +108,7 @@ static uint32_t softmax_fused(struct pdnn_transformer_net *net, uint32_t x,
     if (has_bias)
         inputs[n++] = visibility.bias;
     if (percent)
-        inputs[n++] = pdnn_sequence_counter(sequence);
+        inputs[n++] = pdnn_net_counter(sequence);
     const double coefs[PDNN_NODE_COEFS] = {[PDNN_ATTENTION_SOFTMAX_FACTOR] = factor_of(net)};
     return pdnn_graph_forward_with(sequence->graph, &pdnn_op_attention_softmax, inputs, attrs, coefs);
 }
@@ -126,17 +126,17 @@ static uint32_t softmax(struct pdnn_transformer_net *net, uint32_t x, struct pdn
         x = pdnn_graph_forward(graph, &pdnn_op_mask, (uint32_t[]){x, visibility.bias, PDNN_NONE}, attrs);
     }
     x = pdnn_graph_forward(graph, &pdnn_op_softmax, (uint32_t[]){x, PDNN_NONE}, NULL);
-    return pdnn_sequence_dropout(&net->sequence, x);
+    return pdnn_net_dropout(&net->sequence, x);
 }
 
 static uint32_t attend(struct pdnn_transformer_net *net, const struct stems *stems, int64_t index,
                        const struct operand qkv[3], struct pdnn_visibility visibility) {
-    struct pdnn_sequence_net *sequence = &net->sequence;
-    pdnn_sequence_layer(sequence, stems->scores, index);
+    struct pdnn_net *sequence = &net->sequence;
+    pdnn_net_layer(sequence, stems->scores, index);
     uint32_t x = multiply(net, qkv[0], qkv[1], true);
-    pdnn_sequence_layer(sequence, stems->softmax, index);
+    pdnn_net_layer(sequence, stems->softmax, index);
     x = softmax(net, x, visibility);
-    pdnn_sequence_layer(sequence, stems->context, index);
+    pdnn_net_layer(sequence, stems->context, index);
     x = multiply(net, (struct operand){.tensor = x}, qkv[2], false);
     return dense(net, x, (struct pdnn_layer){stems->projection, index}, net->hidden);
 }
@@ -166,7 +166,7 @@ uint32_t pdnn_transformer_attend(struct pdnn_transformer_net *net, const struct 
             qkv[i] = (struct operand){
                 dense(net, stream->normalized, (struct pdnn_layer){stems[i], index}, net->hidden), 0};
     }
-    pdnn_sequence_layer(&net->sequence, "cache", index);
+    pdnn_net_layer(&net->sequence, "cache", index);
     for (int i = 1; i < 3 && net->context; i++)
         qkv[i] = append_to_cache(net, qkv[i]);
     return attend(net, &own, index, qkv, visibility);
@@ -191,7 +191,7 @@ uint32_t pdnn_transformer_attend_to(struct pdnn_transformer_net *net,
 uint32_t pdnn_transformer_feed_forward(struct pdnn_transformer_net *net,
                                        const struct pdnn_residual_stream *stream, int64_t index) {
     uint32_t x = dense(net, stream->normalized, (struct pdnn_layer){"ffn1", index}, net->ffn);
-    pdnn_sequence_layer(&net->sequence, "gelu", index);
+    pdnn_net_layer(&net->sequence, "gelu", index);
     x = pdnn_graph_forward(net->sequence.graph, net->activation, (uint32_t[]){x, PDNN_NONE}, NULL);
     return dense(net, x, (struct pdnn_layer){"ffn2", index}, net->hidden);
 }

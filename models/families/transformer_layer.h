@@ -5,13 +5,13 @@
 #ifndef MODELS_FAMILIES_TRANSFORMER_LAYER_H
 #define MODELS_FAMILIES_TRANSFORMER_LAYER_H
 
-#include "models/families/sequence.h"
+#include "models/families/net.h"
 
 struct pdnn_op_def;
 
 /* A graph being built, and what all its layers share. */
 struct pdnn_transformer_net {
-    struct pdnn_sequence_net sequence; /* batch: B */
+    struct pdnn_net sequence; /* batch: B */
     int64_t hidden, heads, ffn;
     const struct pdnn_op_def *activation;
     bool pre_norm;    /* normalizes what a layer reads; else what it returns */
