@@ -551,3 +551,21 @@ const char *pdnn_instance_reprint(const char *id, char buffer[PDNN_ID_TEXT]) {
     pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
     return pdnn_instance_format(&instance, buffer);
 }
+
+const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *instance) {
+    const struct pdnn_family_def *family = instance->family;
+    for (size_t i = 0; i < family->n_presets; i++) {
+        struct pdnn_instance preset;
+        pdnn_instance_init_preset(&preset, family, &family->presets[i]);
+        preset.hyper[family->minibatch_param] = instance->hyper[family->minibatch_param];
+        if (family->lengths) {
+            preset.hyper[family->lengths->source] = instance->hyper[family->lengths->source];
+            if (family->lengths->target >= 0)
+                preset.hyper[family->lengths->target] = instance->hyper[family->lengths->target];
+        }
+        pdnn_instance_resolve(&preset, 1);
+        if (memcmp(preset.hyper, instance->hyper, sizeof preset.hyper) == 0)
+            return &family->presets[i];
+    }
+    return NULL;
+}

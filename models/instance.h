@@ -73,6 +73,9 @@ void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family
 void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
                                const struct pdnn_preset *preset);
 
+/* The preset that a resolved instance is, at any minibatch and length; NULL if it is none. */
+const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *instance);
+
 /* True if the setting changes what runs. The optimizer does not in inference: the id omits it, its column is
  * empty, and a sweep axis over it collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);

@@ -77,7 +77,8 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     const char *start = *text, *at = find_operator(*text, &which);
     length = at ? (size_t)(at - *text) : 0;
     if (!length || length >= sizeof key)
-        return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not KEY=VALUE", *text);
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--only: '%.64s' is not KEY=VALUE; a family or a preset comes first", *text);
     struct condition *condition = &parsing->condition[parsing->count++];
     condition->comparison = operators[which].comparison;
     memcpy(key, *text, length);
@@ -110,17 +111,21 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     }
 }
 
-/* "fc/nodes=8" begins with a family. */
-static enum pdnn_status take_family(struct parsing *parsing, const char **text, struct pdnn_err *err) {
+/* "fc/nodes=8" begins with a family, "resnet50,batch=1" with a preset, if no family has that name. Moves
+ * *text past the model. */
+static enum pdnn_status take_model(struct parsing *parsing, const char **text, struct pdnn_err *err) {
     size_t length = strcspn(*text, "/=<>!,");
-    if ((*text)[length] != '/')
+    if ((*text)[length] != '/' && (find_operator(*text, &(size_t){0}) || !pdnn_model_is_known(*text, length)))
         return PDNN_OK;
     struct condition *condition = &parsing->condition[parsing->count++];
     condition->value = pdnn_arena_alloc(parsing->arena, 1, sizeof *condition->value);
-    enum pdnn_status status = pdnn_results_ask(parsing->results, "family", &condition->column, err);
+    char *name = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, *text);
+    bool is_preset = !pdnn_family_find(name) && pdnn_model_is_known(name, length);
+    enum pdnn_status status =
+        pdnn_results_ask(parsing->results, is_preset ? "preset" : "family", &condition->column, err);
     if (status == PDNN_OK)
         status = add_value(parsing, condition, *text, length, err);
-    *text += length + 1;
+    *text += length;
     return status;
 }
 
@@ -135,10 +140,10 @@ static enum pdnn_status parse_all(struct parsing *parsing, const char *const *on
     parsing->condition = pdnn_arena_alloc(parsing->arena, room, sizeof *parsing->condition);
     for (size_t i = 0; i < n_only; i++) {
         const char *text = only[i];
-        enum pdnn_status status = take_family(parsing, &text, err);
-        do
-            status = status == PDNN_OK ? parse_condition(parsing, &text, err) : status;
-        while (status == PDNN_OK && *text);
+        enum pdnn_status status = take_model(parsing, &text, err);
+        bool has_model = text != only[i], is_done = has_model && !*text;
+        for (text += has_model && *text; status == PDNN_OK && !is_done; is_done = !*text)
+            status = parse_condition(parsing, &text, err);
         if (status != PDNN_OK)
             return status;
     }

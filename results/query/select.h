@@ -2,8 +2,8 @@
  * as in an id or in a spec's `where`: "batch=64", "mode=train", "params>=1e6". Several in one text are joined
  * by commas and all of them hold; a word without an operator is another value of the key before it:
  * "mode=train,batch=32,64". The text may begin like an id: "fc/nodes=8,batch=64" is
- * "family=fc,nodes=8,batch=64". `id`, `model` and `settings` take the rest of the text, since their values
- * have commas. */
+ * "family=fc,nodes=8,batch=64", and "resnet50,batch=1" is "preset=resnet50,batch=1". `id`, `model` and
+ * `settings` take the rest of the text, since their values have commas. */
 #ifndef RESULTS_QUERY_SELECT_H
 #define RESULTS_QUERY_SELECT_H
 

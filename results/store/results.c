@@ -123,8 +123,10 @@ static void find_params(struct pdnn_result *result, const struct pdnn_family_def
 
 void pdnn_result_set_instance(struct pdnn_result *result, const struct pdnn_instance *instance) {
     const struct pdnn_family_def *family = instance->family;
+    const struct pdnn_preset *preset = pdnn_instance_preset(instance);
     if (result->family != family)
         find_params(result, family);
+    pdnn_result_set_text(result, PDNN_RESULT_PRESET, preset ? preset->name : "");
     for (size_t i = 0; i < family->n_params; i++)
         if (result->param[i] != SIZE_MAX && pdnn_hyper_applies(instance, i))
             set_param(result, result->param[i], &family->params[i], instance->hyper[i]);

@@ -85,6 +85,33 @@ static void test_parse_refuses_what_does_not_apply(void **state) {
     }
 }
 
+static void test_instance_preset_at_any_minibatch_and_length(void **state) {
+    (void)state;
+    static const struct {
+        const char *id, *preset;
+    } rows[] = {
+        {"resnet50,batch=1", "resnet50"},
+        {"cnn/block=bottleneck,blocks=3-4-6-3,filters=64,image=224,output=1000,stride_on=3x3", "resnet50"},
+        {"resnet50,activation=tanh", ""},
+        {"resnet50,image=64", ""},
+        {"alexnet", "alexnet"},
+        {"rnn:paper-min,length=50,batch=3", "paper-min"},
+        {"bert-base,length=384,mode=train", "bert-base"},
+        {"bert-base,layers=6", ""},
+        {"fc/nodes=33", ""},
+        {"gnmt/batch=7,source=30,target=10", "gnmt"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_instance instance;
+        struct pdnn_err err = {0};
+        if (pdnn_instance_parse(rows[i].id, &instance, &err) != PDNN_OK)
+            fail_msg("%s", err.text);
+        pdnn_instance_resolve(&instance, 1);
+        const struct pdnn_preset *preset = pdnn_instance_preset(&instance);
+        assert_string_equal(preset ? preset->name : "", rows[i].preset);
+    }
+}
+
 /* A parameter that does not apply has its default, whatever a preset or an id set before. */
 static void test_settle_gives_one_instance_per_id(void **state) {
     (void)state;
@@ -194,6 +221,7 @@ static void test_families_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_instance_preset_at_any_minibatch_and_length),
         cmocka_unit_test(test_parse_ids),
         cmocka_unit_test(test_reprint_gives_todays_id),
         cmocka_unit_test(test_parse_refuses_what_does_not_apply),

@@ -14,14 +14,14 @@ enum { PATH_ROOM = 256 };
 
 static char directory[] = "/tmp/pdnn_test_selection_XXXXXX", path[PATH_ROOM];
 
-static const char text[] = "schema,id,family,nodes,batch,mode,status,time_ns_median,extrapolated\n"
-                           "3,\"fc/nodes=8,batch=16,mode=infer\",fc,8,16,infer,ok,100,1\n"
-                           "3,\"fc/nodes=8,batch=4,mode=infer\",fc,8,4,infer,ok,100,\n"
-                           "3,\"fc/nodes=16,batch=4,mode=infer\",fc,16,4,infer,ok,100,\n"
-                           "3,\"fc/nodes=16,batch=4,mode=train\",fc,16,4,train,ok,100,0\n"
-                           "3,\"fc/nodes=16,batch=16,mode=train\",fc,16,16,train,crash,,\n"
-                           "3,\"rnn/batch=250,mode=infer\",rnn,,250,infer,ok,100,\n"
-                           "3,\"rnn/batch=100,mode=infer\",rnn,,100,infer,ok,100,\n";
+static const char text[] = "schema,id,preset,family,nodes,batch,mode,status,time_ns_median,extrapolated\n"
+                           "3,\"fc/nodes=8,batch=16,mode=infer\",,fc,8,16,infer,ok,100,1\n"
+                           "3,\"fc/nodes=8,batch=4,mode=infer\",paper-min,fc,8,4,infer,ok,100,\n"
+                           "3,\"fc/nodes=16,batch=4,mode=infer\",,fc,16,4,infer,ok,100,\n"
+                           "3,\"fc/nodes=16,batch=4,mode=train\",,fc,16,4,train,ok,100,0\n"
+                           "3,\"fc/nodes=16,batch=16,mode=train\",,fc,16,16,train,crash,,\n"
+                           "3,\"rnn/batch=250,mode=infer\",,rnn,,250,infer,ok,100,\n"
+                           "3,\"rnn/batch=100,mode=infer\",,rnn,,100,infer,ok,100,\n";
 
 static int setup(void **state) {
     struct pdnn_err err = {0};
@@ -61,6 +61,10 @@ static void test_selection_open_chooses(void **state) {
         {{"mode=infer,nodes=16,8,batch=4"}, 1, 2, 0},
         {{"fc/mode=infer,batch=4"}, 1, 2, 0},
         {{"fc/nodes=8,batch=16"}, 1, 1, 0},
+        {{"fc"}, 1, 4, 1},
+        {{"paper-min"}, 1, 1, 0},
+        {{"paper-min,mode=infer"}, 1, 1, 0},
+        {{"preset=paper-min"}, 1, 1, 0},
         {{"nodes>=16", "batch<16"}, 2, 2, 0},
         {{"batch<=16.0"}, 1, 4, 1},
         {{"batch=1.6e1,100"}, 1, 2, 1},
@@ -84,11 +88,15 @@ static void test_selection_open_refuses(void **state) {
     static const struct {
         const char *only, *message;
     } rows[] = {
-        {"batch", "--only: 'batch' is not KEY=VALUE"},
-        {"4,batch=4", "--only: '4,batch=4' is not KEY=VALUE"},
-        {"=4", "--only: '=4' is not KEY=VALUE"},
-        {"fc/", "--only: '' is not KEY=VALUE"},
-        {"", "--only: '' is not KEY=VALUE"},
+        {"batch", "--only: 'batch' is not KEY=VALUE; a family or a preset comes first"},
+        {"4,batch=4", "--only: '4,batch=4' is not KEY=VALUE; a family or a preset comes first"},
+        {"=4", "--only: '=4' is not KEY=VALUE; a family or a preset comes first"},
+        {"paper-min,", "--only: '' is not KEY=VALUE; a family or a preset comes first"},
+        {"paper-min,fc", "--only: 'fc' is not KEY=VALUE; a family or a preset comes first"},
+        {"papermin,mode=infer",
+         "--only: 'papermin,mode=infer' is not KEY=VALUE; a family or a preset comes first"},
+        {"fc/", "--only: '' is not KEY=VALUE; a family or a preset comes first"},
+        {"", "--only: '' is not KEY=VALUE; a family or a preset comes first"},
         {"mode=train,", "--only: a value is missing after the comma of 'mode=train,'"},
         {"batch=4,,8", "--only: a value is missing after the comma of 'batch=4,,8'"},
         {"bach=4", "results.csv has no column 'bach', did you mean 'batch'?"},
