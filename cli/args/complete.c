@@ -147,6 +147,12 @@ static void add_columns(struct completion *completion) {
     pdnn_arena_finish(&arena);
 }
 
+static void add_choice(struct completion *completion) {
+    add_columns(completion);
+    add_candidate(completion, "brief", "", "what people plot");
+    add_candidate(completion, "all", "", "every column");
+}
+
 /* "rounds=", or the words after "order=". */
 static void add_spec_keys(struct completion *completion, const struct pdnn_key_table *table) {
     for (size_t i = 0; i < table->n_keys; i++) {
@@ -285,6 +291,7 @@ static const struct {
     {"TOPIC", OFFER_NONE, add_topics},
     {"COLUMN", OFFER_NONE, add_columns},
     {"COLUMNS", OFFER_NONE, add_columns},
+    {"CHOICE", OFFER_NONE, add_choice},
     /* What only the user knows; of an operand, its command has the words. */
     {"0|1", OFFER_NONE, NULL},
     {"ACTION", OFFER_NONE, NULL},

@@ -129,17 +129,21 @@ void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *comm
 extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
 
 /* Of what is printed with pdnn_table_print. */
-#define PDNN_OPTION_TABLE                                                                                    \
+#define PDNN_OPTIONS_TABLE                                                                                   \
+    {"format", 0,                                                                                            \
+     "FORMAT", pdnn_table_formats,                                                                           \
+     false,    "table for people (the default); csv, json or jsonl (an object a line) for programs"},        \
     {                                                                                                        \
-        "format", 0, "FORMAT", pdnn_table_formats, false,                                                    \
-            "table for people (the default); csv, json or jsonl (an object a line) for programs"             \
+        "columns", 0, "CHOICE", NULL, false,                                                                 \
+            "only these columns of the table for programs, in this order: names joined by commas, brief "    \
+            "(what people plot) or all; without --format as a table for people"                              \
     }
-#define PDNN_OPTION_ONLY                                                                                         \
-    {                                                                                                            \
-        "only", 0, "CONDITIONS", NULL, true,                                                                     \
-            "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "              \
-            "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8,batch=64; may " \
-            "be repeated"                                                                                        \
+#define PDNN_OPTION_ONLY                                                                                                     \
+    {                                                                                                                        \
+        "only", 0, "CONDITIONS", NULL, true,                                                                                 \
+            "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "                          \
+            "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8 or resnet50,batch=64; may " \
+            "be repeated"                                                                                                    \
     }
 #define PDNN_OPTION_SET                                                                                      \
     {                                                                                                        \

@@ -43,7 +43,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_ONLY,
     {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
     {"check-directions", 0, NULL, NULL, false, "test what must hold in measured runs of BERT training"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -74,18 +74,22 @@ static size_t screen_width(void) {
 
 /* For programs, all instances are one table; the column `results` comes first where there are several
  * directories. */
-static void start_table(struct breakdown *b, const struct pdnn_table_def *def) {
+static enum pdnn_status start_table(struct breakdown *b, const struct pdnn_table_def *def,
+                                    struct pdnn_err *err) {
     static const struct pdnn_column_def results = {PDNN_RESULTS_KEY, .help = "the directory"};
     bool several = b->selection.results.n_directories > 1 && !b->checks;
     pdnn_table_init(&b->table, def);
     if (b->for_people)
-        return;
+        return PDNN_OK;
     b->columns[0] = pdnn_table_add_column(&b->table, &results);
     for (size_t c = 0; c < def->count; c++)
         b->columns[c + 1] = c;
     b->writer.columns = several ? b->columns : b->columns + 1;
     b->writer.n_columns = def->count + several;
-    pdnn_table_write(&b->writer, &b->table, NULL);
+    enum pdnn_status status = pdnn_table_choose(&b->writer, &b->table, err);
+    if (status == PDNN_OK && b->writer.format != PDNN_FORMAT_TEXT)
+        pdnn_table_write(&b->writer, &b->table, NULL);
+    return status;
 }
 
 /* Writes the rows of an instance and forgets them. */
@@ -219,8 +223,7 @@ static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdn
 static enum pdnn_status show_instances(struct breakdown *b, struct pdnn_err *err) {
     static const struct pdnn_column_def most = {"most", "most of that in", .align = PDNN_ALIGN_WRAP,
                                                 .rank = 1};
-    enum pdnn_status status = PDNN_OK;
-    start_table(b, &pdnn_shares_def);
+    enum pdnn_status status = start_table(b, &pdnn_shares_def, err);
     if (b->for_people)
         pdnn_table_add_column(&b->table, &most);
     for (size_t at = 0; status == PDNN_OK && at < b->selection.count; at++)
@@ -234,8 +237,7 @@ static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
                                    PDNN_GEMM_GFLOPS,     PDNN_GEMM_GBS,  PDNN_GEMM_ROOF, PDNN_GEMM_GROUPS,
                                    PDNN_GEMM_PASSES};
     const struct pdnn_selection *selection = &b->selection;
-    enum pdnn_status status = PDNN_OK;
-    start_table(b, &pdnn_gemms_def);
+    enum pdnn_status status = start_table(b, &pdnn_gemms_def, err);
     for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
         struct pdnn_op_rows rows;
         pdnn_arena_reset(&b->arena);
@@ -344,7 +346,7 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     if (status == PDNN_OK)
         pdnn_selection_series(&b->selection, &axes, &arena, &series, &n_series);
     if (status == PDNN_OK && !b->for_people)
-        start_table(b, &pdnn_shares_def);
+        status = start_table(b, &pdnn_shares_def, err);
     for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
         struct pdnn_share_matrix matrix;
         for (size_t k = 0; !b->for_people && status == PDNN_OK && k < series[i].count; k++)
@@ -393,8 +395,9 @@ static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict v
 }
 
 static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
-    start_table(b, &pdnn_directions_def);
-    enum pdnn_status status = pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table, err);
+    enum pdnn_status status = start_table(b, &pdnn_directions_def, err);
+    if (status == PDNN_OK)
+        status = pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table, err);
     if (status != PDNN_OK)
         return status;
     size_t failed = count_verdicts(&b->table, PDNN_DOES_NOT_HOLD);

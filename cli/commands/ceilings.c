@@ -34,7 +34,7 @@ static const struct pdnn_option_def options[] = {
     {"output", 'o', "FILE", NULL, false,
      "also write the rows to FILE, as CSV; a device or a pipe is written to as it is"},
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -105,9 +105,9 @@ static enum pdnn_status report(const struct pdnn_ceilings *ceilings, const struc
     pdnn_table_init(&table, &pdnn_ceilings_def);
     for (size_t i = 0; i < ceilings->count; i++)
         pdnn_ceilings_add(&ceilings->row[i], &table);
-    pdnn_table_print(&table, NULL, arguments);
+    status = pdnn_table_print(&table, arguments, err);
     pdnn_table_finish(&table);
-    return PDNN_OK;
+    return status;
 }
 
 enum { THREADS_MAX = PDNN_CEILINGS_THREADS_MAX };

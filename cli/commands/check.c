@@ -31,7 +31,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     PDNN_OPTION_SET,
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -128,7 +128,7 @@ static void report(struct check *check, const char *id, const struct pdnn_check_
         pdnn_table_show(&out, &check->table, &worst, shown, sizeof shown / sizeof *shown);
         pdnn_text_print(&out, false);
     } else {
-        pdnn_table_print_rows(&check->printer, &check->table, NULL);
+        pdnn_table_print_rows(&check->printer, &check->table, NULL, NULL);
     }
     pdnn_table_clear(&check->table);
     pdnn_rows_finish(&worst);
@@ -142,7 +142,7 @@ static void report_without_rows(struct check *check, const char *id, const char 
         return;
     }
     add_row(&check->table, id, NULL, status, reason);
-    pdnn_table_print_rows(&check->printer, &check->table, NULL);
+    pdnn_table_print_rows(&check->printer, &check->table, NULL, NULL);
     pdnn_table_clear(&check->table);
 }
 
@@ -260,7 +260,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     check.printer = pdnn_table_printer(arguments);
     pdnn_table_init(&check.table, &def);
     if (status == PDNN_OK && !check.for_people)
-        pdnn_table_print_rows(&check.printer, &check.table, NULL);
+        status = pdnn_table_print_rows(&check.printer, &check.table, NULL, err);
     for (size_t i = 0; i < check.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++) {
         status = check_one(&check, i, err);
         fflush(stdout);

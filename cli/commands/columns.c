@@ -10,14 +10,14 @@
 static const char *const paragraphs[] = {
     "Lists the columns of the tables in a result directory and of those that commands print as CSV, in order: "
     "unit, type (text, count, integer, number) and meaning. An empty field means not available. NAME is one of "
-    "these tables, which 'tables' lists; or a column, in every table that has it; without it, all of them are "
-    "listed.",
+    "these tables, which 'tables' lists; or a column, in every table that has it; or 'brief', for the columns that --columns brief leaves; without it, all of them "
+    "are listed.",
     "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do "
     "about each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
     NULL,
 };
 
-static const struct pdnn_option_def options[] = {PDNN_OPTION_TABLE};
+static const struct pdnn_option_def options[] = {PDNN_OPTIONS_TABLE};
 
 static const struct pdnn_example examples[] = {
     {"paradnn columns results", "what each column of results.csv means"},
@@ -60,6 +60,7 @@ static const struct pdnn_table_def tables_def = {"tables", "the tables", table_c
 
 static const char all_tables[] = "tables";
 static const char all_words[] = "words";
+static const char all_brief[] = "brief";
 
 /* What is listed. */
 struct listing {
@@ -130,10 +131,12 @@ static void collect(struct listing *listing) {
     bool is_column = only && !is_table(only);
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
+        bool brief = is_column && strcmp(only, all_brief) == 0;
         bool whole = !only || strcmp(only, listing->def[t].name) == 0;
         for (size_t i = 0; i < def->count; i++) {
             const struct pdnn_column_def *column = &def->column[i];
-            bool is_listed = whole || (is_column && strcmp(column->name, only) == 0);
+            bool is_listed = whole || (brief && column->show != PDNN_SHOW_NEVER) ||
+                             (is_column && strcmp(column->name, only) == 0);
             if (is_listed)
                 add_column(listing, listing->def[t].name, column);
             add_values(listing, column, is_listed || (is_column && strcmp(only, all_words) == 0));
@@ -154,8 +157,8 @@ static void collect_key(struct listing *listing) {
 
 static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_err *err) {
     enum { NAMES_MAX = 1024 };
-    const char *names[NAMES_MAX] = {all_words, all_tables};
-    size_t count = 2;
+    const char *names[NAMES_MAX] = {all_words, all_tables, all_brief};
+    size_t count = 3;
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
         names[count++] = def->name;
@@ -177,18 +180,20 @@ static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_
 
 /* For people the columns and then the values; for programs one table, the values only if there is nothing
  * else. */
-static void print_listing(const struct listing *listing, const struct pdnn_arguments *arguments) {
+static enum pdnn_status print_listing(const struct listing *listing, const struct pdnn_arguments *arguments,
+                                      struct pdnn_err *err) {
     bool has_columns = listing->columns.n_rows, has_values = listing->values.n_rows;
+    enum pdnn_status status = PDNN_OK;
     if (has_columns)
-        pdnn_table_print_prose(&listing->columns, arguments);
-    if (!has_values || (has_columns && !listing->for_people))
-        return;
+        status = pdnn_table_print_prose(&listing->columns, arguments, err);
+    if (status != PDNN_OK || !has_values || (has_columns && !listing->for_people))
+        return status;
     if (has_columns)
         printf("\n");
-    pdnn_table_print_prose(&listing->values, arguments);
+    return pdnn_table_print_prose(&listing->values, arguments, err);
 }
 
-static void print_tables(const struct pdnn_arguments *arguments) {
+static enum pdnn_status print_tables(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table;
     pdnn_table_init(&table, &tables_def);
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
@@ -198,16 +203,15 @@ static void print_tables(const struct pdnn_arguments *arguments) {
         pdnn_table_set_text(&table, row, TABLE_PLACE, t < PDNN_TABLE_FILES ? "file" : "printed");
         pdnn_table_set_text(&table, row, TABLE_HELP, def->help);
     }
-    pdnn_table_print_prose(&table, arguments);
+    enum pdnn_status status = pdnn_table_print_prose(&table, arguments, err);
     pdnn_table_finish(&table);
+    return status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
     (void)some_failed;
-    if (arguments->n_operands && strcmp(arguments->operands[0], all_tables) == 0) {
-        print_tables(arguments);
-        return PDNN_OK;
-    }
+    if (arguments->n_operands && strcmp(arguments->operands[0], all_tables) == 0)
+        return print_tables(arguments, err);
     struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
                               .for_people = pdnn_wants_text(arguments)};
     struct pdnn_arena arena = {0};
@@ -226,7 +230,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (!listing.columns.n_rows && !listing.values.n_rows)
         status = unknown_name(&listing, err);
     if (status == PDNN_OK)
-        print_listing(&listing, arguments);
+        status = print_listing(&listing, arguments, err);
     pdnn_table_finish(&listing.columns);
     pdnn_table_finish(&listing.values);
     pdnn_arena_finish(&arena);

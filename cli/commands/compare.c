@@ -44,7 +44,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_ONLY,
     {"table", 't', "TABLE", tables, false,
      "print one whole table: pairs (the default for programs), groups, axes, ops or unpaired"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -353,14 +353,13 @@ static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err
     return PDNN_OK;
 }
 
-static void print(struct compared *c, size_t view, const struct pdnn_arguments *arguments) {
+static enum pdnn_status print(struct compared *c, size_t view, const struct pdnn_arguments *arguments,
+                              struct pdnn_err *err) {
     struct pdnn_table *pairs = &c->comparison.pairs, *unpaired = &c->comparison.unpaired;
     const struct pdnn_table *const printed[] = {pairs, &c->groups, &c->axes, &c->ops, unpaired};
     struct pdnn_str out = {0};
-    if (!pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS) {
-        pdnn_table_print(printed[view], NULL, arguments);
-        return;
-    }
+    if (!pdnn_wants_text(arguments) || view == GROUPS || view == AXES || view == OPS)
+        return pdnn_table_print(printed[view], arguments, err);
     if (view == PAIRS) {
         shorten_ids(&out, pairs);
         SHOW(&out, pairs, NULL, pair_columns);
@@ -370,6 +369,7 @@ static void print(struct compared *c, size_t view, const struct pdnn_arguments *
         append_overview(&out, c);
     }
     pdnn_text_print(&out, false);
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -393,7 +393,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = analyse(&c, view, err);
     if (status == PDNN_OK)
-        print(&c, view, arguments);
+        status = print(&c, view, arguments, err);
     if (status == PDNN_OK)
         fprintf(stderr, "%zu instance%s on both sides, %zu not compared\n", c.comparison.pairs.n_rows,
                 c.comparison.pairs.n_rows == 1 ? "" : "s", c.comparison.unpaired.n_rows);

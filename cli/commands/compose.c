@@ -65,7 +65,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_option_hint hints[] = {
@@ -321,7 +321,9 @@ static void print_summary(const struct job *job) {
     fprintf(stderr, "tables: %s/results.csv, %s/ops.csv\n", path, path);
 }
 
-static void print_validation(const struct pdnn_arguments *arguments, const struct job *job) {
+static enum pdnn_status print_validation(const struct pdnn_arguments *arguments, const struct job *job,
+                                         struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
     struct pdnn_table models;
     struct pdnn_str text = {0};
     pdnn_compose_validate(&job->sweep, job->result.calibrates, &models);
@@ -329,9 +331,10 @@ static void print_validation(const struct pdnn_arguments *arguments, const struc
         append_validation(&text, &models);
         pdnn_text_print(&text, false);
     } else {
-        pdnn_table_print(&models, NULL, arguments);
+        status = pdnn_table_print(&models, arguments, err);
     }
     pdnn_table_finish(&models);
+    return status;
 }
 
 static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job, bool *some_failed,
@@ -343,7 +346,7 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
         print_summary(job);
     *some_failed = pdnn_session_has_failed(job->sweep.tally.counts);
     if (status == PDNN_OK && job->request.validate)
-        print_validation(arguments, job);
+        status = print_validation(arguments, job, err);
     return status;
 }
 
@@ -368,7 +371,7 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
         if (pdnn_wants_text(arguments))
             append_plan(&text, &plan, &choice, &operators);
         pdnn_text_print(&text, false);
-        pdnn_table_print(&operators, NULL, arguments);
+        status = pdnn_table_print(&operators, arguments, err);
         pdnn_table_finish(&operators);
     }
     pdnn_compose_choice_finish(&choice);

@@ -19,7 +19,7 @@ static const char *const paragraphs[] = {
     NULL,
 };
 
-static const struct pdnn_option_def options[] = {PDNN_OPTION_TABLE};
+static const struct pdnn_option_def options[] = {PDNN_OPTIONS_TABLE};
 
 static const struct pdnn_example examples[] = {
     {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
@@ -104,7 +104,7 @@ static enum pdnn_status print_families(const struct pdnn_arguments *arguments, s
                 status = add_model(&table, *family, &(*family)->presets[i], err);
     }
     if (status == PDNN_OK)
-        pdnn_table_print_prose(&table, arguments);
+        status = pdnn_table_print_prose(&table, arguments, err);
     pdnn_table_finish(&table);
     return status;
 }
@@ -216,9 +216,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     add_params(&table, &defaults);
     add_optimizers(&table);
     add_presets(&table, family);
-    pdnn_table_print_prose(&table, arguments);
+    enum pdnn_status status = pdnn_table_print_prose(&table, arguments, err);
     pdnn_table_finish(&table);
-    return PDNN_OK;
+    return status;
 }
 
 static bool word(size_t index, const char **name, const char **help) {

@@ -41,7 +41,7 @@ static const struct pdnn_option_def options[] = {
     {"model", 'm', "MODEL", pdnn_fit_models, false, "linear, log or power (default: linear and log)"},
     PDNN_OPTION_ONLY,
     {"residuals", 0, NULL, NULL, false, "list every instance with its fitted value instead"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -281,7 +281,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = fit_all(&c, pdnn_argument(arguments, "model"), err);
     if (status == PDNN_OK && (residuals || !pdnn_wants_text(arguments)))
-        pdnn_table_print(residuals ? &c.residuals : &c.terms, NULL, arguments);
+        status = pdnn_table_print(residuals ? &c.residuals : &c.terms, arguments, err);
     else if (status == PDNN_OK)
         print_fits(&c);
     if (status == PDNN_OK && c.ratios)

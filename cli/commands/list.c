@@ -42,7 +42,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SHARD_BASE,
     {"count", 0, NULL, NULL, false,
      "print only the number of instances and their totals, and how long a sweep takes here"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -76,13 +76,51 @@ enum { CHUNK_ROWS = 1000 };
 
 struct list_rows {
     struct pdnn_table table;
-    void (*add)(struct list_rows *rows, const struct pdnn_expanded *item);
+    struct pdnn_result row;
+    bool for_people;
     struct pdnn_varying varying; /* for people */
-    struct pdnn_result row;      /* for programs */
-    /* Those that are printed; NULL: all. */
-    const size_t *columns;
-    size_t n_columns;
+    /* Those that are printed. */
+    size_t *columns, n_columns;
 };
+
+static double intensity_of(const struct pdnn_cost *cost) {
+    return cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : NAN;
+}
+
+/* What people see in place of an id; FLOP in bounds only if they are not all, and why it would not run. */
+static void adapt_row(struct list_rows *rows, const struct pdnn_expanded *item) {
+    const struct pdnn_cost *cost = &item->totals.cost;
+    struct pdnn_result *row = &rows->row;
+    char id[PDNN_ID_TEXT];
+    pdnn_result_set_text(row, PDNN_RESULT_ID, pdnn_varying_label(&rows->varying, &item->instance, id));
+    if (cost->in_bounds_flop_count == cost->flop_count)
+        pdnn_result_set_count(row, PDNN_RESULT_IN_BOUNDS_FLOP_COUNT, PDNN_ABSENT);
+    pdnn_result_set_text(row, PDNN_RESULT_STATUS,
+                         item->filtered                           ? "filtered"
+                         : item->invalid                          ? "invalid"
+                         : !item->has_totals                      ? "too big"
+                         : pdnn_instance_refusal(&item->instance) ? "unsupported"
+                                                                  : "");
+}
+
+/* A count that does not fit in 64 bits is an empty cell. */
+static void add_row(struct list_rows *rows, const struct pdnn_expanded *item) {
+    struct pdnn_result *row = &rows->row;
+    char id[PDNN_ID_TEXT];
+    pdnn_result_add(row, pdnn_instance_format(&item->instance, id));
+    pdnn_result_set_instance(row, &item->instance);
+    if (item->has_totals)
+        pdnn_result_set_totals(row, &item->totals);
+    pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, intensity_of(&item->totals.cost));
+    const char *refusal = pdnn_instance_refusal(&item->instance);
+    pdnn_result_set_text(row, PDNN_RESULT_REASON,
+                         item->filtered || item->invalid ? item->reason
+                         : !item->has_totals             ? "its counts do not fit in 64 bits"
+                         : refusal                       ? refusal
+                                                         : "");
+    if (rows->for_people)
+        adapt_row(rows, item);
+}
 
 /* The titles wait for the first row, which may turn out to be an error in the spec. */
 static enum pdnn_status print_rows(struct list *list, struct list_rows *rows,
@@ -90,66 +128,22 @@ static enum pdnn_status print_rows(struct list *list, struct list_rows *rows,
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);
     printer.columns = rows->columns;
     printer.n_columns = rows->n_columns;
-    enum pdnn_status status = PDNN_OK;
+    enum pdnn_status status = pdnn_table_choose(&printer, &rows->table, err);
     bool done = false;
     while (status == PDNN_OK && !done && !ferror(stdout)) {
         struct pdnn_expanded item;
         status = next(list, &item, &done, err);
         if (status == PDNN_OK && !done)
-            rows->add(rows, &item);
+            add_row(rows, &item);
         bool is_first = !printer.is_started, is_last = done || status != PDNN_OK;
         size_t count = rows->table.n_rows;
         if (count == CHUNK_ROWS || (count && is_last) || (is_first && done)) {
-            pdnn_table_print_rows(&printer, &rows->table, NULL);
+            pdnn_table_print_rows(&printer, &rows->table, NULL, NULL);
             pdnn_table_clear(&rows->table);
         }
     }
     pdnn_table_print_end(&printer);
     return status;
-}
-
-static double intensity_of(const struct pdnn_cost *cost) {
-    return cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : NAN;
-}
-
-enum { PARAMS, FLOP, IN_BOUNDS, BYTES, INTENSITY, MEMORY, STATUS, ID, N_PEOPLE_COLUMNS };
-
-static const struct pdnn_column_def people_columns[N_PEOPLE_COLUMNS] = {
-    {"params", NULL, "", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 5, .help = "parameters"},
-    {"FLOP", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "of one step"},
-    {"in bounds", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 4,
-     .help = "FLOP without taps on padding"},
-    {"bytes", NULL, "B", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "compulsory traffic of one step"},
-    {"FLOP/byte", NULL, NULL, PDNN_KIND_NUMBER, PDNN_SHOW_FACTOR, .rank = 3,
-     .help = "FLOP in bounds over bytes"},
-    {"memory", NULL, NULL, PDNN_KIND_COUNT, PDNN_SHOW_BYTES, .rank = 2, .help = "peak memory"},
-    {"status", .rank = 1, .help = "why it would not run"},
-    {"id", .align = PDNN_ALIGN_WRAP, .help = "model and settings"},
-};
-static const struct pdnn_table_def people_def = {"list", "instances", people_columns, N_PEOPLE_COLUMNS};
-
-/* A count that does not fit in 64 bits is an empty cell, and FLOP in bounds is one if it is all. */
-static void add_for_people(struct list_rows *rows, const struct pdnn_expanded *item) {
-    const struct pdnn_cost *cost = &item->totals.cost;
-    struct pdnn_table *table = &rows->table;
-    size_t row = pdnn_table_add_row(table);
-    char id[PDNN_ID_TEXT];
-    pdnn_table_set_text(table, row, ID, pdnn_varying_label(&rows->varying, &item->instance, id));
-    pdnn_table_set_text(table, row, STATUS,
-                        item->filtered                           ? "filtered"
-                        : item->invalid                          ? "invalid"
-                        : !item->has_totals                      ? "too big"
-                        : pdnn_instance_refusal(&item->instance) ? "unsupported"
-                                                                 : "");
-    if (!item->has_totals)
-        return;
-    pdnn_table_set_count(table, row, PARAMS, item->totals.params);
-    pdnn_table_set_count(table, row, FLOP, cost->flop_count);
-    if (cost->in_bounds_flop_count != cost->flop_count)
-        pdnn_table_set_count(table, row, IN_BOUNDS, cost->in_bounds_flop_count);
-    pdnn_table_set_count(table, row, BYTES, cost->byte_count);
-    pdnn_table_set_number(table, row, INTENSITY, intensity_of(cost));
-    pdnn_table_set_count(table, row, MEMORY, item->totals.memory_bytes);
 }
 
 /* On a terminal, instances are shown by what varies among them, which a first walk finds; the rest stands
@@ -179,60 +173,48 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     return status;
 }
 
-static enum pdnn_status list_for_people(struct list *list, const struct pdnn_arguments *arguments,
-                                        struct pdnn_err *err) {
-    struct list_rows rows = {.add = add_for_people};
-    pdnn_table_init(&rows.table, &people_def);
-    enum pdnn_status status = find_varying(list, pdnn_terminal_width(STDOUT_FILENO), &rows.varying, err);
-    if (status == PDNN_OK)
-        status = print_rows(list, &rows, arguments, err);
-    pdnn_table_finish(&rows.table);
-    pdnn_varying_finish(&rows.varying);
-    return status;
+/* The columns of results.csv that are known without running anything, or those of them that people see. */
+static void choose_columns(struct list_rows *rows) {
+    static const enum pdnn_result_column shown[] = {PDNN_RESULT_PARAMS,
+                                                    PDNN_RESULT_FLOP_COUNT,
+                                                    PDNN_RESULT_IN_BOUNDS_FLOP_COUNT,
+                                                    PDNN_RESULT_BYTE_COUNT,
+                                                    PDNN_RESULT_INTENSITY_FLOP_PER_BYTE,
+                                                    PDNN_RESULT_MEMORY_BYTES,
+                                                    PDNN_RESULT_STATUS,
+                                                    PDNN_RESULT_ID};
+    size_t *columns = rows->columns;
+    for (size_t i = 0; rows->for_people && i < sizeof shown / sizeof *shown; i++)
+        *columns++ = pdnn_result_at(&rows->row, shown[i]);
+    if (!rows->for_people) {
+        for (size_t i = PDNN_RESULT_ID; i < pdnn_result_at(&rows->row, PDNN_RESULT_STATUS); i++)
+            *columns++ = i;
+        for (enum pdnn_result_column i = PDNN_RESULT_PARAMS; i <= PDNN_RESULT_MEMORY_BYTES; i++)
+            *columns++ = pdnn_result_at(&rows->row, i);
+        *columns++ = pdnn_result_at(&rows->row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
+        *columns++ = pdnn_result_at(&rows->row, PDNN_RESULT_REASON);
+    }
+    rows->n_columns = (size_t)(columns - rows->columns);
 }
 
-/* The columns of results.csv that are known without running anything; in the arena. */
-static void choose_columns(struct list_rows *rows, struct pdnn_arena *arena) {
-    const struct pdnn_result *row = &rows->row;
-    size_t *columns = pdnn_arena_alloc(arena, rows->table.n_columns, sizeof *columns), count = 0;
-    for (size_t i = PDNN_RESULT_ID; i < pdnn_result_at(row, PDNN_RESULT_STATUS); i++)
-        columns[count++] = i;
-    for (enum pdnn_result_column i = PDNN_RESULT_PARAMS; i <= PDNN_RESULT_MEMORY_BYTES; i++)
-        columns[count++] = pdnn_result_at(row, i);
-    columns[count++] = pdnn_result_at(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE);
-    columns[count++] = pdnn_result_at(row, PDNN_RESULT_REASON);
-    rows->columns = columns;
-    rows->n_columns = count;
-}
-
-static void add_for_programs(struct list_rows *rows, const struct pdnn_expanded *item) {
-    struct pdnn_result *row = &rows->row;
-    char id[PDNN_ID_TEXT];
-    pdnn_result_add(row, pdnn_instance_format(&item->instance, id));
-    pdnn_result_set_instance(row, &item->instance);
-    if (item->has_totals)
-        pdnn_result_set_totals(row, &item->totals);
-    pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, intensity_of(&item->totals.cost));
-    const char *refusal = pdnn_instance_refusal(&item->instance);
-    pdnn_result_set_text(row, PDNN_RESULT_REASON,
-                         item->filtered || item->invalid ? item->reason
-                         : !item->has_totals             ? "its counts do not fit in 64 bits"
-                         : refusal                       ? refusal
-                                                         : "");
-}
-
-static enum pdnn_status list_for_programs(struct list *list, const struct pdnn_arguments *arguments,
-                                          struct pdnn_err *err) {
+static enum pdnn_status list_instances(struct list *list, const struct pdnn_arguments *arguments,
+                                       struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
-    struct list_rows rows = {.add = add_for_programs};
+    struct list_rows rows = {.for_people = pdnn_wants_text(arguments)};
     const struct pdnn_family_def **families;
     size_t n_families = pdnn_spec_families(&list->spec, &arena, &families);
     const struct pdnn_table_def def = pdnn_results_def(families, n_families, &arena);
     pdnn_table_init(&rows.table, &def);
     rows.row = pdnn_result_of(&rows.table, 0);
-    choose_columns(&rows, &arena);
-    enum pdnn_status status = print_rows(list, &rows, arguments, err);
+    rows.columns = pdnn_arena_alloc(&arena, def.count, sizeof *rows.columns);
+    choose_columns(&rows);
+    enum pdnn_status status = PDNN_OK;
+    if (rows.for_people)
+        status = find_varying(list, pdnn_terminal_width(STDOUT_FILENO), &rows.varying, err);
+    if (status == PDNN_OK)
+        status = print_rows(list, &rows, arguments, err);
     pdnn_table_finish(&rows.table);
+    pdnn_varying_finish(&rows.varying);
     pdnn_arena_finish(&arena);
     return status;
 }
@@ -281,7 +263,8 @@ static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
 static const struct pdnn_table_def totals_def = {"list --count", "what a sweep amounts to", totals_columns,
                                                  N_TOTALS_COLUMNS};
 
-static void print_totals_row(const struct totals *totals, const struct pdnn_arguments *arguments) {
+static enum pdnn_status print_totals_row(const struct totals *totals, const struct pdnn_arguments *arguments,
+                                         struct pdnn_err *err) {
     char buffer[U128_TEXT];
     struct pdnn_table table;
     pdnn_table_init(&table, &totals_def);
@@ -295,8 +278,9 @@ static void print_totals_row(const struct totals *totals, const struct pdnn_argu
         pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params.min);
         pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params.max);
     }
-    pdnn_table_print(&table, NULL, arguments);
+    enum pdnn_status status = pdnn_table_print(&table, arguments, err);
     pdnn_table_finish(&table);
+    return status;
 }
 
 static void print_totals(const struct totals *totals, const struct pdnn_shard_deal *deal) {
@@ -401,10 +385,9 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
     pdnn_estimate_destroy(estimate);
     if (status != PDNN_OK)
         return status;
-    if (pdnn_wants_text(arguments))
-        print_totals(&totals, &list->deal);
-    else
-        print_totals_row(&totals, arguments);
+    if (!pdnn_wants_text(arguments))
+        return print_totals_row(&totals, arguments, err);
+    print_totals(&totals, &list->deal);
     return PDNN_OK;
 }
 
@@ -433,8 +416,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK && only_count)
         status = list_totals(&list, arguments, err);
     else if (status == PDNN_OK)
-        status = pdnn_wants_text(arguments) ? list_for_people(&list, arguments, err)
-                                            : list_for_programs(&list, arguments, err);
+        status = list_instances(&list, arguments, err);
     if (status == PDNN_OK && list.too_wide)
         fprintf(stderr,
                 "paradnn: %zu of these instances need more than the %" PRId64 " threads there are %s\n",

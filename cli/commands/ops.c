@@ -29,7 +29,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -112,8 +112,10 @@ static void report_others(const struct pdnn_session *session, const struct pdnn_
                     pdnn_visible(shown, reasons[i]));
 }
 
-static void print_found(const struct pdnn_session *session, const struct pdnn_operators *operators,
-                        const struct pdnn_arguments *arguments, bool *some_failed) {
+static enum pdnn_status print_found(const struct pdnn_session *session,
+                                    const struct pdnn_operators *operators,
+                                    const struct pdnn_arguments *arguments, bool *some_failed,
+                                    struct pdnn_err *err) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct pdnn_table table;
     report_others(session, operators, counts);
@@ -128,8 +130,9 @@ static void print_found(const struct pdnn_session *session, const struct pdnn_op
         pdnn_table_set_count(&table, row, OPERAND_BYTES, operators->facts[i].bytes);
         pdnn_table_set_text(&table, row, OPERATOR, operators->keys.text[i]);
     }
-    pdnn_table_print(&table, NULL, arguments);
+    enum pdnn_status status = pdnn_table_print(&table, arguments, err);
     pdnn_table_finish(&table);
+    return status;
 }
 
 static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operators *operators,
@@ -162,50 +165,21 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
     if (status == PDNN_OK)
         status = list_found(&job, &operators, err);
     if (status == PDNN_OK)
-        print_found(&job.session, &operators, arguments, some_failed);
+        status = print_found(&job.session, &operators, arguments, some_failed, err);
     pdnn_operators_finish(&operators);
     pdnn_cli_job_finish(&job);
     return status;
 }
 
-enum { CONTEXT, HOST, STATUS, SAMPLES, MEDIAN, KEPT_OPERATOR, N_KEPT };
-static const struct pdnn_column_def kept_columns[N_KEPT] = {
-    [CONTEXT] = {.name = "context"},
-    [HOST] = {.name = "host", .align = PDNN_ALIGN_CUT},
-    [STATUS] = {.name = "status"},
-    [SAMPLES] = {.name = "samples", .kind = PDNN_KIND_COUNT},
-    [MEDIAN] = {.name = "median_us", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED, .decimals = 2},
-    [KEPT_OPERATOR] = {.name = "operator"},
-};
-static const struct pdnn_table_def kept_def = {"ops --library", "measured operators", kept_columns, N_KEPT};
-
-static void add_kept(const struct pdnn_table *library, size_t from, struct pdnn_table *table) {
-    const char *outcome = pdnn_table_text(library, from, PDNN_LIBRARY_STATUS);
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, CONTEXT, pdnn_table_text(library, from, PDNN_LIBRARY_CONTEXT));
-    pdnn_table_set_text(table, row, HOST, pdnn_table_text(library, from, PDNN_LIBRARY_HOST));
-    pdnn_table_set_text(table, row, STATUS, outcome);
-    pdnn_table_set_count(table, row, SAMPLES, pdnn_table_count(library, from, PDNN_LIBRARY_SAMPLES));
-    if (pdnn_outcome_find(outcome) == PDNN_OUTCOME_OK)
-        pdnn_table_set_number(table, row, MEDIAN,
-                              pdnn_table_number(library, from, PDNN_LIBRARY_TIME_NS_MEDIAN) * 1e-3);
-    pdnn_table_set_text(table, row, KEPT_OPERATOR, pdnn_table_text(library, from, PDNN_LIBRARY_OPERATOR));
-}
-
-/* The rows of a library: all of them for programs, what matters for people. */
 static enum pdnn_status run_library(const char *directory, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    struct pdnn_table library, kept;
-    bool there, for_people = pdnn_wants_text(arguments);
+    struct pdnn_table library;
+    bool there;
     enum pdnn_status status = pdnn_library_read(directory, &there, &library, err);
     if (status == PDNN_OK && !there)
         status = pdnn_fail(err, PDNN_INVALID, "%s has no operators.csv", directory);
-    pdnn_table_init(&kept, &kept_def);
-    for (size_t row = 0; row < library.n_rows && for_people; row++)
-        add_kept(&library, row, &kept);
     if (status == PDNN_OK)
-        pdnn_table_print(for_people ? &kept : &library, NULL, arguments);
-    pdnn_table_finish(&kept);
+        status = pdnn_table_print(&library, arguments, err);
     pdnn_table_finish(&library);
     return status;
 }
@@ -228,9 +202,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     pdnn_table_init(&table, &ops_def);
     for (const struct pdnn_op_def *const *op = pdnn_ops; *op; op++)
         add_row(&table, *op);
-    pdnn_table_print_prose(&table, arguments);
+    enum pdnn_status status = pdnn_table_print_prose(&table, arguments, err);
     pdnn_table_finish(&table);
-    return PDNN_OK;
+    return status;
 }
 
 const struct pdnn_command_def pdnn_command_ops = {

@@ -37,7 +37,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_ONLY,
     {"table", 0, "TABLE", tables, false,
      "print one whole table: models (the default of --format), ops, moves, limits or families"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -114,14 +114,15 @@ static void print_overview(const struct command *c) {
     pdnn_text_print(&out, false);
 }
 
-static void print(const struct command *c, const struct pdnn_arguments *arguments) {
+static enum pdnn_status print(const struct command *c, const struct pdnn_arguments *arguments,
+                              struct pdnn_err *err) {
     const struct pdnn_hardware_projection *made = &c->made;
     const struct pdnn_table *const of[] = {&made->models, &made->ops, &made->moves, &made->limits,
                                            &made->families};
-    if (!pdnn_argument(arguments, "table") && pdnn_wants_text(arguments))
-        print_overview(c);
-    else
-        pdnn_table_print(of[pdnn_argument_choice(arguments, "table", 0)], NULL, arguments);
+    if (pdnn_argument(arguments, "table") || !pdnn_wants_text(arguments))
+        return pdnn_table_print(of[pdnn_argument_choice(arguments, "table", 0)], arguments, err);
+    print_overview(c);
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -132,7 +133,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_project(&request, &c.made, err);
     if (status == PDNN_OK)
-        print(&c, arguments);
+        status = print(&c, arguments, err);
     if (status == PDNN_OK)
         fprintf(stderr, "%zu instance%s projected, %zu left out\n", c.made.models.n_rows,
                 c.made.models.n_rows == 1 ? "" : "s", c.selection.left_out + c.made.without_ops);

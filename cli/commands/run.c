@@ -43,7 +43,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_CEILINGS,
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -193,55 +193,29 @@ static void append_set(struct pdnn_table *results, const struct pdnn_visit_set *
                     set->prepared, set->kept, set->most);
 }
 
-static void add_row(const struct vary *vary, const struct pdnn_result *result, struct pdnn_table *table) {
-    static const enum pdnn_result_column numbers[] = {PDNN_RESULT_TIME_NS_MEDIAN, PDNN_RESULT_CI_LOW_NS,
-                                                      PDNN_RESULT_CI_HIGH_NS,     PDNN_RESULT_EXAMPLES_PER_S,
-                                                      PDNN_RESULT_GFLOPS,         PDNN_RESULT_PCT_OF_ROOF,
-                                                      PDNN_RESULT_PREPARE_NS};
-    const size_t varied = pdnn_table_find(result->table, pdnn_param_column(vary->def));
-    const bool is_ok = pdnn_result_outcome(result) == PDNN_OUTCOME_OK;
-    struct pdnn_str value = {0}, status = {0};
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_append(result->table, result->row, varied, &value);
-    pdnn_str_printf(&status, "%s%s%s", pdnn_result_text(result, PDNN_RESULT_STATUS), is_ok ? "" : ": ",
-                    pdnn_result_text(result, PDNN_RESULT_REASON));
-    pdnn_table_set_text(table, row, 0, pdnn_str_text(&value));
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pdnn_table_set_number(table, row, 1 + i, pdnn_result_number(result, numbers[i]));
-    pdnn_table_set_text(table, row, table->n_columns - 1, pdnn_str_text(&status));
-    pdnn_str_finish(&value);
-    pdnn_str_finish(&status);
-}
-
-#define TIME   .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_TIME
-#define NUMBER .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED
-
 static void append_table(const struct vary *vary, struct pdnn_table *results, struct pdnn_str *out) {
-    const struct pdnn_column_def columns[] = {
-        {vary->def->name, .align = PDNN_ALIGN_RIGHT},
-        {"time", TIME},
-        {"95 % from", TIME, .rank = 2},
-        {"to", TIME, .rank = 2},
-        {"examples/s", NUMBER, .decimals = 1, .rank = 3},
-        {"GFLOP/s", NUMBER, .decimals = 1},
-        {"% of roof", NUMBER, .above = PDNN_ABOVE_ROOF_PCT},
-        {"prepare", TIME, .rank = 1},
-        {"status", .align = PDNN_ALIGN_WRAP},
-    };
-    const struct pdnn_table_def def = {"vary", "one model at several values", columns,
-                                       sizeof columns / sizeof *columns};
-    struct pdnn_table table;
-    pdnn_table_init(&table, &def);
+    static const enum pdnn_result_column shown[] = {
+        PDNN_RESULT_TIME_NS_MEDIAN, PDNN_RESULT_CI_LOW_NS, PDNN_RESULT_CI_HIGH_NS,
+        PDNN_RESULT_EXAMPLES_PER_S, PDNN_RESULT_GFLOPS,    PDNN_RESULT_PCT_OF_ROOF,
+        PDNN_RESULT_PREPARE_NS,     PDNN_RESULT_STATUS,    PDNN_RESULT_REASON};
+    enum { SHOWN = sizeof shown / sizeof *shown };
+    bool all_ok = true;
     for (struct pdnn_result row = pdnn_result_of(results, 0); row.row < results->n_rows; row.row++)
-        add_row(vary, &row, &table);
-    pdnn_table_show(out, &table, NULL, NULL, 0);
-    pdnn_table_finish(&table);
+        all_ok = all_ok && pdnn_result_outcome(&row) == PDNN_OUTCOME_OK;
+    const struct pdnn_result first = pdnn_result_of(results, 0);
+    size_t columns[1 + SHOWN] = {pdnn_table_find(results, pdnn_param_column(vary->def))};
+    for (size_t i = 0; i < SHOWN; i++)
+        columns[1 + i] = pdnn_result_at(&first, shown[i]);
+    results->column[columns[0]].def.show = PDNN_SHOW_PLAIN;
+    results->column[columns[SHOWN]].def.show = all_ok ? PDNN_SHOW_NEVER : PDNN_SHOW_PLAIN;
+    pdnn_table_show(out, results, NULL, columns, 1 + SHOWN);
 }
 
 /* Prints what the values share and a table with one row per value, from those of results.csv. For programs:
  * the rows of results.csv, and what they share on stderr. */
-static void report_vary(const struct vary *vary, struct pdnn_table *results, const struct pdnn_visit_set *set,
-                        const struct pdnn_arguments *arguments) {
+static enum pdnn_status report_vary(const struct vary *vary, struct pdnn_table *results,
+                                    const struct pdnn_visit_set *set, const struct pdnn_arguments *arguments,
+                                    struct pdnn_err *err) {
     struct pdnn_str out = {0};
     const bool for_people = pdnn_wants_text(arguments);
     const struct pdnn_result first = pdnn_result_of(results, 0);
@@ -258,11 +232,11 @@ static void report_vary(const struct vary *vary, struct pdnn_table *results, con
         pdnn_str_append(&out, "\n", 1);
         append_table(vary, results, &out);
         pdnn_text_print(&out, false);
-        return;
+        return PDNN_OK;
     }
     fputs(pdnn_str_text(&out), stderr);
     pdnn_str_finish(&out);
-    pdnn_table_print(results, NULL, arguments);
+    return pdnn_table_print(results, arguments, err);
 }
 
 enum { ROUNDS_MAX = 10000 };
@@ -389,11 +363,11 @@ static enum pdnn_status report(const struct run *run, const struct pdnn_argument
         counts[pdnn_result_outcome(&row)]++;
     *some_failed = pdnn_session_has_failed(counts);
     if (status == PDNN_OK && run->varies)
-        report_vary(&run->vary, &reported.results, &run->set, arguments);
+        status = report_vary(&run->vary, &reported.results, &run->set, arguments, err);
     else if (status == PDNN_OK && reported.for_people)
         pdnn_text_print(&reported.text, false);
     else if (status == PDNN_OK)
-        pdnn_table_print(&reported.ops, NULL, arguments);
+        status = pdnn_table_print(&reported.ops, arguments, err);
     pdnn_str_finish(&reported.text);
     pdnn_table_finish(&reported.results);
     pdnn_table_finish(&reported.ops);

@@ -40,7 +40,7 @@ static const struct pdnn_option_def options[] = {
     {"memory", 0, "BYTES", NULL, false, "memory of a device, for the largest minibatch that fits"},
     PDNN_OPTION_ONLY,
     {"table", 0, "TABLE", tables, false, "devices (the default), or parts: where the step of a device goes"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -155,18 +155,18 @@ static void show_parts(struct command *c, struct pdnn_str *out) {
     pdnn_table_finish(&wide);
 }
 
-static void print(struct command *c, const struct pdnn_arguments *arguments) {
+static enum pdnn_status print(struct command *c, const struct pdnn_arguments *arguments,
+                              struct pdnn_err *err) {
     bool parts = pdnn_argument_choice(arguments, "table", 0);
     struct pdnn_str out = {0};
-    if (!pdnn_wants_text(arguments)) {
-        pdnn_table_print(parts ? &c->made.parts : &c->made.devices, NULL, arguments);
-        return;
-    }
+    if (!pdnn_wants_text(arguments))
+        return pdnn_table_print(parts ? &c->made.parts : &c->made.devices, arguments, err);
     if (parts)
         show_parts(c, &out);
     else
         show_devices(c, &out);
     pdnn_text_print(&out, false);
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -178,7 +178,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         status = pdnn_scale(&c.request, &c.made, err);
     if (status == PDNN_OK)
-        print(&c, arguments);
+        status = print(&c, arguments, err);
     size_t rows = c.made.devices.n_rows, left_out = c.selection.left_out + c.made.without_ops;
     if (status == PDNN_OK)
         fprintf(

@@ -56,7 +56,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     {"dry-run", 0, NULL, NULL, false, "choose and print, run and write nothing"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -122,15 +122,6 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *
     static const struct pdnn_column_def share = {"share_pct",      "% of epoch",    "%",
                                                  PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1};
     const size_t column = pdnn_table_add_column(kinds, &share);
-    const size_t two[] = {PDNN_SEQPOINT_SOURCE,
-                          PDNN_SEQPOINT_TARGET,
-                          PDNN_SEQPOINT_ITERATIONS,
-                          PDNN_SEQPOINT_WEIGHT,
-                          PDNN_SEQPOINT_FLOP,
-                          PDNN_SEQPOINT_TIME,
-                          column};
-    const size_t one[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_ITERATIONS, PDNN_SEQPOINT_WEIGHT,
-                          PDNN_SEQPOINT_FLOP,   PDNN_SEQPOINT_TIME,       column};
     struct pdnn_row_list rows = pdnn_rows_all(kinds);
     pdnn_rows_keep(&rows, kinds, is_seqpoint, NULL);
     for (size_t i = 0; i < rows.count; i++)
@@ -140,10 +131,9 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *
                                   run->projections.of[0].total_ns);
     size_t more = rows.count > LISTED ? rows.count - LISTED : 0;
     rows.count -= more;
-    if (run->made.epoch.columns > 1)
-        pdnn_table_show(out, kinds, &rows, two, sizeof two / sizeof *two);
-    else
-        pdnn_table_show(out, kinds, &rows, one, sizeof one / sizeof *one);
+    if (run->made.epoch.columns == 1)
+        kinds->column[PDNN_SEQPOINT_TARGET].def.show = PDNN_SHOW_NEVER;
+    pdnn_table_show(out, kinds, &rows, NULL, 0);
     if (more)
         pdnn_str_printf(out, "... and %zu more, in seqpoint.csv\n", more);
     pdnn_rows_finish(&rows);
@@ -243,7 +233,7 @@ static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, stru
                         arguments->operands[1]);
         if (pdnn_wants_text(arguments))
             pdnn_text_print(&title, false);
-        pdnn_table_print(&made, NULL, arguments);
+        status = pdnn_table_print(&made, arguments, err);
         pdnn_str_finish(&title);
         pdnn_table_finish(&made);
     }
@@ -252,8 +242,10 @@ static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, stru
     return status;
 }
 
-static void print(const struct pdnn_arguments *arguments, const struct pdnn_seqpoint_run *run) {
+static enum pdnn_status print(const struct pdnn_arguments *arguments, const struct pdnn_seqpoint_run *run,
+                              struct pdnn_err *err) {
     struct pdnn_table table;
+    enum pdnn_status status = PDNN_OK;
     if (pdnn_wants_text(arguments)) {
         struct pdnn_str out = {0};
         pdnn_seqpoint_run_table(run, &table);
@@ -261,9 +253,10 @@ static void print(const struct pdnn_arguments *arguments, const struct pdnn_seqp
         pdnn_text_print(&out, false);
     } else {
         pdnn_method_estimates_table(&run->projections, &table);
-        pdnn_table_print(&table, NULL, arguments);
+        status = pdnn_table_print(&table, arguments, err);
     }
     pdnn_table_finish(&table);
+    return status;
 }
 
 static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_run *run, bool *some_failed,
@@ -307,7 +300,7 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, bool *so
     if (status == PDNN_OK && wish.runs)
         status = measure(&job, &run, some_failed, err);
     if (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.projections.of[0].method))
-        print(arguments, &run);
+        status = print(arguments, &run, err);
     pdnn_seqpoint_run_finish(&run);
     pdnn_cli_job_finish(&job);
     return status;

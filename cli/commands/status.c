@@ -27,7 +27,7 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     {"watch", 0, NULL, NULL, false, "print again every five seconds until the sweep is complete"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -96,10 +96,12 @@ static const struct pdnn_table_def items_def = {"status", "how far a sweep has c
                                                 N_ITEM_COLUMNS};
 static const struct pdnn_table_def row_def = {"status", "how far a sweep has come", NULL, 0};
 
-/* As JSON the row, otherwise one line for each of its columns. */
-static void print(const struct pdnn_status_report *report, const struct pdnn_arguments *arguments) {
+/* As JSON and with --columns the row, otherwise one line for each of its columns. */
+static enum pdnn_status print(const struct pdnn_status_report *report, const struct pdnn_arguments *arguments,
+                              struct pdnn_err *err) {
     struct pdnn_table row, items;
-    bool as_items = pdnn_wants_text(arguments) || pdnn_wants_csv(arguments);
+    bool as_items =
+        !pdnn_argument(arguments, "columns") && (pdnn_wants_text(arguments) || pdnn_wants_csv(arguments));
     pdnn_table_init(&row, &row_def);
     pdnn_table_init(&items, &items_def);
     pdnn_table_add_row(&row);
@@ -114,9 +116,10 @@ static void print(const struct pdnn_status_report *report, const struct pdnn_arg
         pdnn_table_set_text(&items, item, VALUE, pdnn_str_text(&value));
         pdnn_str_finish(&value);
     }
-    pdnn_table_print(as_items ? &items : &row, NULL, arguments);
+    enum pdnn_status status = pdnn_table_print(as_items ? &items : &row, arguments, err);
     pdnn_table_finish(&row);
     pdnn_table_finish(&items);
+    return status;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
@@ -128,7 +131,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         enum pdnn_status status = pdnn_status_read(arguments->operands[0], &report, err);
         if (status != PDNN_OK)
             return status;
-        print(&report, arguments);
+        status = print(&report, arguments, err);
         *some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
         pdnn_status_finish(&report);
         if (!watches || !*some_failed)

@@ -54,7 +54,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     {"dry-run", 0, NULL, NULL, false, "print the scripts and the commands, and write and submit nothing"},
-    PDNN_OPTION_TABLE,
+    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -201,7 +201,8 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 };
 static const struct pdnn_table_def def = {"submit", "jobs that were submitted", columns, N_COLUMNS};
 
-static void print_jobs(const struct pdnn_submission *submission, const struct pdnn_arguments *arguments) {
+static enum pdnn_status print_jobs(const struct pdnn_submission *submission,
+                                   const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table;
     pdnn_table_init(&table, &def);
     for (size_t i = 0; i < submission->n_jobs; i++) {
@@ -213,8 +214,9 @@ static void print_jobs(const struct pdnn_submission *submission, const struct pd
         pdnn_table_set_text(&table, row, WHAT,
                             submitted->tasks ? "workers" : "merge, when all of them have ended");
     }
-    pdnn_table_print(&table, NULL, arguments);
+    enum pdnn_status status = pdnn_table_print(&table, arguments, err);
     pdnn_table_finish(&table);
+    return status;
 }
 
 static enum pdnn_status submit(const struct pdnn_arguments *arguments,
@@ -222,7 +224,7 @@ static enum pdnn_status submit(const struct pdnn_arguments *arguments,
     struct pdnn_submission submission;
     enum pdnn_status status = pdnn_submit(request, &submission, err);
     if (!request->dry && submission.n_jobs)
-        print_jobs(&submission, arguments);
+        status = print_jobs(&submission, arguments, err);
     if (status == PDNN_OK)
         pdnn_text_print(&submission.text, true);
     if (status == PDNN_OK && !request->dry)

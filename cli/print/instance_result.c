@@ -14,25 +14,6 @@
 
 enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };
 
-#define NUMBER .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED
-
-enum { LAYER, OP, PASS, EXECUTIONS, NUMBERS, BOUND = NUMBERS + 5, IMPLEMENTATION, SHAPE, COLUMNS };
-static const struct pdnn_column_def columns[COLUMNS] = {
-    {"layer", .align = PDNN_ALIGN_CUT},
-    {"op", .align = PDNN_ALIGN_CUT},
-    {.name = "pass"},
-    {"count", .kind = PDNN_KIND_COUNT, .rank = 5},
-    {"time", .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_TIME},
-    {"% of step", NUMBER, .decimals = 1},
-    {"GFLOP/s", NUMBER, .decimals = 1, .rank = 2},
-    {"GB/s", NUMBER, .decimals = 1, .rank = 4},
-    {"% of roof", NUMBER, .above = PDNN_ABOVE_ROOF_PCT},
-    {.name = "bound by", .rank = 1},
-    {"implementation", .align = PDNN_ALIGN_CUT, .rank = 3},
-    {"shape", .align = PDNN_ALIGN_CUT, .rank = 6},
-};
-static const struct pdnn_table_def ops_def = {"ops", "where the time of a step goes", columns, COLUMNS};
-
 /* "bwd-data" for "backward-data". */
 static const char *format_pass(char text[PASS_TEXT], const struct pdnn_op_record *op) {
     bool is_backward = strncmp(op->pass, "backward", 8) == 0;
@@ -52,23 +33,14 @@ static bool is_above_roof(double pct_of_roof) {
     return pct_of_roof > PDNN_ABOVE_ROOF_PCT;
 }
 
-/* Shares are those of the step, as everywhere above the table; ops.csv has those of the ops' sum. */
-static void add_op(struct pdnn_table *table, const struct pdnn_op_record *op, double step_ns) {
-    const double numbers[] = {op->time_ns_median, op->time_ns_median / step_ns * 100, op->place.gflops,
-                              op->place.bw_gbs, op->place.pct_of_roof};
-    const bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
+/* As people see it. Shares are those of the step, as everywhere above the table; ops.csv has those of the
+ * ops' sum. */
+static void adapt_op(struct pdnn_table *ops, size_t row, const struct pdnn_op_record *op, double step_ns) {
     char pass[PASS_TEXT];
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, LAYER, op->layer);
-    pdnn_table_set_text(table, row, OP, op->op);
-    pdnn_table_set_text(table, row, PASS, format_pass(pass, op));
-    pdnn_table_set_count(table, row, EXECUTIONS, op->count);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pdnn_table_set_number(table, row, NUMBERS + i, numbers[i]);
-    pdnn_table_set_text(table, row, BOUND,
-                        by_memory ? op->place.roof_level : pdnn_bound_name(op->place.bound));
-    pdnn_table_set_text(table, row, IMPLEMENTATION, op->implementation);
-    pdnn_table_set_text(table, row, SHAPE, op->shape);
+    pdnn_table_set_text(ops, row, PDNN_OPS_OP_PASS, format_pass(pass, op));
+    pdnn_table_set_number(ops, row, PDNN_OPS_SHARE_PCT, op->time_ns_median / step_ns * 100);
+    if (op->place.bound == PDNN_BOUND_MEMORY)
+        pdnn_table_set_text(ops, row, PDNN_OPS_BOUND, op->place.roof_level);
 }
 
 /* A line of the head, filled to the terminal; may hold text from outside. Frees the text. */
@@ -234,20 +206,27 @@ void pdnn_report_id(struct pdnn_str *out, const char *id) {
     pdnn_line_append(out, &line, 2, SIZE_MAX);
 }
 
-static void append_ops(struct pdnn_str *out, const struct pdnn_op_rows *rows) {
-    struct pdnn_table table;
+static void append_ops(struct pdnn_str *out, const struct pdnn_op_rows *rows, struct pdnn_table *ops,
+                       size_t first_op) {
+    static const size_t shown[] = {
+        PDNN_OPS_LAYER,          PDNN_OPS_OP,        PDNN_OPS_OP_PASS,        PDNN_OPS_EXECUTIONS,
+        PDNN_OPS_TIME_NS_MEDIAN, PDNN_OPS_SHARE_PCT, PDNN_OPS_GFLOPS,         PDNN_OPS_BW_GBS,
+        PDNN_OPS_PCT_OF_ROOF,    PDNN_OPS_BOUND,     PDNN_OPS_IMPLEMENTATION, PDNN_OPS_OP_SHAPE};
+    struct pdnn_row_list list = {0};
     append_shares(out, rows);
     append_above(out, rows->op, rows->count, rows->step_ns);
     pdnn_str_append(out, "\n", 1);
-    pdnn_table_init(&table, &ops_def);
-    for (size_t i = 0; i < rows->count; i++)
-        add_op(&table, &rows->op[i], rows->step_ns);
-    pdnn_table_show(out, &table, NULL, NULL, 0);
-    pdnn_table_finish(&table);
+    for (size_t i = 0; i < rows->count; i++) {
+        adapt_op(ops, first_op + i, &rows->op[i], rows->step_ns);
+        pdnn_rows_add(&list, first_op + i);
+    }
+    ops->column[PDNN_OPS_SHARE_PCT].def.title = "% of step";
+    pdnn_table_show(out, ops, &list, shown, sizeof shown / sizeof *shown);
+    pdnn_rows_finish(&list);
     pdnn_str_append(out, "\n", 1);
 }
 
-void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, const struct pdnn_table *ops,
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, struct pdnn_table *ops,
                           size_t first_op) {
     struct pdnn_str text = {0};
     pdnn_report_id(out, pdnn_result_text(row, PDNN_RESULT_ID));
@@ -277,6 +256,7 @@ void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, c
     for (size_t i = 0; i < count; i++)
         op[i] = pdnn_ops_row(ops, first_op + i);
     append_ops(out,
-               &(struct pdnn_op_rows){op, count, pdnn_result_number(row, PDNN_RESULT_TIME_NS_MEDIAN), ""});
+               &(struct pdnn_op_rows){op, count, pdnn_result_number(row, PDNN_RESULT_TIME_NS_MEDIAN), ""},
+               ops, first_op);
     free(op);
 }

@@ -10,7 +10,7 @@
 
 /* Appends the report, with its table fitted to the terminal on stdout. Of ops, a table of ops.csv, those from
  * first_op on are the instance's. */
-void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, const struct pdnn_table *ops,
+void pdnn_report_instance(struct pdnn_str *out, const struct pdnn_result *row, struct pdnn_table *ops,
                           size_t first_op);
 
 /* Appends the op that loses most time to its roof: "conv2d forward of block1..block3 would save 4.2 % of the

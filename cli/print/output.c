@@ -24,20 +24,24 @@ bool pdnn_wants_csv(const struct pdnn_arguments *arguments) {
 }
 
 bool pdnn_wants_text(const struct pdnn_arguments *arguments) {
-    return format_of(arguments) == PDNN_FORMAT_TEXT;
+    return format_of(arguments) == PDNN_FORMAT_TEXT && !pdnn_argument(arguments, "columns");
 }
 
 struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *arguments) {
     return (struct pdnn_table_writer){.format = format_of(arguments),
-                                      .width = pdnn_terminal_width(STDOUT_FILENO)};
+                                      .width = pdnn_terminal_width(STDOUT_FILENO),
+                                      .choice = pdnn_argument(arguments, "columns")};
 }
 
-void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
-                           const struct pdnn_row_list *rows) {
+enum pdnn_status pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                                       const struct pdnn_row_list *rows, struct pdnn_err *err) {
     struct pdnn_str out = {0};
+    if (!printer->is_started && pdnn_table_choose(printer, table, err) != PDNN_OK)
+        return err->status;
     printer->out = &out;
     pdnn_table_write(printer, table, rows);
     pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
+    return PDNN_OK;
 }
 
 void pdnn_table_print_end(struct pdnn_table_writer *printer) {
@@ -47,24 +51,26 @@ void pdnn_table_print_end(struct pdnn_table_writer *printer) {
     pdnn_text_print(&out, printer->format != PDNN_FORMAT_TEXT);
 }
 
-static void print(struct pdnn_table_writer *printer, const struct pdnn_table *table,
-                  const struct pdnn_row_list *rows) {
-    pdnn_table_print_rows(printer, table, rows);
+static enum pdnn_status print(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                              struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_table_print_rows(printer, table, NULL, err);
     pdnn_table_print_end(printer);
+    return status;
 }
 
-void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
-                      const struct pdnn_arguments *arguments) {
+enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_arguments *arguments,
+                                  struct pdnn_err *err) {
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);
-    print(&printer, table, rows);
+    return print(&printer, table, err);
 }
 
-void pdnn_table_print_prose(const struct pdnn_table *table, const struct pdnn_arguments *arguments) {
+enum pdnn_status pdnn_table_print_prose(const struct pdnn_table *table,
+                                        const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);
     struct stat file;
     if (!printer.width && fstat(STDOUT_FILENO, &file) == 0 && S_ISFIFO(file.st_mode))
         printer.width = pdnn_terminal_width(STDERR_FILENO);
-    print(&printer, table, NULL);
+    return print(&printer, table, err);
 }
 
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,

@@ -13,28 +13,31 @@ struct pdnn_spec;
 /* True if --format csv was given. */
 bool pdnn_wants_csv(const struct pdnn_arguments *arguments);
 
-/* True if the output is for people, in columns. */
+/* True if the output is for people, as the command lays it out. With --columns it is the table that programs
+ * get, whatever its format. */
 bool pdnn_wants_text(const struct pdnn_arguments *arguments);
 
 /* Says on stderr which file a spec's name stood for, if that came with the program, and which of its keys has
  * another name by now. */
 void pdnn_tell_spec(const struct pdnn_spec *spec);
 
-/* Prints the table to stdout, or these of its rows (NULL: all), as --format says (PDNN_OPTION_TABLE). */
-void pdnn_table_print(const struct pdnn_table *table, const struct pdnn_row_list *rows,
-                      const struct pdnn_arguments *arguments);
+/* Prints the table to stdout as --format and --columns say (PDNN_OPTIONS_TABLE). PDNN_INVALID if it has no
+ * such column; nothing was printed then. */
+enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_arguments *arguments,
+                                  struct pdnn_err *err);
 
 /* The same of a table that is for reading: as text it also fits the screen that a pager shows it on. */
-void pdnn_table_print_prose(const struct pdnn_table *table, const struct pdnn_arguments *arguments);
+enum pdnn_status pdnn_table_print_prose(const struct pdnn_table *table,
+                                        const struct pdnn_arguments *arguments, struct pdnn_err *err);
 
 /* Appends the table as people see it on stdout, or these of its rows and columns (NULL: all). */
 void pdnn_table_show(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
                      const size_t *columns, size_t n_columns);
 
-/* The same chunk by chunk. */
+/* The same chunk by chunk; of the rows, these (NULL: all). */
 struct pdnn_table_writer pdnn_table_printer(const struct pdnn_arguments *arguments);
-void pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
-                           const struct pdnn_row_list *rows);
+enum pdnn_status pdnn_table_print_rows(struct pdnn_table_writer *printer, const struct pdnn_table *table,
+                                       const struct pdnn_row_list *rows, struct pdnn_err *err);
 void pdnn_table_print_end(struct pdnn_table_writer *printer);
 
 /* Appends a line for people, which may hold text from outside, filled to the terminal or, where there is

@@ -52,10 +52,6 @@
 
 enum { PDNN_ROOF_LEVELS = 8, PDNN_ROOF_RUNGS = 40 };
 
-/* Above this, pct_of_roof sets the flag above_roof. More than 100, because roofs and rows repeat only within
- * a few per cent. */
-#define PDNN_ABOVE_ROOF_PCT 105.0
-
 enum pdnn_traffic_rate {
     PDNN_TRAFFIC_READ,  /* reads alone */
     PDNN_TRAFFIC_MIXED, /* reads and writes */

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define HIDDEN .show = PDNN_SHOW_NEVER
 #define COUNT  .kind = PDNN_KIND_COUNT
 #define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
 

@@ -10,6 +10,10 @@
 /* A count that is not available. */
 #define PDNN_ABSENT UINT64_MAX
 
+/* Above this, pct_of_roof sets the flag above_roof. More than 100, because roofs and rows repeat only within
+ * a few per cent. */
+#define PDNN_ABOVE_ROOF_PCT 105.0
+
 /* What limits a row: see results/rows/roofline.h. */
 enum pdnn_bound {
     PDNN_BOUND_UNKNOWN,

@@ -4,7 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-#define OPTIONAL .is_optional = true
+/* People see the columns that are not OPTIONAL: the set `brief`. */
+#define OPTIONAL .is_optional = true, .show = PDNN_SHOW_NEVER
+#define BRIEF    .is_optional = true
 #define COUNT    .kind = PDNN_KIND_COUNT
 #define NUMBER   .kind = PDNN_KIND_NUMBER
 
@@ -41,7 +43,9 @@ static size_t find(const struct pdnn_column_def *columns, size_t count, const ch
 static size_t add_hypers(struct pdnn_column_def *columns, size_t count,
                          const struct pdnn_family_def *family) {
     for (size_t i = 0; i < family->n_params; i++) {
-        const struct pdnn_column_def column = pdnn_column_of_param(&family->params[i]);
+        struct pdnn_column_def column = pdnn_column_of_param(&family->params[i]);
+        if ((int)i != family->minibatch_param)
+            column.show = PDNN_SHOW_NEVER;
         size_t at = find(columns, count, column.name);
         if (at == count)
             columns[count++] = column;
@@ -60,8 +64,11 @@ struct pdnn_table_def pdnn_results_def(const struct pdnn_family_def *const *fami
     memcpy(columns, fixed, n_head * sizeof *columns);
     for (size_t i = 0; i < n_families; i++)
         count = add_hypers(columns, count, families[i]);
-    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
-        columns[count++] = pdnn_column_of_param(&pdnn_settings[i]);
+    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++, count++) {
+        columns[count] = pdnn_column_of_param(&pdnn_settings[i]);
+        if (i != PDNN_SETTING_MODE && i != PDNN_SETTING_DTYPE && i != PDNN_SETTING_THREADS)
+            columns[count].show = PDNN_SHOW_NEVER;
+    }
     /* `all` where nothing is left out; other words are replaced by numbers. */
     columns[count - PDNN_SETTING_COUNT + PDNN_SETTING_LAYERS_RUN].kind = PDNN_KIND_TEXT;
     memcpy(columns + count, fixed + n_head, (PDNN_RESULT_COLUMNS - n_head) * sizeof *columns);

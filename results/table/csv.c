@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static void start_field(struct pdnn_csv_writer *writer) {
+void pdnn_csv_put_empty(struct pdnn_csv_writer *writer) {
     if (writer->started)
         pdnn_str_append(writer->out, ",", 1);
     writer->started = true;
@@ -21,16 +21,12 @@ static void put_quoted(struct pdnn_str *out, const char *text) {
 }
 
 void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text) {
-    start_field(writer);
+    pdnn_csv_put_empty(writer);
     if (!text[strcspn(text, ",\"\r\n")]) {
         pdnn_str_append(writer->out, text, strlen(text));
         return;
     }
     put_quoted(writer->out, text);
-}
-
-void pdnn_csv_put_empty(struct pdnn_csv_writer *writer) {
-    start_field(writer);
 }
 
 void pdnn_csv_end_row(struct pdnn_csv_writer *writer) {

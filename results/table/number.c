@@ -74,52 +74,38 @@ static void append_decimal(struct pdnn_str *out, const struct decimal *d) {
 
 /* 5^27 is the last below 2^63: the product of it and the 53 bits of a number is exact. */
 enum { FAST_DIGITS = 15, POWERS = 28 };
-static const uint64_t powers_of_5[POWERS] = {
-    1,
-    5,
-    25,
-    125,
-    625,
-    3125,
-    15625,
-    78125,
-    390625,
-    1953125,
-    9765625,
-    48828125,
-    244140625,
-    1220703125,
-    6103515625,
-    30517578125,
-    152587890625,
-    762939453125,
-    3814697265625,
-    19073486328125,
-    95367431640625,
-    476837158203125,
-    2384185791015625,
-    11920928955078125,
-    59604644775390625,
-    298023223876953125,
-    1490116119384765625,
-    7450580596923828125,
-};
-static const uint64_t powers_of_10[FAST_DIGITS + 1] = {1,
-                                                       10,
-                                                       100,
-                                                       1000,
-                                                       10000,
-                                                       100000,
-                                                       1000000,
-                                                       10000000,
-                                                       100000000,
-                                                       1000000000,
-                                                       10000000000,
-                                                       100000000000,
-                                                       1000000000000,
-                                                       10000000000000,
-                                                       100000000000000,
-                                                       1000000000000000};
+static const uint64_t powers_of_5[POWERS] = {1,
+                                             5,
+                                             25,
+                                             125,
+                                             625,
+                                             3125,
+                                             15625,
+                                             78125,
+                                             390625,
+                                             1953125,
+                                             9765625,
+                                             48828125,
+                                             244140625,
+                                             1220703125,
+                                             6103515625,
+                                             30517578125,
+                                             152587890625,
+                                             762939453125,
+                                             3814697265625,
+                                             19073486328125,
+                                             95367431640625,
+                                             476837158203125,
+                                             2384185791015625,
+                                             11920928955078125,
+                                             59604644775390625,
+                                             298023223876953125,
+                                             1490116119384765625,
+                                             7450580596923828125};
+
+static uint64_t power_of_10(int exponent) {
+    return powers_of_5[exponent] << exponent;
+}
 
 /* mantissa * 2^exponent * 10^power, rounded to a whole number, halves to the even one; exact. The result is
  * below 2^63 and the exponent so low that the point is within the product. */
@@ -136,7 +122,7 @@ static bool decimal_fast(double magnitude, int digits, struct decimal *d) {
     uint64_t bits;
     memcpy(&bits, &magnitude, sizeof bits);
     int biased = (int)(bits >> 52);
-    if (digits > FAST_DIGITS || !biased || !(magnitude < (double)powers_of_10[digits]))
+    if (digits > FAST_DIGITS || !biased || !(magnitude < (double)power_of_10(digits)))
         return false;
     uint64_t mantissa = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
     /* log10(2) = 0.30103 as a fraction; the estimate is right or one too small. */
@@ -145,7 +131,7 @@ static bool decimal_fast(double magnitude, int digits, struct decimal *d) {
     if (power >= POWERS)
         return false;
     uint64_t whole = scale(mantissa, exponent, power);
-    if (whole >= powers_of_10[digits]) {
+    if (whole >= power_of_10(digits)) {
         /* Either the estimate was too small, or rounding gave another digit, which is a 0 then. */
         if (!power)
             return false;
@@ -177,7 +163,7 @@ void pdnn_number_format(struct pdnn_str *out, double value, int digits) {
     bool exact = digits >= PDNN_DIGITS_EXACT;
     if (magnitude < whole_below &&
         (exact ? magnitude == floor(magnitude)
-               : digits <= FAST_DIGITS && magnitude >= (double)powers_of_10[digits])) {
+               : digits <= FAST_DIGITS && magnitude >= (double)power_of_10(digits))) {
         pdnn_str_append_u64(out, (uint64_t)round(magnitude));
         return;
     }

@@ -129,32 +129,6 @@ void pdnn_groups_finish(struct pdnn_groups *groups) {
     *groups = (struct pdnn_groups){0};
 }
 
-struct pdnn_row_index pdnn_row_index_make(const struct pdnn_table *table, const size_t *keys, size_t n_keys) {
-    struct pdnn_row_index index = {0};
-    struct pdnn_str key = {0};
-    for (size_t row = 0; row < table->n_rows; row++) {
-        append_key(&key, table, row, keys, n_keys);
-        if (pdnn_texts_add(&index.keys, pdnn_str_text(&key)) == index.rows.count)
-            pdnn_rows_add(&index.rows, row);
-    }
-    pdnn_str_finish(&key);
-    return index;
-}
-
-void pdnn_row_index_finish(struct pdnn_row_index *index) {
-    pdnn_texts_finish(&index->keys);
-    pdnn_rows_finish(&index->rows);
-}
-
-size_t pdnn_row_index_find(const struct pdnn_row_index *index, const struct pdnn_table *table, size_t row,
-                           const size_t *keys, size_t n_keys) {
-    struct pdnn_str key = {0};
-    append_key(&key, table, row, keys, n_keys);
-    size_t number = pdnn_texts_find(&index->keys, pdnn_str_text(&key));
-    pdnn_str_finish(&key);
-    return number == SIZE_MAX ? SIZE_MAX : index->rows.at[number];
-}
-
 static void copy_cell(struct pdnn_table *to, size_t to_row, size_t to_column, const struct pdnn_table *from,
                       size_t row, size_t column) {
     const struct pdnn_cells *cells = &from->column[column];

@@ -44,19 +44,6 @@ struct pdnn_groups pdnn_groups_make(const struct pdnn_table *table, const struct
                                     const size_t *keys, size_t n_keys);
 void pdnn_groups_finish(struct pdnn_groups *groups);
 
-/* From keys to rows, to join tables by. */
-struct pdnn_row_index {
-    struct pdnn_texts keys;
-    struct pdnn_row_list rows; /* by number of the key: the first row that has it */
-};
-
-struct pdnn_row_index pdnn_row_index_make(const struct pdnn_table *table, const size_t *keys, size_t n_keys);
-void pdnn_row_index_finish(struct pdnn_row_index *index);
-
-/* The first row with the same keys as that row of another table, whose columns they are; or SIZE_MAX. */
-size_t pdnn_row_index_find(const struct pdnn_row_index *index, const struct pdnn_table *table, size_t row,
-                           const size_t *keys, size_t n_keys);
-
 /* From long to wide: the key columns, one row for each of their combinations, and a column for each text in
  * column `across`, in the order of its first rows, with the cell of column `value`. Where several rows have a
  * value for one cell, the first is taken. What is empty in `across`, is called as a key is, or is one too

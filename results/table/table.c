@@ -262,7 +262,7 @@ static void append_interval(const struct pdnn_table *table, size_t row, size_t c
 }
 
 static const char *si_unit(const char *unit) {
-    return !unit ? "" : strcmp(unit, "bytes") == 0 ? "B" : unit;
+    return !unit || strcmp(unit, "elements") == 0 ? "" : strcmp(unit, "bytes") == 0 ? "B" : unit;
 }
 
 static void append_plain(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {

@@ -5,6 +5,7 @@
 #include "results/table/escape.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,8 +93,8 @@ static void json_line(struct pdnn_table_writer *writer, const struct pdnn_table 
     put(writer, "\n");
 }
 
-static bool is_shown(const struct pdnn_table *table, size_t column) {
-    return table->column[column].def.show != PDNN_SHOW_NEVER;
+static bool is_shown(const struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t column) {
+    return writer->chosen || table->column[column].def.show != PDNN_SHOW_NEVER;
 }
 
 static void html_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
@@ -106,7 +107,7 @@ static void html_start(struct pdnn_table_writer *writer, const struct pdnn_table
     put(writer, "<thead><tr>");
     for (size_t i = 0; i < column_count(writer, table); i++) {
         const struct pdnn_column_def *def = &table->column[column_at(writer, i)].def;
-        if (!is_shown(table, column_at(writer, i)))
+        if (!is_shown(writer, table, column_at(writer, i)))
             continue;
         put(writer, def->kind == PDNN_KIND_TEXT ? "<th scope=\"col\"" : "<th scope=\"col\" class=\"number\"");
         if (def->help) {
@@ -126,7 +127,7 @@ static void html_row(struct pdnn_table_writer *writer, const struct pdnn_table *
     put(writer, "<tr>");
     for (size_t i = 0; i < column_count(writer, table); i++) {
         size_t column = column_at(writer, i);
-        if (!is_shown(table, column))
+        if (!is_shown(writer, table, column))
             continue;
         pdnn_str_clear(&cell);
         pdnn_table_append_shown(table, row, column, &cell);
@@ -147,7 +148,7 @@ static void text_start(struct pdnn_table_writer *writer, const struct pdnn_table
     writer->sheet_columns = pdnn_alloc(column_count(writer, table), sizeof *writer->sheet_columns);
     for (size_t i = 0; i < column_count(writer, table); i++) {
         const struct pdnn_column_def *def = &table->column[column_at(writer, i)].def;
-        if (def->show == PDNN_SHOW_NEVER)
+        if (!is_shown(writer, table, column_at(writer, i)))
             continue;
         enum pdnn_align align = def->kind == PDNN_KIND_TEXT ? def->align : PDNN_ALIGN_RIGHT;
         writer->sheet_columns[count++] =
@@ -159,7 +160,7 @@ static void text_start(struct pdnn_table_writer *writer, const struct pdnn_table
 static void text_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
     struct pdnn_str cell = {0};
     for (size_t i = 0; i < column_count(writer, table); i++) {
-        if (!is_shown(table, column_at(writer, i)))
+        if (!is_shown(writer, table, column_at(writer, i)))
             continue;
         pdnn_str_clear(&cell);
         pdnn_table_append_shown(table, row, column_at(writer, i), &cell);
@@ -209,6 +210,52 @@ void pdnn_table_write(struct pdnn_table_writer *writer, const struct pdnn_table 
         text_flush(writer);
 }
 
+static void choose(struct pdnn_table_writer *writer, size_t *count, size_t column) {
+    size_t i = 0;
+    while (i < *count && writer->chosen[i] != column)
+        i++;
+    writer->chosen[i] = column;
+    *count += i == *count;
+}
+
+enum pdnn_status pdnn_table_choose(struct pdnn_table_writer *writer, const struct pdnn_table *table,
+                                   struct pdnn_err *err) {
+    enum { BRIEF, ALL, WORDS };
+    const char *text = writer->choice;
+    if (!text)
+        return PDNN_OK;
+    size_t n_all = column_count(writer, table), count = 0;
+    const char **names = pdnn_alloc(n_all + WORDS, sizeof *names);
+    writer->chosen = pdnn_alloc(n_all + 1, sizeof *writer->chosen);
+    names[BRIEF] = "brief";
+    names[ALL] = "all";
+    for (size_t i = 0; i < n_all; i++)
+        names[WORDS + i] = table->column[column_at(writer, i)].def.name;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t length; status == PDNN_OK && *text; text += length + (text[length] == ',')) {
+        char name[PDNN_SUGGESTION_TEXT], suggestion[PDNN_SUGGESTION_TEXT];
+        length = strcspn(text, ",");
+        snprintf(name, sizeof name, "%.*s", (int)length, text);
+        size_t at = 0;
+        while (at < n_all + WORDS && strcmp(names[at], name) != 0)
+            at++;
+        if (at == n_all + WORDS) {
+            pdnn_suggest(suggestion, name, names, n_all + WORDS);
+            status = pdnn_fail(err, PDNN_INVALID, "--columns: %s has no column '%.64s'%s", table->name, name,
+                               suggestion);
+        }
+        for (size_t i = 0; i < n_all; i++)
+            if (at == WORDS + i || at == ALL ||
+                (at == BRIEF && table->column[column_at(writer, i)].def.show != PDNN_SHOW_NEVER))
+                choose(writer, &count, column_at(writer, i));
+    }
+    free(names);
+    writer->choice = NULL;
+    writer->columns = writer->chosen;
+    writer->n_columns = count;
+    return status;
+}
+
 bool pdnn_table_fits(const struct pdnn_table_writer *writer, const struct pdnn_table *table) {
     struct pdnn_table_writer probe = {.columns = writer->columns, .n_columns = writer->n_columns};
     text_start(&probe, table);
@@ -229,9 +276,11 @@ void pdnn_table_write_end(struct pdnn_table_writer *writer) {
         pdnn_sheet_finish(&writer->sheet);
     free(writer->sheet_columns);
     free(writer->layout);
+    free(writer->chosen);
     pdnn_str_finish(&writer->note);
     writer->sheet_columns = NULL;
     writer->layout = NULL;
+    writer->chosen = NULL;
 }
 
 void pdnn_table_csv(struct pdnn_str *out, const struct pdnn_table *table) {

@@ -21,6 +21,8 @@ struct pdnn_table_writer {
     size_t width;          /* TEXT: of the terminal; 0: as wide as needed */
     const size_t *columns; /* which, in this order; NULL: all */
     size_t n_columns;
+    const char *choice;  /* for pdnn_table_choose: names joined by commas, `brief`, `all`; NULL: none */
+    size_t *chosen;      /* the writer's own */
     const char *caption; /* HTML; NULL: none */
     bool is_noteless;    /* TEXT: columns without room are not named below */
     /* The writer's own. */
@@ -31,6 +33,12 @@ struct pdnn_table_writer {
     struct pdnn_sheet_layout *layout; /* of the chunk before */
     struct pdnn_str note;
 };
+
+/* Of the writer's columns keeps those of its choice, once, in that order: `brief` are those that people
+ * see, and those that they do not see are shown if they are named. To be called before anything is written.
+ * PDNN_INVALID names the nearest column. */
+enum pdnn_status pdnn_table_choose(struct pdnn_table_writer *writer, const struct pdnn_table *table,
+                                   struct pdnn_err *err);
 
 /* Appends the table's rows, or these of them (NULL: all), with the header before the first. Tables of one
  * writer have the same columns. */

@@ -502,11 +502,11 @@ void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
                                       of_moves[] = {{PDNN_PROJECTED_MOVE_SHARE, true},
                                                     {PDNN_PROJECTED_MOVE_OP, false},
                                                     {PDNN_PROJECTED_MOVE_PASS, false}};
-    static const size_t by_op_id[] = {PDNN_PROJECTED_OP_ID}, by_id[] = {PDNN_PROJECTED_ID};
+    static const size_t by_op_id[] = {PDNN_PROJECTED_OP_ID};
     const struct pdnn_table *models_of = &projection->models;
     struct pdnn_groups instances = pdnn_groups_make(&projection->ops, NULL, by_op_id, 1);
-    struct pdnn_row_index index = pdnn_row_index_make(models_of, by_id, 1);
     struct sums s = {.of = projection};
+    size_t model = 0;
     s.step_ns = pdnn_alloc(projection->ops.n_rows, sizeof *s.step_ns);
     put_families(projection);
     for (size_t f = 0; f < projection->families.n_rows; f++) {
@@ -514,7 +514,9 @@ void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
         s.family = pdnn_table_text(&projection->families, f, PDNN_PROJECTED_FAMILY_FAMILY);
         for (size_t i = 0; i < instances.count; i++) {
             const struct pdnn_row_list *of = &instances.group[i];
-            size_t model = pdnn_row_index_find(&index, &projection->ops, of->at[0], by_op_id, 1);
+            const char *id = pdnn_table_text(&projection->ops, of->at[0], PDNN_PROJECTED_OP_ID);
+            while (strcmp(pdnn_table_text(models_of, model, PDNN_PROJECTED_ID), id) != 0)
+                model = (model + 1) % models_of->n_rows; /* the next one, where all have ops */
             if (strcmp(pdnn_table_text(models_of, model, PDNN_PROJECTED_FAMILY), s.family) != 0)
                 continue;
             find_step(&s, of, model);
@@ -529,7 +531,6 @@ void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
     sort(&projection->limits, &pdnn_projected_limits_def, of_limits, 3);
     sort(&projection->moves, &pdnn_projected_moves_def, of_moves, 3);
     free(s.step_ns);
-    pdnn_row_index_finish(&index);
     pdnn_groups_finish(&instances);
 }
 

@@ -54,7 +54,7 @@ class Run(Case):
 
     def test_run_vary_says_which_value_does_not_fit(self):
         done = self.paradnn("run", self.RNN, "--vary", "length=9,90000", *self.VARY, "--set", "limits.memory=10MiB", expect=0)
-        self.assertRegex(done.stdout, r"\n +9 .* ok\n +90000 .*oom_predicted: needs ")
+        self.assertRegex(done.stdout, r"\n +9 .* ok\n +90000 .*oom_predicted +needs ")
 
     def test_run_what_cannot_be(self):
         done = self.paradnn("run", "fc/layers=1,nodes=8,threads=4096", *ROOFS, expect=1)

@@ -272,20 +272,6 @@ static void test_groups_make_by_keys(void **state) {
     pdnn_table_finish(&table);
 }
 
-static void test_row_index_joins(void **state) {
-    (void)state;
-    struct pdnn_table left = table_of(some),
-                      right = table_of("name,flop,shift,time_ns\nz,1,,\nb,2,,\nb,3,,\n,4,,\n");
-    static const size_t name = NAME;
-    static const size_t found[] = {1, SIZE_MAX, 1, 3};
-    struct pdnn_row_index index = pdnn_row_index_make(&right, &name, 1);
-    for (size_t row = 0; row < left.n_rows; row++)
-        assert_true(pdnn_row_index_find(&index, &left, row, &name, 1) == found[row]);
-    pdnn_row_index_finish(&index);
-    pdnn_table_finish(&right);
-    pdnn_table_finish(&left);
-}
-
 static void test_table_pivot_is_wide(void **state) {
     (void)state;
     struct pdnn_table made, table = table_of("name,flop,shift,time_ns,note\n"
@@ -357,6 +343,49 @@ static void test_table_write_text_by_width(void **state) {
     expect(&table, NULL, PDNN_FORMAT_TEXT, 0,
            "name        flop     time  note\n"
            "a     2.00 kFLOP  1.50 us  rather long\n");
+    pdnn_table_finish(&table);
+}
+
+static void test_table_choose_columns(void **state) {
+    (void)state;
+    static const struct {
+        const char *choice, *csv;
+    } rows[] = {
+        {"time_ns,name", "time_ns,name\n1500,a\n"},
+        {"name,name", "name\na\n"},
+        {"brief", "name,flop,time_ns,note\na,2000,1500,x\n"},
+        {"shift,brief", "shift,name,flop,time_ns,note\n1,a,2000,1500,x\n"},
+        {"all", "name,flop,shift,time_ns,note\na,2000,1,1500,x\n"},
+    };
+    struct pdnn_table table = table_of("name,flop,shift,time_ns,note\na,2000,1,1500,x\n");
+    table.column[SHIFT].def.show = PDNN_SHOW_NEVER;
+    struct pdnn_err err = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_str out = {0};
+        struct pdnn_table_writer writer = {.out = &out, .format = PDNN_FORMAT_CSV, .choice = rows[i].choice};
+        assert_int_equal(pdnn_table_choose(&writer, &table, &err), PDNN_OK);
+        pdnn_table_write(&writer, &table, NULL);
+        pdnn_table_write_end(&writer);
+        assert_string_equal(pdnn_str_text(&out), rows[i].csv);
+        pdnn_str_finish(&out);
+    }
+    /* Named, a column of files is text, too; what the writer leaves out cannot be chosen. */
+    struct pdnn_str out = {0};
+    struct pdnn_table_writer writer = {.out = &out, .choice = "shift"};
+    assert_int_equal(pdnn_table_choose(&writer, &table, &err), PDNN_OK);
+    pdnn_table_write(&writer, &table, NULL);
+    pdnn_table_write_end(&writer);
+    assert_string_equal(pdnn_str_text(&out), "shift\n    1\n");
+    static const size_t only[] = {NAME, FLOP};
+    writer = (struct pdnn_table_writer){.out = &out, .choice = "name,shft", .columns = only, .n_columns = 2};
+    assert_int_equal(pdnn_table_choose(&writer, &table, &err), PDNN_INVALID);
+    assert_string_equal(err.text, "--columns: made.csv has no column 'shft'");
+    pdnn_table_write_end(&writer);
+    writer = (struct pdnn_table_writer){.out = &out, .choice = "shft"};
+    assert_int_equal(pdnn_table_choose(&writer, &table, &err), PDNN_INVALID);
+    assert_string_equal(err.text, "--columns: made.csv has no column 'shft', did you mean 'shift'?");
+    pdnn_table_write_end(&writer);
+    pdnn_str_finish(&out);
     pdnn_table_finish(&table);
 }
 
@@ -533,11 +562,11 @@ int main(void) {
         cmocka_unit_test(test_rows_sort_is_stable_with_empty_last),
         cmocka_unit_test(test_rows_sort_many),
         cmocka_unit_test(test_groups_make_by_keys),
-        cmocka_unit_test(test_row_index_joins),
         cmocka_unit_test(test_table_pivot_is_wide),
         cmocka_unit_test(test_table_copy_row_by_names),
         cmocka_unit_test(test_table_write_formats),
         cmocka_unit_test(test_table_write_text_by_width),
+        cmocka_unit_test(test_table_choose_columns),
         cmocka_unit_test(test_table_fits_width),
         cmocka_unit_test(test_table_read_checks_rows),
         cmocka_unit_test(test_table_append_shown_cases),
