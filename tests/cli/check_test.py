@@ -58,6 +58,21 @@ class Check(Case):
         else:
             self.assertRegex(done.stderr, r"(\A|\n)1 passed, 0 failed, 0 skipped\n\Z", done.stdout)
 
+    def test_check_passes_where_all_of_a_result_cancels(self):
+        """The gradient through a normalization of a single value is 0, whatever comes in."""
+        transformer = "transformer/hidden=1,heads=1,layers=1,length=4,batch=2,vocabulary=8"
+        self.all_pass("cnn/block=residual,blocks=1,filters=8,image=32,batch=1,output=2", transformer, transformer + ",fuse=blocks",
+                      "deepspeech2/hidden=1,layers=1,frames=41,characters=5,labels=2,batch=1")
+
+    def test_want_of_memory_is_no_failure(self):
+        """There is room for both plans, and none for the copies that the comparison needs beside them."""
+        model = "fc/layers=1,nodes=8192,input=8192,batch=1,output=1,mode=infer,threads=1"
+        done = self.paradnn("check", model, "--set", "limits.memory=500MiB", expect=0)
+        needed = int(re.search(r"SKIP .* needs (\d+) bytes", done.stdout)[1])
+        done = self.paradnn("check", model, "--set", f"limits.memory={needed // 1024 + 16384}KiB", expect=0)
+        self.assertRegex(done.stdout, r"\ASKIP  fc/.*: out of memory for the check\n\Z")
+        self.assertEqual(done.stderr, "0 passed, 0 failed, 1 skipped: nothing was compared\n")
+
     def test_check_csv(self):
         done = self.paradnn("check", self.ID, "--format", "csv", expect=0)
         rows = table(done.stdout)

@@ -262,7 +262,6 @@ static void finish_backward(void *job, int64_t chunk, struct pdnn_span parts) {
     int64_t first = chunk * b->chunks.rows.width, end = first + count_channels(b, first, k->shape.C);
     for (int64_t c = first; c < end; c++) {
         double sum = 0, product = 0, inverse_std = (double)k->inverse_std[c];
-        double scale = (double)k->gamma[c] * inverse_std / (double)b->pixels;
         for (int64_t part = parts.begin; part < parts.end; part++) {
             sum += b->total[0][part * b->padded + c];
             product += b->total[1][part * b->padded + c];
@@ -270,8 +269,8 @@ static void finish_backward(void *job, int64_t chunk, struct pdnn_span parts) {
         k->dbeta[c] = (float)sum;
         k->dgamma[c] = (float)(product * inverse_std);
         b->coef[1][c] = (float)((double)k->gamma[c] * inverse_std);
-        b->coef[2][c] = (float)(-scale * inverse_std * inverse_std * product);
-        b->coef[3][c] = (float)(-scale * sum);
+        b->coef[2][c] = (float)(-inverse_std * inverse_std * product / (double)b->pixels);
+        b->coef[3][c] = (float)(sum / (double)b->pixels);
     }
 }
 

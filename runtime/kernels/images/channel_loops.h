@@ -24,9 +24,9 @@ struct pdnn_affine {
     bool bypass; /* streaming stores if the loop has them; rows must then be 16-byte aligned */
 };
 
-/* dx = of_dy * dy + of_x * (x - center) + shift. */
+/* dx = scale * (dy - mean_dy + of_x * (x - center)): exactly 0 where dy is its own mean. */
 struct pdnn_gradient {
-    const float *center, *of_dy, *of_x, *shift;
+    const float *center, *scale, *of_x, *mean_dy;
     bool bypass;
 };
 

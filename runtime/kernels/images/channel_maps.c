@@ -112,15 +112,15 @@ struct gradient_in {
 };
 
 struct gradient_vector {
-    pdnn_floats center, of_dy, of_x, shift;
+    pdnn_floats center, scale, of_x, mean_dy;
 };
 
 PDNN_INLINE void load_gradient(struct gradient_vector *to, const struct pdnn_gradient *from,
                                int64_t channel) {
     pdnn_load(&to->center, from->center + channel);
-    pdnn_load(&to->of_dy, from->of_dy + channel);
+    pdnn_load(&to->scale, from->scale + channel);
     pdnn_load(&to->of_x, from->of_x + channel);
-    pdnn_load(&to->shift, from->shift + channel);
+    pdnn_load(&to->mean_dy, from->mean_dy + channel);
 }
 
 PDNN_INLINE void gradient_store(const struct gradient_in *in, float *dx, int64_t at,
@@ -133,14 +133,14 @@ PDNN_INLINE void gradient_store(const struct gradient_in *in, float *dx, int64_t
         pdnn_load(&mask, in->mask + at);
         pdnn_select(&dy, pdnn_above(&mask, &zero), &zero);
     }
-    dy = by->of_dy * dy + (by->of_x * (x - by->center) + by->shift);
+    dy = by->scale * (dy - by->mean_dy + by->of_x * (x - by->center));
     store(dx + at, &dy, in->bypass);
 }
 
 PDNN_INLINE float gradient_value(const struct gradient_in *in, int64_t at, int64_t channel) {
     float dy = !in->mask || in->mask[at] > 0 ? in->dy[at] : 0;
     float from_x = in->by->of_x[channel] * (in->x[at] - in->by->center[channel]);
-    return in->by->of_dy[channel] * dy + (from_x + in->by->shift[channel]);
+    return in->by->scale[channel] * (dy - in->by->mean_dy[channel] + from_x);
 }
 
 PDNN_INLINE void gradient_lanes(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int vectors) {
