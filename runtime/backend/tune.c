@@ -30,18 +30,15 @@ void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...) {
     key->length += length > 0 ? (size_t)length : 0;
 }
 
-/* ns per run. Repeats short runs to fill a visit, given an estimate of one run's time; 0: a single run. */
+/* ns per run. Repeats short runs to fill a visit, given an estimate of one run's time; 0: there is none. */
 static double visit(const struct pdnn_tune_rules *rules, const struct pdnn_tune_candidate *candidate,
                     double about_ns) {
-    uint64_t (*clock_ns)(void) = rules->clock_ns ? rules->clock_ns : pdnn_clock_ns;
-    double fill = about_ns > 0 ? (double)rules->visit_ns / about_ns : 0;
+    double fill = about_ns > 0 ? (double)rules->visit_ns / about_ns : 0, ns = 0;
     int repeats = fill < MAX_REPEATS ? 1 + (int)fill : MAX_REPEATS;
-    int code = 0;
-    uint64_t start = clock_ns();
-    for (int i = 0; code == 0 && i < repeats; i++)
-        code = candidate->run(candidate->state);
-    uint64_t end = clock_ns();
-    return code == 0 ? (double)(end - start) / repeats : INFINITY;
+    repeats = repeats < rules->repeats ? rules->repeats : repeats;
+    for (int i = 0; isfinite(ns) && i < repeats; i++)
+        ns += candidate->run(candidate->state);
+    return ns / repeats;
 }
 
 /* The shortest time measured in the group. */
@@ -62,7 +59,7 @@ static void keep(struct pdnn_tune_candidate *candidate, double ns) {
 void pdnn_tune_measure(const struct pdnn_tune_rules *rules, struct pdnn_tune_candidate *candidate, int n) {
     for (int i = 0; i < n; i++) {
         /* The first run is warm-up and not counted. */
-        candidate[i].fails = candidate[i].run(candidate[i].state) != 0;
+        candidate[i].fails = !isfinite(candidate[i].run(candidate[i].state));
         candidate[i].ns = INFINITY;
         if (!candidate[i].fails && rules->visit_ns)
             keep(&candidate[i], visit(rules, &candidate[i], 0));
@@ -159,7 +156,7 @@ static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_q
     if (!ns)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     uint64_t start_ns = pdnn_clock_ns(), before_ns = tune->measuring_ns;
-    status = question->measure(question->state, ns, err);
+    status = question->measure(question->state, false, ns, err);
     if (status == PDNN_OK && pdnn_tune_agree)
         pdnn_tune_agree(ns, question->n);
     tune->measuring_ns =
@@ -179,8 +176,8 @@ static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_q
     return status;
 }
 
-enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
-                               const double **ns, struct pdnn_err *err) {
+enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question, double *ns,
+                               struct pdnn_err *err) {
     if (question->key.length >= sizeof question->key.text)
         return pdnn_fail(err, PDNN_INTERNAL, "the key of a choice has %zu letters", question->key.length);
     struct pdnn_tune_entry *entry = find(tune, &question->key);
@@ -194,10 +191,14 @@ enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_qu
     enum pdnn_status status = is_settled ? PDNN_OK : measure(tune, question, &entry, err);
     if (status == PDNN_TOO_BIG && entry) /* times of an earlier compilation are better than none */
         status = PDNN_OK;
+    if (status == PDNN_TOO_BIG) {
+        tune->is_untried = true;
+        return question->measure(question->state, true, ns, err);
+    }
     if (status != PDNN_OK)
         return status;
     tune->n_recalled += is_settled && entry->is_recalled;
     entry->is_recalled = false;
-    *ns = entry->ns;
+    memcpy(ns, entry->ns, (size_t)entry->n * sizeof *ns);
     return PDNN_OK;
 }

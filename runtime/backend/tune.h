@@ -23,8 +23,8 @@ void pdnn_tune_key_add(struct pdnn_tune_key *key, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 struct pdnn_tune_candidate {
-    int (*run)(const void *state); /* 0, or an error code: the candidate fails */
-    const void *state;
+    double (*run)(void *state); /* ns, or INFINITY: the candidate fails */
+    void *state;
     int group;         /* candidates compete only within their group */
     bool is_yardstick; /* never skipped as hopeless, because others are compared with it */
     bool fails;        /* result */
@@ -32,10 +32,10 @@ struct pdnn_tune_candidate {
 };
 
 struct pdnn_tune_rules {
-    int rounds;                 /* visits per candidate, interleaved */
-    uint64_t visit_ns;          /* length of a visit, which repeats short runs; 0: one run */
-    double hopeless;            /* skip candidates this many times slower than their group's best; 0: never */
-    uint64_t (*clock_ns)(void); /* NULL: pdnn_clock_ns */
+    int rounds;        /* visits per candidate, interleaved */
+    int repeats;       /* runs per visit, at least; 0: one */
+    uint64_t visit_ns; /* length of a visit, which repeats short runs; 0: no more than that */
+    double hopeless;   /* skip candidates this many times slower than their group's best; 0: never */
 };
 
 /* Fills in ns. The first run of each candidate is not counted. If visits repeat runs, one more run
@@ -63,6 +63,7 @@ struct pdnn_tune {
     void *keeper;
     uint64_t n_measured, measuring_ns; /* measurements so far, and the time they took */
     uint64_t n_recalled;               /* keys that were asked for and needed no measurement here */
+    bool is_untried;                   /* set when a question was answered with a guess, for lack of memory */
 };
 void pdnn_tune_finish(struct pdnn_tune *tune);
 
@@ -78,14 +79,15 @@ struct pdnn_tune_question {
     struct pdnn_tune_key key;
     int n;            /* number of times, always the same for a key */
     int compilations; /* how many measure before the times are final: noise comes in bursts */
-    enum pdnn_status (*measure)(void *state, double *ns, struct pdnn_err *err); /* fills in n times */
+    /* Fills in n times. is_guess: without running anything, as if all candidates took the same. */
+    enum pdnn_status (*measure)(void *state, bool is_guess, double *ns, struct pdnn_err *err);
     void *state;
 };
 
-/* Sets *ns to the n times under the key, measuring them unless they are settled. The array lives as long as
- * tune and changes only in a later compilation. Fails when measure does; nothing is stored then. When it
- * fails with PDNN_TOO_BIG, for lack of memory, earlier times under the key will do. */
-enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
-                               const double **ns, struct pdnn_err *err);
+/* Copies the n times under the key, measured unless they are settled. They change only in a later
+ * compilation. Fails when measure does; nothing is stored then. When that fails with PDNN_TOO_BIG, for lack
+ * of memory, earlier times under the key will do, or else a guess, which is not stored. */
+enum pdnn_status pdnn_tune_ask(struct pdnn_tune *tune, const struct pdnn_tune_question *question, double *ns,
+                               struct pdnn_err *err);
 
 #endif

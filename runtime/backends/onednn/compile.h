@@ -5,6 +5,7 @@
 #include "runtime/backends/onednn/state.h"
 #include "runtime/lowering/steps.h"
 
+struct pdnn_one_node;
 struct pdnn_onednn_layout;
 struct pdnn_onednn_dense_choice;
 struct pdnn_onednn_rnn_layer;
@@ -37,5 +38,9 @@ enum pdnn_status pdnn_onednn_upcast_check(const struct pdnn_onednn_compile *comp
 /* Appends the step that runs a 16-bit node on f32 copies. */
 enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile, uint32_t node,
                                             struct pdnn_err *err);
+
+/* Compiles a candidate of a choice, whose implementation is forced; nothing is chosen or upcast in it. */
+enum pdnn_status pdnn_onednn_trial_compile(const struct pdnn_onednn_compile *compile,
+                                           struct pdnn_one_node *one, struct pdnn_err *err);
 
 #endif

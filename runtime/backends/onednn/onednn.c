@@ -81,23 +81,24 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
                                         .rows = rows,
                                         .compilation = &compile};
     const uint64_t outer_bytes = onednn->trial_bytes; /* of the compilation that measures this program */
-    const bool is_outer_untried = onednn->is_untried;
+    const bool is_outer_untried = onednn->tune.is_untried;
     onednn->trial_bytes = program->trial_bytes;
-    onednn->is_untried = false;
+    onednn->tune.is_untried = false;
     place_quantized(program);
     enum pdnn_status status = pdnn_onednn_tensor_layout_adopt(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_rnn_place(&compile, err);
-    pdnn_tune_begin(&onednn->tune); /* after the nested compilations that measure recurrent layers */
+    if (!onednn->is_trial)
+        pdnn_tune_begin(&onednn->tune);
     if (status == PDNN_OK)
         status = pdnn_onednn_dense_place(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_conv2d_place(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_steps_compile(&compile.steps, err);
-    program->is_untried = program->is_untried || onednn->is_untried;
+    program->is_untried = program->is_untried || onednn->tune.is_untried;
     onednn->trial_bytes = outer_bytes;
-    onednn->is_untried = is_outer_untried;
+    onednn->tune.is_untried = is_outer_untried;
     return status;
 }
 

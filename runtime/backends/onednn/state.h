@@ -12,10 +12,9 @@ struct pdnn_onednn {
     struct pdnn_onednn_library *library;
     struct pdnn_step_options options;
     struct pdnn_tune tune;
-    /* Of the current compilation, as in struct pdnn_program: */
-    uint64_t trial_bytes;
-    bool is_untried;
-    /* For tests: used for every shape instead of measuring; NULL: measure. */
+    uint64_t trial_bytes; /* of the current compilation, as in struct pdnn_program */
+    bool is_trial;        /* the compilation is of a candidate */
+    /* Used for every shape instead of measuring: by tests, and for a candidate. NULL: measure. */
     const struct pdnn_onednn_dense_choice *forced_dense;
     const enum pdnn_onednn_matmul_way *forced_matmul;
 };

@@ -33,7 +33,7 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     if (!choice)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     if (status == PDNN_OK)
-        status = pdnn_onednn_dense_choose(compile->onednn, shape, choice, err);
+        status = pdnn_onednn_dense_choose(compile, weights, shape, choice, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: dense for %s", pdnn_dtype_name(shape->dtype));
     compile->choice[weights] = choice;

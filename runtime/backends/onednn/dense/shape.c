@@ -95,6 +95,7 @@ enum pdnn_status pdnn_onednn_dense_shape_add(const struct pdnn_program *program,
                          "onednn: one weight used by nodes of different shape or bias gradients");
     describe_dims(program, node, shape);
     shape->has_pass[node->pass] = true;
+    shape->node[node->pass] = node;
     if (node->pass == PDNN_FORWARD) {
         shape->bias = one.bias;
         shape->n_post_ops = one.n_post_ops;

@@ -34,6 +34,8 @@ struct pdnn_onednn_dense_shape {
     bool pinned;     /* the weights must stay row-major, since ops other than dense and update use them */
     bool is_placed;  /* not pinned: the weights already have a format */
     enum pdnn_onednn_weights_format stored;
+    /* by pass: a node of the graph that it describes; distinguishes nothing */
+    const struct pdnn_node *node[PDNN_ONEDNN_DENSE_PASSES];
 };
 
 struct pdnn_onednn_dense_dtypes {

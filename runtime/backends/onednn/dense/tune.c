@@ -1,13 +1,11 @@
 #include "runtime/backends/onednn/dense/tune.h"
 
-#include "base/clock.h"
-#include "runtime/backends/onednn/dense/bench.h"
-#include "runtime/backends/onednn/library/reorder.h"
+#include "models/op.h"
+#include "runtime/backend/choose.h"
 #include "runtime/backends/onednn/post_ops.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Shapes are shrunk to these limits for measuring, about 10 ms on one thread. The library changes its
@@ -19,171 +17,193 @@ enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 /* A candidate slower than the best by this factor is dropped early. */
 static const double HOPELESS = 1.5;
 
-/* Of a step that touches more than the caches hold, it does not matter how much more. */
+/* Footprints beyond this are all alike: none of the step is left in the caches. */
+static uint64_t most_bytes(const struct pdnn_step_options *options) {
+    return 2 * options->cache_bytes;
+}
+
 static void shrink(struct pdnn_onednn_dense_shape *shape, const struct pdnn_step_options *options) {
     while (shape->N > MAX_N)
         shape->N /= 2;
     while (shape->I * shape->O > MAX_WEIGHTS || shape->N * shape->I * shape->O > MAX_MULTIPLY_ADDS)
         *(shape->I > shape->O ? &shape->I : &shape->O) /= 2;
-    while ((uint64_t)shape->footprint_bytes / 2 >= pdnn_onednn_dense_bench_most_bytes(options))
+    while ((uint64_t)shape->footprint_bytes / 2 >= most_bytes(options))
         shape->footprint_bytes /= 2;
-}
-
-/* ns of the reorder on weights as cold as in the step; INFINITY if it fails. The mean of single runs, not the
- * minimum, since a step does not run at the minimum. */
-static enum pdnn_status time_reorder(struct pdnn_onednn_dense_bench *bench,
-                                     struct pdnn_onednn_reorder *reorder, uint64_t from_bytes,
-                                     uint64_t to_bytes, void *scratch, double *ns, struct pdnn_err *err) {
-    double sum = 0;
-    *ns = INFINITY;
-    for (int round = 0; round <= ROUNDS; round++) {
-        char *from = pdnn_onednn_dense_bench_place(bench, from_bytes),
-             *to = pdnn_onednn_dense_bench_place(bench, to_bytes);
-        enum pdnn_status status = pdnn_onednn_reorder_bind(reorder, from, to, scratch, err);
-        if (status != PDNN_OK)
-            return status;
-        uint64_t start = pdnn_clock_ns();
-        int code = pdnn_onednn_reorder_run(reorder);
-        double once = (double)(pdnn_clock_ns() - start);
-        if (code != 0)
-            return PDNN_OK;
-        sum += round ? once : 0; /* the first run is a warm-up */
-    }
-    *ns = sum / ROUNDS;
-    return PDNN_OK;
-}
-
-/* ns it takes to reorder the weights between the stored layout and the pass's; 0 if they are the same. */
-static enum pdnn_status reorder_ns(struct pdnn_onednn_dense_bench *bench,
-                                   const struct pdnn_onednn_dense_candidate *candidate,
-                                   const struct pdnn_onednn_layout *stored, double *ns,
-                                   struct pdnn_err *err) {
-    bool writes = candidate->pass == PDNN_BACKWARD_WEIGHTS;
-    const struct pdnn_onednn_layout *used = candidate->made.weights;
-    const struct pdnn_onednn_layout *from = writes ? used : stored, *to = writes ? stored : used;
-    struct pdnn_onednn_block scratch = {0};
-    const int64_t dim[] = {bench->shape.O, bench->shape.I};
-    uint64_t room_bytes = bench->room_bytes;
-    struct pdnn_onednn_reorder reorder = {0};
-    *ns = 0;
-    if (pdnn_onednn_layout_equal(used, stored))
-        return PDNN_OK;
-    enum pdnn_status status =
-        pdnn_onednn_reorder_create(bench->library, bench->options, from, to, dim, &reorder, err);
-    if (status == PDNN_OK)
-        status =
-            pdnn_onednn_block_new(&scratch, pdnn_onednn_reorder_scratch_bytes(&reorder), 0, &room_bytes, err);
-    if (status == PDNN_OK)
-        status = time_reorder(bench, &reorder, pdnn_onednn_layout_bytes(from), pdnn_onednn_layout_bytes(to),
-                              scratch.data, ns, err);
-    pdnn_onednn_reorder_destroy(&reorder);
-    free(scratch.memory);
-    return status;
-}
-
-/* Fills in the candidates' reorder costs for weights stored in the format. */
-static enum pdnn_status measure_stored(struct pdnn_onednn_dense_bench *bench,
-                                       enum pdnn_onednn_weights_format format,
-                                       struct pdnn_onednn_dense_costs *costs, struct pdnn_err *err) {
-    struct pdnn_onednn_layout *stored = NULL;
-    enum pdnn_status status =
-        pdnn_onednn_dense_weights_layout(bench->library, &bench->shape, format, &stored, err);
-    for (int i = 0; status == PDNN_OK && i < bench->n_candidates; i++) {
-        const struct pdnn_onednn_dense_candidate *candidate = &bench->candidate[i];
-        const struct pdnn_onednn_dense_variant *variant = &candidate->variant;
-        struct pdnn_onednn_dense_cost *cost = &costs->cost[candidate->pass][variant->way][variant->format];
-        bool usual = variant->format == format &&
-                     variant->way == pdnn_onednn_dense_usual(costs, candidate->pass, format).way;
-        if (usual || pdnn_onednn_dense_cost_competes(costs, candidate->pass, cost->run_ns, format))
-            status = reorder_ns(bench, candidate, stored, &cost->reorder_ns[format], err);
-    }
-    pdnn_onednn_layout_destroy(stored);
-    return status;
-}
-
-/* The candidate that all others are compared with. */
-static bool is_yardstick(const struct pdnn_onednn_dense_candidate *candidate) {
-    return candidate->variant.way == PDNN_ONEDNN_DENSE_INNER_PRODUCT &&
-           candidate->variant.format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR;
-}
-
-static void measure_runs(const struct pdnn_onednn_dense_bench *bench, struct pdnn_onednn_dense_costs *costs) {
-    const struct pdnn_tune_rules rules = {.rounds = ROUNDS, .visit_ns = VISIT_NS, .hopeless = HOPELESS};
-    struct pdnn_tune_candidate runs[PDNN_ONEDNN_DENSE_CANDIDATES];
-    for (int i = 0; i < bench->n_candidates; i++)
-        runs[i] = (struct pdnn_tune_candidate){.run = pdnn_onednn_dense_bench_run,
-                                               .state = &bench->candidate[i],
-                                               .group = bench->candidate[i].pass,
-                                               .is_yardstick = is_yardstick(&bench->candidate[i])};
-    pdnn_tune_measure(&rules, runs, bench->n_candidates);
-    for (int i = 0; i < bench->n_candidates; i++) {
-        const struct pdnn_onednn_dense_candidate *candidate = &bench->candidate[i];
-        costs->cost[candidate->pass][candidate->variant.way][candidate->variant.format].run_ns = runs[i].ns;
-    }
-}
-
-struct question {
-    struct pdnn_onednn *onednn;
-    struct pdnn_onednn_dense_shape shape; /* the one measured */
-};
-
-/* Whether the weights could be stored in the format: packed only as the forward pass wants them. */
-static bool may_store(const struct pdnn_onednn_dense_bench *bench, enum pdnn_onednn_weights_format format) {
-    if (format != PDNN_ONEDNN_WEIGHTS_PACKED)
-        return format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR || !bench->shape.pinned;
-    return !bench->shape.pinned &&
-           pdnn_onednn_dense_bench_find(bench, PDNN_FORWARD, PDNN_ONEDNN_DENSE_INNER_PRODUCT, format);
 }
 
 /* The costs are kept as an array of doubles. */
 enum { COSTS = sizeof(struct pdnn_onednn_dense_costs) / sizeof(double) };
+enum { FORMATS = PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT, RUNS = PDNN_ONEDNN_DENSE_VARIANTS };
 
-static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
-    const struct question *question = state;
+struct question {
+    const struct pdnn_onednn_compile *compile;
+    uint32_t weights;
+    struct pdnn_onednn_dense_shape whole, shape; /* the model's, and the one measured */
+    enum pdnn_pass passes[PDNN_ONEDNN_DENSE_PASSES];
+    int n_passes;
     struct pdnn_onednn_dense_costs costs;
-    struct pdnn_onednn_dense_bench *bench = NULL;
-    enum pdnn_status status = pdnn_onednn_dense_bench_create(
-        question->onednn->library, &question->onednn->options, &question->shape, &bench, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_dense_bench_bind(bench, question->onednn->trial_bytes, err);
-    pdnn_onednn_dense_costs_init(&costs);
-    if (status == PDNN_OK)
-        measure_runs(bench, &costs);
-    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; i++) {
-        if (may_store(bench, (enum pdnn_onednn_weights_format)i))
-            status = measure_stored(bench, (enum pdnn_onednn_weights_format)i, &costs, err);
+    /* Of the last pass prepared, by variant; empty: there is none. */
+    char implementation[PDNN_ONEDNN_DENSE_VARIANTS][PDNN_IMPLEMENTATION_TEXT];
+    bool has_packed; /* the forward pass defines that format */
+};
+
+/* Gives the operands of one node the size that is measured. */
+struct resizing {
+    const struct question *q;
+    struct pdnn_onednn_dense_tensors tensors;
+};
+
+static void resize(const void *user, uint32_t tensor, struct pdnn_tensor *copy) {
+    const struct resizing *resizing = user;
+    const struct question *q = resizing->q;
+    bool is_weights = tensor == q->weights || tensor == resizing->tensors.w;
+    if (copy->rank == 1) {
+        copy->dim[0] = copy->dim[0] == q->whole.O ? q->shape.O : copy->dim[0];
+        return;
     }
-    if (status == PDNN_OK)
-        memcpy(ns, &costs, sizeof costs);
-    pdnn_onednn_dense_bench_destroy(bench);
+    copy->rank = 2;
+    copy->dim[0] = is_weights ? q->shape.O : q->shape.N;
+    copy->dim[1] = tensor == resizing->tensors.y ? q->shape.O : q->shape.I;
+}
+
+/* Weights could be stored packed only as the forward pass wants them. */
+static bool may_store(const struct question *q, enum pdnn_onednn_weights_format format) {
+    bool is_there = format != PDNN_ONEDNN_WEIGHTS_PACKED || q->has_packed;
+    return format == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR || (is_there && !q->shape.pinned);
+}
+
+/* The pass alone by the variant, on weights stored in the format. Where x is stored as unsigned bytes, that
+ * follows from the node which quantizes it. */
+static enum pdnn_status compile_pass(struct question *q, enum pdnn_pass pass,
+                                     struct pdnn_onednn_dense_variant variant,
+                                     enum pdnn_onednn_weights_format stored, struct pdnn_one_node *one,
+                                     struct pdnn_err *err) {
+    struct pdnn_onednn *onednn = q->compile->onednn;
+    const struct pdnn_program *program = q->compile->program;
+    const struct pdnn_node *node = q->whole.node[pass];
+    const struct resizing resizing = {q, pdnn_onednn_dense_tensors_of(node)};
+    const struct pdnn_user_list users = pdnn_users_nodes(&program->users, resizing.tensors.x);
+    struct pdnn_onednn_dense_choice choice = {.stored = stored};
+    choice.variant[pass] = variant;
+    one->edit = resize;
+    one->user = &resizing;
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
+        if (program->graph->nodes[*user].op == &pdnn_op_quantize)
+            pdnn_one_node_add(one, &program->graph->nodes[*user]);
+    }
+    pdnn_one_node_add(one, node);
+    onednn->forced_dense = &choice;
+    enum pdnn_status status = pdnn_onednn_trial_compile(q->compile, one, err);
+    onednn->forced_dense = NULL;
     return status;
 }
 
-/* Costs without a measurement: a run is one unit and so is a reorder, which makes every pass run its usual
- * variant where that exists, on weights as it stores them. */
-static enum pdnn_status guess(const struct question *question, struct pdnn_onednn_dense_costs *costs,
-                              struct pdnn_err *err) {
-    struct pdnn_onednn_dense_bench *bench = NULL;
-    enum pdnn_status status = pdnn_onednn_dense_bench_create(
-        question->onednn->library, &question->onednn->options, &question->shape, &bench, err);
-    pdnn_onednn_dense_costs_init(costs);
-    for (int format = 0; status == PDNN_OK && format < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT; format++) {
-        struct pdnn_onednn_layout *stored = NULL;
-        if (!may_store(bench, (enum pdnn_onednn_weights_format)format))
-            continue;
-        status = pdnn_onednn_dense_weights_layout(bench->library, &bench->shape,
-                                                  (enum pdnn_onednn_weights_format)format, &stored, err);
-        for (int i = 0; status == PDNN_OK && i < bench->n_candidates; i++) {
-            const struct pdnn_onednn_dense_candidate *candidate = &bench->candidate[i];
-            const struct pdnn_onednn_dense_variant *variant = &candidate->variant;
-            struct pdnn_onednn_dense_cost *cost =
-                &costs->cost[candidate->pass][variant->way][variant->format];
-            cost->run_ns = 1;
-            cost->reorder_ns[format] = !pdnn_onednn_layout_equal(candidate->made.weights, stored);
-        }
-        pdnn_onednn_layout_destroy(stored);
+/* With few rows, nearly all traffic is weights, so they must be as cold as in the step. */
+static uint64_t cold_bytes(const struct question *q) {
+    uint64_t most = most_bytes(&q->compile->onednn->options), step = (uint64_t)q->shape.footprint_bytes;
+    return step < most ? step : most;
+}
+
+/* If PACKED turns out to be one of the plain formats, it is not a candidate of its own. */
+static bool is_double(const struct question *q, int variant) {
+    bool is = false;
+    for (int format = 0; format < PDNN_ONEDNN_WEIGHTS_PACKED; format++)
+        is = is || strcmp(q->implementation[format], q->implementation[variant]) == 0;
+    return is && variant == PDNN_ONEDNN_WEIGHTS_PACKED;
+}
+
+static enum pdnn_status prepare_run(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
+    struct question *q = user;
+    enum pdnn_pass pass = q->passes[i / RUNS];
+    const struct pdnn_onednn_dense_variant variant = pdnn_onednn_dense_variant_at(i % RUNS);
+    char *implementation = q->implementation[i % RUNS];
+    bool is_own = may_store(q, variant.format);
+    implementation[0] = '\0';
+    enum pdnn_status status =
+        compile_pass(q, pass, variant, is_own ? variant.format : PDNN_ONEDNN_WEIGHTS_ROW_MAJOR, one, err);
+    if (status != PDNN_OK)
+        return status;
+    for (size_t k = 0; k < one->program.n_steps; k++) {
+        if (one->program.steps[k].node != PDNN_NONE)
+            memcpy(implementation, one->program.steps[k].implementation, PDNN_IMPLEMENTATION_TEXT);
     }
-    pdnn_onednn_dense_bench_destroy(bench);
+    if (is_double(q, i % RUNS))
+        return PDNN_UNSUPPORTED;
+    q->has_packed = q->has_packed || (pass == PDNN_FORWARD && i % RUNS == PDNN_ONEDNN_WEIGHTS_PACKED);
+    one->part = PDNN_ONE_NODE_LAST;
+    if (q->shape.N <= PDNN_DENSE_FEW_ROWS && pass != PDNN_BACKWARD_WEIGHTS)
+        one->cold_bytes = cold_bytes(q);
+    return PDNN_OK;
+}
+
+static struct pdnn_onednn_dense_cost *cost_of(struct question *q, int run) {
+    const struct pdnn_onednn_dense_variant variant = pdnn_onednn_dense_variant_at(run % RUNS);
+    return &q->costs.cost[q->passes[run / RUNS]][variant.way][variant.format];
+}
+
+/* The reorder between the stored format and the pass's, for a variant that could win with it. */
+static enum pdnn_status prepare_reorder(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
+    struct question *q = user;
+    int run = i / FORMATS;
+    enum pdnn_onednn_weights_format stored = (enum pdnn_onednn_weights_format)(i % FORMATS);
+    enum pdnn_pass pass = q->passes[run / RUNS];
+    const struct pdnn_onednn_dense_variant variant = pdnn_onednn_dense_variant_at(run % RUNS);
+    struct pdnn_onednn_dense_cost *cost = cost_of(q, run);
+    bool is_usual =
+        variant.format == stored && variant.way == pdnn_onednn_dense_usual(&q->costs, pass, stored).way;
+    if (!may_store(q, stored) || !isfinite(cost->run_ns) ||
+        !(is_usual || pdnn_onednn_dense_cost_competes(&q->costs, pass, cost->run_ns, stored)))
+        return PDNN_UNSUPPORTED;
+    enum pdnn_status status = compile_pass(q, pass, variant, stored, one, err);
+    bool reorders = false;
+    for (size_t k = 0; status == PDNN_OK && k < one->program.n_steps; k++)
+        reorders = reorders || one->program.steps[k].node == PDNN_NONE;
+    if (status == PDNN_OK && !reorders) {
+        cost->reorder_ns[stored] = 0;
+        return PDNN_UNSUPPORTED;
+    }
+    one->part = PDNN_ONE_NODE_REORDERS;
+    one->cold_bytes = cold_bytes(q);
+    return status;
+}
+
+/* The candidate that all others are compared with. */
+static const bool is_yardstick[PDNN_ONEDNN_DENSE_PASSES * RUNS] = {
+    [0] = true, [RUNS] = true, [2 * RUNS] = true};
+
+/* A reorder's time is the mean of its runs, not the minimum, since a step does not run at the minimum. */
+static enum pdnn_status measure(void *state, bool is_guess, double *ns, struct pdnn_err *err) {
+    static const struct pdnn_tune_rules of_runs = {.rounds = ROUNDS,
+                                                   .visit_ns = VISIT_NS,
+                                                   .hopeless = HOPELESS},
+                                        of_reorders = {.rounds = 1, .repeats = ROUNDS};
+    struct question *q = state;
+    double all[PDNN_ONEDNN_DENSE_PASSES * RUNS * FORMATS];
+    struct pdnn_trial trial = {.n = q->n_passes * RUNS,
+                               .group_size = RUNS,
+                               .shuns_reference = true,
+                               .prepare = prepare_run,
+                               .user = q,
+                               .from = q->compile->program->graph,
+                               .is_guess = is_guess,
+                               .room_bytes = q->compile->onednn->trial_bytes};
+    pdnn_onednn_dense_costs_init(&q->costs);
+    enum pdnn_status status = pdnn_trial_measure(&trial, &of_runs, is_yardstick, all, err);
+    for (int i = 0; status == PDNN_OK && i < trial.n; i++)
+        cost_of(q, i)->run_ns = all[i];
+    trial.n *= FORMATS;
+    trial.group_size = 1;
+    trial.may_be_empty = true;
+    trial.prepare = prepare_reorder;
+    if (status == PDNN_OK)
+        status = pdnn_trial_measure(&trial, &of_reorders, NULL, all, err);
+    for (int i = 0; status == PDNN_OK && i < trial.n; i++) {
+        if (isfinite(all[i]))
+            cost_of(q, i / FORMATS)->reorder_ns[i % FORMATS] = all[i];
+    }
+    if (status == PDNN_OK)
+        memcpy(ns, &q->costs, sizeof q->costs);
+    pdnn_trial_finish(&trial);
     return status;
 }
 
@@ -206,34 +226,30 @@ struct pdnn_tune_key pdnn_onednn_dense_key(const struct pdnn_onednn_dense_shape 
     return key;
 }
 
-enum pdnn_status pdnn_onednn_dense_choose(struct pdnn_onednn *onednn,
+enum pdnn_status pdnn_onednn_dense_choose(const struct pdnn_onednn_compile *compile, uint32_t weights,
                                           const struct pdnn_onednn_dense_shape *shape,
                                           struct pdnn_onednn_dense_choice *choice, struct pdnn_err *err) {
-    struct question question = {onednn, *shape};
+    struct pdnn_onednn *onednn = compile->onednn;
+    struct question q = {.compile = compile, .weights = weights, .whole = *shape, .shape = *shape};
     struct pdnn_onednn_dense_costs costs;
-    const double *ns = NULL;
     if (onednn->forced_dense) {
         *choice = *onednn->forced_dense;
         return PDNN_OK;
     }
-    shrink(&question.shape, &onednn->options);
+    shrink(&q.shape, &onednn->options);
+    for (int pass = 0; pass < PDNN_ONEDNN_DENSE_PASSES; pass++) {
+        if (shape->has_pass[pass])
+            q.passes[q.n_passes++] = (enum pdnn_pass)pass;
+    }
     enum pdnn_status status = pdnn_tune_ask(
         &onednn->tune,
-        &(struct pdnn_tune_question){.key = pdnn_onednn_dense_key(&question.shape, onednn->options.threads),
+        &(struct pdnn_tune_question){.key = pdnn_onednn_dense_key(&q.shape, onednn->options.threads),
                                      .n = COSTS,
                                      .compilations = COMPILATIONS,
                                      .measure = measure,
-                                     .state = &question},
-        &ns, err);
-    if (status == PDNN_OK)
-        memcpy(&costs, ns, sizeof costs);
-    if (status == PDNN_TOO_BIG) {
-        onednn->is_untried = true;
-        status = guess(&question, &costs, err);
-    }
-    if (status != PDNN_OK)
-        return status;
-    if (!pdnn_onednn_dense_decide(&costs, shape, choice))
-        return pdnn_fail(err, PDNN_INTERNAL, "every implementation of a pass fails");
-    return PDNN_OK;
+                                     .state = &q},
+        &costs.cost[0][0][0].run_ns, err);
+    if (status == PDNN_OK && !pdnn_onednn_dense_decide(&costs, shape, choice))
+        status = pdnn_fail(err, PDNN_INTERNAL, "every implementation of a pass fails");
+    return status;
 }

@@ -5,15 +5,15 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_DENSE_TUNE_H
 #define RUNTIME_BACKENDS_ONEDNN_DENSE_TUNE_H
 
+#include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/dense/costs.h"
-#include "runtime/backends/onednn/state.h"
 
 /* Everything that distinguishes two shapes. */
 struct pdnn_tune_key pdnn_onednn_dense_key(const struct pdnn_onednn_dense_shape *shape, int64_t threads);
 
-/* The choice for a shape changes only between compilations. PDNN_UNSUPPORTED, with the library's answer, if a
- * pass has no implementation. */
-enum pdnn_status pdnn_onednn_dense_choose(struct pdnn_onednn *onednn,
+/* How the op on the weights runs. The choice for a shape changes only between compilations. PDNN_UNSUPPORTED,
+ * with the library's answer, if a pass has no implementation. */
+enum pdnn_status pdnn_onednn_dense_choose(const struct pdnn_onednn_compile *compile, uint32_t weights,
                                           const struct pdnn_onednn_dense_shape *shape,
                                           struct pdnn_onednn_dense_choice *choice, struct pdnn_err *err);
 

@@ -17,7 +17,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     struct pdnn_onednn_matmul *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
     if (!made)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    enum pdnn_status status = pdnn_onednn_matmul_choose(onednn, &product, dtype, &way, err);
+    enum pdnn_status status = pdnn_onednn_matmul_choose(compile, n, &way, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->options.threads,
                                            made, err);

@@ -1,10 +1,10 @@
 #include "runtime/backends/onednn/matmul/tune.h"
 
-#include "runtime/backends/onednn/block.h"
+#include "models/attributes.h"
+#include "models/op.h"
+#include "runtime/backend/choose.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 
 /* Shapes with more multiply-adds (about 3 ms on one thread) or more elements read and written are measured
  * with fewer sequences, since all sequences are alike; they share the times of what they shrink to. */
@@ -45,120 +45,58 @@ static void shrink(struct pdnn_heads_product *product) {
 }
 
 struct question {
-    struct pdnn_onednn *onednn;
-    struct pdnn_heads_product product; /* the one measured */
-    enum pdnn_dtype dtype;
-    /* The available ways; index maps a way to its position here, or to -1. */
-    struct pdnn_onednn_matmul made[PDNN_ONEDNN_MATMUL_WAY_COUNT];
-    struct pdnn_matmul_work work[PDNN_ONEDNN_MATMUL_WAY_COUNT];
-    int n_ways;
-    int index[PDNN_ONEDNN_MATMUL_WAY_COUNT];
-    struct pdnn_onednn_block a, b, y, scratch;
+    const struct pdnn_onednn_compile *compile;
+    struct pdnn_node node; /* the one measured: of the first sequences, alone */
+    int64_t sequences, all_sequences;
 };
 
-/* Creates the available ways. */
-static enum pdnn_status collect(struct question *q, struct pdnn_err *err) {
-    for (int way = 0; way < PDNN_ONEDNN_MATMUL_WAY_COUNT; way++) {
-        struct pdnn_err refusal = {0};
-        struct pdnn_onednn_matmul *made = &q->made[q->n_ways];
-        enum pdnn_status status = pdnn_onednn_matmul_create(q->onednn->library, &q->product, q->dtype,
-                                                            (enum pdnn_onednn_matmul_way)way,
-                                                            q->onednn->options.threads, made, &refusal);
-        q->index[way] = -1;
-        if (status != PDNN_OK && err && (way == 0 || status != PDNN_UNSUPPORTED))
-            *err = refusal;
-        if (status == PDNN_UNSUPPORTED)
-            continue;
-        if (status != PDNN_OK)
-            return status;
-        q->work[q->n_ways] = pdnn_onednn_matmul_work_of(made);
-        q->index[way] = q->n_ways++;
-    }
-    return q->n_ways ? PDNN_OK : PDNN_UNSUPPORTED;
+static void drop_sequences(const void *user, uint32_t tensor, struct pdnn_tensor *copy) {
+    const struct question *q = user;
+    (void)tensor;
+    copy->dim[0] = copy->dim[0] / q->all_sequences * q->sequences;
 }
 
-/* Binds all ways to the same memory, without the columns that precede the first head in the tensors. */
-static enum pdnn_status bind_ways(struct question *q, struct pdnn_err *err) {
-    const struct pdnn_heads_product *product = &q->product;
-    uint64_t scratch = 0, bytes = pdnn_dtype_bytes(q->dtype);
-    for (int i = 0; i < q->n_ways; i++)
-        scratch = q->work[i].scratch_bytes > scratch ? q->work[i].scratch_bytes : scratch;
-    const struct {
-        struct pdnn_onednn_block *block;
-        uint64_t bytes;
-        int lines_off;
-    } blocks[] = {{&q->a, (uint64_t)extent(product, &product->a) * bytes, 0},
-                  {&q->b, (uint64_t)extent(product, &product->b) * bytes, 5},
-                  {&q->y, (uint64_t)extent(product, &product->y) * bytes, 10},
-                  {&q->scratch, scratch, 15}};
-    uint64_t room_bytes = q->onednn->trial_bytes;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; status == PDNN_OK && i < sizeof blocks / sizeof *blocks; i++)
-        status =
-            pdnn_onednn_block_new(blocks[i].block, blocks[i].bytes, blocks[i].lines_off, &room_bytes, err);
-    const struct pdnn_matmul_memory memory = {q->a.data, q->b.data, q->y.data, q->scratch.data};
-    for (int i = 0; status == PDNN_OK && i < q->n_ways; i++)
-        status = q->work[i].bind(q->work[i].state, &memory, err);
+static enum pdnn_status prepare(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
+    struct question *q = user;
+    const enum pdnn_onednn_matmul_way way = (enum pdnn_onednn_matmul_way)i;
+    one->edit = drop_sequences;
+    one->user = q;
+    pdnn_one_node_add(one, &q->node);
+    q->compile->onednn->forced_matmul = &way;
+    enum pdnn_status status = pdnn_onednn_trial_compile(q->compile, one, err);
+    q->compile->onednn->forced_matmul = NULL;
     return status;
 }
 
-static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
-    const struct pdnn_tune_rules rules = {.rounds = ROUNDS, .visit_ns = VISIT_NS};
-    struct pdnn_tune_candidate candidate[PDNN_ONEDNN_MATMUL_WAY_COUNT];
-    struct question *q = state;
-    enum pdnn_status status = collect(q, err);
-    if (status == PDNN_OK)
-        status = bind_ways(q, err);
-    for (int i = 0; i < q->n_ways; i++)
-        candidate[i] = (struct pdnn_tune_candidate){.run = q->work[i].run, .state = q->work[i].state};
-    if (status == PDNN_OK)
-        pdnn_tune_measure(&rules, candidate, q->n_ways);
-    for (int way = 0; status == PDNN_OK && way < PDNN_ONEDNN_MATMUL_WAY_COUNT; way++)
-        ns[way] = q->index[way] < 0 ? INFINITY : candidate[q->index[way]].ns;
-    for (int i = 0; i < q->n_ways; i++)
-        pdnn_onednn_matmul_destroy(&q->made[i]);
-    free(q->a.memory);
-    free(q->b.memory);
-    free(q->y.memory);
-    free(q->scratch.memory);
-    return status;
-}
-
-/* The first available way, for a question that there was no room to measure. */
-static enum pdnn_onednn_matmul_way first_way(const struct question *q) {
-    int way = 0;
-    while (q->index[way] != 0)
-        way++;
-    return (enum pdnn_onednn_matmul_way)way;
-}
-
-enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
-                                           const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
-                                           enum pdnn_onednn_matmul_way *way, struct pdnn_err *err) {
-    struct question q = {.onednn = onednn, .product = *product, .dtype = dtype};
-    const double *ns = NULL;
+enum pdnn_status pdnn_onednn_matmul_choose(const struct pdnn_onednn_compile *compile,
+                                           const struct pdnn_node *node, enum pdnn_onednn_matmul_way *way,
+                                           struct pdnn_err *err) {
+    struct pdnn_onednn *onednn = compile->onednn;
+    const struct pdnn_graph *graph = compile->program->graph;
+    struct pdnn_heads_product product = pdnn_heads_product_of(graph, node);
+    struct question q = {.compile = compile, .node = *node, .all_sequences = product.B};
+    const struct pdnn_trial trial = {.n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
+                                     .group_size = PDNN_ONEDNN_MATMUL_WAY_COUNT,
+                                     .prepare = prepare,
+                                     .user = &q,
+                                     .from = graph,
+                                     .room_bytes = onednn->trial_bytes};
+    int picked = 0;
     if (onednn->forced_matmul) {
         *way = *onednn->forced_matmul;
         return PDNN_OK;
     }
-    shrink(&q.product);
-    q.product.a.offset = q.product.b.offset = q.product.y.offset = 0;
-    const struct pdnn_tune_question question = {.key = key_of(&q.product, dtype, onednn->options.threads),
-                                                .n = PDNN_ONEDNN_MATMUL_WAY_COUNT,
-                                                .compilations = COMPILATIONS,
-                                                .measure = measure,
-                                                .state = &q};
-    enum pdnn_status status = pdnn_tune_ask(&onednn->tune, &question, &ns, err);
-    if (status == PDNN_TOO_BIG) {
-        onednn->is_untried = true;
-        *way = first_way(&q);
-        return PDNN_OK;
-    }
-    if (status != PDNN_OK)
-        return status;
-    int picked = pdnn_tune_pick(ns, PDNN_ONEDNN_MATMUL_WAY_COUNT, MARGIN);
-    if (picked < 0)
-        return pdnn_fail(err, PDNN_INTERNAL, "onednn: every way to run a matmul fails");
+    shrink(&product);
+    q.sequences = q.node.attr[PDNN_MATMUL_SEQUENCES] = product.B;
+    q.node.n_inputs = PDNN_MATMUL_INPUTS;
+    struct pdnn_choice choice = {
+        .key = key_of(&product, pdnn_node_in(graph, node, PDNN_MATMUL_A)->dtype, onednn->options.threads),
+        .what = "a matmul",
+        .trial = &trial,
+        .rules = {.rounds = ROUNDS, .visit_ns = VISIT_NS},
+        .compilations = COMPILATIONS,
+        .margin = MARGIN};
+    enum pdnn_status status = pdnn_trial_choose(&onednn->tune, &choice, &picked, err);
     *way = (enum pdnn_onednn_matmul_way)picked;
-    return PDNN_OK;
+    return status;
 }

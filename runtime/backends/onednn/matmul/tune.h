@@ -5,11 +5,11 @@
 #define RUNTIME_BACKENDS_ONEDNN_MATMUL_TUNE_H
 
 #include "runtime/backends/onednn/matmul/implementations.h"
-#include "runtime/backends/onednn/state.h"
+#include "runtime/backends/onednn/compile.h"
 
 /* The library's matmul, unless something takes 10 % less time. PDNN_UNSUPPORTED if there is no way. */
-enum pdnn_status pdnn_onednn_matmul_choose(struct pdnn_onednn *onednn,
-                                           const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
-                                           enum pdnn_onednn_matmul_way *way, struct pdnn_err *err);
+enum pdnn_status pdnn_onednn_matmul_choose(const struct pdnn_onednn_compile *compile,
+                                           const struct pdnn_node *node, enum pdnn_onednn_matmul_way *way,
+                                           struct pdnn_err *err);
 
 #endif

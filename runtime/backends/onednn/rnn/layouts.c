@@ -135,7 +135,7 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
     if (same)
         layer->is_fused = same->is_fused;
     else if (layer->is_measured)
-        status = pdnn_onednn_rnn_choose(compile, &shape, &layer->is_fused, err);
+        status = pdnn_onednn_rnn_choose(compile, node, &shape, &layer->is_fused, err);
     if (status != PDNN_OK || !layer->is_fused)
         return status;
     compile->program->could_spare = compile->program->could_spare || (layer->is_measured && !same);

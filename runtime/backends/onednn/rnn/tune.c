@@ -1,10 +1,9 @@
 #include "runtime/backends/onednn/rnn/tune.h"
 
-#include "runtime/backends/onednn/rnn/layer.h"
-#include "runtime/plan/plan.h"
+#include "models/attributes.h"
+#include "runtime/backend/choose.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 /* Shapes with more FLOP are measured with fewer steps or sequences, down to a minimum, and share the times
  * of what they shrink to. */
@@ -31,75 +30,53 @@ static void shrink(struct pdnn_onednn_rnn_shape *shape) {
 static const enum pdnn_recurrence kinds[] = {PDNN_RECURRENCE_FUSED, PDNN_RECURRENCE_UNROLLED};
 enum { WAYS = sizeof kinds / sizeof *kinds };
 
-/* One way to run the layer, prepared. */
-struct way {
-    struct pdnn_arena arena;
-    struct pdnn_graph graph;
-    struct pdnn_plan plan;
-    bool is_there;
-};
-
-static enum pdnn_status prepare(struct way *way, const struct pdnn_onednn_compile *compile,
-                                const struct pdnn_onednn_rnn_shape *shape, enum pdnn_recurrence kind,
-                                uint64_t room_bytes, struct pdnn_err *err) {
-    const struct pdnn_plan_options options = {.limit_bytes = room_bytes ? room_bytes : 1, .seed = 1};
-    pdnn_arena_init(&way->arena);
-    pdnn_graph_init(&way->graph, &way->arena);
-    pdnn_onednn_rnn_build_layer(shape, kind, &way->graph);
-    enum pdnn_status status = pdnn_graph_status(&way->graph, err);
-    if (status == PDNN_OK)
-        status =
-            pdnn_plan_create(&way->plan, compile->steps.backend, compile->onednn, &way->graph, &options, err);
-    way->is_there = status == PDNN_OK;
-    /* A layer whose own products were not tried says nothing about the way. */
-    if (status == PDNN_OK && way->plan.program.is_untried)
-        status = pdnn_fail(err, PDNN_TOO_BIG, "no room to measure a layer's products in");
-    return status;
-}
-
-static void finish(struct way *way) {
-    pdnn_plan_destroy(&way->plan);
-    pdnn_arena_finish(&way->arena);
-}
-
-static int run(const void *state) {
-    const struct way *way = state;
-    return way->is_there ? pdnn_plan_run(&way->plan) : -1;
-}
-
 struct question {
     const struct pdnn_onednn_compile *compile;
+    const struct pdnn_node *forward;
     struct pdnn_onednn_rnn_shape shape; /* the one measured */
-    bool is_possible[WAYS];             /* result: compiles, with room to measure it or without */
+    int64_t rows;                       /* of the whole layer */
 };
 
-static enum pdnn_status measure(void *state, double *ns, struct pdnn_err *err) {
-    struct question *question = state;
-    const struct pdnn_tune_rules rules = {.rounds = ROUNDS};
-    struct pdnn_tune_candidate candidate[WAYS];
-    struct way ways[WAYS];
-    enum pdnn_status status = PDNN_OK;
-    uint64_t room_bytes = question->compile->onednn->trial_bytes;
-    bool is_any_there = false;
-    memset(ways, 0, sizeof ways);
-    for (int i = 0; i < WAYS && (status == PDNN_OK || status == PDNN_UNSUPPORTED); i++) {
-        status = prepare(&ways[i], question->compile, &question->shape, kinds[i], room_bytes, err);
-        candidate[i] = (struct pdnn_tune_candidate){.run = run, .state = &ways[i]};
-        question->is_possible[i] = status == PDNN_OK || status == PDNN_TOO_BIG;
-        is_any_there = is_any_there || ways[i].is_there;
-        if (ways[i].is_there && room_bytes != UINT64_MAX)
-            room_bytes -= ways[i].plan.block_bytes;
-    }
-    if (status == PDNN_UNSUPPORTED && is_any_there)
-        status = PDNN_OK;
-    if (status == PDNN_OK)
-        pdnn_tune_measure(&rules, candidate, WAYS);
-    for (int i = 0; i < WAYS; i++) {
-        if (status == PDNN_OK)
-            ns[i] = candidate[i].ns;
-        finish(&ways[i]);
-    }
-    return status;
+/* Weights and their gradients are the layer's; all else has the rows of fewer steps or sequences. */
+static void drop_rows(const void *user, uint32_t tensor, struct pdnn_tensor *copy) {
+    const struct question *question = user;
+    (void)tensor;
+    if (copy->dim[0] == question->rows && copy->role != PDNN_ROLE_WEIGHT &&
+        copy->role != PDNN_ROLE_WEIGHT_GRADIENT)
+        copy->dim[0] = question->shape.T * question->shape.N;
+}
+
+static uint32_t original(const struct pdnn_graph *graph, uint32_t tensor) {
+    bool is_recomputed = tensor != PDNN_NONE && graph->tensors[tensor].role == PDNN_ROLE_ACTIVATION &&
+                         graph->tensors[tensor].of != PDNN_NONE;
+    return is_recomputed ? graph->tensors[tensor].of : tensor;
+}
+
+/* Adds one of the layer's nodes, on what forward made even if the model recomputes that for backward. */
+static void add(const struct question *question, struct pdnn_node node, struct pdnn_one_node *one) {
+    node.attr[PDNN_RNN_STEPS] = question->shape.T;
+    for (int i = 0; i < node.n_inputs; i++)
+        node.input[i] = original(one->from, node.input[i]);
+    for (int i = 0; i < node.n_outputs; i++)
+        node.output[i] = original(one->from, node.output[i]);
+    pdnn_one_node_add(one, &node);
+}
+
+static enum pdnn_status prepare(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
+    struct question *question = user;
+    const struct pdnn_program *program = question->compile->program;
+    const struct pdnn_node *backward = pdnn_onednn_rnn_find_backward(program, question->forward);
+    one->graph.rnn = kinds[i];
+    /* Packed weights of the library are no arrays of numbers: they are made from such, which inference need
+     * not repeat. */
+    one->opens_weights = true;
+    one->part = question->shape.is_training ? PDNN_ONE_NODE_ALL : PDNN_ONE_NODE_LAST;
+    one->edit = drop_rows;
+    one->user = question;
+    add(question, *question->forward, one);
+    if (backward)
+        add(question, *backward, one);
+    return pdnn_onednn_trial_compile(question->compile, one, err);
 }
 
 static struct pdnn_tune_key key_of(const struct pdnn_onednn_rnn_shape *shape, int64_t threads) {
@@ -115,30 +92,27 @@ static struct pdnn_tune_key key_of(const struct pdnn_onednn_rnn_shape *shape, in
 }
 
 enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,
+                                        const struct pdnn_node *forward,
                                         const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
                                         struct pdnn_err *err) {
     struct pdnn_onednn *onednn = compile->onednn;
-    struct question question = {.compile = compile, .shape = *shape};
-    const double *ns = NULL;
+    struct question question = {
+        .compile = compile, .forward = forward, .shape = *shape, .rows = shape->T * shape->N};
+    const struct pdnn_trial trial = {.n = WAYS,
+                                     .group_size = WAYS,
+                                     .prepare = prepare,
+                                     .user = &question,
+                                     .from = compile->program->graph,
+                                     .room_bytes = onednn->trial_bytes};
+    int picked = 0;
     shrink(&question.shape);
-    enum pdnn_status status =
-        pdnn_tune_ask(&onednn->tune,
-                      &(struct pdnn_tune_question){.key = key_of(&question.shape, onednn->options.threads),
-                                                   .n = WAYS,
-                                                   .compilations = 1,
-                                                   .measure = measure,
-                                                   .state = &question},
-                      &ns, err);
-    if (status == PDNN_TOO_BIG) {
-        onednn->is_untried = true;
-        *is_fused = question.is_possible[0];
-        return PDNN_OK;
-    }
-    if (status != PDNN_OK)
-        return status;
-    int picked = pdnn_tune_pick(ns, WAYS, MARGIN);
-    if (picked < 0)
-        return pdnn_fail(err, PDNN_INTERNAL, "onednn: every way to run a recurrent layer fails");
+    struct pdnn_choice choice = {.key = key_of(&question.shape, onednn->options.threads),
+                                 .what = "a recurrent layer",
+                                 .trial = &trial,
+                                 .rules = {.rounds = ROUNDS},
+                                 .compilations = 1,
+                                 .margin = MARGIN};
+    enum pdnn_status status = pdnn_trial_choose(&onednn->tune, &choice, &picked, err);
     *is_fused = kinds[picked] == PDNN_RECURRENCE_FUSED;
-    return PDNN_OK;
+    return status;
 }

@@ -7,8 +7,10 @@
 #include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/rnn/implementations.h"
 
-/* *is_fused: the primitive is at least about as fast. PDNN_UNSUPPORTED if neither way can run. */
+/* *is_fused: the primitive is at least about as fast, for the layer of a forward node. PDNN_UNSUPPORTED if
+ * neither way can run. */
 enum pdnn_status pdnn_onednn_rnn_choose(const struct pdnn_onednn_compile *compile,
+                                        const struct pdnn_node *forward,
                                         const struct pdnn_onednn_rnn_shape *shape, bool *is_fused,
                                         struct pdnn_err *err);
 

@@ -1,0 +1,150 @@
+#include "runtime/backend/one_node.h"
+
+#include "base/clock.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum { LINE_BYTES = 64, STAGGER_BYTES = 5 * LINE_BYTES };
+
+void pdnn_one_node_init(struct pdnn_one_node *one, const struct pdnn_graph *from, struct pdnn_arena *arena) {
+    *one = (struct pdnn_one_node){.from = from};
+    pdnn_graph_init(&one->graph, arena);
+    one->graph.dtype = from->dtype;
+    one->graph.algorithm = from->algorithm;
+}
+
+/* The tensor's number here. What no node here writes is data of the step, or a weight. */
+static uint32_t inner_of(struct pdnn_one_node *one, uint32_t outer, bool is_written) {
+    uint32_t i = 0;
+    while (i < one->graph.n_tensors && one->outer[i] != outer)
+        i++;
+    if (outer == PDNN_NONE || i < one->graph.n_tensors)
+        return outer == PDNN_NONE ? PDNN_NONE : i;
+    struct pdnn_tensor copy = one->from->tensors[outer];
+    copy.of = copy.role == PDNN_ROLE_WEIGHT_GRADIENT ? inner_of(one, copy.of, false) : PDNN_NONE;
+    copy.fill = (struct pdnn_fill){0};
+    copy.fold = NULL;
+    if (!is_written)
+        copy.role = pdnn_role_is_weight(copy.role) ? PDNN_ROLE_WEIGHT : PDNN_ROLE_INPUT;
+    if (one->edit)
+        one->edit(one->user, outer, &copy);
+    assert(one->graph.n_tensors < PDNN_ONE_NODE_TENSORS);
+    i = pdnn_graph_tensor(&one->graph, &copy);
+    one->outer[i] = outer;
+    return i;
+}
+
+void pdnn_one_node_add(struct pdnn_one_node *one, const struct pdnn_node *node) {
+    struct pdnn_node copy = *node;
+    copy.posts = pdnn_arena_alloc(one->graph.arena, PDNN_NODE_POSTS, sizeof *copy.posts);
+    if (!copy.posts) {
+        pdnn_fail(&one->graph.err, PDNN_NO_MEMORY, "out of memory for a step");
+        return;
+    }
+    for (int i = 0; i < node->n_inputs; i++)
+        copy.input[i] = inner_of(one, node->input[i], false);
+    for (int i = 0; i < node->n_outputs; i++)
+        copy.output[i] = inner_of(one, node->output[i], true);
+    for (int i = 0; i < node->n_posts; i++) {
+        copy.posts[i] = node->posts[i];
+        copy.posts[i].input = inner_of(one, node->posts[i].input, false);
+        copy.posts[i].output = inner_of(one, node->posts[i].output, true);
+    }
+    pdnn_graph_node(&one->graph, &copy);
+}
+
+enum pdnn_status pdnn_one_node_compile(struct pdnn_one_node *one, const struct pdnn_backend_def *backend,
+                                       void *state, const struct pdnn_program *outer, bool keeps_plain,
+                                       struct pdnn_err *err) {
+    enum pdnn_status status = pdnn_graph_status(&one->graph, err);
+    if (status == PDNN_OK)
+        status = pdnn_program_init(&one->program, &one->graph, err);
+    if (status != PDNN_OK)
+        return status;
+    one->program.keep_all = true;
+    one->program.opens_weights = one->opens_weights;
+    one->program.keeps_plain = keeps_plain;
+    one->program.allow_slow = outer->allow_slow;
+    one->program.trial_bytes = outer->trial_bytes;
+    return backend->compile(state, &one->graph, &one->program, err);
+}
+
+static bool runs(const struct pdnn_one_node *one, const struct pdnn_step *step) {
+    return one->part != PDNN_ONE_NODE_REORDERS || step->node == PDNN_NONE;
+}
+
+static bool counts(const struct pdnn_one_node *one, const struct pdnn_step *step) {
+    return one->part != PDNN_ONE_NODE_LAST || step->node == one->graph.n_nodes - 1;
+}
+
+/* The next place at *end, on a cache line: no two slots begin at the same offset in a page. */
+static uint64_t take(uint64_t *end, uint64_t bytes) {
+    uint64_t at = *end;
+    *end += (bytes + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES + STAGGER_BYTES;
+    return at;
+}
+
+enum pdnn_status pdnn_one_node_place(struct pdnn_one_node *one, struct pdnn_err *err) {
+    const struct pdnn_program *program = &one->program;
+    one->slots = pdnn_arena_alloc(one->graph.arena, program->n_slots, sizeof *one->slots);
+    one->memory = pdnn_arena_alloc(one->graph.arena, program->n_slots, sizeof *one->memory);
+    if (!one->slots || !one->memory)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
+    for (size_t i = 0; i < program->n_slots; i++) {
+        bool is_weight = i < one->graph.n_tensors && one->graph.tensors[i].role == PDNN_ROLE_WEIGHT;
+        one->slots[i].kind = one->cold_bytes && is_weight ? PDNN_ONE_NODE_COLD
+                             : program->slots[i].resident ? PDNN_ONE_NODE_READ
+                                                          : PDNN_ONE_NODE_OTHER;
+    }
+    for (size_t i = 0; i < program->n_steps; i++) {
+        const struct pdnn_step *step = &program->steps[i];
+        for (int k = 0; one->cold_bytes && step->node == PDNN_NONE && k < step->n_slots; k++)
+            one->slots[step->slot[k]].kind = PDNN_ONE_NODE_COLD;
+    }
+    for (size_t i = 0; i < program->n_slots; i++)
+        one->slots[i].offset = take(&one->bytes[one->slots[i].kind], program->slots[i].bytes);
+    uint64_t set_bytes = one->bytes[PDNN_ONE_NODE_COLD];
+    one->n_sets = set_bytes && 2 * set_bytes < one->cold_bytes ? one->cold_bytes / set_bytes : 2;
+    return PDNN_OK;
+}
+
+/* Finds the addresses of what is cold, in the next set, or of all else, and binds the calls that run. */
+static enum pdnn_status bind(struct pdnn_one_node *one, bool is_cold, struct pdnn_err *err) {
+    uint64_t at = is_cold ? one->set * one->bytes[PDNN_ONE_NODE_COLD] : 0;
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < one->program.n_slots; i++) {
+        const struct pdnn_one_node_slot *slot = &one->slots[i];
+        if (!is_cold || slot->kind == PDNN_ONE_NODE_COLD)
+            one->memory[i] = one->begin[slot->kind] + slot->offset + at;
+    }
+    for (size_t i = 0; i < one->program.n_steps && status == PDNN_OK; i++) {
+        const struct pdnn_work *work = &one->program.steps[i].work;
+        status = runs(one, &one->program.steps[i]) ? work->bind(work->state, one->memory, err) : PDNN_OK;
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_one_node_bind(struct pdnn_one_node *one, char *const begin[PDNN_ONE_NODE_KINDS],
+                                    struct pdnn_err *err) {
+    memcpy(one->begin, begin, sizeof one->begin);
+    return bind(one, false, err);
+}
+
+double pdnn_one_node_run(struct pdnn_one_node *one) {
+    double ns = 0;
+    one->set = (one->set + 1) % one->n_sets;
+    if (one->bytes[PDNN_ONE_NODE_COLD] && bind(one, true, NULL) != PDNN_OK)
+        return INFINITY;
+    for (size_t i = 0; i < one->program.n_steps; i++) {
+        const struct pdnn_step *step = &one->program.steps[i];
+        if (!runs(one, step))
+            continue;
+        uint64_t start_ns = pdnn_clock_ns();
+        if (step->work.run(step->work.state) != 0)
+            return INFINITY;
+        ns += counts(one, step) ? (double)(pdnn_clock_ns() - start_ns) : 0;
+    }
+    return ns;
+}
