@@ -96,7 +96,6 @@ OLD_MECHANISMS = {
     "memory_checks": (("runtime/driver/", *OUTSIDE), (), (".c", ".h"), r"NO_MEMORY\b"),
     "looked_up_by_reference": (("runtime/",), ("runtime/backends/onednn/library/",), (".c",), r'str(?:cmp|str)\([^;]*"ref(?:erence)?"'),
     "mutable_statics": (("runtime/",), (), (".c",), r"(?m)^static (?!const\b|inline\b|_Thread_local\b)(?:volatile )?(?:struct \w+|unsigned char|float|MPI_\w+) \*?\w+;"),
-    "gnuplot_files": (OUTSIDE, (), (".gp",), None),
     "drawing_in_the_page": (OUTSIDE, (), (".js",), r"\bsvgEl\(|createElementNS\(|getContext\("),
 }
 

@@ -1,7 +1,7 @@
 #include "base/str.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
-#include "results/figures/plot.h"
+#include "results/figures/picture.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -10,8 +10,10 @@
 static const char *const paragraphs[] = {
     "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` and "
     "`version`, the software of environment.yaml, are keys like threads; speedup, op_speedup, "
-    "boxes and weights compare with the first. gnuplot draws the pictures; the paths of the files are printed. "
-    "--format csv prints the data behind a picture instead, for which gnuplot is not needed.",
+    "boxes and weights compare with the first. The paths of the files are printed. --format csv prints the data "
+    "behind a picture instead. A picture for a paper takes the width of its column and the size of its font: "
+    "`--width 85mm --font-size 8 -o x.pdf`. PNG and PDF need a build with cairo; TEX is a picture of the LaTeX "
+    "package pgf.",
     NULL,
 };
 
@@ -29,11 +31,14 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_HARDWARE,
     PDNN_OPTION_ONLY,
     {"output", 'o', "FILE", NULL, false,
-     "write to FILE, with .svg and .png as its extension (default: RESULTS/KIND); a device or a pipe gets one "
-     "picture as it is, SVG unless --format is png"},
+     "write to FILE; its extension is the format, or without one .svg and .png are added (default: "
+     "RESULTS/KIND); a device or a pipe gets one picture as it is, SVG unless --format says otherwise"},
     {"format", 0, "FORMAT", pdnn_plot_formats, false,
-     "write only svg or only png (default: both); csv: the data behind the picture, on standard output or in "
-     "the file that --output names"},
+     "write only this (default: svg and png); csv: the data behind the picture, on standard output or in the "
+     "file that --output names"},
+    {"width", 'W', "LENGTH", NULL, false, "how wide the picture is, as in 85mm, 8.5cm, 3.3in or 240pt"},
+    {"height", 'H', "LENGTH", NULL, false, "how high it is, unless its contents need more"},
+    {"font-size", 0, "POINTS", NULL, false, "the size of its letters (default: 11.25)"},
 };
 
 static const struct pdnn_example examples[] = {
@@ -70,7 +75,7 @@ static enum pdnn_status refuse_option(const struct pdnn_plot_def *plot, const ch
 /* An option that the picture does not read is an error; it is not ignored. */
 static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
                                       const struct pdnn_plot_def *plot, struct pdnn_err *err) {
-    static const char *const common[] = {"output", "format", NULL};
+    static const char *const common[] = {"output", "format", "width", "height", "font-size", NULL};
     for (size_t i = 0; i < arguments->n_values; i++) {
         const char *name = options[arguments->values[i].option].name;
         if (!is_in(name, common) && !is_in(name, plot->options))
@@ -91,6 +96,9 @@ static const struct {
     {"by", offsetof(struct pdnn_plot_request, by)},
     {"across", offsetof(struct pdnn_plot_request, across)},
     {"output", offsetof(struct pdnn_plot_request, output)},
+    {"width", offsetof(struct pdnn_plot_request, width)},
+    {"height", offsetof(struct pdnn_plot_request, height)},
+    {"font-size", offsetof(struct pdnn_plot_request, font_size)},
     {"compute", offsetof(struct pdnn_plot_request, hardware.compute)},
     {"bandwidth", offsetof(struct pdnn_plot_request, hardware.bandwidth)},
     {"cache", offsetof(struct pdnn_plot_request, hardware.cache)},
@@ -137,7 +145,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
                          plot->directories_max);
     request.only = pdnn_argument_all(arguments, "only", &request.n_only);
-    enum pdnn_status status = plot->draw(&request, &result, err);
+    enum pdnn_status status = pdnn_picture_make(plot, &request, &result, err);
     if (status == PDNN_OK)
         report(plot, &result);
     return status;

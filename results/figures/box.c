@@ -4,8 +4,6 @@
 #include "models/instance.h"
 #include "results/figures/caption.h"
 #include "results/figures/color.h"
-#include "results/figures/file.h"
-#include "results/figures/gnuplot.h"
 #include "results/figures/names.h"
 #include "base/stats.h"
 
@@ -14,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BOXES_MAX = 48, FIRST_LABEL = 10 };
+enum { BOXES_MAX = 48 };
 
-/* The picture in pixels. */
-static const double width = 1200, height = 800, left = 104, right_legend = 936, right_alone = 1176, top = 712,
-                    axis_pixels = 30, caption_bottom = 8, caption_pixels = 18, caption_gap = 12,
-                    box_pixels_most = 130, line_pixels = 22, legend_pixels = 24;
+static const double left = 104, right_legend = 264, right_alone = 24, above = 88, axis_pixels = 30,
+                    caption_bottom = 8, caption_gap = 12, box_pixels_most = 130, legend_pixels = 24;
 
 /* In slots, one per box: the width of a box, and the gap between two families. */
 static const double box_part = 0.56, gap = 0.6;
@@ -41,18 +37,16 @@ struct dot {
 };
 
 struct picture {
+    struct pdnn_picture *in;
     const struct pdnn_box_request *request;
-    struct pdnn_arena arena;
     struct box box[BOXES_MAX];
     size_t n_boxes, n_sets;
     size_t set_of[BOXES_MAX];
     struct pdnn_bar_name names[BOXES_MAX], sets[BOXES_MAX];
     struct dot *dot;
     size_t n_dots;
-    double slots, low, high, right, bottom, axis_y;
-    bool logarithmic;
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
+    double slots, low, high;
+    struct pdnn_scale x, y;
 };
 
 static const char *get(const struct picture *p, size_t at, int column) {
@@ -79,7 +73,7 @@ static enum pdnn_status find_box(struct picture *p, size_t at, size_t *box, stru
         return pdnn_fail(err, PDNN_INVALID,
                          "more than %d boxes: choose some with --only, or other keys with --by", BOXES_MAX);
     if (found == p->n_boxes) {
-        double *room = pdnn_arena_alloc(&p->arena, p->request->n_values, sizeof *room);
+        double *room = pdnn_arena_alloc(&p->in->arena, p->request->n_values, sizeof *room);
         p->box[p->n_boxes++] = (struct box){.at = at, .value = room};
     }
     *box = found;
@@ -210,7 +204,7 @@ static void collect_dots(struct picture *p) {
         const struct pdnn_family_def *family = pdnn_family_find(family_of(p, box));
         most += family ? family->n_presets : 0;
     }
-    p->dot = pdnn_arena_alloc(&p->arena, most + 1, sizeof *p->dot);
+    p->dot = pdnn_arena_alloc(&p->in->arena, most + 1, sizeof *p->dot);
     add_measured(p);
     if (p->request->adds_presets)
         add_others(p);
@@ -220,15 +214,15 @@ static void choose_range(struct picture *p) {
     double line = p->request->line;
     p->low = isnan(line) ? p->low : fmin(p->low, line);
     p->high = isnan(line) ? p->high : fmax(p->high, line);
-    p->logarithmic = p->low > 0 && (p->high > 10 * p->low || !isnan(line));
-    if (p->logarithmic) {
+    p->y.base = p->low > 0 && (p->high > 10 * p->low || !isnan(line)) ? 10 : 0;
+    if (p->y.base) {
         double margin = fmax(pow(p->high / p->low, 0.04), 1.02);
-        p->low /= margin;
-        p->high *= margin;
+        p->y.low = p->low / margin;
+        p->y.high = p->high * margin;
     } else {
         double margin = fmax((p->high - p->low) * 0.04, fabs(p->high) * 1e-3 + 1e-9);
-        p->low = p->low >= 0 && p->low < p->high / 2 ? 0 : p->low - margin;
-        p->high += margin;
+        p->y.low = p->low >= 0 && p->low < p->high / 2 ? 0 : p->low - margin;
+        p->y.high = p->high + margin;
     }
 }
 
@@ -236,103 +230,75 @@ static double quantile(const struct box *box, double q) {
     return pdnn_quantile_sorted(box->value, box->count, q);
 }
 
-/* x low_whisker low middle high high_whisker */
-static void put_boxes(struct picture *p) {
+static void level(struct picture *p, double center, double half, double y, double width) {
+    pdnn_draw_line(&p->in->canvas, pdnn_scale_at(&p->x, center - half), y,
+                   pdnn_scale_at(&p->x, center + half), y, pdnn_pen_line(PDNN_INK_TEXT, width));
+}
+
+/* Whiskers, the box, its middle, and what is beyond. */
+static void draw_box(struct picture *p, const struct box *box) {
     const struct pdnn_box_style *style = &p->request->style;
     const double q[] = {style->low_whisker, style->low, style->middle, style->high, style->high_whisker};
-    pdnn_str_printf(&p->script, "$boxes << END\n");
-    for (size_t i = 0; i < p->n_boxes; i++) {
-        pdnn_plot_number(&p->script, p->box[i].center, "");
-        for (size_t k = 0; k < 5; k++) {
-            pdnn_str_append(&p->script, " ", 1);
-            pdnn_plot_number(&p->script, quantile(&p->box[i], q[k]), "");
-        }
-        pdnn_str_append(&p->script, "\n", 1);
-    }
-    pdnn_str_printf(&p->script, "END\n$beyond << END\nNaN NaN\n");
-    for (size_t i = 0; i < p->n_boxes && style->shows_beyond; i++) {
-        double low = quantile(&p->box[i], style->low_whisker),
-               high = quantile(&p->box[i], style->high_whisker);
-        for (size_t k = 0; k < p->box[i].count; k++) {
-            if (p->box[i].value[k] >= low && p->box[i].value[k] <= high)
-                continue;
-            pdnn_plot_number(&p->script, p->box[i].center, " ");
-            pdnn_plot_number(&p->script, p->box[i].value[k], "\n");
-        }
-    }
-    pdnn_str_printf(&p->script, "END\n");
+    const struct pdnn_pen whisker = pdnn_pen_line(PDNN_INK_TEXT, 1.4);
+    const struct pdnn_mark beyond = {PDNN_CIRCLE, 2.5, pdnn_pen_line(PDNN_INK_SOFT, 1), false};
+    double y[5], x = pdnn_scale_at(&p->x, box->center), half = box_part / 2;
+    for (size_t k = 0; k < 5; k++)
+        y[k] = pdnn_scale_at(&p->y, quantile(box, q[k]));
+    pdnn_draw_line(&p->in->canvas, x, y[0], x, y[1], whisker);
+    pdnn_draw_line(&p->in->canvas, x, y[3], x, y[4], whisker);
+    level(p, box->center, half / 2, y[0], 1.4);
+    level(p, box->center, half / 2, y[4], 1.4);
+    pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, box->center - half), y[1],
+                  pdnn_scale_at(&p->x, box->center + half), y[3],
+                  (struct pdnn_pen){0x9ecae1, PDNN_INK_TEXT, 1.2, 0});
+    if (style->shows_middle)
+        level(p, box->center, half, y[2], 3);
+    for (size_t k = 0; k < box->count && style->shows_beyond; k++)
+        if (box->value[k] < quantile(box, q[0]) || box->value[k] > quantile(box, q[4]))
+            pdnn_draw_point(&p->in->canvas, x, pdnn_scale_at(&p->y, box->value[k]), beyond);
 }
 
-static void put_look(struct picture *p, double y, const char *look, struct pdnn_label_sheet *sheet) {
-    pdnn_str_printf(&p->script, "set label %zu '' at screen ", sheet->next++);
-    pdnn_plot_number(&p->script, (p->right + legend_pixels + 8) / width, ", screen ");
-    pdnn_plot_number(&p->script, y / height, " ");
-    pdnn_str_printf(&p->script, "point %s\n", look);
+/* White where the model is not in the tables. */
+static struct pdnn_mark mark_of(const struct pdnn_point_color *color, bool measured) {
+    return (struct pdnn_mark){color->symbol,
+                              6,
+                              {measured ? color->ink : PDNN_INK_WHITE, measured ? PDNN_INK_TEXT : color->ink,
+                               measured ? 0.8 : 1.6, 0},
+                              false};
 }
 
-static void put_legend_text(struct picture *p, const char *text, double x, double y,
-                            struct pdnn_label_sheet *sheet) {
-    pdnn_str_printf(&p->script, "set label %zu ", sheet->next++);
-    pdnn_gnuplot_quote(&p->script, text);
-    pdnn_str_printf(&p->script, " at screen ");
-    pdnn_plot_number(&p->script, x / width, ", screen ");
-    pdnn_plot_number(&p->script, y / height, " left font 'DejaVu Sans,12' textcolor rgb '#222222'\n");
-}
-
-static void put_legend(struct picture *p, const struct pdnn_color_key *key, struct pdnn_label_sheet *sheet) {
-    double y = top - 10;
+/* Those of one box are spread over its width, so that few cover each other. */
+static void draw_dots(struct picture *p) {
+    const char **names = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *names);
+    struct pdnn_point_color *colors = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *colors);
+    struct pdnn_color_key key;
+    struct pdnn_legend legend = {&p->in->canvas, p->x.to + legend_pixels, p->y.to - 10,
+                                 p->in->width - p->x.to - legend_pixels - 4};
     bool hollow = false;
-    char look[128];
-    for (size_t i = 0; i < p->n_dots; i++)
-        hollow = hollow || !p->dot[i].measured;
-    put_legend_text(p, "named models", p->right + legend_pixels, y, sheet);
-    for (size_t i = 0; i < key->n_words; i++) {
-        y -= line_pixels;
-        snprintf(look, sizeof look, "pointtype %d pointsize 1.3 linecolor rgb %u", key->word[i].shape,
-                 key->word[i].rgb);
-        put_look(p, y, look, sheet);
-        snprintf(look, sizeof look, "pointtype %d pointsize 1.3 linecolor rgb '#222222' linewidth 0.7",
-                 key->word[i].shape - 1);
-        put_look(p, y, look, sheet);
-        put_legend_text(p, key->word[i].text, p->right + legend_pixels + 26, y, sheet);
-    }
-    if (hollow)
-        put_legend_text(p, "white: not in the tables", p->right + legend_pixels, y - line_pixels - 8, sheet);
-}
-
-/* $dots: x y type rgb outline. Those of one box are spread over its width, so that few cover each other. */
-static void put_dots(struct picture *p, struct pdnn_label_sheet *sheet) {
-    const char **names = pdnn_arena_alloc(&p->arena, p->n_dots + 1, sizeof *names);
-    struct pdnn_point_color *colors = pdnn_arena_alloc(&p->arena, p->n_dots + 1, sizeof *colors);
-    struct pdnn_color_key key = {0};
+    if (!p->n_dots)
+        return;
     for (size_t i = 0; i < p->n_dots; i++)
         names[i] = p->dot[i].name;
-    if (p->n_dots)
-        pdnn_plot_color("preset", names, p->n_dots, colors, &key, &p->script);
-    pdnn_str_printf(&p->script, "$dots << END\nNaN NaN 7 0 0\n");
+    pdnn_plot_color(names, p->n_dots, colors, &key);
     for (size_t i = 0; i < p->n_dots; i++) {
         double spread = ((double)(i % 5) - 2) / 5 * box_part * 0.7;
-        pdnn_plot_number(&p->script, p->box[p->dot[i].box].center + spread, " ");
-        pdnn_plot_number(&p->script, p->dot[i].value, " ");
-        pdnn_str_printf(&p->script, "%d %u %u\n", colors[i].shape,
-                        p->dot[i].measured ? colors[i].rgb : 0xffffff,
-                        p->dot[i].measured ? 0x222222 : colors[i].rgb);
+        hollow = hollow || !p->dot[i].measured;
+        pdnn_draw_points(&p->in->canvas,
+                         &(struct pdnn_spot){pdnn_scale_at(&p->x, p->box[p->dot[i].box].center + spread),
+                                             pdnn_scale_at(&p->y, p->dot[i].value)},
+                         &(size_t){p->n_boxes + i}, 1, mark_of(&colors[i], p->dot[i].measured));
     }
-    pdnn_str_printf(&p->script, "END\n");
-    if (p->n_dots)
-        put_legend(p, &key, sheet);
+    pdnn_legend_text(&legend, "named models");
+    for (size_t i = 0; i < key.n_words; i++)
+        pdnn_legend_mark(&legend, key.word[i].text, mark_of(&key.word[i].look, true));
+    if (hollow)
+        pdnn_legend_text(&legend, "white: not in the tables");
 }
 
-static const char *keep(struct picture *p, struct pdnn_str *text) {
-    const char *kept = pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
-    pdnn_str_finish(text);
-    return kept;
-}
-
-/* Boxes are named by their keys, sets by their family. */
-static void put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
+/* Boxes are named by their keys, sets by their family; the frame ends above the names. */
+static void draw_names(struct picture *p) {
     const struct pdnn_selection *selection = p->request->selection;
-    double slot = fmin(box_pixels_most / box_part, (p->right - left) / p->slots);
+    double slot = pdnn_scale_at(&p->x, 1) - pdnn_scale_at(&p->x, 0);
     bool has_keys = p->request->keys.count > 0;
     for (size_t i = 0; i < p->n_boxes; i++) {
         struct pdnn_str text = {0};
@@ -341,7 +307,8 @@ static void put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
         else
             pdnn_str_printf(&text, "%s", family_of(p, i));
         pdnn_str_printf(&text, ", n=%zu", p->box[i].count);
-        p->names[i] = (struct pdnn_bar_name){keep(p, &text), p->box[i].center, pdnn_bar_name_room(slot)};
+        p->names[i] = (struct pdnn_bar_name){pdnn_plot_keep(&p->in->arena, &text), p->box[i].center,
+                                             pdnn_bar_name_room(slot)};
         struct pdnn_bar_name *set = &p->sets[p->set_of[i]];
         if (!set->text)
             *set = (struct pdnn_bar_name){has_keys ? family_of(p, i) : "", p->box[i].center, 0};
@@ -356,14 +323,14 @@ static void put_names(struct picture *p, struct pdnn_label_sheet *sheet) {
                                    .set_of = p->set_of,
                                    .n_bars = p->n_boxes,
                                    .n_sets = has_keys && p->n_sets > 1 ? p->n_sets : 0};
-    const char *title = keep(p, &axis);
+    const char *title = pdnn_plot_keep(&p->in->arena, &axis);
     pdnn_bar_names_arrange(&names);
-    put_legend_text(p, p->request->caption, left, caption_bottom + caption_pixels / 2, sheet);
-    double below = caption_bottom + caption_pixels + caption_gap;
-    pdnn_gnuplot_text(&p->script, "AXIS", title);
-    p->axis_y = below + axis_pixels / 2;
-    p->bottom = below + (*title ? axis_pixels : 0) + names.height;
-    pdnn_bar_names_put(&names, p->bottom, sheet);
+    double below = caption_bottom +
+                   pdnn_draw_caption(&p->in->canvas, left, caption_bottom, p->request->caption) + caption_gap;
+    pdnn_draw_cut(&p->in->canvas, (p->x.from + p->x.to) / 2, below + axis_pixels / 2, p->in->width - 12,
+                  pdnn_plain_middle, title);
+    p->y.from = below + (*title ? axis_pixels : 0) + names.height;
+    pdnn_bar_names_put(&names, p->y.from, &p->x, &p->in->canvas);
 }
 
 /* The family, the keys, and of each box its quantiles, of each dot its value. */
@@ -386,86 +353,68 @@ static void fill_data(struct picture *p) {
         columns[1 + k].name =
             pdnn_key_column(pdnn_results_name(&selection->results, p->request->keys.column[k]));
     memcpy(columns + after, last, sizeof last);
-    pdnn_table_init(&p->data,
+    pdnn_table_init(&p->in->data,
                     &(struct pdnn_table_def){"plot boxes", "what is drawn", columns, after + N_LAST});
     for (size_t i = 0; i < p->n_boxes + p->n_dots; i++) {
         bool is_box = i < p->n_boxes;
         const struct dot *dot = is_box ? NULL : &p->dot[i - p->n_boxes];
         const struct box *box = &p->box[is_box ? i : dot->box];
-        size_t row = pdnn_table_add_row(&p->data);
-        pdnn_table_set_text(&p->data, row, 0, get(p, box->at, selection->family));
+        size_t row = pdnn_table_add_row(&p->in->data);
+        pdnn_table_set_text(&p->in->data, row, 0, get(p, box->at, selection->family));
         for (size_t k = 0; k < n_keys; k++)
-            pdnn_table_set_text(&p->data, row, 1 + k, get(p, box->at, p->request->keys.column[k]));
-        pdnn_table_set_text(&p->data, row, after + KIND,
+            pdnn_table_set_text(&p->in->data, row, 1 + k, get(p, box->at, p->request->keys.column[k]));
+        pdnn_table_set_text(&p->in->data, row, after + KIND,
                             is_box          ? "box"
                             : dot->measured ? "measured"
                                             : "preset");
-        pdnn_table_set_text(&p->data, row, after + NAME, is_box ? "" : dot->name);
-        pdnn_table_set_count(&p->data, row, after + INSTANCES, is_box ? box->count : 1);
+        pdnn_table_set_text(&p->in->data, row, after + NAME, is_box ? "" : dot->name);
+        pdnn_table_set_count(&p->in->data, row, after + INSTANCES, is_box ? box->count : 1);
         for (size_t k = 0; k < N_QUANTILES; k++)
             if (is_box || k == N_QUANTILES / 2)
-                pdnn_table_set_number(&p->data, row, after + QUANTILES + k,
+                pdnn_table_set_number(&p->in->data, row, after + QUANTILES + k,
                                       is_box ? quantile(box, q[k]) : dot->value);
     }
 }
 
-static void write_script(struct picture *p) {
-    struct pdnn_label_sheet sheet = {&p->script, width, height, FIRST_LABEL};
-    pdnn_plot_titles(&p->script, p->request->title, p->request->selection);
+static void describe(struct picture *p) {
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    const struct pdnn_titles titles =
+        pdnn_plot_titles(&p->in->arena, p->request->title, p->request->selection);
+    const double right = p->in->width - (p->n_dots ? right_legend : right_alone),
+                 margin = (fmax(p->slots, (right - left) / box_pixels_most * box_part) - p->slots) / 2;
+    canvas->width = p->in->width;
+    canvas->height = p->in->height;
     choose_range(p);
-    p->right = p->n_dots ? right_legend : right_alone;
-    put_names(p, &sheet);
-    double margin = (fmax(p->slots, (p->right - left) / box_pixels_most * box_part) - p->slots) / 2;
-    const struct {
-        const char *name;
-        double value;
-    } variables[] = {{"WIDTH", width},
-                     {"HEIGHT", height},
-                     {"LEFT", left},
-                     {"RIGHT", p->right},
-                     {"TOP", top},
-                     {"BOTTOM", p->bottom},
-                     {"AXIS_Y", p->axis_y},
-                     {"XMIN", -0.5 - margin},
-                     {"XMAX", p->slots - 0.5 + margin},
-                     {"YMIN", p->low},
-                     {"YMAX", p->high},
-                     {"YLOG", p->logarithmic},
-                     {"PART", box_part},
-                     {"LINE", p->request->line},
-                     {"HAS_MIDDLE", p->request->style.shows_middle}};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
-    pdnn_plot_y_title(p->request->y_title, p->bottom, top, height, &p->script);
-    put_boxes(p);
+    p->x =
+        (struct pdnn_scale){.low = -0.5 - margin, .high = p->slots - 0.5 + margin, .from = left, .to = right};
+    p->y.to = p->in->height - above;
+    draw_names(p);
+    pdnn_draw_titles(canvas, left, p->in->height, &titles);
+    const struct pdnn_frame_axis x = {.scale = p->x, .bare = true},
+                                 y = {.scale = p->y, .title = p->request->y_title, .grid = true};
+    pdnn_draw_frame(canvas, &x, &y);
+    if (!isnan(p->request->line)) {
+        struct pdnn_pen pen = pdnn_pen_line(PDNN_INK_LINE, 1.6);
+        double at = pdnn_scale_at(&p->y, p->request->line);
+        pen.dash = 6;
+        pdnn_draw_line(canvas, left, at, right, at, pen);
+    }
+    for (size_t i = 0; i < p->n_boxes; i++)
+        draw_box(p, &p->box[i]);
     fill_data(p);
-    put_dots(p, &sheet);
+    draw_dots(p);
 }
 
-enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_plot_result *result,
+enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_picture *picture,
                                  struct pdnn_err *err) {
-    struct picture *p = pdnn_alloc(1, sizeof *p);
-    struct pdnn_plot_result drawn = {.n_paths = 0};
+    struct picture *p = pdnn_arena_alloc(&picture->arena, 1, sizeof *p);
+    p->in = picture;
     p->request = request;
-    enum pdnn_status status = collect_boxes(p, err);
-    if (status == PDNN_OK)
-        collect_dots(p);
-    if (status == PDNN_OK)
-        write_script(p);
-    if (status == PDNN_OK)
-        status = pdnn_plot_write(request->plot,
-                                 &(struct pdnn_plot_parts){.kind = request->kind,
-                                                           .variables = &p->script,
-                                                           .embedded = pdnn_plot_script_box,
-                                                           .data = &p->data},
-                                 &drawn, err);
-    drawn.drawn = (int)request->n_values;
-    drawn.left_out = (int)request->left_out;
-    pdnn_str_finish(&p->script);
-    pdnn_table_finish(&p->data);
-    pdnn_arena_finish(&p->arena);
-    free(p);
-    if (status == PDNN_OK)
-        *result = drawn;
-    return status;
+    if (collect_boxes(p, err) != PDNN_OK)
+        return err->status;
+    collect_dots(p);
+    describe(p);
+    picture->drawn = request->n_values;
+    picture->left_out = request->left_out;
+    return PDNN_OK;
 }

@@ -4,7 +4,7 @@
 #define RESULTS_FIGURES_BOX_H
 
 #include "results/query/selection.h"
-#include "results/figures/plot.h"
+#include "results/figures/picture.h"
 
 /* Percentiles of whiskers, box and bar. */
 struct pdnn_box_style {
@@ -13,8 +13,6 @@ struct pdnn_box_style {
 };
 
 struct pdnn_box_request {
-    const struct pdnn_plot_request *plot;
-    const char *kind;  /* the picture's */
     const char *title; /* "pct_of_peak in" */
     const char *y_title;
     const char *caption;
@@ -29,7 +27,7 @@ struct pdnn_box_request {
 };
 
 /* Draws the boxes. PDNN_INVALID without values, or with too many boxes. */
-enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_plot_result *result,
+enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_picture *picture,
                                  struct pdnn_err *err);
 
 #endif

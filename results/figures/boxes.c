@@ -4,24 +4,21 @@
 #include "results/compare/compare.h"
 #include "results/figures/box.h"
 #include "results/figures/caption.h"
-#include "results/figures/file.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 struct picture {
-    struct pdnn_selection selection;
-    struct pdnn_arena arena;
+    struct pdnn_picture *in;
     struct pdnn_box_request box;
     size_t *at;
     double *value;
-    char title[2 * PDNN_AXIS_TEXT], y_title[2 * PDNN_AXIS_TEXT];
 };
 
 static void make_room(struct picture *p, size_t count) {
-    p->at = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->at);
-    p->value = pdnn_arena_alloc(&p->arena, count + 1, sizeof *p->value);
+    p->at = pdnn_arena_alloc(&p->in->arena, count + 1, sizeof *p->at);
+    p->value = pdnn_arena_alloc(&p->in->arena, count + 1, sizeof *p->value);
     p->box.at = p->at;
     p->box.value = p->value;
 }
@@ -31,55 +28,53 @@ static void add_value(struct picture *p, size_t at, double value) {
     p->value[p->box.n_values++] = value;
 }
 
-static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_request *request,
-                                    struct pdnn_err *err) {
-    const char *name = request->value;
+static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
+    const char *name = p->in->request->value;
     int column;
-    enum pdnn_status status = pdnn_plot_select(request, &p->selection, err);
+    enum pdnn_status status = pdnn_picture_select(p->in, err);
     if (status == PDNN_OK && !name)
-        name = pdnn_selection_utilization(&p->selection);
+        name = pdnn_selection_utilization(&p->in->selection);
     if (status == PDNN_OK)
-        status = pdnn_plot_column(&p->selection, name, &column, err);
+        status = pdnn_picture_column(p->in, name, NULL, &column, err);
     if (status == PDNN_OK)
-        make_room(p, p->selection.count);
+        make_room(p, p->in->selection.count);
     if (status != PDNN_OK)
         return status;
-    p->box.selection = &p->selection;
-    p->box.left_out = p->selection.left_out;
-    for (size_t at = 0; at < p->selection.count; at++) {
-        double value = pdnn_selection_number(&p->selection, at, column);
+    p->box.selection = &p->in->selection;
+    p->box.left_out = p->in->selection.left_out;
+    for (size_t at = 0; at < p->in->selection.count; at++) {
+        double value = pdnn_selection_number(&p->in->selection, at, column);
         if (!isnan(value))
             add_value(p, at, value);
         else
             p->box.left_out++;
     }
-    snprintf(p->title, sizeof p->title, "%.120s in", name);
-    pdnn_plot_axis(name, p->y_title);
+    p->box.title = pdnn_arena_printf(&p->in->arena, "%s in", name);
+    p->box.y_title = pdnn_plot_axis(name, &p->in->arena);
     return PDNN_OK;
 }
 
 /* The first is the baseline of a title and of the vertical axis. */
 static void name_ratios(struct picture *p, const struct pdnn_comparison *comparison, size_t n_directories) {
+    struct pdnn_arena *arena = &p->in->arena;
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
+    int length;
+    const char *name = pdnn_directory_name(comparison->directory[PDNN_SIDE_A], &length);
     pdnn_plot_side(comparison, PDNN_SIDE_A, a);
     pdnn_plot_side(comparison, PDNN_SIDE_B, b);
-    if (n_directories > 2) {
-        int length;
-        const char *name = pdnn_directory_name(comparison->directory[PDNN_SIDE_A], &length);
-        snprintf(p->title, sizeof p->title, "Speed-up over %.*s", length < 100 ? length : 100, name);
-        snprintf(p->y_title, sizeof p->y_title, "step time of %.*s over that of the other",
-                 length < 100 ? length : 100, name);
-        return;
-    }
-    snprintf(p->title, sizeof p->title, "Speed-up of %.100s over %.100s%s", b, a,
-             comparison->n_across ? " in" : "");
-    snprintf(p->y_title, sizeof p->y_title, "step time of %.100s over that of %.100s", a, b);
+    if (n_directories > 2)
+        snprintf(a, sizeof a, "%.*s", length, name);
+    p->box.title = n_directories > 2 ? pdnn_arena_printf(arena, "Speed-up over %s", a)
+                                     : pdnn_arena_printf(arena, "Speed-up of %s over %s%s", b, a,
+                                                         comparison->n_across ? " in" : "");
+    p->box.y_title =
+        pdnn_arena_printf(arena, "step time of %s over that of %s", a, n_directories > 2 ? "the other" : b);
 }
 
 /* The ratios of two platforms; of two directories they belong to the second one's rows, which begin at
  * `first` among the chosen ones. */
-static enum pdnn_status add_ratios(struct picture *p, const struct pdnn_plot_request *request, size_t other,
-                                   size_t first, struct pdnn_err *err) {
+static enum pdnn_status add_ratios(struct picture *p, size_t other, size_t first, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = p->in->request;
     struct pdnn_comparison comparison;
     const struct pdnn_compare_request compared = {
         {request->directory[0], other ? request->directory[other] : NULL},
@@ -98,22 +93,22 @@ static enum pdnn_status add_ratios(struct picture *p, const struct pdnn_plot_req
 }
 
 /* Every directory against the first, or both sides in one. */
-static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_request *request,
-                                    struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_plot_select(request, &p->selection, err);
+static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = p->in->request;
+    enum pdnn_status status = pdnn_picture_select(p->in, err);
     size_t first = 0;
     if (status == PDNN_OK && request->value)
         status = pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
     if (status == PDNN_OK)
-        make_room(p, p->selection.count);
-    p->box.selection = &p->selection;
+        make_room(p, p->in->selection.count);
+    p->box.selection = &p->in->selection;
     p->box.line = 1;
     if (status == PDNN_OK && request->n_directories == 1)
-        return add_ratios(p, request, 0, 0, err);
+        return add_ratios(p, 0, 0, err);
     for (size_t other = 1; status == PDNN_OK && other < request->n_directories; other++) {
-        while (first < p->selection.count && pdnn_selection_source(&p->selection, first) < other)
+        while (first < p->in->selection.count && pdnn_selection_source(&p->in->selection, first) < other)
             first++;
-        status = add_ratios(p, request, other, first, err);
+        status = add_ratios(p, other, first, err);
     }
     return status;
 }
@@ -146,29 +141,21 @@ static void choose_keys(struct picture *p) {
         p->box.keys.column[p->box.keys.count++] = results;
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture p = {.box = {.plot = request,
-                                .kind = "boxes",
-                                .style = {0.02, 0.09, 0.5, 0.91, 0.98, true, true},
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = picture->request;
+    struct picture p = {.in = picture,
+                        .box = {.style = {0.02, 0.09, 0.5, 0.91, 0.98, true, true},
                                 .line = NAN,
                                 .caption =
                                     "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 and 98; "
                                     "circles: beyond; n: models."}};
-    p.box.title = p.title;
-    p.box.y_title = p.y_title;
-    enum pdnn_status status = request->across || (request->n_directories > 1 && !request->value)
-                                  ? take_ratios(&p, request, err)
-                                  : take_column(&p, request, err);
+    bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
+    enum pdnn_status status = is_ratio ? take_ratios(&p, err) : take_column(&p, err);
     if (status == PDNN_OK && request->by)
         status = pdnn_axes_parse(p.box.selection, request->by, &p.box.keys, err);
     else if (status == PDNN_OK)
         choose_keys(&p);
-    if (status == PDNN_OK)
-        status = pdnn_boxes_draw(&p.box, result, err);
-    pdnn_selection_close(&p.selection);
-    pdnn_arena_finish(&p.arena);
-    return status;
+    return status == PDNN_OK ? pdnn_boxes_draw(&p.box, picture, err) : status;
 }
 
 static const char *const options[] = {"value", "across", "by", "only", NULL};

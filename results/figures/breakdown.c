@@ -1,33 +1,35 @@
 /* `paradnn plot breakdown`: one bar per instance, divided into where its time goes. Groups have the order and
- * the colors of results/query/op_groups.h. The looks are in results/figures/breakdown.gp. */
+ * the colors of results/query/op_groups.h. */
 #include "base/units.h"
-#include "results/figures/gnuplot.h"
 #include "results/figures/caption.h"
-#include "results/figures/file.h"
 #include "results/figures/names.h"
 #include "results/figures/parts.h"
+#include "results/figures/picture.h"
 #include "results/query/share_matrix.h"
 #include "results/store/tables.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { BARS_MAX = 60, FIRST_LABEL = 10, VALUES_MOST = 72 };
+enum { BARS_MAX = 60 };
 
-/* The picture in pixels, wider where many bars and higher where long names need it. right_most: the frame's
- * right edge if the legend's names are short; caption_gap: above the captions at the bottom. */
-static const double width_least = 1200, height_least = 800, left = 104, right_most = 940, above_frame = 88;
-static const double slot_least = 18, bars_least = 360, upright_time_pixels = 76;
+/* Wider where many bars and higher where long names need it. right_most: the frame's right edge if the
+ * legend's names are short; caption_gap: above the captions at the bottom; values_most: the length of an
+ * upright name. */
+static const double left = 104, right_most = 940, above_frame = 88, full_width = 1200;
+static const double slot_least = 18, bars_least = 360, upright_time_pixels = 76, values_most = 540;
 static const double caption_bottom = 8, caption_gap = 12, axis_pixels = 34, legend_pixels = 74;
 static const double bar_pixels_most = 120, number_pixels = 30, time_pixels = 62;
+
+/* The frame's upper end in per cent, so that times have room above bars. */
+static const double most_pct = 106;
 
 /* In slots, one per bar: the width of a bar, and the gap between two sets of bars. */
 static const double bar_part = 0.7, gap = 0.7;
 
 struct picture {
-    struct pdnn_selection selection;
+    struct pdnn_picture *in;
     struct pdnn_ops_reader *reader; /* by directory */
-    struct pdnn_arena arena;
     struct pdnn_by_list by;
     struct pdnn_axes axes, named;  /* what orders the bars, and what names them */
     struct pdnn_series *sets, all; /* series, and all their members in order */
@@ -36,15 +38,12 @@ struct picture {
     struct pdnn_bar_name *bars, *set_names;
     size_t *set_of; /* by bar */
     struct pdnn_bar_parts parts;
-    double width, height, top; /* of the picture, and of the frame */
-    double xmin, xmax, right, bottom, axis_y;
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
+    struct pdnn_scale x, y; /* slots; per cent */
 };
 
 static enum pdnn_status find_sets(struct picture *p, const char *across, struct pdnn_err *err) {
-    size_t count = p->selection.count;
-    enum pdnn_status status = across ? pdnn_axes_parse(&p->selection, across, &p->axes, err) : PDNN_OK;
+    size_t count = p->in->selection.count;
+    enum pdnn_status status = across ? pdnn_axes_parse(&p->in->selection, across, &p->axes, err) : PDNN_OK;
     if (status != PDNN_OK)
         return status;
     if (!count)
@@ -53,11 +52,11 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
         return pdnn_fail(err, PDNN_INVALID, "%zu bars are more than %d: choose some with --only", count,
                          BARS_MAX);
     if (across) {
-        pdnn_selection_series(&p->selection, &p->axes, &p->arena, &p->sets, &p->n_sets);
+        pdnn_selection_series(&p->in->selection, &p->axes, &p->in->arena, &p->sets, &p->n_sets);
         return PDNN_OK;
     }
-    p->sets = pdnn_arena_alloc(&p->arena, 1, sizeof *p->sets);
-    p->sets->at = pdnn_arena_alloc(&p->arena, count, sizeof *p->sets->at);
+    p->sets = pdnn_arena_alloc(&p->in->arena, 1, sizeof *p->sets);
+    p->sets->at = pdnn_arena_alloc(&p->in->arena, count, sizeof *p->sets->at);
     p->n_sets = 1;
     for (; p->sets->count < count; p->sets->count++)
         p->sets->at[p->sets->count] = p->sets->count;
@@ -66,12 +65,12 @@ static enum pdnn_status find_sets(struct picture *p, const char *across, struct 
 
 /* Puts bars side by side, with a gap between sets. */
 static void order_bars(struct picture *p) {
-    size_t count = p->selection.count;
+    size_t count = p->in->selection.count;
     double center = 0;
-    p->bars = pdnn_arena_alloc(&p->arena, count, sizeof *p->bars);
-    p->set_of = pdnn_arena_alloc(&p->arena, count, sizeof *p->set_of);
-    p->set_names = pdnn_arena_alloc(&p->arena, p->n_sets, sizeof *p->set_names);
-    p->all.at = pdnn_arena_alloc(&p->arena, count, sizeof *p->all.at);
+    p->bars = pdnn_arena_alloc(&p->in->arena, count, sizeof *p->bars);
+    p->set_of = pdnn_arena_alloc(&p->in->arena, count, sizeof *p->set_of);
+    p->set_names = pdnn_arena_alloc(&p->in->arena, p->n_sets, sizeof *p->set_names);
+    p->all.at = pdnn_arena_alloc(&p->in->arena, count, sizeof *p->all.at);
     for (size_t set = 0; set < p->n_sets; set++) {
         p->set_names[set].center = center + ((double)p->sets[set].count - 1) / 2;
         for (size_t i = 0; i < p->sets[set].count; i++) {
@@ -85,63 +84,48 @@ static void order_bars(struct picture *p) {
 }
 
 static double slot_pixels(const struct picture *p) {
-    return (p->right - left) / (p->xmax - p->xmin);
+    return pdnn_scale_at(&p->x, 1) - pdnn_scale_at(&p->x, 0);
 }
 
 /* If there are few bars, they stay narrow and centered; many make the picture wider. The legend gets room for
  * its longest name. */
 static void choose_columns(struct picture *p) {
-    double slots = p->bars[p->all.count - 1].center + 1;
-    p->right = fmin(right_most, width_least - legend_pixels - pdnn_bar_parts_legend_pixels(&p->parts));
-    p->width = width_least + fmax(0, left + slots * slot_least - p->right);
-    p->right += p->width - width_least;
-    double margin = (fmax(slots, (p->right - left) / bar_pixels_most * bar_part) - slots) / 2;
-    p->xmin = -0.5 - margin;
-    p->xmax = slots - 0.5 + margin;
+    double slots = p->bars[p->all.count - 1].center + 1, width = p->in->width;
+    double right = fmin(right_most - full_width + width,
+                        width - legend_pixels - pdnn_bar_parts_legend_pixels(&p->parts));
+    p->in->canvas.width = width + fmax(0, left + slots * slot_least - right);
+    right += p->in->canvas.width - width;
+    double margin = (fmax(slots, (right - left) / bar_pixels_most * bar_part) - slots) / 2;
+    p->x = (struct pdnn_scale){.low = -0.5 - margin, .high = slots - 0.5 + margin, .from = left, .to = right};
 }
 
-static bool is_dark(unsigned rgb) {
-    return 0.299 * (rgb >> 16) + 0.587 * ((rgb >> 8) & 0xff) + 0.114 * (rgb & 0xff) < 140;
+static bool is_dark(int ink) {
+    return 0.299 * (ink >> 16) + 0.587 * (ink >> 8 & 0xff) + 0.114 * (ink & 0xff) < 140;
 }
 
-static void put_parts(struct picture *p) {
-    pdnn_str_printf(&p->script, "$parts << END\n");
+/* The parts, with percentages in those that have room for them. A thin white line separates parts of similar
+ * color. */
+static void draw_bars(struct picture *p) {
+    bool fits = slot_pixels(p) * bar_part >= number_pixels;
     for (size_t b = 0; b < p->all.count; b++) {
-        double low = 0, center = p->bars[b].center;
+        double low = 0, center = p->bars[b].center, half = bar_part / 2;
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
             double pct = pdnn_bar_part_pct(&p->parts, r, b);
+            struct pdnn_pen pen = {p->parts.part[r].ink, PDNN_INK_WHITE, 0.4, 0};
+            struct pdnn_font font = pdnn_small_middle;
+            char text[32];
             if (!(pct > 0))
                 continue;
-            pdnn_plot_number(&p->script, center - bar_part / 2, " ");
-            pdnn_plot_number(&p->script, center + bar_part / 2, " ");
-            pdnn_plot_number(&p->script, low, " ");
-            pdnn_plot_number(&p->script, low + pct, " ");
-            pdnn_str_printf(&p->script, "%u\n", p->parts.part[r].rgb);
+            double y = pdnn_scale_at(&p->y, low), top = pdnn_scale_at(&p->y, low + pct);
+            pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, center - half), y,
+                          pdnn_scale_at(&p->x, center + half), top, pen);
+            snprintf(text, sizeof text, "%.1f", pct);
+            font.ink = is_dark(pen.fill) ? PDNN_INK_WHITE : PDNN_INK_TEXT;
+            if (fits && top - y >= PDNN_FONT_SMALL + 3)
+                pdnn_draw_text(&p->in->canvas, pdnn_scale_at(&p->x, center), (y + top) / 2, font, text);
             low += pct;
         }
     }
-    pdnn_str_printf(&p->script, "END\n");
-}
-
-/* Percentages in the parts that have room for them. The first label is empty because gnuplot fails on an
- * empty block of labels. */
-static void put_numbers(struct picture *p, const char *block, bool dark) {
-    bool fits = slot_pixels(p) * bar_part >= number_pixels;
-    double least_pct = 16 / (p->top - p->bottom) * 106;
-    pdnn_str_printf(&p->script, "$%s << END\n0 0 \"\"\n", block);
-    for (size_t b = 0; fits && b < p->all.count; b++) {
-        double low = 0;
-        for (size_t r = 0; r < p->matrix.n_rows; r++) {
-            double pct = pdnn_bar_part_pct(&p->parts, r, b);
-            if (pct >= least_pct && is_dark(p->parts.part[r].rgb) == dark) {
-                pdnn_plot_number(&p->script, p->bars[b].center, " ");
-                pdnn_plot_number(&p->script, low + pct / 2, " ");
-                pdnn_str_printf(&p->script, "\"%.1f\"\n", pct);
-            }
-            low += fmax(pct, 0);
-        }
-    }
-    pdnn_str_printf(&p->script, "END\n");
 }
 
 enum { RESULTS, ID, SET, STEP_NS, PART, SHARE_PCT, N_COLUMNS };
@@ -156,7 +140,7 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 static const struct pdnn_table_def data_def = {"plot breakdown", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->data;
+    struct pdnn_table *data = &p->in->data;
     pdnn_table_init(data, &data_def);
     for (size_t b = 0; b < p->all.count; b++) {
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
@@ -165,10 +149,10 @@ static void fill_data(struct picture *p) {
                 continue;
             size_t at = p->all.at[b], row = pdnn_table_add_row(data);
             pdnn_table_set_text(data, row, RESULTS,
-                                pdnn_selection_get(&p->selection, at, p->selection.results.results));
-            pdnn_table_set_text(data, row, ID, pdnn_selection_get(&p->selection, at, p->selection.id));
+                                pdnn_picture_cell(p->in, at, p->in->selection.results.results));
+            pdnn_table_set_text(data, row, ID, pdnn_picture_cell(p->in, at, p->in->selection.id));
             pdnn_table_set_count(data, row, SET, p->set_of[b] + 1);
-            pdnn_table_set_number(data, row, STEP_NS, pdnn_selection_step_ns(&p->selection, at));
+            pdnn_table_set_number(data, row, STEP_NS, pdnn_selection_step_ns(&p->in->selection, at));
             pdnn_table_set_text(data, row, PART, p->parts.part[r].name);
             pdnn_table_set_number(data, row, SHARE_PCT, pct);
         }
@@ -180,54 +164,40 @@ static bool times_fit(const struct picture *p) {
     return slot_pixels(p) >= time_pixels;
 }
 
-/* TIME is the text of each row of $times, or of $upright. */
-static void put_times(struct picture *p) {
-    size_t count = p->all.count;
-    pdnn_str_printf(&p->script, "array TIME[%zu]\nTIME[1] = ''\n", count + 1);
-    for (size_t b = 0; b < count; b++) {
-        char name[32], time[PDNN_UNIT_TEXT], text[PDNN_UNIT_TEXT + 1];
+static void draw_times(struct picture *p) {
+    struct pdnn_font font = times_fit(p) ? pdnn_small_middle : pdnn_small;
+    double y = pdnn_scale_at(&p->y, times_fit(p) ? 103 : 102);
+    font.degrees = times_fit(p) ? 0 : 90;
+    for (size_t b = 0; b < p->all.count; b++) {
+        char time[PDNN_UNIT_TEXT], text[PDNN_UNIT_TEXT + 1];
         size_t at = p->all.at[b];
-        snprintf(name, sizeof name, "TIME[%zu]", b + 2);
-        snprintf(text, sizeof text, "%s%s", pdnn_selection_extrapolated(&p->selection, at) ? "~" : "",
-                 pdnn_format_ns(time, pdnn_selection_step_ns(&p->selection, at)));
-        pdnn_gnuplot_text(&p->script, name, text);
+        snprintf(text, sizeof text, "%s%s", pdnn_selection_extrapolated(&p->in->selection, at) ? "~" : "",
+                 pdnn_format_ns(time, pdnn_selection_step_ns(&p->in->selection, at)));
+        pdnn_draw_text(&p->in->canvas, pdnn_scale_at(&p->x, p->bars[b].center), y, font, text);
     }
-    for (int upright = 0; upright < 2; upright++) {
-        pdnn_str_printf(&p->script, "$%s << END\n0 0\n", upright ? "upright" : "times");
-        for (size_t b = 0; b < count && times_fit(p) != upright; b++)
-            pdnn_plot_number(&p->script, p->bars[b].center, upright ? " 102\n" : " 103\n");
-        pdnn_str_printf(&p->script, "END\n");
-    }
-}
-
-/* Moves a text into the arena. */
-static const char *keep(struct picture *p, struct pdnn_str *text) {
-    const char *kept = pdnn_arena_strdup(&p->arena, pdnn_str_text(text));
-    pdnn_str_finish(text);
-    return kept;
 }
 
 static bool any_extrapolated(const struct picture *p) {
     bool any = false;
     for (size_t b = 0; b < p->all.count; b++)
-        any = any || pdnn_selection_extrapolated(&p->selection, p->all.at[b]);
+        any = any || pdnn_selection_extrapolated(&p->in->selection, p->all.at[b]);
     return any;
 }
 
-/* Puts the captions at the bottom; returns the lowest y above them. */
-static double put_captions(struct picture *p, bool named_by_values, struct pdnn_label_sheet *sheet) {
+/* Draws the captions at the bottom; returns the lowest y above them. */
+static double draw_captions(struct picture *p, bool named_by_values) {
     struct pdnn_str caption = {0}, usual = {0};
     pdnn_str_printf(&caption,
                     "A bar is one step of a model by the time of its ops; above it is the time of the "
                     "step%s; residual: time in no op",
                     any_extrapolated(p) ? " (~ extrapolated)" : "");
     if (!named_by_values)
-        pdnn_selection_usual(&p->selection, &p->named, &usual);
+        pdnn_selection_usual(&p->in->selection, &p->named, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless stated otherwise");
     double y = caption_bottom;
-    y += pdnn_plot_caption(pdnn_str_text(&usual), left, y, sheet);
-    y += pdnn_plot_caption(pdnn_str_text(&caption), left, y, sheet);
+    y += pdnn_draw_caption(&p->in->canvas, left, y, pdnn_str_text(&usual));
+    y += pdnn_draw_caption(&p->in->canvas, left, y, pdnn_str_text(&caption));
     pdnn_str_finish(&caption);
     pdnn_str_finish(&usual);
     return y + caption_gap;
@@ -236,9 +206,9 @@ static double put_captions(struct picture *p, bool named_by_values, struct pdnn_
 /* Without axes, bars are named by all keys that differ, unless those are too many. */
 static void choose_names(struct picture *p) {
     p->named = p->axes;
-    for (int column = p->selection.family; column < p->selection.results.end_key && !p->axes.count;
+    for (int column = p->in->selection.family; column < p->in->selection.results.end_key && !p->axes.count;
          column++) {
-        if (!p->selection.key[column].varies || p->selection.key[column].follows)
+        if (!p->in->selection.key[column].varies || p->in->selection.key[column].follows)
             continue;
         if (p->named.count == PDNN_SELECTION_AXES_MAX) {
             p->named.count = 0;
@@ -257,20 +227,20 @@ static void name_bars(struct picture *p) {
         struct pdnn_str text = {0};
         size_t at = p->all.at[b];
         if (p->named.count)
-            pdnn_selection_values(&p->selection, at, &p->named, &text);
+            pdnn_selection_values(&p->in->selection, at, &p->named, &text);
         else
-            pdnn_selection_where(&p->selection, at, &p->axes, &text);
+            pdnn_selection_where(&p->in->selection, at, &p->axes, &text);
         if (!text.length)
             pdnn_str_printf(&text, "usual");
         p->bars[b].pixels = pdnn_bar_name_room(slot);
-        p->bars[b].text = keep(p, &text);
+        p->bars[b].text = pdnn_plot_keep(&p->in->arena, &text);
     }
     for (size_t set = 0; set < p->n_sets; set++) {
         struct pdnn_str text = {0};
         if (p->axes.count)
-            pdnn_selection_where(&p->selection, p->sets[set].at[0], &p->axes, &text);
+            pdnn_selection_where(&p->in->selection, p->sets[set].at[0], &p->axes, &text);
         p->set_names[set].pixels = slot * ((double)p->sets[set].count + gap) * 0.96;
-        p->set_names[set].text = keep(p, &text);
+        p->set_names[set].text = pdnn_plot_keep(&p->in->arena, &text);
     }
 }
 
@@ -279,41 +249,35 @@ static void name_bars(struct picture *p) {
 static void name_by_values(struct picture *p, struct pdnn_bar_names *names, const char **keys) {
     struct pdnn_str text = {0};
     for (size_t b = 0; b < p->all.count; b++) {
-        pdnn_selection_varying_values(&p->selection, p->all.at[b], &text);
-        p->bars[b].text = keep(p, &text);
+        pdnn_selection_varying_values(&p->in->selection, p->all.at[b], &text);
+        p->bars[b].text = pdnn_plot_keep(&p->in->arena, &text);
     }
-    pdnn_selection_varying_names(&p->selection, &text);
-    *keys = keep(p, &text);
-    *names = (struct pdnn_bar_names){.bar = p->bars, .n_bars = p->all.count, .upright_most = VALUES_MOST};
+    pdnn_selection_varying_names(&p->in->selection, &text);
+    *keys = pdnn_plot_keep(&p->in->arena, &text);
+    *names = (struct pdnn_bar_names){.bar = p->bars, .n_bars = p->all.count, .upright_most = values_most};
     pdnn_bar_names_arrange(names);
 }
 
-/* Places names and captions from the bottom up; the frame ends above them, and the picture is as high as the
- * bars need. */
+/* Names and captions from the bottom up; the frame ends above them, and the picture is as high as the bars
+ * need. */
 static void place_names(struct picture *p, const struct pdnn_bar_names *names, const char *keys,
                         bool by_values) {
-    struct pdnn_str unused = {0};
-    struct pdnn_label_sheet trial = {&unused, p->width, height_least, FIRST_LABEL};
-    bool named_below = *keys;
-    double below = put_captions(p, by_values, &trial);
-    p->axis_y = below + axis_pixels / 2;
-    p->bottom = below + (named_below ? axis_pixels : 0) + names->height;
-    double above = above_frame + (times_fit(p) ? 0 : upright_time_pixels);
-    p->height = fmax(height_least, p->bottom + bars_least + above);
-    p->top = p->height - above;
-    struct pdnn_label_sheet sheet = {&p->script, p->width, p->height, FIRST_LABEL};
-    pdnn_gnuplot_text(&p->script, "AXIS", named_below ? keys : "");
-    put_captions(p, by_values, &sheet);
-    pdnn_bar_names_put(names, p->bottom, &sheet);
-    pdnn_str_finish(&unused);
+    double below = draw_captions(p, by_values),
+           above = above_frame + (times_fit(p) ? 0 : upright_time_pixels);
+    double bottom = below + (*keys ? axis_pixels : 0) + names->height;
+    p->in->canvas.height = fmax(p->in->height, bottom + bars_least + above);
+    p->y = (struct pdnn_scale){.high = most_pct, .from = bottom, .to = p->in->canvas.height - above};
+    pdnn_draw_cut(&p->in->canvas, (p->x.from + p->x.to) / 2, below + axis_pixels / 2,
+                  p->in->canvas.width - 12, pdnn_plain_middle, keys);
+    pdnn_bar_names_put(names, bottom, &p->x, &p->in->canvas);
 }
 
-static void put_names(struct picture *p) {
+static void draw_names(struct picture *p) {
     struct pdnn_str axis = {0};
     name_bars(p);
     if (p->named.count)
-        pdnn_selection_names(&p->selection, &p->named, &axis);
-    const char *keys = keep(p, &axis);
+        pdnn_selection_names(&p->in->selection, &p->named, &axis);
+    const char *keys = pdnn_plot_keep(&p->in->arena, &axis);
     struct pdnn_bar_names names = {.bar = p->bars,
                                    .set = p->set_names,
                                    .set_of = p->set_of,
@@ -326,65 +290,54 @@ static void put_names(struct picture *p) {
     place_names(p, &names, keys, by_values);
 }
 
-static void write_script(struct picture *p) {
-    pdnn_bar_parts_choose(&p->parts, &p->matrix, &p->by, &p->arena);
+static void describe(struct picture *p) {
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    pdnn_bar_parts_choose(&p->parts, &p->matrix, &p->by, &p->in->arena);
     choose_columns(p);
-    put_names(p);
-    pdnn_plot_titles(&p->script, "Where the time goes in", &p->selection);
-    const struct {
-        const char *name;
-        double value;
-    } variables[] = {{"WIDTH", p->width},   {"HEIGHT", p->height}, {"LEFT", left},
-                     {"RIGHT", p->right},   {"TOP", p->top},       {"BOTTOM", p->bottom},
-                     {"AXIS_Y", p->axis_y}, {"XMIN", p->xmin},     {"XMAX", p->xmax}};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        pdnn_plot_variable(&p->script, variables[i].name, variables[i].value);
-    pdnn_bar_parts_put_legend(&p->parts, &p->script);
-    put_parts(p);
-    put_numbers(p, "light", false);
-    put_numbers(p, "dark", true);
-    put_times(p);
+    draw_names(p);
+    const struct pdnn_titles titles =
+        pdnn_plot_titles(&p->in->arena, "Where the time goes in", &p->in->selection);
+    const struct pdnn_frame_axis x = {.scale = p->x, .bare = true},
+                                 y = {.scale = {.high = 100,
+                                                .from = p->y.from,
+                                                .to = pdnn_scale_at(&p->y, 100)},
+                                      .title = "share of a step's time",
+                                      .unit = " %",
+                                      .grid = true};
+    pdnn_draw_titles(canvas, left, canvas->height, &titles);
+    pdnn_draw_frame(canvas, &x, &y);
+    struct pdnn_legend legend = {canvas, p->x.to + 28, p->y.to - 6, canvas->width - p->x.to - 32};
+    pdnn_bar_parts_put_legend(&p->parts, &legend);
+    draw_bars(p);
+    draw_times(p);
     fill_data(p);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     static const size_t order[N_COLUMNS] = {RESULTS, ID, SET, STEP_NS, PART, SHARE_PCT};
+    const struct pdnn_plot_request *request = picture->request;
     const bool several = request->n_directories > 1;
-    struct picture p = {.n_sets = 0};
-    struct pdnn_plot_result drawn = {.n_paths = 0};
+    struct picture p = {.in = picture};
     enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "group", &p.by, err);
     if (status == PDNN_OK)
-        status = pdnn_plot_select(request, &p.selection, err);
+        status = pdnn_picture_select(picture, err);
     if (status == PDNN_OK)
-        status = pdnn_selection_ops_open(&p.selection, &p.reader, err);
+        status = pdnn_selection_ops_open(&picture->selection, &p.reader, err);
     if (status == PDNN_OK)
         status = find_sets(&p, request->across, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
         order_bars(&p);
+        status = pdnn_share_matrix(
+            &(struct pdnn_share_source){&picture->selection, p.reader, &p.by, &picture->arena}, &p.all,
+            &p.matrix, err);
+    }
     if (status == PDNN_OK)
-        status = pdnn_share_matrix(&(struct pdnn_share_source){&p.selection, p.reader, &p.by, &p.arena},
-                                   &p.all, &p.matrix, err);
-    if (status == PDNN_OK)
-        write_script(&p);
-    if (status == PDNN_OK)
-        status = pdnn_plot_write(request,
-                                 &(struct pdnn_plot_parts){.kind = "breakdown",
-                                                           .variables = &p.script,
-                                                           .embedded = pdnn_plot_script_breakdown,
-                                                           .data = &p.data,
-                                                           .columns = several ? order : order + 1,
-                                                           .n_columns = N_COLUMNS - !several},
-                                 &drawn, err);
-    drawn.drawn = (int)p.all.count;
-    drawn.left_out = (int)p.selection.left_out;
-    pdnn_str_finish(&p.script);
-    pdnn_table_finish(&p.data);
-    pdnn_selection_ops_close(&p.selection, p.reader);
-    pdnn_selection_close(&p.selection);
-    pdnn_arena_finish(&p.arena);
-    if (status == PDNN_OK)
-        *result = drawn;
+        describe(&p);
+    picture->columns = several ? order : order + 1;
+    picture->n_columns = N_COLUMNS - !several;
+    picture->drawn = p.all.count;
+    picture->left_out = picture->selection.left_out;
+    pdnn_selection_ops_close(&picture->selection, p.reader);
     return status;
 }
 

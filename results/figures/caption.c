@@ -1,6 +1,4 @@
 #include "results/figures/caption.h"
-#include "results/figures/gnuplot.h"
-#include "results/figures/names.h"
 #include "results/store/results.h"
 #include "results/store/tables.h"
 
@@ -80,30 +78,19 @@ static void put_cpu(const char *const *directory, size_t n, struct pdnn_str *out
     pdnn_str_finish(&first);
 }
 
-/* Letters that a title and a subtitle have room for, in pictures of 1200 pixels. */
-enum { TITLE_MOST = 90, SUBTITLE_MOST = 132 };
+/* Letters that a title has room for, in pictures of 1200 pixels. */
+enum { TITLE_MOST = 90 };
 
-/* Appends a text, cut to this many bytes. */
-static void put_cut(struct pdnn_str *script, const char *name, const char *text, size_t most) {
-    struct pdnn_str cut = {0};
-    pdnn_str_printf(&cut, "%s", text);
-    if (cut.length)
-        pdnn_plot_cut(cut.text, most);
-    pdnn_gnuplot_text(script, name, pdnn_str_text(&cut));
-    pdnn_str_finish(&cut);
+const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text) {
+    const char *kept = pdnn_arena_strdup(arena, pdnn_str_text(text));
+    pdnn_str_finish(text);
+    return kept;
 }
 
-void pdnn_plot_put_titles(struct pdnn_str *script, const char *title, const char *subtitle) {
-    put_cut(script, "TITLE", title, TITLE_MOST);
-    if (subtitle)
-        put_cut(script, "SUBTITLE", subtitle, SUBTITLE_MOST);
-}
-
-/* Appends both as variables and releases them. */
-static void put_titles(struct pdnn_str *script, struct pdnn_str *title, struct pdnn_str *subtitle) {
-    pdnn_plot_put_titles(script, pdnn_str_text(title), pdnn_str_text(subtitle));
-    pdnn_str_finish(title);
-    pdnn_str_finish(subtitle);
+static struct pdnn_titles keep_titles(struct pdnn_arena *arena, struct pdnn_str *title,
+                                      struct pdnn_str *subtitle) {
+    const char *kept = pdnn_plot_keep(arena, title);
+    return (struct pdnn_titles){kept, pdnn_plot_keep(arena, subtitle)};
 }
 
 /* ", 34 composed, 5 predicted": how many instances did not run. */
@@ -119,7 +106,8 @@ static void put_methods(const struct pdnn_selection *selection, struct pdnn_str 
     }
 }
 
-void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection) {
+struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
+                                    const struct pdnn_selection *selection) {
     struct pdnn_str title = {0}, subtitle = {0};
     size_t length = strlen(what);
     pdnn_str_printf(&title, "%s", what);
@@ -131,7 +119,7 @@ void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pd
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_value(selection, common[i]), &subtitle);
     put_methods(selection, &subtitle);
-    put_titles(script, &title, &subtitle);
+    return keep_titles(arena, &title, &subtitle);
 }
 
 const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, char buffer[PDNN_SIDE_TEXT]) {
@@ -148,8 +136,8 @@ const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, c
     return buffer;
 }
 
-void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
-                              const struct pdnn_comparison *comparison) {
+struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
+                                            const struct pdnn_comparison *comparison) {
     struct pdnn_str title = {0}, subtitle = {0};
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
     pdnn_str_printf(&title, "%s of %s over %s", what, pdnn_plot_side(comparison, PDNN_SIDE_B, b),
@@ -164,26 +152,17 @@ void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
     put_cpu(comparison->directory, comparison->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_of_pairs(comparison, common[i]), &subtitle);
-    put_titles(script, &title, &subtitle);
+    return keep_titles(arena, &title, &subtitle);
 }
 
-enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,
-                                  struct pdnn_err *err) {
-    return pdnn_results_ask(&selection->results, name, column, err);
-}
-
-const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]) {
-    struct pdnn_arena arena = {0};
+const char *pdnn_plot_axis(const char *column, struct pdnn_arena *arena) {
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, &arena);
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, arena);
     const char *name = pdnn_key_column(column), *unit = NULL;
     for (size_t i = 0; i < def.count; i++)
         if (strcmp(def.column[i].name, name) == 0)
             unit = def.column[i].unit;
-    unit = unit ? unit : "";
-    snprintf(buffer, PDNN_AXIS_TEXT, "%.120s%s%.30s%s", column, *unit ? " (" : "", unit, *unit ? ")" : "");
-    pdnn_arena_finish(&arena);
-    return buffer;
+    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", column, unit) : column;
 }

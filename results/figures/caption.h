@@ -4,16 +4,18 @@
 
 #include "base/str.h"
 #include "results/compare/compare.h"
+#include "results/figures/axis.h"
 #include "results/query/selection.h"
 
-/* Appends TITLE, which is `what` and, where that ends with "in" or "of", the names of the directories; and
- * SUBTITLE: the processor and what all chosen instances have in common. */
-void pdnn_plot_titles(struct pdnn_str *script, const char *what, const struct pdnn_selection *selection);
+/* The title is `what` and, where that ends with "in" or "of", the names of the directories; the subtitle the
+ * processor and what all chosen instances have in common. Texts are in the arena. */
+struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
+                                    const struct pdnn_selection *selection);
 
-/* The same of a comparison: TITLE is "<what> of B over A" and, where keys differ and there is room, the
- * directories; SUBTITLE has what both sides of all pairs have in common. */
-void pdnn_plot_compare_titles(struct pdnn_str *script, const char *what,
-                              const struct pdnn_comparison *comparison);
+/* The same of a comparison: the title is "<what> of B over A" and, where keys differ and there is room, the
+ * directories; the subtitle has what both sides of all pairs have in common. */
+struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
+                                            const struct pdnn_comparison *comparison);
 
 enum { PDNN_SIDE_TEXT = 160 };
 
@@ -21,20 +23,14 @@ enum { PDNN_SIDE_TEXT = 160 };
  * that tells the two apart. Returns buffer. */
 const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, char buffer[PDNN_SIDE_TEXT]);
 
-/* Appends TITLE and SUBTITLE, cut to the width of a picture; the latter may be NULL for none. */
-void pdnn_plot_put_titles(struct pdnn_str *script, const char *title, const char *subtitle);
-
 /* Appends the names of the directories, without the rest of their paths: "a", "a and b", "a, b and 2 more".
  */
 void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out);
 
-/* The index of any column of results.csv. PDNN_INVALID names the nearest one. */
-enum pdnn_status pdnn_plot_column(const struct pdnn_selection *selection, const char *name, int *column,
-                                  struct pdnn_err *err);
+/* Moves a text into the arena. */
+const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 
-enum { PDNN_AXIS_TEXT = 160 };
-
-/* "time_ns_median (ns)": a column of results.csv with its unit, if it has one. Returns buffer. */
-const char *pdnn_plot_axis(const char *column, char buffer[PDNN_AXIS_TEXT]);
+/* "time_ns_median (ns)": a column of results.csv with its unit, if it has one, in the arena. */
+const char *pdnn_plot_axis(const char *column, struct pdnn_arena *arena);
 
 #endif

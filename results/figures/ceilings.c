@@ -1,20 +1,17 @@
 /* `paradnn plot ceilings`: ceilings.csv as pictures. One row of panels per thread count: bandwidth against
- * working set (results/figures/ladder.h), and arithmetic by dtype and kernel as bars. The looks are in
- * results/figures/ceilings.gp. */
+ * working set (results/figures/ladder.h), and arithmetic by dtype and kernel as bars. */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "base/memory.h"
 #include "base/units.h"
 #include "results/table/number.h"
 #include "results/figures/caption.h"
-#include "results/figures/color.h"
-#include "results/figures/file.h"
-#include "results/figures/gnuplot.h"
 #include "results/figures/ladder.h"
+#include "results/figures/picture.h"
 #include "results/store/tables.h"
-#include "results/table/write.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,15 +23,16 @@ enum { BARS_MAX = 48, DTYPES_MAX = PDNN_PLOT_COLORS };
 /* The rows of several directories in one table: each has its threads plus its number times this. */
 static const int64_t directory_step = 1000000;
 
+/* To the left of the panels. */
+static const double margin = 84;
+
 struct picture {
-    const struct pdnn_plot_request *request;
+    struct pdnn_picture *in;
     struct pdnn_ceilings *ceilings;
     int64_t threads[PDNN_CEILINGS_THREADS_MAX]; /* with the directory's number */
-    size_t n_threads, drawn;
+    size_t n_threads;
     const char *dtype[DTYPES_MAX]; /* distinct ones, in order of appearance; borrowed */
     size_t n_dtypes;
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
 };
 
 static bool is_compute(const struct pdnn_ceiling *row) {
@@ -64,9 +62,10 @@ static void add_dtype(struct picture *p, const char *dtype) {
 static enum pdnn_status add_directory(struct picture *p, size_t directory, struct pdnn_ceilings *read,
                                       struct pdnn_err *err) {
     char path[PATH_MAX];
-    size_t drawn = p->drawn;
-    if (snprintf(path, sizeof path, "%s/ceilings.csv", p->request->directory[directory]) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", p->request->directory[directory]);
+    size_t drawn = p->in->drawn;
+    if (snprintf(path, sizeof path, "%s/ceilings.csv", p->in->request->directory[directory]) >=
+        (int)sizeof path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", p->in->request->directory[directory]);
     if (pdnn_ceilings_read(path, NULL, read, err) != PDNN_OK)
         return err->status;
     if (read->count > PDNN_CEILINGS_MAX - p->ceilings->count)
@@ -83,9 +82,9 @@ static enum pdnn_status add_directory(struct picture *p, size_t directory, struc
         add_threads(p, row->threads);
         if (is_compute(row))
             add_dtype(p, row->dtype);
-        p->drawn++;
+        p->in->drawn++;
     }
-    return p->drawn > drawn
+    return p->in->drawn > drawn
                ? PDNN_OK
                : pdnn_fail(err, PDNN_INVALID, "%s: no row is compute, bandwidth or ladder", path);
 }
@@ -93,8 +92,7 @@ static enum pdnn_status add_directory(struct picture *p, size_t directory, struc
 static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
     struct pdnn_ceilings *read = pdnn_alloc(1, sizeof *read);
     enum pdnn_status status = PDNN_OK;
-    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
-    for (size_t d = 0; status == PDNN_OK && d < p->request->n_directories; d++)
+    for (size_t d = 0; status == PDNN_OK && d < p->in->request->n_directories; d++)
         status = add_directory(p, d, read, err);
     free(read);
     return status;
@@ -102,7 +100,7 @@ static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
 
 /* The name of the directory that a row comes from; it has *length letters. */
 static const char *directory_of(const struct picture *p, int64_t threads, int *length) {
-    return pdnn_directory_name(p->request->directory[threads / directory_step], length);
+    return pdnn_directory_name(p->in->request->directory[threads / directory_step], length);
 }
 
 /* The bars of a thread count from top to bottom: by dtype, in the order of the file. */
@@ -123,51 +121,47 @@ static size_t collect_bars(const struct picture *p, int64_t threads,
     return count;
 }
 
-/* y value low high rgb number. One block per thread count; a block without bars is an empty frame. */
-static void put_bars(struct picture *p) {
-    const struct pdnn_ceiling *bars[BARS_MAX];
-    size_t dtypes[BARS_MAX];
-    pdnn_str_printf(&p->script, "$bars << END\n");
-    for (size_t t = 0; t < p->n_threads; t++) {
-        size_t count = collect_bars(p, p->threads[t], bars, dtypes);
-        for (size_t i = 0; i < count; i++) {
-            pdnn_str_printf(&p->script, "%zu ", i);
-            pdnn_plot_number(&p->script, bars[i]->value, " ");
-            pdnn_plot_number(&p->script, bars[i]->low, " ");
-            pdnn_plot_number(&p->script, bars[i]->high, " ");
-            pdnn_str_printf(&p->script, "%u ", pdnn_plot_distinct_color(dtypes[i]));
-            pdnn_number_format(&p->script, bars[i]->value, 3);
-            pdnn_str_append(&p->script, "\n", 1);
-        }
-        pdnn_str_printf(&p->script, "%s\n\n", count ? "" : "0 NaN NaN NaN 0 ''\n");
-    }
-    pdnn_str_printf(&p->script, "END\n");
+/* "bf16  gemm-onednn" */
+static const char *name_bar(struct picture *p, const struct pdnn_ceiling *bar) {
+    return pdnn_arena_printf(&p->in->arena, "%s  %s", bar->dtype, bar->pattern);
 }
 
-/* TIC: the names of the bars; those of thread count t from FIRST_TIC[t] up to, but not including,
- * FIRST_TIC[t + 1]. MOST_BARS: of any thread count. */
-static void put_tics(struct picture *p) {
+/* A bar goes to the value; the line on it from the least to the greatest repetition. */
+static void draw_bars(struct picture *p, int64_t threads, double left, double bottom, double right,
+                      double top) {
+    static const double part = 0.72, cap = 3;
     const struct pdnn_ceiling *bars[BARS_MAX];
-    size_t dtypes[BARS_MAX], total = 0, most = 1, at = 1;
-    for (size_t t = 0; t < p->n_threads; t++) {
-        size_t count = collect_bars(p, p->threads[t], bars, dtypes);
-        total += count;
-        most = count > most ? count : most;
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    size_t dtypes[BARS_MAX], count = collect_bars(p, threads, bars, dtypes);
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, fmax(bars[i]->value, bars[i]->high));
+    const struct pdnn_frame_axis x = {.scale = {.high = most > 0 ? most * 1.22 : 1,
+                                                .from = left,
+                                                .to = right},
+                                      .title = "arithmetic (GFLOP/s)",
+                                      .grid = true},
+                                 y = {.scale = {.high = fmax((double)count, 1), .from = top, .to = bottom},
+                                      .bare = true};
+    pdnn_draw_level(canvas, &x, bottom, top);
+    pdnn_draw_line(canvas, left, bottom, left, top, pdnn_pen_line(PDNN_INK_SOFT, 1));
+    for (size_t i = 0; i < count; i++) {
+        const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_TEXT, 1);
+        const double end[] = {pdnn_scale_at(&x.scale, bars[i]->low), pdnn_scale_at(&x.scale, bars[i]->high)};
+        double middle = pdnn_scale_at(&y.scale, (double)i + 0.5),
+               half = part * (top - bottom) / y.scale.high / 2;
+        struct pdnn_str number = {0};
+        pdnn_draw_box(canvas, left, middle - half, pdnn_scale_at(&x.scale, bars[i]->value), middle + half,
+                      pdnn_pen_fill(pdnn_plot_distinct_color(dtypes[i])));
+        pdnn_draw_line(canvas, end[0], middle, end[1], middle, line);
+        for (size_t k = 0; k < 2; k++)
+            pdnn_draw_line(canvas, end[k], middle - cap, end[k], middle + cap, line);
+        pdnn_number_format(&number, bars[i]->value, 3);
+        pdnn_draw_text(canvas, fmax(end[1], pdnn_scale_at(&x.scale, bars[i]->value)) + 7, middle, pdnn_small,
+                       pdnn_str_text(&number));
+        pdnn_draw_cut(canvas, left - 8, middle, left, pdnn_small_end, name_bar(p, bars[i]));
+        pdnn_str_finish(&number);
     }
-    pdnn_plot_variable(&p->script, "MOST_BARS", (double)most);
-    pdnn_str_printf(&p->script, "array TIC[%zu]\narray FIRST_TIC[%zu]\n", total + 1, p->n_threads + 1);
-    for (size_t t = 0; t < p->n_threads; t++) {
-        size_t count = collect_bars(p, p->threads[t], bars, dtypes);
-        pdnn_str_printf(&p->script, "FIRST_TIC[%zu] = %zu\n", t + 1, at);
-        for (size_t i = 0; i < count; i++, at++) {
-            pdnn_str_printf(&p->script, "TIC[%zu] = ", at);
-            pdnn_gnuplot_quote(&p->script, bars[i]->dtype);
-            pdnn_str_printf(&p->script, " . \"  \" . ");
-            pdnn_gnuplot_quote(&p->script, bars[i]->pattern);
-            pdnn_str_append(&p->script, "\n", 1);
-        }
-    }
-    pdnn_str_printf(&p->script, "FIRST_TIC[%zu] = %zu\n", p->n_threads + 1, at);
 }
 
 static double overhead_of(const struct picture *p, int64_t threads) {
@@ -179,33 +173,27 @@ static double overhead_of(const struct picture *p, int64_t threads) {
     return 0;
 }
 
-/* ROW: the text above each row of panels. */
-static void put_rows(struct picture *p) {
-    pdnn_str_printf(&p->script, "array ROW[%zu]\n", p->n_threads);
-    for (size_t t = 0; t < p->n_threads; t++) {
-        char time[PDNN_UNIT_TEXT];
-        double overhead_ns = overhead_of(p, p->threads[t]);
-        int64_t threads = p->threads[t] % directory_step;
-        struct pdnn_str text = {0};
-        char name[32];
-        int length;
-        const char *directory = directory_of(p, p->threads[t], &length);
-        if (p->request->n_directories > 1)
-            pdnn_str_printf(&text, "%.*s, ", length, directory);
-        pdnn_str_printf(&text, "%" PRId64 " thread%s", threads, threads == 1 ? "" : "s");
-        if (overhead_ns > 0)
-            pdnn_str_printf(&text, ": calling an operator takes %s", pdnn_format_ns(time, overhead_ns));
-        snprintf(name, sizeof name, "ROW[%zu]", t + 1);
-        pdnn_gnuplot_text(&p->script, name, pdnn_str_text(&text));
-        pdnn_str_finish(&text);
-    }
+/* What stands above a row of panels. */
+static const char *name_row(struct picture *p, int64_t with_directory) {
+    char time[PDNN_UNIT_TEXT];
+    double overhead_ns = overhead_of(p, with_directory);
+    int64_t threads = with_directory % directory_step;
+    struct pdnn_str text = {0};
+    int length;
+    const char *directory = directory_of(p, with_directory, &length);
+    if (p->in->request->n_directories > 1)
+        pdnn_str_printf(&text, "%.*s, ", length, directory);
+    pdnn_str_printf(&text, "%" PRId64 " thread%s", threads, threads == 1 ? "" : "s");
+    if (overhead_ns > 0)
+        pdnn_str_printf(&text, ": calling an operator takes %s", pdnn_format_ns(time, overhead_ns));
+    return pdnn_plot_keep(&p->in->arena, &text);
 }
 
 /* The rows that are drawn, as ceilings.csv has them; the column `results` comes first where there are several
  * directories. */
 static void fill_data(struct picture *p) {
-    pdnn_table_init(&p->data, &pdnn_ceilings_def);
-    pdnn_table_add_column(&p->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
+    pdnn_table_init(&p->in->data, &pdnn_ceilings_def);
+    pdnn_table_add_column(&p->in->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
     for (size_t i = 0; i < p->ceilings->count; i++) {
         struct pdnn_ceiling roof = p->ceilings->row[i];
         char name[PATH_MAX];
@@ -215,58 +203,77 @@ static void fill_data(struct picture *p) {
         const char *directory = directory_of(p, roof.threads, &length);
         snprintf(name, sizeof name, "%.*s", length, directory);
         roof.threads %= directory_step;
-        pdnn_ceilings_add(&roof, &p->data);
-        pdnn_table_set_text(&p->data, p->data.n_rows - 1, PDNN_CEILINGS_COLUMNS, name);
+        pdnn_ceilings_add(&roof, &p->in->data);
+        pdnn_table_set_text(&p->in->data, p->in->data.n_rows - 1, PDNN_CEILINGS_COLUMNS, name);
     }
 }
 
 /* "Roofs of new.results: the processor"; of several directories without it. */
-static void put_title(struct picture *p) {
-    const struct pdnn_plot_request *request = p->request;
+static void draw_title(struct picture *p) {
+    const struct pdnn_plot_request *request = p->in->request;
     struct pdnn_str title = {0}, cpu = {0};
     pdnn_str_printf(&title, "Roofs of ");
     pdnn_plot_directories(request->directory, request->n_directories, &title);
     if (request->n_directories == 1)
         pdnn_environment_get(request->directory[0], "cpu", &cpu);
     pdnn_str_printf(&title, "%s%s", cpu.length ? ": " : "", pdnn_str_text(&cpu));
-    pdnn_plot_put_titles(&p->script, pdnn_str_text(&title), NULL);
-    pdnn_str_finish(&title);
+    pdnn_draw_titles(&p->in->canvas, margin, p->in->canvas.height,
+                     &(struct pdnn_titles){pdnn_plot_keep(&p->in->arena, &title), NULL});
     pdnn_str_finish(&cpu);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture picture = {.request = request};
-    struct pdnn_plot_result drawn = {.n_paths = 0};
-    enum pdnn_status status = read_ceilings(&picture, err);
-    if (status == PDNN_OK) {
-        put_title(&picture);
-        pdnn_plot_variable(&picture.script, "N_ROWS", (double)picture.n_threads);
-        put_rows(&picture);
-        pdnn_plot_ladder(&picture.script, picture.ceilings, picture.threads, picture.n_threads);
-        put_tics(&picture);
-        put_bars(&picture);
-        fill_data(&picture);
-        size_t columns[PDNN_CEILINGS_COLUMNS + 1] = {PDNN_CEILINGS_COLUMNS};
-        for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
-            columns[i + 1] = i;
-        bool several = request->n_directories > 1;
-        const struct pdnn_plot_parts parts = {"ceilings",
-                                              &picture.script,
-                                              pdnn_plot_script_ceilings,
-                                              &picture.data,
-                                              several ? columns : columns + 1,
-                                              PDNN_CEILINGS_COLUMNS + several};
-        status = pdnn_plot_write(request, &parts, &drawn, err);
-        drawn.drawn = (int)picture.drawn;
-        drawn.left_out = (int)(picture.ceilings->count - picture.drawn);
+/* A row of two panels for each number of threads; the names of bars stand between the panels. */
+static void describe(struct picture *p) {
+    static const double least_width = 800, panel_least = 280, bar_height = 24, head = 88, foot = 72,
+                        title = 112, names_most = 260, bars_part = 0.28, numbers = 30;
+    const struct pdnn_ceiling *bars[BARS_MAX];
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    struct pdnn_ladder ladder;
+    size_t dtypes[BARS_MAX], most = 1;
+    double longest = 0;
+    for (size_t t = 0; t < p->n_threads; t++) {
+        size_t count = collect_bars(p, p->threads[t], bars, dtypes);
+        most = count > most ? count : most;
+        for (size_t i = 0; i < count; i++)
+            longest = fmax(longest, pdnn_text_width(name_bar(p, bars[i]), PDNN_FONT_SMALL));
     }
-    pdnn_str_finish(&picture.script);
-    pdnn_table_finish(&picture.data);
-    free(picture.ceilings);
-    if (status == PDNN_OK)
-        *result = drawn;
-    return status;
+    canvas->width = fmax(p->in->width, least_width);
+    const double panel = fmax(bar_height * (double)most, panel_least), row = head + panel + foot,
+                 right = canvas->width - numbers, bars_left = right - bars_part * canvas->width,
+                 ladder_right = bars_left - fmin(longest, names_most) - 40;
+    canvas->height = title + (double)p->n_threads * row + 30;
+    pdnn_ladder_init(&ladder, p->ceilings);
+    draw_title(p);
+    pdnn_ladder_draw_legend(&ladder, margin, canvas->height - 66, canvas);
+    for (size_t t = 0; t < p->n_threads; t++) {
+        double top = canvas->height - title - (double)t * row;
+        pdnn_draw_text(canvas, margin, top - 8, (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0},
+                       name_row(p, p->threads[t]));
+        pdnn_ladder_draw(&ladder, p->threads[t], margin, top - head - panel, ladder_right, top - head,
+                         canvas);
+        draw_bars(p, p->threads[t], bars_left, top - head - panel, right, top - head);
+    }
+    pdnn_draw_caption(
+        canvas, margin, 8,
+        "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
+        "Lines on bars go from the least to the greatest repetition.");
+}
+
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    struct picture p = {.in = picture, .ceilings = pdnn_arena_alloc(&picture->arena, 1, sizeof *p.ceilings)};
+    const bool several = picture->request->n_directories > 1;
+    if (read_ceilings(&p, err) != PDNN_OK)
+        return err->status;
+    describe(&p);
+    fill_data(&p);
+    size_t *columns = pdnn_arena_alloc(&picture->arena, PDNN_CEILINGS_COLUMNS + 1, sizeof *columns);
+    columns[0] = PDNN_CEILINGS_COLUMNS;
+    for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
+        columns[i + several] = i;
+    picture->columns = columns;
+    picture->n_columns = PDNN_CEILINGS_COLUMNS + several;
+    picture->left_out = p.ceilings->count - picture->drawn;
+    return PDNN_OK;
 }
 
 static const char *const options[] = {NULL};

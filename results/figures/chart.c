@@ -1,24 +1,33 @@
 #include "results/figures/chart.h"
-#include "results/figures/caption.h"
-#include "results/figures/gnuplot.h"
-#include "results/figures/names.h"
-#include "results/table/csv.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_LABEL = 10 };
+/* Distances of what surrounds a frame. */
+static const double beside_gap = 8, legend_gap = 26, entry_gap = 12, axis_height = 70, mark_radius = 5.5,
+                    legend_width = 324, wide_enough = 760;
 
-/* In pixels: estimates for the script's 12 point font, and the distances of the legend from the frame. */
-static const double letter_pixels = 9.2, letter_height_pixels = 15, line_pixels = 22, beside_pixels = 8,
-                    legend_pixels = 26, entry_pixels = 46, gap_pixels = 12, caption_bottom = 8,
-                    caption_pixels = 18, axis_pixels = 70, legend_letter_pixels = 8.6;
+void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, struct pdnn_arena *arena) {
+    double right = width - (width < wide_enough ? 16 : legend_width);
+    *chart = (struct pdnn_chart){
+        .arena = arena,
+        .frame = {width, height, fmin(92, 0.15 * width), right, 124, height - 90, INFINITY, 0, INFINITY, 0},
+        .n_panels = 1};
+}
 
-void pdnn_chart_init(struct pdnn_chart *chart) {
-    *chart =
-        (struct pdnn_chart){.frame = {1200, 800, 92, 876, 124, 710, INFINITY, 0, INFINITY, 0}, .n_panels = 1};
+void pdnn_chart_finish(struct pdnn_chart *chart) {
+    free(chart->point);
+    free(chart->line);
+    free(chart->note);
+}
+
+void pdnn_chart_add_point(struct pdnn_chart *chart, struct pdnn_chart_point point) {
+    chart->point = pdnn_grow(chart->point, &chart->points_room, chart->n_points, sizeof point);
+    chart->point[chart->n_points++] = point;
 }
 
 void pdnn_chart_fit(struct pdnn_chart *chart) {
@@ -33,9 +42,9 @@ void pdnn_chart_fit(struct pdnn_chart *chart) {
 
 struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdnn_spot low,
                                             struct pdnn_spot high) {
-    size_t at = chart->n_lines < PDNN_CHART_LINES_MAX ? chart->n_lines++ : PDNN_CHART_LINES_MAX - 1;
-    chart->line[at] = (struct pdnn_chart_line){.low = low, .high = high};
-    return &chart->line[at];
+    chart->line = pdnn_grow(chart->line, &chart->lines_room, chart->n_lines, sizeof *chart->line);
+    chart->line[chart->n_lines] = (struct pdnn_chart_line){.low = low, .high = high};
+    return &chart->line[chart->n_lines++];
 }
 
 void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
@@ -43,355 +52,368 @@ void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
     pdnn_chart_fit(chart);
     f->ymin = fmin(f->ymin, 1 / 1.5);
     f->ymax = fmax(f->ymax, 1.5);
-    struct pdnn_chart_line *line =
-        pdnn_chart_add_line(chart, (struct pdnn_spot){f->xmin, 1}, (struct pdnn_spot){f->xmax, 1});
-    snprintf(line->beside, sizeof line->beside, "equally fast");
-}
-
-/* Cuts the text to the room between x and the right edge. */
-static void fit_text(const struct pdnn_chart *chart, double x, char *text) {
-    pdnn_plot_cut(text, (size_t)((chart->frame.width - x - 4) / legend_letter_pixels));
+    pdnn_chart_add_line(chart, (struct pdnn_spot){f->xmin, 1}, (struct pdnn_spot){f->xmax, 1})->beside =
+        "equally fast";
 }
 
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
     va_list arguments;
-    if (chart->n_notes == PDNN_CHART_NOTES_MAX)
-        return;
-    char *note = chart->note[chart->n_notes++];
+    char note[256];
     va_start(arguments, format);
-    vsnprintf(note, PDNN_CHART_TEXT, format, arguments);
+    vsnprintf(note, sizeof note, format, arguments);
     va_end(arguments);
-    fit_text(chart, chart->frame.right + legend_pixels, note);
+    chart->note = pdnn_grow(chart->note, &chart->notes_room, chart->n_notes, sizeof *chart->note);
+    chart->note[chart->n_notes++] = pdnn_arena_strdup(chart->arena, note);
 }
 
-/* Positions are in pixels from now on, from the lower left corner of the panel. */
+/* A panel on the canvas. */
 struct sheet {
     const struct pdnn_chart *chart;
-    struct pdnn_label_sheet label; /* of the whole picture */
+    const struct pdnn_color_key *key;
+    struct pdnn_canvas *canvas;
     size_t panel;
-    double base;                         /* of the panel in the picture */
-    double y;                            /* of the next line of the legend */
-    double name_y[PDNN_CHART_LINES_MAX]; /* of the names of lines, from the top down */
+    struct pdnn_frame frame; /* on the whole canvas */
+    double base;             /* of the panel */
+    double *name_y;          /* of the names of lines, from the top down */
     size_t n_names;
 };
 
-/* A label with its left end there; look: what follows the position. */
-static void put_label(struct sheet *sheet, const char *text, double x, double y, const char *look) {
-    pdnn_str_printf(sheet->label.script, "set label %zu ", sheet->label.next++);
-    pdnn_gnuplot_quote(sheet->label.script, text);
-    pdnn_str_printf(sheet->label.script, " at screen ");
-    pdnn_plot_number(sheet->label.script, x / sheet->label.width, ", screen ");
-    pdnn_plot_number(sheet->label.script, (sheet->base + y) / sheet->label.height, " left ");
-    pdnn_str_printf(sheet->label.script, "%s\n", look);
+static bool is_wide(const struct sheet *sheet) {
+    return sheet->frame.width >= wide_enough;
 }
 
-static void put_heading(struct sheet *sheet, const char *text) {
-    char cut[PDNN_CHART_TEXT];
-    snprintf(cut, sizeof cut, "%s", text);
-    fit_text(sheet->chart, sheet->chart->frame.right + legend_pixels, cut);
-    put_label(sheet, cut, sheet->chart->frame.right + legend_pixels, sheet->y,
-              "font 'DejaVu Sans,12' textcolor rgb '#222222'");
-    sheet->y -= line_pixels;
+/* One line of the legend: a text, a mark with its text, or a gap. */
+struct entry {
+    const char *text; /* NULL: a gap */
+    bool has_mark;
+    struct pdnn_mark mark;
+};
+
+struct entries {
+    struct entry *entry;
+    size_t count, room;
+};
+
+static void add_entry(struct entries *entries, const char *text, const struct pdnn_mark *mark) {
+    entries->entry = pdnn_grow(entries->entry, &entries->room, entries->count, sizeof *entries->entry);
+    entries->entry[entries->count++] =
+        (struct entry){text, mark != NULL, mark ? *mark : (struct pdnn_mark){.radius = 0}};
 }
 
-/* A point with its outline and what it means. */
-static void put_entry(struct sheet *sheet, const char *text, int shape, unsigned rgb, double size,
-                      bool dotted) {
-    double x = sheet->chart->frame.right + legend_pixels + 10;
-    char look[160], cut[PDNN_CHART_TEXT];
-    snprintf(cut, sizeof cut, "%s", text);
-    fit_text(sheet->chart, sheet->chart->frame.right + entry_pixels + 10, cut);
-    put_label(sheet, cut, sheet->chart->frame.right + entry_pixels + 10, sheet->y,
-              "font 'DejaVu Sans,12' textcolor rgb '#222222'");
-    struct pdnn_str number = {0};
-    pdnn_number_format(&number, size, 4);
-    snprintf(look, sizeof look, "point pointtype %d pointsize %s linecolor rgb %u", shape,
-             pdnn_str_text(&number), rgb);
-    put_label(sheet, "", x, sheet->y, look);
-    snprintf(look, sizeof look, "point pointtype %d pointsize %s linecolor rgb '#222222' linewidth 0.6",
-             shape - 1, pdnn_str_text(&number));
-    put_label(sheet, "", x, sheet->y, look);
-    if (dotted)
-        put_label(sheet, "", x, sheet->y, "point pointtype 7 pointsize 0.45 linecolor rgb 'white'");
-    pdnn_str_finish(&number);
-    sheet->y -= line_pixels;
-}
-
-static double usual_size(const struct pdnn_chart *chart) {
-    return chart->n_points > 1000 ? 0.75 : chart->n_points > 200 ? 1.0 : 1.3;
+static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, bool dotted) {
+    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, dotted};
 }
 
 /* With the first n_words words of the key, and the number of the others. */
-static void put_legend(struct sheet *sheet, const struct pdnn_color_key *key, size_t n_words) {
+static void list_entries(const struct sheet *sheet, size_t n_words, struct entries *entries) {
     const struct pdnn_chart *chart = sheet->chart;
-    char heading[PDNN_CHART_TEXT];
-    if (key->n_words) {
-        snprintf(heading, sizeof heading, "%s", chart->color_title);
-        put_heading(sheet, heading);
-        for (size_t i = 0; i < n_words; i++)
-            put_entry(sheet, key->word[i].text, key->word[i].shape, key->word[i].rgb, 1.3, false);
-        if (n_words < key->n_words) {
-            size_t left_out = key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0);
-            snprintf(heading, sizeof heading, "and %zu more", left_out);
-            put_heading(sheet, heading);
-        }
-        sheet->y -= gap_pixels;
+    const struct pdnn_color_key *key = sheet->key;
+    entries->count = 0;
+    if (key->n_words)
+        add_entry(entries, chart->color_title, NULL);
+    for (size_t i = 0; i < n_words; i++) {
+        struct pdnn_mark mark = mark_of(key->word[i].look.symbol, key->word[i].look.ink, 1, false);
+        add_entry(entries, key->word[i].text, &mark);
     }
-    if (chart->dot && chart->no_dot) {
-        put_entry(sheet, chart->no_dot, 7, 0xbdbdbd, 1.3, false);
-        put_entry(sheet, chart->dot, 7, 0xbdbdbd, 1.3, true);
-        sheet->y -= gap_pixels;
+    if (n_words < key->n_words)
+        add_entry(entries,
+                  pdnn_arena_printf(chart->arena, "and %zu more",
+                                    key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
+                  NULL);
+    if (key->n_words)
+        add_entry(entries, NULL, NULL);
+    for (int dotted = 0; dotted < 2 && chart->dot && chart->no_dot; dotted++) {
+        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, dotted);
+        add_entry(entries, dotted ? chart->dot : chart->no_dot, &mark);
     }
-    if (chart->size_title) {
-        put_heading(sheet, chart->size_title);
-        for (size_t i = 0; i < 4 && chart->sizes[i] > 0; i++)
-            put_entry(sheet, chart->size_name[i], 7, 0xbdbdbd, chart->sizes[i] * 1.3, false);
-        sheet->y -= gap_pixels;
+    if (chart->dot && chart->no_dot)
+        add_entry(entries, NULL, NULL);
+    if (chart->size_title)
+        add_entry(entries, chart->size_title, NULL);
+    for (size_t i = 0; chart->size_title && i < 4 && chart->sizes[i] > 0; i++) {
+        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, chart->sizes[i], false);
+        add_entry(entries, chart->size_name[i], &mark);
     }
+    if (chart->size_title)
+        add_entry(entries, NULL, NULL);
     for (size_t i = 0; i < chart->n_notes; i++)
-        put_heading(sheet, chart->note[i]);
+        add_entry(entries, chart->note[i], NULL);
 }
 
-/* With this many words, and a line for those left out; without the scale. */
-static double legend_height(const struct pdnn_chart *chart, const struct pdnn_color_key *key,
-                            size_t n_words) {
-    double lines = (double)chart->n_notes, gaps = 0;
-    if (key->n_words) {
-        lines += (double)n_words + 1 + (n_words < key->n_words);
-        gaps++;
+static double height_of(const struct entries *entries) {
+    double height = 2 * entry_gap;
+    for (size_t i = 0; i < entries->count; i++)
+        height += entries->entry[i].text ? PDNN_LEGEND_LINE : entry_gap;
+    return height;
+}
+
+static void draw_entries(const struct entries *entries, struct pdnn_legend *legend) {
+    for (size_t i = 0; i < entries->count; i++) {
+        const struct entry *entry = &entries->entry[i];
+        if (!entry->text)
+            legend->y -= entry_gap;
+        else if (entry->has_mark)
+            pdnn_legend_mark(legend, entry->text, entry->mark);
+        else
+            pdnn_legend_text(legend, entry->text);
     }
-    if (chart->dot && chart->no_dot) {
-        lines += 2;
-        gaps++;
-    }
-    for (size_t i = 0; chart->size_title && i < 4 && chart->sizes[i] > 0; i++)
-        lines++;
-    return (lines + (chart->size_title ? 1 : 0)) * line_pixels + (gaps + 1) * gap_pixels;
+}
+
+/* The title of the colors with their scale below. */
+static void draw_palette(const struct sheet *sheet, struct pdnn_legend *legend, double end) {
+    static const double most = 260, least = 50;
+    if (sheet->key->n_words)
+        return;
+    struct pdnn_scale scale = sheet->key->scale;
+    pdnn_legend_text(legend, sheet->chart->color_title);
+    scale.to = legend->y + 4;
+    scale.from = scale.to - fmin(most, fmax(least, scale.to - end));
+    pdnn_draw_palette(sheet->canvas, legend->x + 4, &scale, sheet->key->value, sheet->key->n_values);
 }
 
 /* In the first gap between the names of lines, from the top down, that has room for it; else in the largest,
  * without the words that have no room. The scale gets what is left. */
-static void place_legend(struct sheet *sheet, const struct pdnn_color_key *key) {
-    static const double scale_most = 260, scale_least = 130, scale_floor = 50, scale_gap = 34,
-                        below_name = 30, above_name = 16;
-    const struct pdnn_frame *f = &sheet->chart->frame;
-    const double scale = key->n_words ? 0 : scale_least + scale_gap;
-    double needed = legend_height(sheet->chart, key, key->n_words) + scale, room = -INFINITY;
+static void place_legend(struct sheet *sheet) {
+    static const double scale_least = 164, below_name = 30, above_name = 16;
+    const struct pdnn_frame *f = &sheet->frame;
+    const struct pdnn_color_key *key = sheet->key;
+    const double palette = key->n_words ? 0 : scale_least;
+    struct pdnn_legend legend = {sheet->canvas, f->right + legend_gap, 0,
+                                 f->width - f->right - legend_gap - 4};
+    struct entries entries = {0};
+    list_entries(sheet, key->n_words, &entries);
+    double needed = height_of(&entries) + palette, room = -INFINITY;
     for (size_t names = 0; names <= sheet->n_names && room < needed; names++) {
         double start = names ? fmin(f->top - 8, sheet->name_y[names - 1] - below_name) : f->top - 8;
         double end = names < sheet->n_names ? sheet->name_y[names] + above_name : f->bottom;
         if (start - end <= room)
             continue;
-        sheet->y = start;
+        legend.y = start;
         room = start - end;
     }
-    const double end = sheet->y - room;
-    size_t n_words = key->n_words;
-    while (n_words > 1 && legend_height(sheet->chart, key, n_words) + scale > room)
-        n_words--;
-    put_legend(sheet, key, n_words);
-    double scale_top = sheet->y - scale_gap;
-    pdnn_plot_variable(sheet->label.script, "SCALE_TOP", sheet->base + scale_top);
-    pdnn_plot_variable(sheet->label.script, "SCALE_BOTTOM",
-                       sheet->base + scale_top - fmin(scale_most, fmax(scale_floor, scale_top - end)));
+    const double end = legend.y - room;
+    for (size_t n = key->n_words; n > 1 && height_of(&entries) + palette > room;)
+        list_entries(sheet, --n, &entries);
+    draw_entries(&entries, &legend);
+    draw_palette(sheet, &legend, end);
+    free(entries.entry);
+}
+
+/* Below everything, in columns that are as wide as the widest entry. Returns its height. */
+static double legend_below(struct sheet *sheet, double y) {
+    static const double palette = 150;
+    struct entries entries = {0};
+    double widest = 0, room = sheet->frame.width - 32;
+    list_entries(sheet, sheet->key->n_words, &entries);
+    for (size_t i = 0; i < entries.count; i++)
+        if (entries.entry[i].text)
+            widest = fmax(widest, pdnn_text_width(entries.entry[i].text, PDNN_FONT_SMALL));
+    double column = fmin(widest + PDNN_LEGEND_INDENT + 12, room);
+    size_t columns = (size_t)fmax(1, floor(room / column)), shown = 0;
+    for (size_t i = 0; i < entries.count; i++)
+        shown += entries.entry[i].text != NULL;
+    size_t rows = (shown + columns - 1) / columns;
+    double height = (double)rows * PDNN_LEGEND_LINE + (sheet->key->n_words ? 0 : palette), top = y + height;
+    struct pdnn_legend legend = {sheet->canvas, 16, top, column - 8};
+    for (size_t i = 0, at = 0; i < entries.count; i++) {
+        struct entries one = {&entries.entry[i], 1, 1};
+        if (!entries.entry[i].text)
+            continue;
+        legend.x = 16 + column * (double)(at / rows);
+        legend.y = top - PDNN_LEGEND_LINE * ((double)(at++ % rows) + 0.5);
+        draw_entries(&one, &legend);
+    }
+    legend.x = 16;
+    legend.y = y + palette - 8;
+    draw_palette(sheet, &legend, y + 8);
+    free(entries.entry);
+    return height;
 }
 
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
- * end of the axis. */
-static void put_beside(struct sheet *sheet) {
-    static const double name_pixels = 19, above_bottom = 10;
-    const struct pdnn_frame *f = &sheet->chart->frame;
-    const char *name[PDNN_CHART_LINES_MAX];
-    double *y = sheet->name_y;
-    for (size_t i = 0; i < sheet->chart->n_lines; i++) {
-        const struct pdnn_chart_line *line = &sheet->chart->line[i];
-        if (!*line->beside || line->panel != sheet->panel)
+ * end of the axis; inside a narrow frame, above their lines. */
+static void draw_beside(struct sheet *sheet) {
+    static const double apart = 19, above_bottom = 10;
+    const struct pdnn_frame *f = &sheet->frame;
+    const struct pdnn_chart *chart = sheet->chart;
+    const char **name = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *name);
+    double *y = sheet->name_y = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *y);
+    double lift = is_wide(sheet) ? 0 : 9;
+    for (size_t i = 0; i < chart->n_lines; i++) {
+        const struct pdnn_chart_line *line = &chart->line[i];
+        if (!line->beside || line->panel != sheet->panel)
             continue;
         size_t n = sheet->n_names++;
-        double own = pdnn_frame_to_pixels(f, line->high).y;
-        y[n] = n ? fmin(own, y[n - 1] - name_pixels) : own;
+        double own = pdnn_frame_to_pixels(f, line->high).y + lift;
+        y[n] = n ? fmin(own, y[n - 1] - apart) : own;
         name[n] = line->beside;
     }
     for (size_t k = sheet->n_names; k-- > 0;)
-        y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + name_pixels : f->bottom + above_bottom);
+        y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : f->bottom + above_bottom);
     for (size_t k = 0; k < sheet->n_names; k++) {
-        char cut[PDNN_CHART_TEXT];
-        snprintf(cut, sizeof cut, "%s", name[k]);
-        fit_text(sheet->chart, f->right + beside_pixels, cut);
-        put_label(sheet, cut, f->right + beside_pixels, y[k],
-                  "font 'DejaVu Sans,12' textcolor rgb '#222222'");
+        if (is_wide(sheet))
+            pdnn_draw_cut(sheet->canvas, f->right + beside_gap, y[k], f->width - f->right - beside_gap - 4,
+                          pdnn_small, name[k]);
+        else
+            pdnn_draw_cut(sheet->canvas, f->right - 2, y[k], f->right - f->left, pdnn_small_end, name[k]);
     }
 }
 
 /* Returns the lowest y above them. */
-static double put_captions(struct sheet *sheet) {
-    double y = caption_bottom;
-    for (size_t i = 2; i-- > 0;) {
-        if (!sheet->chart->caption[i])
-            continue;
-        put_label(sheet, sheet->chart->caption[i], sheet->chart->frame.left, y + caption_pixels / 2,
-                  "font 'DejaVu Sans,11' textcolor rgb '#444444'");
-        y += caption_pixels;
-    }
+static double draw_captions(struct sheet *sheet, double y) {
+    for (size_t i = 2; i-- > 0;)
+        if (sheet->chart->caption[i])
+            y += pdnn_draw_caption(sheet->canvas, is_wide(sheet) ? sheet->frame.left : 16, y,
+                                   sheet->chart->caption[i]);
     return y;
 }
 
-static void put_spot(struct pdnn_str *script, struct pdnn_spot spot, const char *after) {
-    pdnn_plot_number(script, spot.x, " ");
-    pdnn_plot_number(script, spot.y, after);
-}
-
-/* $lines, and with $masks and $slanted the texts along them. */
-static void put_lines(struct pdnn_chart *chart, size_t panel, struct pdnn_arena *arena,
-                      struct pdnn_str *script) {
-    const struct pdnn_frame *f = &chart->frame;
-    struct pdnn_label labels[PDNN_CHART_LINES_MAX];
-    size_t n_labels = 0, n_pixels = 0;
-    struct pdnn_spot *pixels = pdnn_arena_alloc(arena, chart->n_points + 1, sizeof *pixels);
-    for (size_t i = 0; i < chart->n_points; i++) {
-        if (chart->point[i].panel == panel)
-            pixels[n_pixels++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
-    }
-    pdnn_str_printf(script, "array SLANTED[%d]\n$lines << END\n", PDNN_CHART_LINES_MAX + 1);
-    for (size_t i = 0; i < chart->n_lines; i++) {
-        if (chart->line[i].panel != panel)
-            continue;
-        put_spot(script, chart->line[i].low, "\n");
-        put_spot(script, chart->line[i].high, "\n\n\n");
-    }
-    pdnn_str_printf(script, "NaN NaN\nEND\n");
+/* Texts along a line interrupt it, where they cover the fewest points. */
+static void draw_lines(struct sheet *sheet) {
+    static const double height = 15;
+    const struct pdnn_chart *chart = sheet->chart;
+    const struct pdnn_frame *f = &sheet->frame;
+    struct pdnn_label *labels = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *labels);
+    struct pdnn_spot *points = pdnn_arena_alloc(chart->arena, chart->n_points + 1, sizeof *points);
+    size_t n_points = 0, n_labels = 0;
+    for (size_t i = 0; i < chart->n_points; i++)
+        if (chart->point[i].panel == sheet->panel)
+            points[n_points++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
     for (size_t i = 0; i < chart->n_lines; i++) {
         const struct pdnn_chart_line *line = &chart->line[i];
-        char name[32];
-        if (!*line->along || line->panel != panel)
-            continue;
-        labels[n_labels].width = letter_pixels * (double)strlen(line->along);
-        labels[n_labels].height = letter_height_pixels;
-        pdnn_frame_place(f, pdnn_frame_to_pixels(f, line->low), pdnn_frame_to_pixels(f, line->high), pixels,
-                         n_pixels, labels, n_labels);
-        snprintf(name, sizeof name, "SLANTED[%zu]", ++n_labels);
-        pdnn_gnuplot_text(script, name, line->along);
+        struct pdnn_spot low = pdnn_frame_to_pixels(f, line->low), high = pdnn_frame_to_pixels(f, line->high);
+        struct pdnn_pen pen = pdnn_pen_line(PDNN_INK_LINE, line->thin ? 1 : 2);
+        pen.dash = line->dashed ? 7 : 0;
+        if (line->panel == sheet->panel)
+            pdnn_draw_line(sheet->canvas, low.x, low.y, high.x, high.y, pen);
     }
-    /* gnuplot crashes on filled curves without a point: a polygon without area is always there. */
-    pdnn_str_printf(script, "SLANTED[%zu] = ''\n$masks << END\n", n_labels + 1);
-    for (int k = 0; k < 4; k++)
-        put_spot(script, (struct pdnn_spot){f->xmin, f->ymin}, k < 3 ? "\n" : "\n\n");
-    for (size_t i = 0; i < n_labels; i++) {
-        struct pdnn_spot corners[4];
-        pdnn_frame_corners(f, &labels[i], corners);
-        for (int k = 0; k < 4; k++)
-            put_spot(script, corners[k], "\n");
-        pdnn_str_printf(script, "\n");
-    }
-    pdnn_str_printf(script, "END\n$slanted << END\n");
-    for (size_t i = 0; i < n_labels; i++)
-        put_spot(script, pdnn_frame_to_data(f, labels[i].center), "\n");
-    put_spot(script, (struct pdnn_spot){f->xmin, f->ymin}, "\nEND\n");
-}
-
-static void put_styles(const struct pdnn_chart *chart, size_t panel, struct pdnn_str *script) {
-    size_t count = 0;
-    pdnn_str_printf(script, "array DASHED[%d]\narray THICK[%d]\n", PDNN_CHART_LINES_MAX,
-                    PDNN_CHART_LINES_MAX);
     for (size_t i = 0; i < chart->n_lines; i++) {
-        if (chart->line[i].panel != panel)
+        const struct pdnn_chart_line *line = &chart->line[i];
+        struct pdnn_spot low = pdnn_frame_to_pixels(f, line->low), high = pdnn_frame_to_pixels(f, line->high),
+                         corners[4];
+        struct pdnn_font font = pdnn_small_middle;
+        if (!line->along || line->panel != sheet->panel)
             continue;
-        count++;
-        pdnn_str_printf(script, "DASHED[%zu] = %d\nTHICK[%zu] = %d\n", count, chart->line[i].dashed ? 2 : 1,
-                        count, chart->line[i].thin ? 1 : 2);
+        font.degrees = pdnn_frame_angle(f) * 45 / atan(1);
+        labels[n_labels].width = pdnn_text_width(line->along, font.size) + 10;
+        labels[n_labels].height = height;
+        pdnn_frame_place(f, low, high, points, n_points, labels, n_labels);
+        pdnn_frame_corners(f, &labels[n_labels], corners);
+        pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_WHITE));
+        pdnn_draw_text(sheet->canvas, labels[n_labels].center.x, labels[n_labels].center.y, font,
+                       line->along);
+        n_labels++;
     }
-    pdnn_str_printf(script, "N_LINES = %zu\n", count);
 }
 
-static void put_points(const struct pdnn_chart *chart, size_t panel, const struct pdnn_point_color *colors,
-                       struct pdnn_str *script) {
-    double size = usual_size(chart);
-    pdnn_str_printf(script, "$points << END\n");
-    for (size_t i = 0; i < chart->n_points; i++) {
-        const struct pdnn_chart_point *point = &chart->point[i];
-        if (point->panel != panel)
-            continue;
-        put_spot(script, point->spot, " ");
-        pdnn_plot_number(script, point->size * size, " ");
-        pdnn_str_printf(script, "%d %u ", colors[i].shape, colors[i].rgb);
-        pdnn_plot_number(script, colors[i].value, point->dotted ? " 1" : " 0");
-        pdnn_str_printf(script, " %d\n", !isnan(colors[i].value));
-    }
-    pdnn_str_printf(script, "END\n");
+/* Sizes are rounded, so that points of a size are one series. */
+static struct pdnn_mark mark_of_point(const struct pdnn_chart *chart, const struct pdnn_chart_point *point,
+                                      const struct pdnn_point_color *color) {
+    bool many = chart->n_points > 1000;
+    double usual = many ? 0.6 : chart->n_points > 200 ? 0.8 : 1;
+    struct pdnn_mark mark =
+        mark_of(color->symbol, color->ink, round(point->size * usual * mark_radius * 2) / (2 * mark_radius),
+                point->dotted);
+    mark.pen.width = many ? 0.3 : 0.6;
+    return mark;
 }
 
-static void put_variables(const struct sheet *sheet) {
+/* Large ones below small ones, then in the order of the series' first points. */
+struct series {
+    struct pdnn_mark mark;
+    size_t first, count;
+};
+
+static int compare_series(const void *a, const void *b) {
+    const struct series *x = a, *y = b;
+    int order = (x->mark.radius < y->mark.radius) - (x->mark.radius > y->mark.radius);
+    return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+static bool same_series(const struct pdnn_mark *a, const struct pdnn_mark *b) {
+    return a->symbol == b->symbol && a->radius == b->radius && a->pen.fill == b->pen.fill &&
+           a->dotted == b->dotted;
+}
+
+static void draw_points(const struct sheet *sheet, const struct pdnn_point_color *colors, size_t first_row) {
     const struct pdnn_chart *chart = sheet->chart;
-    const struct pdnn_frame *f = &chart->frame;
-    struct pdnn_str *script = sheet->label.script;
-    const struct {
-        const char *name;
-        double value;
-    } variables[] = {
-        {"WIDTH", f->width},
-        {"HEIGHT", sheet->label.height},
-        {"N_PANELS", (double)chart->n_panels},
-        {"PANEL", (double)sheet->panel + 1},
-        {"PANEL_TOP", sheet->base + f->height},
-        {"LEFT", f->left},
-        {"RIGHT", f->right},
-        {"BOTTOM", sheet->base + f->bottom},
-        {"TOP", sheet->base + f->top},
-        {"XMIN", f->xmin},
-        {"XMAX", f->xmax},
-        {"YMIN", f->ymin},
-        {"YMAX", f->ymax},
-        {"ANGLE", pdnn_frame_angle(f) * 45 / atan(1)},
-        {"OUTLINE", chart->n_points > 1000 ? 0.3 : 0.6},
-    };
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        pdnn_plot_variable(script, variables[i].name, variables[i].value);
-    pdnn_gnuplot_text(script, "X_TITLE", chart->x_title);
-    pdnn_plot_y_title(chart->y_title, f->bottom, f->top, f->height, script);
-    pdnn_plot_variable(script, "BASE", sheet->base);
-}
-
-/* Everything but the points. */
-static void put_panel(struct pdnn_chart *chart, struct sheet *sheet, const struct pdnn_color_key *key,
-                      struct pdnn_arena *arena) {
-    struct pdnn_str *script = sheet->label.script;
-    if (chart->title[sheet->panel]) {
-        pdnn_plot_put_titles(script, chart->title[sheet->panel], chart->subtitle[sheet->panel]);
+    struct series *series = NULL;
+    size_t count = 0, room = 0;
+    struct pdnn_spot *spots = pdnn_alloc(chart->n_points, sizeof *spots);
+    size_t *rows = pdnn_alloc(chart->n_points, sizeof *rows);
+    for (size_t i = 0; i < chart->n_points; i++) {
+        struct pdnn_mark mark = mark_of_point(chart, &chart->point[i], &colors[i]);
+        size_t at = 0;
+        if (chart->point[i].panel != sheet->panel)
+            continue;
+        while (at < count && !same_series(&series[at].mark, &mark))
+            at++;
+        if (at == count) {
+            series = pdnn_grow(series, &room, count, sizeof *series);
+            series[count++] = (struct series){mark, i, 0};
+        }
     }
-    chart->frame.bottom = put_captions(sheet) + axis_pixels;
-    put_variables(sheet);
-    put_beside(sheet);
-    place_legend(sheet, key);
-    put_styles(chart, sheet->panel, script);
-    put_lines(chart, sheet->panel, arena, script);
+    if (count)
+        qsort(series, count, sizeof *series, compare_series);
+    for (size_t s = 0; s < count; s++) {
+        size_t n = 0;
+        for (size_t i = series[s].first; i < chart->n_points; i++) {
+            struct pdnn_mark mark = mark_of_point(chart, &chart->point[i], &colors[i]);
+            if (chart->point[i].panel != sheet->panel || !same_series(&series[s].mark, &mark))
+                continue;
+            spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[i].spot);
+            rows[n++] = first_row + i;
+        }
+        pdnn_draw_points(sheet->canvas, spots, rows, n, series[s].mark);
+    }
+    free(series);
+    free(spots);
+    free(rows);
 }
 
-void pdnn_chart_put(struct pdnn_chart *chart, struct pdnn_arena *arena, struct pdnn_str *script) {
+/* The frame's lower edge is above captions, and above the legend where there is no room beside it. */
+static void draw_panel(struct sheet *sheet) {
+    struct pdnn_frame *f = &sheet->frame;
+    double y = sheet->base + 8;
+    if (!is_wide(sheet))
+        y += legend_below(sheet, y);
+    f->top += sheet->base;
+    f->bottom = draw_captions(sheet, y) + axis_height - 8;
+    struct pdnn_frame_axis x_axis = {{f->xmin, f->xmax, f->left, f->right, 10, false},
+                                     sheet->chart->x_title,
+                                     .grid = true},
+                           y_axis = {{f->ymin, f->ymax, f->bottom, f->top, 10, false},
+                                     sheet->chart->y_title,
+                                     .grid = true,
+                                     .title_low = sheet->base,
+                                     .title_high = sheet->base + f->height};
+    pdnn_draw_titles(sheet->canvas, is_wide(sheet) ? f->left : 16, sheet->base + f->height,
+                     &sheet->chart->titles[sheet->panel]);
+    pdnn_draw_frame(sheet->canvas, &x_axis, &y_axis);
+    draw_lines(sheet);
+}
+
+void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_canvas *canvas) {
     size_t n = chart->n_points;
-    const char **cells = pdnn_arena_alloc(arena, n + 1, sizeof *cells);
-    struct pdnn_point_color *colors = pdnn_arena_alloc(arena, n + 1, sizeof *colors);
+    const char **cells = pdnn_arena_alloc(chart->arena, n + 1, sizeof *cells);
+    struct pdnn_point_color *colors = pdnn_arena_alloc(chart->arena, n + 1, sizeof *colors);
     struct pdnn_color_key key;
     for (size_t i = 0; i < n; i++)
         cells[i] = chart->point[i].color;
-    pdnn_plot_color(chart->color_title, cells, n, colors, &key, script);
+    pdnn_plot_color(cells, n, colors, &key);
+    canvas->width = chart->frame.width;
+    canvas->height = chart->frame.height * (double)chart->n_panels;
     for (size_t panel = 0; panel < chart->n_panels; panel++) {
-        double base = chart->frame.height * (double)(chart->n_panels - 1 - panel),
-               whole = chart->frame.height * (double)chart->n_panels;
         struct sheet sheet = {.chart = chart,
-                              .label = {script, chart->frame.width, whole, FIRST_LABEL},
+                              .key = &key,
+                              .canvas = canvas,
                               .panel = panel,
-                              .base = base};
-        put_panel(chart, &sheet, &key, arena);
-        put_points(chart, panel, colors, script);
-        if (panel + 1 < chart->n_panels)
-            pdnn_str_append(script, pdnn_plot_script_chart, strlen(pdnn_plot_script_chart));
+                              .frame = chart->frame,
+                              .base = chart->frame.height * (double)(chart->n_panels - 1 - panel)};
+        draw_panel(&sheet);
+        draw_points(&sheet, colors, first_row);
+        draw_beside(&sheet);
+        if (is_wide(&sheet))
+            place_legend(&sheet);
     }
-}
-
-enum pdnn_status pdnn_chart_write(const struct pdnn_plot_request *request, const char *kind,
-                                  const struct pdnn_str *script, const struct pdnn_table *data,
-                                  struct pdnn_plot_result *result, struct pdnn_err *err) {
-    const struct pdnn_plot_parts parts = {
-        .kind = kind, .variables = script, .embedded = pdnn_plot_script_chart, .data = data};
-    return pdnn_plot_write(request, &parts, result, err);
 }

@@ -3,42 +3,39 @@
 #ifndef RESULTS_FIGURES_COLOR_H
 #define RESULTS_FIGURES_COLOR_H
 
-#include "base/err.h"
-#include "base/str.h"
-
-#include <stdbool.h>
-#include <stddef.h>
+#include "results/figures/axis.h"
 
 /* Distinguishable colors for unordered words and kinds: 0 to PDNN_PLOT_COLORS - 1. */
-enum { PDNN_PLOT_COLORS = 10, PDNN_PLOT_SHAPES = 6 };
-unsigned pdnn_plot_distinct_color(size_t index);
+enum { PDNN_PLOT_COLORS = 10 };
+int pdnn_plot_distinct_color(size_t index);
 
 /* For everything beyond those colors. */
-extern const unsigned pdnn_plot_grey;
+enum { PDNN_INK_OTHERS = 0xbdbdbd };
 
 /* How one point looks. */
 struct pdnn_point_color {
-    double value; /* numbers: position on the scale; NaN: the row has none */
-    unsigned rgb;
-    int shape; /* gnuplot's type of filled point; its outline is the type before */
+    double value; /* NaN: none */
+    int ink;
+    enum pdnn_symbol symbol;
 };
 
-enum { PDNN_WORD_TEXT = 96 };
+enum { PDNN_WORD_TEXT = 96, PDNN_KEY_VALUES = 9 };
 
 /* What the legend says; without words there is a scale. */
 struct pdnn_color_key {
     size_t n_words, n_others; /* n_others: values that share the last word's grey; 0: it is a value itself */
     struct pdnn_color_word {
         char text[PDNN_WORD_TEXT];
-        unsigned rgb;
-        int shape;
+        struct pdnn_point_color look;
     } word[PDNN_PLOT_COLORS];
+    struct pdnn_scale scale;       /* without its place */
+    double value[PDNN_KEY_VALUES]; /* all the numbers there are, ascending, unless they are more */
+    size_t n_values;
 };
 
-/* Chooses how n points look by their cells of the column `name`, and appends the script's variables: COLOR,
- * NUMERIC, CBLOG, CBMIN, CBMAX, CBTICS. If there are more words than distinguishable colors, the most
- * frequent ones get them and the rest share grey. */
-void pdnn_plot_color(const char *name, const char *const *cells, size_t n, struct pdnn_point_color *colors,
-                     struct pdnn_color_key *key, struct pdnn_str *script);
+/* Chooses how n points look by their cells of a column. If there are more words than distinguishable colors,
+ * the most frequent ones get them and the rest share grey. */
+void pdnn_plot_color(const char *const *cells, size_t n, struct pdnn_point_color *colors,
+                     struct pdnn_color_key *key);
 
 #endif

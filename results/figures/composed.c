@@ -1,8 +1,7 @@
 /* `paradnn plot composed`: composed over measured times of the models that a directory has both of. */
-#include "results/compare/composed_pairs.h"
 #include "results/figures/caption.h"
-#include "results/figures/chart.h"
-#include "results/figures/file.h"
+#include "results/figures/picture.h"
+#include "results/compare/composed_pairs.h"
 #include "results/store/journal.h"
 #include "base/stats.h"
 
@@ -14,16 +13,12 @@
 static const double band = 0.1;
 
 struct picture {
-    struct pdnn_selection selection;
-    struct pdnn_arena arena;
-    struct pdnn_chart chart;
+    struct pdnn_picture *in;
     struct pdnn_visits visits;
     struct pdnn_composed_pair *pair;      /* all of the directory */
     const struct pdnn_composed_pair **of; /* by point */
-    size_t n_pairs, left_out, n_predicted;
+    size_t n_pairs, n_predicted;
     int color;
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
 };
 
 static const struct pdnn_composed_pair *find_pair(const struct picture *p, const char *id) {
@@ -33,44 +28,43 @@ static const struct pdnn_composed_pair *find_pair(const struct picture *p, const
     return NULL;
 }
 
-static enum pdnn_status collect_points(struct picture *p, const char *directory, struct pdnn_err *err) {
-    p->of = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof(struct pdnn_composed_pair *));
-    p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
-    if (pdnn_journal_read(directory, NULL, NULL, &p->visits, err) != PDNN_OK)
+static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    p->of = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof(struct pdnn_composed_pair *));
+    if (pdnn_journal_read(p->in->request->directory[0], NULL, NULL, &p->visits, err) != PDNN_OK)
         return err->status;
     pdnn_composed_pairs(&p->visits, &p->pair, &p->n_pairs);
-    for (size_t i = 0; i < p->selection.count; i++) {
+    for (size_t i = 0; i < p->in->selection.count; i++) {
         const struct pdnn_composed_pair *pair =
-            find_pair(p, pdnn_selection_get(&p->selection, i, p->selection.id));
+            find_pair(p, pdnn_picture_cell(p->in, i, p->in->selection.id));
         if (!pair)
             continue;
         p->n_predicted += pair->is_predicted;
-        p->of[p->chart.n_points] = pair;
-        p->chart.point[p->chart.n_points++] =
-            (struct pdnn_chart_point){{pair->direct_ns * 1e-6, pair->composed_ns / pair->direct_ns},
-                                      1,
-                                      pair->is_predicted,
-                                      pdnn_selection_get(&p->selection, i, p->color),
-                                      0};
+        p->of[p->in->chart.n_points] = pair;
+        pdnn_chart_add_point(&p->in->chart, (struct pdnn_chart_point){
+                                                {pair->direct_ns * 1e-6, pair->composed_ns / pair->direct_ns},
+                                                1,
+                                                pair->is_predicted,
+                                                pdnn_picture_cell(p->in, i, p->color),
+                                                0});
     }
-    p->left_out = p->selection.count - p->chart.n_points;
-    return p->chart.n_points ? PDNN_OK
-                             : pdnn_fail(err, PDNN_INVALID,
-                                         "%s: no model has been both composed and run; 'paradnn compose "
-                                         "--validate N' runs some",
-                                         directory);
+    p->in->left_out = p->in->selection.count - p->in->chart.n_points;
+    return p->in->chart.n_points ? PDNN_OK
+                                 : pdnn_fail(err, PDNN_INVALID,
+                                             "%s: no model has been both composed and run; 'paradnn compose "
+                                             "--validate N' runs some",
+                                             p->in->request->directory[0]);
 }
 
 static void put_line(struct picture *p, double ratio) {
-    struct pdnn_frame *f = &p->chart.frame;
-    struct pdnn_chart_line *line = pdnn_chart_add_line(&p->chart, (struct pdnn_spot){f->xmin, ratio},
+    struct pdnn_frame *f = &p->in->chart.frame;
+    struct pdnn_chart_line *line = pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){f->xmin, ratio},
                                                        (struct pdnn_spot){f->xmax, ratio});
     line->dashed = line->thin = ratio != 1;
 }
 
 static void put_lines(struct picture *p) {
-    struct pdnn_frame *f = &p->chart.frame;
-    pdnn_chart_fit(&p->chart);
+    struct pdnn_frame *f = &p->in->chart.frame;
+    pdnn_chart_fit(&p->in->chart);
     f->ymin = fmin(f->ymin, 1 - 2 * band);
     f->ymax = fmax(f->ymax, 1 + 2 * band);
     put_line(p, 1 + band);
@@ -81,28 +75,28 @@ static void put_lines(struct picture *p) {
 /* Of the points of one color, or with NULL of all. */
 static void note_errors(struct picture *p, const char *color, double *error, double *absolute) {
     size_t count = 0, within = 0;
-    for (size_t i = 0; i < p->chart.n_points; i++) {
-        if (color && strcmp(p->chart.point[i].color, color) != 0)
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
+        if (color && strcmp(p->in->chart.point[i].color, color) != 0)
             continue;
-        error[count] = p->chart.point[i].spot.y - 1;
+        error[count] = p->in->chart.point[i].spot.y - 1;
         within += fabs(error[count]) <= band;
         absolute[count] = fabs(error[count]);
         count++;
     }
     double bias = pdnn_median(error, count), median = pdnn_median(absolute, count);
-    pdnn_chart_note(&p->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", color ? color : "all", 100 * bias,
+    pdnn_chart_note(&p->in->chart, "%s: %+.1f %%, %.1f %%, %.0f %%", color ? color : "all", 100 * bias,
                     100 * median, 100 * (double)within / (double)count);
 }
 
 static void put_notes(struct picture *p) {
     enum { COLORS_MAX = 12 };
-    double *error = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *error);
-    double *absolute = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *absolute);
+    double *error = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *error);
+    double *absolute = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *absolute);
     struct pdnn_texts colors = {0};
-    for (size_t i = 0; i < p->chart.n_points; i++)
-        pdnn_texts_add(&colors, p->chart.point[i].color);
-    pdnn_chart_note(&p->chart, "median error, median |error|,");
-    pdnn_chart_note(&p->chart, "share within 10 %%:");
+    for (size_t i = 0; i < p->in->chart.n_points; i++)
+        pdnn_texts_add(&colors, p->in->chart.point[i].color);
+    pdnn_chart_note(&p->in->chart, "median error, median |error|,");
+    pdnn_chart_note(&p->in->chart, "share within 10 %%:");
     for (size_t i = 0; i < colors.count && colors.count > 1 && colors.count <= COLORS_MAX; i++)
         note_errors(p, colors.text[i], error, absolute);
     note_errors(p, NULL, error, absolute);
@@ -121,60 +115,48 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 static const struct pdnn_table_def data_def = {"plot composed", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->data;
+    struct pdnn_table *data = &p->in->data;
     pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->chart.n_points; i++) {
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
         size_t row = pdnn_table_add_row(data);
         pdnn_table_set_text(data, row, ID, p->of[i]->id);
         pdnn_table_set_number(data, row, DIRECT_NS, p->of[i]->direct_ns);
         pdnn_table_set_number(data, row, COMPOSED_NS, p->of[i]->composed_ns);
-        pdnn_table_set_number(data, row, RATIO, p->chart.point[i].spot.y);
+        pdnn_table_set_number(data, row, RATIO, p->in->chart.point[i].spot.y);
         pdnn_table_set_text(data, row, METHOD, p->of[i]->is_predicted ? "predicted" : "composed");
-        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
+        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
     }
 }
 
-static void write_script(struct picture *p) {
-    pdnn_plot_titles(&p->script, "Composed over measured times in", &p->selection);
-    p->chart.x_title = "measured time of a step (ms)";
-    p->chart.y_title = "composed over measured";
-    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
-    p->chart.caption[0] = "Each point is one model that was both composed of its operators' times and run";
-    p->chart.caption[1] = "Below 1 the sum is too short; dashed: 10 % off";
-    if (p->n_predicted && p->n_predicted < p->chart.n_points) {
-        p->chart.dot = "with interpolated operators";
-        p->chart.no_dot = "all operators measured";
+static void describe(struct picture *p) {
+    p->in->chart.titles[0] =
+        pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection);
+    p->in->chart.x_title = "measured time of a step (ms)";
+    p->in->chart.y_title = "composed over measured";
+    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
+    p->in->chart.caption[0] =
+        "Each point is one model that was both composed of its operators' times and run";
+    p->in->chart.caption[1] = "Below 1 the sum is too short; dashed: 10 % off";
+    if (p->n_predicted && p->n_predicted < p->in->chart.n_points) {
+        p->in->chart.dot = "with interpolated operators";
+        p->in->chart.no_dot = "all operators measured";
     }
     put_lines(p);
     fill_data(p);
     put_notes(p);
-    pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture p = {.left_out = 0};
-    struct pdnn_plot_result drawn = {.n_paths = 0};
-    pdnn_chart_init(&p.chart);
-    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    struct picture p = {.in = picture};
+    enum pdnn_status status = pdnn_picture_select(picture, err);
     if (status == PDNN_OK)
-        status = pdnn_plot_column(&p.selection, request->color ? request->color : "family", &p.color, err);
+        status = pdnn_picture_column(picture, picture->request->color, "family", &p.color, err);
     if (status == PDNN_OK)
-        status = collect_points(&p, request->directory[0], err);
+        status = collect_points(&p, err);
     if (status == PDNN_OK)
-        write_script(&p);
-    if (status == PDNN_OK)
-        status = pdnn_chart_write(request, "composed", &p.script, &p.data, &drawn, err);
-    drawn.drawn = (int)p.chart.n_points;
-    drawn.left_out = (int)p.left_out;
-    pdnn_selection_close(&p.selection);
+        describe(&p);
     pdnn_visits_finish(&p.visits);
-    pdnn_arena_finish(&p.arena);
-    pdnn_str_finish(&p.script);
-    pdnn_table_finish(&p.data);
     free(p.pair);
-    if (status == PDNN_OK)
-        *result = drawn;
     return status;
 }
 

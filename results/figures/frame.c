@@ -10,13 +10,6 @@ struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *frame, struct pdn
                               frame->bottom + y * (frame->top - frame->bottom)};
 }
 
-struct pdnn_spot pdnn_frame_to_data(const struct pdnn_frame *frame, struct pdnn_spot pixels) {
-    double x = (pixels.x - frame->left) / (frame->right - frame->left);
-    double y = (pixels.y - frame->bottom) / (frame->top - frame->bottom);
-    return (struct pdnn_spot){frame->xmin * pow(frame->xmax / frame->xmin, x),
-                              frame->ymin * pow(frame->ymax / frame->ymin, y)};
-}
-
 double pdnn_frame_angle(const struct pdnn_frame *frame) {
     double pixels_per_x = (frame->right - frame->left) / log(frame->xmax / frame->xmin);
     double pixels_per_y = (frame->top - frame->bottom) / log(frame->ymax / frame->ymin);
@@ -77,7 +70,6 @@ void pdnn_frame_corners(const struct pdnn_frame *frame, const struct pdnn_label 
     for (int i = 0; i < 4; i++) {
         struct pdnn_spot offset = {side[i][0] * label->width / 2, side[i][1] * label->height / 2};
         struct pdnn_spot turned = turn(offset, -angle);
-        struct pdnn_spot pixels = {label->center.x + turned.x, label->center.y + turned.y};
-        corners[i] = pdnn_frame_to_data(frame, pixels);
+        corners[i] = (struct pdnn_spot){label->center.x + turned.x, label->center.y + turned.y};
     }
 }

@@ -3,7 +3,7 @@
 #ifndef RESULTS_FIGURES_FRAME_H
 #define RESULTS_FIGURES_FRAME_H
 
-#include <stddef.h>
+#include "results/figures/canvas.h"
 
 struct pdnn_frame {
     double width, height;            /* of the picture, pixels */
@@ -11,12 +11,7 @@ struct pdnn_frame {
     double xmin, xmax, ymin, ymax;   /* data coordinates of its edges */
 };
 
-struct pdnn_spot {
-    double x, y;
-};
-
 struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *frame, struct pdnn_spot data);
-struct pdnn_spot pdnn_frame_to_data(const struct pdnn_frame *frame, struct pdnn_spot pixels);
 
 /* The angle in the picture of lines y = c * x, in radians. */
 double pdnn_frame_angle(const struct pdnn_frame *frame);
@@ -32,7 +27,7 @@ struct pdnn_label {
 void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
                       const struct pdnn_spot *points, size_t n_points, struct pdnn_label *labels, size_t at);
 
-/* The label's four corners in data coordinates. */
+/* The label's four corners in pixels. */
 void pdnn_frame_corners(const struct pdnn_frame *frame, const struct pdnn_label *label,
                         struct pdnn_spot corners[4]);
 

@@ -1,33 +1,17 @@
 #include "results/figures/ladder.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "results/figures/color.h"
-#include "results/figures/file.h"
-#include "results/figures/gnuplot.h"
-#include "results/table/csv.h"
+#include "results/store/placement.h"
+#include "results/table/number.h"
 
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { SERIES_MAX = 8, LEVELS_MAX = 8 };
-
-/* Least distance between the centers of two levels' names. */
-static const double name_pixels = 116;
-
-/* Lines are in the color of the pattern; those with streaming stores are dashed. */
-struct series {
-    const char *name;
-    size_t color;
-    bool is_streaming;
-};
-
-struct ladder {
-    struct pdnn_str *script;
-    const struct pdnn_ceilings *ceilings;
-    struct series series[SERIES_MAX];
-    size_t n_series;
-    double xmin, xmax, ymin, ymax; /* of all panels */
-};
+enum { LEVELS_MAX = 8, NAME_LINES = 3, NAME_TEXT = 64 };
 
 /* A level of one thread count, in order of capacity. */
 struct level {
@@ -53,7 +37,7 @@ static bool is_same_pattern(const char *a, const char *b) {
     return plain_length(a) == plain_length(b) && memcmp(a, b, plain_length(a)) == 0;
 }
 
-static size_t find_series(const struct ladder *ladder, const char *name) {
+static size_t find_series(const struct pdnn_ladder *ladder, const char *name) {
     size_t at = 0;
     while (at < ladder->n_series && strcmp(ladder->series[at].name, name) != 0)
         at++;
@@ -61,19 +45,20 @@ static size_t find_series(const struct ladder *ladder, const char *name) {
 }
 
 /* A series for which there is no room is not drawn. */
-static void add_series(struct ladder *ladder, const char *name) {
-    if (find_series(ladder, name) < ladder->n_series || ladder->n_series == SERIES_MAX)
+static void add_series(struct pdnn_ladder *ladder, const char *name) {
+    if (find_series(ladder, name) < ladder->n_series || ladder->n_series == PDNN_LADDER_SERIES_MAX)
         return;
-    struct series made = {name, ladder->n_series, name[plain_length(name)] != 0};
+    struct pdnn_ladder_series made = {name, pdnn_plot_distinct_color(ladder->n_series),
+                                      name[plain_length(name)] != 0};
     for (size_t i = ladder->n_series; i-- > 0;) {
         if (is_same_pattern(ladder->series[i].name, name))
-            made.color = ladder->series[i].color;
+            made.ink = ladder->series[i].ink;
     }
     ladder->series[ladder->n_series++] = made;
 }
 
 /* The roofs come first, so that each pattern has a color of its own. */
-static void collect_series(struct ladder *ladder) {
+static void collect_series(struct pdnn_ladder *ladder) {
     for (int roofs = 1; roofs >= 0; roofs--) {
         for (size_t i = 0; i < ladder->ceilings->count; i++) {
             const struct pdnn_ceiling *row = &ladder->ceilings->row[i];
@@ -84,7 +69,7 @@ static void collect_series(struct ladder *ladder) {
 }
 
 /* Without a ladder there is room on both sides of the capacities. */
-static void set_ranges(struct ladder *ladder) {
+static void set_ranges(struct pdnn_ladder *ladder) {
     bool has_ladder = false;
     double least = INFINITY, most = 0;
     ladder->ymin = INFINITY;
@@ -113,7 +98,8 @@ static void set_ranges(struct ladder *ladder) {
     ladder->ymax *= 1.2;
 }
 
-static size_t collect_levels(const struct ladder *ladder, int64_t threads, struct level levels[LEVELS_MAX]) {
+static size_t collect_levels(const struct pdnn_ladder *ladder, int64_t threads,
+                             struct level levels[LEVELS_MAX]) {
     size_t count = 0;
     for (size_t i = 0; i < ladder->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ladder->ceilings->row[i];
@@ -137,13 +123,13 @@ static size_t collect_levels(const struct ladder *ladder, int64_t threads, struc
 }
 
 /* The middle of the level's working sets, on a logarithmic axis. */
-static double middle_of(const struct ladder *ladder, const struct level *levels, size_t at) {
+static double middle_of(const struct pdnn_ladder *ladder, const struct level *levels, size_t at) {
     double low = at ? levels[at - 1].capacity_bytes : ladder->xmin;
     return sqrt(fmax(low, ladder->xmin) * fmin(levels[at].capacity_bytes, ladder->xmax));
 }
 
 /* Where the roof stands: at the working set that it was taken from, if the file has it. */
-static double place_of(const struct ladder *ladder, const struct pdnn_ceiling *roof,
+static double place_of(const struct pdnn_ladder *ladder, const struct pdnn_ceiling *roof,
                        const struct level *levels, size_t n_levels) {
     for (size_t i = 0; i < ladder->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ladder->ceilings->row[i];
@@ -158,141 +144,138 @@ static double place_of(const struct ladder *ladder, const struct pdnn_ceiling *r
     return NAN;
 }
 
-static void put_lines(const struct ladder *ladder, int64_t threads) {
-    for (size_t s = 0; s < ladder->n_series; s++) {
-        bool any = false;
-        for (size_t i = 0; i < ladder->ceilings->count; i++) {
-            const struct pdnn_ceiling *row = &ladder->ceilings->row[i];
-            if (!is_ladder(row) || row->threads != threads ||
-                strcmp(row->pattern, ladder->series[s].name) != 0)
-                continue;
-            pdnn_plot_number(ladder->script, (double)row->capacity_bytes, " ");
-            pdnn_plot_number(ladder->script, row->value, "\n");
-            any = true;
+/* A panel's place. */
+struct panel {
+    const struct pdnn_ladder *ladder;
+    struct pdnn_canvas *canvas;
+    int64_t threads;
+    struct pdnn_scale x, y;
+    struct level levels[LEVELS_MAX];
+    size_t n_levels;
+};
+
+static void draw_lines(const struct panel *p) {
+    const struct pdnn_ceilings *ceilings = p->ladder->ceilings;
+    struct pdnn_spot *spots = pdnn_alloc(ceilings->count, sizeof *spots);
+    for (size_t s = 0; s < p->ladder->n_series; s++) {
+        const struct pdnn_ladder_series *series = &p->ladder->series[s];
+        struct pdnn_pen pen = pdnn_pen_line(series->ink, 1.8);
+        size_t count = 0;
+        for (size_t i = 0; i < ceilings->count; i++) {
+            const struct pdnn_ceiling *row = &ceilings->row[i];
+            if (is_ladder(row) && row->threads == p->threads && strcmp(row->pattern, series->name) == 0)
+                spots[count++] = (struct pdnn_spot){pdnn_scale_at(&p->x, (double)row->capacity_bytes),
+                                                    pdnn_scale_at(&p->y, row->value)};
         }
-        pdnn_str_printf(ladder->script, "%s\n\n", any ? "" : "NaN NaN\n");
+        pen.dash = series->is_streaming ? 4 : 0;
+        if (count)
+            pdnn_draw_path(p->canvas, spots, count, false, pen);
+        if (count)
+            pdnn_draw_points(p->canvas, spots, NULL, count,
+                             (struct pdnn_mark){PDNN_CIRCLE, 2, pdnn_pen_fill(series->ink), false});
     }
+    free(spots);
 }
 
-static void put_marks(const struct ladder *ladder, int64_t threads) {
-    struct level levels[LEVELS_MAX];
-    size_t n_levels = collect_levels(ladder, threads, levels);
-    pdnn_str_printf(ladder->script, "NaN NaN 0\n");
+/* A ring for each roof. */
+static void draw_roofs(const struct panel *p) {
+    const struct pdnn_ladder *ladder = p->ladder;
     for (size_t i = 0; i < ladder->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ladder->ceilings->row[i];
         size_t series = find_series(ladder, row->pattern);
-        if (!is_roof(row) || row->threads != threads || series == ladder->n_series)
-            continue;
-        pdnn_plot_number(ladder->script, place_of(ladder, row, levels, n_levels), " ");
-        pdnn_plot_number(ladder->script, row->value, " ");
-        pdnn_str_printf(ladder->script, "%u\n", pdnn_plot_distinct_color(ladder->series[series].color));
+        double x = is_roof(row) ? place_of(ladder, row, p->levels, p->n_levels) : NAN;
+        if (row->threads == p->threads && series < ladder->n_series && !isnan(x))
+            pdnn_draw_point(
+                p->canvas, pdnn_scale_at(&p->x, x), pdnn_scale_at(&p->y, row->value),
+                (struct pdnn_mark){PDNN_CIRCLE, 6, pdnn_pen_line(ladder->series[series].ink, 2), false});
     }
-    pdnn_str_printf(ladder->script, "\n\n");
 }
 
-/* x, and whether it is the reported size */
-static void put_ends(const struct ladder *ladder, int64_t threads) {
-    struct level levels[LEVELS_MAX];
-    size_t n_levels = collect_levels(ladder, threads, levels);
-    pdnn_str_printf(ladder->script, "NaN 0\n");
-    for (size_t i = 0; i < n_levels; i++) {
-        if (isinf(levels[i].capacity_bytes))
-            continue;
-        pdnn_plot_number(ladder->script, levels[i].capacity_bytes, " 0\n");
-        if (levels[i].reported_bytes > 0)
-            pdnn_plot_number(ladder->script, levels[i].reported_bytes, " 1\n");
+/* Where each level ends: as found, and dashed as reported. */
+static void draw_ends(const struct panel *p) {
+    for (size_t i = 0; i < p->n_levels; i++) {
+        const double size[] = {p->levels[i].capacity_bytes, p->levels[i].reported_bytes};
+        for (int reported = 0; reported < 2 && !isinf(size[0]); reported++) {
+            struct pdnn_pen pen = pdnn_pen_line(reported ? 0x777777 : PDNN_INK_TEXT, 1.4);
+            double x = size[reported] > 0 ? pdnn_scale_at(&p->x, size[reported]) : NAN;
+            pen.dash = reported ? 5 : 0;
+            if (x >= p->x.from && x <= p->x.to)
+                pdnn_draw_line(p->canvas, x, p->y.from, x, p->y.to, pen);
+        }
     }
-    pdnn_str_printf(ladder->script, "\n\n");
 }
 
-static void put_blocks(const struct ladder *ladder, const char *name,
-                       void (*put)(const struct ladder *ladder, int64_t threads), const int64_t *threads,
-                       size_t n_threads) {
-    pdnn_str_printf(ladder->script, "$%s << END\n", name);
-    for (size_t t = 0; t < n_threads; t++)
-        put(ladder, threads[t]);
-    pdnn_str_printf(ladder->script, "END\n");
-}
-
-/* Three lines: the level and its best roof, what it was found to hold, what the host reports. */
-static void put_name(const struct ladder *ladder, size_t at, const struct level *level) {
+/* The level and its best roof, what it was found to hold, what the host reports. Returns its width. */
+static double name_level(const struct level *level, char lines[NAME_LINES][NAME_TEXT]) {
     char size[PDNN_UNIT_TEXT];
-    struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%s: ", level->name);
-    pdnn_number_format(&text, level->gbs, 3);
-    pdnn_str_printf(&text, " GB/s");
-    pdnn_str_printf(ladder->script, "NAME[%zu] = ", at);
-    pdnn_gnuplot_quote(ladder->script, pdnn_str_text(&text));
+    struct pdnn_str number = {0};
+    double width = 0;
+    pdnn_number_format(&number, level->gbs, 3);
+    snprintf(lines[0], NAME_TEXT, "%.30s: %s GB/s", level->name, pdnn_str_text(&number));
+    pdnn_str_finish(&number);
+    lines[1][0] = lines[2][0] = 0;
     if (!isinf(level->capacity_bytes))
-        pdnn_str_printf(ladder->script, " . \"\\nholds %s\"", pdnn_format_bytes(size, level->capacity_bytes));
+        snprintf(lines[1], NAME_TEXT, "holds %s", pdnn_format_bytes(size, level->capacity_bytes));
     if (level->reported_bytes > 0)
-        pdnn_str_printf(ladder->script, " . \"\\nreported %s\"",
-                        pdnn_format_bytes(size, level->reported_bytes));
-    pdnn_str_append(ladder->script, "\n", 1);
-    pdnn_str_finish(&text);
+        snprintf(lines[2], NAME_TEXT, "reported %s", pdnn_format_bytes(size, level->reported_bytes));
+    for (size_t k = 0; k < NAME_LINES; k++)
+        width = fmax(width, pdnn_text_width(lines[k], PDNN_FONT_SMALL));
+    return width;
 }
 
 /* Names stand above the middle of their levels, apart from each other, and within the frame. */
-static void place_names(const struct ladder *ladder, const struct level *levels, size_t count, double *x) {
-    double octaves = log2(ladder->xmax / ladder->xmin);
-    double apart = name_pixels / PDNN_PLOT_LADDER_WIDTH * octaves, right = octaves - apart / 2;
-    for (size_t i = 0; i < count; i++) {
-        x[i] = log2(middle_of(ladder, levels, i) / ladder->xmin);
-        x[i] = fmax(x[i], i ? x[i - 1] + apart : apart / 2);
+static void draw_names(const struct panel *p) {
+    static const double apart = 14, line_height = 17, above = 12;
+    char lines[LEVELS_MAX][NAME_LINES][NAME_TEXT];
+    double x[LEVELS_MAX], half[LEVELS_MAX], edge = p->x.from - apart;
+    for (size_t i = 0; i < p->n_levels; i++) {
+        half[i] = name_level(&p->levels[i], lines[i]) / 2;
+        x[i] = fmax(pdnn_scale_at(&p->x, middle_of(p->ladder, p->levels, i)), edge + apart + half[i]);
+        edge = x[i] + half[i];
     }
-    for (size_t i = count; i-- > 0; right -= apart)
-        x[i] = fmin(x[i], right);
-    for (size_t i = 0; i < count; i++)
-        x[i] = ladder->xmin * exp2(x[i]);
+    edge = p->x.to + apart;
+    for (size_t i = p->n_levels; i-- > 0; edge = x[i] - half[i]) {
+        x[i] = fmin(x[i], edge - apart - half[i]);
+        for (size_t k = 0; k < NAME_LINES; k++)
+            pdnn_draw_text(p->canvas, x[i], p->y.to + above + line_height * (double)(NAME_LINES - 1 - k),
+                           pdnn_small_middle, lines[i][k]);
+    }
 }
 
-static void put_names(const struct ladder *ladder, const int64_t *threads, size_t n_threads) {
-    struct level levels[LEVELS_MAX];
-    size_t total = 0, at = 1;
-    for (size_t t = 0; t < n_threads; t++)
-        total += collect_levels(ladder, threads[t], levels);
-    pdnn_str_printf(ladder->script, "array NAME[%zu]\narray NAME_X[%zu]\narray FIRST_NAME[%zu]\n", total + 1,
-                    total + 1, n_threads + 1);
-    for (size_t t = 0; t < n_threads; t++) {
-        double x[LEVELS_MAX];
-        size_t count = collect_levels(ladder, threads[t], levels);
-        place_names(ladder, levels, count, x);
-        pdnn_str_printf(ladder->script, "FIRST_NAME[%zu] = %zu\n", t + 1, at);
-        for (size_t i = 0; i < count; i++, at++) {
-            put_name(ladder, at, &levels[i]);
-            pdnn_str_printf(ladder->script, "NAME_X[%zu] = ", at);
-            pdnn_plot_number(ladder->script, x[i], "\n");
-        }
-    }
-    pdnn_str_printf(ladder->script, "FIRST_NAME[%zu] = %zu\n", n_threads + 1, at);
+void pdnn_ladder_init(struct pdnn_ladder *ladder, const struct pdnn_ceilings *ceilings) {
+    *ladder = (struct pdnn_ladder){.ceilings = ceilings};
+    collect_series(ladder);
+    set_ranges(ladder);
 }
 
-static void put_series(const struct ladder *ladder) {
-    pdnn_plot_variable(ladder->script, "N_SERIES", (double)ladder->n_series);
-    pdnn_str_printf(ladder->script, "array SERIES[%d]\narray SERIES_COLOR[%d]\narray DASH[%d]\n", SERIES_MAX,
-                    SERIES_MAX, SERIES_MAX);
+void pdnn_ladder_draw_legend(const struct pdnn_ladder *ladder, double x, double y,
+                             struct pdnn_canvas *canvas) {
+    static const double sample = 32, gap = 18;
     for (size_t i = 0; i < ladder->n_series; i++) {
-        const struct series *series = &ladder->series[i];
-        pdnn_str_printf(ladder->script, "SERIES[%zu] = ", i + 1);
-        pdnn_gnuplot_quote(ladder->script, series->name);
-        pdnn_str_printf(ladder->script, "\nSERIES_COLOR[%zu] = %u\nDASH[%zu] = %d\n", i + 1,
-                        pdnn_plot_distinct_color(series->color), i + 1, series->is_streaming ? 3 : 1);
+        const struct pdnn_ladder_series *series = &ladder->series[i];
+        struct pdnn_pen pen = pdnn_pen_line(series->ink, 1.8);
+        pen.dash = series->is_streaming ? 4 : 0;
+        pdnn_draw_line(canvas, x, y, x + sample, y, pen);
+        pdnn_draw_text(canvas, x + sample + 6, y, pdnn_small, series->name);
+        x += sample + 6 + pdnn_text_width(series->name, PDNN_FONT_SMALL) + gap;
     }
 }
 
-void pdnn_plot_ladder(struct pdnn_str *script, const struct pdnn_ceilings *ceilings, const int64_t *threads,
-                      size_t n_threads) {
-    struct ladder ladder = {.script = script, .ceilings = ceilings};
-    collect_series(&ladder);
-    set_ranges(&ladder);
-    pdnn_plot_variable(script, "LADDER_WIDTH", PDNN_PLOT_LADDER_WIDTH);
-    pdnn_plot_variable(script, "XMIN", ladder.xmin);
-    pdnn_plot_variable(script, "XMAX", ladder.xmax);
-    pdnn_plot_variable(script, "YMIN", ladder.ymin);
-    pdnn_plot_variable(script, "YMAX", ladder.ymax);
-    put_series(&ladder);
-    put_names(&ladder, threads, n_threads);
-    put_blocks(&ladder, "lines", put_lines, threads, n_threads);
-    put_blocks(&ladder, "marks", put_marks, threads, n_threads);
-    put_blocks(&ladder, "ends", put_ends, threads, n_threads);
+void pdnn_ladder_draw(const struct pdnn_ladder *ladder, int64_t threads, double left, double bottom,
+                      double right, double top, struct pdnn_canvas *canvas) {
+    struct panel p = {.ladder = ladder,
+                      .canvas = canvas,
+                      .threads = threads,
+                      .x = {ladder->xmin, ladder->xmax, left, right, 2, true},
+                      .y = {ladder->ymin, ladder->ymax, bottom, top, 10, false}};
+    const struct pdnn_frame_axis x = {.scale = p.x,
+                                      .title = "working set of all threads together",
+                                      .grid = true},
+                                 y = {.scale = p.y, .title = "bandwidth (GB/s)", .grid = true};
+    p.n_levels = collect_levels(ladder, threads, p.levels);
+    pdnn_draw_frame(canvas, &x, &y);
+    draw_ends(&p);
+    draw_lines(&p);
+    draw_roofs(&p);
+    draw_names(&p);
 }

@@ -3,15 +3,35 @@
 #ifndef RESULTS_FIGURES_LADDER_H
 #define RESULTS_FIGURES_LADDER_H
 
-#include "base/str.h"
+#include "results/figures/axis.h"
 #include "runtime/protocol/ceilings.h"
 
-/* Pixels between the left and right edge of such a panel's frame. */
-enum { PDNN_PLOT_LADDER_WIDTH = 640 };
+enum { PDNN_LADDER_SERIES_MAX = 8 };
 
-/* Appends the variables and data blocks of the panels, one per thread count, as results/figures/ceilings.gp
- * describes them. A file without a ladder has its roofs only, each in the middle of its level. */
-void pdnn_plot_ladder(struct pdnn_str *script, const struct pdnn_ceilings *ceilings, const int64_t *threads,
-                      size_t n_threads);
+/* Lines are in the color of the pattern; those with streaming stores are dashed. */
+struct pdnn_ladder_series {
+    const char *name;
+    int ink;
+    bool is_streaming;
+};
+
+/* What all panels of a picture have in common. */
+struct pdnn_ladder {
+    const struct pdnn_ceilings *ceilings;
+    struct pdnn_ladder_series series[PDNN_LADDER_SERIES_MAX];
+    size_t n_series;
+    double xmin, xmax, ymin, ymax; /* of all panels */
+};
+
+void pdnn_ladder_init(struct pdnn_ladder *ladder, const struct pdnn_ceilings *ceilings);
+
+/* One line, from x on, at the middle y. */
+void pdnn_ladder_draw_legend(const struct pdnn_ladder *ladder, double x, double y,
+                             struct pdnn_canvas *canvas);
+
+/* The panel of a number of threads, with the names of levels in three lines above it. A file without a ladder
+ * has its roofs only, each in the middle of its level. */
+void pdnn_ladder_draw(const struct pdnn_ladder *ladder, int64_t threads, double left, double bottom,
+                      double right, double top, struct pdnn_canvas *canvas);
 
 #endif

@@ -53,26 +53,17 @@ static double point_size(double share_pct) {
     return fmax(sqrt(fmin(share_pct, 100) / 20), 0.45);
 }
 
-static void grow(struct pdnn_op_points *points, struct pdnn_chart *chart) {
-    if (chart->n_points < points->room)
-        return;
-    size_t room = points->room ? 2 * points->room : 1024;
-    points->point = pdnn_resize(points->point, room, sizeof *points->point);
-    chart->point = pdnn_resize(chart->point, room, sizeof *chart->point);
-    points->room = room;
-}
-
 void pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
                         const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot) {
     point.op = pdnn_arena_strdup(arena, op->op);
     point.layer = pdnn_arena_strdup(arena, op->layer);
     point.pass = op->pass;
     point.bound = pdnn_bound_name(op->place.bound);
-    grow(points, chart);
+    points->point = pdnn_grow(points->point, &points->room, chart->n_points, sizeof point);
     double share = fmax(point.share_pct[0], point.share_pct[1]);
     points->point[chart->n_points] = point;
-    chart->point[chart->n_points++] =
-        (struct pdnn_chart_point){.spot = spot, .size = point_size(share), .color = ""};
+    pdnn_chart_add_point(chart,
+                         (struct pdnn_chart_point){.spot = spot, .size = point_size(share), .color = ""});
 }
 
 void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,
@@ -88,9 +79,6 @@ void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdn
     }
 }
 
-void pdnn_op_points_finish(struct pdnn_op_points *points, struct pdnn_chart *chart) {
+void pdnn_op_points_finish(struct pdnn_op_points *points) {
     free(points->point);
-    free(chart->point);
-    *points = (struct pdnn_op_points){0};
-    chart->point = NULL;
 }

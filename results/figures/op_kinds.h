@@ -56,7 +56,6 @@ void pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart,
 void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,
                            struct pdnn_chart *chart);
 
-/* Also releases the chart's points. */
-void pdnn_op_points_finish(struct pdnn_op_points *points, struct pdnn_chart *chart);
+void pdnn_op_points_finish(struct pdnn_op_points *points);
 
 #endif

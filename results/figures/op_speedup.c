@@ -1,12 +1,10 @@
 /* `paradnn plot op_speedup`: the ratio of two platforms' times for each op of each model, against its
  * operational intensity. */
+#include "results/figures/caption.h"
+#include "results/figures/picture.h"
 #include "base/memory.h"
 #include "results/table/number.h"
-#include "results/compare/compare.h"
 #include "results/query/share_matrix.h"
-#include "results/figures/caption.h"
-#include "results/figures/chart.h"
-#include "results/figures/file.h"
 #include "results/figures/op_kinds.h"
 
 #include <math.h>
@@ -15,17 +13,12 @@
 #include <string.h>
 
 struct picture {
-    struct pdnn_comparison comparison;
+    struct pdnn_picture *in;
     struct pdnn_ops_reader *reader[PDNN_SIDES]; /* the second only for two directories */
     struct pdnn_op_record *first;               /* A's rows of a pair: B's may come from the same reader */
     size_t first_room;
-    struct pdnn_op_kinds kinds;
-    struct pdnn_arena arena;
-    struct pdnn_chart chart;
+    struct pdnn_op_kinds *kinds;
     struct pdnn_op_points points;
-    size_t left_out; /* ops that only one side has, with a small share, or without arithmetic */
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
 };
 
 /* The other side's row of the same op. Both sides have their rows in the same order mostly. */
@@ -41,23 +34,23 @@ static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, 
 
 static enum pdnn_status add_op(struct picture *p, size_t number, const struct pdnn_op_record *a,
                                const struct pdnn_op_record *b, struct pdnn_err *err) {
-    const struct pdnn_comparison *c = &p->comparison;
+    const struct pdnn_comparison *c = &p->in->comparison;
     double share[PDNN_SIDES] = {a->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_A) * 100,
                                 b ? b->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_B) * 100 : 0};
     double x = a->place.intensity_flop_per_byte;
     size_t kind;
     if (!b || !(a->time_ns_median > 0) || !(b->time_ns_median > 0) || !(x > 0) ||
         fmax(share[0], share[1]) < PDNN_OP_LEAST_SHARE_PCT) {
-        p->left_out++;
+        p->in->left_out++;
         return PDNN_OK;
     }
-    if (pdnn_op_kinds_find(&p->kinds, pdnn_family_find(pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY)),
-                           a, &p->arena, &kind, err) != PDNN_OK)
+    if (pdnn_op_kinds_find(p->kinds, pdnn_family_find(pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY)),
+                           a, &p->in->arena, &kind, err) != PDNN_OK)
         return err->status;
     double ratio = a->time_ns_median / b->time_ns_median;
-    pdnn_mean_add(&p->kinds.kind[kind].mean, log(ratio), 0);
-    p->kinds.kind[kind].count++;
-    pdnn_op_points_add(&p->points, &p->chart, &p->arena, a,
+    pdnn_mean_add(&p->kinds->kind[kind].mean, log(ratio), 0);
+    p->kinds->kind[kind].count++;
+    pdnn_op_points_add(&p->points, &p->in->chart, &p->in->arena, a,
                        (struct pdnn_op_point){.of = number, .share_pct = {share[0], share[1]}, .kind = kind},
                        (struct pdnn_spot){x, ratio});
     return PDNN_OK;
@@ -74,7 +67,7 @@ static void keep_first(struct picture *p, const struct pdnn_op_rows *rows) {
 
 static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_err *err) {
     struct pdnn_op_rows a, b;
-    const struct pdnn_comparison *c = &p->comparison;
+    const struct pdnn_comparison *c = &p->in->comparison;
     int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
     enum pdnn_status status = pdnn_selection_rows(
         pdnn_comparison_side(c, PDNN_SIDE_A), c->at[number][PDNN_SIDE_A], p->reader[PDNN_SIDE_A], &a, err);
@@ -90,22 +83,22 @@ static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_e
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
-    for (size_t side = 0; side < p->comparison.n_directories && status == PDNN_OK; side++)
-        status = pdnn_selection_ops_open(&p->comparison.table[side], &p->reader[side], err);
-    for (size_t i = 0; i < p->comparison.pairs.n_rows && status == PDNN_OK; i++)
+    for (size_t side = 0; side < p->in->comparison.n_directories && status == PDNN_OK; side++)
+        status = pdnn_selection_ops_open(&p->in->comparison.table[side], &p->reader[side], err);
+    for (size_t i = 0; i < p->in->comparison.pairs.n_rows && status == PDNN_OK; i++)
         status = add_pair(p, i, err);
-    if (status == PDNN_OK && !p->chart.n_points)
+    if (status == PDNN_OK && !p->in->chart.n_points)
         status = pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");
     return status;
 }
 
 /* What the legend says: the kind and the geometric mean of its ratios. */
 static void name_kinds(struct picture *p) {
-    for (size_t k = 0; k < p->kinds.count; k++) {
-        struct pdnn_op_kind *kind = &p->kinds.kind[k];
+    for (size_t k = 0; k < p->kinds->count; k++) {
+        struct pdnn_op_kind *kind = &p->kinds->kind[k];
         struct pdnn_str mean = {0};
         pdnn_number_format(&mean, pdnn_mean_geometric(&kind->mean), 3);
-        kind->text = pdnn_arena_printf(&p->arena, "%s: %s", kind->name, pdnn_str_text(&mean));
+        kind->text = pdnn_arena_printf(&p->in->arena, "%s: %s", kind->name, pdnn_str_text(&mean));
         pdnn_str_finish(&mean);
     }
 }
@@ -126,36 +119,36 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 static const struct pdnn_table_def data_def = {"plot op_speedup", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->data;
+    struct pdnn_table *data = &p->in->data;
     pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->chart.n_points; i++) {
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct pdnn_op_point *shown = &p->points.point[i];
-        const struct pdnn_table *pairs = &p->comparison.pairs;
+        const struct pdnn_table *pairs = &p->in->comparison.pairs;
         size_t row = pdnn_table_add_row(data);
         pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, shown->of, PDNN_PAIR_ID));
         pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, shown->of, PDNN_PAIR_FAMILY));
         pdnn_table_set_text(data, row, OP, shown->op);
         pdnn_table_set_text(data, row, LAYER, shown->layer);
         pdnn_table_set_text(data, row, OP_PASS, shown->pass);
-        pdnn_table_set_number(data, row, INTENSITY, p->chart.point[i].spot.x);
-        pdnn_table_set_number(data, row, SPEEDUP, p->chart.point[i].spot.y);
+        pdnn_table_set_number(data, row, INTENSITY, p->in->chart.point[i].spot.x);
+        pdnn_table_set_number(data, row, SPEEDUP, p->in->chart.point[i].spot.y);
         pdnn_table_set_number(data, row, SHARE_PCT_A, shown->share_pct[PDNN_SIDE_A]);
         pdnn_table_set_number(data, row, SHARE_PCT_B, shown->share_pct[PDNN_SIDE_B]);
-        pdnn_table_set_text(data, row, KIND, p->kinds.kind[shown->kind].name);
+        pdnn_table_set_text(data, row, KIND, p->kinds->kind[shown->kind].name);
     }
 }
 
-static void write_script(struct picture *p) {
+static void describe(struct picture *p) {
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
-    struct pdnn_chart *chart = &p->chart;
+    struct pdnn_chart *chart = &p->in->chart;
     struct pdnn_str title = {0};
-    pdnn_plot_compare_titles(&p->script, "Ops: speed-up", &p->comparison);
-    pdnn_str_printf(&title, "time of %s over that of %s", pdnn_plot_side(&p->comparison, PDNN_SIDE_A, a),
-                    pdnn_plot_side(&p->comparison, PDNN_SIDE_B, b));
+    p->in->chart.titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Ops: speed-up", &p->in->comparison);
+    pdnn_str_printf(&title, "time of %s over that of %s", pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
+                    pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
-    chart->y_title = pdnn_str_text(&title);
+    chart->y_title = pdnn_plot_keep(&p->in->arena, &title);
     chart->color_title = "kind: geometric mean";
-    pdnn_op_points_legend(&p->points, &p->kinds, chart);
+    pdnn_op_points_legend(&p->points, p->kinds, chart);
     chart->caption[0] =
         "Each point is one op of one model that both ran. Above the line the second platform is "
         "faster.";
@@ -163,44 +156,25 @@ static void write_script(struct picture *p) {
         "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
     pdnn_chart_line_at_1(chart);
     fill_data(p);
-    pdnn_chart_put(chart, &p->arena, &p->script);
-    pdnn_str_finish(&title);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture *p = pdnn_alloc(1, sizeof *p);
-    struct pdnn_plot_result drawn = {.n_paths = 0};
-    const struct pdnn_compare_request compared = {
-        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
-        request->across,
-        request->only,
-        request->n_only};
-    pdnn_chart_init(&p->chart);
-    enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "op", &p->kinds.by, err);
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    struct picture p = {.in = picture, .kinds = pdnn_alloc(1, sizeof *p.kinds)};
+    enum pdnn_status status =
+        pdnn_by_parse(picture->request->by ? picture->request->by : "op", &p.kinds->by, err);
     if (status == PDNN_OK)
-        status = pdnn_comparison_open(&p->comparison, &compared, err);
+        status = pdnn_picture_compare(picture, err);
     if (status == PDNN_OK)
-        status = collect_points(p, err);
-    if (status == PDNN_OK)
-        name_kinds(p);
-    if (status == PDNN_OK)
-        write_script(p);
-    if (status == PDNN_OK)
-        status = pdnn_chart_write(request, "op_speedup", &p->script, &p->data, &drawn, err);
-    drawn.drawn = (int)p->chart.n_points;
-    drawn.left_out = (int)p->left_out;
-    for (size_t side = 0; side < p->comparison.n_directories; side++)
-        pdnn_selection_ops_close(&p->comparison.table[side], p->reader[side]);
-    pdnn_comparison_close(&p->comparison);
-    pdnn_arena_finish(&p->arena);
-    pdnn_str_finish(&p->script);
-    pdnn_table_finish(&p->data);
-    pdnn_op_points_finish(&p->points, &p->chart);
-    free(p->first);
-    free(p);
-    if (status == PDNN_OK)
-        *result = drawn;
+        status = collect_points(&p, err);
+    if (status == PDNN_OK) {
+        name_kinds(&p);
+        describe(&p);
+    }
+    for (size_t side = 0; side < picture->comparison.n_directories; side++)
+        pdnn_selection_ops_close(&picture->comparison.table[side], p.reader[side]);
+    pdnn_op_points_finish(&p.points);
+    free(p.kinds);
+    free(p.first);
     return status;
 }
 

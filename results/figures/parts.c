@@ -1,31 +1,25 @@
 #include "results/figures/parts.h"
 #include "results/figures/color.h"
-#include "results/figures/gnuplot.h"
-#include "results/figures/names.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LEGEND_NAME = 28, /* letters */
-    FIRST_KEY = 6,    /* what is left of the first key at least */
-    LEGEND_MOST = 22
-};
+enum { LEGEND_MOST = 22 };
 
-/* The legend's font relative to that of names. */
-static const double legend_size = 1.12;
+/* The most that a name of the legend takes, and what is left of the first of its keys at least. */
+static const double name_most = 210, first_key = 45;
 
 /* Parts of a group get lighter up to this, so that none looks like the background. */
 static const double lightest = 0.8;
 
-static const unsigned residual_rgb = 0xe6e6e6, white_rgb = 0xffffff;
+enum { INK_RESIDUAL = 0xe6e6e6 };
 
-static unsigned lighter(unsigned rgb, double part) {
-    unsigned mixed = 0;
+static int lighter(unsigned rgb, double part) {
+    int mixed = 0;
     for (int shift = 0; shift <= 16; shift += 8) {
         double value = (rgb >> shift) & 0xff;
-        mixed |= (unsigned)(value + (255 - value) * part) << shift;
+        mixed |= (int)(value + (255 - value) * part) << shift;
     }
     return mixed;
 }
@@ -52,7 +46,7 @@ static size_t count_larger(const struct pdnn_share_matrix *matrix, size_t row) {
     return larger;
 }
 
-static unsigned group_color(const struct pdnn_share_matrix *matrix, size_t row) {
+static int group_color(const struct pdnn_share_matrix *matrix, size_t row) {
     size_t same = 0;
     for (size_t before = 0; before < row; before++)
         same += matrix->row[before].rgb == matrix->row[row].rgb;
@@ -73,14 +67,14 @@ void pdnn_bar_parts_choose(struct pdnn_bar_parts *parts, const struct pdnn_share
         name_part(part, row, by);
         part->merged_into = r;
         if (row->is_residual) {
-            part->rgb = residual_rgb;
+            part->ink = INK_RESIDUAL;
         } else if (row->rgb) {
-            part->rgb = group_color(matrix, r);
+            part->ink = group_color(matrix, r);
         } else if (count_larger(matrix, r) < own && taken < own) {
-            part->rgb = pdnn_plot_distinct_color(taken++);
+            part->ink = pdnn_plot_distinct_color(taken++);
         } else {
             grey = grey < r ? grey : r;
-            part->rgb = pdnn_plot_grey;
+            part->ink = PDNN_INK_OTHERS;
             part->merged_into = grey;
             snprintf(parts->part[grey].name, sizeof part->name, "%zu others", n_plain - own);
         }
@@ -106,16 +100,14 @@ double pdnn_bar_part_pct(const struct pdnn_bar_parts *parts, size_t row, size_t 
  * group from each other. Returns buffer. */
 static const char *legend_name(const struct pdnn_bar_part *part, char buffer[PDNN_BAR_PART_TEXT]) {
     const char *rest = strchr(part->name, ',');
-    size_t after = rest ? strlen(rest) : 0;
+    double after = rest ? pdnn_text_width(rest, PDNN_FONT_SMALL) : 0;
     snprintf(buffer, PDNN_BAR_PART_TEXT, "%s", part->name);
-    if (strlen(buffer) <= LEGEND_NAME)
-        return buffer;
-    if (!rest || after + FIRST_KEY > LEGEND_NAME) {
-        pdnn_plot_cut(buffer, LEGEND_NAME);
+    if (!rest || after + first_key > name_most) {
+        pdnn_text_cut(buffer, name_most, PDNN_FONT_SMALL);
         return buffer;
     }
     buffer[rest - part->name] = 0;
-    pdnn_plot_cut(buffer, LEGEND_NAME - after);
+    pdnn_text_cut(buffer, name_most - after, PDNN_FONT_SMALL);
     size_t used = strlen(buffer);
     snprintf(buffer + used, PDNN_BAR_PART_TEXT - used, "%s", rest);
     return buffer;
@@ -126,7 +118,7 @@ double pdnn_bar_parts_legend_pixels(const struct pdnn_bar_parts *parts) {
     for (size_t r = 0; r < parts->matrix->n_rows; r++) {
         char name[PDNN_BAR_PART_TEXT];
         if (parts->part[r].merged_into == r)
-            longest = fmax(longest, legend_size * pdnn_plot_text_pixels(legend_name(&parts->part[r], name)));
+            longest = fmax(longest, pdnn_text_width(legend_name(&parts->part[r], name), PDNN_FONT_SMALL));
     }
     return longest;
 }
@@ -149,30 +141,20 @@ static size_t count_longer(const struct pdnn_bar_parts *parts, size_t row) {
     return longer;
 }
 
-static void put_entry(struct pdnn_str *entries, size_t number, const char *text, unsigned rgb) {
-    char name[32];
-    snprintf(name, sizeof name, "PART[%zu]", number);
-    pdnn_gnuplot_text(entries, name, text);
-    pdnn_str_printf(entries, "PART_COLOR[%zu] = %u\n", number, rgb);
-}
-
-void pdnn_bar_parts_put_legend(const struct pdnn_bar_parts *parts, struct pdnn_str *script) {
+void pdnn_bar_parts_put_legend(const struct pdnn_bar_parts *parts, struct pdnn_legend *legend) {
     size_t count = 0, all = 0;
-    struct pdnn_str entries = {0};
+    char text[PDNN_BAR_PART_TEXT];
     for (size_t r = 0; r < parts->matrix->n_rows; r++)
         all += has_entry(parts, r);
     for (size_t r = parts->matrix->n_rows; r-- > 0;) {
-        char text[PDNN_BAR_PART_TEXT];
         bool fits = all <= LEGEND_MOST || count_longer(parts, r) < LEGEND_MOST - 1;
-        if (has_entry(parts, r) && fits && count < LEGEND_MOST)
-            put_entry(&entries, ++count, legend_name(&parts->part[r], text), parts->part[r].rgb);
+        if (!has_entry(parts, r) || !fits || count == LEGEND_MOST)
+            continue;
+        count++;
+        pdnn_legend_swatch(legend, legend_name(&parts->part[r], text), parts->part[r].ink);
     }
     if (count < all) {
-        char text[PDNN_BAR_PART_TEXT];
         snprintf(text, sizeof text, "and %zu more", all - count);
-        put_entry(&entries, ++count, text, white_rgb);
+        pdnn_legend_swatch(legend, text, PDNN_INK_WHITE);
     }
-    pdnn_str_printf(script, "N_PARTS = %zu\narray PART[%zu]\narray PART_COLOR[%zu]\n", count, count, count);
-    pdnn_str_append(script, pdnn_str_text(&entries), entries.length);
-    pdnn_str_finish(&entries);
 }

@@ -3,13 +3,14 @@
 #ifndef RESULTS_FIGURES_PARTS_H
 #define RESULTS_FIGURES_PARTS_H
 
+#include "results/figures/axis.h"
 #include "results/query/share_matrix.h"
 
 enum { PDNN_BAR_PART_TEXT = 128 };
 
 struct pdnn_bar_part {
     char name[PDNN_BAR_PART_TEXT];
-    unsigned rgb;
+    int ink;
     size_t merged_into; /* the row whose color it shares, or its own row */
 };
 
@@ -30,8 +31,8 @@ double pdnn_bar_part_pct(const struct pdnn_bar_parts *parts, size_t row, size_t 
 /* The width of the longest name in the legend. */
 double pdnn_bar_parts_legend_pixels(const struct pdnn_bar_parts *parts);
 
-/* Appends N_PARTS, PART and PART_COLOR: the legend from the top part down, as the bars show them; a long one
- * has the largest parts and the number of the others. */
-void pdnn_bar_parts_put_legend(const struct pdnn_bar_parts *parts, struct pdnn_str *script);
+/* Draws the legend from the top part down, as the bars show them; a long one has the largest parts and the
+ * number of the others. */
+void pdnn_bar_parts_put_legend(const struct pdnn_bar_parts *parts, struct pdnn_legend *legend);
 
 #endif

@@ -11,6 +11,8 @@ PDNN_PLOTS(DECLARE)
 
 const struct pdnn_plot_def *const pdnn_plots[] = {PDNN_PLOTS(ROW) NULL};
 
+const char *const pdnn_plot_formats[] = {"svg", "png", "pdf", "tex", "csv", NULL};
+
 const struct pdnn_plot_def *pdnn_plot_find(const char *name) {
     for (const struct pdnn_plot_def *const *plot = pdnn_plots; *plot; plot++) {
         if (strcmp((*plot)->name, name) == 0)

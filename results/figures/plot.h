@@ -1,6 +1,4 @@
-/* Pictures from the tables of a result directory, drawn by gnuplot (Debian package gnuplot-nox), and the data
- * behind each as CSV, for which gnuplot is not needed. gnuplot is started without a shell, on a script that
- * the build embeds into this program. */
+/* Pictures from the tables of a result directory, and the data behind each as CSV. */
 #ifndef RESULTS_FIGURES_PLOT_H
 #define RESULTS_FIGURES_PLOT_H
 
@@ -12,9 +10,11 @@
 #include <stddef.h>
 
 enum pdnn_plot_format {
-    PDNN_PLOT_BOTH, /* svg and png */
+    PDNN_PLOT_BOTH, /* svg, and png where the build has it */
     PDNN_PLOT_SVG,
     PDNN_PLOT_PNG,
+    PDNN_PLOT_PDF,
+    PDNN_PLOT_TEX,
     PDNN_PLOT_CSV, /* the data behind the picture */
     PDNN_PLOT_FORMAT_COUNT
 };
@@ -32,9 +32,11 @@ struct pdnn_plot_request {
     struct pdnn_hardware_request hardware; /* of a projection */
     const char *const *only;               /* which instances, as in pdnn_selection_open */
     size_t n_only;
-    /* The file, or NULL: DIR/<kind>; an extension .svg, .png or .csv is replaced. A device, a pipe or an own
-     * descriptor takes one picture as it is, SVG unless another format is requested. */
+    /* The file, or NULL: DIR/<kind>. An extension .svg, .png, .pdf, .tex or .csv is the format, unless
+     * another one is requested, which replaces it. A device, a pipe or an own descriptor takes one picture as
+     * it is, SVG unless another format is requested. */
     const char *output;
+    const char *width, *height, *font_size; /* "85mm", "60mm", "8" (points) */
     enum pdnn_plot_format format;
 };
 
@@ -47,17 +49,19 @@ struct pdnn_plot_result {
     int drawn, left_out;  /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
 };
 
-/* A kind of picture is results/figures/<name>.c with its pdnn_plot_<name>, a script that draws it, and one
- * word in the root meson.build, or two if the script is new. */
+struct pdnn_picture;
+
+/* A kind of picture is results/figures/<name>.c with its pdnn_plot_<name>, and one word in the root
+ * meson.build. */
 struct pdnn_plot_def {
     const char *name, *help;
-    /* The options of `paradnn plot` that it reads besides output and format, NULL-terminated; the help names
-     * each of them. */
+    /* The options of `paradnn plot` that it reads besides those of all, NULL-terminated; the help names each
+     * of them. */
     const char *const *options;
     size_t directories_max;          /* 0: any number */
     const char *drawn, *left_out_as; /* what a row becomes: "points"; why rows are left out */
-    enum pdnn_status (*draw)(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err);
+    /* Reads what the request names, and fills the picture's table and canvas, or its chart. */
+    enum pdnn_status (*draw)(struct pdnn_picture *picture, struct pdnn_err *err);
 };
 
 /* The kinds that `paradnn plot KIND` takes; NULL-terminated. */

@@ -1,11 +1,10 @@
 /* `paradnn plot projection`: how much faster measured models would run on other hardware, against their
  * operational intensity or any other column, with the ridge points of both. */
+#include "results/figures/caption.h"
+#include "results/figures/picture.h"
 #include "base/memory.h"
 #include "results/stats/means.h"
 #include "results/whatif/projection.h"
-#include "results/figures/caption.h"
-#include "results/figures/chart.h"
-#include "results/figures/file.h"
 #include "results/store/tables.h"
 
 #include <math.h>
@@ -19,37 +18,33 @@ static const double many_moved_pct = 50;
 static const char usual_x[] = "intensity_flop_per_byte";
 
 struct picture {
-    struct pdnn_selection selection;
+    struct pdnn_picture *in;
     struct pdnn_ops_reader *readers;
     struct pdnn_ceilings *ceilings;
     struct pdnn_hardware hardware;
     struct pdnn_hardware_projection made;
-    struct pdnn_arena arena;
-    struct pdnn_chart chart;
     size_t *of; /* rows of models, by point */
     const char *x;
     int x_column, color; /* columns */
-    size_t left_out, n_moved;
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
+    size_t n_moved;
 };
 
-static enum pdnn_status project(struct picture *p, const struct pdnn_plot_request *request,
-                                struct pdnn_err *err) {
+static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = p->in->request;
     enum pdnn_status status = pdnn_hardware_parse(&p->hardware, &request->hardware, err);
     if (status == PDNN_OK)
-        status = pdnn_plot_select(request, &p->selection, err);
+        status = pdnn_picture_select(p->in, err);
     p->x = request->x ? request->x : usual_x;
     if (status == PDNN_OK)
-        status = pdnn_plot_column(&p->selection, p->x, &p->x_column, err);
+        status = pdnn_picture_column(p->in, p->x, NULL, &p->x_column, err);
     if (status == PDNN_OK)
-        status = pdnn_plot_column(&p->selection, request->color ? request->color : "family", &p->color, err);
+        status = pdnn_picture_column(p->in, request->color, "family", &p->color, err);
     if (status == PDNN_OK)
-        status = pdnn_selection_ops_open(&p->selection, &p->readers, err);
-    p->ceilings = pdnn_alloc(1, sizeof *p->ceilings);
+        status = pdnn_selection_ops_open(&p->in->selection, &p->readers, err);
+    p->ceilings = pdnn_arena_alloc(&p->in->arena, 1, sizeof *p->ceilings);
     if (status == PDNN_OK)
         status = pdnn_ceilings_read_in(request->directory[0], p->ceilings, err);
-    const struct pdnn_projection_request wanted = {&p->selection, p->readers, p->ceilings, &p->hardware,
+    const struct pdnn_projection_request wanted = {&p->in->selection, p->readers, p->ceilings, &p->hardware,
                                                    NULL};
     return status == PDNN_OK ? pdnn_project(&wanted, &p->made, err) : status;
 }
@@ -61,58 +56,57 @@ static double number_of(const struct picture *p, size_t point, size_t column) {
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_table *models = &p->made.models;
-    p->of = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->of);
-    p->chart.point = pdnn_arena_alloc(&p->arena, p->selection.count + 1, sizeof *p->chart.point);
-    for (size_t i = 0, row = 0; i < p->selection.count && row < models->n_rows; i++) {
-        const char *id = pdnn_selection_get(&p->selection, i, p->selection.id);
-        const double x = pdnn_selection_number(&p->selection, i, p->x_column);
+    p->of = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *p->of);
+    for (size_t i = 0, row = 0; i < p->in->selection.count && row < models->n_rows; i++) {
+        const char *id = pdnn_picture_cell(p->in, i, p->in->selection.id);
+        const double x = pdnn_picture_number(p->in, i, p->x_column);
         if (strcmp(pdnn_table_text(models, row, PDNN_PROJECTED_ID), id) != 0)
             continue; /* could not be projected: models are in the selection's order */
-        size_t at = p->chart.n_points;
+        size_t at = p->in->chart.n_points;
         p->of[at] = row++;
         if (!(x > 0))
             continue;
         bool moved = number_of(p, at, PDNN_PROJECTED_MOVED_PCT) >= many_moved_pct;
         p->n_moved += moved;
-        p->chart.point[p->chart.n_points++] =
-            (struct pdnn_chart_point){{x, number_of(p, at, PDNN_PROJECTED_SPEEDUP)},
-                                      1,
-                                      moved,
-                                      pdnn_selection_get(&p->selection, i, p->color),
-                                      0};
+        pdnn_chart_add_point(&p->in->chart,
+                             (struct pdnn_chart_point){{x, number_of(p, at, PDNN_PROJECTED_SPEEDUP)},
+                                                       1,
+                                                       moved,
+                                                       pdnn_picture_cell(p->in, i, p->color),
+                                                       0});
     }
-    p->left_out = p->selection.left_out + p->selection.count - p->chart.n_points;
-    return p->chart.n_points
+    p->in->left_out = p->in->selection.left_out + p->in->selection.count - p->in->chart.n_points;
+    return p->in->chart.n_points
                ? PDNN_OK
                : pdnn_fail(err, PDNN_INVALID, "no projected model has a positive number in %s", p->x);
 }
 
 /* Where the hardware's compute and bandwidth balance: before thin, after bold. */
 static void put_ridges(struct picture *p) {
-    struct pdnn_frame *f = &p->chart.frame;
+    struct pdnn_frame *f = &p->in->chart.frame;
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
         double x = p->made.ridge[side];
         if (!(x > f->xmin && x < f->xmax))
             continue;
-        struct pdnn_chart_line *line =
-            pdnn_chart_add_line(&p->chart, (struct pdnn_spot){x, f->ymin}, (struct pdnn_spot){x, f->ymax});
+        struct pdnn_chart_line *line = pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){x, f->ymin},
+                                                           (struct pdnn_spot){x, f->ymax});
         line->dashed = true;
         line->thin = side == PDNN_HARDWARE_MEASURED;
     }
-    pdnn_chart_note(&p->chart, "ridge point in f32, FLOP/byte:");
-    pdnn_chart_note(&p->chart, "   %.3g, then %.3g", p->made.ridge[0], p->made.ridge[1]);
+    pdnn_chart_note(&p->in->chart, "ridge point in f32, FLOP/byte:");
+    pdnn_chart_note(&p->in->chart, "   %.3g, then %.3g", p->made.ridge[0], p->made.ridge[1]);
 }
 
 static void put_notes(struct picture *p) {
     struct pdnn_mean speedup = {0};
     double moved = 0;
-    for (size_t i = 0; i < p->chart.n_points; i++) {
-        pdnn_mean_add(&speedup, log(p->chart.point[i].spot.y), 0);
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
+        pdnn_mean_add(&speedup, log(p->in->chart.point[i].spot.y), 0);
         moved += number_of(p, i, PDNN_PROJECTED_MOVED_PCT);
     }
-    pdnn_chart_note(&p->chart, "geometric mean %.2f", pdnn_mean_geometric(&speedup));
-    pdnn_chart_note(&p->chart, "in ops with another bound:");
-    pdnn_chart_note(&p->chart, "   %.0f %% of the time", moved / (double)p->chart.n_points);
+    pdnn_chart_note(&p->in->chart, "geometric mean %.2f", pdnn_mean_geometric(&speedup));
+    pdnn_chart_note(&p->in->chart, "in ops with another bound:");
+    pdnn_chart_note(&p->in->chart, "   %.0f %% of the time", moved / (double)p->in->chart.n_points);
 }
 
 enum { ID, METHOD, X, SPEEDUP, MOVED_PCT, COLOR, N_COLUMNS };
@@ -127,70 +121,53 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 static const struct pdnn_table_def data_def = {"plot projection", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->data;
+    struct pdnn_table *data = &p->in->data;
     pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->chart.n_points; i++) {
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
         size_t row = pdnn_table_add_row(data);
         pdnn_table_set_text(data, row, ID, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_ID));
         pdnn_table_set_text(data, row, METHOD,
                             pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_METHOD));
-        pdnn_table_set_number(data, row, X, p->chart.point[i].spot.x);
-        pdnn_table_set_number(data, row, SPEEDUP, p->chart.point[i].spot.y);
+        pdnn_table_set_number(data, row, X, p->in->chart.point[i].spot.x);
+        pdnn_table_set_number(data, row, SPEEDUP, p->in->chart.point[i].spot.y);
         pdnn_table_set_number(data, row, MOVED_PCT, number_of(p, i, PDNN_PROJECTED_MOVED_PCT));
-        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
+        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
     }
 }
 
-static void write_script(struct picture *p) {
-    char x_title[PDNN_AXIS_TEXT];
+static void describe(struct picture *p) {
     struct pdnn_str changes = {0}, caption = {0};
     pdnn_hardware_text(&p->hardware, &changes);
     pdnn_str_printf(&caption, "Projected, not measured: %s", pdnn_str_text(&changes));
-    pdnn_plot_titles(&p->script, "Projected speed-up of", &p->selection);
-    p->chart.x_title = pdnn_plot_axis(p->x, x_title);
-    p->chart.y_title = "projected speed-up of a step";
-    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
-    p->chart.caption[0] = pdnn_str_text(&caption);
-    if (p->n_moved && p->n_moved < p->chart.n_points) {
-        p->chart.dot = "half gets another bound";
-        p->chart.no_dot = "less does";
+    p->in->chart.titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection);
+    p->in->chart.x_title = pdnn_plot_axis(p->x, &p->in->arena);
+    p->in->chart.y_title = "projected speed-up of a step";
+    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
+    p->in->chart.caption[0] = pdnn_plot_keep(&p->in->arena, &caption);
+    if (p->n_moved && p->n_moved < p->in->chart.n_points) {
+        p->in->chart.dot = "half gets another bound";
+        p->in->chart.no_dot = "less does";
     }
-    pdnn_chart_line_at_1(&p->chart);
+    pdnn_chart_line_at_1(&p->in->chart);
     if (p->x == usual_x) {
-        p->chart.caption[1] = "Dashed: the ridge points of f32; thin as measured, bold as projected";
+        p->in->chart.caption[1] = "Dashed: the ridge points of f32; thin as measured, bold as projected";
         put_ridges(p);
     }
     put_notes(p);
     fill_data(p);
-    pdnn_chart_put(&p->chart, &p->arena, &p->script);
     pdnn_str_finish(&changes);
-    pdnn_str_finish(&caption);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture p = {.left_out = 0};
-    struct pdnn_plot_result drawn = {.n_paths = 0};
-    pdnn_chart_init(&p.chart);
-    enum pdnn_status status = project(&p, request, err);
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    struct picture p = {.in = picture};
+    enum pdnn_status status = project(&p, err);
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)
-        write_script(&p);
-    if (status == PDNN_OK)
-        status = pdnn_chart_write(request, "projection", &p.script, &p.data, &drawn, err);
-    drawn.drawn = (int)p.chart.n_points;
-    drawn.left_out = (int)p.left_out;
+        describe(&p);
     pdnn_hardware_projection_finish(&p.made);
     pdnn_hardware_finish(&p.hardware);
-    pdnn_selection_ops_close(&p.selection, p.readers);
-    pdnn_selection_close(&p.selection);
-    free(p.ceilings);
-    pdnn_arena_finish(&p.arena);
-    pdnn_str_finish(&p.script);
-    pdnn_table_finish(&p.data);
-    if (status == PDNN_OK)
-        *result = drawn;
+    pdnn_selection_ops_close(&picture->selection, p.readers);
     return status;
 }
 

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/table/number.h"
+#include "results/figures/caption.h"
 #include "results/figures/roofs.h"
 #include "results/store/tables.h"
 
@@ -37,8 +38,9 @@ static double free_pixels(const struct pdnn_chart *chart, size_t panel, double g
  * on it, within reason. */
 static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart) {
     enum { TRIES = 24 };
-    static const double text_pixels = 215, step = 1.15;
+    static const double text_pixels = 215, text_part = 0.3, step = 1.15;
     struct pdnn_frame *f = &chart->frame;
+    double room = fmin(text_pixels, text_part * f->width);
     bool fits = false;
     for (int try = 0; try < TRIES && !fits; try++) {
         bool left = false, down = false;
@@ -46,7 +48,7 @@ static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pd
             const struct pdnn_plot_roofs *p = &panels->panel[panel];
             for (size_t i = 0; i < p->roofs.n_levels; i++) {
                 double gbs = p->roofs.level[i].gbs;
-                if (free_pixels(chart, panel, gbs, p->peak_gflops) >= text_pixels)
+                if (free_pixels(chart, panel, gbs, p->peak_gflops) >= room)
                     continue;
                 left = left || f->xmin >= f->ymin / gbs;
                 down = down || f->xmin < f->ymin / gbs;
@@ -107,8 +109,8 @@ static void put_lines(const struct pdnn_plot_roofs *roofs, size_t panel, struct 
             pdnn_chart_add_line(chart, (struct pdnn_spot){x, x * level->gbs},
                                 (struct pdnn_spot){roofs->peak_gflops / level->gbs, roofs->peak_gflops});
         line->panel = panel;
-        snprintf(line->along, sizeof line->along, "%s %s GB/s (%s)", level->name, pdnn_str_text(&number),
-                 pattern_of(roofs, level));
+        line->along = pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name, pdnn_str_text(&number),
+                                        pattern_of(roofs, level));
         pdnn_str_finish(&number);
     }
     for (size_t i = 0; i < roofs->n_compute; i++) {
@@ -118,7 +120,7 @@ static void put_lines(const struct pdnn_plot_roofs *roofs, size_t panel, struct 
                                 (struct pdnn_spot){f->xmax, gflops});
         line->panel = panel;
         line->dashed = i > 0;
-        snprintf(line->beside, sizeof line->beside, "%s", roofs->compute[i].text);
+        line->beside = pdnn_arena_strdup(chart->arena, roofs->compute[i].text);
     }
 }
 
@@ -161,12 +163,6 @@ static void subtitle(const struct pdnn_plot_roofs *roofs, const struct pdnn_sele
     pdnn_str_finish(&cpu);
 }
 
-static const char *keep(struct pdnn_str *text, struct pdnn_arena *arena) {
-    const char *kept = pdnn_arena_strdup(arena, pdnn_str_text(text));
-    pdnn_str_finish(text);
-    return kept;
-}
-
 void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *what, const char *noun,
                              const char *left_out, struct pdnn_arena *arena, struct pdnn_chart *chart) {
     for (size_t panel = 0; panel < panels->count; panel++) {
@@ -177,8 +173,8 @@ void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *
         pdnn_str_printf(&title, "%s of %.*s: %zu %s%s", what, length, name, roofs->count, noun,
                         roofs->count == 1 ? "" : "s");
         subtitle(roofs, panels->selection, panel ? "" : left_out, &below);
-        chart->title[panel] = keep(&title, arena);
-        chart->subtitle[panel] = keep(&below, arena);
+        const char *kept = pdnn_plot_keep(arena, &title);
+        chart->titles[panel] = (struct pdnn_titles){kept, pdnn_plot_keep(arena, &below)};
     }
 }
 

@@ -2,12 +2,11 @@
  * fraction of each model that does not run in parallel. Strong scaling: the same minibatch; weak: a minibatch
  * that grows with the threads. Ranks, or any other key that counts workers, scale in the same way; but the
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
+#include "results/figures/caption.h"
+#include "results/figures/picture.h"
 #include "base/texts.h"
 #include "results/table/number.h"
 #include "results/stats/means.h"
-#include "results/figures/caption.h"
-#include "results/figures/chart.h"
-#include "results/figures/file.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -24,46 +23,46 @@ struct scaled {
     double efficiency, low, high; /* speed-up per thread, with its 95 % interval; NaN: no interval */
 };
 
+enum { ONE_TEXT = 160 };
+
 struct picture {
-    struct pdnn_selection selection;
-    struct pdnn_arena arena;
-    struct pdnn_chart chart;
+    struct pdnn_picture *in;
     int threads, peak, batch, color; /* columns; batch: the minibatch, -1: none */
     bool per_one;                    /* the minibatch is that of each of them */
-    int exchange[2];          /* how ranks average gradients, which one alone does not; -1: no such column */
-    int low_ns, high_ns;      /* of the interval; -1: none */
-    char one[PDNN_AXIS_TEXT]; /* "thread" */
-    struct scaled *scaled;    /* by point */
-    size_t left_out, room, n_weak;
+    int exchange[2];       /* how ranks average gradients, which one alone does not; -1: no such column */
+    int low_ns, high_ns;   /* of the interval; -1: none */
+    char one[ONE_TEXT];    /* "thread" */
+    struct scaled *scaled; /* by point */
+    size_t room, n_weak;
     double few, most; /* threads: the fewest and the most of all points */
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
 };
 
 static double number_in(const struct picture *p, size_t at, int column) {
-    return pdnn_selection_number(&p->selection, at, column);
+    return pdnn_picture_number(p->in, at, column);
 }
 
-static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
-                                     struct pdnn_err *err) {
+static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = p->in->request;
     const char *key = request->across ? request->across : "threads";
-    enum pdnn_status status = pdnn_selection_key(&p->selection, key, &p->threads, err);
+    enum pdnn_status status = pdnn_selection_key(&p->in->selection, key, &p->threads, err);
     if (status != PDNN_OK)
         return status;
-    p->batch = pdnn_selection_minibatch(&p->selection);
+    p->batch = pdnn_selection_minibatch(&p->in->selection);
     p->per_one = strcmp(key, "ranks") == 0;
-    p->exchange[0] = p->per_one ? pdnn_results_setting(&p->selection.results, PDNN_SETTING_ALLREDUCE) : -1;
-    p->exchange[1] = p->per_one ? pdnn_results_setting(&p->selection.results, PDNN_SETTING_BUCKET) : -1;
-    p->low_ns = p->selection.results.at[PDNN_RESULT_CI_LOW_NS];
-    p->high_ns = p->selection.results.at[PDNN_RESULT_CI_HIGH_NS];
-    snprintf(p->one, sizeof p->one, "%s", pdnn_results_name(&p->selection.results, p->threads));
+    p->exchange[0] =
+        p->per_one ? pdnn_results_setting(&p->in->selection.results, PDNN_SETTING_ALLREDUCE) : -1;
+    p->exchange[1] = p->per_one ? pdnn_results_setting(&p->in->selection.results, PDNN_SETTING_BUCKET) : -1;
+    p->low_ns = p->in->selection.results.at[PDNN_RESULT_CI_LOW_NS];
+    p->high_ns = p->in->selection.results.at[PDNN_RESULT_CI_HIGH_NS];
+    snprintf(p->one, sizeof p->one, "%s", pdnn_results_name(&p->in->selection.results, p->threads));
     size_t length = strlen(p->one);
     if (length > 1 && p->one[length - 1] == 's')
         p->one[length - 1] = 0;
-    status = pdnn_plot_column(&p->selection, "pct_of_peak", &p->peak, err);
-    const char *color =
-        request->color ? request->color : pdnn_results_name(&p->selection.results, p->threads);
-    return status == PDNN_OK ? pdnn_plot_column(&p->selection, color, &p->color, err) : status;
+    status = pdnn_picture_column(p->in, "pct_of_peak", NULL, &p->peak, err);
+    return status == PDNN_OK
+               ? pdnn_picture_column(p->in, request->color,
+                                     pdnn_results_name(&p->in->selection.results, p->threads), &p->color, err)
+               : status;
 }
 
 static double half_width(const struct picture *p, size_t at) {
@@ -73,8 +72,8 @@ static double half_width(const struct picture *p, size_t at) {
 /* Ranks that average in other ways are no pair; one that is alone has no way. */
 static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
     for (size_t k = 0; k < sizeof p->exchange / sizeof *p->exchange; k++) {
-        const char *of = p->exchange[k] < 0 ? "" : pdnn_selection_get(&p->selection, alone, p->exchange[k]);
-        if (*of && strcmp(of, pdnn_selection_get(&p->selection, among, p->exchange[k])) != 0)
+        const char *of = p->exchange[k] < 0 ? "" : pdnn_picture_cell(p->in, alone, p->exchange[k]);
+        if (*of && strcmp(of, pdnn_picture_cell(p->in, among, p->exchange[k])) != 0)
             return false;
     }
     return true;
@@ -84,40 +83,41 @@ static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
 static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
     double few = number_in(p, alone, p->threads), many = number_in(p, among, p->threads), ratio = many / few;
     double x = number_in(p, alone, p->peak);
-    double gain = pdnn_selection_step_ns(&p->selection, alone) / pdnn_selection_step_ns(&p->selection, among);
+    double gain =
+        pdnn_selection_step_ns(&p->in->selection, alone) / pdnn_selection_step_ns(&p->in->selection, among);
     double speedup = is_weak ? gain * ratio : gain;
-    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->chart.n_points == p->room ||
+    if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->in->chart.n_points == p->room ||
         !same_exchange(p, alone, among))
         return;
-    const char *cell = pdnn_selection_get(&p->selection, among, p->color);
+    const char *cell = pdnn_picture_cell(p->in, among, p->color);
     if (p->color == p->threads)
-        cell = pdnn_arena_printf(&p->arena, "%s %ss", cell, p->one);
+        cell = pdnn_arena_printf(&p->in->arena, "%s %ss", cell, p->one);
     double efficiency = speedup / ratio, half = hypot(half_width(p, alone), half_width(p, among));
-    p->few = p->chart.n_points ? fmin(p->few, few) : few;
+    p->few = p->in->chart.n_points ? fmin(p->few, few) : few;
     p->most = fmax(p->most, many);
     p->n_weak += is_weak;
-    p->scaled[p->chart.n_points] = (struct scaled){.alone = alone,
-                                                   .among = among,
-                                                   .few = few,
-                                                   .many = many,
-                                                   .is_weak = is_weak,
-                                                   .speedup = speedup,
-                                                   .fraction = pdnn_amdahl_fraction(efficiency, ratio),
-                                                   .efficiency = efficiency,
-                                                   .low = efficiency * exp(-half),
-                                                   .high = efficiency * exp(half)};
-    p->chart.point[p->chart.n_points++] =
-        (struct pdnn_chart_point){{x, x * efficiency}, 1, is_weak, cell ? cell : "", 0};
+    p->scaled[p->in->chart.n_points] = (struct scaled){.alone = alone,
+                                                       .among = among,
+                                                       .few = few,
+                                                       .many = many,
+                                                       .is_weak = is_weak,
+                                                       .speedup = speedup,
+                                                       .fraction = pdnn_amdahl_fraction(efficiency, ratio),
+                                                       .efficiency = efficiency,
+                                                       .low = efficiency * exp(-half),
+                                                       .high = efficiency * exp(half)};
+    pdnn_chart_add_point(&p->in->chart,
+                         (struct pdnn_chart_point){{x, x * efficiency}, 1, is_weak, cell ? cell : "", 0});
 }
 
 /* Chosen rows that no point is about. */
 static size_t count_unused(const struct picture *p) {
     size_t unused = 0;
-    for (size_t at = 0; at < p->selection.count; at++) {
+    for (size_t at = 0; at < p->in->selection.count; at++) {
         size_t i = 0;
-        while (i < p->chart.n_points && p->scaled[i].alone != at && p->scaled[i].among != at)
+        while (i < p->in->chart.n_points && p->scaled[i].alone != at && p->scaled[i].among != at)
             i++;
-        unused += i == p->chart.n_points;
+        unused += i == p->in->chart.n_points;
     }
     return unused;
 }
@@ -159,27 +159,27 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         if (p->exchange[k] >= 0)
             strong.column[strong.count++] = weak.column[weak.count++] = p->exchange[k];
     }
-    p->room = 2 * p->selection.count + 1; /* a row is among others once in either way */
-    p->scaled = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->scaled);
-    p->chart.point = pdnn_arena_alloc(&p->arena, p->room, sizeof *p->chart.point);
-    pdnn_selection_series(&p->selection, &strong, &p->arena, &series, &n_series);
+    p->room = 2 * p->in->selection.count + 1; /* a row is among others once in either way */
+    p->scaled = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->scaled);
+    pdnn_selection_series(&p->in->selection, &strong, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series; i++)
         add_series(p, &series[i]);
     if (p->batch >= 0)
-        pdnn_selection_series(&p->selection, &weak, &p->arena, &series, &n_series);
+        pdnn_selection_series(&p->in->selection, &weak, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series && p->batch >= 0; i++)
         add_others(p, &series[i]);
-    p->left_out = p->selection.left_out + count_unused(p);
-    return p->chart.n_points ? PDNN_OK
-                             : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of %ss", p->one);
+    p->in->left_out = p->in->selection.left_out + count_unused(p);
+    return p->in->chart.n_points
+               ? PDNN_OK
+               : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of %ss", p->one);
 }
 
 /* The diagonal, and where models lie that lose a given fraction on the most threads. All end at the right
  * edge of the frame, where their names are. */
 static void put_lines(struct picture *p) {
     static const double fractions[] = {0, 0.1, 0.5};
-    struct pdnn_frame *f = &p->chart.frame;
-    pdnn_chart_fit(&p->chart);
+    struct pdnn_frame *f = &p->in->chart.frame;
+    pdnn_chart_fit(&p->in->chart);
     f->xmin = fmin(f->xmin, f->xmax / 30);
     f->ymin = fmin(f->ymin, f->ymax / 30);
     f->ymax = fmax(f->ymax, f->xmax * 1.05);
@@ -188,14 +188,13 @@ static void put_lines(struct picture *p) {
         double low = fmax(f->xmin, f->ymin / slope);
         if (low >= f->xmax)
             continue;
-        struct pdnn_chart_line *line = pdnn_chart_add_line(&p->chart, (struct pdnn_spot){low, low * slope},
-                                                           (struct pdnn_spot){f->xmax, f->xmax * slope});
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){low, low * slope},
+                                (struct pdnn_spot){f->xmax, f->xmax * slope});
         line->dashed = line->thin = i > 0;
-        if (i)
-            snprintf(line->beside, sizeof line->beside, "f = %.1f on %.0f %ss", fractions[i], p->most,
-                     p->one);
-        else
-            snprintf(line->beside, sizeof line->beside, "f = 0: no loss");
+        line->beside =
+            i ? pdnn_arena_printf(&p->in->arena, "f = %.1f on %.0f %ss", fractions[i], p->most, p->one)
+              : "f = 0: no loss";
     }
 }
 
@@ -203,7 +202,7 @@ static void put_lines(struct picture *p) {
 static void note_fraction(struct picture *p, double many, double batch, double *scratch) {
     size_t count = 0;
     struct pdnn_str median = {0}, high = {0};
-    for (size_t i = 0; i < p->chart.n_points; i++) {
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct scaled *one = &p->scaled[i];
         if (!one->is_weak && one->many == many &&
             (isnan(batch) || number_in(p, one->among, p->batch) == batch))
@@ -215,10 +214,10 @@ static void note_fraction(struct picture *p, double many, double batch, double *
     pdnn_number_format(&median, pdnn_quantile_sorted(scratch, count, 0.5), 2);
     pdnn_number_format(&high, pdnn_quantile_sorted(scratch, count, 0.9), 2);
     if (isnan(batch))
-        pdnn_chart_note(&p->chart, "%.0f %ss: %s, 90 %%: %s", many, p->one, pdnn_str_text(&median),
+        pdnn_chart_note(&p->in->chart, "%.0f %ss: %s, 90 %%: %s", many, p->one, pdnn_str_text(&median),
                         pdnn_str_text(&high));
     else
-        pdnn_chart_note(&p->chart, "   batch %.0f: %s, 90 %%: %s", batch, pdnn_str_text(&median),
+        pdnn_chart_note(&p->in->chart, "   batch %.0f: %s, 90 %%: %s", batch, pdnn_str_text(&median),
                         pdnn_str_text(&high));
     pdnn_str_finish(&median);
     pdnn_str_finish(&high);
@@ -230,17 +229,17 @@ static void note_family(struct picture *p, const char *family, double *scratch) 
     double of[2] = {NAN, NAN}, fraction = NAN;
     for (int weak = 0; weak < 2; weak++) {
         size_t count = 0;
-        for (size_t i = 0; i < p->chart.n_points; i++) {
+        for (size_t i = 0; i < p->in->chart.n_points; i++) {
             const struct scaled *one = &p->scaled[i];
-            const char *its = pdnn_selection_get(&p->selection, one->among, p->selection.family);
+            const char *its = pdnn_picture_cell(p->in, one->among, p->in->selection.family);
             if (one->is_weak == (weak > 0) && (!family || strcmp(its, family) == 0))
                 scratch[count++] = one->efficiency;
         }
         of[weak] = count ? pdnn_median(scratch, count) : NAN;
     }
     size_t count = 0;
-    for (size_t i = 0; i < p->chart.n_points; i++) {
-        const char *its = pdnn_selection_get(&p->selection, p->scaled[i].among, p->selection.family);
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
+        const char *its = pdnn_picture_cell(p->in, p->scaled[i].among, p->in->selection.family);
         if (!p->scaled[i].is_weak && (!family || strcmp(its, family) == 0))
             scratch[count++] = p->scaled[i].fraction;
     }
@@ -249,19 +248,19 @@ static void note_family(struct picture *p, const char *family, double *scratch) 
     if (!isnan(of[1]))
         snprintf(weak, sizeof weak, ", weak %.0f %%", of[1] * 100);
     if (!isnan(of[0]))
-        pdnn_chart_note(&p->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", of[0] * 100, weak,
+        pdnn_chart_note(&p->in->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", of[0] * 100, weak,
                         fraction);
     else
-        pdnn_chart_note(&p->chart, "%s: %s", family ? family : "all", weak + 2);
+        pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", weak + 2);
 }
 
 /* Families, each once, then all. */
 static void note_families(struct picture *p, double *scratch) {
     enum { FAMILIES_MAX = 8 };
     struct pdnn_texts families = {0};
-    for (size_t i = 0; i < p->chart.n_points; i++)
-        pdnn_texts_add(&families, pdnn_selection_get(&p->selection, p->scaled[i].among, p->selection.family));
-    pdnn_chart_note(&p->chart, "parallel efficiency, median:");
+    for (size_t i = 0; i < p->in->chart.n_points; i++)
+        pdnn_texts_add(&families, pdnn_picture_cell(p->in, p->scaled[i].among, p->in->selection.family));
+    pdnn_chart_note(&p->in->chart, "parallel efficiency, median:");
     for (size_t i = 0; i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
         note_family(p, families.text[i], scratch);
     note_family(p, NULL, scratch);
@@ -271,16 +270,16 @@ static void note_families(struct picture *p, double *scratch) {
 /* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
 static void note_fractions(struct picture *p, double *scratch) {
     double done = 0;
-    pdnn_chart_note(&p->chart, "fraction f: median, percentile:");
+    pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
     for (;;) {
         double next = INFINITY, batch = NAN;
-        for (size_t i = 0; i < p->chart.n_points; i++) {
+        for (size_t i = 0; i < p->in->chart.n_points; i++) {
             if (p->scaled[i].many > done && !p->scaled[i].is_weak)
                 next = fmin(next, p->scaled[i].many);
         }
         if (isinf(next))
             return;
-        for (size_t i = 0; i < p->chart.n_points && p->batch >= 0; i++) {
+        for (size_t i = 0; i < p->in->chart.n_points && p->batch >= 0; i++) {
             if (p->scaled[i].many == next && !p->scaled[i].is_weak)
                 batch = fmax(batch, number_in(p, p->scaled[i].among, p->batch));
         }
@@ -292,8 +291,8 @@ static void note_fractions(struct picture *p, double *scratch) {
 }
 
 static void put_notes(struct picture *p) {
-    double *scratch = pdnn_arena_alloc(&p->arena, p->chart.n_points, sizeof *scratch);
-    if (p->n_weak < p->chart.n_points)
+    double *scratch = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *scratch);
+    if (p->n_weak < p->in->chart.n_points)
         note_fractions(p, scratch);
     note_families(p, scratch);
 }
@@ -330,19 +329,19 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 static const struct pdnn_table_def data_def = {"plot scaling", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->data;
+    struct pdnn_table *data = &p->in->data;
     pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->chart.n_points; i++) {
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct scaled *one = &p->scaled[i];
         size_t row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, pdnn_selection_get(&p->selection, one->among, p->selection.id));
+        pdnn_table_set_text(data, row, ID, pdnn_picture_cell(p->in, one->among, p->in->selection.id));
         pdnn_table_set_number(data, row, THREADS_FEW, one->few);
         pdnn_table_set_number(data, row, THREADS, one->many);
-        pdnn_table_set_number(data, row, PEAK_FEW, p->chart.point[i].spot.x);
-        pdnn_table_set_number(data, row, PEAK_PER_THREAD, p->chart.point[i].spot.y);
+        pdnn_table_set_number(data, row, PEAK_FEW, p->in->chart.point[i].spot.x);
+        pdnn_table_set_number(data, row, PEAK_PER_THREAD, p->in->chart.point[i].spot.y);
         pdnn_table_set_number(data, row, SPEEDUP, one->speedup);
         pdnn_table_set_number(data, row, FRACTION, one->fraction);
-        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
+        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
         pdnn_table_set_text(data, row, SCALING, one->is_weak ? "weak" : "strong");
         pdnn_table_set_number(data, row, EFFICIENCY, one->efficiency);
         pdnn_table_set_number(data, row, EFFICIENCY_LOW, one->low);
@@ -350,55 +349,36 @@ static void fill_data(struct picture *p) {
     }
 }
 
-static void write_script(struct picture *p) {
-    char x_title[PDNN_AXIS_TEXT], y_title[PDNN_AXIS_TEXT], title[PDNN_AXIS_TEXT], caption[400];
+static void describe(struct picture *p) {
+    struct pdnn_arena *arena = &p->in->arena;
     const char *plural = p->few > 1 ? "s" : "";
-    snprintf(x_title, sizeof x_title, "pct_of_peak on %.0f %.64s%s (%%)", p->few, p->one, plural);
-    snprintf(y_title, sizeof y_title, "the same for each of N %.64ss (%%)", p->one);
-    snprintf(title, sizeof title, "More %.64ss in", p->one);
-    snprintf(caption, sizeof caption,
-             "Each point is one model on more %.64ss, against itself on the fewest. With a speed-up S on N "
-             "times the %.64ss, f = (N / S - 1) / (N - 1).",
-             p->one, p->one);
-    pdnn_plot_titles(&p->script, title, &p->selection);
-    p->chart.x_title = x_title;
-    p->chart.y_title = y_title;
-    p->chart.color_title = pdnn_results_name(&p->selection.results, p->color);
-    p->chart.caption[0] = caption;
-    p->chart.caption[1] = "Percentages are of the peak of the fewest, times N";
-    if (p->n_weak && p->n_weak < p->chart.n_points) {
-        p->chart.dot = "weak: the minibatch grows";
-        p->chart.no_dot = "strong: the same minibatch";
+    p->in->chart.titles[0] =
+        pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p->one), &p->in->selection);
+    p->in->chart.x_title = pdnn_arena_printf(arena, "pct_of_peak on %.0f %s%s (%%)", p->few, p->one, plural);
+    p->in->chart.y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p->one);
+    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
+    p->in->chart.caption[0] = pdnn_arena_printf(
+        arena,
+        "Each point is one model on more %ss, against itself on the fewest. With a speed-up S "
+        "on N times the %ss, f = (N / S - 1) / (N - 1).",
+        p->one, p->one);
+    p->in->chart.caption[1] = "Percentages are of the peak of the fewest, times N";
+    if (p->n_weak && p->n_weak < p->in->chart.n_points) {
+        p->in->chart.dot = "weak: the minibatch grows";
+        p->in->chart.no_dot = "strong: the same minibatch";
     }
     put_lines(p);
     fill_data(p);
     put_notes(p);
-    pdnn_chart_put(&p->chart, &p->arena, &p->script);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture p = {.left_out = 0};
-    struct pdnn_plot_result drawn = {.n_paths = 0};
-    pdnn_chart_init(&p.chart);
-    enum pdnn_status status = pdnn_plot_select(request, &p.selection, err);
-    if (status == PDNN_OK)
-        status = find_columns(&p, request, err);
-    if (status == PDNN_OK)
-        status = collect_points(&p, err);
-    if (status == PDNN_OK)
-        write_script(&p);
-    if (status == PDNN_OK)
-        status = pdnn_chart_write(request, "scaling", &p.script, &p.data, &drawn, err);
-    drawn.drawn = (int)p.chart.n_points;
-    drawn.left_out = (int)p.left_out;
-    pdnn_selection_close(&p.selection);
-    pdnn_arena_finish(&p.arena);
-    pdnn_str_finish(&p.script);
-    pdnn_table_finish(&p.data);
-    if (status == PDNN_OK)
-        *result = drawn;
-    return status;
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    struct picture p = {.in = picture};
+    if (pdnn_picture_select(picture, err) != PDNN_OK || find_columns(&p, err) != PDNN_OK ||
+        collect_points(&p, err) != PDNN_OK)
+        return err->status;
+    describe(&p);
+    return PDNN_OK;
 }
 
 static const char *const options[] = {"across", "color", "only", NULL};

@@ -1,72 +1,66 @@
 /* `paradnn plot speedup`: the ratios of a comparison (results/compare/compare.h) against a column, with a
  * line where both platforms are equally fast. */
-#include "base/units.h"
+#include "results/figures/caption.h"
+#include "results/figures/picture.h"
 #include "results/table/number.h"
 #include "results/compare/compare_sums.h"
-#include "results/figures/caption.h"
-#include "results/figures/chart.h"
-#include "results/figures/file.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct picture {
-    struct pdnn_comparison comparison;
+    struct pdnn_picture *in;
     struct pdnn_table groups, axes;
-    struct pdnn_arena arena;
-    struct pdnn_chart chart;
     const char *x, *color;  /* columns */
     int x_side, color_side; /* which table has them: A's, or B's if only that has */
     int x_column, color_column;
     size_t *pair; /* by point */
-    size_t left_out;
-    struct pdnn_str script;
-    struct pdnn_table data; /* what is drawn */
 };
 
 static enum pdnn_status find_column(const struct picture *p, const char *name, int *side, int *column,
                                     struct pdnn_err *err) {
-    const struct pdnn_selection *a = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
-    const struct pdnn_selection *b = pdnn_comparison_side(&p->comparison, PDNN_SIDE_B);
+    const struct pdnn_selection *a = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A);
+    const struct pdnn_selection *b = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_B);
     bool only_b = pdnn_results_named(&a->results, name) < 0 && pdnn_results_named(&b->results, name) >= 0;
     *side = only_b ? PDNN_SIDE_B : PDNN_SIDE_A;
-    return pdnn_plot_column(only_b ? b : a, name, column, err);
+    return pdnn_results_ask(&(only_b ? b : a)->results, name, column, err);
 }
 
-static enum pdnn_status find_columns(struct picture *p, const struct pdnn_plot_request *request,
-                                     struct pdnn_err *err) {
+static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = p->in->request;
     size_t best = pdnn_compare_best_axis(&p->axes, "");
     p->x = request->x ? request->x : "params";
-    p->color = request->color     ? request->color
-               : best != SIZE_MAX ? pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY)
-                                  : "family";
+    p->color = request->color ? request->color
+               : best != SIZE_MAX
+                   ? pdnn_arena_strdup(&p->in->arena, pdnn_table_text(&p->axes, best, PDNN_COMPARE_AXIS_KEY))
+                   : "family";
     if (find_column(p, p->x, &p->x_side, &p->x_column, err) != PDNN_OK)
         return err->status;
     return find_column(p, p->color, &p->color_side, &p->color_column, err);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    struct pdnn_chart *chart = &p->chart;
+    struct pdnn_chart *chart = &p->in->chart;
     bool any[2] = {false};
-    const struct pdnn_table *pairs = &p->comparison.pairs;
-    p->left_out = p->comparison.unpaired.n_rows;
-    p->pair = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *p->pair);
-    chart->point = pdnn_arena_alloc(&p->arena, pairs->n_rows, sizeof *chart->point);
+    const struct pdnn_table *pairs = &p->in->comparison.pairs;
+    p->in->left_out = p->in->comparison.unpaired.n_rows;
+    p->pair = pdnn_arena_alloc(&p->in->arena, pairs->n_rows, sizeof *p->pair);
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        double x = pdnn_comparison_number(&p->comparison, pair, p->x_side, p->x_column);
+        double x = pdnn_comparison_number(&p->in->comparison, pair, p->x_side, p->x_column);
         if (!(x > 0)) {
-            p->left_out++;
+            p->in->left_out++;
             continue;
         }
         bool undecided = strcmp(pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION), pdnn_undecided) == 0;
         any[undecided] = true;
         p->pair[chart->n_points] = pair;
-        chart->point[chart->n_points++] = (struct pdnn_chart_point){
-            {x, pdnn_pair_ratio(&p->comparison, pair)},
-            1,
-            undecided,
-            pdnn_comparison_get(&p->comparison, pair, p->color_side, p->color_column),
-            0};
+        pdnn_chart_add_point(chart,
+                             (struct pdnn_chart_point){{x, pdnn_pair_ratio(&p->in->comparison, pair)},
+                                                       1,
+                                                       undecided,
+                                                       pdnn_comparison_get(&p->in->comparison, pair,
+                                                                           p->color_side, p->color_column),
+                                                       0});
     }
     if (!chart->n_points)
         return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
@@ -82,12 +76,12 @@ static void put_notes(struct picture *p) {
     pdnn_number_format(&mean, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN), 3);
     pdnn_number_format(&low, pdnn_table_number(groups, 0, PDNN_GROUP_LOW), 3);
     pdnn_number_format(&high, pdnn_table_number(groups, 0, PDNN_GROUP_HIGH), 3);
-    pdnn_chart_note(&p->chart, "geometric mean %s", pdnn_str_text(&mean));
+    pdnn_chart_note(&p->in->chart, "geometric mean %s", pdnn_str_text(&mean));
     if (low.length && high.length)
-        pdnn_chart_note(&p->chart, "   95 %%: %s to %s", pdnn_str_text(&low), pdnn_str_text(&high));
-    pdnn_chart_note(&p->chart, "%.0f %% of %.0f above 1",
+        pdnn_chart_note(&p->in->chart, "   95 %%: %s to %s", pdnn_str_text(&low), pdnn_str_text(&high));
+    pdnn_chart_note(&p->in->chart, "%.0f %% of %.0f above 1",
                     100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
-    pdnn_chart_note(&p->chart, "clearly: %.0f faster, %.0f slower",
+    pdnn_chart_note(&p->in->chart, "clearly: %.0f faster, %.0f slower",
                     pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
                     pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER));
     pdnn_str_finish(&mean);
@@ -109,72 +103,53 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 static const struct pdnn_table_def data_def = {"plot speedup", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->data;
+    struct pdnn_table *data = &p->in->data;
     pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->chart.n_points; i++) {
-        const struct pdnn_table *pairs = &p->comparison.pairs;
+    for (size_t i = 0; i < p->in->chart.n_points; i++) {
+        const struct pdnn_table *pairs = &p->in->comparison.pairs;
         size_t pair = p->pair[i], row = pdnn_table_add_row(data);
         pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
         pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
-        pdnn_table_set_text(data, row, X, pdnn_comparison_get(&p->comparison, pair, p->x_side, p->x_column));
+        pdnn_table_set_text(data, row, X,
+                            pdnn_comparison_get(&p->in->comparison, pair, p->x_side, p->x_column));
         for (size_t k = 0; k < 3; k++)
             pdnn_table_set_number(data, row, SPEEDUP + k,
                                   pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO + k));
         pdnn_table_set_text(data, row, DECISION, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
-        pdnn_table_set_text(data, row, COLOR, p->chart.point[i].color);
+        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
     }
 }
 
-static void write_script(struct picture *p) {
+static void describe(struct picture *p) {
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
-    char x_title[PDNN_AXIS_TEXT];
     struct pdnn_str title = {0};
-    pdnn_plot_compare_titles(&p->script, "Speed-up", &p->comparison);
-    pdnn_str_printf(&title, "step time of %s over that of %s", pdnn_plot_side(&p->comparison, PDNN_SIDE_A, a),
-                    pdnn_plot_side(&p->comparison, PDNN_SIDE_B, b));
-    p->chart.x_title = pdnn_plot_axis(p->x, x_title);
-    p->chart.y_title = pdnn_str_text(&title);
-    p->chart.color_title = p->color;
-    p->chart.caption[0] =
+    p->in->chart.titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", &p->in->comparison);
+    pdnn_str_printf(&title, "step time of %s over that of %s",
+                    pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
+                    pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
+    p->in->chart.x_title = pdnn_plot_axis(p->x, &p->in->arena);
+    p->in->chart.y_title = pdnn_plot_keep(&p->in->arena, &title);
+    p->in->chart.color_title = p->color;
+    p->in->chart.caption[0] =
         "Each point is one model that both ran. Above the line the second platform is faster. "
         "Intervals: 95 %.";
-    pdnn_chart_line_at_1(&p->chart);
+    pdnn_chart_line_at_1(&p->in->chart);
     put_notes(p);
     fill_data(p);
-    pdnn_chart_put(&p->chart, &p->arena, &p->script);
-    pdnn_str_finish(&title);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture p = {.left_out = 0};
-    struct pdnn_plot_result drawn = {.n_paths = 0};
-    const struct pdnn_compare_request compared = {
-        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
-        request->across,
-        request->only,
-        request->n_only};
-    pdnn_chart_init(&p.chart);
-    if (pdnn_comparison_open(&p.comparison, &compared, err) != PDNN_OK)
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    struct picture p = {.in = picture};
+    if (pdnn_picture_compare(picture, err) != PDNN_OK)
         return err->status;
-    pdnn_compare_sums(&p.comparison, &p.groups, &p.axes);
-    enum pdnn_status status = find_columns(&p, request, err);
+    pdnn_compare_sums(&picture->comparison, &p.groups, &p.axes);
+    enum pdnn_status status = find_columns(&p, err);
     if (status == PDNN_OK)
         status = collect_points(&p, err);
     if (status == PDNN_OK)
-        write_script(&p);
-    if (status == PDNN_OK)
-        status = pdnn_chart_write(request, "speedup", &p.script, &p.data, &drawn, err);
-    drawn.drawn = (int)p.chart.n_points;
-    drawn.left_out = (int)p.left_out;
+        describe(&p);
     pdnn_table_finish(&p.groups);
     pdnn_table_finish(&p.axes);
-    pdnn_comparison_close(&p.comparison);
-    pdnn_arena_finish(&p.arena);
-    pdnn_str_finish(&p.script);
-    pdnn_table_finish(&p.data);
-    if (status == PDNN_OK)
-        *result = drawn;
     return status;
 }
 

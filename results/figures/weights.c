@@ -1,21 +1,22 @@
-/* `paradnn plot weights`: what paradnn fit finds, the linear model above the one on logarithms. The looks are
- * in results/figures/weights.gp. */
+/* `paradnn plot weights`: what paradnn fit finds, the linear model above the one on logarithms. */
 #include "results/fit/fit.h"
 #include "results/figures/caption.h"
-#include "results/figures/file.h"
-#include "results/figures/gnuplot.h"
-#include "results/figures/names.h"
-#include "results/table/write.h"
+#include "results/figures/picture.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MODELS = 2, FIRST_LABEL = 10 };
+enum { MODELS = 2 };
 
-/* The picture in pixels: names to the left of the frame; the height follows from the number of terms. */
-static const double width = 1200, left = 330, right = 1150, below = 100, above = 120, head_pixels = 34,
-                    term_pixels = 40, bar_pixels = 13, caption_bottom = 8;
+static const struct model {
+    const char *name;
+    int ink;
+} models[MODELS] = {{"linear", 0x0072b2}, {"in logarithms", 0xe69f00}};
+
+/* Names to the left of the frame; the height follows from the number of terms. */
+static const double left = 330, right_gap = 50, below = 100, above = 120, head_pixels = 34, term_pixels = 40,
+                    bar_pixels = 13, caption_bottom = 8;
 
 /* One family with both fits, in rows of the table of terms; one that could not be made has no terms. */
 struct group {
@@ -24,20 +25,16 @@ struct group {
 };
 
 struct picture {
-    struct pdnn_selection own;
-    struct pdnn_comparison comparison;      /* for a ratio */
-    const struct pdnn_selection *selection; /* the table of one of them */
-    struct pdnn_arena arena;
-    const char *value;     /* NULL: a ratio */
-    const double *numbers; /* by position */
-    const bool *chosen;    /* rows with a ratio; NULL: all */
-    struct pdnn_table terms, residuals;
+    struct pdnn_picture *in;
+    const struct pdnn_selection *selection; /* the picture's own, or, for a ratio, that of side A */
+    const char *value;                      /* NULL: a ratio */
+    const double *numbers;                  /* by position */
+    const bool *chosen;                     /* rows with a ratio; NULL: all */
+    struct pdnn_table residuals;
     struct group *group;
     size_t n_groups;
-    double height, low, high;
-    int drawn, left_out;
-    struct pdnn_label_sheet sheet;
-    struct pdnn_str script;
+    double low, high;
+    struct pdnn_scale x;
 };
 
 /* What cannot be fitted is left out, unless nothing else can be. */
@@ -45,8 +42,8 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
     const char *const *families;
     size_t n_families;
     struct pdnn_err first = {.status = PDNN_OK};
-    pdnn_fit_families(p->selection, &p->arena, &families, &n_families);
-    p->group = pdnn_arena_alloc(&p->arena, n_families + 1, sizeof *p->group);
+    pdnn_fit_families(p->selection, &p->in->arena, &families, &n_families);
+    p->group = pdnn_arena_alloc(&p->in->arena, n_families + 1, sizeof *p->group);
     for (size_t i = 0; i < n_families; i++) {
         struct group group = {.family = families[i]};
         for (int m = 0; m < MODELS; m++) {
@@ -57,12 +54,13 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
                                                      .what = p->value ? p->value : "ratio",
                                                      .family = families[i],
                                                      .model = m ? PDNN_FIT_LOG : PDNN_FIT_LINEAR};
-            group.first[m] = p->terms.n_rows;
-            if (pdnn_fit(&request, &p->terms, &p->residuals, &one) != PDNN_OK && one.status != PDNN_INVALID) {
+            group.first[m] = p->in->data.n_rows;
+            if (pdnn_fit(&request, &p->in->data, &p->residuals, &one) != PDNN_OK &&
+                one.status != PDNN_INVALID) {
                 *err = one;
                 return err->status;
             }
-            group.n_terms[m] = p->terms.n_rows - group.first[m];
+            group.n_terms[m] = p->in->data.n_rows - group.first[m];
             first = first.status ? first : one;
         }
         if (group.n_terms[0] || group.n_terms[1])
@@ -81,7 +79,7 @@ static int model_of(const struct group *group) {
 
 static bool has_weight(const struct picture *p, const struct group *group, int model, size_t term) {
     return term < group->n_terms[model] &&
-           !pdnn_table_is_empty(&p->terms, group->first[model] + term, PDNN_FIT_WEIGHT);
+           !pdnn_table_is_empty(&p->in->data, group->first[model] + term, PDNN_FIT_WEIGHT);
 }
 
 static bool is_drawn(const struct picture *p, const struct group *group, size_t term) {
@@ -98,179 +96,145 @@ static void measure(struct picture *p) {
             for (int m = 0; m < MODELS; m++) {
                 if (!has_weight(p, group, m, k))
                     continue;
-                p->low = fmin(p->low, pdnn_table_number(&p->terms, group->first[m] + k, PDNN_FIT_CI_LOW));
-                p->high = fmax(p->high, pdnn_table_number(&p->terms, group->first[m] + k, PDNN_FIT_CI_HIGH));
-                p->drawn++;
+                p->low = fmin(p->low, pdnn_table_number(&p->in->data, group->first[m] + k, PDNN_FIT_CI_LOW));
+                p->high =
+                    fmax(p->high, pdnn_table_number(&p->in->data, group->first[m] + k, PDNN_FIT_CI_HIGH));
+                p->in->drawn++;
             }
         }
         size_t first = group->first[model_of(group)];
-        p->left_out += (int)(pdnn_table_count(&p->terms, first, PDNN_FIT_NO_VALUE) +
-                             pdnn_table_count(&p->terms, first, PDNN_FIT_NO_CELL));
+        p->in->left_out += (pdnn_table_count(&p->in->data, first, PDNN_FIT_NO_VALUE) +
+                            pdnn_table_count(&p->in->data, first, PDNN_FIT_NO_CELL));
     }
-    p->height = above + pixels + below;
+    p->in->canvas.height = above + pixels + below;
     double margin = (p->high - p->low) * 0.04;
     p->low -= margin;
     p->high += margin;
 }
 
-static void put_label(struct picture *p, const char *text, double x, double y, const char *looks) {
-    pdnn_str_printf(&p->script, "set label %zu ", p->sheet.next++);
-    pdnn_gnuplot_quote(&p->script, text);
-    pdnn_str_printf(&p->script, " at screen %.1f / WIDTH, screen %.1f / HEIGHT %s\n", x, y, looks);
-}
-
 /* "fc: 30 instances, R2 0.28 linear, 0.78 in logarithms" */
-static void put_head(struct picture *p, const struct group *group, double y) {
+static void draw_head(struct picture *p, const struct group *group, double y) {
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%.60s: %.0f instances, R2", group->family,
-                    pdnn_table_number(&p->terms, group->first[model_of(group)], PDNN_FIT_ROWS));
+    pdnn_str_printf(&text, "%s: %.0f instances, R2", group->family,
+                    pdnn_table_number(&p->in->data, group->first[model_of(group)], PDNN_FIT_ROWS));
     for (int m = 0; m < MODELS; m++)
         if (group->n_terms[m])
             pdnn_str_printf(&text, "%s %.2f %s", m && group->n_terms[0] ? "," : "",
-                            pdnn_table_number(&p->terms, group->first[m], PDNN_FIT_R2),
-                            m ? "in logarithms" : "linear");
-    put_label(p, pdnn_str_text(&text), left, y, "left font \"DejaVu Sans,12\"");
+                            pdnn_table_number(&p->in->data, group->first[m], PDNN_FIT_R2), models[m].name);
+    pdnn_draw_cut(&p->in->canvas, left, y, p->x.to - left, pdnn_small, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
-static void put_name(struct picture *p, size_t row, double y) {
-    char text[64];
-    const char *baseline = strchr(pdnn_table_text(&p->terms, row, PDNN_FIT_BASELINE), '=');
-    snprintf(text, sizeof text, "%.36s%s%.16s", pdnn_table_text(&p->terms, row, PDNN_FIT_TERM),
-             baseline ? " against " : "", baseline ? baseline + 1 : "");
-    put_label(p, text, left - 10, y, "right font \"DejaVu Sans,11\"");
+static void draw_name(struct picture *p, size_t row, double y) {
+    const char *baseline = strchr(pdnn_table_text(&p->in->data, row, PDNN_FIT_BASELINE), '=');
+    const char *text =
+        pdnn_arena_printf(&p->in->arena, "%s%s%s", pdnn_table_text(&p->in->data, row, PDNN_FIT_TERM),
+                          baseline ? " against " : "", baseline ? baseline + 1 : "");
+    pdnn_draw_cut(&p->in->canvas, left - 10, y, left - 20, pdnn_small_end, text);
 }
 
-/* Names and heads, or the bars of one model: weight, low, high, y. */
-static void put_groups(struct picture *p, int model) {
-    double y = p->height - above;
+/* From 0, with the interval of the weight. */
+static void draw_bar(struct picture *p, size_t row, int model, double y) {
+    static const double cap = 3;
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_TEXT, 1.2);
+    double at[3];
+    for (size_t k = 0; k < 3; k++)
+        at[k] = pdnn_scale_at(&p->x, pdnn_table_number(&p->in->data, row, PDNN_FIT_WEIGHT + k));
+    pdnn_draw_box(canvas, pdnn_scale_at(&p->x, 0), y - bar_pixels / 2, at[0], y + bar_pixels / 2,
+                  pdnn_pen_fill(models[model].ink));
+    pdnn_draw_line(canvas, at[1], y, at[2], y, line);
+    for (size_t k = 1; k < 3; k++)
+        pdnn_draw_line(canvas, at[k], y - cap, at[k], y + cap, line);
+}
+
+/* Each family with its terms, and a line at 0 beside their bars. */
+static void draw_groups(struct picture *p) {
+    double y = p->in->canvas.height - above, zero = pdnn_scale_at(&p->x, 0);
     for (size_t i = 0; i < p->n_groups; i++) {
         const struct group *group = &p->group[i];
-        if (model < 0)
-            put_head(p, group, y - head_pixels / 2);
+        draw_head(p, group, y - head_pixels / 2);
         y -= head_pixels;
+        double top = y;
         for (size_t k = 0; k < group->n_terms[model_of(group)]; k++) {
             if (!is_drawn(p, group, k))
                 continue;
-            size_t row = group->first[model < 0 ? model_of(group) : model] + k;
             double middle = y - term_pixels / 2;
             y -= term_pixels;
-            if (model < 0) {
-                put_name(p, row, middle);
-            } else if (has_weight(p, group, model, k)) {
-                for (size_t column = PDNN_FIT_WEIGHT; column <= PDNN_FIT_CI_HIGH; column++)
-                    pdnn_plot_number(&p->script, pdnn_table_number(&p->terms, row, column), " ");
-                pdnn_plot_number(&p->script, middle + (model ? -1 : 1) * bar_pixels * 0.6 - below, "\n");
-            }
+            draw_name(p, group->first[model_of(group)] + k, middle);
+            for (int m = 0; m < MODELS; m++)
+                if (has_weight(p, group, m, k))
+                    draw_bar(p, group->first[m] + k, m, middle + (m ? -1 : 1) * bar_pixels * 0.6);
         }
+        pdnn_draw_line(&p->in->canvas, zero, y, zero, top, pdnn_pen_line(PDNN_INK_SOFT, 1));
     }
 }
 
-/* A line at 0 beside the bars of each family: x y dx dy. */
-static void put_zeros(struct picture *p) {
-    double y = p->height - above - below;
-    pdnn_str_printf(&p->script, "$zero << END\n");
-    for (size_t i = 0; i < p->n_groups; i++) {
-        double bars = 0;
-        for (size_t k = 0; k < p->group[i].n_terms[model_of(&p->group[i])]; k++)
-            bars += is_drawn(p, &p->group[i], k) ? term_pixels : 0;
-        y -= head_pixels + bars;
-        pdnn_plot_number(&p->script, 0, " ");
-        pdnn_plot_number(&p->script, y, " 0 ");
-        pdnn_plot_number(&p->script, bars, "\n");
-    }
-    pdnn_str_printf(&p->script, "END\n");
-}
-
-static void write_script(struct picture *p) {
-    static const char *const blocks[MODELS] = {"linear", "log"};
-    char what[PDNN_AXIS_TEXT];
+static void describe(struct picture *p) {
+    struct pdnn_arena *arena = &p->in->arena;
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    const double right = p->in->width - right_gap;
     measure(p);
-    snprintf(what, sizeof what, "What decides %.100s in", p->value ? p->value : "");
-    if (p->value)
-        pdnn_plot_titles(&p->script, what, p->selection);
-    else
-        pdnn_plot_compare_titles(&p->script, "What decides the speed-up", &p->comparison);
-    pdnn_plot_variable(&p->script, "WIDTH", width);
-    pdnn_plot_variable(&p->script, "HEIGHT", p->height);
-    pdnn_plot_variable(&p->script, "LEFT", left);
-    pdnn_plot_variable(&p->script, "RIGHT", right);
-    pdnn_plot_variable(&p->script, "BELOW", below);
-    pdnn_plot_variable(&p->script, "ABOVE", above);
-    pdnn_plot_variable(&p->script, "BAR", bar_pixels);
-    pdnn_plot_variable(&p->script, "XMIN", p->low);
-    pdnn_plot_variable(&p->script, "XMAX", p->high);
-    p->sheet = (struct pdnn_label_sheet){&p->script, width, p->height, FIRST_LABEL};
-    pdnn_plot_caption("Bars: weights with their 95 % intervals, for independent errors of equal size; "
-                      "R2: part of the variance that is explained",
-                      24, caption_bottom, &p->sheet);
-    put_groups(p, -1);
+    canvas->width = p->in->width;
+    const struct pdnn_titles titles =
+        p->value
+            ? pdnn_plot_titles(arena, pdnn_arena_printf(arena, "What decides %s in", p->value), p->selection)
+            : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
+    p->x = (struct pdnn_scale){.low = p->low, .high = p->high, .from = left, .to = right};
+    const struct pdnn_frame_axis x = {
+        .scale = p->x,
+        .title = "weight: standard deviations of the value per standard deviation of the term"};
+    pdnn_draw_titles(canvas, 24, canvas->height, &titles);
+    pdnn_draw_caption(
+        canvas, 24, caption_bottom,
+        "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
+        "variance that is explained");
+    pdnn_draw_level(canvas, &x, below, canvas->height - above);
+    struct pdnn_legend legend = {canvas, right - 240, canvas->height - 92, 110};
     for (int m = 0; m < MODELS; m++) {
-        pdnn_str_printf(&p->script, "$%s << END\nNaN NaN NaN NaN\n", blocks[m]);
-        put_groups(p, m);
-        pdnn_str_printf(&p->script, "END\n");
+        pdnn_legend_swatch(&legend, models[m].name, models[m].ink);
+        legend.x += 120;
+        legend.y = canvas->height - 92;
     }
-    put_zeros(p);
+    draw_groups(p);
 }
 
 /* The ratio of two directories, or of both sides in one. */
-static enum pdnn_status take_ratios(struct picture *p, const struct pdnn_plot_request *request,
-                                    struct pdnn_err *err) {
-    const struct pdnn_compare_request compared = {
-        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
-        request->across,
-        request->only,
-        request->n_only};
-    if (request->n_directories > 2)
+static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
+    if (p->in->request->n_directories > 2)
         return pdnn_fail(err, PDNN_INVALID,
                          "a ratio is that of two RESULTS; of more, give --value, and results is a term");
     if (p->value)
         return pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    if (pdnn_comparison_open(&p->comparison, &compared, err) != PDNN_OK)
+    if (pdnn_picture_compare(p->in, err) != PDNN_OK)
         return err->status;
-    p->selection = pdnn_comparison_side(&p->comparison, PDNN_SIDE_A);
-    pdnn_fit_ratios(&p->comparison, &p->arena, &p->numbers, &p->chosen);
+    p->selection = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A);
+    p->in->left_out = p->in->comparison.unpaired.n_rows;
+    pdnn_fit_ratios(&p->in->comparison, &p->in->arena, &p->numbers, &p->chosen);
     return PDNN_OK;
 }
 
-static enum pdnn_status take_column(struct picture *p, const struct pdnn_plot_request *request,
-                                    struct pdnn_err *err) {
-    if (pdnn_plot_select(request, &p->own, err) != PDNN_OK)
+static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
+    if (pdnn_picture_select(p->in, err) != PDNN_OK)
         return err->status;
-    p->selection = &p->own;
+    p->selection = &p->in->selection;
+    p->in->left_out = p->selection->left_out;
     p->value = p->value ? p->value : pdnn_selection_utilization(p->selection);
-    return pdnn_fit_values(p->selection, p->value, &p->arena, &p->numbers, err);
+    return pdnn_fit_values(p->selection, p->value, &p->in->arena, &p->numbers, err);
 }
 
-static enum pdnn_status draw(const struct pdnn_plot_request *request, struct pdnn_plot_result *result,
-                             struct pdnn_err *err) {
-    struct picture p = {.value = request->value};
-    pdnn_table_init(&p.terms, &pdnn_fit_def);
-    pdnn_table_init(&p.residuals, &pdnn_residuals_def);
-    struct pdnn_plot_result drawn = {.n_paths = 0};
+static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = picture->request;
+    struct picture p = {.in = picture, .value = request->value};
     bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
-    enum pdnn_status status = is_ratio ? take_ratios(&p, request, err) : take_column(&p, request, err);
+    pdnn_table_init(&picture->data, &pdnn_fit_def);
+    pdnn_table_init(&p.residuals, &pdnn_residuals_def);
+    enum pdnn_status status = is_ratio ? take_ratios(&p, err) : take_column(&p, err);
     if (status == PDNN_OK)
         status = fit_families(&p, err);
-    if (status == PDNN_OK) {
-        write_script(&p);
-        status = pdnn_plot_write(request,
-                                 &(struct pdnn_plot_parts){.kind = "weights",
-                                                           .variables = &p.script,
-                                                           .embedded = pdnn_plot_script_weights,
-                                                           .data = &p.terms},
-                                 &drawn, err);
-    }
-    drawn.drawn = p.drawn;
-    drawn.left_out = p.left_out + (int)(is_ratio ? p.comparison.unpaired.n_rows : p.own.left_out);
-    pdnn_table_finish(&p.terms);
-    pdnn_table_finish(&p.residuals);
-    pdnn_str_finish(&p.script);
-    pdnn_selection_close(&p.own);
-    pdnn_comparison_close(&p.comparison);
-    pdnn_arena_finish(&p.arena);
     if (status == PDNN_OK)
-        *result = drawn;
+        describe(&p);
+    pdnn_table_finish(&p.residuals);
     return status;
 }
 

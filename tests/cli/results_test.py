@@ -3,10 +3,7 @@
 
 Usage: results_test.py PARADNN [TEST...]"""
 
-import shutil
-
-from program import Swept, main, needs, table
-
+from program import Swept, main, table
 
 
 class Results(Swept):
@@ -31,8 +28,6 @@ class Results(Swept):
         self.assertRegex(done.stderr, r"\Aparadnn: \./results\.csv: ")
 
     def test_plot(self):
-        if not shutil.which("gnuplot"):
-            self.skipTest(needs.say("gnuplot"))
         done = self.paradnn("plot", "roofline", "small.results", "--color", "mode", "--format", "svg", expect=0)
         self.assertEqual(done.stderr, "8 points, 4 rows without a rate left out\n")
         self.assertIn("<svg", self.read(done.stdout.strip()))

@@ -1,9 +1,9 @@
-/* Text on its way to a terminal or to gnuplot: no control character is left, plain text is unchanged, and
+/* Text on its way to a terminal or into a picture: no control character is left, plain text is unchanged, and
  * quotes can be undone. */
 #include "tests/fuzz/common.h"
 
 #include "base/visible.h"
-#include "results/figures/gnuplot.h"
+#include "results/figures/canvas.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,43 +45,24 @@ static void check_short(const char *text) {
     pdnn_str_finish(&shown);
 }
 
-/* gnuplot's way of reading a string in single quotes. */
-static void unquote(const char *quoted, size_t length, struct pdnn_str *text) {
-    FUZZ_CHECK(length >= 2 && quoted[0] == '\'' && quoted[length - 1] == '\'');
-    for (size_t i = 1; i + 1 < length; i++) {
-        if (quoted[i] == '\'')
-            FUZZ_CHECK(i + 2 < length && quoted[++i] == '\'');
-        pdnn_str_append(text, quoted + i, 1);
-    }
-}
-
-static void check_quoted(const char *text) {
-    struct pdnn_str quoted = {0}, inside = {0};
-    pdnn_gnuplot_quote(&quoted, text);
-    unquote(quoted.text, quoted.length, &inside);
-    const char *read = pdnn_str_text(&inside);
-    FUZZ_CHECK(is_visible(read, inside.length) && !strpbrk(read, "`\\"));
-    /* A quote at the start is another letter. */
-    static const char first[] = "\u2019";
-    if (*text == '\'') {
-        FUZZ_CHECK(strncmp(read, first, sizeof first - 1) == 0);
-        read += sizeof first - 1;
-        text++;
-    }
-    FUZZ_CHECK(strlen(read) == strlen(text));
-    for (size_t i = 0; read[i]; i++)
-        FUZZ_CHECK(read[i] == text[i] || read[i] == '?');
-    if (is_visible(text, strlen(text)) && !strpbrk(text, "`\\"))
-        FUZZ_CHECK(strcmp(read, text) == 0);
-    pdnn_str_finish(&quoted);
-    pdnn_str_finish(&inside);
+/* What a picture shows has as many letters, all visible, and is the same where all were. */
+static void check_drawn(const char *text) {
+    struct pdnn_canvas canvas = {.width = 100, .height = 100};
+    pdnn_draw_text(&canvas, 0, 0, (struct pdnn_font){12, 0, PDNN_START, 0}, text);
+    const char *shown = canvas.n_items ? canvas.item[0].text : "";
+    FUZZ_CHECK(strlen(shown) == strlen(text) && is_visible(shown, strlen(shown)));
+    for (size_t i = 0; shown[i]; i++)
+        FUZZ_CHECK(shown[i] == text[i] || shown[i] == '?');
+    if (is_visible(text, strlen(text)))
+        FUZZ_CHECK(strcmp(shown, text) == 0);
+    pdnn_canvas_finish(&canvas);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length) {
     char *given = fuzz_bytes(bytes, length), *text = fuzz_text(bytes, length);
     check_visible(given, length);
     check_short(text);
-    check_quoted(text);
+    check_drawn(text);
     free(given);
     free(text);
     return 0;

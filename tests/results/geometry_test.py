@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Where things are in pictures of tables that are hard to draw (hard_tables.py): texts inside the picture, apart from each other and
-from marks, with room for the bars. Positions are those of the SVG; texts have the size that they have in the PNG, which is larger.
+from marks, with room for the bars.
 
 Usage: geometry_test.py PARADNN"""
 
-import math
 import os
 import re
 import shutil
@@ -12,80 +11,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
-import xml.etree.ElementTree as ElementTree
 
 sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+import drawn  # pylint: disable=wrong-import-position
 import hard_tables  # pylint: disable=wrong-import-position
-import needs  # pylint: disable=wrong-import-position
 
 PARADNN = os.path.abspath(sys.argv[1])
-
-# Widths of letters in DejaVu Sans, in thousandths of the font's size.
-WIDTHS = {}
-for letters, width in (("ijlI", 278), (" .,", 318), ("/:;", 337), ("f", 352), ("-", 361), ("()t", 391), ("r", 411), ("_", 500), ("sz", 523),
-                       ("cFL", 560), ("vxyk", 592), ("aoeP", 614), ("bdghnpquTYE0123456789", 636), ("SBRAVXZK", 690), ("C", 698),
-                       ("HNUDG", 765), ("OQ", 787), ("w", 818), ("=~+<>", 838), ("M", 863), ("%", 950), ("mW", 985)):
-    WIDTHS.update((letter, width) for letter in letters)
-PNG_SCALE = 4 / 3  # a point of the font in pixels
-HINTED = 0.975  # letters are set a little closer than that, as measured
-
-
-class Box:
-    """A rectangle that may be rotated: its middle, half its sides, and the direction of its longer side."""
-
-    def __init__(self, x, y, half_width, half_height, angle, name):
-        self.x, self.y, self.sides, self.name = x, y, (half_width, half_height), name
-        self.axes = ((math.cos(angle), math.sin(angle)), (-math.sin(angle), math.cos(angle)))
-
-    def reach(self, direction):
-        """Half the length of its shadow on a direction."""
-        return sum(side * abs(axis[0] * direction[0] + axis[1] * direction[1]) for side, axis in zip(self.sides, self.axes))
-
-    def overlaps(self, other, slack=1.0):
-        return all(abs((other.x - self.x) * d[0] + (other.y - self.y) * d[1]) < self.reach(d) + other.reach(d) - slack
-                   for d in self.axes + other.axes)
-
-
-class Picture:
-    def __init__(self, path):
-        root = ElementTree.parse(path).getroot()
-        self.width, self.height = (float(size) for size in root.get("viewBox").split()[2:])
-        self.texts, self.points, self.bars = [], [], []
-        self.walk(root, {})
-
-    def walk(self, element, inherited):
-        tag = element.tag.split("}")[-1]
-        style = {**inherited, **element.attrib}
-        if tag == "defs":
-            return
-        if tag == "text" and "".join(element.itertext()).strip():
-            self.texts.append(self.box_of("".join(element.itertext()).strip(), style))
-        if tag == "use":
-            self.points.append(self.point_of(element))
-        if tag == "polygon":
-            corners = [tuple(float(number) for number in pair.split(",")) for pair in element.get("points").split()]
-            xs, ys = zip(*corners)
-            self.bars.append((min(xs), min(ys), max(xs), max(ys)))
-        for child in element:
-            self.walk(child, style)
-
-    @staticmethod
-    def box_of(text, style):
-        x, y = (float(number) for number in re.search(r"translate\(([-\d.]+),([-\d.]+)\)", style["transform"]).groups())
-        rotated = re.search(r"rotate\(([-\d.]+)", style["transform"])
-        angle = math.radians(float(rotated.group(1))) if rotated else 0
-        size = float(style["font-size"]) * PNG_SCALE
-        width = sum(WIDTHS.get(letter, 640) for letter in text) * size * HINTED / 1000
-        middle = {"start": width / 2, "middle": 0, "end": -width / 2}[style.get("text-anchor", "start")]
-        up = -0.25 * float(style["font-size"])  # from the base line
-        return Box(x + middle * math.cos(angle) - up * math.sin(angle), y + middle * math.sin(angle) + up * math.cos(angle),
-                   width / 2, 0.36 * size, angle, text)
-
-    @staticmethod
-    def point_of(element):
-        x, y, size = re.search(r"translate\(([-\d.]+),([-\d.]+)\) scale\(([-\d.]+)", element.get("transform")).groups()
-        return Box(float(x), float(y), 0.7 * float(size), 0.7 * float(size), 0, f"point at {x}, {y}")
-
 
 class Case(unittest.TestCase):
     def setUp(self):
@@ -96,17 +27,11 @@ class Case(unittest.TestCase):
         path = hard_tables.write(self.directory, table)
         done = subprocess.run([PARADNN, "plot", arguments[0], path, *arguments[1:], "--format", "svg"], cwd=self.directory,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
-        return Picture(os.path.join(self.directory, done.stdout.strip()))
+        with open(os.path.join(self.directory, done.stdout.strip()), encoding="utf-8") as file:
+            return drawn.Picture(file.read())
 
     def check_texts(self, picture):
-        for i, text in enumerate(picture.texts):
-            across, down = text.reach((1, 0)), text.reach((0, 1))
-            inside = text.x - across > -1 and text.x + across < picture.width + 1 and text.y - down > -1 and text.y + down < picture.height + 1
-            self.assertTrue(inside, f"'{text.name}' leaves the picture")
-            for other in picture.texts[:i]:
-                self.assertFalse(text.overlaps(other), f"'{text.name}' touches '{other.name}'")
-            for point in picture.points:
-                self.assertFalse(text.overlaps(point, 2.0), f"'{text.name}' touches a {point.name}")
+        self.assertEqual(picture.collisions(), [])
 
 
 class Rooflines(Case):
@@ -161,6 +86,4 @@ class Bars(Case):
 
 
 if __name__ == "__main__":
-    if needs.missing("gnuplot"):
-        sys.exit(needs.SKIPPED)
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=1)

@@ -1,0 +1,272 @@
+#include "results/figures/axis.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "results/table/number.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TICKS_MAX = 48, TICKS_SHOWN = 12, TICK_TEXT = 32 };
+
+static const double tick_length = 5, tick_gap = 8, label_gap = 10;
+
+const struct pdnn_font pdnn_small = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_START, 0},
+                       pdnn_small_middle = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_MIDDLE, 0},
+                       pdnn_small_end = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_END, 0},
+                       pdnn_plain_middle = {PDNN_FONT, PDNN_INK_TEXT, PDNN_MIDDLE, 0};
+
+double pdnn_scale_at(const struct pdnn_scale *scale, double value) {
+    double part = scale->base ? log(value / scale->low) / log(scale->high / scale->low)
+                              : (value - scale->low) / (scale->high - scale->low);
+    return scale->from + part * (scale->to - scale->from);
+}
+
+struct ticks {
+    double value[TICKS_MAX];
+    char text[TICKS_MAX][TICK_TEXT];
+    size_t count;
+};
+
+static void name_tick(const struct pdnn_scale *scale, double value, const char *unit, char text[TICK_TEXT]) {
+    static const char prefixes[] = " kMGTPE";
+    struct pdnn_str number = {0};
+    size_t prefix = 0;
+    double large = fmax(fabs(scale->low), fabs(scale->high)) >= 1e5 ? 1e3 : INFINITY;
+    if (scale->bytes) {
+        static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+        for (; value >= 1024 && prefix < 4; value /= 1024)
+            prefix++;
+        snprintf(text, TICK_TEXT, "%.4g %s", value, units[prefix]);
+        return;
+    }
+    for (; fabs(value) >= large && prefix + 2 < sizeof prefixes; value /= 1e3)
+        prefix++;
+    pdnn_number_format(&number, fabs(value) < 1e-12 ? 0 : value, 4);
+    snprintf(text, TICK_TEXT, "%.16s%.*s%s", pdnn_str_text(&number), prefix > 0, prefixes + prefix,
+             unit ? unit : "");
+    pdnn_str_finish(&number);
+}
+
+static void add_tick(const struct pdnn_scale *scale, double value, const char *unit, struct ticks *ticks) {
+    double slack = scale->base ? 0 : 1e-9 * (scale->high - scale->low);
+    if (ticks->count == TICKS_MAX || value < scale->low - slack || value > scale->high + slack)
+        return;
+    ticks->value[ticks->count] = value;
+    name_tick(scale, value, unit, ticks->text[ticks->count++]);
+}
+
+/* Those of one step of a logarithmic scale, one, two or more steps apart. */
+static void add_powers(const struct pdnn_scale *scale, const double *step, size_t n_steps, int apart,
+                       const char *unit, struct ticks *ticks) {
+    int low = (int)floor(log(scale->low) / log(scale->base)),
+        high = (int)ceil(log(scale->high) / log(scale->base));
+    ticks->count = 0;
+    for (int e = low - (low % apart + apart) % apart; e <= high; e += apart)
+        for (size_t i = 0; i < n_steps; i++)
+            add_tick(scale, step[i] * pow(scale->base, e), unit, ticks);
+}
+
+static void add_even(const struct pdnn_scale *scale, double step, const char *unit, struct ticks *ticks) {
+    ticks->count = 0;
+    for (double k = ceil(scale->low / step - 1e-9);
+         k * step <= scale->high + 1e-9 * step && ticks->count < TICKS_MAX; k++)
+        add_tick(scale, k * step, unit, ticks);
+}
+
+static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool level, size_t most) {
+    for (size_t i = 1; i < ticks->count; i++) {
+        double apart =
+            fabs(pdnn_scale_at(scale, ticks->value[i]) - pdnn_scale_at(scale, ticks->value[i - 1]));
+        double needed = level ? (pdnn_text_width(ticks->text[i], PDNN_FONT_SMALL) +
+                                 pdnn_text_width(ticks->text[i - 1], PDNN_FONT_SMALL)) /
+                                        2 +
+                                    label_gap
+                              : 1.5 * PDNN_FONT_SMALL;
+        if (apart < needed)
+            return false;
+    }
+    return ticks->count <= most;
+}
+
+/* The densest set of round values whose names have room. */
+static void choose_ticks(const struct pdnn_scale *scale, bool level, const char *unit, struct ticks *ticks) {
+    static const double steps[][7] = {{1, 1.5, 2, 3, 4, 5, 7}, {1, 2, 5}, {1}}, even[] = {1, 2, 5};
+    static const size_t n_steps[] = {7, 3, 1};
+    const size_t first = scale->base == 2 ? 2 : 0;
+    double span = scale->high - scale->low;
+    bool found = false;
+    for (size_t k = first; k < 3 && scale->base && scale->high > 2.5 * scale->low && !found; k++) {
+        add_powers(scale, steps[k], n_steps[k], 1, unit, ticks);
+        found = ticks->count > 1 && fits(scale, ticks, level, TICKS_SHOWN);
+    }
+    for (int apart = 2;
+         apart < TICKS_MAX && scale->base && scale->high > pow(scale->base, 3) * scale->low && !found;
+         apart++) {
+        add_powers(scale, steps[2], 1, apart, unit, ticks);
+        found = fits(scale, ticks, level, TICKS_SHOWN);
+    }
+    double size = pow(10, floor(log10(span / TICKS_SHOWN)));
+    for (size_t k = 0; k < 9 && !found; k++) {
+        add_even(scale, size * even[k % 3] * pow(10, (double)(k / 3)), unit, ticks);
+        found = fits(scale, ticks, level, TICKS_SHOWN);
+    }
+}
+
+void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top) {
+    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_SOFT, 1);
+    struct ticks ticks = {.count = 0};
+    if (!x->bare)
+        choose_ticks(&x->scale, true, x->unit, &ticks);
+    for (size_t i = 0; i < ticks.count; i++) {
+        double at = pdnn_scale_at(&x->scale, ticks.value[i]);
+        if (x->grid)
+            pdnn_draw_line(canvas, at, bottom, at, top, pdnn_pen_line(PDNN_INK_GRID, 1));
+        pdnn_draw_line(canvas, at, bottom, at, bottom - tick_length, line);
+        pdnn_draw_text(canvas, at, bottom - tick_gap - PDNN_FONT_SMALL / 2.0, pdnn_small_middle,
+                       ticks.text[i]);
+    }
+    pdnn_draw_line(canvas, x->scale.from, bottom, x->scale.to, bottom, line);
+    if (x->title)
+        pdnn_draw_cut(canvas, (x->scale.from + x->scale.to) / 2, bottom - 46, canvas->width - 12,
+                      pdnn_plain_middle, x->title);
+}
+
+/* The title is beside the middle of the frame, or moved where it is longer, and cut where the picture is. */
+static void draw_upright_title(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *y, double x) {
+    double low = y->title_low + 6, high = (y->title_high > 0 ? y->title_high : canvas->height) - 6;
+    struct pdnn_font font = pdnn_plain_middle;
+    char *cut = pdnn_strdup(y->title);
+    font.degrees = 90;
+    pdnn_text_cut(cut, high - low, font.size);
+    double half = pdnn_text_width(cut, font.size) / 2;
+    double middle = fmax(fmin((y->scale.from + y->scale.to) / 2, high - half), low + half);
+    pdnn_draw_text(canvas, x, middle, font, cut);
+    free(cut);
+}
+
+static void draw_upright(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *y, double left,
+                         double right) {
+    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_SOFT, 1);
+    struct ticks ticks = {.count = 0};
+    double widest = 0;
+    if (!y->bare)
+        choose_ticks(&y->scale, false, y->unit, &ticks);
+    for (size_t i = 0; i < ticks.count; i++) {
+        double at = pdnn_scale_at(&y->scale, ticks.value[i]);
+        if (y->grid)
+            pdnn_draw_line(canvas, left, at, right, at, pdnn_pen_line(PDNN_INK_GRID, 1));
+        pdnn_draw_line(canvas, left, at, left - tick_length, at, line);
+        pdnn_draw_text(canvas, left - tick_gap, at, pdnn_small_end, ticks.text[i]);
+        widest = fmax(widest, pdnn_text_width(ticks.text[i], PDNN_FONT_SMALL));
+    }
+    if (y->title)
+        draw_upright_title(canvas, y, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1));
+}
+
+void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,
+                     const struct pdnn_frame_axis *y) {
+    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_SOFT, 1);
+    pdnn_draw_level(canvas, x, y->scale.from, y->scale.to);
+    draw_upright(canvas, y, x->scale.from, x->scale.to);
+    pdnn_draw_line(canvas, x->scale.from, y->scale.from, x->scale.from, y->scale.to, line);
+}
+
+int pdnn_palette(double part) {
+    static const int inks[] = {0x440154, 0x46327e, 0x365c8d, 0x277f8e,
+                               0x1fa187, 0x4ac16d, 0xa0da39, 0xe8d21b};
+    enum { LAST = sizeof inks / sizeof *inks - 1 };
+    double at = fmin(fmax(part, 0), 1) * LAST;
+    int low = (int)fmin(floor(at), LAST - 1), mixed = 0;
+    for (int shift = 0; shift <= 16; shift += 8) {
+        int from = inks[low] >> shift & 0xff, to = inks[low + 1] >> shift & 0xff;
+        mixed |= (int)lround(from + (at - low) * (to - from)) << shift;
+    }
+    return mixed;
+}
+
+void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdnn_scale *scale,
+                       const double *values, size_t n_values) {
+    enum { BANDS = 64 };
+    static const double width = 18;
+    struct ticks ticks = {.count = 0};
+    for (int i = 0; i < BANDS; i++) {
+        double low = scale->from + (scale->to - scale->from) * i / BANDS;
+        pdnn_draw_box(canvas, left, low, left + width,
+                      fmin(low + (scale->to - scale->from) / BANDS + 0.5, scale->to),
+                      pdnn_pen_fill(pdnn_palette((i + 0.5) / BANDS)));
+    }
+    for (size_t i = 0; i < n_values; i++)
+        add_tick(scale, values[i], NULL, &ticks);
+    if (!n_values || !fits(scale, &ticks, false, TICKS_SHOWN))
+        choose_ticks(scale, false, NULL, &ticks);
+    for (size_t i = 0; i < ticks.count; i++) {
+        double at = pdnn_scale_at(scale, ticks.value[i]);
+        pdnn_draw_line(canvas, left + width, at, left + width + tick_length, at,
+                       pdnn_pen_line(PDNN_INK_SOFT, 1));
+        pdnn_draw_text(canvas, left + width + tick_gap, at, pdnn_small, ticks.text[i]);
+    }
+}
+
+void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const struct pdnn_titles *titles) {
+    double room = canvas->width - left - 8;
+    canvas->title = canvas->title ? canvas->title : titles->title;
+    pdnn_draw_cut(canvas, left, top - 28, room,
+                  (struct pdnn_font){PDNN_FONT_TITLE, PDNN_INK_TEXT, PDNN_START, 0}, titles->title);
+    if (titles->subtitle)
+        pdnn_draw_cut(canvas, left, top - 56, room,
+                      (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0}, titles->subtitle);
+}
+
+void pdnn_legend_text(struct pdnn_legend *legend, const char *text) {
+    pdnn_draw_cut(legend->canvas, legend->x, legend->y, legend->width, pdnn_small, text);
+    legend->y -= PDNN_LEGEND_LINE;
+}
+
+static void put_beside_symbol(struct pdnn_legend *legend, const char *text) {
+    pdnn_draw_cut(legend->canvas, legend->x + PDNN_LEGEND_INDENT, legend->y,
+                  legend->width - PDNN_LEGEND_INDENT, pdnn_small, text);
+    legend->y -= PDNN_LEGEND_LINE;
+}
+
+void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark) {
+    pdnn_draw_point(legend->canvas, legend->x + 8, legend->y, mark);
+    put_beside_symbol(legend, text);
+}
+
+void pdnn_legend_swatch(struct pdnn_legend *legend, const char *text, int ink) {
+    pdnn_draw_box(legend->canvas, legend->x, legend->y - 5, legend->x + 16, legend->y + 5,
+                  pdnn_pen_fill(ink));
+    put_beside_symbol(legend, text);
+}
+
+/* The words from *at on that fit into a line, at least one; moves *at behind them. */
+static const char *take_line(struct pdnn_canvas *canvas, const char **at, double room) {
+    size_t length = strcspn(*at, " ");
+    const char *line = pdnn_arena_printf(&canvas->arena, "%.*s", (int)length, *at);
+    for (size_t next; (*at)[length]; length = next) {
+        next = length + 1 + strcspn(*at + length + 1, " ");
+        const char *longer = pdnn_arena_printf(&canvas->arena, "%.*s", (int)next, *at);
+        if (pdnn_text_width(longer, PDNN_FONT_SMALL) > room)
+            break;
+        line = longer;
+    }
+    *at += length;
+    *at += strspn(*at, " ");
+    return line;
+}
+
+double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const char *text) {
+    enum { LINES_MAX = 16 };
+    static const double line_height = 18;
+    const struct pdnn_font font = {PDNN_FONT_SMALL, PDNN_INK_SOFT, PDNN_START, 0};
+    const double room = canvas->width - x - 8;
+    const char *line[LINES_MAX];
+    size_t count = 0;
+    while (*text && count < LINES_MAX)
+        line[count++] = take_line(canvas, &text, room);
+    for (size_t i = 0; i < count; i++)
+        pdnn_draw_cut(canvas, x, y + line_height * ((double)(count - i) - 0.5), room, font, line[i]);
+    return line_height * (double)count;
+}

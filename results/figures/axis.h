@@ -1,0 +1,63 @@
+/* Axes, legends and titles of pictures: where a value stands, which ticks have room, what surrounds a frame.
+ */
+#ifndef RESULTS_FIGURES_AXIS_H
+#define RESULTS_FIGURES_AXIS_H
+
+#include "results/figures/canvas.h"
+
+struct pdnn_scale {
+    double low, high; /* values at the ends */
+    double from, to;  /* where those stand */
+    int base;         /* 10 or 2: logarithmic; 0: linear */
+    bool bytes;       /* ticks are sizes, "64 KiB" */
+};
+
+double pdnn_scale_at(const struct pdnn_scale *scale, double value);
+
+struct pdnn_frame_axis {
+    struct pdnn_scale scale;
+    const char *title, *unit;     /* of the axis; behind each tick's number; NULL: none */
+    bool grid, bare;              /* lines across at the ticks; neither ticks nor numbers */
+    double title_low, title_high; /* what an upright title may take; 0: the whole picture */
+};
+
+/* A frame that is open above and to the right, with ticks that do not touch each other. */
+void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,
+                     const struct pdnn_frame_axis *y);
+
+/* Its level part alone: the axis at `bottom`, of a frame up to `top`. */
+void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top);
+
+/* From purple to yellow, told apart also without color; part: 0 to 1. */
+int pdnn_palette(double part);
+
+/* That palette, upright, between from and to of the scale; ticks at these values, or of its own for none. */
+void pdnn_draw_palette(struct pdnn_canvas *canvas, double left, const struct pdnn_scale *scale,
+                       const double *values, size_t n_values);
+
+struct pdnn_titles {
+    const char *title, *subtitle; /* NULL: none */
+};
+
+/* Above a frame, below `top` of the picture. */
+void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const struct pdnn_titles *titles);
+
+/* A column of entries from the top down, cut to the width. */
+struct pdnn_legend {
+    struct pdnn_canvas *canvas;
+    double x, y, width; /* left edge; middle of the next line */
+};
+
+enum { PDNN_LEGEND_LINE = 22, PDNN_LEGEND_INDENT = 24 };
+
+void pdnn_legend_text(struct pdnn_legend *legend, const char *text);
+void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark);
+void pdnn_legend_swatch(struct pdnn_legend *legend, const char *text, int ink);
+
+/* Lines of small text from x to the right edge of the picture, broken between words, with the lowest at y.
+ * Returns their height. */
+double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const char *text);
+
+extern const struct pdnn_font pdnn_small, pdnn_small_middle, pdnn_small_end, pdnn_plain_middle;
+
+#endif

@@ -1,0 +1,145 @@
+#include "results/figures/canvas.h"
+#include "base/memory.h"
+#include "base/visible.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pdnn_canvas_finish(struct pdnn_canvas *canvas) {
+    free(canvas->item);
+    pdnn_arena_finish(&canvas->arena);
+}
+
+struct pdnn_pen pdnn_pen_line(int ink, double width) {
+    return (struct pdnn_pen){.fill = PDNN_NO_INK, .line = ink, .width = width};
+}
+
+struct pdnn_pen pdnn_pen_fill(int ink) {
+    return (struct pdnn_pen){.fill = ink, .line = PDNN_NO_INK};
+}
+
+static struct pdnn_item *add_item(struct pdnn_canvas *canvas, enum pdnn_item_kind kind,
+                                  const struct pdnn_spot *spots, size_t count) {
+    canvas->item = pdnn_grow(canvas->item, &canvas->room, canvas->n_items, sizeof *canvas->item);
+    struct pdnn_spot *kept = pdnn_arena_alloc(&canvas->arena, count, sizeof *kept);
+    memcpy(kept, spots, count * sizeof *kept);
+    struct pdnn_item *item = &canvas->item[canvas->n_items++];
+    *item = (struct pdnn_item){.kind = kind, .spot = kept, .count = count};
+    return item;
+}
+
+void pdnn_draw_path(struct pdnn_canvas *canvas, const struct pdnn_spot *spots, size_t count, bool closed,
+                    struct pdnn_pen pen) {
+    struct pdnn_item *item = add_item(canvas, PDNN_ITEM_PATH, spots, count);
+    item->closed = closed;
+    item->pen = pen;
+}
+
+void pdnn_draw_line(struct pdnn_canvas *canvas, double x, double y, double to_x, double to_y,
+                    struct pdnn_pen pen) {
+    const struct pdnn_spot spots[] = {{x, y}, {to_x, to_y}};
+    pdnn_draw_path(canvas, spots, 2, false, pen);
+}
+
+void pdnn_draw_box(struct pdnn_canvas *canvas, double left, double bottom, double right, double top,
+                   struct pdnn_pen pen) {
+    const struct pdnn_spot spots[] = {{left, bottom}, {right, bottom}, {right, top}, {left, top}};
+    pdnn_draw_path(canvas, spots, 4, true, pen);
+}
+
+void pdnn_draw_points(struct pdnn_canvas *canvas, const struct pdnn_spot *spots, const size_t *rows,
+                      size_t count, struct pdnn_mark mark) {
+    struct pdnn_item *item = add_item(canvas, PDNN_ITEM_POINTS, spots, count);
+    item->mark = mark;
+    if (rows) {
+        size_t *kept = pdnn_arena_alloc(&canvas->arena, count, sizeof *kept);
+        memcpy(kept, rows, count * sizeof *kept);
+        item->row = kept;
+    }
+}
+
+void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn_mark mark) {
+    pdnn_draw_points(canvas, &(struct pdnn_spot){x, y}, NULL, 1, mark);
+}
+
+void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_font font, const char *text) {
+    struct pdnn_str shown = {0};
+    for (size_t length = strlen(text); length;) {
+        size_t letter = pdnn_visible_letter(text, length), step = letter ? letter : 1;
+        pdnn_str_append(&shown, letter ? text : "?", step);
+        text += step;
+        length -= step;
+    }
+    if (shown.length) {
+        struct pdnn_item *item = add_item(canvas, PDNN_ITEM_TEXT, &(struct pdnn_spot){x, y}, 1);
+        item->font = font;
+        item->text = pdnn_arena_strdup(&canvas->arena, pdnn_str_text(&shown));
+    }
+    pdnn_str_finish(&shown);
+}
+
+void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
+                   const char *text) {
+    char *cut = pdnn_strdup(text);
+    pdnn_text_cut(cut, width, font.size);
+    pdnn_draw_text(canvas, x, y, font, cut);
+    free(cut);
+}
+
+/* Of ASCII from the space on, in thousandths of the size: Adobe's metrics of Helvetica. */
+static const short letter_width[] = {
+    278, 278, 355, 556, 556, 889, 667, 222, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,  611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 222, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
+
+/* Two bytes begin letters of Europe and its neighbors, more than that those of the whole width. */
+static double width_of(unsigned char first) {
+    static const double european = 667, whole = 1000;
+    if (first >= 0x80)
+        return (first < 0xc0 ? 0 : first < 0xe0 ? european : whole) / 1000;
+    return (first < ' ' || first == 0x7f ? 0 : letter_width[first - ' ']) / 1000.0;
+}
+
+double pdnn_text_width(const char *text, double size) {
+    double width = 0;
+    for (; *text; text++)
+        width += width_of((unsigned char)*text);
+    return width * size;
+}
+
+bool pdnn_text_cut(char *text, double width, double size) {
+    static const char end[] = "..";
+    double room = width - pdnn_text_width(end, size);
+    if (pdnn_text_width(text, size) <= width)
+        return false;
+    size_t length = 0;
+    for (size_t at = 0; text[at]; at++) {
+        room -= width_of((unsigned char)text[at]) * size;
+        bool ends_letter = (text[at + 1] & 0xc0) != 0x80;
+        if (room >= 0 && ends_letter)
+            length = at + 1;
+    }
+    /* A text that is cut has at least two bytes beyond a letter that fits, or is one wide letter. */
+    if (strlen(text) - length >= strlen(end))
+        memcpy(text + length, end, sizeof end);
+    else
+        text[length] = 0;
+    return true;
+}
+
+size_t pdnn_symbol_corners(enum pdnn_symbol symbol, struct pdnn_spot corners[PDNN_CORNERS_MAX]) {
+    static const struct {
+        size_t count;
+        struct pdnn_spot corner[PDNN_CORNERS_MAX];
+    } shapes[PDNN_SYMBOL_COUNT] = {
+        [PDNN_TRIANGLE] = {3, {{-1.05, -0.8}, {1.05, -0.8}, {0, 1.1}}},
+        [PDNN_SQUARE] = {4, {{-0.88, -0.88}, {0.88, -0.88}, {0.88, 0.88}, {-0.88, 0.88}}},
+        [PDNN_DIAMOND] = {4, {{-1.15, 0}, {0, -1.15}, {1.15, 0}, {0, 1.15}}},
+        [PDNN_DOWNWARD] = {3, {{-1.05, 0.8}, {1.05, 0.8}, {0, -1.1}}},
+        [PDNN_PENTAGON] = {5, {{-0.65, -0.89}, {0.65, -0.89}, {1.05, 0.34}, {0, 1.1}, {-1.05, 0.34}}},
+    };
+    memcpy(corners, shapes[symbol].corner, sizeof shapes[symbol].corner);
+    return shapes[symbol].count;
+}

@@ -1,0 +1,134 @@
+/* What a picture is drawn on: a list of paths, texts and points, in units of a CSS pixel from the lower left
+ * corner, that writers turn into files: SVG and TeX always, PNG and PDF where the build has cairo. */
+#ifndef RESULTS_FIGURES_CANVAS_H
+#define RESULTS_FIGURES_CANVAS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/str.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct pdnn_spot {
+    double x, y;
+};
+
+/* The inks of all pictures, 0xRRGGBB. */
+enum {
+    PDNN_NO_INK = -1,
+    PDNN_INK_WHITE = 0xffffff,
+    PDNN_INK_TEXT = 0x222222,
+    PDNN_INK_SOFT = 0x444444, /* frames, and what is said in passing */
+    PDNN_INK_LINE = 0x555555, /* lines that data are compared with */
+    PDNN_INK_GRID = 0xe4e4e4
+};
+
+/* Sizes of texts. */
+enum { PDNN_FONT_TITLE = 20, PDNN_FONT = 15, PDNN_FONT_SMALL = 13 };
+
+enum pdnn_anchor { PDNN_START, PDNN_MIDDLE, PDNN_END };
+
+struct pdnn_font {
+    double size;
+    int ink;
+    enum pdnn_anchor anchor; /* which part of the text stands at its spot; its middle by height always does */
+    double degrees;          /* counterclockwise */
+};
+
+struct pdnn_pen {
+    int fill, line; /* inks; PDNN_NO_INK: none */
+    double width;
+    double dash; /* 0: a continuous line */
+};
+
+enum pdnn_symbol {
+    PDNN_CIRCLE,
+    PDNN_TRIANGLE,
+    PDNN_SQUARE,
+    PDNN_DIAMOND,
+    PDNN_DOWNWARD,
+    PDNN_PENTAGON,
+    PDNN_SYMBOL_COUNT
+};
+
+struct pdnn_mark {
+    enum pdnn_symbol symbol;
+    double radius;
+    struct pdnn_pen pen;
+    bool dotted; /* has a white dot */
+};
+
+enum pdnn_item_kind { PDNN_ITEM_PATH, PDNN_ITEM_TEXT, PDNN_ITEM_POINTS };
+
+struct pdnn_item {
+    enum pdnn_item_kind kind;
+    const struct pdnn_spot *spot;
+    size_t count;
+    bool closed;           /* a path */
+    struct pdnn_pen pen;   /* of a path */
+    struct pdnn_mark mark; /* of points */
+    const size_t *row;     /* of points: their rows in the picture's table; NULL: none */
+    const char *text;      /* letters only */
+    struct pdnn_font font;
+};
+
+/* {0} is empty; width and height are set before it is written. */
+struct pdnn_canvas {
+    double width, height;
+    const char *title; /* for readers that cannot see */
+    struct pdnn_item *item;
+    size_t n_items, room;
+    struct pdnn_arena arena;
+};
+
+void pdnn_canvas_finish(struct pdnn_canvas *canvas);
+
+struct pdnn_pen pdnn_pen_line(int ink, double width);
+struct pdnn_pen pdnn_pen_fill(int ink);
+
+/* Everything is copied. */
+void pdnn_draw_path(struct pdnn_canvas *canvas, const struct pdnn_spot *spots, size_t count, bool closed,
+                    struct pdnn_pen pen);
+void pdnn_draw_line(struct pdnn_canvas *canvas, double x, double y, double to_x, double to_y,
+                    struct pdnn_pen pen);
+void pdnn_draw_box(struct pdnn_canvas *canvas, double left, double bottom, double right, double top,
+                   struct pdnn_pen pen);
+
+/* Points of one series, which a reader can trace back to their rows. */
+void pdnn_draw_points(struct pdnn_canvas *canvas, const struct pdnn_spot *spots, const size_t *rows,
+                      size_t count, struct pdnn_mark mark);
+void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn_mark mark);
+
+/* Control characters and what is not UTF-8 become question marks; an empty text is nothing. */
+void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_font font, const char *text);
+
+/* The same, cut to this width. */
+void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
+                   const char *text);
+
+/* The width of a text in Helvetica, or in what has its measures. */
+double pdnn_text_width(const char *text, double size);
+
+/* Cuts a text that is wider between two letters, and says so with "..": true if it did. */
+bool pdnn_text_cut(char *text, double width, double size);
+
+/* The corners of a symbol of radius 1 around 0; 0 for a circle. */
+enum { PDNN_CORNERS_MAX = 5 };
+size_t pdnn_symbol_corners(enum pdnn_symbol symbol, struct pdnn_spot corners[PDNN_CORNERS_MAX]);
+
+/* How wide the picture is on paper: 85 mm is 85 * PDNN_UNITS_PER_MM at scale 1. */
+#define PDNN_UNITS_PER_MM (96 / 25.4)
+
+/* The picture as a file. `scale`: CSS pixels per unit. */
+void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);
+void pdnn_canvas_tex(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);
+
+/* PDNN_UNSUPPORTED in a build without cairo. */
+enum pdnn_status pdnn_canvas_cairo(const struct pdnn_canvas *canvas, double scale, bool is_pdf,
+                                   struct pdnn_str *out, struct pdnn_err *err);
+
+/* Whether this build writes PNG and PDF. */
+extern const bool pdnn_has_cairo;
+
+#endif

@@ -1,0 +1,204 @@
+#include "results/figures/picture.h"
+#include "base/paths/target.h"
+#include "base/units.h"
+#include "results/table/write.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = picture->request;
+    return pdnn_selection_open_all(&picture->selection, request->directory, request->n_directories,
+                                   request->only, request->n_only, err);
+}
+
+enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = picture->request;
+    const struct pdnn_compare_request compared = {
+        {request->directory[0], request->n_directories > 1 ? request->directory[1] : NULL},
+        request->across,
+        request->only,
+        request->n_only};
+    return pdnn_comparison_open(&picture->comparison, &compared, err);
+}
+
+enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
+                                     int *column, struct pdnn_err *err) {
+    return pdnn_results_ask(&picture->selection.results, name ? name : usual, column, err);
+}
+
+const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column) {
+    return pdnn_selection_get(&picture->selection, at, column);
+}
+
+double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column) {
+    return pdnn_selection_number(&picture->selection, at, column);
+}
+
+/* How large the picture is, and how many pixels of CSS a unit has: the fonts have their usual sizes in units.
+ */
+struct page {
+    double width, height, scale;
+};
+
+/* "85mm", "8.5cm", "3.3in" or "240pt" in pixels of CSS. */
+static enum pdnn_status parse_length(const char *option, const char *text, double *pixels,
+                                     struct pdnn_err *err) {
+    static const struct {
+        const char *unit;
+        double pixels;
+    } units[] = {{"mm", 96 / 25.4}, {"cm", 96 / 2.54}, {"in", 96}, {"pt", 96 / 72.0}};
+    static const double least = 150, most = 4000;
+    size_t length = strlen(text);
+    char number[32];
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (length < 3 || length > sizeof number || strcmp(text + length - 2, units[i].unit) != 0)
+            continue;
+        snprintf(number, sizeof number, "%.*s", (int)length - 2, text);
+        if (!pdnn_parse_double(number, pixels))
+            break;
+        *pixels *= units[i].pixels;
+        if (*pixels >= least && *pixels <= most)
+            return PDNN_OK;
+        return pdnn_fail(err, PDNN_INVALID, "--%s %s: a picture is between 40mm and 1050mm wide and high",
+                         option, text);
+    }
+    return pdnn_fail(err, PDNN_INVALID, "--%s %s: a length has a unit, as in 85mm, 8.5cm, 3.3in or 240pt",
+                     option, text);
+}
+
+static enum pdnn_status choose_page(const struct pdnn_plot_request *request, struct page *page,
+                                    struct pdnn_err *err) {
+    static const double usual_width = 1200, usual_height = 800, css_points = 0.75, least = 4, most = 40;
+    double points = PDNN_FONT * css_points;
+    *page = (struct page){usual_width, usual_height, 1};
+    if (request->font_size &&
+        (!pdnn_parse_double(request->font_size, &points) || !(points >= least && points <= most)))
+        return pdnn_fail(err, PDNN_INVALID, "--font-size %s: a size is in points, from 4 to 40",
+                         request->font_size);
+    page->scale = points / (PDNN_FONT * css_points);
+    if (request->width && parse_length("width", request->width, &page->width, err) != PDNN_OK)
+        return err->status;
+    page->height = request->width && page->width < usual_width ? page->width * 0.75 : usual_height;
+    if (request->height && parse_length("height", request->height, &page->height, err) != PDNN_OK)
+        return err->status;
+    page->width /= page->scale;
+    page->height /= page->scale;
+    return PDNN_OK;
+}
+
+/* The format of an extension that a picture may have, or PDNN_PLOT_BOTH; *length is that of the path without.
+ */
+static enum pdnn_plot_format format_of(const char *path, size_t *length) {
+    *length = strlen(path);
+    const char *end = *length > 4 ? path + *length - 4 : "";
+    for (int i = 0; pdnn_plot_formats[i]; i++)
+        if (*end == '.' && strcmp(end + 1, pdnn_plot_formats[i]) == 0) {
+            *length -= 4;
+            return (enum pdnn_plot_format)(i + 1);
+        }
+    return PDNN_PLOT_BOTH;
+}
+
+/* A path that the user named may be a link; a link in a result directory may come from somebody else and is
+ * replaced. */
+static enum pdnn_status open_target(const struct pdnn_plot_request *request, const char *kind,
+                                    const char *extension, struct pdnn_target *target, struct pdnn_err *err) {
+    char path[PDNN_PLOT_PATH];
+    size_t length;
+    int written;
+    if (request->output && pdnn_target_is_stream(request->output))
+        return pdnn_target_open(target, request->output, err);
+    if (request->output) {
+        format_of(request->output, &length);
+        written = snprintf(path, PDNN_PLOT_PATH, "%.*s.%s", (int)length, request->output, extension);
+    } else {
+        written = snprintf(path, PDNN_PLOT_PATH, "%s/%s.%s", request->directory[0], kind, extension);
+    }
+    if (written < 0 || written >= PDNN_PLOT_PATH)
+        return pdnn_fail(err, PDNN_INVALID, "the path of the picture is too long");
+    return request->output ? pdnn_target_open(target, path, err) : pdnn_target_open_own(target, path, err);
+}
+
+static enum pdnn_status format_picture(const struct pdnn_picture *picture, const struct page *page,
+                                       enum pdnn_plot_format format, struct pdnn_str *out,
+                                       struct pdnn_err *err) {
+    struct pdnn_table_writer writer = {
+        .out = out, .format = PDNN_FORMAT_CSV, .columns = picture->columns, .n_columns = picture->n_columns};
+    if (format == PDNN_PLOT_PNG || format == PDNN_PLOT_PDF)
+        return pdnn_canvas_cairo(&picture->canvas, page->scale, format == PDNN_PLOT_PDF, out, err);
+    if (format == PDNN_PLOT_SVG) {
+        pdnn_canvas_svg(&picture->canvas, page->scale, out);
+    } else if (format == PDNN_PLOT_TEX) {
+        pdnn_canvas_tex(&picture->canvas, page->scale, out);
+    } else {
+        pdnn_table_write(&writer, &picture->data, NULL);
+        pdnn_table_write_end(&writer);
+    }
+    return PDNN_OK;
+}
+
+/* Every format is drawn before the first file is replaced. */
+static enum pdnn_status write_files(const struct pdnn_picture *picture, const struct page *page,
+                                    const char *kind, struct pdnn_plot_result *result, struct pdnn_err *err) {
+    const struct pdnn_plot_request *request = picture->request;
+    const bool is_stream = request->output && pdnn_target_is_stream(request->output);
+    size_t length;
+    enum pdnn_plot_format wanted[2] = {request->format, PDNN_PLOT_BOTH};
+    if (!wanted[0] && request->output && !is_stream)
+        wanted[0] = format_of(request->output, &length);
+    if (!wanted[0]) {
+        wanted[0] = PDNN_PLOT_SVG;
+        wanted[1] = is_stream || !pdnn_has_cairo ? PDNN_PLOT_BOTH : PDNN_PLOT_PNG;
+    }
+    if (wanted[0] == PDNN_PLOT_CSV && !request->output)
+        return format_picture(picture, page, PDNN_PLOT_CSV, &result->data, err);
+    struct pdnn_target target[2] = {{.fd = -1}, {.fd = -1}};
+    struct pdnn_str text[2] = {{0}, {0}};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < 2 && wanted[i] && status == PDNN_OK; i++) {
+        status = open_target(request, kind, pdnn_plot_formats[wanted[i] - 1], &target[i], err);
+        if (status == PDNN_OK)
+            status = format_picture(picture, page, wanted[i], &text[i], err);
+    }
+    for (size_t i = 0; i < 2 && wanted[i]; i++) {
+        if (status == PDNN_OK)
+            status = pdnn_target_write(&target[i], pdnn_str_text(&text[i]), text[i].length, err);
+        if (status == PDNN_OK && !is_stream)
+            memcpy(result->path[result->n_paths++], target[i].path, sizeof target[i].path);
+        pdnn_target_close(&target[i]);
+        pdnn_str_finish(&text[i]);
+    }
+    return status;
+}
+
+enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct pdnn_plot_request *request,
+                                   struct pdnn_plot_result *result, struct pdnn_err *err) {
+    struct page page;
+    struct pdnn_plot_result made = {.n_paths = 0};
+    if (choose_page(request, &page, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_picture picture = {.request = request, .width = page.width, .height = page.height};
+    pdnn_chart_init(&picture.chart, page.width, page.height, &picture.arena);
+    enum pdnn_status status = def->draw(&picture, err);
+    if (status == PDNN_OK && picture.chart.n_points) {
+        picture.drawn = picture.chart.n_points;
+        pdnn_chart_draw(&picture.chart, picture.data.n_rows - picture.chart.n_points, &picture.canvas);
+    }
+    if (status == PDNN_OK)
+        status = write_files(&picture, &page, def->name, &made, err);
+    made.drawn = (int)picture.drawn;
+    made.left_out = (int)picture.left_out;
+    pdnn_chart_finish(&picture.chart);
+    pdnn_canvas_finish(&picture.canvas);
+    pdnn_selection_close(&picture.selection);
+    pdnn_comparison_close(&picture.comparison);
+    pdnn_table_finish(&picture.data);
+    pdnn_arena_finish(&picture.arena);
+    if (status == PDNN_OK)
+        *result = made;
+    else
+        pdnn_str_finish(&made.data);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* A picture while it is drawn. What it holds is released when its files are written. */
+#ifndef RESULTS_FIGURES_PICTURE_H
+#define RESULTS_FIGURES_PICTURE_H
+
+#include "results/compare/compare.h"
+#include "results/figures/chart.h"
+#include "results/figures/plot.h"
+#include "results/query/selection.h"
+#include "results/table/table.h"
+
+struct pdnn_picture {
+    const struct pdnn_plot_request *request;
+    double width, height; /* of the picture, if its contents need no other */
+    struct pdnn_arena arena;
+    struct pdnn_selection selection;
+    struct pdnn_comparison comparison;
+    struct pdnn_canvas canvas;
+    struct pdnn_chart chart; /* drawn on the canvas afterwards, where it has points */
+    struct pdnn_table data;  /* what is shown */
+    const size_t *columns;   /* n_columns of its columns, in their order; NULL: all */
+    size_t n_columns;
+    size_t drawn, left_out;
+};
+
+/* The chosen instances of all the request's directories. */
+enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_err *err);
+
+/* The comparison that the request asks for, of one or two directories. */
+enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err);
+
+/* The index of the column of results.csv with that name, or with the usual one for NULL. PDNN_INVALID names
+ * the nearest one. */
+enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
+                                     int *column, struct pdnn_err *err);
+
+/* The chosen instance's cell, and its number or NaN. */
+const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column);
+double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column);
+
+/* Draws a picture and writes its files, or the data if they are requested; files are tried before one is
+ * replaced. */
+enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct pdnn_plot_request *request,
+                                   struct pdnn_plot_result *result, struct pdnn_err *err);
+
+#endif
