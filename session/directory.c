@@ -86,14 +86,22 @@ static enum pdnn_status open_journal(struct pdnn_sweep_directory *sweep, struct 
     }
 }
 
+struct pdnn_instance_visits pdnn_sweep_directory_visits(const struct pdnn_sweep_directory *sweep,
+                                                        size_t task) {
+    return pdnn_visits_of(pdnn_journal_visits(sweep->journal), sweep->session->tasks[task].id);
+}
+
+struct pdnn_standing pdnn_sweep_directory_standing(const struct pdnn_sweep_directory *sweep, size_t task) {
+    const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(sweep, task);
+    return pdnn_standing_of(of.visit, of.count);
+}
+
 /* Then this process, which may be bound to other cores, has nothing to add. */
 static bool is_done_by_another(const struct pdnn_sweep_directory *sweep) {
     const struct pdnn_session *session = sweep->session;
     bool is_done = sweep->waited;
     for (size_t i = 0; i < session->n_tasks && is_done; i++) {
-        const struct pdnn_instance_visits of =
-            pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
-        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+        const struct pdnn_standing standing = pdnn_sweep_directory_standing(sweep, i);
         is_done = pdnn_stage_of(session, i, &standing) == PDNN_STAGE_DONE;
     }
     return is_done;
@@ -168,8 +176,7 @@ void pdnn_sweep_directory_resume_task(const struct pdnn_sweep_directory *sweep, 
 void pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep) {
     struct pdnn_session *session = sweep->session;
     for (size_t i = 0; i < session->n_tasks; i++) {
-        const struct pdnn_instance_visits of =
-            pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
+        const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(sweep, i);
         if (of.count)
             pdnn_sweep_directory_resume_task(sweep, &session->tasks[i], of.visit, of.count);
     }
@@ -357,9 +364,7 @@ static void note_composed(const struct pdnn_sweep_directory *sweep) {
     char text[128];
     size_t count = 0;
     for (size_t i = 0; i < session->n_tasks; i++) {
-        const struct pdnn_instance_visits of =
-            pdnn_visits_of(pdnn_journal_visits(sweep->journal), session->tasks[i].id);
-        const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+        const struct pdnn_standing standing = pdnn_sweep_directory_standing(sweep, i);
         count += !session->tasks[i].closed && standing.rounds[PDNN_METHOD_DIRECT] < rounds &&
                  pdnn_standing_is_done(&standing, rounds);
     }

@@ -49,6 +49,11 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err);
 void pdnn_sweep_directory_close(struct pdnn_sweep_directory *sweep);
 
+/* A task's visits in the journal, and what they come to. */
+struct pdnn_instance_visits pdnn_sweep_directory_visits(const struct pdnn_sweep_directory *sweep,
+                                                        size_t task);
+struct pdnn_standing pdnn_sweep_directory_standing(const struct pdnn_sweep_directory *sweep, size_t task);
+
 /* Applies the journal to the session's tasks. Visits that were composed of operators' times do not count:
  * what is swept, runs. A task whose last visit failed is closed, unless failures are retried. A task that was
  * unsupported is open if slow runs are allowed; a task measured in a slow run is closed if they are not. */

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { ENVIRONMENT_LIMIT_BYTES = 1 << 24 };
+
 static bool has(const struct pdnn_prune *prune, const char *name) {
     char path[PDNN_FOLDER_TEXT];
     return access(pdnn_folder_path(&prune->sweep.folder, name, path), F_OK) == 0;
@@ -37,39 +39,16 @@ static enum pdnn_status check_directory(const struct pdnn_prune *prune, struct p
     return PDNN_OK;
 }
 
-static int64_t number_of(const char *directory, const char *key) {
-    struct pdnn_str text = {0};
-    pdnn_environment_get(directory, key, &text);
-    int64_t number = strtoll(pdnn_str_text(&text), NULL, 10);
-    pdnn_str_finish(&text);
-    return number;
-}
-
 /* The session as on the machine that swept. */
 static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    const char *directory = prune->sweep.folder.path;
+    char path[PDNN_FOLDER_TEXT], *environment = NULL;
     struct pdnn_session *session = &prune->session;
-    struct pdnn_host host;
-    struct pdnn_str text = {0};
-    int64_t memory_bytes = number_of(directory, "limit_memory_bytes"),
-            all = number_of(directory, "threads_all"), cores = number_of(directory, "cores_usable");
-    if (pdnn_host_read(&host, err) != PDNN_OK)
-        return err->status;
-    host.threads = cores > 0 ? cores : host.threads;
-    host.threads_all = all > 0 ? all : host.threads_all;
-    pdnn_environment_get(directory, "host", &text);
-    if (text.length)
-        snprintf(host.name, sizeof host.name, "%s", pdnn_str_text(&text));
-    pdnn_str_clear(&text);
-    pdnn_environment_get(directory, "shard", &text);
+    pdnn_folder_path(&prune->sweep.folder, "environment.yaml", path);
+    pdnn_file_read(path, ENVIRONMENT_LIMIT_BYTES, &environment, NULL, NULL);
     enum pdnn_status status =
-        text.length ? pdnn_shard_parse(pdnn_str_text(&text), NULL, getenv, &session->shard, err) : PDNN_OK;
-    pdnn_str_finish(&text);
-    if (status == PDNN_OK)
-        status = pdnn_session_open_for(session, &host,
-                                       memory_bytes > 0 ? (uint64_t)memory_bytes : host.memory_limit_bytes,
-                                       pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
+        pdnn_session_open_there(session, environment ? environment : "", true,
+                                pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
+    free(environment);
     if (status != PDNN_OK)
         return status;
     session->ceilings = pdnn_alloc(1, sizeof *session->ceilings);

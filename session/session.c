@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "gen/expansion/walk.h"
 #include "models/build.h"
+#include "results/store/tables.h"
 #include "session/join/deal.h"
 #include "session/predict.h"
 #include "runtime/data/dataset.h"
@@ -141,16 +142,18 @@ uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pd
                                 : (uint64_t)(limits->memory_fraction * (double)host->memory_limit_bytes);
 }
 
-/* Forgets what an earlier opening left. */
+/* Releases what an earlier opening left. */
 static enum pdnn_status begin(struct pdnn_session *session, struct pdnn_err *err) {
-    *session =
-        (struct pdnn_session){.hooks = session->hooks,
-                              .shard = session->shard,
-                              .no_cache = session->no_cache,
-                              .grace_ns = session->grace_ns,
-                              .started_ns = session->started_ns ? session->started_ns : pdnn_clock_ns(),
-                              .deadline_ns = session->deadline_ns,
-                              .ceilings = pdnn_alloc(1, sizeof *session->ceilings)};
+    const struct pdnn_session fresh = {.hooks = session->hooks,
+                                       .shard = session->shard,
+                                       .no_cache = session->no_cache,
+                                       .grace_ns = session->grace_ns,
+                                       .started_ns =
+                                           session->started_ns ? session->started_ns : pdnn_clock_ns(),
+                                       .deadline_ns = session->deadline_ns,
+                                       .ceilings = pdnn_alloc(1, sizeof *session->ceilings)};
+    pdnn_session_finish(session);
+    *session = fresh;
     pdnn_session_cache(session->no_cache, session->cache);
     return pdnn_host_read(&session->host, err);
 }
@@ -242,13 +245,35 @@ enum pdnn_status pdnn_session_open_models(struct pdnn_session *session, const ch
     return status == PDNN_OK ? take_spec(session, err) : status;
 }
 
-enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,
-                                       uint64_t memory_limit_bytes, const char *spec, struct pdnn_err *err) {
-    *session = (struct pdnn_session){.hooks = session->hooks,
-                                     .shard = session->shard,
-                                     .host = *host,
-                                     .memory_limit_bytes = memory_limit_bytes};
-    enum pdnn_status status = pdnn_spec_load(&spec, 1, NULL, 0, &session->spec, err);
+/* The machine that the facts are of; what they do not say is this one's. */
+static enum pdnn_status read_host(const char *environment, struct pdnn_host *host, struct pdnn_err *err) {
+    const uint64_t cores = pdnn_environment_count(environment, "cores_usable");
+    const uint64_t all = pdnn_environment_count(environment, "threads_all");
+    struct pdnn_str name = {0};
+    if (pdnn_host_read(host, err) != PDNN_OK)
+        return err->status;
+    host->threads = cores ? (int64_t)cores : host->threads;
+    host->threads_all = all ? (int64_t)all : host->threads_all;
+    pdnn_environment_value(environment, "host", &name);
+    if (name.length)
+        snprintf(host->name, sizeof host->name, "%s", pdnn_str_text(&name));
+    pdnn_str_finish(&name);
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment, bool is_shard,
+                                         const char *spec, struct pdnn_err *err) {
+    const uint64_t memory_bytes = pdnn_environment_count(environment, "limit_memory_bytes");
+    struct pdnn_str shard = {0};
+    *session = (struct pdnn_session){.hooks = session->hooks};
+    enum pdnn_status status = read_host(environment, &session->host, err);
+    session->memory_limit_bytes = memory_bytes ? memory_bytes : session->host.memory_limit_bytes;
+    pdnn_environment_value(environment, "shard", &shard);
+    if (status == PDNN_OK && is_shard && shard.length)
+        status = pdnn_shard_parse(pdnn_str_text(&shard), NULL, getenv, &session->shard, err);
+    pdnn_str_finish(&shard);
+    if (status == PDNN_OK)
+        status = pdnn_spec_load(&spec, 1, NULL, 0, &session->spec, err);
     return status == PDNN_OK ? expand(session, err) : status;
 }
 

@@ -55,10 +55,10 @@ uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pd
 void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]);
 
 /* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks`, `shard`,
- * `no_cache`, grace and deadline are the caller's; everything else is overwritten. A task starts closed if it
- * is filtered out, needs more memory than the limit or than can be counted, or needs more threads than there
- * are. The others are open, and `interrupted` until they have a visit. Always release *session with
- * pdnn_session_finish. */
+ * `no_cache`, grace and deadline are the caller's, all else is {0} at first; what an earlier opening left is
+ * released. A task starts closed if it is filtered out, needs more memory than the limit or than can be
+ * counted, or needs more threads than there are. The others are open, and `interrupted` until they have a
+ * visit. Always release *session with pdnn_session_finish. */
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
@@ -66,10 +66,12 @@ enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *con
 enum pdnn_status pdnn_session_open_models(struct pdnn_session *session, const char *argument,
                                           const char *const *sets, size_t n_sets, const char *models,
                                           struct pdnn_err *err);
-/* The same for a sweep that ran on a machine of which `host` has the name and the thread counts: what its
- * spec asked of that machine. It measures nothing, and has no room for roofs. */
-enum pdnn_status pdnn_session_open_for(struct pdnn_session *session, const struct pdnn_host *host,
-                                       uint64_t memory_limit_bytes, const char *spec, struct pdnn_err *err);
+/* The same for a sweep that ran on the machine that an environment.yaml tells of ("": this one): what its
+ * spec asked of that machine; is_shard: of the shard that it ran. It measures nothing, and has no room for
+ * roofs.
+ */
+enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const char *environment, bool is_shard,
+                                         const char *spec, struct pdnn_err *err);
 void pdnn_session_finish(struct pdnn_session *session);
 
 /* Announces the session to other sweeps on this machine, and warns of each that is running on cores of this

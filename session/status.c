@@ -280,17 +280,6 @@ void pdnn_status_finish(struct pdnn_status_report *report) {
     *report = (struct pdnn_status_report){.directories = 0};
 }
 
-/* The directory of a shard is complete with the shard's instances. */
-static enum pdnn_status take_shard(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_str text = {0};
-    pdnn_environment_value(job->source[0].environment, "shard", &text);
-    enum pdnn_status status = PDNN_OK;
-    if (text.length)
-        status = pdnn_shard_parse(pdnn_str_text(&text), NULL, getenv, &job->session.shard, err);
-    pdnn_str_finish(&text);
-    return status;
-}
-
 enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_report *report,
                                   struct pdnn_err *err) {
     const struct pdnn_merge_request request = {.sources = &directory, .n_sources = 1, .note = ignore};
@@ -299,10 +288,9 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     double missing_s = 0;
     *report = (struct pdnn_status_report){.directories = 0};
     enum pdnn_status status = pdnn_merge_find_sources(job, err);
-    if (status == PDNN_OK && job->n_sources == 1)
-        status = take_shard(job, err);
+    /* The directory of a shard is complete with the shard's instances. */
     if (status == PDNN_OK)
-        status = pdnn_merge_open_session(job, err);
+        status = pdnn_merge_open_session(job, job->n_sources == 1, err);
     if (status == PDNN_OK)
         prepare(&reading);
     if (status == PDNN_OK)

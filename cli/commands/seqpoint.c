@@ -4,7 +4,7 @@
 #include "results/store/seqpoint_table.h"
 #include "base/units.h"
 #include "base/str.h"
-#include "session/seqpoint/run.h"
+#include "session/seqpoint.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -168,6 +168,14 @@ void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *
     pdnn_str_finish(&found);
 }
 
+uint64_t pdnn_environment_count(const char *text, const char *key) {
+    struct pdnn_str value = {0};
+    pdnn_environment_value(text, key, &value);
+    const uint64_t count = strtoull(pdnn_str_text(&value), NULL, 10);
+    pdnn_str_finish(&value);
+    return count;
+}
+
 /* Steps to the next line that is a fact: sets its key and whether it is identity. NULL after the last one. */
 static const char *next_fact(const char *line, struct pdnn_str *key, bool *identity) {
     static const char mark[] = " # identity";

@@ -101,6 +101,8 @@ void pdnn_environment_get(const char *directory, const char *key, struct pdnn_st
 
 /* The same from the text of such a file. */
 void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *value);
+/* The number that the value begins with; 0 if there is none. */
+uint64_t pdnn_environment_count(const char *text, const char *key);
 
 /* Whether two environment.yaml differ in an identity fact that both have, the first of which is appended:
  * its key and, as written, both values. */

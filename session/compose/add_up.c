@@ -93,14 +93,14 @@ static bool is_measured(const struct compose *compose, size_t task, size_t round
 /* Visits of the journal that were composed. Those with predicted times do not count where there are measured
  * ones now. */
 static size_t count_composed(const struct compose *compose, size_t task, size_t round) {
-    const struct pdnn_standing standing = standing_of(compose, task);
+    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
     return standing.rounds[PDNN_METHOD_COMPOSED] +
            (is_measured(compose, task, round) ? 0 : standing.rounds[PDNN_METHOD_PREDICTED]);
 }
 
 /* What could not be predicted may be later, when more is measured; until then, it is said once. */
 static bool is_said(const struct compose *compose, size_t task, const struct pdnn_visit *visit) {
-    const struct pdnn_instance_visits of = visits_of(compose, task);
+    const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(compose->sweep, task);
     for (size_t i = 0; i < of.count; i++)
         if (of.visit[i].outcome == visit->outcome && strcmp(of.visit[i].reason, visit->reason) == 0)
             return true;

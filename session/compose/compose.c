@@ -89,7 +89,7 @@ static void calibrate(struct compose *compose, double guessed_compiling) {
 }
 
 static bool is_done(const struct compose *compose, size_t task) {
-    const struct pdnn_standing standing = standing_of(compose, task);
+    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
     return pdnn_standing_is_done(&standing, (size_t)compose->rules.rounds);
 }
 

@@ -56,7 +56,7 @@ static size_t find_last(const struct pdnn_instance_visits *of) {
 }
 
 static void find_rounds(const struct settle *settle, size_t task, struct rounds *rounds) {
-    rounds->of = visits_of(settle->compose, task);
+    rounds->of = pdnn_sweep_directory_visits(settle->compose->sweep, task);
     const struct pdnn_instance_visits *of = &rounds->of;
     rounds->count = 0;
     rounds->visit = pdnn_alloc(of->count + 1, sizeof *rounds->visit);

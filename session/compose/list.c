@@ -61,7 +61,7 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
 /* Whether the journal has all rounds of the task, of its own or composed of measured operators: what is
  * predicted may be measured this time. */
 static bool is_complete(const struct compose *compose, size_t task) {
-    const struct pdnn_standing standing = standing_of(compose, task);
+    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
     size_t rounds = (size_t)compose->rules.rounds;
     return standing.rounds[PDNN_METHOD_DIRECT] >= rounds || standing.rounds[PDNN_METHOD_COMPOSED] >= rounds;
 }

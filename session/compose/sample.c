@@ -25,7 +25,7 @@ static int by_class(const void *a, const void *b) {
 
 /* Whether the model has been composed and has run. */
 static bool has_both(const struct compose *compose, size_t task) {
-    const struct pdnn_standing standing = standing_of(compose, task);
+    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
     return standing.rounds[PDNN_METHOD_DIRECT] &&
            (standing.rounds[PDNN_METHOD_COMPOSED] || standing.rounds[PDNN_METHOD_PREDICTED]);
 }

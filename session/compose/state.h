@@ -74,16 +74,6 @@ static inline double seconds_left(const struct compose *compose) {
     return deadline_ns > now_ns ? (double)(deadline_ns - now_ns) * 1e-9 : 0;
 }
 
-/* The task's visits in the journal. */
-static inline struct pdnn_instance_visits visits_of(const struct compose *compose, size_t task) {
-    return pdnn_visits_of(pdnn_journal_visits(compose->sweep->journal), compose->session->tasks[task].id);
-}
-
-static inline struct pdnn_standing standing_of(const struct compose *compose, size_t task) {
-    const struct pdnn_instance_visits of = visits_of(compose, task);
-    return pdnn_standing_of(of.visit, of.count);
-}
-
 /* What the model was listed as: its outcome, memory and rows. */
 static inline struct pdnn_instance_visits listed(const struct compose *compose, size_t task) {
     return pdnn_visits_of(&compose->operators.listed, compose->session->tasks[task].id);

@@ -131,7 +131,7 @@ void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool 
     double *scratch = pdnn_alloc(pdnn_visits_most(visits), sizeof *scratch);
     pdnn_table_init(made, &pdnn_validation_def);
     for (size_t i = 0; i < session->n_tasks; i++) {
-        const struct pdnn_instance_visits of = pdnn_visits_of(visits, session->tasks[i].id);
+        const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(sweep, i);
         if (!(calibrates && calibrates[i]) && of.count)
             validate_one(&of, session->tasks[i].id, scratch, made);
     }

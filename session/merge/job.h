@@ -105,8 +105,8 @@ uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err);
 void pdnn_merge_free_roofs(struct pdnn_merge_job *job);
 
-/* Opens the session. */
-enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err);
+/* Opens the session: of the whole sweep, or of the only source's shard. */
+enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_shard, struct pdnn_err *err);
 /* Fills id_of_task from ids. */
 enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err);
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err);

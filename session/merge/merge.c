@@ -14,7 +14,7 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
     if (status == PDNN_OK)
         status = pdnn_merge_begin_output(&job, err);
     if (status == PDNN_OK)
-        status = pdnn_merge_open_session(&job, err);
+        status = pdnn_merge_open_session(&job, false, err);
     if (status == PDNN_OK)
         status = pdnn_merge_read_roofs(&job, err);
     uint64_t began_ns = pdnn_clock_ns();

@@ -26,49 +26,27 @@ struct writing {
     int visits_fd, ops_fd; /* the merged journal */
 };
 
-/* Reads the facts of the session's machine: of all sources, the one with most memory, so that nothing counts
- * as too large that some host had room for. */
-static const struct pdnn_merge_source *largest(const struct pdnn_merge_job *job, uint64_t *memory_bytes,
-                                               struct pdnn_host *host) {
-    const struct pdnn_merge_source *found = NULL;
-    *memory_bytes = 0;
+/* The facts of the session's machine: of all sources, that of the one with most memory, so that nothing
+ * counts as too large that some host had room for. "": there is no source. */
+static const char *largest(const struct pdnn_merge_job *job) {
+    const char *found = "";
+    uint64_t most_bytes = 0, most_cores = 0;
     for (size_t i = 0; i < job->n_sources; i++) {
-        struct pdnn_str text = {0};
-        pdnn_environment_value(job->source[i].environment, "limit_memory_bytes", &text);
-        uint64_t bytes = strtoull(pdnn_str_text(&text), NULL, 10);
-        pdnn_str_clear(&text);
-        pdnn_environment_value(job->source[i].environment, "cores_usable", &text);
-        int64_t cores = strtoll(pdnn_str_text(&text), NULL, 10);
-        pdnn_str_finish(&text);
-        if (found && (bytes < *memory_bytes || (bytes == *memory_bytes && cores <= host->threads)))
+        const char *environment = job->source[i].environment;
+        uint64_t bytes = pdnn_environment_count(environment, "limit_memory_bytes"),
+                 cores = pdnn_environment_count(environment, "cores_usable");
+        if (i && (bytes < most_bytes || (bytes == most_bytes && cores <= most_cores)))
             continue;
-        found = &job->source[i];
-        *memory_bytes = bytes;
-        host->threads = cores;
+        found = environment;
+        most_bytes = bytes;
+        most_cores = cores;
     }
     return found;
 }
 
-static int64_t threads_all(const struct pdnn_merge_source *source) {
-    struct pdnn_str text = {0};
-    pdnn_environment_value(source->environment, "threads_all", &text);
-    int64_t threads = strtoll(pdnn_str_text(&text), NULL, 10);
-    pdnn_str_finish(&text);
-    return threads > 0 ? threads : 1;
-}
-
-enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct pdnn_host host = {.name = ""};
-    uint64_t memory_bytes;
+enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_shard, struct pdnn_err *err) {
     if (!job->spec_path)
         return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
-    const struct pdnn_merge_source *source = largest(job, &memory_bytes, &host);
-    if (source)
-        host.threads_all = threads_all(source);
-    else if (pdnn_host_read(&host, err) != PDNN_OK)
-        return err->status;
-    if (!source)
-        memory_bytes = host.memory_limit_bytes;
     if (job->n_specs) {
         char path[PDNN_FOLDER_TEXT];
         if (pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text, strlen(job->spec_text), err) !=
@@ -76,7 +54,7 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn
             return err->status;
         job->spec_path = pdnn_arena_strdup(&job->arena, pdnn_folder_path(&job->output, "spec.yaml", path));
     }
-    return pdnn_session_open_for(&job->session, &host, memory_bytes, job->spec_path, err);
+    return pdnn_session_open_there(&job->session, largest(job), is_shard, job->spec_path, err);
 }
 
 /* `threads: all` gives the same model another id on a host with other cores: the k-th instance of the spec on
@@ -104,8 +82,8 @@ enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_e
     int64_t done[64] = {job->session.host.threads_all};
     size_t n_done = 1;
     for (size_t i = 0; i < job->n_sources && status == PDNN_OK && n_done < 64; i++) {
-        int64_t threads = threads_all(&job->source[i]);
-        bool known = job->source[i].has_hosts;
+        int64_t threads = (int64_t)pdnn_environment_count(job->source[i].environment, "threads_all");
+        bool known = job->source[i].has_hosts || !threads;
         for (size_t k = 0; k < n_done; k++)
             known = known || done[k] == threads;
         if (known)

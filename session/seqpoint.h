@@ -1,10 +1,23 @@
 /* The steering of `paradnn seqpoint`: it chooses which iterations of an epoch run, measures them in a
  * directory, projects the epoch, and draws more of them until the interval is narrow enough. */
-#ifndef SESSION_SEQPOINT_RUN_H
-#define SESSION_SEQPOINT_RUN_H
+#ifndef SESSION_SEQPOINT_H
+#define SESSION_SEQPOINT_H
 
+#include "models/example_lengths.h"
+#include "results/epochs/epoch.h"
 #include "results/epochs/method_estimates.h"
-#include "session/seqpoint/epoch.h"
+#include "session/directory.h"
+
+struct pdnn_seqpoint_epoch {
+    struct pdnn_arena arena;
+    struct pdnn_spec_seqpoint rules; /* the spec's section; its text is in the arena */
+    struct pdnn_lengths lengths;
+    struct pdnn_epoch epoch;               /* kind k is task k of the session */
+    struct pdnn_example_lengths *examples; /* by kind: those of its first iteration */
+    double *flop_count;                    /* by kind, of one step; NaN if it cannot be counted */
+    bool *possible;                        /* by kind: it fits, as far as is known without running it */
+    const char *largest; /* id of the possible kind that needs the most memory; NULL: none */
+};
 
 struct pdnn_seqpoint_wish {
     bool runs;               /* else it only chooses */

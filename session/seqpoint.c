@@ -1,0 +1,554 @@
+#include "session/seqpoint.h"
+
+#include "base/clock.h"
+#include "results/store/seqpoint_table.h"
+#include "results/table/write.h"
+#include "base/memory.h"
+#include "models/family.h"
+#include "runtime/protocol/standing.h"
+#include "base/stats.h"
+#include "models/example_lengths.h"
+#include "results/epochs/epoch.h"
+#include "session/directory.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The model as the spec has it, with the parameters that carry its lengths. */
+struct model {
+    struct pdnn_instance instance;
+    const struct pdnn_lengths_def *def;
+    int target; /* index of the parameter; -1: there is none, or it does not apply */
+    int64_t batch;
+};
+
+static enum pdnn_status find_model(const struct pdnn_session *session, struct model *model,
+                                   struct pdnn_err *err) {
+    const struct pdnn_instance *instance = &session->tasks[0].instance;
+    if (session->n_tasks != 1)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "the spec has %zu instances, expected one model with one value for every key",
+                         session->n_tasks);
+    const struct pdnn_lengths_def *def = instance->family->lengths;
+    if (!def)
+        return pdnn_fail(err, PDNN_INVALID, "%s has no sequence length", instance->family->name);
+    if (!pdnn_hyper_applies(instance, (size_t)def->source))
+        return pdnn_hyper_check(instance, (size_t)def->source, err);
+    bool has_target = def->target >= 0 && pdnn_hyper_applies(instance, (size_t)def->target);
+    *model = (struct model){.instance = *instance,
+                            .def = def,
+                            .target = has_target ? def->target : -1,
+                            .batch = instance->hyper[instance->family->minibatch_param].number};
+    return PDNN_OK;
+}
+
+/* A stream is cut into windows, so that its examples may have any length. */
+static enum pdnn_status check_examples(const struct model *model, const struct pdnn_spec_seqpoint *rules,
+                                       const struct pdnn_lengths *lengths, struct pdnn_err *err) {
+    int64_t positions = model->def->positions < 0 ? 0 : model->instance.hyper[model->def->positions].number;
+    char what[64], condition[PDNN_CONDITION_TEXT] = "";
+    const bool takes_two = model->def->target >= 0;
+    if (takes_two)
+        pdnn_hyper_condition(&model->instance, (size_t)model->def->target, condition);
+    if (lengths->columns > 1 && model->target < 0)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s has two lengths per example, and this %s takes one: give a file with one length a "
+            "line%s%s%s",
+            rules->lengths, model->instance.family->name, takes_two ? ", or a model with " : "", condition,
+            takes_two ? ", which takes a source and a target" : "");
+    if (!positions || rules->sampler == PDNN_SAMPLER_STREAM)
+        return PDNN_OK;
+    snprintf(what, sizeof what, "%" PRId64 " positions of the model", positions);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t column = 0; column < lengths->columns && status == PDNN_OK; column++)
+        status = pdnn_lengths_check(lengths, column, positions, what, err);
+    const int64_t multiple = rules->multiple > 1 ? rules->multiple : 1;
+    for (size_t i = 0; i < lengths->count * lengths->columns && status == PDNN_OK; i++)
+        if ((lengths->length[i] + multiple - 1) / multiple * multiple > positions)
+            status =
+                pdnn_fail(err, PDNN_INVALID,
+                          "%s: length %" PRId64 ", rounded up to a multiple of %" PRId64 ", is beyond the %s",
+                          rules->lengths, lengths->length[i], multiple, what);
+    return status;
+}
+
+static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struct pdnn_spec *spec,
+                                   const struct model *model, struct pdnn_err *err) {
+    struct pdnn_spec_seqpoint *rules = &made->rules;
+    *rules = spec->seqpoint;
+    if (!rules->lengths)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "no lengths given, such as --lengths iwslt15-en-vi, or seqpoint: {lengths: ...} in "
+                         "the spec");
+    rules->lengths = pdnn_arena_strdup(&made->arena, rules->lengths);
+    const struct pdnn_lengths_def *def = model->def;
+    const struct pdnn_lengths_request wanted = {
+        .source = rules->lengths,
+        .examples = (uint64_t)rules->examples,
+        .seed = spec->seed,
+        .longest = {rules->longest, rules->longest},
+        .frames = {.per_second =
+                       rules->frames_per_second ? (double)rules->frames_per_second : def->per_second,
+                   .plus = def->plus}};
+    enum pdnn_status status = pdnn_lengths_make(&wanted, &made->arena, &made->lengths, err);
+    if (status == PDNN_OK && made->lengths.shipped && made->lengths.shipped->is_in_seconds &&
+        !(wanted.frames.per_second > 0))
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "%s has lengths in seconds, and %s has no frames: give seqpoint.frames_per_second",
+                           rules->lengths, model->instance.family->name);
+    if (status == PDNN_OK)
+        status = check_examples(model, rules, &made->lengths, err);
+    const struct pdnn_epoch_request request = {.lengths = &made->lengths,
+                                               .sampler = (enum pdnn_sampler)rules->sampler,
+                                               .batch = (uint64_t)model->batch,
+                                               .multiple = {rules->multiple, rules->multiple},
+                                               .window = model->instance.hyper[def->source].number,
+                                               .shard_batches = (size_t)rules->shard_batches,
+                                               .seed = spec->seed};
+    if (status == PDNN_OK)
+        status = pdnn_epoch_make(&request, &made->arena, &made->epoch, err);
+    return status;
+}
+
+/* The target that goes with a kind or an example whose lengths are in one column. */
+static int64_t target_of(const struct model *model, int64_t source) {
+    return model->def->target_of ? model->def->target_of(source) : source;
+}
+
+/* A word stands for a number that may depend on the length, so the word is written if it gives this number.
+ */
+static const char *format_value(const struct pdnn_instance *instance, size_t param,
+                                char buffer[PDNN_PARAM_TEXT]) {
+    const struct pdnn_param_def *def = &instance->family->params[param];
+    struct pdnn_instance other = *instance;
+    if (def->word) {
+        other.hyper[param] = pdnn_value_of(def->word_value);
+        pdnn_instance_resolve(&other, instance->setting[PDNN_SETTING_THREADS]);
+    }
+    return def->word && pdnn_value_equal(other.hyper[param], instance->hyper[param])
+               ? def->word
+               : pdnn_param_format(def, instance->hyper[param], buffer);
+}
+
+/* Appends the entry of all kinds with this source, from `first` on; returns the next kind. */
+static size_t append_entry(const struct pdnn_epoch *epoch, const struct model *model, size_t first,
+                           struct pdnn_str *out) {
+    const struct pdnn_family_def *family = model->instance.family;
+    const int64_t source = epoch->kind[first].length[0];
+    char text[PDNN_PARAM_TEXT];
+    size_t next = first;
+    pdnn_str_printf(out, "- %s: {", family->name);
+    for (size_t i = 0; i < family->n_params; i++)
+        if (pdnn_hyper_applies(&model->instance, i) && (int)i != model->def->source &&
+            (int)i != model->target)
+            pdnn_str_printf(out, "%s: %s, ", family->params[i].name, format_value(&model->instance, i, text));
+    pdnn_str_printf(out, "%s: %" PRId64, family->params[model->def->source].name, source);
+    for (; next < epoch->n_kinds && epoch->kind[next].length[0] == source; next++) {
+        int64_t target =
+            epoch->columns > 1 ? epoch->kind[next].length[1] : target_of(model, epoch->kind[next].length[0]);
+        if (model->target >= 0 && next == first)
+            pdnn_str_printf(out, ", %s: [", family->params[model->target].name);
+        if (model->target >= 0)
+            pdnn_str_printf(out, "%s%" PRId64, next > first ? ", " : "", target);
+    }
+    pdnn_str_printf(out, "%s}\n", model->target >= 0 ? "]" : "");
+    return next;
+}
+
+static void note_examples(struct pdnn_seqpoint_epoch *made, const struct model *model) {
+    const struct pdnn_epoch *epoch = &made->epoch;
+    made->examples = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->examples);
+    uint32_t count =
+        epoch->batch < PDNN_EXAMPLES_MASKED_MAX ? (uint32_t)epoch->batch : PDNN_EXAMPLES_MASKED_MAX;
+    for (size_t i = epoch->n_iterations; i-- > 0;) {
+        struct pdnn_example_lengths *of = &made->examples[epoch->kind_of[i]];
+        of->count = count;
+        for (uint32_t n = 0; n < count; n++) {
+            const int64_t *length = pdnn_epoch_example(epoch, i, n);
+            int64_t target = epoch->columns > 1  ? length[1]
+                             : model->target < 0 ? length[0]
+                                                 : target_of(model, length[0]);
+            of->source[n] = (int32_t)length[0];
+            of->target[n] = (int32_t)target;
+        }
+    }
+}
+
+/* Ties kinds and tasks together: they are in the same order. */
+static enum pdnn_status take_tasks(struct pdnn_seqpoint_epoch *made, struct pdnn_session *session,
+                                   struct pdnn_err *err) {
+    const struct pdnn_epoch *epoch = &made->epoch;
+    if (session->n_tasks != epoch->n_kinds)
+        return pdnn_fail(err, PDNN_INTERNAL, "%zu kinds of iterations, %zu instances", epoch->n_kinds,
+                         session->n_tasks);
+    made->flop_count = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->flop_count);
+    made->possible = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->possible);
+    const struct pdnn_task *largest = NULL;
+    for (size_t k = 0; k < epoch->n_kinds; k++) {
+        struct pdnn_task *task = &session->tasks[k];
+        bool is_counted = session->rows[k].has_totals;
+        if (!is_counted && made->rules.statistic == PDNN_STATISTIC_FLOP)
+            return pdnn_fail(err, PDNN_INVALID, "the model has no iteration of length %" PRId64 ": %s",
+                             epoch->kind[k].length[0],
+                             session->rows[k].reason ? session->rows[k].reason : "its FLOP are unknown");
+        made->flop_count[k] = is_counted ? (double)session->rows[k].totals.cost.flop_count : NAN;
+        made->possible[k] = !task->closed;
+        task->lengths = &made->examples[k];
+        if (!task->closed && (!largest || task->memory_bytes > largest->memory_bytes))
+            largest = task;
+    }
+    made->largest = largest ? largest->id : NULL;
+    return PDNN_OK;
+}
+
+/* Opens the session on one model, makes the epoch that its spec's section `seqpoint` describes, and opens it
+ * again on the kinds. `hooks` and the other fields that pdnn_session_open leaves to the caller are the
+ * caller's. No kind is wanted yet. PDNN_INVALID: not exactly one model, one without lengths, lengths beyond
+ * its positions, or what pdnn_lengths_make and pdnn_epoch_make say. Always release both. */
+static enum pdnn_status open_epoch(struct pdnn_seqpoint_epoch *made, struct pdnn_session *session,
+                                   const char *argument, const char *const *sets, size_t n_sets,
+                                   struct pdnn_err *err) {
+    const struct pdnn_session_hooks *hooks = session->hooks;
+    struct pdnn_str models = {0};
+    struct model model;
+    *made = (struct pdnn_seqpoint_epoch){0};
+    if (strcmp(argument, "-") == 0)
+        return pdnn_fail(err, PDNN_INVALID, "the spec cannot be standard input here, give a file");
+    session->hooks = NULL;
+    enum pdnn_status status = pdnn_session_open(session, &argument, 1, sets, n_sets, err);
+    session->hooks = hooks;
+    if (status == PDNN_OK)
+        status = find_model(session, &model, err);
+    if (status == PDNN_OK)
+        status = make_epoch(made, &session->spec, &model, err);
+    if (status == PDNN_OK)
+        note_examples(made, &model);
+    for (size_t k = 0; status == PDNN_OK && k < made->epoch.n_kinds;)
+        k = append_entry(&made->epoch, &model, k, &models);
+    if (status == PDNN_OK)
+        status = pdnn_session_open_models(session, argument, sets, n_sets, pdnn_str_text(&models), err);
+    if (status == PDNN_OK)
+        status = take_tasks(made, session, err);
+    pdnn_str_finish(&models);
+    return status;
+}
+
+/* By kind: those to be measured are open tasks, the others are filtered, with a reason. With `every`, visits
+ * time as many steps of a kind as the epoch has iterations of it, all rounds together, and no more.
+ * For pdnn_sweep_directory_run, whose request has `largest`. */
+static void open_kinds(const struct pdnn_seqpoint_epoch *made, struct pdnn_session *session,
+                       const bool *wanted, bool every) {
+    uint64_t rounds = (uint64_t)session->spec.measure.rounds;
+    for (size_t k = 0; k < made->epoch.n_kinds; k++) {
+        struct pdnn_session_row *row = &session->rows[k];
+        uint64_t samples = (made->epoch.kind[k].count + rounds - 1) / rounds;
+        if (!made->possible[k])
+            continue;
+        session->tasks[k].closed = !wanted[k];
+        row->outcome = wanted[k] ? PDNN_OUTCOME_INTERRUPTED : PDNN_OUTCOME_FILTERED;
+        row->reason =
+            wanted[k] ? "stopped before its first visit" : "not among the iterations that seqpoint runs";
+        if (every)
+            session->tasks[k].min_samples =
+                samples < PDNN_VISIT_SAMPLES_MAX ? samples : PDNN_VISIT_SAMPLES_MAX;
+    }
+    if (every)
+        session->spec.measure.max_time_ns = 1;
+}
+
+/* By kind, from the journal: ns of one step, NaN if none was measured, and how many were. The mean of all
+ * steps with `every`, the median of the visits' medians otherwise. */
+static void read_times(const struct pdnn_seqpoint_epoch *made, const struct pdnn_sweep_directory *directory,
+                       bool every, double *time_ns, uint64_t *measured) {
+    for (size_t k = 0; k < made->epoch.n_kinds; k++) {
+        const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(directory, k);
+        double sum_ns = 0, steps = 0, *medians = pdnn_alloc(of.count + 1, sizeof *medians);
+        size_t n_medians = 0;
+        for (size_t i = 0; i < of.count; i++) {
+            const struct pdnn_visit *visit = &of.visit[i];
+            if (!pdnn_visit_is_direct(visit))
+                continue;
+            double more = (double)visit->samples * (double)visit->steps_per_sample;
+            medians[n_medians++] = visit->median_ns;
+            sum_ns += more * visit->mean_ns;
+            steps += more;
+        }
+        measured[k] = (uint64_t)steps;
+        time_ns[k] = !n_medians ? NAN : every ? sum_ns / steps : pdnn_median(medians, n_medians);
+        free(medians);
+    }
+}
+
+/* Chosen by time, which takes times. */
+static bool is_by_time(const struct pdnn_seqpoint_run *run) {
+    return run->made.rules.statistic == PDNN_STATISTIC_TIME && !run->wish.points_from;
+}
+
+/* The statistic to select by; NULL: the length. */
+static const double *statistic_of(const struct pdnn_seqpoint_run *run) {
+    switch (run->made.rules.statistic) {
+    case PDNN_STATISTIC_FLOP:
+        return run->made.flop_count;
+    case PDNN_STATISTIC_TIME:
+        return run->time_ns;
+    default:
+        return NULL;
+    }
+}
+
+static enum pdnn_status choose(struct pdnn_seqpoint_run *run, struct pdnn_err *err) {
+    const struct pdnn_spec_seqpoint *rules = &run->made.rules;
+    const struct pdnn_seqpoint_request request = {.epoch = &run->made.epoch,
+                                                  .key = (enum pdnn_seqpoint_key)rules->key,
+                                                  .statistic = statistic_of(run),
+                                                  .unique_max = (size_t)rules->unique_max,
+                                                  .bins = (size_t)rules->bins,
+                                                  .error = rules->error};
+    return pdnn_seqpoint_select(&request, &run->arena, &run->seqpoints, err);
+}
+
+/* The same kinds, each as often. */
+static bool is_of_epoch(const struct pdnn_table *table, const struct pdnn_epoch *epoch) {
+    bool is_same = table->n_rows == epoch->n_kinds;
+    for (size_t k = 0; is_same && k < epoch->n_kinds; k++)
+        is_same = pdnn_table_whole(table, k, PDNN_SEQPOINT_SOURCE) == epoch->kind[k].length[0] &&
+                  pdnn_table_whole(table, k, PDNN_SEQPOINT_TARGET) == epoch->kind[k].length[1] &&
+                  pdnn_table_count(table, k, PDNN_SEQPOINT_ITERATIONS) == epoch->kind[k].count;
+    return is_same;
+}
+
+/* Takes the SeqPoints of another directory's table. */
+static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *directory,
+                                    struct pdnn_err *err) {
+    const struct pdnn_epoch *epoch = &run->made.epoch;
+    struct pdnn_representatives *points = &run->seqpoints.points;
+    struct pdnn_table table;
+    const char *path = pdnn_arena_printf(&run->arena, "%s/seqpoint.csv", directory);
+    points->point = pdnn_arena_alloc(&run->arena, epoch->n_kinds, sizeof *points->point);
+    if (pdnn_seqpoint_table_read(path, &table, err) != PDNN_OK)
+        return err->status;
+    double weights = 0;
+    bool is_same = is_of_epoch(&table, epoch);
+    for (size_t k = 0; is_same && k < table.n_rows; k++) {
+        double weight = pdnn_table_number(&table, k, PDNN_SEQPOINT_WEIGHT);
+        if (isnan(weight))
+            continue;
+        points->point[points->count++] = (struct pdnn_representative){k, weight, 1};
+        weights += weight;
+    }
+    pdnn_table_finish(&table);
+    if (!is_same || !(fabs(weights - (double)epoch->n_iterations) < 0.5))
+        return pdnn_fail(err, PDNN_INVALID, "%s is of another epoch, or has no SeqPoints", path);
+    return PDNN_OK;
+}
+
+static void draw_sample(struct pdnn_seqpoint_run *run) {
+    const struct pdnn_epoch_sample_request request = {.epoch = &run->made.epoch,
+                                                      .seed = run->session->spec.seed};
+    pdnn_epoch_sample_draw(&request, &run->arena, &run->sample);
+    size_t wanted = (size_t)run->made.rules.sample, all = run->made.epoch.n_iterations;
+    run->draws = wanted > run->sample.least ? wanted : run->sample.least;
+    run->draws = run->draws < all ? run->draws : all;
+}
+
+static enum pdnn_status project(struct pdnn_seqpoint_run *run, bool ran, struct pdnn_err *err) {
+    const struct pdnn_method_estimates_request request = {
+        .epoch = &run->made.epoch,
+        .key = (enum pdnn_seqpoint_key)run->made.rules.key,
+        .statistic = run->made.rules.statistic == PDNN_STATISTIC_LENGTH ? NULL : run->made.flop_count,
+        .points = &run->seqpoints.points,
+        .sample = &run->sample,
+        .draws = run->draws,
+        .time_ns = ran ? run->time_ns : NULL,
+        .seed = run->session->spec.seed};
+    return pdnn_method_estimates_make(&request, &run->arena, &run->projections, err);
+}
+
+/* What to run: the SeqPoints, the sample, and the baselines of one iteration, or everything. */
+static void want(struct pdnn_seqpoint_run *run, bool all) {
+    const struct pdnn_method_estimates *projections = &run->projections;
+    for (size_t k = 0; k < run->made.epoch.n_kinds; k++)
+        run->wanted[k] = all;
+    for (int i = 0; i < 2 + PDNN_BASELINE_PRIOR; i++) {
+        const struct pdnn_representatives *points = &projections->of[i].points;
+        for (size_t p = 0; p < points->count; p++)
+            run->wanted[points->point[p].kind] = true;
+    }
+}
+
+/* Visits of an earlier run time fewer steps; what they say is each length's median, not the epoch's sum. */
+static bool has_every(const struct pdnn_seqpoint_run *run) {
+    for (size_t k = 0; k < run->made.epoch.n_kinds; k++)
+        if (run->made.possible[k] && run->measured[k] < run->made.epoch.kind[k].count)
+            return false;
+    return true;
+}
+
+/* Visits what is wanted and not measured yet, and reads the times. */
+static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
+                                struct pdnn_err *err) {
+    struct pdnn_sweep_result result = {0};
+    const bool every = run->wish.every;
+    open_kinds(&run->made, run->session, run->wanted, every);
+    uint64_t begun_ns = pdnn_clock_ns();
+    enum pdnn_status status = pdnn_sweep_directory_run(directory, &result, err);
+    uint64_t ran_ns = pdnn_clock_ns() - begun_ns - directory->roofs_ns;
+    struct pdnn_visit_spent *sum = &run->spent;
+    run->ran_ns += result.visits ? ran_ns : 0;
+    sum->prepare_ns += result.spent.prepare_ns;
+    sum->samples_ns += result.spent.samples_ns;
+    sum->stamped_ns += result.spent.stamped_ns;
+    if (status != PDNN_OK && status != PDNN_INTERRUPTED)
+        return status;
+    read_times(&run->made, directory, every, run->time_ns, run->measured);
+    run->has_every = every && has_every(run);
+    if (every && !run->has_every)
+        read_times(&run->made, directory, false, run->time_ns, run->measured);
+    return status;
+}
+
+/* Runs more of the sample until its interval is narrow enough. Where some of it did not run, the estimate is
+ * the one before. */
+static enum pdnn_status narrow(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
+                               struct pdnn_err *err) {
+    const double target = run->made.rules.target_error;
+    enum pdnn_status status = PDNN_OK, made = PDNN_OK;
+    struct pdnn_err cause = {0};
+    while (target > 0 && status == PDNN_OK && made == PDNN_OK && run->projections.has_estimate) {
+        const size_t before = run->draws;
+        run->draws = pdnn_sample_draws_needed(&run->sample, &run->projections.estimate, target);
+        if (run->draws <= before) {
+            run->draws = before;
+            break;
+        }
+        made = project(run, true, &cause);
+        if (made == PDNN_OK) {
+            want(run, run->wish.ground_truth);
+            status = measure(run, directory, err);
+            made = project(run, true, &cause);
+        }
+        if (made == PDNN_OK && !run->projections.has_estimate) {
+            run->draws = before;
+            made = project(run, true, &cause);
+            break;
+        }
+    }
+    return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
+}
+
+static const struct pdnn_representative *find_point(const struct pdnn_representatives *points, size_t kind) {
+    size_t i = 0;
+    while (i < points->count && points->point[i].kind != kind)
+        i++;
+    return i < points->count ? &points->point[i] : NULL;
+}
+
+static void add_kind(const struct pdnn_seqpoint_run *run, size_t k, struct pdnn_table *table) {
+    /* Of the words of chosen_by: what chose it. */
+    static const size_t methods[] = {0, 2, 3, 4, 5, 6, 1};
+    const struct pdnn_method_estimates *projections = &run->projections;
+    const struct pdnn_epoch_kind *kind = &run->made.epoch.kind[k];
+    const struct pdnn_representative *seqpoint = find_point(&projections->of[0].points, k);
+    const struct pdnn_representative *draws = find_point(&projections->of[1].points, k);
+    struct pdnn_str chosen_by = {0};
+    for (size_t i = 0; pdnn_seqpoint_methods[i].name; i++)
+        if (find_point(&projections->of[methods[i]].points, k))
+            pdnn_str_printf(&chosen_by, "%s%s", chosen_by.length ? "|" : "", pdnn_seqpoint_methods[i].name);
+    size_t row = pdnn_table_add_row(table);
+    pdnn_table_set_text(table, row, PDNN_SEQPOINT_ID, run->session->tasks[k].id);
+    pdnn_table_set_whole(table, row, PDNN_SEQPOINT_SOURCE, kind->length[0]);
+    pdnn_table_set_whole(table, row, PDNN_SEQPOINT_TARGET, kind->length[1]);
+    pdnn_table_set_count(table, row, PDNN_SEQPOINT_ITERATIONS, kind->count);
+    if (!isnan(run->made.flop_count[k]))
+        pdnn_table_set_count(table, row, PDNN_SEQPOINT_FLOP, (uint64_t)run->made.flop_count[k]);
+    pdnn_table_set_text(table, row, PDNN_SEQPOINT_CHOSEN_BY, pdnn_str_text(&chosen_by));
+    pdnn_table_set_number(table, row, PDNN_SEQPOINT_WEIGHT, seqpoint ? seqpoint->weight : NAN);
+    pdnn_table_set_count(table, row, PDNN_SEQPOINT_DRAWS, draws ? draws->runs : 0);
+    pdnn_table_set_number(table, row, PDNN_SEQPOINT_DRAWS_WEIGHT,
+                          draws && projections->has_estimate ? draws->weight : NAN);
+    pdnn_table_set_number(table, row, PDNN_SEQPOINT_TIME, run->wish.runs ? run->time_ns[k] : NAN);
+    pdnn_table_set_count(table, row, PDNN_SEQPOINT_MEASURED, run->measured[k]);
+    pdnn_str_finish(&chosen_by);
+}
+
+void pdnn_seqpoint_run_table(const struct pdnn_seqpoint_run *run, struct pdnn_table *table) {
+    pdnn_table_init(table, &pdnn_seqpoint_def);
+    for (size_t k = 0; k < run->made.epoch.n_kinds; k++)
+        add_kind(run, k, table);
+}
+
+static enum pdnn_status write_table(const struct pdnn_seqpoint_run *run,
+                                    const struct pdnn_sweep_directory *directory, struct pdnn_err *err) {
+    struct pdnn_table table;
+    struct pdnn_str text = {0};
+    pdnn_seqpoint_run_table(run, &table);
+    pdnn_table_csv(&text, &table);
+    enum pdnn_status status =
+        pdnn_folder_replace(&directory->folder, "seqpoint.csv", pdnn_str_text(&text), text.length, err);
+    pdnn_str_finish(&text);
+    pdnn_table_finish(&table);
+    return status;
+}
+
+enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
+                                           struct pdnn_sweep_directory *directory, struct pdnn_err *err) {
+    want(run, run->wish.ground_truth);
+    enum pdnn_status status = measure(run, directory, err);
+    if (status != PDNN_OK && status != PDNN_INTERRUPTED)
+        return status;
+    struct pdnn_err cause = {0};
+    const bool by_time = is_by_time(run);
+    enum pdnn_status made = project(run, true, &cause);
+    if (made == PDNN_OK)
+        made = write_table(run, directory, &cause); /* of this epoch, whatever follows */
+    if (made == PDNN_OK && by_time && isnan(run->projections.truth_ns))
+        return status == PDNN_OK
+                   ? pdnn_fail(err, PDNN_INVALID,
+                               "not every length could be measured, so none can be chosen by time")
+                   : status;
+    if (made == PDNN_OK && by_time)
+        made = choose(run, &cause);
+    if (made == PDNN_OK && by_time)
+        made = project(run, true, &cause);
+    if (made == PDNN_OK && status == PDNN_OK) {
+        status = narrow(run, directory, err);
+        if (status != PDNN_OK && status != PDNN_INTERRUPTED)
+            return status;
+    }
+    if (made == PDNN_OK)
+        made = write_table(run, directory, &cause);
+    return made == PDNN_OK ? status : pdnn_fail(err, made, "%s", cause.text);
+}
+
+enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
+                                        const struct pdnn_seqpoint_wish *wish, const char *argument,
+                                        const char *const *sets, size_t n_sets, struct pdnn_err *err) {
+    *run = (struct pdnn_seqpoint_run){.wish = *wish, .session = session};
+    if (open_epoch(&run->made, session, argument, sets, n_sets, err) != PDNN_OK)
+        return err->status;
+    if (is_by_time(run) && !(wish->ground_truth && wish->runs))
+        return pdnn_fail(err, PDNN_INVALID,
+                         "statistic time needs --ground-truth, and that it runs: no --dry-run");
+    if (wish->every && !wish->ground_truth)
+        return pdnn_fail(err, PDNN_INVALID, "--every is for --ground-truth, which is missing");
+    const size_t n_kinds = run->made.epoch.n_kinds;
+    run->time_ns = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->time_ns);
+    run->measured = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->measured);
+    run->wanted = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->wanted);
+    draw_sample(run);
+    enum pdnn_status status = PDNN_OK;
+    if (wish->points_from)
+        status = take_points(run, wish->points_from, err);
+    else if (!is_by_time(run))
+        status = choose(run, err);
+    return status == PDNN_OK ? project(run, false, err) : status;
+}
+
+void pdnn_seqpoint_run_finish(struct pdnn_seqpoint_run *run) {
+    pdnn_arena_finish(&run->made.arena);
+    pdnn_arena_finish(&run->arena);
+}
