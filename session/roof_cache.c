@@ -22,17 +22,15 @@ static int magnitude(uint64_t bytes) {
 void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out) {
     const struct pdnn_host *host = job->context.host;
     struct pdnn_environment_key context = job->context;
-    struct pdnn_str libraries = {0};
-    for (size_t i = 0; i < job->software->count; i++)
-        pdnn_str_printf(&libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
-    context.library = pdnn_str_text(&libraries);
+    context.library = "";
     pdnn_environment_key_format(&context, out);
     pdnn_str_printf(out, "; host %s; %s; governor %s; memory %" PRIu64 " usable 2^%d", host->name,
                     host->kernel, host->governor, host->memory_bytes, magnitude(host->memory_limit_bytes));
-    pdnn_str_finish(&libraries);
 }
 
-/* An entry is "UNIX_MS SECONDS TABLE", the table being a ceilings.csv with tabs for line breaks. */
+/* An entry is "UNIX_MS SECONDS LIBRARIES<tab>TABLE", the table being a ceilings.csv with tabs for line
+ * breaks.
+ */
 static bool exchange(char *text, char from, char to) {
     bool is_free_of = strchr(text, to) == NULL;
     for (char *at = text; (at = strchr(at, from)) != NULL; at++)
@@ -47,6 +45,8 @@ struct search {
     const struct pdnn_roofs_job *job;
     const struct pdnn_ceilings *probes; /* of this moment; NULL: is there anything to compare? */
     int64_t now_ms;
+    struct pdnn_str libraries;           /* those of the job, whose versions kept roofs must have */
+    int64_t last_ms;                     /* when the last entry, of whatever libraries, was measured */
     struct pdnn_ceilings *entry, *found; /* the one just read; the longest, then newest, that agrees */
     size_t kept, usable;                 /* all; those neither too old nor measured in less time */
     bool agrees;                         /* *found is set */
@@ -101,11 +101,16 @@ static void consider(void *user, const char *text) {
         return;
     const char *rest = end + 1;
     double seconds = strtod(rest, &end);
-    if (end == rest || *end != ' ')
+    const char *table = strchr(end, '\t');
+    if (end == rest || *end != ' ' || !table)
+        return;
+    search->last_ms = measured_ms;
+    if ((size_t)(table - end) != search->libraries.length + 1 ||
+        memcmp(end + 1, pdnn_str_text(&search->libraries), search->libraries.length) != 0)
         return;
     search->kept++;
     bool is_young = measured_ms <= search->now_ms && search->now_ms - measured_ms <= pdnn_roof_cache_age_ms;
-    if (!is_young || !(seconds >= search->job->seconds) || !read_table(search, end + 1))
+    if (!is_young || !(seconds >= search->job->seconds) || !read_table(search, table + 1))
         return;
     search->usable++;
     if (!search->probes)
@@ -172,41 +177,26 @@ static enum pdnn_status look(struct search *search, const struct pdnn_kept *file
     return status;
 }
 
-/* What a context without libraries keeps besides. */
-static void open_last(struct pdnn_kept *file, const struct pdnn_roofs_job *job) {
-    static const struct pdnn_software none = {0};
-    struct pdnn_roofs_job plain = *job;
+/* Opens the file of the job's context, in which the last entry is of what holds now. */
+static void open_file(struct pdnn_kept *file, const struct pdnn_roofs_job *job) {
     struct pdnn_str context = {0};
-    plain.software = &none;
-    pdnn_roof_cache_context(&plain, &context);
-    pdnn_kept_open(file, job->directory, "last-roofs", context.text);
+    pdnn_roof_cache_context(job, &context);
+    pdnn_kept_open(file, job->directory, "roofs", context.text);
     pdnn_str_finish(&context);
 }
 
-/* Appends the rows to the file. */
-static void keep(const struct pdnn_kept *file, double seconds, const struct pdnn_ceilings *rows) {
+/* Appends the rows, which took that long, to the file. */
+static void keep(const struct pdnn_kept *file, const struct search *search, double seconds,
+                 const struct pdnn_ceilings *rows) {
     struct pdnn_str table = {0}, entry = {0};
     pdnn_ceilings_format(rows, &table);
     if (exchange(table.text, '\n', '\t')) {
-        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s", rows->row[0].measured_unix_ms, seconds, table.text);
+        pdnn_str_printf(&entry, "%" PRId64 " %.17g %s\t%s", rows->row[0].measured_unix_ms, seconds,
+                        pdnn_str_text(&search->libraries), table.text);
         pdnn_kept_add(file, entry.text);
     }
     pdnn_str_finish(&table);
     pdnn_str_finish(&entry);
-}
-
-static void note_time(void *user, const char *text) {
-    *(int64_t *)user = strtoll(text, NULL, 10);
-}
-
-/* The rows, which hold now, become those for estimates, unless they are already. */
-static void keep_last(const struct pdnn_roofs_job *job, const struct pdnn_ceilings *rows) {
-    struct pdnn_kept last;
-    int64_t measured_ms = -1;
-    open_last(&last, job);
-    pdnn_kept_read(&last, note_time, &measured_ms);
-    if (measured_ms != rows->row[0].measured_unix_ms)
-        keep(&last, job->seconds, rows);
 }
 
 /* Measures into search->entry and keeps the rows. */
@@ -217,10 +207,8 @@ static enum pdnn_status measure(const struct search *search, const struct pdnn_k
     enum pdnn_status status = source->measure(source->user, rows, err);
     for (size_t i = 0; status == PDNN_OK && i < rows->count; i++)
         rows->row[i].measured_unix_ms = source->now_unix_ms(source->user);
-    if (status == PDNN_OK && rows->count) {
-        keep(file, search->job->seconds, rows);
-        keep_last(search->job, rows);
-    }
+    if (status == PDNN_OK && rows->count)
+        keep(file, search, search->job->seconds, rows);
     return status;
 }
 
@@ -228,26 +216,26 @@ enum pdnn_status pdnn_roof_cache_get(const struct pdnn_roofs_job *job, const str
                                      struct pdnn_ceilings *ceilings, struct pdnn_str *note,
                                      struct pdnn_err *err) {
     struct pdnn_kept file;
-    struct pdnn_str context = {0};
     struct search search = {.job = job, .differs = INFINITY};
     enum pdnn_status status = PDNN_OK;
     search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
-    pdnn_roof_cache_context(job, &context);
-    pdnn_kept_open(&file, job->directory, "roofs", context.text);
+    for (size_t i = 0; i < job->software->count; i++)
+        pdnn_str_printf(&search.libraries, "%s%s", i ? ", " : "", job->software->row[i].version);
+    open_file(&file, job);
     if (!job->must_measure)
         status = look(&search, &file, source, err);
     for (size_t i = 0; search.agrees && i < search.found->count; i++)
         search.found->row[i].checked_unix_ms = search.now_ms;
-    if (search.agrees)
-        keep_last(job, search.found);
+    if (search.agrees && search.last_ms != search.found->row[0].measured_unix_ms)
+        keep(&file, &search, search.seconds, search.found);
     if (status == PDNN_OK && !search.agrees)
         status = measure(&search, &file, source, err);
     if (status == PDNN_OK)
         status = append(ceilings, search.agrees ? search.found : search.entry, err);
     if (status == PDNN_OK)
         (search.agrees ? note_kept : note_measured)(&search, note);
-    pdnn_str_finish(&context);
+    pdnn_str_finish(&search.libraries);
     free(search.entry);
     return status;
 }
@@ -259,8 +247,8 @@ static void take_last(void *user, const char *text) {
     long long measured_ms = strtoll(text, &end, 10);
     if (measured_ms > search->now_ms || search->now_ms - measured_ms > last_roofs_age_ms)
         return;
-    strtod(end, &end);
-    if (*end != ' ' || !read_table(search, end + 1))
+    const char *table = strchr(end, '\t');
+    if (!table || !read_table(search, table + 1))
         return;
     *search->found = *search->entry;
 }
@@ -271,7 +259,7 @@ enum pdnn_status pdnn_roof_cache_last(const struct pdnn_roofs_job *job, int64_t 
     struct search search = {.job = job, .now_ms = now_unix_ms};
     search.entry = pdnn_alloc(2, sizeof *search.entry);
     search.found = search.entry + 1;
-    open_last(&file, job);
+    open_file(&file, job);
     pdnn_kept_read(&file, take_last, &search);
     enum pdnn_status status = append(ceilings, search.found, err);
     free(search.entry);

@@ -40,7 +40,8 @@ struct pdnn_roofs_job {
     bool must_measure; /* whatever is kept */
 };
 
-/* Appends the context of roofs, one line. */
+/* Appends the context of roofs, one line: all they depend on but the libraries, whose versions are with each
+ * entry. */
 void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out);
 
 /* Appends the rows that were measured or confirmed last on the job's host, with its threads, whatever the

@@ -282,7 +282,8 @@ static void test_free_memory_may_differ(void **state) {
 
 static void test_odd_entries_are_measured_again(void **state) {
     (void)state;
-#define HEADER "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\t"
+#define LIBRARIES "OpenBLAS 1, oneDNN 1\t"
+#define HEADER    LIBRARIES "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\t"
     static const char *const texts[] = {
         "",
         "1000",
