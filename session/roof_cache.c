@@ -28,9 +28,7 @@ void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *
                     host->kernel, host->governor, host->memory_bytes, magnitude(host->memory_limit_bytes));
 }
 
-/* An entry is "UNIX_MS SECONDS LIBRARIES<tab>TABLE", the table being a ceilings.csv with tabs for line
- * breaks.
- */
+/* An entry is "UNIX_MS SECONDS LIBRARIES<tab>TABLE"; TABLE is a ceilings.csv with tabs for line breaks. */
 static bool exchange(char *text, char from, char to) {
     bool is_free_of = strchr(text, to) == NULL;
     for (char *at = text; (at = strchr(at, from)) != NULL; at++)

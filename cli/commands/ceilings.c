@@ -48,7 +48,7 @@ static const char *unit_of(const struct pdnn_ceiling *row) {
     return is_bandwidth ? "GB/s" : "GFLOP/s";
 }
 
-static const struct pdnn_column_def unit_column = {.name = "unit", .help = "of the value"};
+static const struct pdnn_column_def unit_column = {"unit", .help = "of the value"};
 
 /* The roofs for people, with their units and no capacity where it is 0, and the ladder from which the
  * bandwidth of each level is derived: one row per working set, with the patterns side by side. */

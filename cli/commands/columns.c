@@ -27,11 +27,11 @@ static const struct pdnn_example examples[] = {
 
 enum { TABLE, COLUMN, UNIT, TYPE, HELP, N_COLUMN_COLUMNS };
 static const struct pdnn_column_def column_columns[N_COLUMN_COLUMNS] = {
-    [TABLE] = {.name = "table", .align = PDNN_ALIGN_GROUP, .help = "the table that has the column"},
-    [COLUMN] = {.name = "column", .help = "its name in files"},
-    [UNIT] = {.name = "unit", .rank = 2, .help = "of its values"},
-    [TYPE] = {.name = "type", .rank = 1, .help = "text, count, integer or number"},
-    [HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
+    [TABLE] = {"table", .align = PDNN_ALIGN_GROUP, .help = "the table that has the column"},
+    [COLUMN] = {"column", .help = "its name in files"},
+    [UNIT] = {"unit", .rank = 2, .help = "of its values"},
+    [TYPE] = {"type", .rank = 1, .help = "text, count, integer or number"},
+    [HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
 static const struct pdnn_table_def columns_def = {"columns", "the columns of tables", column_columns,
                                                   N_COLUMN_COLUMNS};
@@ -39,22 +39,19 @@ static const struct pdnn_table_def columns_def = {"columns", "the columns of tab
 /* People see the remedy behind the meaning. */
 enum { VALUE_COLUMN, VALUE, MEANING, REMEDY, N_VALUE_COLUMNS };
 static const struct pdnn_column_def value_columns[N_VALUE_COLUMNS] = {
-    [VALUE_COLUMN] = {.name = "column", .align = PDNN_ALIGN_GROUP, .help = "the column that holds it"},
-    [VALUE] = {.name = "value", .help = "the word"},
-    [MEANING] = {.name = "meaning",
-                 .title = "meaning, and what to do",
-                 .align = PDNN_ALIGN_WRAP,
-                 .help = "what it says"},
-    [REMEDY] = {.name = "remedy", .show = PDNN_SHOW_NEVER, .help = "what to do about it"},
+    [VALUE_COLUMN] = {"column", .align = PDNN_ALIGN_GROUP, .help = "the column that holds it"},
+    [VALUE] = {"value", .help = "the word"},
+    [MEANING] = {"meaning", "meaning, and what to do", .align = PDNN_ALIGN_WRAP, .help = "what it says"},
+    [REMEDY] = {"remedy", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_NEVER, .help = "what to do about it"},
 };
 static const struct pdnn_table_def values_def = {"words", "the words in tables", value_columns,
                                                  N_VALUE_COLUMNS};
 
 enum { TABLE_NAME, TABLE_PLACE, TABLE_HELP, N_TABLE_COLUMNS };
 static const struct pdnn_column_def table_columns[N_TABLE_COLUMNS] = {
-    [TABLE_NAME] = {.name = "table", .help = "its name"},
-    [TABLE_PLACE] = {.name = "place", .help = "file: NAME.csv of a result directory; printed: by a command"},
-    [TABLE_HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it has"},
+    [TABLE_NAME] = {"table", .help = "its name"},
+    [TABLE_PLACE] = {"place", .help = "file: NAME.csv of a result directory; printed: by a command"},
+    [TABLE_HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it has"},
 };
 static const struct pdnn_table_def tables_def = {"tables", "the tables", table_columns, N_TABLE_COLUMNS};
 

@@ -144,10 +144,9 @@ static void shorten_ids(struct pdnn_str *out, struct pdnn_table *pairs) {
 
 static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
     enum { SIDE, WHAT, RESULTS, N };
-    static const struct pdnn_column_def columns[N] = {
-        [SIDE] = {.name = "side"},
-        [WHAT] = {.name = "what", .align = PDNN_ALIGN_WRAP},
-        [RESULTS] = {.name = "results", .align = PDNN_ALIGN_WRAP}};
+    static const struct pdnn_column_def columns[N] = {[SIDE] = {.name = "side"},
+                                                      [WHAT] = {"what", .align = PDNN_ALIGN_WRAP},
+                                                      [RESULTS] = {"results", .align = PDNN_ALIGN_WRAP}};
     static const char *const names[PDNN_SIDES] = {"A", "B"};
     bool names_directories = comparison->label[0] == comparison->directory[0];
     struct pdnn_table sides;
@@ -306,11 +305,10 @@ static void append_extremes(struct pdnn_str *out, struct pdnn_table *pairs) {
 /* How many there are with each pair of statuses, and the first of them. */
 static void append_unpaired(struct pdnn_str *out, const struct pdnn_table *unpaired) {
     enum { A, B, INSTANCES, EXAMPLE, N };
-    static const struct pdnn_column_def columns[N] = {
-        [A] = {.name = "A", .blank = "absent"},
-        [B] = {.name = "B", .blank = "absent"},
-        [INSTANCES] = {.name = "instances", .kind = PDNN_KIND_COUNT},
-        [EXAMPLE] = {.name = "for example", .align = PDNN_ALIGN_WRAP}};
+    static const struct pdnn_column_def columns[N] = {[A] = {"A", .blank = "absent"},
+                                                      [B] = {"B", .blank = "absent"},
+                                                      [INSTANCES] = {"instances", .kind = PDNN_KIND_COUNT},
+                                                      [EXAMPLE] = {"for example", .align = PDNN_ALIGN_WRAP}};
     static const size_t statuses[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS};
     struct pdnn_table table;
     if (!unpaired->n_rows)

@@ -27,22 +27,14 @@ static const struct pdnn_example examples[] = {
 
 enum { MODEL, FAMILY, PARAMS, FLOP, PARAMETERS, FAMILY_HELP, N_FAMILY_COLUMNS };
 static const struct pdnn_column_def family_columns[N_FAMILY_COLUMNS] = {
-    [MODEL] = {.name = "model", .help = "a family or a preset: what a spec and an ID call it"},
-    [FAMILY] = {.name = "family", .help = "the family that a preset belongs to"},
-    [PARAMS] = {.name = "params",
-                .kind = PDNN_KIND_COUNT,
-                .show = PDNN_SHOW_SI,
+    [MODEL] = {"model", .help = "a family or a preset: what a spec and an ID call it"},
+    [FAMILY] = {"family", .help = "the family that a preset belongs to"},
+    [PARAMS] = {"params", NULL, NULL, PDNN_KIND_COUNT, PDNN_SHOW_SI,
                 .help = "trainable parameters; of a family, with its defaults"},
-    [FLOP] = {.name = "flop_count",
-              .title = "FLOP",
-              .unit = "FLOP",
-              .kind = PDNN_KIND_COUNT,
-              .show = PDNN_SHOW_SI,
+    [FLOP] = {"flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI,
               .help = "floating point operations of inference on one example"},
-    [PARAMETERS] = {.name = "parameters",
-                    .align = PDNN_ALIGN_WRAP,
-                    .help = "the names of its hyper-parameters"},
-    [FAMILY_HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what its models are"},
+    [PARAMETERS] = {"parameters", .align = PDNN_ALIGN_WRAP, .help = "the names of its hyper-parameters"},
+    [FAMILY_HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what its models are"},
 };
 static const struct pdnn_table_def families_def = {"families", "the model families and their presets",
                                                    family_columns, N_FAMILY_COLUMNS};
@@ -111,14 +103,12 @@ static enum pdnn_status print_families(const struct pdnn_arguments *arguments, s
 
 enum { KIND, NAME, VALUES, DEFAULT, UNIT, HELP, N_PARAM_COLUMNS };
 static const struct pdnn_column_def param_columns[N_PARAM_COLUMNS] = {
-    [KIND] = {.name = "kind",
-              .align = PDNN_ALIGN_GROUP,
-              .help = "hyper-parameter, run setting, optimizer or preset"},
-    [NAME] = {.name = "name", .align = PDNN_ALIGN_WRAP, .help = "its key in a spec and in an ID"},
-    [VALUES] = {.name = "values", .align = PDNN_ALIGN_WRAP, .help = "what it may be"},
-    [DEFAULT] = {.name = "default", .align = PDNN_ALIGN_WRAP, .help = "what it is where nothing is said"},
-    [UNIT] = {.name = "unit", .rank = 1, .help = "of its values"},
-    [HELP] = {.name = "help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
+    [KIND] = {"kind", .align = PDNN_ALIGN_GROUP, .help = "hyper-parameter, run setting, optimizer or preset"},
+    [NAME] = {"name", .align = PDNN_ALIGN_WRAP, .help = "its key in a spec and in an ID"},
+    [VALUES] = {"values", .align = PDNN_ALIGN_WRAP, .help = "what it may be"},
+    [DEFAULT] = {"default", .align = PDNN_ALIGN_WRAP, .help = "what it is where nothing is said"},
+    [UNIT] = {"unit", .rank = 1, .help = "of its values"},
+    [HELP] = {"help", .align = PDNN_ALIGN_WRAP, .help = "what it means"},
 };
 static const struct pdnn_table_def params_def = {"families NAME", "the parameters of a family", param_columns,
                                                  N_PARAM_COLUMNS};

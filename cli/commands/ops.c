@@ -41,13 +41,11 @@ static const struct pdnn_example examples[] = {
 
 enum { OP, CATEGORY, PASSES, HOSTS, FORMULA, N_COLUMNS };
 static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [OP] = {.name = "op", .align = PDNN_ALIGN_WRAP, .help = "what tables and specs call it"},
-    [CATEGORY] = {.name = "category", .align = PDNN_ALIGN_WRAP, .help = "the kind of operator it is"},
-    [PASSES] = {.name = "passes", .align = PDNN_ALIGN_WRAP, .help = "the passes that it has, joined by |"},
-    [HOSTS] = {.name = "hosts",
-               .align = PDNN_ALIGN_WRAP,
-               .help = "the ops that may run inside it, joined by |"},
-    [FORMULA] = {.name = "formula", .align = PDNN_ALIGN_WRAP, .help = "what it computes"},
+    [OP] = {"op", .align = PDNN_ALIGN_WRAP, .help = "what tables and specs call it"},
+    [CATEGORY] = {"category", .align = PDNN_ALIGN_WRAP, .help = "the kind of operator it is"},
+    [PASSES] = {"passes", .align = PDNN_ALIGN_WRAP, .help = "the passes that it has, joined by |"},
+    [HOSTS] = {"hosts", .align = PDNN_ALIGN_WRAP, .help = "the ops that may run inside it, joined by |"},
+    [FORMULA] = {"formula", .align = PDNN_ALIGN_WRAP, .help = "what it computes"},
 };
 static const struct pdnn_table_def ops_def = {"ops", "the operators", columns, N_COLUMNS};
 
@@ -80,17 +78,10 @@ static void add_row(struct pdnn_table *table, const struct pdnn_op_def *op) {
 
 enum { MODELS, RUNS, OPERAND_BYTES, OPERATOR, N_FOUND };
 static const struct pdnn_column_def found_columns[N_FOUND] = {
-    [MODELS] = {.name = "models", .kind = PDNN_KIND_COUNT, .help = "how many models have it"},
-    [RUNS] = {.name = "runs",
-              .kind = PDNN_KIND_COUNT,
-              .help = "how often it runs in one step of each, added up"},
-    [OPERAND_BYTES] = {.name = "operand_bytes",
-                       .unit = "bytes",
-                       .kind = PDNN_KIND_COUNT,
-                       .help = "of all its operands"},
-    [OPERATOR] = {.name = "operator",
-                  .align = PDNN_ALIGN_WRAP,
-                  .help = "its shape, implementation and operands"},
+    [MODELS] = {"models", NULL, NULL, PDNN_KIND_COUNT, .help = "how many models have it"},
+    [RUNS] = {"runs", NULL, NULL, PDNN_KIND_COUNT, .help = "how often it runs in one step of each, added up"},
+    [OPERAND_BYTES] = {"operand_bytes", NULL, "bytes", PDNN_KIND_COUNT, .help = "of all its operands"},
+    [OPERATOR] = {"operator", .align = PDNN_ALIGN_WRAP, .help = "its shape, implementation and operands"},
 };
 static const struct pdnn_table_def found_def = {"ops SPEC", "what models consist of", found_columns, N_FOUND};
 
