@@ -158,7 +158,7 @@ static enum pdnn_status answer_check(struct pdnn_process *process, const void *b
     size_t n_rows = 0;
     enum pdnn_status result = pdnn_check_run(process, body, &rows, &n_rows, err);
     if (result == PDNN_NO_MEMORY) /* for the copies beside both plans: no fault of the backend's */
-        result = PDNN_TOO_BIG;
+        err->status = PDNN_TOO_BIG;
     const struct pdnn_part part = {rows, n_rows * sizeof *rows};
     enum pdnn_status status = send_result(process, PDNN_MESSAGE_CHECK, result, &part, err);
     free(rows);
