@@ -198,19 +198,6 @@ static void append_summary(struct pdnn_str *out, const struct pdnn_table *groups
     append_sentence(out, &line);
 }
 
-/* Intervals hold for equal states of the machine. */
-static void append_state(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
-    size_t count = pdnn_comparison_has_state(comparison) ? pdnn_comparison_other_state(comparison) : 0;
-    struct pdnn_str line = {0};
-    if (!count)
-        return;
-    pdnn_str_printf(&line,
-                    "%zu of %zu found the machine in another state on either side (their read probes differ "
-                    "by more than 15 %%), so that their intervals are too narrow.",
-                    count, comparison->pairs.n_rows);
-    append_sentence(out, &line);
-}
-
 /* The groups of one key of a scope, under its name as the title; only their number if there are many. */
 static void append_key(struct pdnn_str *out, struct pdnn_table *groups, const char *family, const char *key) {
     size_t columns[PDNN_GROUP_COLUMNS], n_columns = 0;
@@ -330,9 +317,14 @@ static void append_unpaired(struct pdnn_str *out, const struct pdnn_table *unpai
 }
 
 static void append_overview(struct pdnn_str *out, struct compared *c) {
+    struct pdnn_str doubt = {0};
     append_head(out, &c->comparison);
+    bool is_doubtful = pdnn_comparison_doubt(&c->comparison, &doubt);
+    if (is_doubtful)
+        append_sentence(out, &doubt);
     append_summary(out, &c->groups);
-    append_state(out, &c->comparison);
+    if (doubt.length)
+        append_sentence(out, &doubt);
     append_key(out, &c->groups, "", "family");
     for (size_t i = 0; i < c->groups.n_rows; i++)
         if (pdnn_table_is_empty(&c->groups, i, PDNN_GROUP_KEY))

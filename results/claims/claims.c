@@ -1,4 +1,5 @@
 #include "results/claims/claims.h"
+#include "results/table/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,6 +11,18 @@ void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_verdict ve
     va_start(arguments, format);
     vsnprintf(question->finding->sentence, sizeof question->finding->sentence, format, arguments);
     va_end(arguments);
+}
+
+const char *pdnn_report_ratio(char text[PDNN_REPORT_RATIO], struct pdnn_mean_interval ratio, bool is_named) {
+    struct pdnn_str out = {0};
+    pdnn_number_format(&out, ratio.at, 3);
+    pdnn_str_printf(&out, is_named ? " (95 %% interval " : " (");
+    pdnn_number_format(&out, ratio.low, 3);
+    pdnn_str_printf(&out, " to ");
+    pdnn_number_format(&out, ratio.high, 3);
+    snprintf(text, PDNN_REPORT_RATIO, "%s", pdnn_str_text(&out));
+    pdnn_str_finish(&out);
+    return text;
 }
 
 enum pdnn_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not) {

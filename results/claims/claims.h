@@ -51,7 +51,7 @@ struct pdnn_report_claim {
     enum pdnn_status (*check)(struct pdnn_report_question *question);
     const char *tells; /* the data that would decide it, where it cannot be told */
     /* What it is about, where several claims share a check, which says what it takes. */
-    const char *what, *of, *few;
+    const char *what, *of, *few, *size;
     pdnn_report_network *network;
     const char *(*key)(const struct pdnn_family_def *family);
     struct pdnn_mean (*collect)(struct pdnn_report_question *question);
@@ -68,6 +68,11 @@ extern const size_t pdnn_report_n_claims_of_pairs;
 /* The sentence that says why. */
 void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_verdict verdict, const char *format,
                      ...) __attribute__((format(printf, 3, 4)));
+
+/* "2.1 (95 % interval 1.9 to 2.3", or without its name, to go on with and to close; never with an exponent.
+ */
+enum { PDNN_REPORT_RATIO = 128 };
+const char *pdnn_report_ratio(char text[PDNN_REPORT_RATIO], struct pdnn_mean_interval ratio, bool is_named);
 
 /* Which it is; where an interval decides neither, more models or rounds would tell. */
 enum pdnn_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not);

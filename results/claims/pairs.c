@@ -4,19 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-bool pdnn_report_any_network(const struct pdnn_family_def *family) {
-    (void)family;
-    return true;
-}
-
 bool pdnn_report_is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_report_network *network) {
     const struct pdnn_family_def *family =
         pdnn_family_find(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY));
-    return family && network(family);
-}
-
-const char *pdnn_report_minibatch_of(const struct pdnn_family_def *family) {
-    return family->params[family->minibatch_param].name;
+    return family && (!network || network(family));
 }
 
 struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network) {

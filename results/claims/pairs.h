@@ -5,11 +5,8 @@
 #include "models/family.h"
 #include "results/claims/claims.h"
 
-bool pdnn_report_any_network(const struct pdnn_family_def *family);
+/* Whether it ran a network of this kind; NULL: of any. */
 bool pdnn_report_is_of(const struct pdnn_comparison *pairs, size_t pair, pdnn_report_network *network);
-
-/* The name of the family's minibatch. */
-const char *pdnn_report_minibatch_of(const struct pdnn_family_def *family);
 
 /* Logarithms of the speed-ups of B over A. */
 struct pdnn_mean pdnn_report_speed_ups(const struct pdnn_comparison *pairs, pdnn_report_network *network);

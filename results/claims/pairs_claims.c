@@ -46,28 +46,19 @@ static void add_thirds(const struct pdnn_comparison *pairs, struct sized *sized,
     }
 }
 
-static const char *params_column(const struct pdnn_family_def *family) {
-    (void)family;
-    return "params";
-}
-
-static const char *embedding_column(const struct pdnn_family_def *family) {
-    (void)family;
-    return "embedding";
-}
-
 static void find_thirds(const struct pdnn_report_question *q, struct thirds *thirds) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
     struct sized *sized = pdnn_alloc(pairs->pairs.n_rows, sizeof *sized);
     *thirds = (struct thirds){.small = {.n = 0}};
     for (size_t k = 0; pdnn_families[k]; k++) {
+        const struct pdnn_family_def *family = pdnn_families[k];
+        const char *key = q->claim->size ? q->claim->size : family->params[family->minibatch_param].name;
+        int column = pdnn_results_named(&pdnn_comparison_side(pairs, PDNN_SIDE_A)->results, key);
         size_t n = 0;
-        int size_at = pdnn_results_named(&pdnn_comparison_side(pairs, PDNN_SIDE_A)->results,
-                                         q->claim->key(pdnn_families[k]));
-        for (size_t pair = 0; pair < pairs->pairs.n_rows && q->claim->network(pdnn_families[k]); pair++) {
-            double size = pdnn_comparison_number(pairs, pair, PDNN_SIDE_A, size_at);
-            if (strcmp(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY), pdnn_families[k]->name) == 0 &&
-                !isnan(size))
+        for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
+            double size = pdnn_comparison_number(pairs, pair, PDNN_SIDE_A, column);
+            if (strcmp(pdnn_table_text(&pairs->pairs, pair, PDNN_PAIR_FAMILY), family->name) == 0 &&
+                pdnn_report_is_of(pairs, pair, q->claim->network) && !isnan(size))
                 sized[n++] = (struct sized){size, pair};
         }
         add_thirds(pairs, sized, n, thirds);
@@ -92,21 +83,21 @@ static bool has_thirds(struct pdnn_report_question *q, struct thirds *thirds) {
 
 static void say_thirds(struct pdnn_report_question *q, enum pdnn_verdict verdict,
                        const struct thirds *thirds) {
-    struct pdnn_mean_interval small = pdnn_mean_exp(pdnn_mean_interval(&thirds->small));
-    struct pdnn_mean_interval large = pdnn_mean_exp(pdnn_mean_interval(&thirds->large));
-    struct pdnn_mean_interval change = pdnn_mean_exp(pdnn_mean_difference(&thirds->small, &thirds->large));
+    char text[3][PDNN_REPORT_RATIO];
     pdnn_report_say(
         q, verdict,
-        "Speed-up of %.60s over %.60s: %.3g (95 %% interval %.3g to %.3g, geometric mean of %zu models) "
-        "in the third with the smallest %s, %.3g (%.3g to %.3g, %zu models) in that with the largest, a "
-        "change by a factor of %.3g (%.3g to %.3g).",
-        q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A], small.at, small.low, small.high,
-        thirds->small.n, q->claim->what, large.at, large.low, large.high, thirds->large.n, change.at,
-        change.low, change.high);
+        "Speed-up of %.60s over %.60s: %s, geometric mean of %zu models) in the third with the smallest %s, "
+        "%s, %zu models) in that with the largest, a change by a factor of %s).",
+        q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
+        pdnn_report_ratio(text[0], pdnn_mean_exp(pdnn_mean_interval(&thirds->small)), true), thirds->small.n,
+        q->claim->what, pdnn_report_ratio(text[1], pdnn_mean_exp(pdnn_mean_interval(&thirds->large)), false),
+        thirds->large.n,
+        pdnn_report_ratio(text[2], pdnn_mean_exp(pdnn_mean_difference(&thirds->small, &thirds->large)),
+                          false));
 }
 
 /* Whether small models run faster on one side and large ones on the other. Takes, as the next two, `network`,
- * and `key`, the column of its models' size, which is `what`. */
+ * and `size`, the column of its models' size, which is `what`; without it, their minibatch. */
 static enum pdnn_status sides_change(struct pdnn_report_question *q) {
     struct thirds thirds;
     if (!has_thirds(q, &thirds))
@@ -163,13 +154,13 @@ static enum pdnn_status uses_more(struct pdnn_report_question *q) {
                         mean.n);
         return PDNN_OK;
     }
+    char text[PDNN_REPORT_RATIO];
     bool more = ratio.low > factor || ratio.high < 1 / factor;
     bool less = ratio.low > 1 / factor && ratio.high < factor;
-    pdnn_report_say(
-        q, pdnn_report_judge(q, more, less),
-        "The utilization on %.60s is %.3g times that on %.60s (95 %% interval %.3g to %.3g, geometric "
-        "mean of %zu models).",
-        q->sides->name[PDNN_SIDE_B], ratio.at, q->sides->name[PDNN_SIDE_A], ratio.low, ratio.high, mean.n);
+    pdnn_report_say(q, pdnn_report_judge(q, more, less),
+                    "The utilization on %.60s over that on %.60s is %s, geometric mean of %zu models).",
+                    q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
+                    pdnn_report_ratio(text, ratio, true), mean.n);
     return PDNN_OK;
 }
 
@@ -180,15 +171,14 @@ const struct pdnn_report_claim pdnn_report_claims_of_pairs[] = {
          "The same models on two generations of a processor, with roofs and ops.csv on both sides, some of them bound "
          "by memory."},
     {7, "Large minibatches prefer one platform, small ones the other.", sides_change,
-     .tells = "The same sweep over several minibatches on two platforms.", .what = "minibatch",
-     .network = pdnn_report_any_network, .key = pdnn_report_minibatch_of},
+     .tells = "The same sweep over several minibatches on two platforms.", .what = "minibatch"},
     {8, "Small fully connected networks prefer one platform, large ones the other.", sides_change,
      .tells = "The same fully connected networks of several sizes on two platforms.",
-     .what = "number of parameters", .network = pdnn_report_is_fully_connected, .key = params_column},
+     .what = "number of parameters", .network = pdnn_report_is_fully_connected, .size = "params"},
     {9, "The faster platform's lead on convolutional networks grows with their size.", lead_grows,
      .tells =
          "The same convolutional networks of several sizes on two platforms, one of which is clearly faster.",
-     .what = "number of parameters", .network = pdnn_report_is_convolutional, .key = params_column},
+     .what = "number of parameters", .network = pdnn_report_is_convolutional, .size = "params"},
     {10, "One platform uses at least twice as much of its peak on convolutional networks.", uses_more,
      .tells = "The same convolutional networks on two platforms with roofs.",
      .network = pdnn_report_is_convolutional, .factor = 2},
@@ -197,7 +187,7 @@ const struct pdnn_report_claim pdnn_report_claims_of_pairs[] = {
      .factor = 3},
     {11, "One platform gains more than the other from wider embeddings of recurrent networks.", size_changes,
      .tells = "The same recurrent networks with several embeddings on two platforms.", .what = "embedding",
-     .network = pdnn_report_is_recurrent, .key = embedding_column, .factor = 1.1},
+     .network = pdnn_report_is_recurrent, .size = "embedding", .factor = 1.1},
     {12, "A newer version of the library makes some models at least twice as fast.",
      pdnn_report_newer_doubles_some,
      .tells = "The same sweep on one machine with two versions of the library."},

@@ -87,20 +87,20 @@ enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question 
             kinds[COMPUTE_BOUND].n, kinds[MEMORY_BOUND].n);
         return PDNN_OK;
     }
-    struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, pdnn_report_any_network);
+    struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, NULL);
     int faster = pdnn_report_faster_side(pdnn_mean_interval(&all));
     bool more = faster > 0 ? change.low > 0 : faster < 0 && change.high < 0;
     bool less = faster > 0 ? change.high < 0 : faster < 0 && change.low > 0;
-    char lookups[96] = "";
+    char text[OP_KINDS][PDNN_REPORT_RATIO], lookups[192] = "";
     if (!isnan(each[LOOKUP].at))
-        snprintf(lookups, sizeof lookups, "; lookups of embeddings: %.3g (%.3g to %.3g, %zu models)",
-                 each[LOOKUP].at, each[LOOKUP].low, each[LOOKUP].high, kinds[LOOKUP].n);
+        snprintf(lookups, sizeof lookups, "; lookups of embeddings: %s, %zu models)",
+                 pdnn_report_ratio(text[LOOKUP], each[LOOKUP], false), kinds[LOOKUP].n);
     pdnn_report_say(
         q, pdnn_report_judge(q, more, less),
-        "Speed-up of %.60s over %.60s: products bound by memory %.3g (95 %% interval %.3g to %.3g, geometric "
-        "mean of %zu models), products bound by compute %.3g (%.3g to %.3g, %zu models)%s.",
-        q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A], each[MEMORY_BOUND].at,
-        each[MEMORY_BOUND].low, each[MEMORY_BOUND].high, kinds[MEMORY_BOUND].n, each[COMPUTE_BOUND].at,
-        each[COMPUTE_BOUND].low, each[COMPUTE_BOUND].high, kinds[COMPUTE_BOUND].n, lookups);
+        "Speed-up of %.60s over %.60s: products bound by memory %s, geometric mean of %zu models), products "
+        "bound by compute %s, %zu models)%s.",
+        q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
+        pdnn_report_ratio(text[MEMORY_BOUND], each[MEMORY_BOUND], true), kinds[MEMORY_BOUND].n,
+        pdnn_report_ratio(text[COMPUTE_BOUND], each[COMPUTE_BOUND], false), kinds[COMPUTE_BOUND].n, lookups);
     return PDNN_OK;
 }

@@ -76,14 +76,13 @@ enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q) {
         pdnn_mean_add(&all, newer * log(pdnn_pair_ratio(q->sides->pairs, i)),
                       pdnn_pair_half(q->sides->pairs, i));
     struct pdnn_mean_interval gain = pdnn_mean_exp(pdnn_mean_interval(&all));
+    char text[PDNN_REPORT_RATIO];
     if (isnan(gain.at))
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "%zu models ran on both; at least 3 are needed.", all.n);
     else
-        pdnn_report_say(
-            q, pdnn_report_judge(q, gain.low > 1, gain.high < 1),
-            "From %s to %s models run %.3g times as fast (95 %% interval %.3g to %.3g, geometric mean of "
-            "%zu).",
-            names[newer < 0], names[newer > 0], gain.at, gain.low, gain.high, all.n);
+        pdnn_report_say(q, pdnn_report_judge(q, gain.low > 1, gain.high < 1),
+                        "From %s to %s the speed of models is multiplied by %s, geometric mean of %zu).",
+                        names[newer < 0], names[newer > 0], pdnn_report_ratio(text, gain, true), all.n);
     return PDNN_OK;
 }
 

@@ -36,6 +36,10 @@ static struct names names_of(const struct pdnn_selection *rows,
     return names;
 }
 
+static const char *minibatch_of(const struct pdnn_family_def *family) {
+    return family->params[family->minibatch_param].name;
+}
+
 static const char *depth_of(const struct pdnn_family_def *family) {
     return family->depth_param >= 0 ? family->params[family->depth_param].name : NULL;
 }
@@ -102,6 +106,7 @@ static enum pdnn_status rate_follows(struct pdnn_report_question *q) {
         rate_along(q->rows, names.name[k], &changes);
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
     double same = claim->factor;
+    char shown[PDNN_REPORT_RATIO];
     bool inside = ratio.low > 1 / same && ratio.high < same;
     bool outside = ratio.low > same || ratio.high < 1 / same;
     if (isnan(ratio.at))
@@ -113,9 +118,9 @@ static enum pdnn_status rate_follows(struct pdnn_report_question *q) {
             q,
             same ? pdnn_report_judge(q, inside, outside)
                  : pdnn_report_judge(q, ratio.low > 1, ratio.high < 1),
-            "From the smallest to the largest %s the FLOP rate is multiplied by %.3g (95 %% interval %.3g "
-            "to %.3g, geometric mean of %zu series that differ in nothing else); it rises in %zu of them.",
-            claim->what, ratio.at, ratio.low, ratio.high, changes.log.n, changes.n_up);
+            "From the smallest to the largest %s the FLOP rate is multiplied by %s, geometric mean of %zu "
+            "series that differ in nothing else); it rises in %zu of them.",
+            claim->what, pdnn_report_ratio(shown, ratio, true), changes.log.n, changes.n_up);
     return PDNN_OK;
 }
 
@@ -228,6 +233,7 @@ static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q) {
         add_pairs_of_dtypes(q->sides->pairs, &changes);
         q->finding->source = changes.log.n ? PDNN_REPORT_BOTH : q->finding->source;
     }
+    char shown[PDNN_REPORT_RATIO];
     struct pdnn_mean_interval speed = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
     if (isnan(speed.at))
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
@@ -236,9 +242,9 @@ static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q) {
     else
         pdnn_report_say(
             q, pdnn_report_judge(q, speed.low > 1, speed.high < 1),
-            "In 16 bits a step is %.3g times as fast as in f32 (95 %% interval %.3g to %.3g, geometric "
-            "mean of %zu pairs); it is faster in %zu of them.",
-            speed.at, speed.low, speed.high, changes.log.n, changes.n_up);
+            "From f32 to 16 bits the speed of a step is multiplied by %s, geometric mean of %zu pairs); it rises in "
+            "%zu of them.",
+            pdnn_report_ratio(shown, speed, true), changes.log.n, changes.n_up);
     return PDNN_OK;
 }
 
@@ -355,7 +361,7 @@ static enum pdnn_status largest_need_memory(struct pdnn_report_question *q) {
 const struct pdnn_report_claim pdnn_report_claims[] = {
     {0, "Utilization grows with the minibatch.", rate_follows,
      .tells = "A sweep with several minibatches, each with the same models.", .what = "minibatch",
-     .key = pdnn_report_minibatch_of},
+     .key = minibatch_of},
     {0, "Utilization grows with the width of layers.", rate_follows,
      .tells = "A sweep with several widths, each with the same other hyper-parameters.", .what = "width"},
     {0, "Ops other than matrix products are bound by memory.", share_is_large,

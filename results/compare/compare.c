@@ -125,50 +125,30 @@ static void find_keys(struct pdnn_comparison *comparison) {
     pdnn_texts_finish(&names);
 }
 
-/* The values of a key by pair: A's, or B's if A's table lacks it. */
-static void find_values(const struct pdnn_comparison *comparison, const char *key, const char **values) {
-    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
-        values[pair] = "";
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-        int column = column_of(comparison, side, key);
-        for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++)
-            if (!*values[pair])
-                values[pair] = pdnn_selection_get(table, comparison->at[pair][side], column);
-    }
-}
-
-/* Whether all of them are whole numbers as files have them. */
-static bool are_whole(const char *const *values, size_t count) {
-    char text[32];
-    for (size_t i = 0; i < count; i++) {
-        int64_t number = 0;
-        if (!*values[i])
-            continue;
-        if (!pdnn_parse_i64(values[i], &number) || number == INT64_MIN)
-            return false;
-        snprintf(text, sizeof text, "%" PRId64, number);
-        if (strcmp(text, values[i]) != 0)
-            return false;
-    }
-    return true;
-}
-
-/* A column for each key that does not differ, unless the file calls it as another column is called. */
+/* A column for each key that does not differ, unless the file calls it as another column is called: A's
+ * values, or B's where A has none. */
 static void add_keys(struct pdnn_comparison *comparison) {
     struct pdnn_table *pairs = &comparison->pairs;
-    const char **values = pdnn_arena_alloc(&comparison->arena, pairs->n_rows, sizeof *values);
     for (size_t k = 0; k < comparison->n_keys && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX; k++) {
         const char *key = comparison->key[k];
         struct pdnn_column_def def = {.name = pdnn_key_column(key), .title = key};
+        int of_side[PDNN_SIDES];
         if (pdnn_compare_is_across(comparison, key, strlen(key)) ||
             pdnn_table_find(pairs, def.name) != SIZE_MAX)
             continue;
-        find_values(comparison, key, values);
-        def.kind = are_whole(values, pairs->n_rows) ? PDNN_KIND_WHOLE : PDNN_KIND_TEXT;
+        for (int side = 0; side < PDNN_SIDES; side++) {
+            const struct pdnn_results *results = &pdnn_comparison_side(comparison, side)->results;
+            of_side[side] = column_of(comparison, side, key);
+            if (of_side[side] >= 0 && results->table.column[of_side[side]].def.kind == PDNN_KIND_WHOLE)
+                def.kind = PDNN_KIND_WHOLE;
+        }
         size_t column = pdnn_table_add_column(pairs, &def);
-        for (size_t pair = 0; pair < pairs->n_rows; pair++)
-            pdnn_table_parse(pairs, pair, column, values[pair]);
+        for (size_t pair = 0; pair < pairs->n_rows; pair++) {
+            const char *a = pdnn_comparison_get(comparison, pair, PDNN_SIDE_A, of_side[PDNN_SIDE_A]);
+            pdnn_table_parse(pairs, pair, column,
+                             *a ? a
+                                : pdnn_comparison_get(comparison, pair, PDNN_SIDE_B, of_side[PDNN_SIDE_B]));
+        }
     }
 }
 
@@ -318,7 +298,7 @@ static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pd
     return status;
 }
 
-bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison) {
+static bool has_state(const struct pdnn_comparison *comparison) {
     static const char *const columns[] = {"host", "threads", "isa"};
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         int a = column_of(comparison, PDNN_SIDE_A, columns[k]),
@@ -331,13 +311,27 @@ bool pdnn_comparison_has_state(const struct pdnn_comparison *comparison) {
     return true;
 }
 
-size_t pdnn_comparison_other_state(const struct pdnn_comparison *comparison) {
-    size_t count = 0;
-    for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
-        double ratio = pdnn_table_number(&comparison->pairs, pair, PDNN_PAIR_PROBE_RATIO);
-        count += ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE;
+bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out) {
+    const struct pdnn_table *pairs = &comparison->pairs;
+    const bool has_probes = has_state(comparison);
+    size_t moved = 0, without = 0;
+    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
+        double ratio = pdnn_table_number(pairs, pair, PDNN_PAIR_PROBE_RATIO);
+        moved += has_probes && (ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE);
+        without += pdnn_table_is_empty(pairs, pair, PDNN_PAIR_LOW);
     }
-    return count;
+    const bool is_doubtful = 2 * moved > pairs->n_rows;
+    if (moved)
+        pdnn_str_printf(
+            out,
+            "%s%zu of %zu found the machine in another state on either side (their read probes differ "
+            "by more than 15 %%)%s.",
+            is_doubtful ? "Which side is faster cannot be told: " : "", moved, pairs->n_rows,
+            is_doubtful ? "" : ", so that their intervals are too narrow");
+    else if (without == pairs->n_rows)
+        pdnn_str_printf(out, "No ratio has an interval, because the times of a side have none, so that no "
+                             "difference is clear.");
+    return is_doubtful;
 }
 
 static enum pdnn_status read_tables(struct pdnn_comparison *comparison,

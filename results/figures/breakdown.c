@@ -249,10 +249,10 @@ static void name_bars(struct picture *p) {
 static void name_by_values(struct picture *p, struct pdnn_bar_names *names, const char **keys) {
     struct pdnn_str text = {0};
     for (size_t b = 0; b < p->all.count; b++) {
-        pdnn_selection_varying_values(&p->in->selection, p->all.at[b], &text);
+        pdnn_selection_varying(&p->in->selection, p->all.at[b], &text);
         p->bars[b].text = pdnn_plot_keep(&p->in->arena, &text);
     }
-    pdnn_selection_varying_names(&p->in->selection, &text);
+    pdnn_selection_varying(&p->in->selection, SIZE_MAX, &text);
     *keys = pdnn_plot_keep(&p->in->arena, &text);
     *names = (struct pdnn_bar_names){.bar = p->bars, .n_bars = p->all.count, .upright_most = values_most};
     pdnn_bar_names_arrange(names);

@@ -6,6 +6,7 @@
 #include "models/instance.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -423,51 +424,38 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
     }
 }
 
-static void append_key(const struct pdnn_selection *selection, int column, const char *value,
-                       struct pdnn_str *out) {
-    if (*value)
-        pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",
-                        pdnn_results_name(&selection->results, column), value);
+/* Appends a row's value of a key that differs, or the usual one. */
+static void append_varying(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                           bool is_usual, struct pdnn_str *out) {
+    for (int column = selection->family; column < selection->results.end_key; column++) {
+        const struct pdnn_selection_key *key = &selection->key[column];
+        const char *value = is_usual ? key->usual : pdnn_selection_get(selection, at, column);
+        if (is_axis(axes, column) || !key->varies || key->follows || !value || !*value)
+            continue;
+        if (is_usual || !key->usual || strcmp(key->usual, value) != 0)
+            pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",
+                            pdnn_results_name(&selection->results, column), value);
+    }
 }
 
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
-    for (int column = selection->family; column < selection->results.end_key; column++) {
-        const struct pdnn_selection_key *key = &selection->key[column];
-        const char *value = pdnn_selection_get(selection, at, column);
-        if (is_axis(axes, column) || !key->varies || key->follows)
-            continue;
-        if (!key->usual || strcmp(key->usual, value) != 0)
-            append_key(selection, column, value, out);
-    }
-}
-
-void pdnn_selection_varying_names(const struct pdnn_selection *selection, struct pdnn_str *out) {
-    const char *separator = "";
-    for (int column = selection->family; column < selection->results.end_key; column++) {
-        if (!selection->key[column].values || selection->key[column].follows)
-            continue;
-        pdnn_str_printf(out, "%s%s", separator, pdnn_results_name(&selection->results, column));
-        separator = " ";
-    }
-}
-
-void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
-    const char *separator = "";
-    for (int column = selection->family; column < selection->results.end_key; column++) {
-        if (!selection->key[column].values || selection->key[column].follows)
-            continue;
-        const char *value = pdnn_selection_get(selection, at, column);
-        pdnn_str_printf(out, "%s%s", separator, *value ? value : "-");
-        separator = " ";
-    }
+    append_varying(selection, at, axes, false, out);
 }
 
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
                           struct pdnn_str *out) {
+    append_varying(selection, 0, axes, true, out);
+}
+
+void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {
+    const char *separator = "";
     for (int column = selection->family; column < selection->results.end_key; column++) {
-        const struct pdnn_selection_key *key = &selection->key[column];
-        if (!is_axis(axes, column) && key->varies && !key->follows && key->usual)
-            append_key(selection, column, key->usual, out);
+        if (!selection->key[column].values || selection->key[column].follows)
+            continue;
+        const char *shown = at == SIZE_MAX ? pdnn_results_name(&selection->results, column)
+                                           : pdnn_selection_get(selection, at, column);
+        pdnn_str_printf(out, "%s%s", separator, *shown ? shown : "-");
+        separator = " ";
     }
 }

@@ -136,10 +136,9 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
-/* Append the names of all keys of which the chosen rows have different values, and this row's values in the
- * same order, - for none: "batch mode", "64 infer". */
-void pdnn_selection_varying_names(const struct pdnn_selection *selection, struct pdnn_str *out);
-void pdnn_selection_varying_values(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out);
+/* Appends this row's values of all keys of which the chosen rows have different ones, - for none: "64 infer";
+ * of SIZE_MAX, the names of these keys: "batch mode". */
+void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out);
 
 /* Appends the usual values, which pdnn_selection_where leaves out. */
 void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,

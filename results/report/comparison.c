@@ -25,7 +25,10 @@ static void put_count(struct pdnn_str *out, const struct comparison *c, size_t c
 static void put_headline(struct pdnn_str *out, const struct comparison *c) {
     const struct pdnn_table *all = &c->groups; /* in its first row */
     size_t axis = pdnn_compare_best_axis(&c->axes, "");
-    pdnn_str_printf(out, "<p>Of %zu models that ran on both sides, <b>", c->of->pairs.n_rows);
+    struct pdnn_str doubt = {0};
+    bool is_doubtful = pdnn_comparison_doubt(c->of, &doubt);
+    pdnn_str_printf(out, "<p>%s%sOf %zu models that ran on both sides, <b>",
+                    is_doubtful ? pdnn_str_text(&doubt) : "", is_doubtful ? " " : "", c->of->pairs.n_rows);
     pdnn_html_text(out, c->label[PDNN_SIDE_B]);
     pdnn_str_printf(out, "</b> is clearly faster than <b>");
     pdnn_html_text(out, c->label[PDNN_SIDE_A]);
@@ -47,14 +50,9 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
         pdnn_str_printf(out, "</code>, %.0f %% of their variance.",
                         pdnn_table_number(&c->axes, axis, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
     }
-    size_t moved = pdnn_comparison_has_state(c->of) ? pdnn_comparison_other_state(c->of) : 0;
-    if (moved)
-        pdnn_str_printf(
-            out,
-            " %zu found the machine in another state on either side (their read probes differ by more than "
-            "15 %%), so that their intervals are too narrow.",
-            moved);
-    pdnn_str_printf(out, "</p>\n");
+    bool is_behind = doubt.length && !is_doubtful;
+    pdnn_str_printf(out, "%s%s</p>\n", is_behind ? " " : "", is_behind ? doubt.text : "");
+    pdnn_str_finish(&doubt);
 }
 
 enum { OPS_SHOWN = 12, UNPAIRED_SHOWN = 50 };
@@ -265,7 +263,7 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
         const struct pdnn_comparison *opened = &page->comparison;
         page->sides.pairs = opened;
         for (int side = 0; side < PDNN_SIDES; side++)
-            page->sides.name[side] = opened->n_across ? opened->label[side] : page->source[side].name;
+            page->sides.name[side] = page->n_sources > 1 ? page->source[side].name : opened->label[side];
     }
     return status == PDNN_INVALID ? PDNN_OK : status;
 }

@@ -100,8 +100,26 @@ class Compare(Tables):
         for host, said in (("one", True), ("other", False)):
             a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, 2, "one", 20] for i in range(3)], header)
             b = self.results("b", [[f"net/{i}", "net", "infer", "ok", 90, 89, 91, 2, host, (18, 17, 24)[i]] for i in range(3)], header)
-            self.assertEqual("2 of 3 found the machine in another state" in self.compare(a, b), said)
+            text = self.compare(a, b)
+            self.assertEqual("2 of 3 found the machine in another state" in text, said)
+            # What cannot be told comes before what it would be.
+            self.assertEqual("cannot be told: 2 of 3" in text and text.index("cannot be told") < text.index("times as"), said)
             self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
+
+    def test_few_in_another_state(self):
+        header = HEADER + ["threads", "host", "probe_gbs"]
+        a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, 2, "one", 20] for i in range(3)], header)
+        b = self.results("b", [[f"net/{i}", "net", "infer", "ok", 90, 89, 91, 2, "one", (20, 20, 28)[i]] for i in range(3)], header)
+        text = self.compare(a, b)
+        self.assertIn("1 of 3 found the machine in another state", text)
+        self.assertNotIn("cannot be told", text)
+
+    def test_times_without_an_interval(self):
+        """As in an import. One ratio with an interval is enough to say which are clear."""
+        a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101] for i in range(2)])
+        for i, ends in enumerate((("", ""), (49, 51))):
+            b = self.results(f"b{i}", [["net/0", "net", "infer", "ok", 50, *ends], ["net/1", "net", "infer", "ok", 50, "", ""]])
+            self.assertEqual("No ratio has an interval, because the times of a side have none" in self.compare(a, b), not i)
 
     def test_no_shares_of_nearly_nothing(self):
         """Runs that are equal within 2 % of A have no shares of what B saves; those that differ by 2 % do."""

@@ -95,6 +95,9 @@ class Claims(unittest.TestCase):
                 self.check(claim, UNKNOWN, NARROWER, self.along(key, mixed))
                 self.check(claim, UNKNOWN, "at least 3 are needed", self.along(key, yes[:2]))
 
+    def test_large_factors_are_plain(self):
+        self.check("Utilization grows with the minibatch", HOLDS, "multiplied by 2500 (95 % interval 2500 to 2500,", self.along("batch", (2500,) * 3))
+
     def shares(self, shares, family="fc"):
         """Models of two ops; the share of time bound by memory is in an op that is no product."""
         rows = [model(family, 1000, {"layers": 1, "nodes": 8 + k, "batch": 1}) for k in range(len(shares))]
@@ -191,9 +194,9 @@ class Claims(unittest.TestCase):
         claim = "16-bit types"
         for apart in (False, True):
             with self.subTest(two_directories=apart):
-                self.check(claim, HOLDS, "2 times as fast", *self.dtypes((2, 2, 2), apart))
+                self.check(claim, HOLDS, "multiplied by 2 (95 % interval", *self.dtypes((2, 2, 2), apart))
                 self.assertEqual(self.number, "13")
-                self.check(claim, DOES_NOT, "0.5 times as fast", *self.dtypes((0.5, 0.5, 0.5), apart))
+                self.check(claim, DOES_NOT, "multiplied by 0.5 (", *self.dtypes((0.5, 0.5, 0.5), apart))
                 self.check(claim, UNKNOWN, NARROWER, *self.dtypes((2, 0.5, 1), apart))
         self.check(claim, UNKNOWN, "0 models ran both", [model("fc", 1, {"nodes": k}) for k in range(3)])
 
@@ -209,6 +212,14 @@ class Claims(unittest.TestCase):
                 for table, ns in zip(tables, (1000, 1000 / gain)):
                     table.append(model(family, ns, cells, **own, **other))
         return tables
+
+    def test_sides_of_two_directories_are_their_names(self):
+        """Whatever else differs."""
+        tables = self.pairs("fc", "batch", {1: (2, 2.1, 2), 8: (1, 1.1, 0.9), 64: (0.5, 0.4, 0.5)})
+        other = [dict(row, dtype="bf16", id=row["id"].replace("f32", "bf16")) for row in tables[1]]
+        self.check("Large minibatches prefer", HOLDS, "Speed-up of t2 over t1: ", tables[0], other)
+        together = tables[0] + [dict(row, backend="openblas", id=row["id"].replace("onednn", "openblas")) for row in tables[1]]
+        self.check("Large minibatches prefer", HOLDS, "Speed-up of backend=openblas over backend=onednn: ", together)
 
     def test_where_platforms_change_places(self):
         for claim, number, key in (("Large minibatches prefer", "7", "batch"), ("Small fully connected networks prefer", "8", "params")):
@@ -235,10 +246,10 @@ class Claims(unittest.TestCase):
     def test_utilization_of_both(self):
         for claim, family, key in (("One platform uses at least twice", "cnn", "filters"), ("One platform uses at least three times", "rnn", "embedding")):
             with self.subTest(claim):
-                self.check(claim, HOLDS, "4 times that on", *self.pairs(family, key, {1: (4, 4, 4)}))
+                self.check(claim, HOLDS, "is 4 (95 % interval", *self.pairs(family, key, {1: (4, 4, 4)}))
                 self.assertEqual(self.number, "10")
-                self.check(claim, HOLDS, "0.25 times that on", *reversed(self.pairs(family, key, {1: (4, 4, 4)})))
-                self.check(claim, DOES_NOT, "1.2 times", *self.pairs(family, key, {1: (1.2, 1.2, 1.2)}))
+                self.check(claim, HOLDS, "is 0.25 (95 % interval", *reversed(self.pairs(family, key, {1: (4, 4, 4)})))
+                self.check(claim, DOES_NOT, "is 1.2 (", *self.pairs(family, key, {1: (1.2, 1.2, 1.2)}))
                 self.check(claim, UNKNOWN, NARROWER, *self.pairs(family, key, {1: (1, 9, 4)}))
                 self.check(claim, UNKNOWN, "0 such models", *self.pairs(family, key, {1: (4, 4, 4)}, pct_of_peak=""))
 
@@ -281,11 +292,11 @@ class Claims(unittest.TestCase):
         self.assertEqual(self.number, "12")
         self.check(some, DOES_NOT, "is 1.5 times", *self.versions((1.1, 1.2, 1.5)))
         self.check(some, UNKNOWN, NARROWER, *self.versions((1.1, 1.2, 2.005)))
-        self.check(every, HOLDS, "models run 1.2 times as fast", *self.versions((1.2, 1.21, 1.19)))
+        self.check(every, HOLDS, "the speed of models is multiplied by 1.2 (95 % interval", *self.versions((1.2, 1.21, 1.19)))
         self.assertEqual(self.number, "14")
         # The older one may come second.
         self.check(every, HOLDS, "From oneDNN 2.6.3 to oneDNN 3.5", *reversed(self.versions((1.2, 1.21, 1.19))))
-        self.check(every, DOES_NOT, "models run 0.8 times as fast", *self.versions((0.8, 0.81, 0.79)))
+        self.check(every, DOES_NOT, "multiplied by 0.8 (", *self.versions((0.8, 0.81, 0.79)))
         self.check(every, UNKNOWN, NARROWER, *self.versions((0.8, 1.3, 1)))
         for claim in some, every:
             self.check(claim, UNKNOWN, "Both ran oneDNN 2.6.3", *self.versions((2, 2, 2), new="oneDNN 2.6.3 (y)"))

@@ -217,7 +217,7 @@ class Report(unittest.TestCase):
             r["id"] += f",dtype={r['dtype']}"
         verdict, why = self.verdicts(self.report(self.results(rows, header=header)))["16-bit types make models faster."]
         self.assertEqual(verdict, "holds")
-        self.assertIn("2 times as fast", why)
+        self.assertIn("multiplied by 2 (", why)
 
     def test_rows_that_were_not_tried_did_not_fail(self):
         """In the heat map of layers and batch, one cell has only failures, one only rows that were not tried."""

@@ -183,9 +183,9 @@ static void test_selection_of_several_directories(void **state) {
     pdnn_selection_where(&selection, 6, &none, &where);
     assert_string_equal(pdnn_str_text(&where), "family=rnn, cell=gru, backend=onednn, results=second");
     pdnn_str_finish(&where);
-    pdnn_selection_varying_names(&selection, &where);
+    pdnn_selection_varying(&selection, SIZE_MAX, &where);
     pdnn_str_printf(&where, ": ");
-    pdnn_selection_varying_values(&selection, 7, &where);
+    pdnn_selection_varying(&selection, 7, &where);
     assert_string_equal(pdnn_str_text(&where),
                         "family nodes batch mode cell backend results: rnn - 4 - lstm reference second");
     pdnn_str_finish(&where);
