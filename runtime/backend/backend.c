@@ -68,6 +68,16 @@ enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pd
     return PDNN_OK;
 }
 
+enum pdnn_status pdnn_program_bind(const struct pdnn_program *program, void *const *memory,
+                                   struct pdnn_err *err) {
+    for (size_t i = 0; i < program->n_steps; i++) {
+        const struct pdnn_work *work = &program->steps[i].work;
+        if (work->bind(work->state, memory, err) != PDNN_OK)
+            return pdnn_wrap(err, "%s", program->steps[i].implementation);
+    }
+    return PDNN_OK;
+}
+
 static bool reads(const struct pdnn_node *node, uint32_t tensor) {
     for (int i = 0; i < node->n_inputs; i++) {
         if (node->input[i] == tensor)

@@ -88,6 +88,9 @@ enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes,
                                    uint32_t *slot, struct pdnn_err *err);
 enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step,
                                    struct pdnn_err *err);
+/* Binds all steps to the slots' memory. */
+enum pdnn_status pdnn_program_bind(const struct pdnn_program *program, void *const *memory,
+                                   struct pdnn_err *err);
 /* What a visit says of it: PDNN_FLAG_REF, _SLOW, _UNTRIED. */
 unsigned pdnn_program_flags(const struct pdnn_program *program);
 /* Whether the plan will place the node's output 0 in the memory of the tensor, which one of the node's posts

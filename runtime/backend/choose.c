@@ -73,14 +73,6 @@ static enum pdnn_status bind_all(struct pdnn_trial *trial, struct pdnn_one_node 
     return status;
 }
 
-/* Whether a library's reference code runs the last node. */
-static bool is_reference(const struct pdnn_one_node *one) {
-    bool is = false;
-    for (size_t i = 0; i < one->program.n_steps; i++)
-        is = is || (one->program.steps[i].is_reference && one->program.steps[i].node != PDNN_NONE);
-    return is;
-}
-
 static enum pdnn_status prepare_group(const struct pdnn_trial *trial, int first, struct pdnn_arena *arena,
                                       struct pdnn_one_node *ones, struct pdnn_err *err) {
     struct pdnn_err reason = {0};
@@ -93,12 +85,12 @@ static enum pdnn_status prepare_group(const struct pdnn_trial *trial, int first,
             return pdnn_fail(err, status, "%s", refusal.text);
         reason = reason.status ? reason : refusal;
         n += status == PDNN_OK;
-        n_fast += status == PDNN_OK && !is_reference(&ones[i]);
+        n_fast += status == PDNN_OK && !pdnn_one_node_step(&ones[i])->is_reference;
         if (status != PDNN_OK)
             pdnn_program_finish(&ones[i].program);
     }
     for (int i = first; trial->shuns_reference && n_fast && i < first + trial->group_size; i++) {
-        if (is_reference(&ones[i]))
+        if (ones[i].program.graph && pdnn_one_node_step(&ones[i])->is_reference)
             pdnn_program_finish(&ones[i].program);
     }
     return n || trial->may_be_empty ? PDNN_OK : pdnn_fail(err, PDNN_UNSUPPORTED, "%s", reason.text);

@@ -23,13 +23,13 @@ static uint32_t inner_of(struct pdnn_one_node *one, uint32_t outer, bool is_writ
     if (outer == PDNN_NONE || i < one->graph.n_tensors)
         return outer == PDNN_NONE ? PDNN_NONE : i;
     struct pdnn_tensor copy = one->from->tensors[outer];
-    copy.of = copy.role == PDNN_ROLE_WEIGHT_GRADIENT ? inner_of(one, copy.of, false) : PDNN_NONE;
     copy.fill = (struct pdnn_fill){0};
     copy.fold = NULL;
     if (!is_written)
         copy.role = pdnn_role_is_weight(copy.role) ? PDNN_ROLE_WEIGHT : PDNN_ROLE_INPUT;
     if (one->edit)
         one->edit(one->user, outer, &copy);
+    copy.of = copy.role == PDNN_ROLE_WEIGHT_GRADIENT ? inner_of(one, copy.of, false) : PDNN_NONE;
     assert(one->graph.n_tensors < PDNN_ONE_NODE_TENSORS);
     i = pdnn_graph_tensor(&one->graph, &copy);
     one->outer[i] = outer;
@@ -69,6 +69,13 @@ enum pdnn_status pdnn_one_node_compile(struct pdnn_one_node *one, const struct p
     one->program.allow_slow = outer->allow_slow;
     one->program.trial_bytes = outer->trial_bytes;
     return backend->compile(state, &one->graph, &one->program, err);
+}
+
+const struct pdnn_step *pdnn_one_node_step(const struct pdnn_one_node *one) {
+    const struct pdnn_step *step = one->program.steps + one->program.n_steps - 1;
+    while (step->node == PDNN_NONE)
+        step--;
+    return step;
 }
 
 static bool runs(const struct pdnn_one_node *one, const struct pdnn_step *step) {
@@ -113,17 +120,12 @@ enum pdnn_status pdnn_one_node_place(struct pdnn_one_node *one, struct pdnn_err 
 /* Finds the addresses of what is cold, in the next set, or of all else, and binds the calls that run. */
 static enum pdnn_status bind(struct pdnn_one_node *one, bool is_cold, struct pdnn_err *err) {
     uint64_t at = is_cold ? one->set * one->bytes[PDNN_ONE_NODE_COLD] : 0;
-    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < one->program.n_slots; i++) {
         const struct pdnn_one_node_slot *slot = &one->slots[i];
         if (!is_cold || slot->kind == PDNN_ONE_NODE_COLD)
             one->memory[i] = one->begin[slot->kind] + slot->offset + at;
     }
-    for (size_t i = 0; i < one->program.n_steps && status == PDNN_OK; i++) {
-        const struct pdnn_work *work = &one->program.steps[i].work;
-        status = runs(one, &one->program.steps[i]) ? work->bind(work->state, one->memory, err) : PDNN_OK;
-    }
-    return status;
+    return pdnn_program_bind(&one->program, one->memory, err);
 }
 
 enum pdnn_status pdnn_one_node_bind(struct pdnn_one_node *one, char *const begin[PDNN_ONE_NODE_KINDS],

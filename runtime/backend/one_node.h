@@ -50,6 +50,9 @@ enum pdnn_status pdnn_one_node_compile(struct pdnn_one_node *one, const struct p
                                        void *state, const struct pdnn_program *outer, bool keeps_plain,
                                        struct pdnn_err *err);
 
+/* The last call of the last node, once it is compiled. */
+const struct pdnn_step *pdnn_one_node_step(const struct pdnn_one_node *one);
+
 /* Finds how much memory of each kind it needs, and where its slots lie in that. */
 enum pdnn_status pdnn_one_node_place(struct pdnn_one_node *one, struct pdnn_err *err);
 /* Binds what runs to memory of each kind. */

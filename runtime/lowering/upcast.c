@@ -2,6 +2,7 @@
 
 #include "models/cost/memory.h"
 #include "models/op.h"
+#include "runtime/backend/one_node.h"
 #include "runtime/lowering/f32_copies.h"
 #include "runtime/lowering/step.h"
 
@@ -9,13 +10,11 @@
 
 /* A step that is itself a program. */
 struct upcast {
-    struct pdnn_graph graph; /* of one node */
-    struct pdnn_program program;
-    struct pdnn_f32_copies copies;   /* of the outer tensors */
-    uint32_t outer[PDNN_STEP_SLOTS]; /* by inner tensor: its number outside */
-    uint64_t *scratch_at;            /* by slot after the tensors': offset in the scratch */
-    uint32_t scratch_slot;           /* or PDNN_NONE */
-    void **memory;                   /* by slot */
+    struct pdnn_one_node one;
+    struct pdnn_f32_copies copies; /* of the outer tensors */
+    uint64_t *scratch_at;          /* by slot after the tensors': offset in the scratch */
+    uint32_t scratch_slot;         /* or PDNN_NONE */
+    void **memory;                 /* by slot */
     int64_t threads;
 };
 
@@ -25,14 +24,6 @@ enum pdnn_status pdnn_upcast_refuse(const char *backend, const char *isa, const 
     return pdnn_fail(err, PDNN_UNSUPPORTED, "%s: no fast %s code for %s %s with %s; --allow-slow runs it",
                      backend, pdnn_dtype_name(is_int8 ? PDNN_INT8 : graph->dtype), node->op->name,
                      pdnn_pass_name(node->pass), isa);
-}
-
-/* The tensor's number inside. */
-static uint32_t inner_of(const struct upcast *upcast, uint32_t outer) {
-    uint32_t i = 0;
-    while (outer != PDNN_NONE && upcast->outer[i] != outer)
-        i++;
-    return outer == PDNN_NONE ? PDNN_NONE : i;
 }
 
 /* The slow path for recurrent layers is always unrolled. */
@@ -45,53 +36,27 @@ static enum pdnn_status check_way(const struct pdnn_graph *graph, const struct p
     return PDNN_OK;
 }
 
-static void build(struct upcast *upcast, const struct pdnn_graph *outer, uint32_t index,
-                  struct pdnn_arena *arena) {
-    const struct pdnn_step all = pdnn_step_of_node(outer, index);
-    struct pdnn_node node = outer->nodes[index];
-    struct pdnn_graph *graph = &upcast->graph;
-    pdnn_graph_init(graph, arena);
-    graph->algorithm = outer->algorithm;
-    graph->rnn = PDNN_RECURRENCE_UNROLLED;
-    for (int i = 0; i < all.n_slots; i++) {
-        struct pdnn_tensor tensor = outer->tensors[all.slot[i]];
-        tensor.role = PDNN_ROLE_ACTIVATION;
-        tensor.dtype = pdnn_dtype_is_half(tensor.dtype) ? PDNN_F32 : tensor.dtype;
-        tensor.of = PDNN_NONE;
-        tensor.fold = NULL;
-        upcast->outer[i] = all.slot[i];
-        pdnn_graph_tensor(graph, &tensor);
-    }
-    for (int i = 0; i < node.n_inputs; i++)
-        node.input[i] = inner_of(upcast, node.input[i]);
-    for (int i = 0; i < node.n_outputs; i++)
-        node.output[i] = inner_of(upcast, node.output[i]);
-    struct pdnn_post *posts = pdnn_arena_alloc(arena, PDNN_NODE_POSTS, sizeof *posts);
-    for (int i = 0; posts && i < node.n_posts; i++) {
-        posts[i] = node.posts[i];
-        posts[i].input = inner_of(upcast, posts[i].input);
-        posts[i].output = inner_of(upcast, posts[i].output);
-    }
-    node.posts = posts;
-    pdnn_graph_node(graph, &node);
-    if (!posts)
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for a step");
+static void widen(const void *user, uint32_t outer, struct pdnn_tensor *tensor) {
+    (void)user;
+    (void)outer;
+    tensor->role = PDNN_ROLE_ACTIVATION;
+    tensor->dtype = pdnn_dtype_is_half(tensor->dtype) ? PDNN_F32 : tensor->dtype;
 }
 
 /* Packs the slots after those of the tensors into one slot of the outer program. */
 static enum pdnn_status place_scratch(struct upcast *upcast, struct pdnn_program *outer,
                                       struct pdnn_step *step, struct pdnn_err *err) {
     uint64_t bytes = 0;
-    size_t n_slots = upcast->program.n_slots;
+    size_t n_slots = upcast->one.program.n_slots;
     upcast->scratch_slot = PDNN_NONE;
     upcast->scratch_at = pdnn_arena_alloc(&outer->arena, n_slots, sizeof *upcast->scratch_at);
     upcast->memory = pdnn_arena_alloc(&outer->arena, n_slots, sizeof *upcast->memory);
     if (!upcast->scratch_at || !upcast->memory)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    for (size_t i = upcast->graph.n_tensors; i < n_slots; i++) {
+    for (size_t i = upcast->one.graph.n_tensors; i < n_slots; i++) {
         upcast->scratch_at[i] = bytes;
         bytes +=
-            (upcast->program.slots[i].bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
+            (upcast->one.program.slots[i].bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
     }
     if (!bytes)
         return PDNN_OK;
@@ -103,27 +68,22 @@ static enum pdnn_status place_scratch(struct upcast *upcast, struct pdnn_program
 
 static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
     struct upcast *upcast = state;
-    enum pdnn_status status = PDNN_OK;
     pdnn_f32_copies_bind(&upcast->copies, memory);
-    for (size_t i = 0; i < upcast->graph.n_tensors; i++) {
-        float *copy = pdnn_f32_copies_find(&upcast->copies, upcast->outer[i]);
-        upcast->memory[i] = copy ? copy : memory[upcast->outer[i]];
+    for (size_t i = 0; i < upcast->one.graph.n_tensors; i++) {
+        float *copy = pdnn_f32_copies_find(&upcast->copies, upcast->one.outer[i]);
+        upcast->memory[i] = copy ? copy : memory[upcast->one.outer[i]];
     }
-    for (size_t i = upcast->graph.n_tensors; i < upcast->program.n_slots; i++)
+    for (size_t i = upcast->one.graph.n_tensors; i < upcast->one.program.n_slots; i++)
         upcast->memory[i] = (char *)memory[upcast->scratch_slot] + upcast->scratch_at[i];
-    for (size_t i = 0; i < upcast->program.n_steps && status == PDNN_OK; i++) {
-        const struct pdnn_work *work = &upcast->program.steps[i].work;
-        status = work->bind(work->state, upcast->memory, err);
-    }
-    return status;
+    return pdnn_program_bind(&upcast->one.program, upcast->memory, err);
 }
 
 static int run(void *state) {
     const struct upcast *upcast = state;
     int code = 0;
     pdnn_f32_copies_widen(&upcast->copies, upcast->threads);
-    for (size_t i = 0; i < upcast->program.n_steps && !code; i++) {
-        const struct pdnn_work *work = &upcast->program.steps[i].work;
+    for (size_t i = 0; i < upcast->one.program.n_steps && !code; i++) {
+        const struct pdnn_work *work = &upcast->one.program.steps[i].work;
         code = work->run(work->state);
     }
     pdnn_f32_copies_narrow(&upcast->copies, upcast->threads);
@@ -131,20 +91,7 @@ static int run(void *state) {
 }
 
 static void destroy(void *state) {
-    pdnn_program_finish(&((struct upcast *)state)->program);
-}
-
-/* "slow bf16 x64:gemm:jit matmul ab": with the implementation name of the inner step. */
-static void name_step(const struct upcast *upcast, const struct pdnn_graph *outer, struct pdnn_step *step) {
-    const char *name = "";
-    for (size_t i = 0; i < upcast->program.n_steps; i++) {
-        if (upcast->program.steps[i].node == PDNN_NONE)
-            continue;
-        name = upcast->program.steps[i].implementation;
-        step->is_reference = upcast->program.steps[i].is_reference;
-    }
-    snprintf(step->implementation, sizeof step->implementation, "slow %s %.50s",
-             pdnn_dtype_name(outer->dtype), name);
+    pdnn_program_finish(&((struct upcast *)state)->one.program);
 }
 
 enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, void *state, int64_t threads,
@@ -158,20 +105,23 @@ enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, voi
     if (status != PDNN_OK)
         return status;
     upcast->threads = threads;
-    build(upcast, graph, node, &program->arena);
-    status = pdnn_graph_status(&upcast->graph, err);
-    if (status == PDNN_OK)
-        status = pdnn_program_init(&upcast->program, &upcast->graph, err);
-    upcast->program.keep_all = upcast->program.keeps_plain = true;
-    upcast->program.trial_bytes = program->trial_bytes;
-    if (status == PDNN_OK)
-        status = backend->compile(state, &upcast->graph, &upcast->program, err);
-    program->is_untried = program->is_untried || upcast->program.is_untried;
+    pdnn_one_node_init(&upcast->one, graph, &program->arena);
+    upcast->one.edit = widen;
+    upcast->one.graph.dtype = PDNN_F32;
+    upcast->one.graph.rnn = PDNN_RECURRENCE_UNROLLED;
+    pdnn_one_node_add(&upcast->one, &graph->nodes[node]);
+    status = pdnn_one_node_compile(&upcast->one, backend, state, program, true, err);
+    program->is_untried = program->is_untried || upcast->one.program.is_untried;
     if (status == PDNN_OK)
         status = place_scratch(upcast, program, &step, err);
     if (status == PDNN_OK)
         status = pdnn_f32_copies_create(&upcast->copies, program, &graph->nodes[node], &step, err);
-    name_step(upcast, graph, &step);
+    if (status == PDNN_OK) { /* "slow bf16 x64:gemm:jit matmul ab" */
+        const struct pdnn_step *inner = pdnn_one_node_step(&upcast->one);
+        step.is_reference = inner->is_reference;
+        snprintf(step.implementation, sizeof step.implementation, "slow %s %.50s",
+                 pdnn_dtype_name(graph->dtype), inner->implementation);
+    }
     step.is_slow = true;
     step.work = (struct pdnn_work){upcast, bind, run, destroy};
     if (status == PDNN_OK)

@@ -126,13 +126,7 @@ enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err)
 enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err) {
     for (size_t i = 0; i < plan->program.n_slots; i++)
         plan->memory[i] = memory + plan->offset[i];
-    for (size_t i = 0; i < plan->program.n_steps; i++) {
-        const struct pdnn_work *work = &plan->program.steps[i].work;
-        enum pdnn_status status = work->bind(work->state, plan->memory, err);
-        if (status != PDNN_OK)
-            return pdnn_wrap(err, "%s", plan->program.steps[i].implementation);
-    }
-    return PDNN_OK;
+    return pdnn_program_bind(&plan->program, plan->memory, err);
 }
 
 /* Zero-filled tensors are skipped: fresh pages are zero, and should first be touched by the thread

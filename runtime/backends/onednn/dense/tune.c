@@ -123,10 +123,7 @@ static enum pdnn_status prepare_run(void *user, int i, struct pdnn_one_node *one
         compile_pass(q, pass, variant, is_own ? variant.format : PDNN_ONEDNN_WEIGHTS_ROW_MAJOR, one, err);
     if (status != PDNN_OK)
         return status;
-    for (size_t k = 0; k < one->program.n_steps; k++) {
-        if (one->program.steps[k].node != PDNN_NONE)
-            memcpy(implementation, one->program.steps[k].implementation, PDNN_IMPLEMENTATION_TEXT);
-    }
+    memcpy(implementation, pdnn_one_node_step(one)->implementation, PDNN_IMPLEMENTATION_TEXT);
     if (is_double(q, i % RUNS))
         return PDNN_UNSUPPORTED;
     q->has_packed = q->has_packed || (pass == PDNN_FORWARD && i % RUNS == PDNN_ONEDNN_WEIGHTS_PACKED);
