@@ -11,13 +11,12 @@ import subprocess
 PACKAGES = {"Rscript": "r-base-core", "chromedriver": "chromium-driver", "gnuplot": "gnuplot-nox", "ldd": "libc-bin", "numpy": "python3-numpy",
             "pandas": "python3-pandas", "taskset": "util-linux", "unshare": "util-linux", "munged": "munge",
             **dict.fromkeys(("sbatch", "scontrol", "squeue", "sinfo"), "slurm-client")}
-NOT_IN_DEBIAN = {"duckdb"}
 SKIPPED = 77  # the status of a test of which nothing could run
 
 
 def say(program):
     """Prints the line; returns what stands after "skipped: ", for unittest."""
-    text = f"needs {program}" + (" (not in Debian)" if program in NOT_IN_DEBIAN else f": apt-get install {PACKAGES.get(program, program)}")
+    text = f"needs {program}: apt-get install {PACKAGES.get(program, program)}"
     print(f"skipped: {text}", flush=True)
     return text
 

@@ -138,7 +138,7 @@ static void page_key(struct page *page, const char *name_title, const struct pag
 }
 
 /* Titles of the first column. */
-static const char key_title[] = "key", preset_title[] = "preset", name_title[] = "name";
+static const char key_title[] = "key", name_title[] = "name";
 
 static const char *const introduction[] = {
     "A spec is a YAML file that says which models to run and how. `paradnn list FILE` shows what it amounts to and "
@@ -174,27 +174,25 @@ static const char *const axes[] = {
 
 static const char *const run_text[] = {
     "`run` belongs to the models of its own file, or of its own document if a file has several. A list makes a "
-    "setting an axis of every model. A setting that changes nothing (the optimizer of an inference, the algorithm of a "
-    "model without convolutions) does not multiply. `cache` is a run setting too, but stands under `measure`.",
+    "setting an axis of every model. A setting that changes nothing (the optimizer of an inference) does not multiply.",
     NULL,
 };
 
 static const char *const measure_text[] = {
-    "A visit warms up, takes its samples and ends; each instance is visited in several rounds, spread over the sweep. "
     "A time is a number with its unit: ns, us, ms, s, m or h.",
     NULL,
 };
 
 static const char *const limits_text[] = {
     "Bytes are a number with their unit: 1 GB is 1e9 bytes, 1 GiB is 2^30. What does not fit becomes a row with a "
-    "status; `paradnn columns status` says which and what to do.",
+    "status (`paradnn columns status`).",
     NULL,
 };
 
 static const char *const models_text[] = {
     "An entry of `models` names a family and gives some of its hyper-parameters values; those left out have their "
-    "defaults. Instead of a family it may name a preset, such as `resnet50`, whose values replace the defaults. A "
-    "preset that several families have is a key of the family's map: `fc: {preset: paper-min}`.",
+    "defaults. It may name a preset instead. A preset that several families have is a key of the family's map: `fc: "
+    "{preset: paper-min}`.",
     NULL,
 };
 
@@ -338,10 +336,12 @@ static void put_family(struct page *page, const struct pdnn_family_def *family) 
         put_param(page, &family->params[i], pdnn_str_text(&help), family->name, before);
         pdnn_str_finish(&help);
     }
-    put_paragraph(page, "Presets:");
+    struct pdnn_str presets = {0};
+    pdnn_str_printf(&presets, "Presets (`paradnn families %s`):", family->name);
     for (size_t i = 0; i < family->n_presets; i++)
-        page_key(page, preset_title,
-                 &(struct page_key){.name = family->presets[i].name, .help = family->presets[i].help});
+        pdnn_str_printf(&presets, "%s `%s`", i ? "," : "", family->presets[i].name);
+    put_paragraph(page, pdnn_str_text(&presets));
+    pdnn_str_finish(&presets);
 }
 
 static void put_models(struct page *page) {
@@ -381,10 +381,8 @@ static void put_bounds(struct page *page) {
     struct pdnn_str text = {0};
     pdnn_str_printf(
         &text,
-        "All files and `--set` of a command together hold at most %d values and %d MiB of text, aliases "
-        "counted as often as used, and %d models; a list has at most %d values, a document at most %d "
-        "anchors. The models may have as many instances as `limits: {instances}` says. A sample whose "
-        "`where` is never true ends after about a second of draws.",
+        "A command takes at most %d values, aliases counted as often as used, %d MiB of text and %d models; "
+        "a list has at most %d values, a document at most %d anchors.",
         PDNN_YAML_NODES, PDNN_YAML_TEXTS_BYTES >> 20, PDNN_SPEC_MODELS, PDNN_AXIS_VALUES, PDNN_YAML_ANCHORS);
     put_heading(page, 2, "How large a spec may be");
     put_paragraph(page, pdnn_str_text(&text));
