@@ -5,6 +5,7 @@
 #include "results/store/journal_table.h"
 #include "results/store/log_file.h"
 #include "results/store/results.h"
+#include "results/table/csv.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -154,7 +155,7 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
     }
 }
 
-bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields) {
+size_t pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields) {
     static const enum pdnn_journal_column columns[] = {PDNN_JOURNAL_SCHEMA,      PDNN_JOURNAL_ID,
                                                        PDNN_JOURNAL_VISIT,       PDNN_JOURNAL_STATUS,
                                                        PDNN_JOURNAL_STARTED_UTC, PDNN_JOURNAL_TIME_NS_MEDIAN,
@@ -167,15 +168,15 @@ bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fie
         if (*at == '"') {
             quoted = !quoted;
         } else if (*at == ',' && !quoted) {
-            if (count > PDNN_JOURNAL_COLUMNS)
-                return false;
-            starts[count++] = at + 1;
+            if (count < FIELDS_MAX)
+                starts[count] = at + 1;
+            count++;
         } else if (!*at) {
-            return false;
+            return 0;
         }
     }
     if (quoted || count != PDNN_JOURNAL_COLUMNS)
-        return false;
+        return quoted ? 0 : count;
     starts[count] = end + 1;
     struct pdnn_piece *const parts[] = {&fields->schema,  &fields->id,     &fields->number, &fields->status,
                                         &fields->started, &fields->median, &fields->flags,  &fields->ops};
@@ -185,7 +186,7 @@ bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fie
     }
     const char *rest = fields->number.text + fields->number.length;
     fields->rest = (struct pdnn_piece){rest, (size_t)(end - rest)};
-    return true;
+    return count;
 }
 
 /* A piece as a text of its own, without its quotes. */
@@ -280,16 +281,18 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
         return PDNN_OK;
     }
     visit->offset = file->offset + file->at - visit->line.length;
-    if (!pdnn_row_split(visit->line.text, visit->line.length - 1, &visit->fields)) {
-        uint64_t number = file->line;
-        if (!is_last(file))
-            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": not a row of a journal", file->path, number);
-        scan->torn = *done = true;
-        return PDNN_OK;
+    const size_t count = pdnn_row_split(visit->line.text, visit->line.length - 1, &visit->fields);
+    if (count != PDNN_JOURNAL_COLUMNS) {
+        const size_t number = file->line;
+        scan->torn = *done = is_last(file);
+        return *done   ? PDNN_OK
+               : count ? pdnn_csv_fail_count(file->path, number, count, PDNN_JOURNAL_COLUMNS, err)
+                       : pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte, or a quote that is never closed",
+                                   file->path, number);
     }
     if (!parse_small(visit->fields.schema, &schema) || schema != PDNN_SCHEMA)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": schema '%.*s', this program reads %d",
-                         file->path, file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
+        return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": schema %.*s, this program reads %d", file->path,
+                         file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
                          PDNN_SCHEMA);
     if (!parse_small(visit->fields.ops, &n_ops))
         return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": ops: '%.*s' is not a count", file->path,

@@ -39,8 +39,9 @@ struct pdnn_row_fields {
     struct pdnn_piece rest; /* everything after the number: a copy of the visit has the same */
 };
 
-/* False if the line, without its newline, does not have the columns of a journal. */
-bool pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields);
+/* Returns how many fields the line has, without its newline; 0 if it has a NUL or an open quote. Sets *fields
+ * if they are the columns of a journal. */
+size_t pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields);
 
 /* The id in today's form, in `today`; "" if there is no such id. */
 const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]);

@@ -187,6 +187,11 @@ enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *p, const char **fields,
     }
     if (!good)
         return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, p->problem);
-    return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", p->path, p->row_line, count,
-                     p->n_columns);
+    return pdnn_csv_fail_count(p->path, p->row_line, count, p->n_columns, err);
+}
+
+enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t fields, size_t columns,
+                                     struct pdnn_err *err) {
+    return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", path, line, fields,
+                     columns);
 }

@@ -58,4 +58,8 @@ enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *pat
 enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *scan, const char **fields, bool *found,
                                    struct pdnn_err *err);
 
+/* PDNN_INVALID, for a row with another number of fields than the header. */
+enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t fields, size_t columns,
+                                     struct pdnn_err *err);
+
 #endif

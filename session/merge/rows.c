@@ -212,7 +212,7 @@ static enum pdnn_status load(struct rows *rows, size_t number, struct pdnn_err *
             return err->status;
         rows->row[i] =
             (struct row){.place = place, .host = pdnn_merge_host_of(source, job->ids.text[number])};
-        if (!pdnn_row_split(text, place->length - 1, &rows->row[i].fields))
+        if (pdnn_row_split(text, place->length - 1, &rows->row[i].fields) != PDNN_JOURNAL_COLUMNS)
             return pdnn_fail(err, PDNN_IO, "%s: changed while it was read", source->scan.visits.path);
         rows->row[i].visit = pdnn_row_visit(&rows->row[i].fields);
         if (rows->row[i].host == UINT32_MAX)
