@@ -9,14 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The rows that the model was listed with, without times; the visit owns them. */
-static void copy_rows(const struct compose *compose, size_t task, struct pdnn_visit *visit) {
-    const struct pdnn_instance_visits of = listed(compose, task);
-    *visit = *of.visit;
-    visit->ops = pdnn_alloc(of.ops->count + 1, sizeof *visit->ops);
-    visit->n_ops = of.ops->count;
+void pdnn_compose_copy_ops(const struct pdnn_measured_ops *ops, struct pdnn_visit *visit) {
+    visit->ops = pdnn_alloc(ops->count + 1, sizeof *visit->ops);
+    visit->n_ops = ops->count;
     for (size_t i = 0; i < visit->n_ops; i++) {
-        const struct pdnn_measured_op *from = &of.ops->op[i];
+        const struct pdnn_measured_op *from = &ops->op[i];
         struct pdnn_visit_op *to = &visit->ops[i];
         snprintf(to->key, sizeof to->key, "%s", from->key);
         snprintf(to->layer, sizeof to->layer, "%s", from->layer);
@@ -109,10 +106,11 @@ static bool is_said(const struct compose *compose, size_t task, const struct pdn
 
 static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t round,
                                     struct pdnn_err *err) {
-    struct pdnn_visit visit = {0};
+    const struct pdnn_instance_visits of = listed(compose, task);
+    struct pdnn_visit visit = *of.visit;
     bool complete;
     enum pdnn_status status = PDNN_OK;
-    copy_rows(compose, task, &visit);
+    pdnn_compose_copy_ops(of.ops, &visit);
     add_up(compose, task, round, &visit, &complete);
     visit.flags |= PDNN_FLAG_COMPOSED;
     visit.flags &= complete ? UINT_MAX : ~(unsigned)PDNN_FLAG_PREDICTED;

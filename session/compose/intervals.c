@@ -79,10 +79,6 @@ static bool is_predicted(const struct rounds *rounds) {
     return rounds->of.visit[rounds->visit[0]].flags & PDNN_FLAG_PREDICTED;
 }
 
-static const struct pdnn_measured_op *row_of(const struct rounds *rounds, size_t row) {
-    return &rounds->of.ops[rounds->visit[0]].op[row];
-}
-
 static double median_of_row(const struct rounds *rounds, size_t row) {
     for (size_t i = 0; i < rounds->count; i++)
         rounds->scratch[i] = rounds->of.ops[rounds->visit[i]].op[row].time_ns;
@@ -177,22 +173,6 @@ static bool is_known(const struct rounds *rounds, const struct pdnn_visit *visit
     return same && count == rounds->count;
 }
 
-static void copy_rows(const struct rounds *rounds, double scale, struct pdnn_visit *visit) {
-    size_t count = rounds->of.ops[rounds->visit[0]].count;
-    visit->ops = pdnn_alloc(count + 1, sizeof *visit->ops);
-    visit->n_ops = count;
-    for (size_t i = 0; i < count; i++) {
-        const struct pdnn_measured_op *from = row_of(rounds, i);
-        struct pdnn_visit_op *to = &visit->ops[i];
-        snprintf(to->key, sizeof to->key, "%s", from->key);
-        snprintf(to->layer, sizeof to->layer, "%s", from->layer);
-        snprintf(to->implementation, sizeof to->implementation, "%s", from->implementation);
-        to->count = from->count;
-        to->bytes = from->bytes;
-        to->time_ns = median_of_row(rounds, i) * scale;
-    }
-}
-
 /* As many visits as rounds, whose sums scatter about the total as those did. */
 static void settle_one(struct settle *settle, size_t task, const struct rounds *rounds) {
     size_t stratum[PDNN_CONFORMAL_STRATA];
@@ -211,7 +191,9 @@ static void settle_one(struct settle *settle, size_t task, const struct rounds *
         visit->ops = NULL;
         visit->median_ns = visit->min_ns = visit->mean_ns = visit->stamped_ns = total_ns * scale;
         set_limits(settle, rounds, stratum, total_ns, visit);
-        copy_rows(rounds, scale, visit);
+        pdnn_compose_copy_ops(&rounds->of.ops[rounds->visit[0]], visit);
+        for (size_t k = 0; k < visit->n_ops; k++)
+            visit->ops[k].time_ns = median_of_row(rounds, k) * scale;
     }
     bool is_new = !is_known(rounds, visits);
     for (size_t i = 0; i < rounds->count; i++) {

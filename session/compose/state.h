@@ -111,6 +111,9 @@ size_t pdnn_compose_order(struct compose *compose);
 enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, size_t round,
                                       struct pdnn_err *err);
 
+/* Gives the visit, which owns them, the rows of these ops, without times. */
+void pdnn_compose_copy_ops(const struct pdnn_measured_ops *ops, struct pdnn_visit *visit);
+
 /* A visit of this round to each composed model that lacks it. */
 enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, struct pdnn_err *err);
 

@@ -86,6 +86,13 @@ void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job);
 
+/* Orders texts for qsort. */
+int pdnn_merge_by_text(const void *left, const void *right);
+
+/* Reads that many bytes of an open file. */
+enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, char *bytes, size_t length,
+                                    struct pdnn_err *err);
+
 /* Opens all sources that have visits, and refuses those of different specs, unless their union is wanted. */
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */

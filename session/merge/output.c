@@ -141,10 +141,6 @@ static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err 
     return replace(job, "hosts.csv", &text, err);
 }
 
-static int compare_texts(const void *left, const void *right) {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
 /* Appends the text; whatever shards it was made of, the result is a whole sweep. */
 static void append_whole(struct pdnn_str *out, const char *text) {
     static const char *const parts[] = {"shard: ", "shard_deal: "};
@@ -163,7 +159,7 @@ static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdn
     const char **texts = pdnn_alloc(job->n_sources, sizeof *texts);
     for (size_t i = 0; i < job->n_sources; i++)
         texts[i] = job->source[i].environment;
-    qsort(texts, job->n_sources, sizeof *texts, compare_texts);
+    qsort(texts, job->n_sources, sizeof *texts, pdnn_merge_by_text);
     /* The text of one machine begins with its date: the latest stands for all. */
     if (job->hosts.count == 1)
         pdnn_str_printf(&all, "%s", texts[job->n_sources - 1]);

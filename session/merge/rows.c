@@ -168,22 +168,6 @@ static void drop_writer(struct writer *writer) {
     *writer = (struct writer){.fd = -1};
 }
 
-static enum pdnn_status read_at(const struct pdnn_scan_file *file, uint64_t offset, char *bytes,
-                                size_t length, struct pdnn_err *err) {
-    while (length) {
-        ssize_t got = pread(file->fd, bytes, length, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            return pdnn_fail(err, PDNN_IO, "%s: %s", file->path,
-                             got ? strerror(errno) : "became shorter while it was read");
-        bytes += got;
-        offset += (uint64_t)got;
-        length -= (size_t)got;
-    }
-    return PDNN_OK;
-}
-
 /* Reads the rows of an instance. */
 static enum pdnn_status load(struct rows *rows, size_t number, struct pdnn_err *err) {
     const struct pdnn_merge_job *job = rows->job;
@@ -208,7 +192,8 @@ static enum pdnn_status load(struct rows *rows, size_t number, struct pdnn_err *
     for (size_t i = 0; i < of->found; i++) {
         const struct place *place = &rows->places[at[i]];
         const struct pdnn_merge_source *source = &job->source[place->source];
-        if (read_at(&source->scan.visits, place->offset, text, place->length, err) != PDNN_OK)
+        if (pdnn_merge_read_at(source->scan.visits.fd, source->scan.visits.path, place->offset, text,
+                               place->length, err) != PDNN_OK)
             return err->status;
         rows->row[i] =
             (struct row){.place = place, .host = pdnn_merge_host_of(source, job->ids.text[number])};
@@ -287,7 +272,8 @@ static enum pdnn_status write_ops(struct rows *rows, const struct row *row, stru
         *ops = (struct pdnn_str){.text = pdnn_alloc(length, 1), .room = length};
     }
     const struct pdnn_scan_file *file = &rows->job->source[row->place->source].scan.ops;
-    if (length && read_at(file, row->place->ops_offset, ops->text, length, err) != PDNN_OK)
+    if (length &&
+        pdnn_merge_read_at(file->fd, file->path, row->place->ops_offset, ops->text, length, err) != PDNN_OK)
         return err->status;
     if (compare_spans(fields->number, number) == 0)
         return put(&rows->ops_file, ops->text, length, err);

@@ -10,14 +10,49 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { SPEC_LIMIT_BYTES = 1 << 26, ENVIRONMENT_LIMIT_BYTES = 1 << 24 };
 static const size_t hosts_limit_bytes = (size_t)1 << 32;
+
+void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...) {
+    char text[PDNN_ID_TEXT + 2 * PDNN_FOLDER_TEXT];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    job->request->note(job->request->user, text);
+}
+
+bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job) {
+    return job->request->stop && *job->request->stop;
+}
+
+int pdnn_merge_by_text(const void *left, const void *right) {
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, char *bytes, size_t length,
+                                    struct pdnn_err *err) {
+    while (length) {
+        ssize_t got = pread(fd, bytes, length, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return pdnn_fail(err, PDNN_IO, "%s: %s", path,
+                             got ? strerror(errno) : "became shorter while it was read");
+        bytes += got;
+        offset += (uint64_t)got;
+        length -= (size_t)got;
+    }
+    return PDNN_OK;
+}
 
 /* Paths in the arena, sorted, each directory once. */
 struct paths {
@@ -34,10 +69,6 @@ static bool has_file(const char *directory, const char *name) {
 static void add_path(struct pdnn_merge_job *job, struct paths *paths, const char *path) {
     paths->path = pdnn_grow(paths->path, &paths->room, paths->count, sizeof *paths->path);
     paths->path[paths->count++] = pdnn_arena_strdup(&job->arena, path);
-}
-
-static int compare_paths(const void *left, const void *right) {
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
 /* The parts of a joined directory. Whatever else lies there is named and left alone. */
@@ -65,7 +96,7 @@ static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *path
     if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)
         pdnn_merge_note(job, "%s/parts: %zu more without a journal.csv ignored", directory,
                         strangers - PDNN_MERGE_NOTES);
-    qsort(paths->path + before, paths->count - before, sizeof *paths->path, compare_paths);
+    qsort(paths->path + before, paths->count - before, sizeof *paths->path, pdnn_merge_by_text);
     return status;
 }
 
@@ -131,17 +162,13 @@ static void add_spec(struct pdnn_merge_job *job, char *text) {
     job->specs[job->n_specs++] = text;
 }
 
-static int compare_texts(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* One document after the other: `run` stays with the models it was given for. The first one's seed, measure
  * and limits hold. The same for every order of the sources. */
 static void join_specs(struct pdnn_merge_job *job) {
     struct pdnn_str text = {0};
     if (!job->n_specs)
         return;
-    qsort(job->specs, job->n_specs, sizeof *job->specs, compare_texts);
+    qsort(job->specs, job->n_specs, sizeof *job->specs, pdnn_merge_by_text);
     for (size_t i = 0; i < job->n_specs; i++) {
         const char *at = job->specs[i];
         while (*at == '#')
