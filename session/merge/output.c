@@ -118,12 +118,6 @@ static enum pdnn_status write_ceilings(struct pdnn_merge_job *job, struct pdnn_e
     return PDNN_OK;
 }
 
-static const struct pdnn_column_def host_columns[] = {
-    [PDNN_HOSTS_ID] = {"id", .help = "the instance"},
-    [PDNN_HOSTS_HOST] = {"host", .help = "where it was measured"}};
-const struct pdnn_table_def pdnn_hosts_def = {"hosts", "the host of each instance, where several were merged",
-                                              host_columns, PDNN_HOSTS_COLUMNS};
-
 /* The host of each instance, where there are several: what the journal does not say. */
 static enum pdnn_status write_hosts(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str text = {0};

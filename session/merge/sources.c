@@ -112,6 +112,12 @@ static uint32_t number_of_host(struct pdnn_merge_job *job, const char *name) {
     return (uint32_t)pdnn_texts_add(&job->hosts, name);
 }
 
+static const struct pdnn_column_def host_columns[] = {
+    [PDNN_HOSTS_ID] = {"id", .help = "the instance"},
+    [PDNN_HOSTS_HOST] = {"host", .help = "where it was measured"}};
+const struct pdnn_table_def pdnn_hosts_def = {"hosts", "the host of each instance, where several were merged",
+                                              host_columns, PDNN_HOSTS_COLUMNS};
+
 /* hosts.csv of a directory that was merged from several hosts. */
 static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge_source *source,
                                    struct pdnn_err *err) {
