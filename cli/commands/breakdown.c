@@ -203,21 +203,17 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
     show_rows(b, columns, n_columns, at + 1 == b->selection.count);
 }
 
-static enum pdnn_status show_instance(struct breakdown *b, size_t at, struct pdnn_err *err) {
+static void show_instance(struct breakdown *b, size_t at) {
     const struct pdnn_share_source source = {&b->selection, b->ops, &b->by, &b->arena};
     struct pdnn_share *shares;
-    size_t n_shares;
     pdnn_arena_reset(&b->arena);
-    enum pdnn_status status = pdnn_selection_shares(&source, at, &shares, &n_shares, err);
-    if (status != PDNN_OK)
-        return status;
+    size_t n_shares = pdnn_selection_shares(&source, at, &shares);
     for (size_t i = 0; i < n_shares; i++)
         pdnn_shares_add(&shares[i], &b->table);
     if (b->for_people)
         show_shares(b, at, shares, n_shares);
     else
         write_rows(b, at);
-    return PDNN_OK;
 }
 
 static enum pdnn_status show_instances(struct breakdown *b, struct pdnn_err *err) {
@@ -227,7 +223,7 @@ static enum pdnn_status show_instances(struct breakdown *b, struct pdnn_err *err
     if (b->for_people)
         pdnn_table_add_column(&b->table, &most);
     for (size_t at = 0; status == PDNN_OK && at < b->selection.count; at++)
-        status = show_instance(b, at, err);
+        show_instance(b, at);
     return status;
 }
 
@@ -239,17 +235,15 @@ static enum pdnn_status show_gemms(struct breakdown *b, struct pdnn_err *err) {
     const struct pdnn_selection *selection = &b->selection;
     enum pdnn_status status = start_table(b, &pdnn_gemms_def, err);
     for (size_t at = 0; status == PDNN_OK && at < selection->count; at++) {
-        struct pdnn_op_rows rows;
+        const struct pdnn_op_rows rows = pdnn_selection_rows(selection, at, b->ops);
         pdnn_arena_reset(&b->arena);
-        status = pdnn_selection_rows(selection, at, b->ops, &rows, err);
-        if (status == PDNN_OK)
-            pdnn_gemms(&rows, &b->arena, &b->table);
-        if (status == PDNN_OK && b->for_people) {
+        pdnn_gemms(&rows, &b->arena, &b->table);
+        if (b->for_people) {
             append_head(b, at);
             pdnn_str_printf(&b->out, "%s\n\n", b->table.n_rows ? "" : ", no matrix products");
             if (b->table.n_rows)
                 show_rows(b, shown, sizeof shown / sizeof *shown, at + 1 == selection->count);
-        } else if (status == PDNN_OK) {
+        } else {
             write_rows(b, at);
         }
     }
@@ -348,15 +342,13 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     if (status == PDNN_OK && !b->for_people)
         status = start_table(b, &pdnn_shares_def, err);
     for (size_t i = 0; status == PDNN_OK && i < n_series; i++) {
-        struct pdnn_share_matrix matrix;
-        for (size_t k = 0; !b->for_people && status == PDNN_OK && k < series[i].count; k++)
-            status = show_instance(b, series[i].at[k], err);
-        if (!b->for_people || status != PDNN_OK)
+        for (size_t k = 0; !b->for_people && k < series[i].count; k++)
+            show_instance(b, series[i].at[k]);
+        if (!b->for_people)
             continue;
         pdnn_arena_reset(&b->arena);
-        status = pdnn_share_matrix(&source, &series[i], &matrix, err);
-        if (status == PDNN_OK)
-            append_across(b, &(struct across){&axes, &series[i], &matrix});
+        const struct pdnn_share_matrix matrix = pdnn_share_matrix(&source, &series[i]);
+        append_across(b, &(struct across){&axes, &series[i], &matrix});
     }
     pdnn_arena_finish(&arena);
     return status;
@@ -397,7 +389,7 @@ static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict v
 static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
     enum pdnn_status status = start_table(b, &pdnn_directions_def, err);
     if (status == PDNN_OK)
-        status = pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table, err);
+        pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
     if (status != PDNN_OK)
         return status;
     size_t failed = count_verdicts(&b->table, PDNN_DOES_NOT_HOLD);

@@ -387,22 +387,19 @@ static const struct pdnn_family_def *studied_family(const struct pdnn_selection 
     return NULL;
 }
 
-static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reader *reader,
-                                      struct pdnn_err *err) {
+static void collect_facts(struct check *check, struct pdnn_ops_reader *reader) {
     const struct pdnn_selection *selection = check->selection;
     int params = selection->results.at[PDNN_RESULT_PARAMS],
         mode = pdnn_results_setting(&selection->results, PDNN_SETTING_MODE);
     int dtype = pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE);
     for (size_t at = 0; at < selection->count; at++) {
-        struct pdnn_op_rows rows;
         struct facts *facts = &check->facts[at];
         const struct pdnn_family_def *family = studied_family(selection, at);
         double value = 0;
         if (!family)
             continue;
         check->family = family;
-        if (pdnn_selection_rows(selection, at, reader, &rows, err) != PDNN_OK)
-            return err->status;
+        const struct pdnn_op_rows rows = pdnn_selection_rows(selection, at, reader);
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
             if (strcmp(pdnn_dtype_name(d), pdnn_selection_get(selection, at, dtype)) == 0)
                 facts->word_bytes = pdnn_dtype_bytes(d);
@@ -412,7 +409,6 @@ static enum pdnn_status collect_facts(struct check *check, struct pdnn_ops_reade
         facts->params = value > 0 ? (uint64_t)value : 0;
         add_up(family, &rows, facts);
     }
-    return PDNN_OK;
 }
 
 static size_t add_row(struct check *check, const struct direction *direction, enum pdnn_verdict verdict) {
@@ -536,15 +532,13 @@ static void check_direction(struct check *check, const struct direction *directi
                             PDNN_DIRECTION_COMPARED, direction->needs);
 }
 
-enum pdnn_status pdnn_directions_check(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
-                                       struct pdnn_arena *arena, struct pdnn_table *table,
-                                       struct pdnn_err *err) {
+void pdnn_directions_check(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
+                           struct pdnn_arena *arena, struct pdnn_table *table) {
     struct check check = {.selection = selection, .arena = arena, .table = table};
     check.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *check.facts);
-    enum pdnn_status status = collect_facts(&check, reader, err);
-    for (size_t i = 0; status == PDNN_OK && directions[i].name; i++)
+    collect_facts(&check, reader);
+    for (size_t i = 0; directions[i].name; i++)
         check_direction(&check, &directions[i]);
-    return status;
 }
 
 static const struct pdnn_column_def columns[PDNN_DIRECTION_COLUMNS] = {

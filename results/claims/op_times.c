@@ -81,20 +81,16 @@ static enum pdnn_status read_source(struct pass *pass, size_t source, struct pdn
         return PDNN_OK;
     if (pdnn_ops_reader_open(&reader, directory, err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = PDNN_OK;
     pass->times->present = true;
-    for (size_t r = 0; status == PDNN_OK && r < pass->all->count; r++) {
+    for (size_t r = 0; r < pass->all->count; r++) {
         const struct pdnn_op_record *ops;
-        size_t n_ops;
         if (pdnn_selection_source(pass->all, r) != source || !pdnn_selection_is_ok(pass->all, r))
             continue;
-        status =
-            pdnn_ops_reader_find(&reader, pdnn_selection_get(pass->all, r, pass->all->id), &ops, &n_ops, err);
-        if (status == PDNN_OK)
-            add_model(pass, r, ops, n_ops);
+        size_t n_ops = pdnn_ops_reader_find(&reader, pdnn_selection_get(pass->all, r, pass->all->id), &ops);
+        add_model(pass, r, ops, n_ops);
     }
     pdnn_ops_reader_close(&reader);
-    return status;
+    return PDNN_OK;
 }
 
 static void finish_shares(struct pdnn_report_op_times *times) {

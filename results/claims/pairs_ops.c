@@ -57,12 +57,10 @@ static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs, struc
     for (size_t i = 0; i < pairs->pairs.n_rows && status == PDNN_OK; i++) {
         const struct pdnn_op_record *ops[PDNN_SIDES];
         size_t n_ops[PDNN_SIDES];
-        for (int side = 0; side < PDNN_SIDES && status == PDNN_OK; side++)
-            status = pdnn_ops_reader_find(&reader[side],
-                                          pdnn_table_text(&pairs->pairs, i, PDNN_PAIR_A_ID + (size_t)side),
-                                          &ops[side], &n_ops[side], err);
-        if (status == PDNN_OK)
-            add_ops(ops, n_ops, kinds);
+        for (size_t side = 0; side < PDNN_SIDES; side++)
+            n_ops[side] = pdnn_ops_reader_find(
+                &reader[side], pdnn_table_text(&pairs->pairs, i, PDNN_PAIR_A_ID + side), &ops[side]);
+        add_ops(ops, n_ops, kinds);
     }
     while (opened)
         pdnn_ops_reader_close(&reader[--opened]);

@@ -70,7 +70,7 @@ struct scope {
 
 struct sum {
     size_t scope;
-    const char *key[PDNN_BY_COUNT];
+    const char *key[PDNN_BY_COUNT]; /* the readers' */
     bool is_residual;
     size_t count, last; /* pairs that have it; the last one that was counted, from 1 */
     double time_ns[PDNN_SIDES];
@@ -83,13 +83,13 @@ struct work {
     struct pdnn_ops_reader reader[PDNN_SIDES]; /* the second only for two directories */
     struct pdnn_texts families;                /* numbers of scopes; "" comes first */
     struct scope *scope;
-    struct pdnn_texts names, keys; /* of sums: scope and keys; texts of keys */
-    struct sum *sum;               /* by number of the name */
+    struct pdnn_texts names; /* of sums: scope and keys */
+    struct sum *sum;         /* by number of the name */
     size_t room;
     struct pdnn_str name;
 };
 
-/* The sum of this kind, new or known. Keys are kept: the reader's rows are gone after its next call. */
+/* The sum of this kind, new or known. */
 static struct sum *find(struct work *work, size_t scope, const struct pdnn_share *share) {
     pdnn_str_clear(&work->name);
     pdnn_str_printf(&work->name, "%zu\n%d", scope, share->is_residual);
@@ -99,10 +99,7 @@ static struct sum *find(struct work *work, size_t scope, const struct pdnn_share
     if (number == known) {
         work->sum = pdnn_grow(work->sum, &work->room, number, sizeof *work->sum);
         work->sum[number] = (struct sum){.scope = scope, .is_residual = share->is_residual};
-        for (size_t by = 0; by < PDNN_BY_COUNT; by++) {
-            size_t key = pdnn_texts_add(&work->keys, share->key[by]);
-            work->sum[number].key[by] = work->keys.text[key];
-        }
+        memcpy(work->sum[number].key, share->key, sizeof share->key);
     }
     return &work->sum[number];
 }
@@ -129,43 +126,33 @@ static void add_side(struct work *work, size_t scope, size_t pair, int side, con
     work->scope[scope].n_pairs += side == PDNN_SIDE_A;
 }
 
-/* The shares of one pair on both sides; n_shares is 0 where ops.csv lacks it. */
-static enum pdnn_status shares_of(struct work *work, size_t pair, struct pdnn_arena *arena,
-                                  struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (int side = 0; side < PDNN_SIDES && status == PDNN_OK; side++) {
-        struct pdnn_ops_reader *reader = &work->reader[work->comparison->n_directories > 1 ? side : 0];
-        const struct pdnn_share_source source = {pdnn_comparison_side(work->comparison, side), reader,
-                                                 work->by, arena};
-        status = pdnn_selection_shares(&source, work->comparison->at[pair][side], &shares[side],
-                                       &n_shares[side], err);
-        if (status == PDNN_OK)
-            pdnn_shares_keep(shares[side], n_shares[side], arena);
+static void add_pair(struct work *work, size_t pair, struct pdnn_arena *arena) {
+    const struct pdnn_comparison *comparison = work->comparison;
+    size_t scopes[] = {
+        0, pdnn_texts_find(&work->families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY))};
+    size_t n_scopes = scopes[1] && work->families.count > 2 ? 2 : 1, n_shares[PDNN_SIDES];
+    struct pdnn_share *shares[PDNN_SIDES];
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        struct pdnn_ops_reader *reader = &work->reader[comparison->n_directories > 1 ? side : 0];
+        const struct pdnn_share_source source = {pdnn_comparison_side(comparison, side), reader, work->by,
+                                                 arena};
+        n_shares[side] = pdnn_selection_shares(&source, comparison->at[pair][side], &shares[side]);
     }
-    return status;
+    if (!n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
+        return; /* ops.csv lacks it */
+    for (size_t k = 0; k < n_scopes * PDNN_SIDES; k++) {
+        int side = (int)(k % PDNN_SIDES);
+        add_side(work, scopes[k / PDNN_SIDES], pair, side, shares[side], n_shares[side]);
+    }
 }
 
-static enum pdnn_status add_pairs(struct work *work, struct pdnn_err *err) {
-    const struct pdnn_table *pairs = &work->comparison->pairs;
+static void add_pairs(struct work *work) {
     struct pdnn_arena arena = {0};
-    enum pdnn_status status = PDNN_OK;
-    for (size_t pair = 0; pair < pairs->n_rows && status == PDNN_OK; pair++) {
-        size_t scopes[] = {0,
-                           pdnn_texts_find(&work->families, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY))};
-        size_t n_scopes = scopes[1] && work->families.count > 2 ? 2 : 1;
-        struct pdnn_share *shares[PDNN_SIDES];
-        size_t n_shares[PDNN_SIDES];
+    for (size_t pair = 0; pair < work->comparison->pairs.n_rows; pair++) {
         pdnn_arena_reset(&arena);
-        status = shares_of(work, pair, &arena, shares, n_shares, err);
-        if (status != PDNN_OK || !n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
-            continue;
-        for (size_t k = 0; k < n_scopes * PDNN_SIDES; k++) {
-            int side = (int)(k % PDNN_SIDES);
-            add_side(work, scopes[k / PDNN_SIDES], pair, side, shares[side], n_shares[side]);
-        }
+        add_pair(work, pair, &arena);
     }
     pdnn_arena_finish(&arena);
-    return status;
 }
 
 /* By scope; the residual last, the farthest from 1 first; equal effects by key. */
@@ -239,16 +226,15 @@ enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, cons
     work.scope = pdnn_alloc(work.families.count, sizeof *work.scope);
     for (size_t t = 0; t < comparison->n_directories && status == PDNN_OK; t++)
         status = pdnn_ops_reader_open(&work.reader[t], comparison->directory[t], err);
-    if (status == PDNN_OK)
-        status = add_pairs(&work, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        add_pairs(&work);
         put_rows(&work, ops);
+    }
     *n_pairs = work.scope[0].n_pairs;
     for (size_t t = 0; t < PDNN_SIDES; t++)
         pdnn_ops_reader_close(&work.reader[t]);
     pdnn_texts_finish(&work.families);
     pdnn_texts_finish(&work.names);
-    pdnn_texts_finish(&work.keys);
     pdnn_str_finish(&work.name);
     free(work.scope);
     free(work.sum);

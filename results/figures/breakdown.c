@@ -327,12 +327,10 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         status = find_sets(&p, request->across, err);
     if (status == PDNN_OK) {
         order_bars(&p);
-        status = pdnn_share_matrix(
-            &(struct pdnn_share_source){&picture->selection, p.reader, &p.by, &picture->arena}, &p.all,
-            &p.matrix, err);
-    }
-    if (status == PDNN_OK)
+        p.matrix = pdnn_share_matrix(
+            &(struct pdnn_share_source){&picture->selection, p.reader, &p.by, &picture->arena}, &p.all);
         describe(&p);
+    }
     picture->columns = several ? order : order + 1;
     picture->n_columns = N_COLUMNS - !several;
     picture->drawn = p.all.count;

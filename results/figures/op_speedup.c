@@ -66,16 +66,14 @@ static void keep_first(struct picture *p, const struct pdnn_op_rows *rows) {
 }
 
 static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_err *err) {
-    struct pdnn_op_rows a, b;
     const struct pdnn_comparison *c = &p->in->comparison;
     int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
-    enum pdnn_status status = pdnn_selection_rows(
-        pdnn_comparison_side(c, PDNN_SIDE_A), c->at[number][PDNN_SIDE_A], p->reader[PDNN_SIDE_A], &a, err);
-    if (status == PDNN_OK)
-        keep_first(p, &a);
-    if (status == PDNN_OK)
-        status = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B), c->at[number][PDNN_SIDE_B],
-                                     p->reader[other], &b, err);
+    enum pdnn_status status = PDNN_OK;
+    const struct pdnn_op_rows a = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_A),
+                                                      c->at[number][PDNN_SIDE_A], p->reader[PDNN_SIDE_A]);
+    keep_first(p, &a);
+    const struct pdnn_op_rows b = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B),
+                                                      c->at[number][PDNN_SIDE_B], p->reader[other]);
     for (size_t i = 0; status == PDNN_OK && i < a.count; i++)
         status = add_op(p, number, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL, err);
     return status;

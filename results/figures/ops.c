@@ -41,9 +41,7 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     for (size_t at = 0; at < p->in->selection.count; at++) {
-        struct pdnn_op_rows rows;
-        if (pdnn_selection_rows(&p->in->selection, at, p->reader, &rows, err) != PDNN_OK)
-            return err->status;
+        const struct pdnn_op_rows rows = pdnn_selection_rows(&p->in->selection, at, p->reader);
         const struct pdnn_family_def *family = pdnn_family_find(rows.family);
         for (size_t i = 0; i < rows.count; i++) {
             if (add_op(p, at, family, &rows.op[i], err) != PDNN_OK)

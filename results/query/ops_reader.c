@@ -54,12 +54,10 @@ void pdnn_ops_reader_close(struct pdnn_ops_reader *reader) {
     *reader = (struct pdnn_ops_reader){.room = 0};
 }
 
-enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
-                                      const struct pdnn_op_record **ops, size_t *n_ops,
-                                      struct pdnn_err *err) {
+size_t pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
+                            const struct pdnn_op_record **ops) {
     size_t number = pdnn_texts_find(&reader->ids, id), count = 0;
     size_t first = number == SIZE_MAX ? reader->table.n_rows : reader->first[number];
-    (void)err;
     while (first + count < reader->table.n_rows && id_of(reader, first + count) == id_of(reader, first))
         count++;
     if (count > reader->room) {
@@ -69,8 +67,7 @@ enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char
     for (size_t i = 0; i < count; i++)
         reader->ops[i] = pdnn_ops_row(&reader->table, first + i);
     *ops = reader->ops;
-    *n_ops = count;
-    return PDNN_OK;
+    return count;
 }
 
 bool pdnn_op_is_same(const struct pdnn_op_record *a, const struct pdnn_op_record *b) {

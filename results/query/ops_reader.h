@@ -18,10 +18,10 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
                                       struct pdnn_err *err);
 void pdnn_ops_reader_close(struct pdnn_ops_reader *reader);
 
-/* The rows of the instance, which are contiguous in the file; none if there are none. Borrowed until the next
- * call. */
-enum pdnn_status pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
-                                      const struct pdnn_op_record **ops, size_t *n_ops, struct pdnn_err *err);
+/* The number of rows of the instance, which are contiguous in the file, and these, borrowed until the next
+ * call; their texts live as long as the reader. */
+size_t pdnn_ops_reader_find(struct pdnn_ops_reader *reader, const char *id,
+                            const struct pdnn_op_record **ops);
 
 /* Whether both are the same op of a model on two platforms: layer, op, pass and shape. */
 bool pdnn_op_is_same(const struct pdnn_op_record *a, const struct pdnn_op_record *b);

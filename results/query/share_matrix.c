@@ -23,23 +23,20 @@ void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdn
     free(readers);
 }
 
-enum pdnn_status pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
-                                     struct pdnn_ops_reader *readers, struct pdnn_op_rows *rows,
-                                     struct pdnn_err *err) {
-    rows->step_ns = pdnn_selection_step_ns(selection, at);
-    rows->family = pdnn_selection_get(selection, at, selection->family);
-    struct pdnn_ops_reader *reader = &readers[pdnn_selection_source(selection, at)];
-    return pdnn_ops_reader_find(reader, pdnn_selection_get(selection, at, selection->id), &rows->op,
-                                &rows->count, err);
+struct pdnn_op_rows pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
+                                        struct pdnn_ops_reader *readers) {
+    struct pdnn_op_rows rows = {.step_ns = pdnn_selection_step_ns(selection, at),
+                                .family = pdnn_selection_get(selection, at, selection->family)};
+    rows.count = pdnn_ops_reader_find(&readers[pdnn_selection_source(selection, at)],
+                                      pdnn_selection_get(selection, at, selection->id), &rows.op);
+    return rows;
 }
 
-enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, size_t at,
-                                       struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err) {
-    struct pdnn_op_rows rows;
-    enum pdnn_status status = pdnn_selection_rows(source->selection, at, source->reader, &rows, err);
-    if (status == PDNN_OK)
-        pdnn_shares(&rows, source->by, source->arena, shares, n_shares);
-    return status;
+size_t pdnn_selection_shares(const struct pdnn_share_source *source, size_t at, struct pdnn_share **shares) {
+    const struct pdnn_op_rows rows = pdnn_selection_rows(source->selection, at, source->reader);
+    size_t count;
+    pdnn_shares(&rows, source->by, source->arena, shares, &count);
+    return count;
 }
 
 struct list {
@@ -76,20 +73,17 @@ static const struct pdnn_share *find(const struct list *list, const struct pdnn_
     return NULL;
 }
 
-enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const struct pdnn_series *series,
-                                   struct pdnn_share_matrix *matrix, struct pdnn_err *err) {
+struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_share_source *source,
+                                           const struct pdnn_series *series) {
     struct pdnn_arena *arena = source->arena;
     size_t n_columns = series->count, n_shares = 0;
     struct list *lists = pdnn_arena_alloc(arena, n_columns + 1, sizeof *lists);
-    enum pdnn_status status = PDNN_OK;
-    for (size_t c = 0; status == PDNN_OK && c < n_columns; c++) {
-        status = pdnn_selection_shares(source, series->at[c], &lists[c].share, &lists[c].count, err);
-        if (status == PDNN_OK)
-            pdnn_shares_keep(lists[c].share, lists[c].count, arena);
+    for (size_t c = 0; c < n_columns; c++) {
+        lists[c].count = pdnn_selection_shares(source, series->at[c], &lists[c].share);
+        for (size_t i = 0; i < lists[c].count; i++)
+            lists[c].share[i].most = NULL;
         n_shares += lists[c].count;
     }
-    if (status != PDNN_OK)
-        return status;
     struct pdnn_share *rows = pdnn_arena_alloc(arena, n_shares + 1, sizeof *rows);
     size_t n_rows = collect_rows(lists, n_columns, rows);
     const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
@@ -97,8 +91,7 @@ enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const
         for (size_t c = 0; c < n_columns; c++)
             cells[r * n_columns + c] = find(&lists[c], &rows[r]);
     }
-    *matrix = (struct pdnn_share_matrix){rows, cells, n_rows, n_columns};
-    return PDNN_OK;
+    return (struct pdnn_share_matrix){rows, cells, n_rows, n_columns};
 }
 
 const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,

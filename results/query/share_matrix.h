@@ -13,9 +13,8 @@ enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
 void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers);
 
 /* The rows of one chosen instance, borrowed until the next call of its directory's reader. */
-enum pdnn_status pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
-                                     struct pdnn_ops_reader *readers, struct pdnn_op_rows *rows,
-                                     struct pdnn_err *err);
+struct pdnn_op_rows pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
+                                        struct pdnn_ops_reader *readers);
 
 /* Where shares come from, what they are summed by, and the arena that gets them. */
 struct pdnn_share_source {
@@ -25,9 +24,9 @@ struct pdnn_share_source {
     struct pdnn_arena *arena;
 };
 
-/* The shares of one chosen instance. Their keys are borrowed from the reader until its next call. */
-enum pdnn_status pdnn_selection_shares(const struct pdnn_share_source *source, size_t at,
-                                       struct pdnn_share **shares, size_t *n_shares, struct pdnn_err *err);
+/* The number of shares of one chosen instance, and these. The ops that lose most are borrowed from the reader
+ * until its next call, and keys as long as it is open. */
+size_t pdnn_selection_shares(const struct pdnn_share_source *source, size_t at, struct pdnn_share **shares);
 
 struct pdnn_share_matrix {
     /* n_rows rows: their keys and colors; their work belongs to no single instance. */
@@ -37,10 +36,10 @@ struct pdnn_share_matrix {
     size_t n_rows, n_columns;
 };
 
-/* One column per instance of the series; rows in the order of pdnn_shares, by their sum over all columns.
- * Everything is in the arena except names of passes and categories, which the reader owns. */
-enum pdnn_status pdnn_share_matrix(const struct pdnn_share_source *source, const struct pdnn_series *series,
-                                   struct pdnn_share_matrix *matrix, struct pdnn_err *err);
+/* One column per instance of the series; rows in the order of pdnn_shares, by their sum over all columns,
+ * without the ops that lose most. In the arena. */
+struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_share_source *source,
+                                           const struct pdnn_series *series);
 
 /* The share in this row and column, or NULL. */
 const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,

@@ -187,18 +187,6 @@ void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by,
     *n_shares = sums.count;
 }
 
-void pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena) {
-    static const enum pdnn_by borrowed[] = {PDNN_BY_LAYER, PDNN_BY_OP};
-    for (size_t i = 0; i < n_shares; i++) {
-        shares[i].most = NULL;
-        for (size_t k = 0; k < sizeof borrowed / sizeof *borrowed; k++) {
-            const char **key = &shares[i].key[borrowed[k]];
-            if (**key)
-                *key = pdnn_arena_strdup(arena, *key);
-        }
-    }
-}
-
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares) {
     const struct pdnn_share *most = NULL;
     for (size_t i = 0; i < n_shares; i++) {

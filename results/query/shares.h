@@ -81,10 +81,6 @@ void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table);
 void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
                  struct pdnn_share **shares, size_t *n_shares);
 
-/* Copies the keys that are texts of the rows into the arena and forgets the ops that lose most, so that the
- * shares outlive the rows. */
-void pdnn_shares_keep(struct pdnn_share *shares, size_t n_shares, struct pdnn_arena *arena);
-
 /* The share whose op loses most, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);
 

@@ -472,8 +472,7 @@ static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_er
     const struct pdnn_selection *selection = request->selection;
     struct pdnn_roofs roofs;
     w->id = pdnn_selection_get(selection, at, selection->id);
-    if (pdnn_selection_rows(selection, at, request->readers, &w->rows, err) != PDNN_OK)
-        return err->status;
+    w->rows = pdnn_selection_rows(selection, at, request->readers);
     w->step_ns = w->rows.step_ns;
     bool known = pdnn_instance_parse(w->id, &w->instance, NULL) == PDNN_OK;
     if (!known || w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN ||

@@ -328,8 +328,7 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     double step_ns = pdnn_selection_step_ns(selection, at);
     size_t before = w->made->models.n_rows;
     struct pdnn_instance instance;
-    if (pdnn_selection_rows(selection, at, request->readers, &w->rows, err) != PDNN_OK)
-        return err->status;
+    w->rows = pdnn_selection_rows(selection, at, request->readers);
     w->made->without_ops++; /* until its row is there */
     if (!(step_ns > 0) || !w->rows.count || pdnn_instance_parse(id, &instance, NULL) != PDNN_OK ||
         instance.setting[PDNN_SETTING_RANKS] >

@@ -12,11 +12,8 @@ static void write_all(struct pdnn_ops_reader *reader, struct pdnn_str *out) {
     enum { IDS_MAX = 8 };
     for (size_t row = 0; row < reader->table.n_rows && row < IDS_MAX; row++) {
         const struct pdnn_op_record *ops;
-        struct pdnn_err err = {0};
-        size_t n_ops;
         const char *id = pdnn_table_text(&reader->table, row, PDNN_OPS_ID);
-        fuzz_must(pdnn_ops_reader_find(reader, id, &ops, &n_ops, &err), &err);
-        FUZZ_CHECK(n_ops >= 1);
+        FUZZ_CHECK(pdnn_ops_reader_find(reader, id, &ops) >= 1);
     }
     pdnn_table_csv(out, &reader->table);
 }
