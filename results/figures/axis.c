@@ -128,9 +128,9 @@ void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
                        ticks.text[i]);
     }
     pdnn_draw_line(canvas, x->scale.from, bottom, x->scale.to, bottom, line);
+    double middle = (x->scale.from + x->scale.to) / 2, half = fmin(middle, canvas->width - middle) - 6;
     if (x->title)
-        pdnn_draw_cut(canvas, (x->scale.from + x->scale.to) / 2, bottom - 46, canvas->width - 12,
-                      pdnn_plain_middle, x->title);
+        pdnn_draw_cut(canvas, middle, bottom - 46, 2 * half, pdnn_plain_middle, x->title);
 }
 
 /* The title is beside the middle of the frame, or moved where it is longer, and cut where the picture is. */

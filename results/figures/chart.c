@@ -231,7 +231,7 @@ static double legend_below(struct sheet *sheet, double y) {
 }
 
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
- * end of the axis; inside a narrow frame, above their lines. */
+ * end of the axis; inside a narrow frame, above their lines, pushed up alone. */
 static void draw_beside(struct sheet *sheet) {
     static const double apart = 19, above_bottom = 10;
     const struct pdnn_frame *f = &sheet->frame;
@@ -245,7 +245,7 @@ static void draw_beside(struct sheet *sheet) {
             continue;
         size_t n = sheet->n_names++;
         double own = pdnn_frame_to_pixels(f, line->high).y + lift;
-        y[n] = n ? fmin(own, y[n - 1] - apart) : own;
+        y[n] = n && is_wide(sheet) ? fmin(own, y[n - 1] - apart) : own;
         name[n] = line->beside;
     }
     for (size_t k = sheet->n_names; k-- > 0;)
@@ -371,14 +371,30 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_point_color
     free(rows);
 }
 
-/* The frame's lower edge is above captions, and above the legend where there is no room beside it. */
-static void draw_panel(struct sheet *sheet) {
-    struct pdnn_frame *f = &sheet->frame;
+/* Captions, and below them the legend where there is no room beside the frame, whose lower edge is returned.
+ */
+static double draw_below(struct sheet *sheet) {
     double y = sheet->base + 8;
     if (!is_wide(sheet))
         y += legend_below(sheet, y);
+    return draw_captions(sheet, y) + axis_height - 8;
+}
+
+/* A narrow panel is as high as what is below its frame needs. */
+static void make_room(struct pdnn_chart *chart, const struct pdnn_color_key *key) {
+    static const double above = 90, least_part = 0.65;
+    struct pdnn_canvas trial = {.width = chart->frame.width};
+    struct sheet sheet = {.chart = chart, .key = key, .canvas = &trial, .frame = chart->frame};
+    double needed = draw_below(&sheet) + least_part * chart->frame.width + above;
+    chart->frame.height = is_wide(&sheet) ? chart->frame.height : fmax(chart->frame.height, needed);
+    chart->frame.top = chart->frame.height - above;
+    pdnn_canvas_finish(&trial);
+}
+
+static void draw_panel(struct sheet *sheet) {
+    struct pdnn_frame *f = &sheet->frame;
     f->top += sheet->base;
-    f->bottom = draw_captions(sheet, y) + axis_height - 8;
+    f->bottom = draw_below(sheet);
     struct pdnn_frame_axis x_axis = {{f->xmin, f->xmax, f->left, f->right, 10, false},
                                      sheet->chart->x_title,
                                      .grid = true},
@@ -401,6 +417,7 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
     for (size_t i = 0; i < n; i++)
         cells[i] = chart->point[i].color;
     pdnn_plot_color(cells, n, colors, &key);
+    make_room(chart, &key);
     canvas->width = chart->frame.width;
     canvas->height = chart->frame.height * (double)chart->n_panels;
     for (size_t panel = 0; panel < chart->n_panels; panel++) {

@@ -88,10 +88,10 @@ static void put_text(struct pdnn_str *out, const struct pdnn_item *item, double 
     at.x += down * sin(angle);
     at.y -= down * cos(angle);
     put_color(out, "pgfsetfillcolor", font->ink);
-    pdnn_str_printf(out, "\\pgftext[%sbase,rotate=%.2f,at=", anchors[font->anchor], font->degrees);
+    pdnn_str_printf(out, "\\pgftext[%sbase,at=", anchors[font->anchor]);
     put_spot(out, at, points);
-    pdnn_str_printf(out, "]{\\sffamily\\fontsize{%.2f}{%.2f}\\selectfont\\color{c}", font->size * points,
-                    font->size * points);
+    pdnn_str_printf(out, ",rotate=%.2f]{\\sffamily\\fontsize{%.2f}{%.2f}\\selectfont\\color{c}",
+                    font->degrees, font->size * points, font->size * points);
     put_letters(out, item->text);
     pdnn_str_printf(out, "}\n");
 }

@@ -15,8 +15,8 @@ static const struct model {
 } models[MODELS] = {{"linear", 0x0072b2}, {"in logarithms", 0xe69f00}};
 
 /* Names to the left of the frame; the height follows from the number of terms. */
-static const double left = 330, right_gap = 50, below = 100, above = 120, head_pixels = 34, term_pixels = 40,
-                    bar_pixels = 13, caption_bottom = 8;
+static const double left_most = 330, left_part = 0.36, right_gap = 24, below = 100, above = 120,
+                    head_pixels = 34, term_pixels = 40, bar_pixels = 13, caption_bottom = 8;
 
 /* One family with both fits, in rows of the table of terms; one that could not be made has no terms. */
 struct group {
@@ -33,7 +33,7 @@ struct picture {
     struct pdnn_table residuals;
     struct group *group;
     size_t n_groups;
-    double low, high;
+    double low, high, left;
     struct pdnn_scale x;
 };
 
@@ -121,7 +121,7 @@ static void draw_head(struct picture *p, const struct group *group, double y) {
         if (group->n_terms[m])
             pdnn_str_printf(&text, "%s %.2f %s", m && group->n_terms[0] ? "," : "",
                             pdnn_table_number(&p->in->data, group->first[m], PDNN_FIT_R2), models[m].name);
-    pdnn_draw_cut(&p->in->canvas, left, y, p->x.to - left, pdnn_small, pdnn_str_text(&text));
+    pdnn_draw_cut(&p->in->canvas, p->left, y, p->x.to - p->left, pdnn_small, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
@@ -130,7 +130,7 @@ static void draw_name(struct picture *p, size_t row, double y) {
     const char *text =
         pdnn_arena_printf(&p->in->arena, "%s%s%s", pdnn_table_text(&p->in->data, row, PDNN_FIT_TERM),
                           baseline ? " against " : "", baseline ? baseline + 1 : "");
-    pdnn_draw_cut(&p->in->canvas, left - 10, y, left - 20, pdnn_small_end, text);
+    pdnn_draw_cut(&p->in->canvas, p->left - 10, y, p->left - 20, pdnn_small_end, text);
 }
 
 /* From 0, with the interval of the weight. */
@@ -175,12 +175,13 @@ static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
     const double right = p->in->width - right_gap;
     measure(p);
+    p->left = fmin(left_most, left_part * p->in->width);
     canvas->width = p->in->width;
     const struct pdnn_titles titles =
         p->value
             ? pdnn_plot_titles(arena, pdnn_arena_printf(arena, "What decides %s in", p->value), p->selection)
             : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
-    p->x = (struct pdnn_scale){.low = p->low, .high = p->high, .from = left, .to = right};
+    p->x = (struct pdnn_scale){.low = p->low, .high = p->high, .from = p->left, .to = right};
     const struct pdnn_frame_axis x = {
         .scale = p->x,
         .title = "weight: standard deviations of the value per standard deviation of the term"};
