@@ -31,7 +31,7 @@ RESULTS = {
     "results/import": ["results/table", "results/store"],
     "results/figures": ANALYSES,
     "results/claims": ANALYSES,
-    "results/report": [*ANALYSES, "results/claims"],
+    "results/report": [*ANALYSES, "results/claims", "results/figures"],
 }
 SESSION = ["session"]
 MAY_INCLUDE = {

@@ -253,9 +253,16 @@ static void draw_box(struct picture *p, const struct box *box) {
                   (struct pdnn_pen){0x9ecae1, PDNN_INK_TEXT, 1.2, 0});
     if (style->shows_middle)
         level(p, box->center, half, y[2], 3);
-    for (size_t k = 0; k < box->count && style->shows_beyond; k++)
-        if (box->value[k] < quantile(box, q[0]) || box->value[k] > quantile(box, q[4]))
-            pdnn_draw_point(&p->in->canvas, x, pdnn_scale_at(&p->y, box->value[k]), beyond);
+    struct pdnn_spot *spots = pdnn_alloc(box->count, sizeof *spots);
+    size_t n_beyond = 0;
+    for (size_t k = 0; k < box->count && style->shows_beyond; k++) {
+        double at = pdnn_scale_at(&p->y, box->value[k]);
+        if (at < y[0] || at > y[4])
+            spots[n_beyond++] = (struct pdnn_spot){x, at};
+    }
+    if (n_beyond)
+        pdnn_draw_points(&p->in->canvas, spots, NULL, n_beyond, beyond);
+    free(spots);
 }
 
 /* White where the model is not in the tables. */

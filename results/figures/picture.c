@@ -9,8 +9,12 @@
 
 enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
-    return pdnn_selection_open_all(&picture->selection, request->directory, request->n_directories,
-                                   request->only, request->n_only, err);
+    if (request->selection)
+        picture->selection = *request->selection;
+    return request->selection
+               ? PDNN_OK
+               : pdnn_selection_open_all(&picture->selection, request->directory, request->n_directories,
+                                         request->only, request->n_only, err);
 }
 
 enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err) {
@@ -20,7 +24,9 @@ enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_
         request->across,
         request->only,
         request->n_only};
-    return pdnn_comparison_open(&picture->comparison, &compared, err);
+    if (request->comparison)
+        picture->comparison = *request->comparison;
+    return request->comparison ? PDNN_OK : pdnn_comparison_open(&picture->comparison, &compared, err);
 }
 
 enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
@@ -152,8 +158,8 @@ static enum pdnn_status write_files(const struct pdnn_picture *picture, const st
         wanted[0] = PDNN_PLOT_SVG;
         wanted[1] = is_stream || !pdnn_has_cairo ? PDNN_PLOT_BOTH : PDNN_PLOT_PNG;
     }
-    if (wanted[0] == PDNN_PLOT_CSV && !request->output)
-        return format_picture(picture, page, PDNN_PLOT_CSV, &result->data, err);
+    if (request->as_text || (wanted[0] == PDNN_PLOT_CSV && !request->output))
+        return format_picture(picture, page, wanted[0], &result->data, err);
     struct pdnn_target target[2] = {{.fd = -1}, {.fd = -1}};
     struct pdnn_str text[2] = {{0}, {0}};
     enum pdnn_status status = PDNN_OK;
@@ -192,8 +198,10 @@ enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct
     made.left_out = (int)picture.left_out;
     pdnn_chart_finish(&picture.chart);
     pdnn_canvas_finish(&picture.canvas);
-    pdnn_selection_close(&picture.selection);
-    pdnn_comparison_close(&picture.comparison);
+    if (!request->selection)
+        pdnn_selection_close(&picture.selection);
+    if (!request->comparison)
+        pdnn_comparison_close(&picture.comparison);
     pdnn_table_finish(&picture.data);
     pdnn_arena_finish(&picture.arena);
     if (status == PDNN_OK)

@@ -20,9 +20,7 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     } needed[] = {{"intensity_flop_per_byte", &p->intensity},
                   {"gflops", &p->gflops},
                   {"mode", &p->mode},
-                  {"dtype", &other},
-                  {"threads", &other},
-                  {"started_utc", &other}};
+                  {"threads", &other}};
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         *needed[i].column = pdnn_results_named(&p->in->selection.results, needed[i].name);
         if (*needed[i].column < 0)

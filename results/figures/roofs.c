@@ -25,13 +25,14 @@ static bool is_in(const struct drawn *drawn, size_t i, size_t source, const char
            strcmp(threads_of(drawn, i), threads) == 0;
 }
 
+/* f32 where the table does not say. */
 static void find_dtypes(struct pdnn_plot_roofs *p, const struct drawn *drawn) {
     for (size_t i = 0; i < drawn->n; i++) {
         if (!is_in(drawn, i, p->source, p->threads))
             continue;
         const char *name = pdnn_selection_get(drawn->selection, drawn->at[i], drawn->dtype);
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
-            p->has_dtype[d] = p->has_dtype[d] || strcmp(name, pdnn_dtype_name(d)) == 0;
+            p->has_dtype[d] = p->has_dtype[d] || strcmp(*name ? name : "f32", pdnn_dtype_name(d)) == 0;
     }
 }
 

@@ -62,15 +62,9 @@ static const double least_effect = 0.002;
 
 static void put_table(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
                       const size_t *columns, size_t n_columns, const char *caption) {
-    struct pdnn_table_writer writer = {.out = out,
-                                       .format = PDNN_FORMAT_HTML,
-                                       .columns = columns,
-                                       .n_columns = n_columns,
-                                       .caption = caption};
-    pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\">");
-    pdnn_table_write(&writer, table, rows);
-    pdnn_table_write_end(&writer);
-    pdnn_str_printf(out, "</div>\n");
+    pdnn_html_put_table(
+        out, table, rows,
+        (struct pdnn_table_writer){.columns = columns, .n_columns = n_columns, .caption = caption});
 }
 
 /* The kinds of op that the difference comes from, of all families together. */
@@ -132,77 +126,6 @@ static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
     pdnn_table_finish(&shown);
 }
 
-static double params_of(const struct comparison *c, size_t pair) {
-    const struct pdnn_selection *a = pdnn_comparison_side(c->of, PDNN_SIDE_A);
-    double params = pdnn_selection_value(a, c->of->at[pair][PDNN_SIDE_A], PDNN_RESULT_PARAMS);
-    return params > 0 ? params : NAN;
-}
-
-enum { SHAPES = 3 };
-static const struct shape {
-    const char *decision, *css, *dot, *name;
-} shapes[SHAPES] = {
-    {pdnn_undecided, "points c7", "m-3-3l6 6m0-6l-6 6", "undecided"},
-    {pdnn_faster, "points round c0", "h0", "clearly faster"},
-    {pdnn_slower, "points square c1", "h0", "clearly slower"},
-};
-
-static void put_points(struct pdnn_str *out, const struct comparison *c, const struct pdnn_html_scale *x,
-                       const struct pdnn_html_scale *y, const struct shape *shape) {
-    pdnn_str_printf(out, "<path class=\"%s\" d=\"", shape->css);
-    for (size_t pair = 0; pair < c->of->pairs.n_rows; pair++) {
-        double params = params_of(c, pair);
-        if (strcmp(pdnn_table_text(&c->of->pairs, pair, PDNN_PAIR_DECISION), shape->decision) != 0 ||
-            !isfinite(params))
-            continue;
-        pdnn_str_printf(out, "M");
-        pdnn_html_pixel(out, pdnn_html_scale_at(x, params));
-        pdnn_str_printf(out, " ");
-        pdnn_html_pixel(out, pdnn_html_scale_at(y, pdnn_pair_ratio(c->of, pair)));
-        pdnn_str_printf(out, "%s", shape->dot);
-    }
-    pdnn_str_printf(out, "\"/>\n");
-}
-
-static void put_picture(struct pdnn_str *out, const struct comparison *c) {
-    struct pdnn_html_chart chart = {"speedup", "Speed-up against parameters", 860, 360, 64, 850, 44, 310};
-    double xmin = INFINITY, xmax = 0, ymin = 1, ymax = 1;
-    struct pdnn_str caption = {0};
-    for (size_t pair = 0; pair < c->of->pairs.n_rows; pair++) {
-        double params = params_of(c, pair), ratio = pdnn_pair_ratio(c->of, pair);
-        xmin = fmin(xmin, params);
-        xmax = fmax(xmax, params);
-        ymin = fmin(ymin, ratio);
-        ymax = fmax(ymax, ratio);
-    }
-    struct pdnn_html_scale x = pdnn_html_scale(xmin / 1.3, xmax * 1.3, true, chart.left, chart.right);
-    struct pdnn_html_scale y = pdnn_html_scale(ymin / 1.15, ymax * 1.15, true, chart.bottom, chart.top);
-    pdnn_html_chart(out, &chart, "");
-    pdnn_html_x_axis(out, &chart, &x, "parameters");
-    pdnn_html_y_axis(out, &chart, &y, "speed-up");
-    pdnn_str_printf(out, "<path class=\"roof\" d=\"M");
-    pdnn_html_pixel(out, chart.left);
-    pdnn_str_printf(out, " ");
-    pdnn_html_pixel(out, pdnn_html_scale_at(&y, 1));
-    pdnn_str_printf(out, "H");
-    pdnn_html_pixel(out, chart.right);
-    pdnn_str_printf(out, "\"/>\n");
-    for (size_t d = 0; d < SHAPES; d++) {
-        double at = chart.left + 60 + 150 * (double)d;
-        put_points(out, c, &x, &y, &shapes[d]);
-        pdnn_str_printf(out, "<path class=\"%s\" d=\"M", shapes[d].css);
-        pdnn_html_pixel(out, at);
-        pdnn_str_printf(out, " 14%s\"/>", shapes[d].dot);
-        pdnn_html_label(out, at + 9, 18, PDNN_HTML_START, "", shapes[d].name);
-    }
-    pdnn_str_printf(&caption,
-                    "Speed-up of %s over %s, one point per model that ran on both; the line is equality.",
-                    c->label[PDNN_SIDE_B], c->label[PDNN_SIDE_A]);
-    pdnn_html_chart_end(out, pdnn_str_text(&caption));
-    out->failed = out->failed || caption.failed;
-    pdnn_str_finish(&caption);
-}
-
 static void put_groups(struct pdnn_str *out, const struct comparison *c) {
     static const size_t columns[] = {PDNN_GROUP_FAMILY,    PDNN_GROUP_KEY,    PDNN_GROUP_VALUE,
                                      PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,   PDNN_GROUP_LOW,
@@ -233,11 +156,10 @@ static const char *across_key(const struct pdnn_selection *rows, enum pdnn_setti
 static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_err *err) {
     static const enum pdnn_setting platforms[] = {PDNN_SETTING_BACKEND, PDNN_SETTING_ISA,
                                                   PDNN_SETTING_THREADS};
-    char text[128];
     enum pdnn_status status = pdnn_fail(err, PDNN_INVALID, "one platform");
     for (size_t k = 0; k < sizeof platforms / sizeof *platforms && status == PDNN_INVALID; k++) {
         struct pdnn_compare_request request = {.directory = {page->source[0].directory},
-                                               .across = across_key(&page->all, platforms[k], text),
+                                               .across = across_key(&page->all, platforms[k], page->across),
                                                .only = page->only,
                                                .n_only = page->n_only};
         if (request.across)
@@ -276,13 +198,11 @@ void pdnn_report_comparison_close(struct pdnn_report_page *page) {
 
 /* Directories that have nothing in common, or differ in too much, can still share a page: it says why there
  * is no comparison. */
-enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                            struct pdnn_err *err) {
+static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err) {
     struct comparison c = {.of = page->sides.pairs, .label = page->sides.name};
     enum pdnn_status status = PDNN_OK;
     if (!c.of && page->n_sources < 2)
         return PDNN_OK;
-    pdnn_html_section(out, "comparison", "Comparison");
     if (!c.of) {
         pdnn_str_printf(out, "<p>The two cannot be compared: ");
         pdnn_html_text(out, page->why_no_pairs);
@@ -290,13 +210,16 @@ enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page,
     } else {
         pdnn_compare_sums(c.of, &c.groups, &c.axes);
         put_headline(out, &c);
-        put_picture(out, &c);
+        const struct pdnn_plot_request request = {.across = *page->across ? page->across : NULL,
+                                                  .comparison = c.of};
+        pdnn_report_put_figure(page, "speedup", PDNN_REPORT_BOTH, request, out);
         status = put_ops(out, &c, err);
         put_groups(out, &c);
         put_unpaired(out, &c);
     }
-    pdnn_html_section_end(out);
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);
     return status;
 }
+
+const struct pdnn_report_section pdnn_section_comparison = {"comparison", "Comparison", "Comparison", put};

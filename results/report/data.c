@@ -12,18 +12,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A column's values, and which one each row has. */
+/* A column's values, and which one each row has: as many letters a row as the last one takes, in base 64. */
 static void put_column(struct pdnn_str *out, const char *const *value, size_t n_values, const size_t *index,
                        size_t n_rows) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     pdnn_str_printf(out, "\"v\":[");
     for (size_t i = 0; i < n_values; i++) {
         pdnn_str_append(out, ",", i ? 1 : 0);
         pdnn_html_json_text(out, value[i]);
     }
     pdnn_str_printf(out, "]");
-    for (size_t r = 0; r < n_rows && n_values > 1; r++)
-        pdnn_str_printf(out, r ? ",%zu" : ",\"i\":[%zu", index[r]);
-    pdnn_str_append(out, "]", n_rows && n_values > 1 ? 1 : 0);
+    if (!n_rows || n_values < 2)
+        return;
+    pdnn_str_printf(out, ",\"i\":\"");
+    for (size_t r = 0; r < n_rows; r++)
+        for (int bits = n_values > 4096 ? 12 : n_values > 64 ? 6 : 0; bits >= 0; bits -= 6)
+            pdnn_str_append(out, &letters[index[r] >> bits & 63], 1);
+    pdnn_str_append(out, "\"", 1);
 }
 
 static void put_axis(struct pdnn_str *out, const struct pdnn_report_page *page, const char *name, int column,
@@ -140,8 +145,7 @@ static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) 
         {"time_ns", PDNN_RESULT_TIME_NS_MEDIAN, 5}, {"low", PDNN_RESULT_CI_LOW_NS, 0},
         {"high", PDNN_RESULT_CI_HIGH_NS, 0},        {"flop", PDNN_RESULT_IN_BOUNDS_FLOP_COUNT, 5},
         {"bytes", PDNN_RESULT_BYTE_COUNT, 5},       {"params", PDNN_RESULT_PARAMS, 5},
-        {"memory", PDNN_RESULT_MEMORY_BYTES, 4},    {"roof", PDNN_RESULT_PCT_OF_ROOF, 4},
-        {"peak", PDNN_RESULT_PCT_OF_PEAK, 5},
+        {"roof", PDNN_RESULT_PCT_OF_ROOF, 4},
     };
     for (size_t k = 0; k < sizeof columns / sizeof *columns; k++) {
         pdnn_str_printf(out, "\"%s\":[", columns[k].name);

@@ -127,21 +127,24 @@ static size_t put_status(struct pdnn_str *out, const struct groups *groups, size
     return end;
 }
 
-void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_str *out) {
+static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err) {
+    (void)err;
     static const char *const titles[] = {"models", "status", "reason", "which", NULL};
     struct pdnn_texts keys = {0};
     struct groups groups = {.rows = &page->all};
     if (!page->n_failed)
-        return;
+        return PDNN_OK;
     groups.group = pdnn_alloc(page->n_failed, sizeof *groups.group);
     find_groups(&groups, &keys);
-    pdnn_html_section(out, "failures", "What did not run");
     pdnn_html_table(out, "failures",
                     "Models without a time, by status and reason; N stands for numbers that differ.", titles);
     for (size_t first = 0; first < groups.count;)
         first = put_status(out, &groups, first);
     pdnn_html_table_end(out);
-    pdnn_html_section_end(out);
     pdnn_texts_finish(&keys);
     free(groups.group);
+    return PDNN_OK;
 }
+
+const struct pdnn_report_section pdnn_section_failures = {"failures", "What did not run", "What did not run",
+                                                          put};

@@ -1,7 +1,8 @@
-/* The sections of the page, in the order in which the report puts them. */
+/* What the page is made of, and its sections. */
 #ifndef RESULTS_REPORT_PAGE_H
 #define RESULTS_REPORT_PAGE_H
 
+#include "results/figures/plot.h"
 #include "results/rows/roofline.h"
 #include "results/query/selection.h"
 #include "results/claims/claims.h"
@@ -30,6 +31,7 @@ struct pdnn_report_page {
     struct pdnn_report_op_times times;
     struct pdnn_comparison comparison; /* if sides.pairs */
     struct pdnn_report_sides sides;
+    char across[128]; /* what the sides of one source differ in, as for --across; "": two sources */
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
     struct pdnn_report_finding *findings;
     size_t n_findings;
@@ -50,35 +52,27 @@ struct pdnn_report_roofs {
 };
 struct pdnn_report_roofs pdnn_report_find_roofs(const struct pdnn_report_page *page, size_t source);
 
-/* Each appends a section, or nothing where the tables have nothing for it. */
-void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out);
-void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_str *out);
-/* The roofline of every source, the filters that the script fills, and the table of rows. */
-void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str *out);
-void pdnn_report_put_roofline(const struct pdnn_report_page *page, size_t source, struct pdnn_str *out);
-/* A heat map per family and source, over the axes that `paradnn plot heatmap` would choose. */
-void pdnn_report_put_heat_maps(const struct pdnn_report_page *page, struct pdnn_str *out);
-/* Boxes of utilization per family and source: 2, 9, 50, 91 and 98 %. */
-void pdnn_report_put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out);
-void pdnn_report_put_op_times(const struct pdnn_report_page *page, struct pdnn_str *out);
+/* Appends a picture of one source, or of both, as `paradnn plot KIND` draws it; the rest of the request is
+ * the picture's own. Where there is none, a sentence says why, and it returns false. */
+bool pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind, size_t source,
+                            struct pdnn_plot_request request, struct pdnn_str *out);
+
+/* A section is results/report/<file>.c with its row, which stands in the list of report.c. */
+struct pdnn_report_section {
+    const char *anchor, *name, *title; /* name: in the navigation */
+    /* Appends what is below the title, or nothing where the tables have nothing for it. */
+    enum pdnn_status (*put)(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err);
+};
+
+extern const struct pdnn_report_section pdnn_section_findings, pdnn_section_comparison, pdnn_section_models,
+    pdnn_section_heat, pdnn_section_weights, pdnn_section_ops, pdnn_section_projection, pdnn_section_boxes,
+    pdnn_section_epoch, pdnn_section_failures, pdnn_section_machine, pdnn_section_environment;
+
 /* Joins the two sources, or in a single one the rows of two backends, instruction sets or thread counts. That
  * nothing can be joined is not an error. Afterwards pdnn_report_comparison_close. */
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err);
 void pdnn_report_comparison_close(struct pdnn_report_page *page);
-/* Where there are two sources or pairs. */
-enum pdnn_status pdnn_report_put_comparison(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                            struct pdnn_err *err);
-/* The weights of every family's hyper-parameters. */
-enum pdnn_status pdnn_report_put_weights(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                         struct pdnn_err *err);
-/* Of every source with ops and roofs: projected speed-ups, and limits by part of the model. */
-enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                             struct pdnn_err *err);
-/* Of every source with a seqpoint.csv: its iterations by length. */
-enum pdnn_status pdnn_report_put_epochs(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                        struct pdnn_err *err);
-void pdnn_report_put_failures(const struct pdnn_report_page *page, struct pdnn_str *out);
-void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdnn_str *out);
+
 /* The rows as JSON for the script; see data.c for the form. */
 void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out);
 

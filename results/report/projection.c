@@ -108,8 +108,7 @@ static void choose(struct source *s, const struct pdnn_selection *all) {
         s->chosen.row[i] = all->row[i * all->count / s->chosen.count];
 }
 
-enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                             struct pdnn_err *err) {
+static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     bool any = false;
     for (size_t i = 0; i < page->n_sources && status == PDNN_OK; i++) {
@@ -120,8 +119,6 @@ enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page
         choose(&s, &page->source[i].selection);
         enum pdnn_status made = project(&s, &why);
         if (made == PDNN_OK) {
-            if (!any)
-                pdnn_html_section(out, "projection", "What other hardware would bring");
             any = true;
             if (page->source[i].selection.count > MODELS_MAX)
                 pdnn_str_printf(out, "<p>From %d of %zu models.</p>\n", MODELS_MAX,
@@ -136,11 +133,12 @@ enum pdnn_status pdnn_report_put_projections(const struct pdnn_report_page *page
         pdnn_selection_ops_close(&s.chosen, s.readers);
         pdnn_arena_finish(&s.arena);
     }
-    if (any) {
+    if (any)
         pdnn_str_printf(
             out, "<p>Projected, not measured: every op keeps its measured efficiency under the changed "
                  "roofs. <code>paradnn project</code> takes any change.</p>\n");
-        pdnn_html_section_end(out);
-    }
     return status;
 }
+
+const struct pdnn_report_section pdnn_section_projection = {"projection", "Other hardware",
+                                                            "What other hardware would bring", put};

@@ -27,49 +27,38 @@ static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) 
     pdnn_str_printf(out, "</title>\n<style>%s</style>\n</head>\n", pdnn_report_css);
 }
 
-static void put_navigation(struct pdnn_str *out, const char *sections) {
-    static const struct {
-        const char *anchor, *name;
-    } links[] = {{"findings", "Findings"},
-                 {"comparison", "Comparison"},
-                 {"models", "Models"},
-                 {"heat", "Heat maps"},
-                 {"weights", "What decides utilization"},
-                 {"ops", "Where time goes"},
-                 {"projection", "Other hardware"},
-                 {"boxes", "Families"},
-                 {"epoch", "Epoch by length"},
-                 {"failures", "What did not run"},
-                 {"machine", "Machine"},
-                 {"environment", "Environment"}};
-    pdnn_str_printf(out, "<nav aria-label=\"Sections\">");
-    for (size_t i = 0; i < sizeof links / sizeof *links; i++) {
-        char id[64];
-        snprintf(id, sizeof id, "<section id=\"%s\"", links[i].anchor);
-        if (strstr(sections, id))
-            pdnn_str_printf(out, "<a href=\"#%s\">%s</a> ", links[i].anchor, links[i].name);
+/* In the order of the page. */
+static const struct pdnn_report_section *const sections[] = {
+    &pdnn_section_findings, &pdnn_section_comparison, &pdnn_section_models,     &pdnn_section_heat,
+    &pdnn_section_weights,  &pdnn_section_ops,        &pdnn_section_projection, &pdnn_section_boxes,
+    &pdnn_section_epoch,    &pdnn_section_failures,   &pdnn_section_machine,    &pdnn_section_environment};
+
+/* Sections that have something to say, and links to them. */
+static enum pdnn_status put_sections(const struct pdnn_report_page *page, struct pdnn_str *links,
+                                     struct pdnn_str *out, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections && status == PDNN_OK; i++) {
+        const struct pdnn_report_section *section = sections[i];
+        const char *anchor = section->anchor;
+        struct pdnn_str body = {0};
+        status = section->put(page, &body, err);
+        if (body.length) {
+            pdnn_str_printf(links, "<a href=\"#%s\">%s</a> ", anchor, section->name);
+            pdnn_str_printf(out,
+                            "<section id=\"%s\" aria-labelledby=\"%s-title\"><h2 id=\"%s-title\">%s</h2>\n",
+                            anchor, anchor, anchor, section->title);
+            pdnn_str_append(out, body.text, body.length);
+            pdnn_str_printf(out, "</section>\n");
+        }
+        pdnn_str_finish(&body);
     }
-    pdnn_str_printf(out, "</nav>\n");
+    return status;
 }
 
 static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdnn_str *out,
                                  struct pdnn_err *err) {
-    struct pdnn_str sections = {0};
-    pdnn_report_put_findings(page, &sections);
-    enum pdnn_status status = pdnn_report_put_comparison(page, &sections, err);
-    pdnn_report_put_models(page, &sections);
-    pdnn_report_put_heat_maps(page, &sections);
-    if (status == PDNN_OK)
-        status = pdnn_report_put_weights(page, &sections, err);
-    pdnn_report_put_op_times(page, &sections);
-    if (status == PDNN_OK)
-        status = pdnn_report_put_projections(page, &sections, err);
-    pdnn_report_put_boxes(page, &sections);
-    if (status == PDNN_OK)
-        status = pdnn_report_put_epochs(page, &sections, err);
-    pdnn_report_put_failures(page, &sections);
-    pdnn_report_put_machine(page, &sections);
-    pdnn_report_put_environment(page, &sections);
+    struct pdnn_str body = {0}, links = {0};
+    enum pdnn_status status = put_sections(page, &links, &body, err);
     pdnn_str_printf(out, "<body>\n<header><h1>paradnn: ");
     for (size_t s = 0; s < page->n_sources; s++) {
         pdnn_str_printf(out, s ? " and " : "");
@@ -81,13 +70,13 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
         pdnn_html_text(out, page->only[i]);
     }
     pdnn_str_printf(out, page->n_only ? "</p>\n" : "");
-    put_navigation(out, pdnn_str_text(&sections));
-    pdnn_str_printf(out, "</header>\n<main>\n");
-    pdnn_str_append(out, pdnn_str_text(&sections), sections.length);
+    pdnn_str_printf(out, "<nav aria-label=\"Sections\">%s</nav>\n</header>\n<main>\n", pdnn_str_text(&links));
+    pdnn_str_append(out, pdnn_str_text(&body), body.length);
     pdnn_str_printf(out, "</main>\n");
     pdnn_report_put_data(page, out);
     pdnn_str_printf(out, "<script>%s</script>\n</body>\n</html>\n", pdnn_report_js);
-    pdnn_str_finish(&sections);
+    pdnn_str_finish(&body);
+    pdnn_str_finish(&links);
     return status;
 }
 

@@ -31,10 +31,11 @@ static void put_roof_row(struct pdnn_str *out, const char *source, const struct 
     pdnn_str_printf(out, "</td></tr>\n");
 }
 
-void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_str *out) {
+static enum pdnn_status put_machine(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                    struct pdnn_err *err) {
+    (void)err;
     static const char *const titles[] = {"source", "kind", "pattern",     "of", "threads",
                                          "value",  "unit", "repetitions", NULL};
-    pdnn_html_section(out, "machine", "Machine and roofs");
     for (size_t s = 0; s < page->n_sources; s++) {
         static const struct {
             const char *key, *label;
@@ -68,8 +69,11 @@ void pdnn_report_put_machine(const struct pdnn_report_page *page, struct pdnn_st
     }
     pdnn_html_table_end(out);
     pdnn_str_printf(out, "</details>\n");
-    pdnn_html_section_end(out);
+    return PDNN_OK;
 }
+
+const struct pdnn_report_section pdnn_section_machine = {"machine", "Machine", "Machine and roofs",
+                                                         put_machine};
 
 enum { STATIC_ROWS = 100 };
 
@@ -136,15 +140,16 @@ static void put_shared(struct pdnn_str *out, const struct pdnn_report_page *page
     }
 }
 
-void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str *out) {
+static enum pdnn_status put_models(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                   struct pdnn_err *err) {
+    (void)err;
     static const char *const titles[] = {"model", "step", "GFLOP/s", "% of roof", "bound", "flags", NULL};
     const size_t n_rows = page->all.count, shown = n_rows < STATIC_ROWS ? n_rows : STATIC_ROWS;
     char caption[128];
-    pdnn_html_section(out, "models", "Models");
     pdnn_str_printf(out, "<div id=\"filters\" hidden></div>\n");
     for (size_t s = 0; s < page->n_sources; s++) {
         if (page->source[s].selection.count + page->source[s].selection.left_out)
-            pdnn_report_put_roofline(page, s, out);
+            pdnn_report_put_figure(page, "roofline", s, (struct pdnn_plot_request){0}, out);
     }
     snprintf(caption, sizeof caption, "%s%zu of %zu models, in the order of the tables.",
              shown < n_rows ? "The first " : "", shown, n_rows);
@@ -155,18 +160,18 @@ void pdnn_report_put_models(const struct pdnn_report_page *page, struct pdnn_str
         put_model_row(out, page, r);
     pdnn_html_table_end(out);
     pdnn_str_printf(out, "</div>\n");
-    pdnn_html_section_end(out);
+    return PDNN_OK;
 }
 
-void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    bool any = false;
+const struct pdnn_report_section pdnn_section_models = {"models", "Models", "Models", put_models};
+
+static enum pdnn_status put_environment(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                        struct pdnn_err *err) {
+    (void)err;
     for (size_t s = 0; s < page->n_sources; s++) {
         const struct pdnn_report_source *source = &page->source[s];
         if (!*source->environment)
             continue;
-        if (!any)
-            pdnn_html_section(out, "environment", "Environment");
-        any = true;
         pdnn_str_printf(out, "<details><summary>");
         pdnn_html_text(out, source->name);
         pdnn_str_printf(out, "</summary><pre>");
@@ -180,6 +185,8 @@ void pdnn_report_put_environment(const struct pdnn_report_page *page, struct pdn
         }
         pdnn_str_printf(out, "</pre></details>\n");
     }
-    if (any)
-        pdnn_html_section_end(out);
+    return PDNN_OK;
 }
+
+const struct pdnn_report_section pdnn_section_environment = {"environment", "Environment", "Environment",
+                                                             put_environment};

@@ -1,6 +1,7 @@
 /* The first section: in a few lines what every source is and how well it did, then what was published and
  * whether it holds here. */
 #include "base/memory.h"
+#include "base/units.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
@@ -113,25 +114,62 @@ static const char *backend_of(const struct pdnn_selection *rows) {
     return column >= 0 && rows->count && !rows->key[column].varies ? pdnn_selection_get(rows, 0, column) : "";
 }
 
+/* The thread count of most models. */
+static int64_t usual_threads(const struct pdnn_selection *rows) {
+    const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS);
+    struct pdnn_arena arena = {0};
+    const char **value;
+    int64_t threads = 1;
+    size_t most = 0, n_values = pdnn_selection_distinct(rows, column, &arena, &value, NULL);
+    for (size_t v = 0; v < n_values; v++) {
+        size_t count = 0;
+        int64_t number;
+        for (size_t at = 0; at < rows->count; at++)
+            count += strcmp(pdnn_selection_get(rows, at, column), value[v]) == 0;
+        if (count > most && pdnn_parse_i64(value[v], &number)) {
+            most = count;
+            threads = number;
+        }
+    }
+    pdnn_arena_finish(&arena);
+    return threads;
+}
+
+/* The dtypes that models ran in decide which peaks are named; f32 where the table does not say. */
+static void find_dtypes(const struct pdnn_selection *rows, struct pdnn_roofs *roofs) {
+    const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE);
+    bool used[PDNN_DTYPE_COUNT] = {false};
+    for (size_t at = 0; at < rows->count; at++) {
+        const char *name = pdnn_selection_get(rows, at, column);
+        for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
+            used[k] = used[k] || strcmp(*name ? name : "f32", pdnn_dtype_name(k)) == 0;
+    }
+    for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
+        if (!used[k])
+            roofs->peak_gflops[k] = 0;
+}
+
 /* "AMD EPYC, 2 cores, oneDNN 2.6.3, f32 528 GFLOP/s, DRAM 86 GB/s" */
 static void put_platform(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s) {
     const struct pdnn_report_source *source = &page->source[s];
-    struct pdnn_report_roofs roofs = pdnn_report_find_roofs(page, s);
+    struct pdnn_roofs roofs;
     const char *between = ": ";
     char library[64];
+    pdnn_roofs_init(&roofs, source->ceilings, usual_threads(&source->selection));
+    find_dtypes(&source->selection, &roofs);
     snprintf(library, sizeof library, "backend_%.40s", backend_of(&source->selection));
     put_fact(out, source, "cpu", "", &between);
     put_fact(out, source, "cores_usable", " cores", &between);
     put_fact(out, source, library, "", &between);
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
-        if (roofs.of.peak_gflops[k] > 0) {
+        if (roofs.peak_gflops[k] > 0) {
             pdnn_str_printf(out, "%s%s ", between, pdnn_dtype_name(k));
-            put_number(out, roofs.of.peak_gflops[k], 4, " GFLOP/s");
+            put_number(out, roofs.peak_gflops[k], 4, " GFLOP/s");
             between = ", ";
         }
     }
-    if (roofs.of.n_levels) {
-        const struct pdnn_roof_level *last = &roofs.of.level[roofs.of.n_levels - 1];
+    if (roofs.n_levels) {
+        const struct pdnn_roof_level *last = &roofs.level[roofs.n_levels - 1];
         pdnn_str_printf(out, "%s", between);
         pdnn_html_text(out, last->name);
         pdnn_str_printf(out, " ");
@@ -222,12 +260,12 @@ static void put_finding_rows(const struct pdnn_report_page *page, size_t first, 
     pdnn_html_table_end(out);
 }
 
-void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_str *out) {
+static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err) {
+    (void)err;
     double *room = pdnn_alloc(page->all.count + 1, sizeof *room);
     size_t told = 0;
     while (told < page->n_findings && page->findings[told].verdict != PDNN_CANNOT_BE_TOLD)
         told++;
-    pdnn_html_section(out, "findings", "Findings");
     pdnn_str_printf(out, "<ul>");
     for (size_t s = 0; s < page->n_sources; s++)
         put_summary(out, page, s, room);
@@ -243,5 +281,7 @@ void pdnn_report_put_findings(const struct pdnn_report_page *page, struct pdnn_s
                     page->n_findings - told);
     put_finding_rows(page, told, page->n_findings, "Why not, and which data would tell.", out);
     pdnn_str_printf(out, "</details>\n");
-    pdnn_html_section_end(out);
+    return PDNN_OK;
 }
+
+const struct pdnn_report_section pdnn_section_findings = {"findings", "Findings", "Findings", put};

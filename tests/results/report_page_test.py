@@ -16,8 +16,6 @@ import unittest
 import urllib.request
 import zlib
 
-from made_up import row, write_tables
-
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
 import needs  # pylint: disable=wrong-import-position
 
@@ -165,9 +163,9 @@ class Page(unittest.TestCase):
         self.facet("mode", "train")
         self.assertIn("15 of 30 models", self.browser.run(CAPTION))
         self.assertTrue(all("mode=infer" in row[0] for row in self.browser.run(ROWS)))
-        dots = "return [...document.querySelectorAll('svg.roofline .cloud path:not(.faded)')].reduce((n, p) => n + p.getAttribute('d').split('M').length - 1, 0)"
-        self.assertEqual(self.browser.run(dots.replace(":not(.faded)", "")), 30)
-        self.assertEqual(self.browser.run(dots), 15)
+        dots = "return [...document.querySelectorAll('figure.roofline path[data-rows]%s')].reduce((n, p) => n + (p.getAttribute('d').match(/[\\d.]+/g) || []).length / 2, 0)"
+        self.assertEqual(self.browser.run(dots % ".faded"), 15)
+        self.assertEqual(self.browser.run(dots % ":not(.faded)"), 15)
 
     def test_the_address_keeps_the_view(self):
         self.facet("mode", "train")
@@ -188,8 +186,8 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.run("return document.querySelectorAll('#table th')[1].getAttribute('aria-sort')"), "descending")
 
     def frame(self):
-        self.browser.run("document.querySelector('svg.roofline').scrollIntoView({block: 'center'})")
-        return self.browser.run("const r = document.querySelector('svg.roofline').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]")
+        self.browser.run("document.querySelector('figure.roofline svg').scrollIntoView({block: 'center'})")
+        return self.browser.run("const r = document.querySelector('figure.roofline svg').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]")
 
     def test_brush(self):
         left, top, width, height = self.frame()
@@ -220,8 +218,8 @@ class Page(unittest.TestCase):
 
     def test_exact_values_on_hover_and_by_keyboard(self):
         left, top, width, height = self.frame()
-        x, y = self.browser.run("const p = document.querySelector('svg.roofline .cloud path.round').getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
-        self.browser.pointer(move(left + x / 860 * width, top + y / 480 * height))
+        x, y = self.browser.run("const p = [...document.querySelectorAll('figure.roofline path[data-rows]:not(.faded)')][0].getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
+        self.browser.pointer(move(left + x / 1200 * width, top + y / 800 * height))
         tip = self.browser.run("const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent")
         self.assertIn("95 % interval", tip)
         self.assertIn("GFLOP/s at", tip)
@@ -232,72 +230,9 @@ class Page(unittest.TestCase):
 
     def test_clicking_a_point_shows_its_row(self):
         left, top, width, height = self.frame()
-        x, y = self.browser.run("const p = document.querySelector('svg.roofline .cloud path.square').getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
-        self.browser.pointer(move(left + x / 860 * width, top + y / 480 * height), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+        x, y = self.browser.run("const p = [...document.querySelectorAll('figure.roofline path[data-rows]:not(.faded)')].pop().getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
+        self.browser.pointer(move(left + x / 1200 * width, top + y / 800 * height), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
         self.assertIsNotNone(self.browser.run("return document.activeElement.dataset.row || null"))
-
-    def test_any_heat_map(self):
-        self.browser.run("const s = document.querySelector('#heat-any select[aria-label=\"y axis\"]'); s.value = 'nodes'; s.dispatchEvent(new Event('change'))")
-        texts = self.browser.run("return [...document.querySelectorAll('#heat-any svg text')].map(t => t.textContent)")
-        self.assertIn("nodes", texts)
-        self.assertIn("2048", texts)
-        self.assert_same_heat_map()
-
-    def heat_map(self, place):
-        """What a heat map draws: its rectangles with their colors, and its texts, each with its place to half a pixel."""
-        return self.browser.run(
-            "const half = (e, names) => names.map(name => Math.round(2 * e.getAttribute(name)) / 2);"
-            "const all = (kind, map) => [...document.querySelectorAll(arguments[0] + ' svg ' + kind)].map(map).sort((a, b) => "
-            "JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);"
-            "return [all('rect', e => [half(e, ['x', 'y', 'width', 'height']), getComputedStyle(e).fill.match(/\\d+/g).map(Number)]),"
-            "all('text', e => [half(e, ['x', 'y']), e.textContent, e.getAttribute('class') || ''])]", place)
-
-    def assert_same_heat_map(self):
-        """The script's numbers have five digits, so a color may be off by one."""
-        drawn, static = self.heat_map("#heat-any"), self.heat_map("#heat0")
-        self.assertEqual(drawn[1], static[1])
-        self.assertEqual([place for place, _ in drawn[0]], [place for place, _ in static[0]])
-        self.assertGreater(len(static[0]), 5)
-        for (_, color), (_, wanted) in zip(drawn[0], static[0]):
-            self.assertLessEqual(max(abs(a - b) for a, b in zip(color, wanted)), 1, (color, wanted))
-
-    def made_up(self, name, rows, header=None):
-        directory = os.path.join(self.place.name, name)
-        write_tables(directory, rows, header)
-        subprocess.run([PARADNN, "report", directory, "-o", directory + ".html"], check=True, stdout=subprocess.DEVNULL)
-        self.browser.open(f"file://{directory}.html")
-
-    def test_both_heat_maps_are_the_same(self):
-        """The one in the file and the one that the script draws for the same axes, with all that cells and axes can be."""
-        several = [row(layers, nodes, batch, 1000, 3.7 * batch ** 0.6 * (1 + layers / 7)) for layers in (1, 2, 4) for nodes in (8, 16, 32)
-                   for batch in (1, 2, 4)]
-        failed = [dict(r, status="timeout", time_ns_median="", pct_of_peak="") if
-                  (r["nodes"] == 8 and r["batch"] <= r["layers"]) or r["batch"] == r["layers"] == 1 else
-                  dict(r, status="filtered", time_ns_median="", pct_of_peak="") if r["nodes"] == 16 and r["batch"] == 4 else r for r in several]
-        words = [dict(r, mode=f"a-long-word-{r['layers'] * 7 % 5}") for r in several if r["nodes"] == 8]
-        cases = {"means": several, "failures": failed, "words": words,
-                 "bins": [row(1, nodes, batch, 1000, 1 + nodes % 13 + batch) for nodes in range(3, 120, 3) for batch in (1, 8)],
-                 "zero": [dict(r, pct_of_peak=0 if r["layers"] == 4 else r["gflops"]) for r in several],
-                 "wide": [dict(r, pct_of_peak=r["gflops"] ** 3 / 1000) for r in several],
-                 "rates": [dict(r, pct_of_peak="", gflops=r["gflops"] * 1000, in_bounds_flop_count=round(r["gflops"] * 1e6)) for r in several]}
-        for name, rows in cases.items():
-            with self.subTest(name):
-                self.made_up("heat-" + name, rows)
-                self.assert_same_heat_map()
-        self.assertIn("nodes, each to the next", [text[1] for text in self.heat_map_of("bins")[1]])
-        self.assertEqual([text[1] for text in self.heat_map_of("failures")[1]].count("\u00d7"), 6)
-
-    def heat_map_of(self, name):
-        self.browser.open(f"file://{self.place.name}/heat-{name}.html")
-        return self.heat_map("#heat0")
-
-    def test_means_are_geometric(self):
-        self.made_up("mean", [row(layers, 8, batch, 1000, layers * batch) for layers in (1, 4) for batch in (2, 8)] +
-                     [row(layers, 16, batch, 1000, 4 * layers * batch) for layers in (1, 4) for batch in (2, 8)])
-        self.browser.run("for (const [axis, value] of [['x', 'batch'], ['y', 'layers']]) { const s = document.querySelector("
-                         "`#heat-any select[aria-label=\"${axis} axis\"]`); s.value = value; s.dispatchEvent(new Event('change')); }")
-        numbers = [text for _, text, css in self.heat_map("#heat-any")[1] if css.startswith("on-")]
-        self.assertEqual(sorted(numbers), ["16", "16", "4", "64"])
 
     def test_download(self):
         self.facet("mode", "train")
@@ -366,8 +301,9 @@ class Page(unittest.TestCase):
         self.assertIn("60 of 60 models", self.browser.run(CAPTION))
         self.facet("source", "zen3-2-cores")
         self.assertIn("30 of 60 models", self.browser.run(CAPTION))
-        dots = self.browser.run("return [...document.querySelectorAll('svg.roofline')].map(svg => svg.querySelectorAll('.cloud path:not(.faded)').length)")
-        self.assertTrue(dots[0] > 0 and dots[1] == 0)
+        dots = self.browser.run("return [...document.querySelectorAll('figure.roofline')].map(f => [...f.querySelectorAll('path[data-rows]:not(.faded)')].map(p => p.getAttribute('d')).join(''))")
+        self.assertEqual([bool(d) for d in dots], [name != "zen3-2-cores" for name in
+                                                   self.browser.run("return [...document.querySelectorAll('figure.roofline')].map(f => f.dataset.source)")])
         self.screenshot("two")
 
 

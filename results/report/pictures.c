@@ -1,0 +1,83 @@
+/* The sections that are pictures, and where the time goes, which is a table too. */
+#include "results/report/html.h"
+#include "results/report/page.h"
+
+#include <string.h>
+
+/* One picture of each source. */
+static void put_each(const struct pdnn_report_page *page, const char *kind, struct pdnn_str *out) {
+    for (size_t s = 0; s < page->n_sources; s++)
+        pdnn_report_put_figure(page, kind, s, (struct pdnn_plot_request){0}, out);
+}
+
+/* Both sources in one picture, over the same axes and in the same colors. */
+static enum pdnn_status put_heat(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                 struct pdnn_err *err) {
+    (void)err;
+    pdnn_report_put_figure(page, "heatmap", PDNN_REPORT_BOTH, (struct pdnn_plot_request){0}, out);
+    return PDNN_OK;
+}
+
+static enum pdnn_status put_weights(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                    struct pdnn_err *err) {
+    (void)err;
+    put_each(page, "weights", out);
+    return PDNN_OK;
+}
+
+static enum pdnn_status put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                  struct pdnn_err *err) {
+    (void)err;
+    put_each(page, "boxes", out);
+    return PDNN_OK;
+}
+
+/* The mean shares of the categories of op by kind of model. */
+static void put_shares(const struct pdnn_report_op_times *times, struct pdnn_str *out) {
+    static const struct pdnn_column_def columns[] = {
+        {"kind", "models of", NULL, .help = "kind of model"},
+        {"models", "models", NULL, PDNN_KIND_COUNT, .help = "models of that kind"}};
+    struct pdnn_table table;
+    pdnn_table_init(&table, &(struct pdnn_table_def){"op times", "shares by kind of model", columns, 2});
+    for (size_t c = 0; c < times->category.count; c++)
+        pdnn_table_add_column(&table, &(struct pdnn_column_def){.name = times->category.text[c],
+                                                                .kind = PDNN_KIND_NUMBER,
+                                                                .show = PDNN_SHOW_SHARE,
+                                                                .decimals = 1,
+                                                                .help = "mean share of the time of ops"});
+    for (size_t i = 0; i < times->n_kinds; i++) {
+        size_t row = pdnn_table_add_row(&table);
+        pdnn_table_set_text(&table, row, 0, times->kind[i].name);
+        pdnn_table_set_count(&table, row, 1, times->kind[i].n);
+        for (size_t c = 0; c < times->category.count; c++)
+            if (times->kind[i].share[c] > 0)
+                pdnn_table_set_number(&table, row, 2 + c, times->kind[i].share[c]);
+    }
+    pdnn_html_put_table(out, &table, NULL,
+                        (struct pdnn_table_writer){.caption =
+                                                       "Share of the time of a step's ops by category, the "
+                                                       "mean over models, each counted alike."});
+    pdnn_table_finish(&table);
+}
+
+/* With a bar for each model where they are few. */
+static enum pdnn_status put_ops(const struct pdnn_report_page *page, struct pdnn_str *out,
+                                struct pdnn_err *err) {
+    enum { BARS_MOST = 30 };
+    (void)err;
+    if (!page->times.n_kinds)
+        return PDNN_OK;
+    for (size_t s = 0; s < page->n_sources; s++)
+        if (page->source[s].selection.count && page->source[s].selection.count <= BARS_MOST)
+            pdnn_report_put_figure(page, "breakdown", s, (struct pdnn_plot_request){0}, out);
+    put_shares(&page->times, out);
+    return PDNN_OK;
+}
+
+const struct pdnn_report_section pdnn_section_heat = {"heat", "Heat maps", "Heat maps", put_heat},
+                                 pdnn_section_weights = {"weights", "What decides utilization",
+                                                         "What decides utilization", put_weights},
+                                 pdnn_section_boxes = {"boxes", "Families", "Utilization of each family",
+                                                       put_boxes},
+                                 pdnn_section_ops = {"ops", "Where time goes", "Where the time goes",
+                                                     put_ops};
