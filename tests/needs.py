@@ -9,7 +9,7 @@ import subprocess
 
 # Of Debian, where they are not called like the program.
 PACKAGES = {"Rscript": "r-base-core", "chromedriver": "chromium-driver", "gnuplot": "gnuplot-nox", "ldd": "libc-bin", "numpy": "python3-numpy",
-            "pandas": "python3-pandas", "taskset": "util-linux", "unshare": "util-linux", "munged": "munge",
+            "pandas": "python3-pandas", "pdflatex": "texlive-latex-base texlive-pictures", "taskset": "util-linux", "unshare": "util-linux", "munged": "munge",
             **dict.fromkeys(("sbatch", "scontrol", "squeue", "sinfo"), "slurm-client")}
 SKIPPED = 77  # the status of a test of which nothing could run
 

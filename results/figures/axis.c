@@ -10,7 +10,7 @@
 
 enum { TICKS_MAX = 48, TICKS_SHOWN = 12, TICK_TEXT = 32 };
 
-static const double tick_length = 5, tick_gap = 8, label_gap = 10;
+static const double tick_length = 5, tick_gap = 8, label_gap = 10, entry_gap = 12;
 
 const struct pdnn_font pdnn_small = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_START, 0},
                        pdnn_small_middle = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_MIDDLE, 0},
@@ -239,6 +239,55 @@ void pdnn_legend_swatch(struct pdnn_legend *legend, const char *text, int ink) {
     pdnn_draw_box(legend->canvas, legend->x, legend->y - 5, legend->x + 16, legend->y + 5,
                   pdnn_pen_fill(ink));
     put_beside_symbol(legend, text);
+}
+
+void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark) {
+    entries->entry = pdnn_grow(entries->entry, &entries->room, entries->count, sizeof *entries->entry);
+    entries->entry[entries->count++] =
+        (struct pdnn_entry){text, mark != NULL, mark ? *mark : (struct pdnn_mark){.radius = 0}};
+}
+
+double pdnn_entries_height(const struct pdnn_entries *entries) {
+    double height = 2 * entry_gap;
+    for (size_t i = 0; i < entries->count; i++)
+        height += entries->entry[i].text ? PDNN_LEGEND_LINE : entry_gap;
+    return height;
+}
+
+static void draw_entry(const struct pdnn_entry *entry, struct pdnn_legend *legend) {
+    if (!entry->text)
+        legend->y -= entry_gap;
+    else if (entry->has_mark)
+        pdnn_legend_mark(legend, entry->text, entry->mark);
+    else
+        pdnn_legend_text(legend, entry->text);
+}
+
+void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *legend) {
+    for (size_t i = 0; i < entries->count; i++)
+        draw_entry(&entries->entry[i], legend);
+}
+
+double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas) {
+    static const double margin = 16;
+    double widest = 0, room = canvas->width - 2 * margin;
+    size_t shown = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        shown += entries->entry[i].text != NULL;
+        if (entries->entry[i].text)
+            widest = fmax(widest, pdnn_text_width(entries->entry[i].text, PDNN_FONT_SMALL));
+    }
+    double column = fmin(widest + PDNN_LEGEND_INDENT + 12, room);
+    size_t columns = (size_t)fmax(1, floor(room / column)), rows = (shown + columns - 1) / columns;
+    struct pdnn_legend legend = {canvas, margin, 0, column - 8};
+    for (size_t i = 0, at = 0; i < entries->count; i++) {
+        if (!entries->entry[i].text)
+            continue;
+        legend.x = margin + column * (double)(at / rows);
+        legend.y = y + PDNN_LEGEND_LINE * ((double)(rows - at++ % rows) - 0.5);
+        draw_entry(&entries->entry[i], &legend);
+    }
+    return (double)rows * PDNN_LEGEND_LINE;
 }
 
 /* The words from *at on that fit into a line, at least one; moves *at behind them. */

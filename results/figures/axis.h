@@ -52,6 +52,25 @@ enum { PDNN_LEGEND_LINE = 22, PDNN_LEGEND_INDENT = 24 };
 
 void pdnn_legend_text(struct pdnn_legend *legend, const char *text);
 void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark);
+
+/* A list of them: texts, or marks with their texts; without a text, a gap. {0} is empty. */
+struct pdnn_entries {
+    struct pdnn_entry {
+        const char *text; /* borrowed */
+        bool has_mark;
+        struct pdnn_mark mark;
+    } * entry;
+    size_t count, room;
+};
+
+void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark);
+double pdnn_entries_height(const struct pdnn_entries *entries);
+void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *legend);
+
+/* Where a picture is so narrow that its legend is below it, in columns as wide as the widest entry, from y
+ * up. Returns its height. */
+enum { PDNN_WIDE_ENOUGH = 760 };
+double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas);
 void pdnn_legend_swatch(struct pdnn_legend *legend, const char *text, int ink);
 
 /* Lines of small text from x to the right edge of the picture, broken between words, with the lowest at y.

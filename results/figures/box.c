@@ -275,35 +275,37 @@ static struct pdnn_mark mark_of(const struct pdnn_point_color *color, bool measu
 }
 
 /* Those of one box are spread over its width, so that few cover each other. */
-static void draw_dots(struct picture *p) {
-    const char **names = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *names);
-    struct pdnn_point_color *colors = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *colors);
-    struct pdnn_color_key key;
-    struct pdnn_legend legend = {&p->in->canvas, p->x.to + legend_pixels, p->y.to - 10,
-                                 p->in->width - p->x.to - legend_pixels - 4};
-    bool hollow = false;
-    if (!p->n_dots)
-        return;
-    for (size_t i = 0; i < p->n_dots; i++)
-        names[i] = p->dot[i].name;
-    pdnn_plot_color(names, p->n_dots, colors, &key);
+static void draw_dots(struct picture *p, const struct pdnn_point_color *colors) {
     for (size_t i = 0; i < p->n_dots; i++) {
         double spread = ((double)(i % 5) - 2) / 5 * box_part * 0.7;
-        hollow = hollow || !p->dot[i].measured;
         pdnn_draw_points(&p->in->canvas,
                          &(struct pdnn_spot){pdnn_scale_at(&p->x, p->box[p->dot[i].box].center + spread),
                                              pdnn_scale_at(&p->y, p->dot[i].value)},
                          &(size_t){p->n_boxes + i}, 1, mark_of(&colors[i], p->dot[i].measured));
     }
-    pdnn_legend_text(&legend, "named models");
-    for (size_t i = 0; i < key.n_words; i++)
-        pdnn_legend_mark(&legend, key.word[i].text, mark_of(&key.word[i].look, true));
+}
+
+static void list_dots(struct picture *p, struct pdnn_point_color *colors, struct pdnn_entries *entries) {
+    const char **names = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *names);
+    struct pdnn_color_key *key = pdnn_arena_alloc(&p->in->arena, 1, sizeof *key);
+    bool hollow = false;
+    for (size_t i = 0; i < p->n_dots; i++) {
+        names[i] = p->dot[i].name;
+        hollow = hollow || !p->dot[i].measured;
+    }
+    pdnn_plot_color(names, p->n_dots, colors, key);
+    if (p->n_dots)
+        pdnn_entries_add(entries, "named models", NULL);
+    for (size_t i = 0; i < key->n_words && p->n_dots; i++) {
+        struct pdnn_mark mark = mark_of(&key->word[i].look, true);
+        pdnn_entries_add(entries, key->word[i].text, &mark);
+    }
     if (hollow)
-        pdnn_legend_text(&legend, "white: not in the tables");
+        pdnn_entries_add(entries, "white: not in the tables", NULL);
 }
 
 /* Boxes are named by their keys, sets by their family; the frame ends above the names. */
-static void draw_names(struct picture *p) {
+static void draw_names(struct picture *p, double foot) {
     const struct pdnn_selection *selection = p->request->selection;
     double slot = pdnn_scale_at(&p->x, 1) - pdnn_scale_at(&p->x, 0);
     bool has_keys = p->request->keys.count > 0;
@@ -332,8 +334,7 @@ static void draw_names(struct picture *p) {
                                    .n_sets = has_keys && p->n_sets > 1 ? p->n_sets : 0};
     const char *title = pdnn_plot_keep(&p->in->arena, &axis);
     pdnn_bar_names_arrange(&names);
-    double below = caption_bottom +
-                   pdnn_draw_caption(&p->in->canvas, left, caption_bottom, p->request->caption) + caption_gap;
+    double below = foot + pdnn_draw_caption(&p->in->canvas, left, foot, p->request->caption) + caption_gap;
     pdnn_draw_cut(&p->in->canvas, (p->x.from + p->x.to) / 2, below + axis_pixels / 2, p->in->width - 12,
                   pdnn_plain_middle, title);
     p->y.from = below + (*title ? axis_pixels : 0) + names.height;
@@ -387,16 +388,21 @@ static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, p->request->title, p->request->selection);
-    const double right = p->in->width - (p->n_dots ? right_legend : right_alone),
+    const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
+    struct pdnn_point_color *colors = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *colors);
+    struct pdnn_entries entries = {0};
+    const double right = p->in->width - (beside ? right_legend : right_alone),
                  margin = (fmax(p->slots, (right - left) / box_pixels_most * box_part) - p->slots) / 2;
     canvas->width = p->in->width;
-    canvas->height = p->in->height;
+    list_dots(p, colors, &entries);
+    double foot = caption_bottom + (beside ? 0 : pdnn_entries_draw_below(&entries, caption_bottom, canvas));
+    canvas->height = p->in->height + foot - caption_bottom;
     choose_range(p);
     p->x =
         (struct pdnn_scale){.low = -0.5 - margin, .high = p->slots - 0.5 + margin, .from = left, .to = right};
-    p->y.to = p->in->height - above;
-    draw_names(p);
-    pdnn_draw_titles(canvas, left, p->in->height, &titles);
+    p->y.to = canvas->height - above;
+    draw_names(p, foot);
+    pdnn_draw_titles(canvas, left, canvas->height, &titles);
     const struct pdnn_frame_axis x = {.scale = p->x, .bare = true},
                                  y = {.scale = p->y, .title = p->request->y_title, .grid = true};
     pdnn_draw_frame(canvas, &x, &y);
@@ -409,7 +415,12 @@ static void describe(struct picture *p) {
     for (size_t i = 0; i < p->n_boxes; i++)
         draw_box(p, &p->box[i]);
     fill_data(p);
-    draw_dots(p);
+    draw_dots(p, colors);
+    struct pdnn_legend legend = {canvas, right + legend_pixels, p->y.to - 10,
+                                 canvas->width - right - legend_pixels - 4};
+    if (beside)
+        pdnn_entries_draw(&entries, &legend);
+    free(entries.entry);
 }
 
 enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_picture *picture,

@@ -222,10 +222,11 @@ static void draw_title(struct picture *p) {
     pdnn_str_finish(&cpu);
 }
 
-/* A row of two panels for each number of threads; the names of bars stand between the panels. */
+/* Two panels for each number of threads, side by side or below each other; the names of bars stand to the
+ * left of the second. */
 static void describe(struct picture *p) {
-    static const double least_width = 800, panel_least = 280, bar_height = 24, head = 88, foot = 72,
-                        title = 112, names_most = 260, bars_part = 0.28, numbers = 30;
+    static const double side_by_side = 1000, panel_least = 280, bar_height = 24, head = 88, foot = 72,
+                        title = 112, names_most = 260, bars_part = 0.28, edge = 30;
     const struct pdnn_ceiling *bars[BARS_MAX];
     struct pdnn_canvas *canvas = &p->in->canvas;
     struct pdnn_ladder ladder;
@@ -237,24 +238,28 @@ static void describe(struct picture *p) {
         for (size_t i = 0; i < count; i++)
             longest = fmax(longest, pdnn_text_width(name_bar(p, bars[i]), PDNN_FONT_SMALL));
     }
-    canvas->width = fmax(p->in->width, least_width);
-    const double panel = fmax(bar_height * (double)most, panel_least), row = head + panel + foot,
-                 right = canvas->width - numbers, bars_left = right - bars_part * canvas->width,
-                 ladder_right = bars_left - fmin(longest, names_most) - 40;
-    canvas->height = title + (double)p->n_threads * row + 30;
+    canvas->width = p->in->width;
+    const bool wide = canvas->width >= side_by_side;
+    const double panel = fmax(bar_height * (double)most, panel_least), pair = head + panel + foot,
+                 right = canvas->width - edge, row = wide ? pair : pair + panel + foot,
+                 bars_left =
+                     wide ? right - bars_part * canvas->width : fmin(longest, 0.4 * canvas->width) + 20,
+                 ladder_right = wide ? bars_left - fmin(longest, names_most) - 40 : right;
     pdnn_ladder_init(&ladder, p->ceilings);
+    double legend = pdnn_ladder_draw_legend(&ladder, margin, 0, NULL, canvas->width);
+    canvas->height = title + legend + (double)p->n_threads * row + (wide ? 30 : 60);
     draw_title(p);
-    pdnn_ladder_draw_legend(&ladder, margin, canvas->height - 66, canvas);
+    pdnn_ladder_draw_legend(&ladder, margin, canvas->height - 66, canvas, canvas->width);
     for (size_t t = 0; t < p->n_threads; t++) {
-        double top = canvas->height - title - (double)t * row;
+        double top = canvas->height - title - legend - (double)t * row, frame = top - head,
+               bars_top = wide ? frame : top - pair;
         pdnn_draw_text(canvas, margin, top - 8, (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0},
                        name_row(p, p->threads[t]));
-        pdnn_ladder_draw(&ladder, p->threads[t], margin, top - head - panel, ladder_right, top - head,
-                         canvas);
-        draw_bars(p, p->threads[t], bars_left, top - head - panel, right, top - head);
+        pdnn_ladder_draw(&ladder, p->threads[t], margin, frame - panel, ladder_right, frame, canvas);
+        draw_bars(p, p->threads[t], bars_left, bars_top - panel, right, bars_top);
     }
     pdnn_draw_caption(
-        canvas, margin, 8,
+        canvas, wide ? margin : 16, 8,
         "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
         "Lines on bars go from the least to the greatest repetition.");
 }

@@ -3,16 +3,16 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Distances of what surrounds a frame. */
-static const double beside_gap = 8, legend_gap = 26, entry_gap = 12, axis_height = 70, mark_radius = 5.5,
-                    legend_width = 324, wide_enough = 760;
+static const double beside_gap = 8, legend_gap = 26, axis_height = 70, mark_radius = 5.5, legend_width = 324;
 
 void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, struct pdnn_arena *arena) {
-    double right = width - (width < wide_enough ? 16 : legend_width);
+    double right = width - (width < PDNN_WIDE_ENOUGH ? 16 : legend_width);
     *chart = (struct pdnn_chart){
         .arena = arena,
         .frame = {width, height, fmin(92, 0.15 * width), right, 124, height - 90, INFINITY, 0, INFINITY, 0},
@@ -79,25 +79,7 @@ struct sheet {
 };
 
 static bool is_wide(const struct sheet *sheet) {
-    return sheet->frame.width >= wide_enough;
-}
-
-/* One line of the legend: a text, a mark with its text, or a gap. */
-struct entry {
-    const char *text; /* NULL: a gap */
-    bool has_mark;
-    struct pdnn_mark mark;
-};
-
-struct entries {
-    struct entry *entry;
-    size_t count, room;
-};
-
-static void add_entry(struct entries *entries, const char *text, const struct pdnn_mark *mark) {
-    entries->entry = pdnn_grow(entries->entry, &entries->room, entries->count, sizeof *entries->entry);
-    entries->entry[entries->count++] =
-        (struct entry){text, mark != NULL, mark ? *mark : (struct pdnn_mark){.radius = 0}};
+    return sheet->frame.width >= PDNN_WIDE_ENOUGH;
 }
 
 static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, bool dotted) {
@@ -105,58 +87,39 @@ static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, b
 }
 
 /* With the first n_words words of the key, and the number of the others. */
-static void list_entries(const struct sheet *sheet, size_t n_words, struct entries *entries) {
+static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_entries *entries) {
     const struct pdnn_chart *chart = sheet->chart;
     const struct pdnn_color_key *key = sheet->key;
     entries->count = 0;
     if (key->n_words)
-        add_entry(entries, chart->color_title, NULL);
+        pdnn_entries_add(entries, chart->color_title, NULL);
     for (size_t i = 0; i < n_words; i++) {
         struct pdnn_mark mark = mark_of(key->word[i].look.symbol, key->word[i].look.ink, 1, false);
-        add_entry(entries, key->word[i].text, &mark);
+        pdnn_entries_add(entries, key->word[i].text, &mark);
     }
     if (n_words < key->n_words)
-        add_entry(entries,
-                  pdnn_arena_printf(chart->arena, "and %zu more",
-                                    key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
-                  NULL);
+        pdnn_entries_add(entries,
+                         pdnn_arena_printf(chart->arena, "and %zu more",
+                                           key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
+                         NULL);
     if (key->n_words)
-        add_entry(entries, NULL, NULL);
+        pdnn_entries_add(entries, NULL, NULL);
     for (int dotted = 0; dotted < 2 && chart->dot && chart->no_dot; dotted++) {
         struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, dotted);
-        add_entry(entries, dotted ? chart->dot : chart->no_dot, &mark);
+        pdnn_entries_add(entries, dotted ? chart->dot : chart->no_dot, &mark);
     }
     if (chart->dot && chart->no_dot)
-        add_entry(entries, NULL, NULL);
+        pdnn_entries_add(entries, NULL, NULL);
     if (chart->size_title)
-        add_entry(entries, chart->size_title, NULL);
+        pdnn_entries_add(entries, chart->size_title, NULL);
     for (size_t i = 0; chart->size_title && i < 4 && chart->sizes[i] > 0; i++) {
         struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, chart->sizes[i], false);
-        add_entry(entries, chart->size_name[i], &mark);
+        pdnn_entries_add(entries, chart->size_name[i], &mark);
     }
     if (chart->size_title)
-        add_entry(entries, NULL, NULL);
+        pdnn_entries_add(entries, NULL, NULL);
     for (size_t i = 0; i < chart->n_notes; i++)
-        add_entry(entries, chart->note[i], NULL);
-}
-
-static double height_of(const struct entries *entries) {
-    double height = 2 * entry_gap;
-    for (size_t i = 0; i < entries->count; i++)
-        height += entries->entry[i].text ? PDNN_LEGEND_LINE : entry_gap;
-    return height;
-}
-
-static void draw_entries(const struct entries *entries, struct pdnn_legend *legend) {
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->entry[i];
-        if (!entry->text)
-            legend->y -= entry_gap;
-        else if (entry->has_mark)
-            pdnn_legend_mark(legend, entry->text, entry->mark);
-        else
-            pdnn_legend_text(legend, entry->text);
-    }
+        pdnn_entries_add(entries, chart->note[i], NULL);
 }
 
 /* The title of the colors with their scale below. */
@@ -180,9 +143,9 @@ static void place_legend(struct sheet *sheet) {
     const double palette = key->n_words ? 0 : scale_least;
     struct pdnn_legend legend = {sheet->canvas, f->right + legend_gap, 0,
                                  f->width - f->right - legend_gap - 4};
-    struct entries entries = {0};
+    struct pdnn_entries entries = {0};
     list_entries(sheet, key->n_words, &entries);
-    double needed = height_of(&entries) + palette, room = -INFINITY;
+    double needed = pdnn_entries_height(&entries) + palette, room = -INFINITY;
     for (size_t names = 0; names <= sheet->n_names && room < needed; names++) {
         double start = names ? fmin(f->top - 8, sheet->name_y[names - 1] - below_name) : f->top - 8;
         double end = names < sheet->n_names ? sheet->name_y[names] + above_name : f->bottom;
@@ -192,42 +155,39 @@ static void place_legend(struct sheet *sheet) {
         room = start - end;
     }
     const double end = legend.y - room;
-    for (size_t n = key->n_words; n > 1 && height_of(&entries) + palette > room;)
+    for (size_t n = key->n_words; n > 1 && pdnn_entries_height(&entries) + palette > room;)
         list_entries(sheet, --n, &entries);
-    draw_entries(&entries, &legend);
+    pdnn_entries_draw(&entries, &legend);
     draw_palette(sheet, &legend, end);
     free(entries.entry);
 }
 
-/* Below everything, in columns that are as wide as the widest entry. Returns its height. */
+/* Below everything, with the scale lowest. Returns its height. */
 static double legend_below(struct sheet *sheet, double y) {
     static const double palette = 150;
-    struct entries entries = {0};
-    double widest = 0, room = sheet->frame.width - 32;
+    struct pdnn_entries entries = {0};
+    struct pdnn_legend legend = {sheet->canvas, 16, y + palette - 8, sheet->frame.width - 32};
+    double below = sheet->key->n_words ? 0 : palette;
     list_entries(sheet, sheet->key->n_words, &entries);
-    for (size_t i = 0; i < entries.count; i++)
-        if (entries.entry[i].text)
-            widest = fmax(widest, pdnn_text_width(entries.entry[i].text, PDNN_FONT_SMALL));
-    double column = fmin(widest + PDNN_LEGEND_INDENT + 12, room);
-    size_t columns = (size_t)fmax(1, floor(room / column)), shown = 0;
-    for (size_t i = 0; i < entries.count; i++)
-        shown += entries.entry[i].text != NULL;
-    size_t rows = (shown + columns - 1) / columns;
-    double height = (double)rows * PDNN_LEGEND_LINE + (sheet->key->n_words ? 0 : palette), top = y + height;
-    struct pdnn_legend legend = {sheet->canvas, 16, top, column - 8};
-    for (size_t i = 0, at = 0; i < entries.count; i++) {
-        struct entries one = {&entries.entry[i], 1, 1};
-        if (!entries.entry[i].text)
-            continue;
-        legend.x = 16 + column * (double)(at / rows);
-        legend.y = top - PDNN_LEGEND_LINE * ((double)(at++ % rows) + 0.5);
-        draw_entries(&one, &legend);
-    }
-    legend.x = 16;
-    legend.y = y + palette - 8;
     draw_palette(sheet, &legend, y + 8);
+    double height = below + pdnn_entries_draw_below(&entries, y + below, sheet->canvas);
     free(entries.entry);
     return height;
+}
+
+/* From y up to the frame's end, where a name at its right edge covers no point. */
+static double above_points(const struct sheet *sheet, const char *name, double y) {
+    const struct pdnn_frame *f = &sheet->frame;
+    double left = f->right - pdnn_text_width(name, PDNN_FONT_SMALL) - 2 * mark_radius, from = y;
+    for (size_t i = 0; i < sheet->chart->n_points && y < f->top; i++) {
+        struct pdnn_spot at = pdnn_frame_to_pixels(f, sheet->chart->point[i].spot);
+        double far = mark_radius * fmax(sheet->chart->point[i].size, 1) + PDNN_FONT_SMALL / 2.0;
+        if (sheet->chart->point[i].panel != sheet->panel || at.x < left || fabs(at.y - y) > far)
+            continue;
+        y = at.y + far + 1;
+        i = SIZE_MAX; /* from the first point again */
+    }
+    return y < f->top ? y : from;
 }
 
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
@@ -250,6 +210,8 @@ static void draw_beside(struct sheet *sheet) {
     }
     for (size_t k = sheet->n_names; k-- > 0;)
         y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : f->bottom + above_bottom);
+    for (size_t k = sheet->n_names; k-- > 0 && !is_wide(sheet);)
+        y[k] = above_points(sheet, name[k], fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : 0));
     for (size_t k = 0; k < sheet->n_names; k++) {
         if (is_wide(sheet))
             pdnn_draw_cut(sheet->canvas, f->right + beside_gap, y[k], f->width - f->right - beside_gap - 4,

@@ -205,19 +205,24 @@ static void draw_ends(const struct panel *p) {
     }
 }
 
-/* The level and its best roof, what it was found to hold, what the host reports. Returns its width. */
-static double name_level(const struct level *level, char lines[NAME_LINES][NAME_TEXT]) {
+/* The level and its best roof, what it was found to hold, what the host reports; short: its name and the roof
+ * alone. Returns its width. */
+static double name_level(const struct level *level, bool is_short, char lines[NAME_LINES][NAME_TEXT]) {
     char size[PDNN_UNIT_TEXT];
     struct pdnn_str number = {0};
     double width = 0;
+    bool has_end = !is_short && !isinf(level->capacity_bytes),
+         has_report = !is_short && level->reported_bytes > 0;
     pdnn_number_format(&number, level->gbs, 3);
-    snprintf(lines[0], NAME_TEXT, "%.30s: %s GB/s", level->name, pdnn_str_text(&number));
+    snprintf(lines[0], NAME_TEXT, is_short ? "%.30s" : "%.30s: %s GB/s", level->name, pdnn_str_text(&number));
+    snprintf(lines[1], NAME_TEXT,
+             has_end    ? "holds %s"
+             : is_short ? "%s GB/s"
+                        : "",
+             has_end ? pdnn_format_bytes(size, level->capacity_bytes) : pdnn_str_text(&number));
+    snprintf(lines[2], NAME_TEXT, has_report ? "reported %s" : "",
+             has_report ? pdnn_format_bytes(size, level->reported_bytes) : "");
     pdnn_str_finish(&number);
-    lines[1][0] = lines[2][0] = 0;
-    if (!isinf(level->capacity_bytes))
-        snprintf(lines[1], NAME_TEXT, "holds %s", pdnn_format_bytes(size, level->capacity_bytes));
-    if (level->reported_bytes > 0)
-        snprintf(lines[2], NAME_TEXT, "reported %s", pdnn_format_bytes(size, level->reported_bytes));
     for (size_t k = 0; k < NAME_LINES; k++)
         width = fmax(width, pdnn_text_width(lines[k], PDNN_FONT_SMALL));
     return width;
@@ -227,9 +232,11 @@ static double name_level(const struct level *level, char lines[NAME_LINES][NAME_
 static void draw_names(const struct panel *p) {
     static const double apart = 14, line_height = 17, above = 12;
     char lines[LEVELS_MAX][NAME_LINES][NAME_TEXT];
-    double x[LEVELS_MAX], half[LEVELS_MAX], edge = p->x.from - apart;
+    double x[LEVELS_MAX], half[LEVELS_MAX], edge = p->x.from - apart, all = 0;
+    for (size_t i = 0; i < p->n_levels; i++)
+        all += name_level(&p->levels[i], false, lines[i]) + apart;
     for (size_t i = 0; i < p->n_levels; i++) {
-        half[i] = name_level(&p->levels[i], lines[i]) / 2;
+        half[i] = name_level(&p->levels[i], all > p->x.to - p->x.from, lines[i]) / 2;
         x[i] = fmax(pdnn_scale_at(&p->x, middle_of(p->ladder, p->levels, i)), edge + apart + half[i]);
         edge = x[i] + half[i];
     }
@@ -248,17 +255,27 @@ void pdnn_ladder_init(struct pdnn_ladder *ladder, const struct pdnn_ceilings *ce
     set_ranges(ladder);
 }
 
-void pdnn_ladder_draw_legend(const struct pdnn_ladder *ladder, double x, double y,
-                             struct pdnn_canvas *canvas) {
+double pdnn_ladder_draw_legend(const struct pdnn_ladder *ladder, double x, double y,
+                               struct pdnn_canvas *canvas, double width) {
     static const double sample = 32, gap = 18;
+    const double left = x, first = y;
     for (size_t i = 0; i < ladder->n_series; i++) {
         const struct pdnn_ladder_series *series = &ladder->series[i];
         struct pdnn_pen pen = pdnn_pen_line(series->ink, 1.8);
+        double end = x + sample + 6 + pdnn_text_width(series->name, PDNN_FONT_SMALL);
         pen.dash = series->is_streaming ? 4 : 0;
-        pdnn_draw_line(canvas, x, y, x + sample, y, pen);
-        pdnn_draw_text(canvas, x + sample + 6, y, pdnn_small, series->name);
-        x += sample + 6 + pdnn_text_width(series->name, PDNN_FONT_SMALL) + gap;
+        if (end > width - 8 && x > left) {
+            end += left - x;
+            x = left;
+            y -= PDNN_LEGEND_LINE;
+        }
+        if (canvas) {
+            pdnn_draw_line(canvas, x, y, x + sample, y, pen);
+            pdnn_draw_text(canvas, x + sample + 6, y, pdnn_small, series->name);
+        }
+        x = end + gap;
     }
+    return first - y;
 }
 
 void pdnn_ladder_draw(const struct pdnn_ladder *ladder, int64_t threads, double left, double bottom,

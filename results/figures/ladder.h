@@ -25,9 +25,10 @@ struct pdnn_ladder {
 
 void pdnn_ladder_init(struct pdnn_ladder *ladder, const struct pdnn_ceilings *ceilings);
 
-/* One line, from x on, at the middle y. */
-void pdnn_ladder_draw_legend(const struct pdnn_ladder *ladder, double x, double y,
-                             struct pdnn_canvas *canvas);
+/* Lines from x on, the first with its middle at y, broken where they would leave the width. Returns what the
+ * others take; draws nothing on NULL. */
+double pdnn_ladder_draw_legend(const struct pdnn_ladder *ladder, double x, double y,
+                               struct pdnn_canvas *canvas, double width);
 
 /* The panel of a number of threads, with the names of levels in three lines above it. A file without a ladder
  * has its roofs only, each in the middle of its level. */

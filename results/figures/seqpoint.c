@@ -8,10 +8,11 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The lower frame, the upper one, and what is beside them. */
-static const double short_height = 420, left = 96, right_gap = 260, lower_bottom = 96, lower_top = 268,
-                    upper_bottom = 292, above = 90, caption_bottom = 8, legend_gap = 26;
+static const double short_height = 420, least_height = 560, left = 96, right_gap = 260, lower_bottom = 96,
+                    lower_top = 268, upper_bottom = 292, above = 90, caption_bottom = 8, legend_gap = 26;
 
 /* Marks from the lowest layer to the highest, so that one kind may have several. */
 static const struct mark {
@@ -33,7 +34,8 @@ static const struct pdnn_mark other = {PDNN_CIRCLE, 2.5, {0x9a9a9a, PDNN_NO_INK,
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_seqpoint_summary summary;
-    double height, right, scale; /* of times: ns per unit of the axis */
+    double height, base, right; /* base: of all but a legend below */
+    double scale;               /* of times: ns per unit of the axis */
     const char *unit;
     struct pdnn_scale x, times, counts;
 };
@@ -93,27 +95,25 @@ static size_t count_chosen(const struct pdnn_table *table, const char *chosen_by
     return count;
 }
 
-/* What is drawn, from the top, or beside the histogram where there are no times. */
-static void draw_legend(struct picture *p) {
-    const double x = p->right + legend_gap;
-    struct pdnn_legend legend = {&p->in->canvas, x, (p->summary.timed ? p->height - above : lower_top) - 10,
-                                 p->in->width - x - 4};
-    char text[96];
+/* What is drawn, from the top. */
+static void list_entries(struct picture *p, struct pdnn_entries *entries) {
+    struct pdnn_arena *arena = &p->in->arena;
     for (size_t m = MARKS; m-- > 0 && p->summary.timed;) {
         size_t count = count_chosen(&p->in->data, marks[m].chosen_by);
-        snprintf(text, sizeof text, count > 1 ? "%s (%zu)" : "%s", marks[m].name, count);
         if (count)
-            pdnn_legend_mark(&legend, text, marks[m].mark);
+            pdnn_entries_add(entries,
+                             pdnn_arena_printf(arena, count > 1 ? "%s (%zu)" : "%s", marks[m].name, count),
+                             &marks[m].mark);
     }
-    if (p->summary.timed) {
-        snprintf(text, sizeof text, "all with a time (%zu)", p->summary.timed);
-        pdnn_legend_mark(&legend, text, other);
-        legend.y = lower_top - 10;
-    }
-    snprintf(text, sizeof text, p->summary.seqpoints > 1 ? "the %zu SeqPoints" : "the SeqPoint",
-             p->summary.seqpoints);
+    if (p->summary.timed)
+        pdnn_entries_add(entries, pdnn_arena_printf(arena, "all with a time (%zu)", p->summary.timed),
+                         &other);
     if (p->summary.seqpoints)
-        pdnn_legend_mark(&legend, text, stem);
+        pdnn_entries_add(entries,
+                         pdnn_arena_printf(arena,
+                                           p->summary.seqpoints > 1 ? "the %zu SeqPoints" : "the SeqPoint",
+                                           p->summary.seqpoints),
+                         &stem);
 }
 
 static void draw_titles(struct picture *p) {
@@ -132,10 +132,11 @@ static void draw_frames(struct picture *p) {
     double low = s->bar[0].low, high = s->bar[s->n_bars - 1].high, margin = fmax(4, (high - low) / 40);
     p->x = (struct pdnn_scale){
         .low = fmax(0, low - margin), .high = high + margin, .from = left, .to = p->right};
-    p->counts = (struct pdnn_scale){
-        .high = s->most * 1.1, .from = lower_bottom, .to = s->timed ? lower_top : p->height - above};
+    p->counts = (struct pdnn_scale){.high = s->most * 1.1,
+                                    .from = p->base + lower_bottom,
+                                    .to = s->timed ? p->base + lower_top : p->height - above};
     p->times = (struct pdnn_scale){
-        .high = s->longest_ns / p->scale * 1.08, .from = upper_bottom, .to = p->height - above};
+        .high = s->longest_ns / p->scale * 1.08, .from = p->base + upper_bottom, .to = p->height - above};
     const struct pdnn_frame_axis lengths = {.scale = p->x,
                                             .title = s->two ? "padded length, source + target (steps)"
                                                             : "padded length (steps)"},
@@ -151,21 +152,30 @@ static void draw_frames(struct picture *p) {
 }
 
 static void describe(struct picture *p) {
+    const bool wide = p->in->width >= PDNN_WIDE_ENOUGH;
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    struct pdnn_entries entries = {0};
     choose_unit(p);
-    p->height = p->summary.timed ? p->in->height : short_height;
-    p->right = p->in->width - right_gap;
-    p->in->canvas.width = p->in->width;
-    p->in->canvas.height = p->height;
+    list_entries(p, &entries);
+    p->right = p->in->width - (wide ? right_gap : 16);
+    canvas->width = p->in->width;
+    p->base = wide ? 0 : pdnn_entries_draw_below(&entries, caption_bottom, canvas);
+    p->height = canvas->height =
+        p->base + (p->summary.timed ? fmax(p->in->height, least_height) : short_height);
     draw_titles(p);
     draw_frames(p);
     draw_counts(p);
     draw_times(p);
-    draw_legend(p);
-    pdnn_draw_caption(&p->in->canvas, left, caption_bottom,
+    struct pdnn_legend legend = {canvas, p->right + legend_gap, p->height - above - 10,
+                                 p->in->width - p->right - legend_gap - 4};
+    if (wide)
+        pdnn_entries_draw(&entries, &legend);
+    pdnn_draw_caption(canvas, left, p->base + caption_bottom,
                       p->summary.timed
                           ? "A SeqPoint stands for all iterations of its bin of lengths; the random "
                             "sample is that of the model-assisted estimate"
                           : "A SeqPoint stands for all iterations of its bin of lengths");
+    free(entries.entry);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

@@ -11,12 +11,14 @@ import re
 import subprocess
 import sys
 
-from program import Case, main, table
+from program import Case, main, needs, table
 
 import drawn  # program.py has made tests/ a place to import from
 
 GOLDEN = os.path.abspath(sys.argv[2])
 UPDATE = "--update" in sys.argv
+PICTURES = os.path.join(os.path.dirname(GOLDEN), "figures")
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "results", "examples")
 
 CEILINGS = """\
 kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions
@@ -189,6 +191,57 @@ class Data(Case):
 
     def test_no_golden_file_is_left_over(self):
         self.assertEqual({name + ".csv" for name, _ in GOLDEN_CASES}, set(os.listdir(GOLDEN)))
+        self.assertEqual({name + ".svg" for name, _ in self.picture_cases()}, set(os.listdir(PICTURES)))
+
+    @staticmethod
+    def picture_cases():
+        """Of the tables above, and of the shipped examples, on all of which no text touches another one or a point."""
+        zen5, zen3 = (os.path.join(EXAMPLES, name) for name in ("zen5-2-cores", "zen3-2-cores"))
+        shipped = [[kind, zen5] for kind in ("roofline", "ops", "breakdown", "ceilings", "heatmap", "boxes", "span", "weights")]
+        shipped += [["roofline", zen5, "--color", "nodes"], ["speedup", zen3, zen5], ["op_speedup", zen3, zen5], ["projection", zen5, "--compute", "2"],
+                    ["boxes", zen3, zen5]]
+        made_up = [case for case in GOLDEN_CASES if case[0] in ("scaling", "allreduce", "seqpoint", "heatmap-by", "boxes-ratio")]
+        return made_up + [("-".join([case[0], *(os.path.basename(word).split("-")[0] for word in case[1:] if word[:2] != "--")]), case) for case in shipped]
+
+    def test_golden_pictures(self):
+        for name, arguments in self.picture_cases():
+            with self.subTest(name):
+                picture = self.plot(*arguments, "--format", "svg", "-o", "/dev/stdout").stdout
+                self.assertEqual(drawn.Picture(picture).collisions(), [])
+                path = os.path.join(PICTURES, name + ".svg")
+                if UPDATE:
+                    with open(path, "w", encoding="utf-8") as file:
+                        file.write(picture)
+                with open(path, encoding="utf-8") as file:
+                    self.assertEqual(picture, file.read())
+
+    def test_a_column_of_a_paper(self):
+        """85 mm wide with letters of 8 points, and LaTeX takes them; a picture of many bars may be wider."""
+        pictures = []
+        for name, arguments in self.picture_cases():
+            with self.subTest(name):
+                picture = self.plot(*arguments, "--width", "85mm", "--font-size", "8", "--format", "svg", "-o", "/dev/stdout").stdout
+                self.assertEqual(drawn.Picture(picture).collisions(), [])
+                self.assertTrue(name.startswith("breakdown") or 'width="321.3"' in picture, picture[:300])
+                self.plot(*arguments, "--width", "85mm", "--font-size", "8", "-o", name + ".tex")
+                pictures.append("\\input{" + name + ".tex}\n\n")
+        missing = needs.missing("pdflatex")
+        if missing:
+            self.skipTest(missing)
+        self.write("paper.tex", "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{pgf,textcomp}\\begin{document}\n" + "".join(pictures) +
+                   "\\end{document}\n")
+        done = subprocess.run(["pdflatex", "-interaction=batchmode", "-halt-on-error", "paper.tex"], cwd=self.directory, stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+
+    def test_wide_roofs_stay_apart(self):
+        """Roofs of AMX are 20 times as high as those of f32, with the longest names."""
+        wide = [f"compute,{pattern},{dtype},,{threads},0,{value},{value * .8:.0f},{value},5" for threads in (1, 2)
+                for pattern, dtype, value in (("avx512_bf16", "bf16", 380), ("amx_tile_bf16", "bf16", 2190), ("gemm-onednn-brgemm", "bf16", 1870),
+                                              ("amx_tile_int8", "int8", 4370.5), ("gemm-onednn-brgemm", "int8", 3900))]
+        self.write("wide/ceilings.csv", CEILINGS + "\n".join(wide) + "\n")
+        for size in ([], ["--width", "85mm", "--font-size", "8"], ["--width", "120mm", "--font-size", "9"]):
+            self.assertEqual(drawn.Picture(self.plot("ceilings", "wide", *size, "--format", "svg", "-o", "/dev/stdout").stdout).collisions(), [])
 
     def test_goes_to_a_file(self):
         done = self.plot("roofline", "pair", "--format", "csv", "-o", "points.svg")
