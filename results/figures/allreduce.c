@@ -12,9 +12,8 @@
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_ceilings *ceilings; /* heap */
-    const char **id;                /* by point; "": a message alone */
-    int bytes, bus, color;          /* columns */
+    struct pdnn_ceilings *ceilings;
+    int bytes, bus, color; /* columns */
 };
 
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
@@ -26,9 +25,15 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     return status;
 }
 
+enum { ID, BYTES, BUS_GBS };
+
+/* id: "" for a message alone. */
 static void add_point(struct picture *p, struct pdnn_spot spot, const char *id, const char *color) {
-    p->id[p->in->chart.n_points] = id;
-    pdnn_chart_add_point(&p->in->chart, (struct pdnn_chart_point){spot, 1, !*id, color ? color : "", 0});
+    size_t row = pdnn_picture_add_point(
+        p->in, (struct pdnn_chart_point){.spot = spot, .size = 1, .dotted = !*id, .color = color});
+    pdnn_table_set_text(&p->in->data, row, ID, id);
+    pdnn_table_set_number(&p->in->data, row, BYTES, spot.x);
+    pdnn_table_set_number(&p->in->data, row, BUS_GBS, spot.y);
 }
 
 /* Messages alone, with lines from one size to the next. */
@@ -49,9 +54,8 @@ static void add_links(struct picture *p) {
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    size_t room = p->in->selection.count + p->ceilings->count + 1;
     p->in->left_out = p->in->selection.left_out;
-    p->id = pdnn_arena_alloc(&p->in->arena, room, sizeof *p->id);
+    pdnn_picture_table(p->in, "id #bytes #bus_gbs color");
     add_links(p);
     for (size_t i = 0; i < p->in->selection.count; i++) {
         struct pdnn_spot spot = {pdnn_picture_number(p->in, i, p->bytes),
@@ -67,27 +71,6 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
                ? PDNN_OK
                : pdnn_fail(err, PDNN_INVALID, "%s has no model with several ranks and no measured link",
                            p->in->selection.results.directory[0]);
-}
-
-enum { ID, BYTES, BUS_GBS, COLOR, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [ID] = {.name = "id"},
-    [BYTES] = {.name = "bytes", .kind = PDNN_KIND_NUMBER},
-    [BUS_GBS] = {.name = "bus_gbs", .kind = PDNN_KIND_NUMBER},
-    [COLOR] = {.name = "color"},
-};
-static const struct pdnn_table_def data_def = {"plot allreduce", "what is drawn", columns, N_COLUMNS};
-
-static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        size_t row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, p->id[i]);
-        pdnn_table_set_number(data, row, BYTES, p->in->chart.point[i].spot.x);
-        pdnn_table_set_number(data, row, BUS_GBS, p->in->chart.point[i].spot.y);
-        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
-    }
 }
 
 static void describe(struct picture *p) {
@@ -106,7 +89,6 @@ static void describe(struct picture *p) {
     p->in->chart.caption[1] =
         "The gradients of a model are averaged bucket by bucket, with nothing beside it";
     pdnn_chart_fit(&p->in->chart);
-    fill_data(p);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

@@ -343,26 +343,19 @@ static void draw_names(struct picture *p, double foot) {
 
 /* The family, the keys, and of each box its quantiles, of each dot its value. */
 static void fill_data(struct picture *p) {
-    static const struct pdnn_column_def last[] = {{.name = "kind"},
-                                                  {.name = "name"},
-                                                  {.name = "instances", .kind = PDNN_KIND_COUNT},
-                                                  {.name = "low_whisker", .kind = PDNN_KIND_NUMBER},
-                                                  {.name = "low", .kind = PDNN_KIND_NUMBER},
-                                                  {.name = "middle", .kind = PDNN_KIND_NUMBER},
-                                                  {.name = "high", .kind = PDNN_KIND_NUMBER},
-                                                  {.name = "high_whisker", .kind = PDNN_KIND_NUMBER}};
-    enum { KIND, NAME, INSTANCES, QUANTILES, N_QUANTILES = 5, N_LAST = sizeof last / sizeof *last };
+    enum { KIND, NAME, INSTANCES, QUANTILES, N_QUANTILES = 5 };
     const struct pdnn_box_style *style = &p->request->style;
     const struct pdnn_selection *selection = p->request->selection;
     const size_t n_keys = p->request->keys.count, after = 1 + n_keys;
     const double q[] = {style->low_whisker, style->low, style->middle, style->high, style->high_whisker};
-    struct pdnn_column_def columns[1 + PDNN_SELECTION_AXES_MAX + N_LAST] = {{.name = "family"}};
+    struct pdnn_str names = {0};
+    pdnn_str_printf(&names, "family ");
     for (size_t k = 0; k < n_keys; k++)
-        columns[1 + k].name =
-            pdnn_key_column(pdnn_results_name(&selection->results, p->request->keys.column[k]));
-    memcpy(columns + after, last, sizeof last);
-    pdnn_table_init(&p->in->data,
-                    &(struct pdnn_table_def){"plot boxes", "what is drawn", columns, after + N_LAST});
+        pdnn_str_printf(&names, "%s ",
+                        pdnn_key_column(pdnn_results_name(&selection->results, p->request->keys.column[k])));
+    pdnn_str_printf(&names, "kind name +instances #low_whisker #low #middle #high #high_whisker");
+    pdnn_picture_table(p->in, pdnn_str_text(&names));
+    pdnn_str_finish(&names);
     for (size_t i = 0; i < p->n_boxes + p->n_dots; i++) {
         bool is_box = i < p->n_boxes;
         const struct dot *dot = is_box ? NULL : &p->dot[i - p->n_boxes];

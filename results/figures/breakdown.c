@@ -129,19 +129,10 @@ static void draw_bars(struct picture *p) {
 }
 
 enum { RESULTS, ID, SET, STEP_NS, PART, SHARE_PCT, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [RESULTS] = {.name = PDNN_RESULTS_KEY},
-    [ID] = {.name = "id"},
-    [SET] = {.name = "set", .kind = PDNN_KIND_COUNT},
-    [STEP_NS] = {.name = "step_ns", .kind = PDNN_KIND_NUMBER},
-    [PART] = {.name = "part"},
-    [SHARE_PCT] = {.name = "share_pct", .kind = PDNN_KIND_NUMBER},
-};
-static const struct pdnn_table_def data_def = {"plot breakdown", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
     struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &data_def);
+    pdnn_picture_table(p->in, PDNN_RESULTS_KEY " id +set #step_ns part #share_pct");
     for (size_t b = 0; b < p->all.count; b++) {
         for (size_t r = 0; r < p->matrix.n_rows; r++) {
             double pct = pdnn_bar_part_pct(&p->parts, r, b);

@@ -15,8 +15,7 @@ static const double band = 0.1;
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_visits visits;
-    struct pdnn_composed_pair *pair;      /* all of the directory */
-    const struct pdnn_composed_pair **of; /* by point */
+    struct pdnn_composed_pair *pair; /* all of the directory */
     size_t n_pairs, n_predicted;
     int color;
 };
@@ -28,8 +27,11 @@ static const struct pdnn_composed_pair *find_pair(const struct picture *p, const
     return NULL;
 }
 
+enum { ID, DIRECT_NS, COMPOSED_NS, RATIO, METHOD };
+
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    p->of = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof(struct pdnn_composed_pair *));
+    struct pdnn_table *data = &p->in->data;
+    pdnn_picture_table(p->in, "id #direct_ns #composed_ns #ratio method color");
     if (pdnn_journal_read(p->in->request->directory[0], NULL, NULL, &p->visits, err) != PDNN_OK)
         return err->status;
     pdnn_composed_pairs(&p->visits, &p->pair, &p->n_pairs);
@@ -39,13 +41,17 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         if (!pair)
             continue;
         p->n_predicted += pair->is_predicted;
-        p->of[p->in->chart.n_points] = pair;
-        pdnn_chart_add_point(&p->in->chart, (struct pdnn_chart_point){
-                                                {pair->direct_ns * 1e-6, pair->composed_ns / pair->direct_ns},
-                                                1,
-                                                pair->is_predicted,
-                                                pdnn_picture_cell(p->in, i, p->color),
-                                                0});
+        const double ratio = pair->composed_ns / pair->direct_ns;
+        size_t row = pdnn_picture_add_point(
+            p->in, (struct pdnn_chart_point){.spot = {pair->direct_ns * 1e-6, ratio},
+                                             .size = 1,
+                                             .dotted = pair->is_predicted,
+                                             .color = pdnn_picture_cell(p->in, i, p->color)});
+        pdnn_table_set_text(data, row, ID, pair->id);
+        pdnn_table_set_number(data, row, DIRECT_NS, pair->direct_ns);
+        pdnn_table_set_number(data, row, COMPOSED_NS, pair->composed_ns);
+        pdnn_table_set_number(data, row, RATIO, ratio);
+        pdnn_table_set_text(data, row, METHOD, pair->is_predicted ? "predicted" : "composed");
     }
     p->in->left_out = p->in->selection.count - p->in->chart.n_points;
     return p->in->chart.n_points ? PDNN_OK
@@ -103,31 +109,6 @@ static void put_notes(struct picture *p) {
     pdnn_texts_finish(&colors);
 }
 
-enum { ID, DIRECT_NS, COMPOSED_NS, RATIO, METHOD, COLOR, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [ID] = {.name = "id"},
-    [DIRECT_NS] = {.name = "direct_ns", .kind = PDNN_KIND_NUMBER},
-    [COMPOSED_NS] = {.name = "composed_ns", .kind = PDNN_KIND_NUMBER},
-    [RATIO] = {.name = "ratio", .kind = PDNN_KIND_NUMBER},
-    [METHOD] = {.name = "method"},
-    [COLOR] = {.name = "color"},
-};
-static const struct pdnn_table_def data_def = {"plot composed", "what is drawn", columns, N_COLUMNS};
-
-static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        size_t row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, p->of[i]->id);
-        pdnn_table_set_number(data, row, DIRECT_NS, p->of[i]->direct_ns);
-        pdnn_table_set_number(data, row, COMPOSED_NS, p->of[i]->composed_ns);
-        pdnn_table_set_number(data, row, RATIO, p->in->chart.point[i].spot.y);
-        pdnn_table_set_text(data, row, METHOD, p->of[i]->is_predicted ? "predicted" : "composed");
-        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
-    }
-}
-
 static void describe(struct picture *p) {
     p->in->chart.titles[0] =
         pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection);
@@ -142,7 +123,6 @@ static void describe(struct picture *p) {
         p->in->chart.no_dot = "all operators measured";
     }
     put_lines(p);
-    fill_data(p);
     put_notes(p);
 }
 

@@ -304,18 +304,15 @@ static void add_cell(struct picture *p, const struct pdnn_grid_panel *panel, siz
 
 /* The family, the keys of panels, both axes, the mean, and how many models it is of. */
 static void fill_data(struct picture *p) {
-    struct pdnn_column_def columns[PDNN_SELECTION_AXES_MAX + 6] = {{.name = "family"}};
     const struct pdnn_results *results = &p->in->selection.results;
-    size_t count = 1;
+    struct pdnn_str names = {0};
+    pdnn_str_printf(&names, "family ");
     for (size_t k = 0; k < p->keys.count; k++)
-        columns[count++].name = pdnn_key_column(pdnn_results_name(results, p->keys.column[k]));
-    columns[count++].name = pdnn_key_column(p->grid.x.name);
-    columns[count++].name = pdnn_key_column(p->grid.y.name);
-    columns[count++] = (struct pdnn_column_def){.name = pdnn_key_column(pdnn_results_name(results, p->value)),
-                                                .kind = PDNN_KIND_NUMBER};
-    columns[count++] = (struct pdnn_column_def){.name = "models", .kind = PDNN_KIND_COUNT};
-    columns[count++] = (struct pdnn_column_def){.name = "failed", .kind = PDNN_KIND_COUNT};
-    pdnn_table_init(&p->in->data, &(struct pdnn_table_def){"plot heatmap", "what is drawn", columns, count});
+        pdnn_str_printf(&names, "%s ", pdnn_key_column(pdnn_results_name(results, p->keys.column[k])));
+    pdnn_str_printf(&names, "%s %s #%s +models +failed", pdnn_key_column(p->grid.x.name),
+                    pdnn_key_column(p->grid.y.name), pdnn_key_column(pdnn_results_name(results, p->value)));
+    pdnn_picture_table(p->in, pdnn_str_text(&names));
+    pdnn_str_finish(&names);
     for (size_t i = 0; i < p->grid.n_panels; i++)
         for (size_t y = 0; y < p->grid.y.count; y++)
             for (size_t x = 0; x < p->grid.x.count; x++)

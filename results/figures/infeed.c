@@ -12,27 +12,28 @@ static const double least_pct = 0.1;
 
 struct picture {
     struct pdnn_picture *in;
-    size_t *at;         /* by point: its row of the selection */
-    double *infeed_pct; /* by point */
-    size_t n_least;     /* points at the left edge */
+    size_t n_least; /* points at the left edge */
     int waits, value, color;
 };
 
+enum { ID, INFEED_PCT, VALUE };
+
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    p->at = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *p->at);
-    p->infeed_pct = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *p->infeed_pct);
+    pdnn_picture_table(p->in, pdnn_arena_printf(&p->in->arena, "id #infeed_pct #%s color",
+                                                pdnn_results_name(&p->in->selection.results, p->value)));
     for (size_t i = 0; i < p->in->selection.count; i++) {
         const double waits = pdnn_picture_number(p->in, i, p->waits),
                      value = pdnn_picture_number(p->in, i, p->value);
         if (isnan(waits) || !(value > 0))
             continue;
         p->n_least += waits < least_pct;
-        p->at[p->in->chart.n_points] = i;
-        p->infeed_pct[p->in->chart.n_points] = waits;
-        pdnn_chart_add_point(
-            &p->in->chart,
-            (struct pdnn_chart_point){
-                {fmax(waits, least_pct), value}, 1, false, pdnn_picture_cell(p->in, i, p->color), 0});
+        size_t row = pdnn_picture_add_point(
+            p->in, (struct pdnn_chart_point){.spot = {fmax(waits, least_pct), value},
+                                             .size = 1,
+                                             .color = pdnn_picture_cell(p->in, i, p->color)});
+        pdnn_table_set_text(&p->in->data, row, ID, pdnn_picture_cell(p->in, i, p->in->selection.id));
+        pdnn_table_set_number(&p->in->data, row, INFEED_PCT, waits);
+        pdnn_table_set_number(&p->in->data, row, VALUE, value);
     }
     p->in->left_out = p->in->selection.count - p->in->chart.n_points;
     return p->in->chart.n_points
@@ -40,26 +41,6 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
                : pdnn_fail(err, PDNN_INVALID,
                            "%s: no model waited for data; run some with data=generated or data=file",
                            p->in->request->directory[0]);
-}
-
-enum { ID, INFEED_PCT, VALUE, COLOR, N_COLUMNS };
-
-static void fill_data(struct picture *p) {
-    const struct pdnn_column_def columns[N_COLUMNS] = {
-        [ID] = {.name = "id"},
-        [INFEED_PCT] = {.name = "infeed_pct", .kind = PDNN_KIND_NUMBER},
-        [VALUE] = {.name = pdnn_results_name(&p->in->selection.results, p->value), .kind = PDNN_KIND_NUMBER},
-        [COLOR] = {.name = "color"},
-    };
-    struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &(struct pdnn_table_def){"plot infeed", "what is drawn", columns, N_COLUMNS});
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        size_t row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, pdnn_picture_cell(p->in, p->at[i], p->in->selection.id));
-        pdnn_table_set_number(data, row, INFEED_PCT, p->infeed_pct[i]);
-        pdnn_table_set_number(data, row, VALUE, p->in->chart.point[i].spot.y);
-        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
-    }
 }
 
 static void describe(struct picture *p) {
@@ -71,7 +52,6 @@ static void describe(struct picture *p) {
     p->in->chart.caption[0] =
         "Each point is one model; what waits loses that much of the machine, whatever its ops do";
     p->in->chart.caption[1] = p->n_least ? "Points at 0.1 % wait that long or less" : NULL;
-    fill_data(p);
     pdnn_chart_fit(&p->in->chart);
 }
 

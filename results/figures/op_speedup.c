@@ -101,24 +101,12 @@ static void name_kinds(struct picture *p) {
     }
 }
 
-enum { ID, FAMILY, OP, LAYER, OP_PASS, INTENSITY, SPEEDUP, SHARE_PCT_A, SHARE_PCT_B, KIND, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [ID] = {.name = "id"},
-    [FAMILY] = {.name = "family"},
-    [OP] = {.name = "op"},
-    [LAYER] = {.name = "layer"},
-    [OP_PASS] = {.name = "op_pass"},
-    [INTENSITY] = {.name = "intensity_flop_per_byte", .kind = PDNN_KIND_NUMBER},
-    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
-    [SHARE_PCT_A] = {.name = "share_pct_a", .kind = PDNN_KIND_NUMBER},
-    [SHARE_PCT_B] = {.name = "share_pct_b", .kind = PDNN_KIND_NUMBER},
-    [KIND] = {.name = "kind"},
-};
-static const struct pdnn_table_def data_def = {"plot op_speedup", "what is drawn", columns, N_COLUMNS};
+enum { ID, FAMILY, OP, LAYER, OP_PASS, INTENSITY, SPEEDUP, SHARE_PCT_A, SHARE_PCT_B, KIND };
 
 static void fill_data(struct picture *p) {
     struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &data_def);
+    pdnn_picture_table(
+        p->in, "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct pdnn_op_point *shown = &p->points.point[i];
         const struct pdnn_table *pairs = &p->in->comparison.pairs;

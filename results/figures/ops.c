@@ -64,13 +64,9 @@ static void name_kinds(struct picture *p) {
 }
 
 static void fill_data(struct picture *p) {
-    static const struct pdnn_column_def columns[] = {
-        {.name = "id"},      {.name = "layer"},
-        {.name = "op_pass"}, {.name = "share_pct", .kind = PDNN_KIND_NUMBER},
-        {.name = "bound"},   {.name = "color"}};
     enum { ID = PDNN_ROOFS_COLUMNS, LAYER, OP_PASS, SHARE_PCT, BOUND, COLOR };
     struct pdnn_table *data = &p->in->data;
-    pdnn_roof_panels_data(&p->roofs, columns, sizeof columns / sizeof *columns, data);
+    pdnn_roof_panels_data(&p->roofs, "id layer op_pass #share_pct bound color", p->in);
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct pdnn_op_point *shown = &p->points.point[i];
         size_t row = pdnn_roof_panels_row(&p->roofs, p->in->chart.point[i].panel, "op", shown->op, data);

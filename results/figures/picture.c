@@ -34,6 +34,25 @@ enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const c
     return pdnn_results_ask(&picture->selection.results, name ? name : usual, column, err);
 }
 
+void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
+    pdnn_table_init(&picture->data, &(struct pdnn_table_def){.name = "plot", .help = "what is drawn"});
+    for (const char *name = names; *name; name += strcspn(name, " "), name += *name == ' ') {
+        struct pdnn_column_def column = {.kind = *name == '#'   ? PDNN_KIND_NUMBER
+                                                 : *name == '+' ? PDNN_KIND_COUNT
+                                                                : PDNN_KIND_TEXT};
+        name += column.kind != PDNN_KIND_TEXT;
+        column.name = pdnn_arena_printf(&picture->arena, "%.*s", (int)strcspn(name, " "), name);
+        pdnn_table_add_column(&picture->data, &column);
+    }
+}
+
+size_t pdnn_picture_add_point(struct pdnn_picture *picture, struct pdnn_chart_point point) {
+    size_t row = pdnn_table_add_row(&picture->data);
+    pdnn_table_set_text(&picture->data, row, picture->data.n_columns - 1, point.color);
+    pdnn_chart_add_point(&picture->chart, point);
+    return row;
+}
+
 const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column) {
     return pdnn_selection_get(&picture->selection, at, column);
 }

@@ -33,6 +33,14 @@ enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_
 enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
                                      int *column, struct pdnn_err *err);
 
+/* Starts the table of what is shown. `names` are those of its columns, with a '#' before one of numbers
+ * and a '+' before one of counts: "id #bytes #bus_gbs color". */
+void pdnn_picture_table(struct pdnn_picture *picture, const char *names);
+
+/* Adds a point to the chart, and to the table its row, which it returns, with nothing in it but the point's
+ * color in the last column. */
+size_t pdnn_picture_add_point(struct pdnn_picture *picture, struct pdnn_chart_point point);
+
 /* The chosen instance's cell, and its number or NaN. */
 const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column);
 double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column);

@@ -23,10 +23,11 @@ struct picture {
     struct pdnn_ceilings *ceilings;
     struct pdnn_hardware hardware;
     struct pdnn_hardware_projection made;
-    size_t *of; /* rows of models, by point */
     const char *x;
     int x_column, color; /* columns */
     size_t n_moved;
+    double moved; /* of all points, the sum of per cent */
+    struct pdnn_mean speedup;
 };
 
 static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
@@ -49,31 +50,39 @@ static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
     return status == PDNN_OK ? pdnn_project(&wanted, &p->made, err) : status;
 }
 
-/* Of the model of a point. */
-static double number_of(const struct picture *p, size_t point, size_t column) {
-    return pdnn_table_number(&p->made.models, p->of[point], column);
+enum { ID, METHOD, X, SPEEDUP, MOVED_PCT };
+
+static void add_point(struct picture *p, size_t at, double x, size_t model) {
+    const struct pdnn_table *models = &p->made.models;
+    const double speedup = pdnn_table_number(models, model, PDNN_PROJECTED_SPEEDUP),
+                 moved = pdnn_table_number(models, model, PDNN_PROJECTED_MOVED_PCT);
+    struct pdnn_table *data = &p->in->data;
+    p->n_moved += moved >= many_moved_pct;
+    p->moved += moved;
+    pdnn_mean_add(&p->speedup, log(speedup), 0);
+    size_t row = pdnn_picture_add_point(
+        p->in, (struct pdnn_chart_point){.spot = {x, speedup},
+                                         .size = 1,
+                                         .dotted = moved >= many_moved_pct,
+                                         .color = pdnn_picture_cell(p->in, at, p->color)});
+    pdnn_table_set_text(data, row, ID, pdnn_table_text(models, model, PDNN_PROJECTED_ID));
+    pdnn_table_set_text(data, row, METHOD, pdnn_table_text(models, model, PDNN_PROJECTED_METHOD));
+    pdnn_table_set_number(data, row, X, x);
+    pdnn_table_set_number(data, row, SPEEDUP, speedup);
+    pdnn_table_set_number(data, row, MOVED_PCT, moved);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_table *models = &p->made.models;
-    p->of = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *p->of);
-    for (size_t i = 0, row = 0; i < p->in->selection.count && row < models->n_rows; i++) {
+    pdnn_picture_table(p->in, "id method #x #speedup #moved_pct color");
+    for (size_t i = 0, model = 0; i < p->in->selection.count && model < models->n_rows; i++) {
         const char *id = pdnn_picture_cell(p->in, i, p->in->selection.id);
         const double x = pdnn_picture_number(p->in, i, p->x_column);
-        if (strcmp(pdnn_table_text(models, row, PDNN_PROJECTED_ID), id) != 0)
+        if (strcmp(pdnn_table_text(models, model, PDNN_PROJECTED_ID), id) != 0)
             continue; /* could not be projected: models are in the selection's order */
-        size_t at = p->in->chart.n_points;
-        p->of[at] = row++;
-        if (!(x > 0))
-            continue;
-        bool moved = number_of(p, at, PDNN_PROJECTED_MOVED_PCT) >= many_moved_pct;
-        p->n_moved += moved;
-        pdnn_chart_add_point(&p->in->chart,
-                             (struct pdnn_chart_point){{x, number_of(p, at, PDNN_PROJECTED_SPEEDUP)},
-                                                       1,
-                                                       moved,
-                                                       pdnn_picture_cell(p->in, i, p->color),
-                                                       0});
+        if (x > 0)
+            add_point(p, i, x, model);
+        model++;
     }
     p->in->left_out = p->in->selection.left_out + p->in->selection.count - p->in->chart.n_points;
     return p->in->chart.n_points
@@ -98,41 +107,9 @@ static void put_ridges(struct picture *p) {
 }
 
 static void put_notes(struct picture *p) {
-    struct pdnn_mean speedup = {0};
-    double moved = 0;
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        pdnn_mean_add(&speedup, log(p->in->chart.point[i].spot.y), 0);
-        moved += number_of(p, i, PDNN_PROJECTED_MOVED_PCT);
-    }
-    pdnn_chart_note(&p->in->chart, "geometric mean %.2f", pdnn_mean_geometric(&speedup));
+    pdnn_chart_note(&p->in->chart, "geometric mean %.2f", pdnn_mean_geometric(&p->speedup));
     pdnn_chart_note(&p->in->chart, "in ops with another bound:");
-    pdnn_chart_note(&p->in->chart, "   %.0f %% of the time", moved / (double)p->in->chart.n_points);
-}
-
-enum { ID, METHOD, X, SPEEDUP, MOVED_PCT, COLOR, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [ID] = {.name = "id"},
-    [METHOD] = {.name = "method"},
-    [X] = {.name = "x", .kind = PDNN_KIND_NUMBER},
-    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
-    [MOVED_PCT] = {.name = "moved_pct", .kind = PDNN_KIND_NUMBER},
-    [COLOR] = {.name = "color"},
-};
-static const struct pdnn_table_def data_def = {"plot projection", "what is drawn", columns, N_COLUMNS};
-
-static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        size_t row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_ID));
-        pdnn_table_set_text(data, row, METHOD,
-                            pdnn_table_text(&p->made.models, p->of[i], PDNN_PROJECTED_METHOD));
-        pdnn_table_set_number(data, row, X, p->in->chart.point[i].spot.x);
-        pdnn_table_set_number(data, row, SPEEDUP, p->in->chart.point[i].spot.y);
-        pdnn_table_set_number(data, row, MOVED_PCT, number_of(p, i, PDNN_PROJECTED_MOVED_PCT));
-        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
-    }
+    pdnn_chart_note(&p->in->chart, "   %.0f %% of the time", p->moved / (double)p->in->chart.n_points);
 }
 
 static void describe(struct picture *p) {
@@ -154,7 +131,6 @@ static void describe(struct picture *p) {
         put_ridges(p);
     }
     put_notes(p);
-    fill_data(p);
     pdnn_str_finish(&changes);
 }
 

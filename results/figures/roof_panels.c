@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/table/number.h"
 #include "results/figures/caption.h"
+#include "results/figures/picture.h"
 #include "results/figures/roofs.h"
 #include "results/store/tables.h"
 
@@ -178,14 +179,7 @@ void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *
     }
 }
 
-enum { KIND, NAME, INTENSITY, GFLOPS, BW_GBS, N_FIRST };
-static const struct pdnn_column_def first[N_FIRST] = {
-    [KIND] = {.name = "kind"},
-    [NAME] = {.name = "name"},
-    [INTENSITY] = {.name = "intensity_flop_per_byte", .kind = PDNN_KIND_NUMBER},
-    [GFLOPS] = {.name = "gflops", .kind = PDNN_KIND_NUMBER},
-    [BW_GBS] = {.name = "bw_gbs", .kind = PDNN_KIND_NUMBER},
-};
+enum { KIND, NAME, INTENSITY, GFLOPS, BW_GBS };
 
 size_t pdnn_roof_panels_row(const struct pdnn_roof_panels *panels, size_t panel, const char *kind,
                             const char *name, struct pdnn_table *data) {
@@ -210,15 +204,12 @@ void pdnn_roof_panels_place(struct pdnn_table *data, size_t row, struct pdnn_spo
     pdnn_table_set_number(data, row, GFLOPS, spot.y);
 }
 
-void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const struct pdnn_column_def *columns,
-                           size_t n_columns, struct pdnn_table *data) {
-    pdnn_table_init(data, &(struct pdnn_table_def){"plot roofline", "what is drawn", first, N_FIRST});
-    for (size_t i = 0; i < n_columns; i++)
-        pdnn_table_add_column(data, &columns[i]);
-    if (panels->count > 1) {
-        pdnn_table_add_column(data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
-        pdnn_table_add_column(data, &(struct pdnn_column_def){.name = "threads"});
-    }
+void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const char *names,
+                           struct pdnn_picture *picture) {
+    struct pdnn_table *data = &picture->data;
+    pdnn_picture_table(
+        picture, pdnn_arena_printf(&picture->arena, "kind name #intensity_flop_per_byte #gflops #bw_gbs %s%s",
+                                   names, panels->count > 1 ? " " PDNN_RESULTS_KEY " threads" : ""));
     for (size_t panel = 0; panel < panels->count; panel++) {
         const struct pdnn_plot_roofs *roofs = &panels->panel[panel];
         for (size_t i = 0; i < roofs->roofs.n_levels; i++)

@@ -62,9 +62,8 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 
 /* The roofs, then the points. */
 static void fill_data(struct picture *p) {
-    static const struct pdnn_column_def columns[] = {{.name = "run_mode"}, {.name = "color"}};
     enum { RUN_MODE = PDNN_ROOFS_COLUMNS, COLOR };
-    pdnn_roof_panels_data(&p->roofs, columns, sizeof columns / sizeof *columns, &p->in->data);
+    pdnn_roof_panels_data(&p->roofs, "run_mode color", p->in);
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct pdnn_chart_point *point = &p->in->chart.point[i];
         size_t row =

@@ -28,6 +28,8 @@ struct pdnn_plot_roofs {
     size_t n_compute;
 };
 
+struct pdnn_picture;
+
 struct pdnn_roof_panels {
     struct pdnn_plot_roofs panel[PDNN_CHART_PANELS_MAX]; /* by directory, then by threads */
     size_t count;
@@ -56,11 +58,11 @@ void pdnn_roof_panels_titles(const struct pdnn_roof_panels *panels, const char *
                              const char *left_out, struct pdnn_arena *arena, struct pdnn_chart *chart);
 
 /* Starts the table of what is drawn, with a row for each roof. Its columns begin with kind, name,
- * intensity_flop_per_byte, gflops, bw_gbs (PDNN_ROOFS_COLUMNS of them) and end with the given ones, which a
+ * intensity_flop_per_byte, gflops, bw_gbs (PDNN_ROOFS_COLUMNS of them) and end with the given names, which a
  * roof lacks, and, where there are several panels, results and threads. */
 enum { PDNN_ROOFS_COLUMNS = 5 };
-void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const struct pdnn_column_def *columns,
-                           size_t n_columns, struct pdnn_table *data);
+void pdnn_roof_panels_data(const struct pdnn_roof_panels *panels, const char *names,
+                           struct pdnn_picture *picture);
 
 /* Adds a row to that table, of something in the panel, and returns it; sets its place. */
 size_t pdnn_roof_panels_row(const struct pdnn_roof_panels *panels, size_t panel, const char *kind,

@@ -309,28 +309,14 @@ enum {
     SCALING,
     EFFICIENCY,
     EFFICIENCY_LOW,
-    EFFICIENCY_HIGH,
-    N_COLUMNS
+    EFFICIENCY_HIGH
 };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [ID] = {.name = "id"},
-    [THREADS_FEW] = {.name = "threads_few", .kind = PDNN_KIND_NUMBER},
-    [THREADS] = {.name = "threads", .kind = PDNN_KIND_NUMBER},
-    [PEAK_FEW] = {.name = "pct_of_peak_few", .kind = PDNN_KIND_NUMBER},
-    [PEAK_PER_THREAD] = {.name = "pct_of_peak_per_thread", .kind = PDNN_KIND_NUMBER},
-    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
-    [FRACTION] = {.name = "fraction", .kind = PDNN_KIND_NUMBER},
-    [COLOR] = {.name = "color"},
-    [SCALING] = {.name = "scaling"},
-    [EFFICIENCY] = {.name = "efficiency", .kind = PDNN_KIND_NUMBER},
-    [EFFICIENCY_LOW] = {.name = "efficiency_low", .kind = PDNN_KIND_NUMBER},
-    [EFFICIENCY_HIGH] = {.name = "efficiency_high", .kind = PDNN_KIND_NUMBER},
-};
-static const struct pdnn_table_def data_def = {"plot scaling", "what is drawn", columns, N_COLUMNS};
 
 static void fill_data(struct picture *p) {
     struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &data_def);
+    pdnn_picture_table(
+        p->in, "id #threads_few #threads #pct_of_peak_few #pct_of_peak_per_thread #speedup #fraction color "
+               "scaling #efficiency #efficiency_low #efficiency_high");
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct scaled *one = &p->scaled[i];
         size_t row = pdnn_table_add_row(data);

@@ -14,7 +14,6 @@ struct picture {
     const char *x, *color;  /* columns */
     int x_side, color_side; /* which table has them: A's, or B's if only that has */
     int x_column, color_column;
-    size_t *pair; /* by point */
 };
 
 static enum pdnn_status find_column(const struct picture *p, const char *name, int *side, int *column,
@@ -39,12 +38,15 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     return find_column(p, p->color, &p->color_side, &p->color_column, err);
 }
 
+enum { ID, FAMILY, X, SPEEDUP, LOW, HIGH, DECISION };
+
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    struct pdnn_table *data = &p->in->data;
     struct pdnn_chart *chart = &p->in->chart;
     bool any[2] = {false};
     const struct pdnn_table *pairs = &p->in->comparison.pairs;
     p->in->left_out = p->in->comparison.unpaired.n_rows;
-    p->pair = pdnn_arena_alloc(&p->in->arena, pairs->n_rows, sizeof *p->pair);
+    pdnn_picture_table(p->in, "id family x #speedup #low #high decision color");
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
         double x = pdnn_comparison_number(&p->in->comparison, pair, p->x_side, p->x_column);
         if (!(x > 0)) {
@@ -53,14 +55,20 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         }
         bool undecided = strcmp(pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION), pdnn_undecided) == 0;
         any[undecided] = true;
-        p->pair[chart->n_points] = pair;
-        pdnn_chart_add_point(chart,
-                             (struct pdnn_chart_point){{x, pdnn_pair_ratio(&p->in->comparison, pair)},
-                                                       1,
-                                                       undecided,
-                                                       pdnn_comparison_get(&p->in->comparison, pair,
-                                                                           p->color_side, p->color_column),
-                                                       0});
+        size_t row = pdnn_picture_add_point(
+            p->in, (struct pdnn_chart_point){.spot = {x, pdnn_pair_ratio(&p->in->comparison, pair)},
+                                             .size = 1,
+                                             .dotted = undecided,
+                                             .color = pdnn_comparison_get(&p->in->comparison, pair,
+                                                                          p->color_side, p->color_column)});
+        pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
+        pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
+        pdnn_table_set_text(data, row, X,
+                            pdnn_comparison_get(&p->in->comparison, pair, p->x_side, p->x_column));
+        for (size_t k = 0; k < 3; k++)
+            pdnn_table_set_number(data, row, SPEEDUP + k,
+                                  pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO + k));
+        pdnn_table_set_text(data, row, DECISION, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
     }
     if (!chart->n_points)
         return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
@@ -89,37 +97,6 @@ static void put_notes(struct picture *p) {
     pdnn_str_finish(&high);
 }
 
-enum { ID, FAMILY, X, SPEEDUP, LOW, HIGH, DECISION, COLOR, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    [ID] = {.name = "id"},
-    [FAMILY] = {.name = "family"},
-    [X] = {.name = "x"},
-    [SPEEDUP] = {.name = "speedup", .kind = PDNN_KIND_NUMBER},
-    [LOW] = {.name = "low", .kind = PDNN_KIND_NUMBER},
-    [HIGH] = {.name = "high", .kind = PDNN_KIND_NUMBER},
-    [DECISION] = {.name = "decision"},
-    [COLOR] = {.name = "color"},
-};
-static const struct pdnn_table_def data_def = {"plot speedup", "what is drawn", columns, N_COLUMNS};
-
-static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->in->data;
-    pdnn_table_init(data, &data_def);
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        const struct pdnn_table *pairs = &p->in->comparison.pairs;
-        size_t pair = p->pair[i], row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
-        pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
-        pdnn_table_set_text(data, row, X,
-                            pdnn_comparison_get(&p->in->comparison, pair, p->x_side, p->x_column));
-        for (size_t k = 0; k < 3; k++)
-            pdnn_table_set_number(data, row, SPEEDUP + k,
-                                  pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO + k));
-        pdnn_table_set_text(data, row, DECISION, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
-        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
-    }
-}
-
 static void describe(struct picture *p) {
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
     struct pdnn_str title = {0};
@@ -135,7 +112,6 @@ static void describe(struct picture *p) {
         "Intervals: 95 %.";
     pdnn_chart_line_at_1(&p->in->chart);
     put_notes(p);
-    fill_data(p);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
