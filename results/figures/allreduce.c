@@ -2,12 +2,10 @@
  * (ceilings.csv), and what the gradients of models reach on it. */
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "base/memory.h"
 #include "results/store/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct picture {

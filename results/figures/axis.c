@@ -1,6 +1,5 @@
 #include "results/figures/axis.h"
 #include "base/memory.h"
-#include "base/units.h"
 #include "results/table/number.h"
 
 #include <math.h>

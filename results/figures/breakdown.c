@@ -6,7 +6,6 @@
 #include "results/figures/parts.h"
 #include "results/figures/picture.h"
 #include "results/query/share_matrix.h"
-#include "results/store/tables.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -29,7 +28,6 @@ static const double bar_part = 0.7, gap = 0.7;
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_ops_reader *reader; /* by directory */
     struct pdnn_by_list by;
     struct pdnn_axes axes, named;  /* what orders the bars, and what names them */
     struct pdnn_series *sets, all; /* series, and all their members in order */
@@ -309,25 +307,19 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     const struct pdnn_plot_request *request = picture->request;
     const bool several = request->n_directories > 1;
     struct picture p = {.in = picture};
-    enum pdnn_status status = pdnn_by_parse(request->by ? request->by : "group", &p.by, err);
-    if (status == PDNN_OK)
-        status = pdnn_picture_select(picture, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_ops_open(&picture->selection, &p.reader, err);
-    if (status == PDNN_OK)
-        status = find_sets(&p, request->across, err);
-    if (status == PDNN_OK) {
-        order_bars(&p);
-        p.matrix = pdnn_share_matrix(
-            &(struct pdnn_share_source){&picture->selection, p.reader, &p.by, &picture->arena}, &p.all);
-        describe(&p);
-    }
+    if (pdnn_by_parse(request->by ? request->by : "group", &p.by, err) != PDNN_OK ||
+        pdnn_picture_select(picture, err) != PDNN_OK || pdnn_picture_open_ops(picture, err) != PDNN_OK ||
+        find_sets(&p, request->across, err) != PDNN_OK)
+        return err->status;
+    order_bars(&p);
+    p.matrix = pdnn_share_matrix(
+        &(struct pdnn_share_source){&picture->selection, picture->ops[0], &p.by, &picture->arena}, &p.all);
+    describe(&p);
     picture->columns = several ? order : order + 1;
     picture->n_columns = N_COLUMNS - !several;
     picture->drawn = p.all.count;
     picture->left_out = picture->selection.left_out;
-    pdnn_selection_ops_close(&picture->selection, p.reader);
-    return status;
+    return PDNN_OK;
 }
 
 static const char *const options[] = {"by", "across", "only", NULL};

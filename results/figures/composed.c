@@ -6,7 +6,6 @@
 #include "base/stats.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,16 +127,15 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    enum pdnn_status status = pdnn_picture_select(picture, err);
-    if (status == PDNN_OK)
-        status = pdnn_picture_column(picture, picture->request->color, "family", &p.color, err);
-    if (status == PDNN_OK)
-        status = collect_points(&p, err);
-    if (status == PDNN_OK)
+    const bool done =
+        pdnn_picture_select(picture, err) == PDNN_OK &&
+        pdnn_picture_column(picture, picture->request->color, "family", &p.color, err) == PDNN_OK &&
+        collect_points(&p, err) == PDNN_OK;
+    if (done)
         describe(&p);
     pdnn_visits_finish(&p.visits);
     free(p.pair);
-    return status;
+    return done ? PDNN_OK : err->status;
 }
 
 static const char *const options[] = {"color", "only", NULL};

@@ -2,7 +2,6 @@
  * data. */
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "base/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,10 +1,8 @@
 #include "results/figures/op_kinds.h"
-#include "base/memory.h"
 #include "results/query/op_groups.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_TEXT = 160 };
@@ -53,32 +51,27 @@ static double point_size(double share_pct) {
     return fmax(sqrt(fmin(share_pct, 100) / 20), 0.45);
 }
 
-void pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
-                        const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot) {
-    point.op = pdnn_arena_strdup(arena, op->op);
-    point.layer = pdnn_arena_strdup(arena, op->layer);
-    point.pass = op->pass;
-    point.bound = pdnn_bound_name(op->place.bound);
-    points->point = pdnn_grow(points->point, &points->room, chart->n_points, sizeof point);
-    double share = fmax(point.share_pct[0], point.share_pct[1]);
-    points->point[chart->n_points] = point;
-    pdnn_chart_add_point(chart,
-                         (struct pdnn_chart_point){.spot = spot, .size = point_size(share), .color = ""});
+struct pdnn_chart_point pdnn_op_point(const struct pdnn_op_kinds *kinds, size_t kind, struct pdnn_spot spot,
+                                      double share_pct) {
+    return (struct pdnn_chart_point){
+        .spot = spot, .size = point_size(share_pct), .color = kinds->kind[kind].name};
 }
 
-void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,
-                           struct pdnn_chart *chart) {
+static const char *text_of(const struct pdnn_op_kinds *kinds, const char *name) {
+    size_t k = 0;
+    while (kinds->kind[k].name != name)
+        k++;
+    return kinds->kind[k].text;
+}
+
+void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, struct pdnn_chart *chart) {
     static const double shares[] = {2, 10, 50};
     static const char *const names[] = {"2 %", "10 %", "50 %"};
     for (size_t i = 0; i < chart->n_points; i++)
-        chart->point[i].color = kinds->kind[points->point[i].kind].text;
+        chart->point[i].color = text_of(kinds, chart->point[i].color);
     chart->size_title = "size: share of its model";
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         chart->sizes[i] = point_size(shares[i]);
         chart->size_name[i] = names[i];
     }
-}
-
-void pdnn_op_points_finish(struct pdnn_op_points *points) {
-    free(points->point);
 }

@@ -31,31 +31,14 @@ enum pdnn_status pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pd
                                     const struct pdnn_op_record *op, struct pdnn_arena *arena, size_t *kind,
                                     struct pdnn_err *err);
 
-/* One op that is drawn. Its texts are in the arena. */
-struct pdnn_op_point {
-    size_t of; /* the chosen instance or pair */
-    const char *op, *layer, *pass, *bound;
-    double share_pct[2]; /* of the time of its model; the second one only where two are compared */
-    size_t kind;
-};
-
-/* By point of the chart; {0} is empty. */
-struct pdnn_op_points {
-    struct pdnn_op_point *point;
-    size_t room;
-};
-
 /* Ops below this share of their model's time are left out. */
 #define PDNN_OP_LEAST_SHARE_PCT 1.0
 
-/* Adds the op to the chart; `point` has the rest. */
-void pdnn_op_points_add(struct pdnn_op_points *points, struct pdnn_chart *chart, struct pdnn_arena *arena,
-                        const struct pdnn_op_record *op, struct pdnn_op_point point, struct pdnn_spot spot);
+/* A point for an op of the kind, as large as its share. */
+struct pdnn_chart_point pdnn_op_point(const struct pdnn_op_kinds *kinds, size_t kind, struct pdnn_spot spot,
+                                      double share_pct);
 
 /* Gives the points the texts of their kinds as colors, and the chart a legend of sizes. */
-void pdnn_op_points_legend(const struct pdnn_op_points *points, const struct pdnn_op_kinds *kinds,
-                           struct pdnn_chart *chart);
-
-void pdnn_op_points_finish(struct pdnn_op_points *points);
+void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, struct pdnn_chart *chart);
 
 #endif

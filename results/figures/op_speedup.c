@@ -14,11 +14,9 @@
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_ops_reader *reader[PDNN_SIDES]; /* the second only for two directories */
-    struct pdnn_op_record *first;               /* A's rows of a pair: B's may come from the same reader */
+    struct pdnn_op_record *first; /* A's rows of a pair: B's may come from the same reader */
     size_t first_room;
     struct pdnn_op_kinds *kinds;
-    struct pdnn_op_points points;
 };
 
 /* The other side's row of the same op. Both sides have their rows in the same order mostly. */
@@ -31,6 +29,8 @@ static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, 
     }
     return NULL;
 }
+
+enum { ID, FAMILY, OP, LAYER, OP_PASS, INTENSITY, SPEEDUP, SHARE_PCT_A, SHARE_PCT_B };
 
 static enum pdnn_status add_op(struct picture *p, size_t number, const struct pdnn_op_record *a,
                                const struct pdnn_op_record *b, struct pdnn_err *err) {
@@ -50,9 +50,18 @@ static enum pdnn_status add_op(struct picture *p, size_t number, const struct pd
     double ratio = a->time_ns_median / b->time_ns_median;
     pdnn_mean_add(&p->kinds->kind[kind].mean, log(ratio), 0);
     p->kinds->kind[kind].count++;
-    pdnn_op_points_add(&p->points, &p->in->chart, &p->in->arena, a,
-                       (struct pdnn_op_point){.of = number, .share_pct = {share[0], share[1]}, .kind = kind},
-                       (struct pdnn_spot){x, ratio});
+    struct pdnn_table *data = &p->in->data;
+    size_t row = pdnn_picture_add_point(
+        p->in, pdnn_op_point(p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share[0], share[1])));
+    pdnn_table_set_text(data, row, ID, pdnn_table_text(&c->pairs, number, PDNN_PAIR_ID));
+    pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY));
+    pdnn_table_set_text(data, row, OP, a->op);
+    pdnn_table_set_text(data, row, LAYER, a->layer);
+    pdnn_table_set_text(data, row, OP_PASS, a->pass);
+    pdnn_table_set_number(data, row, INTENSITY, x);
+    pdnn_table_set_number(data, row, SPEEDUP, ratio);
+    pdnn_table_set_number(data, row, SHARE_PCT_A, share[PDNN_SIDE_A]);
+    pdnn_table_set_number(data, row, SHARE_PCT_B, share[PDNN_SIDE_B]);
     return PDNN_OK;
 }
 
@@ -70,10 +79,10 @@ static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_e
     int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
     enum pdnn_status status = PDNN_OK;
     const struct pdnn_op_rows a = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_A),
-                                                      c->at[number][PDNN_SIDE_A], p->reader[PDNN_SIDE_A]);
+                                                      c->at[number][PDNN_SIDE_A], p->in->ops[PDNN_SIDE_A]);
     keep_first(p, &a);
     const struct pdnn_op_rows b = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B),
-                                                      c->at[number][PDNN_SIDE_B], p->reader[other]);
+                                                      c->at[number][PDNN_SIDE_B], p->in->ops[other]);
     for (size_t i = 0; status == PDNN_OK && i < a.count; i++)
         status = add_op(p, number, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL, err);
     return status;
@@ -81,8 +90,8 @@ static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_e
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
-    for (size_t side = 0; side < p->in->comparison.n_directories && status == PDNN_OK; side++)
-        status = pdnn_selection_ops_open(&p->in->comparison.table[side], &p->reader[side], err);
+    pdnn_picture_table(
+        p->in, "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
     for (size_t i = 0; i < p->in->comparison.pairs.n_rows && status == PDNN_OK; i++)
         status = add_pair(p, i, err);
     if (status == PDNN_OK && !p->in->chart.n_points)
@@ -101,29 +110,6 @@ static void name_kinds(struct picture *p) {
     }
 }
 
-enum { ID, FAMILY, OP, LAYER, OP_PASS, INTENSITY, SPEEDUP, SHARE_PCT_A, SHARE_PCT_B, KIND };
-
-static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->in->data;
-    pdnn_picture_table(
-        p->in, "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        const struct pdnn_op_point *shown = &p->points.point[i];
-        const struct pdnn_table *pairs = &p->in->comparison.pairs;
-        size_t row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, shown->of, PDNN_PAIR_ID));
-        pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, shown->of, PDNN_PAIR_FAMILY));
-        pdnn_table_set_text(data, row, OP, shown->op);
-        pdnn_table_set_text(data, row, LAYER, shown->layer);
-        pdnn_table_set_text(data, row, OP_PASS, shown->pass);
-        pdnn_table_set_number(data, row, INTENSITY, p->in->chart.point[i].spot.x);
-        pdnn_table_set_number(data, row, SPEEDUP, p->in->chart.point[i].spot.y);
-        pdnn_table_set_number(data, row, SHARE_PCT_A, shown->share_pct[PDNN_SIDE_A]);
-        pdnn_table_set_number(data, row, SHARE_PCT_B, shown->share_pct[PDNN_SIDE_B]);
-        pdnn_table_set_text(data, row, KIND, p->kinds->kind[shown->kind].name);
-    }
-}
-
 static void describe(struct picture *p) {
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
     struct pdnn_chart *chart = &p->in->chart;
@@ -134,34 +120,27 @@ static void describe(struct picture *p) {
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = pdnn_plot_keep(&p->in->arena, &title);
     chart->color_title = "kind: geometric mean";
-    pdnn_op_points_legend(&p->points, p->kinds, chart);
+    pdnn_op_kinds_legend(p->kinds, chart);
     chart->caption[0] =
         "Each point is one op of one model that both ran. Above the line the second platform is "
         "faster.";
     chart->caption[1] =
         "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
     pdnn_chart_line_at_1(chart);
-    fill_data(p);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    struct picture p = {.in = picture, .kinds = pdnn_alloc(1, sizeof *p.kinds)};
-    enum pdnn_status status =
-        pdnn_by_parse(picture->request->by ? picture->request->by : "op", &p.kinds->by, err);
-    if (status == PDNN_OK)
-        status = pdnn_picture_compare(picture, err);
-    if (status == PDNN_OK)
-        status = collect_points(&p, err);
-    if (status == PDNN_OK) {
+    const char *by = picture->request->by ? picture->request->by : "op";
+    struct picture p = {.in = picture, .kinds = pdnn_arena_alloc(&picture->arena, 1, sizeof *p.kinds)};
+    const bool done = pdnn_by_parse(by, &p.kinds->by, err) == PDNN_OK &&
+                      pdnn_picture_compare(picture, err) == PDNN_OK &&
+                      pdnn_picture_open_ops(picture, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
+    if (done) {
         name_kinds(&p);
         describe(&p);
     }
-    for (size_t side = 0; side < picture->comparison.n_directories; side++)
-        pdnn_selection_ops_close(&picture->comparison.table[side], p.reader[side]);
-    pdnn_op_points_finish(&p.points);
-    free(p.kinds);
     free(p.first);
-    return status;
+    return done ? PDNN_OK : err->status;
 }
 
 static const char *const options[] = {"across", "by", "only", NULL};

@@ -1,23 +1,21 @@
 /* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
  * the model's time. */
 #include "results/figures/picture.h"
-#include "base/memory.h"
 #include "results/table/number.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/roofs.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_ops_reader *reader; /* by directory */
     struct pdnn_roof_panels roofs;
     struct pdnn_op_kinds *kinds;
-    struct pdnn_op_points points;
     double time_ns; /* of all ops */
 };
+
+enum { ID = PDNN_ROOFS_COLUMNS, LAYER, OP_PASS, SHARE_PCT, BOUND, COLOR };
 
 static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_family_def *family,
                                const struct pdnn_op_record *op, struct pdnn_err *err) {
@@ -34,14 +32,24 @@ static enum pdnn_status add_op(struct picture *p, size_t at, const struct pdnn_f
         p->in->left_out++;
         return PDNN_OK;
     }
-    pdnn_op_points_add(&p->points, &p->in->chart, &p->in->arena, op,
-                       (struct pdnn_op_point){.of = at, .share_pct = {share}, .kind = kind}, spot);
+    struct pdnn_table *data = &p->in->data;
+    struct pdnn_chart_point point = pdnn_op_point(p->kinds, kind, spot, share);
+    point.panel = p->roofs.panel_of[at];
+    pdnn_chart_add_point(&p->in->chart, point);
+    size_t row = pdnn_roof_panels_row(&p->roofs, point.panel, "op", op->op, data);
+    pdnn_roof_panels_place(data, row, spot);
+    pdnn_table_set_text(data, row, ID, pdnn_picture_cell(p->in, at, p->in->selection.id));
+    pdnn_table_set_text(data, row, LAYER, op->layer);
+    pdnn_table_set_text(data, row, OP_PASS, op->pass);
+    pdnn_table_set_number(data, row, SHARE_PCT, share);
+    pdnn_table_set_text(data, row, BOUND, pdnn_bound_name(op->place.bound));
+    pdnn_table_set_text(data, row, COLOR, point.color);
     return PDNN_OK;
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     for (size_t at = 0; at < p->in->selection.count; at++) {
-        const struct pdnn_op_rows rows = pdnn_selection_rows(&p->in->selection, at, p->reader);
+        const struct pdnn_op_rows rows = pdnn_selection_rows(&p->in->selection, at, p->in->ops[0]);
         const struct pdnn_family_def *family = pdnn_family_find(rows.family);
         for (size_t i = 0; i < rows.count; i++) {
             if (add_op(p, at, family, &rows.op[i], err) != PDNN_OK)
@@ -63,69 +71,43 @@ static void name_kinds(struct picture *p) {
     }
 }
 
-static void fill_data(struct picture *p) {
-    enum { ID = PDNN_ROOFS_COLUMNS, LAYER, OP_PASS, SHARE_PCT, BOUND, COLOR };
-    struct pdnn_table *data = &p->in->data;
-    pdnn_roof_panels_data(&p->roofs, "id layer op_pass #share_pct bound color", p->in);
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        const struct pdnn_op_point *shown = &p->points.point[i];
-        size_t row = pdnn_roof_panels_row(&p->roofs, p->in->chart.point[i].panel, "op", shown->op, data);
-        pdnn_roof_panels_place(data, row, p->in->chart.point[i].spot);
-        pdnn_table_set_text(data, row, ID, pdnn_picture_cell(p->in, shown->of, p->in->selection.id));
-        pdnn_table_set_text(data, row, LAYER, shown->layer);
-        pdnn_table_set_text(data, row, OP_PASS, shown->pass);
-        pdnn_table_set_number(data, row, SHARE_PCT, shown->share_pct[0]);
-        pdnn_table_set_text(data, row, BOUND, shown->bound);
-        pdnn_table_set_text(data, row, COLOR, p->kinds->kind[shown->kind].name);
-    }
-}
-
 static void describe(struct picture *p) {
     struct pdnn_chart *chart = &p->in->chart;
     pdnn_roof_panels_titles(&p->roofs, "Ops", "model", "", &p->in->arena, chart);
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = "performance (GFLOP/s)";
     chart->color_title = "kind: share of all time";
-    pdnn_op_points_legend(&p->points, p->kinds, chart);
+    pdnn_op_kinds_legend(p->kinds, chart);
     chart->caption[0] =
         "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
         "without arithmetic are left out.";
     pdnn_roof_panels_put(&p->roofs, chart);
-    fill_data(p);
 }
 
 static enum pdnn_status find_roofs(struct picture *p, struct pdnn_err *err) {
     size_t *all = pdnn_arena_alloc(&p->in->arena, p->in->selection.count + 1, sizeof *all);
     for (size_t at = 0; at < p->in->selection.count; at++)
         all[at] = at;
-    enum pdnn_status status =
-        pdnn_roof_panels_find(&p->roofs, &p->in->selection, all, p->in->selection.count, &p->in->arena, err);
-    for (size_t i = 0; status == PDNN_OK && i < p->in->chart.n_points; i++)
-        p->in->chart.point[i].panel = p->roofs.panel_of[p->points.point[i].of];
-    return status;
+    if (pdnn_roof_panels_find(&p->roofs, &p->in->selection, all, p->in->selection.count, &p->in->arena,
+                              err) != PDNN_OK)
+        return err->status;
+    pdnn_roof_panels_data(&p->roofs, "id layer op_pass #share_pct bound color", p->in);
+    return PDNN_OK;
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    struct picture p = {.in = picture, .kinds = pdnn_alloc(1, sizeof *p.kinds)};
-    enum pdnn_status status =
-        pdnn_by_parse(picture->request->by ? picture->request->by : "op", &p.kinds->by, err);
-    if (status == PDNN_OK)
-        status = pdnn_picture_select(picture, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_ops_open(&picture->selection, &p.reader, err);
-    if (status == PDNN_OK)
-        status = collect_points(&p, err);
-    if (status == PDNN_OK)
+    const char *by = picture->request->by ? picture->request->by : "op";
+    struct picture p = {.in = picture, .kinds = pdnn_arena_alloc(&picture->arena, 1, sizeof *p.kinds)};
+    const bool done = pdnn_by_parse(by, &p.kinds->by, err) == PDNN_OK &&
+                      pdnn_picture_select(picture, err) == PDNN_OK &&
+                      pdnn_picture_open_ops(picture, err) == PDNN_OK && find_roofs(&p, err) == PDNN_OK &&
+                      collect_points(&p, err) == PDNN_OK;
+    if (done) {
         name_kinds(&p);
-    if (status == PDNN_OK)
-        status = find_roofs(&p, err);
-    if (status == PDNN_OK)
         describe(&p);
+    }
     pdnn_roof_panels_finish(&p.roofs);
-    pdnn_selection_ops_close(&picture->selection, p.reader);
-    pdnn_op_points_finish(&p.points);
-    free(p.kinds);
-    return status;
+    return done ? PDNN_OK : err->status;
 }
 
 static const char *const options[] = {"by", "only", NULL};

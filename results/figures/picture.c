@@ -1,6 +1,7 @@
 #include "results/figures/picture.h"
 #include "base/paths/target.h"
 #include "base/units.h"
+#include "results/query/share_matrix.h"
 #include "results/table/write.h"
 
 #include <stdbool.h>
@@ -27,6 +28,20 @@ enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_
     if (request->comparison)
         picture->comparison = *request->comparison;
     return request->comparison ? PDNN_OK : pdnn_comparison_open(&picture->comparison, &compared, err);
+}
+
+/* What the ops are of: a side that has a directory of its own, or the selection. */
+static const struct pdnn_selection *source_of(const struct pdnn_picture *picture, size_t side) {
+    if (picture->comparison.n_directories)
+        return side < picture->comparison.n_directories ? &picture->comparison.table[side] : NULL;
+    return side ? NULL : &picture->selection;
+}
+
+enum pdnn_status pdnn_picture_open_ops(struct pdnn_picture *picture, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
+    for (size_t side = 0; side < PDNN_SIDES && source_of(picture, side) && status == PDNN_OK; side++)
+        status = pdnn_selection_ops_open(source_of(picture, side), &picture->ops[side], err);
+    return status;
 }
 
 enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const char *name, const char *usual,
@@ -217,6 +232,8 @@ enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct
     made.left_out = (int)picture.left_out;
     pdnn_chart_finish(&picture.chart);
     pdnn_canvas_finish(&picture.canvas);
+    for (size_t side = 0; side < PDNN_SIDES && picture.ops[side]; side++)
+        pdnn_selection_ops_close(source_of(&picture, side), picture.ops[side]);
     if (!request->selection)
         pdnn_selection_close(&picture.selection);
     if (!request->comparison)

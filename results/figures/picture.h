@@ -14,6 +14,7 @@ struct pdnn_picture {
     struct pdnn_arena arena;
     struct pdnn_selection selection;
     struct pdnn_comparison comparison;
+    struct pdnn_ops_reader *ops[PDNN_SIDES]; /* of the selection, or of the sides */
     struct pdnn_canvas canvas;
     struct pdnn_chart chart; /* drawn on the canvas afterwards, where it has points */
     struct pdnn_table data;  /* what is shown */
@@ -27,6 +28,9 @@ enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_e
 
 /* The comparison that the request asks for, of one or two directories. */
 enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err);
+
+/* Opens the ops of the selection, or of the comparison where there is one. */
+enum pdnn_status pdnn_picture_open_ops(struct pdnn_picture *picture, struct pdnn_err *err);
 
 /* The index of the column of results.csv with that name, or with the usual one for NULL. PDNN_INVALID names
  * the nearest one. */

@@ -2,14 +2,12 @@
  * operational intensity or any other column, with the ridge points of both. */
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "base/memory.h"
 #include "results/stats/means.h"
 #include "results/whatif/projection.h"
 #include "results/store/tables.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A dot marks models with this share of their ops' time in ops that get another bound. */
@@ -19,7 +17,6 @@ static const char usual_x[] = "intensity_flop_per_byte";
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_ops_reader *readers;
     struct pdnn_ceilings *ceilings;
     struct pdnn_hardware hardware;
     struct pdnn_hardware_projection made;
@@ -32,22 +29,18 @@ struct picture {
 
 static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
-    enum pdnn_status status = pdnn_hardware_parse(&p->hardware, &request->hardware, err);
-    if (status == PDNN_OK)
-        status = pdnn_picture_select(p->in, err);
-    p->x = request->x ? request->x : usual_x;
-    if (status == PDNN_OK)
-        status = pdnn_picture_column(p->in, p->x, NULL, &p->x_column, err);
-    if (status == PDNN_OK)
-        status = pdnn_picture_column(p->in, request->color, "family", &p->color, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_ops_open(&p->in->selection, &p->readers, err);
     p->ceilings = pdnn_arena_alloc(&p->in->arena, 1, sizeof *p->ceilings);
-    if (status == PDNN_OK)
-        status = pdnn_ceilings_read_in(request->directory[0], p->ceilings, err);
-    const struct pdnn_projection_request wanted = {&p->in->selection, p->readers, p->ceilings, &p->hardware,
-                                                   NULL};
-    return status == PDNN_OK ? pdnn_project(&wanted, &p->made, err) : status;
+    p->x = request->x ? request->x : usual_x;
+    if (pdnn_hardware_parse(&p->hardware, &request->hardware, err) != PDNN_OK ||
+        pdnn_picture_select(p->in, err) != PDNN_OK ||
+        pdnn_picture_column(p->in, p->x, NULL, &p->x_column, err) != PDNN_OK ||
+        pdnn_picture_column(p->in, request->color, "family", &p->color, err) != PDNN_OK ||
+        pdnn_picture_open_ops(p->in, err) != PDNN_OK ||
+        pdnn_ceilings_read_in(request->directory[0], p->ceilings, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_projection_request wanted = {&p->in->selection, p->in->ops[0], p->ceilings,
+                                                   &p->hardware, NULL};
+    return pdnn_project(&wanted, &p->made, err);
 }
 
 enum { ID, METHOD, X, SPEEDUP, MOVED_PCT };
@@ -136,15 +129,12 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    enum pdnn_status status = project(&p, err);
-    if (status == PDNN_OK)
-        status = collect_points(&p, err);
-    if (status == PDNN_OK)
+    const bool done = project(&p, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
+    if (done)
         describe(&p);
     pdnn_hardware_projection_finish(&p.made);
     pdnn_hardware_finish(&p.hardware);
-    pdnn_selection_ops_close(&picture->selection, p.readers);
-    return status;
+    return done ? PDNN_OK : err->status;
 }
 
 static const char *const options[] = {"compute", "bandwidth", "cache", "overhead", "onto",

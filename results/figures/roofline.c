@@ -98,20 +98,16 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    enum pdnn_status status = pdnn_picture_select(picture, err);
-    if (status == PDNN_OK)
-        status = find_columns(&p, err);
-    if (status == PDNN_OK)
-        status = collect_points(&p, err);
-    if (status == PDNN_OK)
-        status = pdnn_roof_panels_find(&p.roofs, &picture->selection, p.at, picture->chart.n_points,
-                                       &picture->arena, err);
-    for (size_t i = 0; status == PDNN_OK && i < picture->chart.n_points; i++)
+    const bool done = pdnn_picture_select(picture, err) == PDNN_OK && find_columns(&p, err) == PDNN_OK &&
+                      collect_points(&p, err) == PDNN_OK &&
+                      pdnn_roof_panels_find(&p.roofs, &picture->selection, p.at, picture->chart.n_points,
+                                            &picture->arena, err) == PDNN_OK;
+    for (size_t i = 0; done && i < picture->chart.n_points; i++)
         picture->chart.point[i].panel = p.roofs.panel_of[i];
-    if (status == PDNN_OK)
+    if (done)
         describe(&p);
     pdnn_roof_panels_finish(&p.roofs);
-    return status;
+    return done ? PDNN_OK : err->status;
 }
 
 static const char *const options[] = {"color", "only", NULL};

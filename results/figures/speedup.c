@@ -119,14 +119,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (pdnn_picture_compare(picture, err) != PDNN_OK)
         return err->status;
     pdnn_compare_sums(&picture->comparison, &p.groups, &p.axes);
-    enum pdnn_status status = find_columns(&p, err);
-    if (status == PDNN_OK)
-        status = collect_points(&p, err);
-    if (status == PDNN_OK)
+    const bool done = find_columns(&p, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
+    if (done)
         describe(&p);
     pdnn_table_finish(&p.groups);
     pdnn_table_finish(&p.axes);
-    return status;
+    return done ? PDNN_OK : err->status;
 }
 
 static const char *const options[] = {"across", "x", "color", "only", NULL};

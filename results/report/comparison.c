@@ -3,7 +3,6 @@
 #include "results/report/page.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
-#include "base/units.h"
 #include "results/table/write.h"
 
 #include <math.h>

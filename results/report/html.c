@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent) {

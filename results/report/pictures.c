@@ -2,8 +2,6 @@
 #include "results/report/html.h"
 #include "results/report/page.h"
 
-#include <string.h>
-
 /* One picture of each source. */
 static void put_each(const struct pdnn_report_page *page, const char *kind, struct pdnn_str *out) {
     for (size_t s = 0; s < page->n_sources; s++)
