@@ -77,7 +77,7 @@ static void describe(struct picture *p) {
         any[p->in->chart.point[i].dotted] = true;
     p->in->chart.titles[0] = pdnn_plot_titles(&p->in->arena, "All-reduce in", &p->in->selection);
     p->in->chart.x_title = "bytes: of a message, or of a model's gradients";
-    p->in->chart.y_title = "bus_gbs (1e9 B/s)";
+    p->in->chart.y_title = "bandwidth of the bus (GB/s)";
     p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
     p->in->chart.dot = any[true] && any[false] ? "one message, with nothing beside it" : NULL;
     p->in->chart.no_dot = any[true] && any[false] ? "the gradients of a model" : NULL;

@@ -49,7 +49,7 @@ static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
         else
             p->box.left_out++;
     }
-    p->box.title = pdnn_arena_printf(&p->in->arena, "%s in", name);
+    p->box.title = pdnn_arena_printf(&p->in->arena, "%s in", pdnn_plot_words(name));
     p->box.y_title = pdnn_plot_axis(name, &p->in->arena);
     return PDNN_OK;
 }

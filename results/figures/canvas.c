@@ -18,6 +18,11 @@ struct pdnn_pen pdnn_pen_fill(int ink) {
     return (struct pdnn_pen){.fill = ink, .line = PDNN_NO_INK};
 }
 
+bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b) {
+    return a->symbol == b->symbol && a->radius == b->radius && a->pen.fill == b->pen.fill &&
+           a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->dotted == b->dotted;
+}
+
 static struct pdnn_item *add_item(struct pdnn_canvas *canvas, enum pdnn_item_kind kind,
                                   const struct pdnn_spot *spots, size_t count) {
     canvas->item = pdnn_grow(canvas->item, &canvas->room, canvas->n_items, sizeof *canvas->item);

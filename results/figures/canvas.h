@@ -59,6 +59,8 @@ struct pdnn_mark {
     bool dotted; /* has a white dot */
 };
 
+bool pdnn_mark_is_same(const struct pdnn_mark *a, const struct pdnn_mark *b);
+
 enum pdnn_item_kind { PDNN_ITEM_PATH, PDNN_ITEM_TEXT, PDNN_ITEM_POINTS };
 
 struct pdnn_item {

@@ -155,14 +155,39 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
     return keep_titles(arena, &title, &subtitle);
 }
 
+/* What people call the columns that pictures are mostly of. */
+static const struct {
+    const char *column, *words, *unit;
+} words[] = {{"pct_of_peak", "share of the measured peak", "%"},
+             {"pct_of_roof", "share of the roof", "%"},
+             {"gflops", "performance", "GFLOP/s"},
+             {"bw_gbs", "bandwidth", "GB/s"},
+             {"intensity_flop_per_byte", "operational intensity", "FLOP/byte"},
+             {"time_ns_median", "time of a step", "ns"},
+             {"params", "parameters", ""}};
+
+static size_t find_words(const char *column) {
+    size_t k = 0;
+    while (k < sizeof words / sizeof *words && strcmp(words[k].column, column) != 0)
+        k++;
+    return k;
+}
+
+const char *pdnn_plot_words(const char *column) {
+    size_t k = find_words(column);
+    return k < sizeof words / sizeof *words ? words[k].words : column;
+}
+
 const char *pdnn_plot_axis(const char *column, struct pdnn_arena *arena) {
-    size_t n_families = 0;
+    size_t n_families = 0, k = find_words(column);
     while (pdnn_families[n_families])
         n_families++;
     const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, arena);
-    const char *name = pdnn_key_column(column), *unit = NULL;
-    for (size_t i = 0; i < def.count; i++)
+    const char *name = pdnn_key_column(column),
+               *unit = k < sizeof words / sizeof *words ? words[k].unit : NULL;
+    for (size_t i = 0; i < def.count && !unit; i++)
         if (strcmp(def.column[i].name, name) == 0)
             unit = def.column[i].unit;
-    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", column, unit) : column;
+    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", pdnn_plot_words(column), unit)
+                         : pdnn_plot_words(column);
 }

@@ -30,7 +30,10 @@ void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_s
 /* Moves a text into the arena. */
 const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 
-/* "time_ns_median (ns)": a column of results.csv with its unit, if it has one, in the arena. */
+/* What people call a column of results.csv, "performance"; its name, if they have no other. */
+const char *pdnn_plot_words(const char *column);
+
+/* "performance (GFLOP/s)": the same with its unit, if it has one, in the arena. */
 const char *pdnn_plot_axis(const char *column, struct pdnn_arena *arena);
 
 #endif

@@ -292,11 +292,6 @@ static int compare_series(const void *a, const void *b) {
     return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
-static bool same_series(const struct pdnn_mark *a, const struct pdnn_mark *b) {
-    return a->symbol == b->symbol && a->radius == b->radius && a->pen.fill == b->pen.fill &&
-           a->dotted == b->dotted;
-}
-
 static void draw_points(const struct sheet *sheet, const struct pdnn_point_color *colors, size_t first_row) {
     const struct pdnn_chart *chart = sheet->chart;
     struct series *series = NULL;
@@ -308,7 +303,7 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_point_color
         size_t at = 0;
         if (chart->point[i].panel != sheet->panel)
             continue;
-        while (at < count && !same_series(&series[at].mark, &mark))
+        while (at < count && !pdnn_mark_is_same(&series[at].mark, &mark))
             at++;
         if (at == count) {
             series = pdnn_grow(series, &room, count, sizeof *series);
@@ -321,7 +316,7 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_point_color
         size_t n = 0;
         for (size_t i = series[s].first; i < chart->n_points; i++) {
             struct pdnn_mark mark = mark_of_point(chart, &chart->point[i], &colors[i]);
-            if (chart->point[i].panel != sheet->panel || !same_series(&series[s].mark, &mark))
+            if (chart->point[i].panel != sheet->panel || !pdnn_mark_is_same(&series[s].mark, &mark))
                 continue;
             spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[i].spot);
             rows[n++] = first_row + i;

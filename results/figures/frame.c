@@ -3,11 +3,10 @@
 #include <math.h>
 #include <stdbool.h>
 
-struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *frame, struct pdnn_spot data) {
-    double x = log(data.x / frame->xmin) / log(frame->xmax / frame->xmin);
-    double y = log(data.y / frame->ymin) / log(frame->ymax / frame->ymin);
-    return (struct pdnn_spot){frame->left + x * (frame->right - frame->left),
-                              frame->bottom + y * (frame->top - frame->bottom)};
+struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *f, struct pdnn_spot data) {
+    const struct pdnn_scale x = {f->xmin, f->xmax, f->left, f->right, 10, false},
+                            y = {f->ymin, f->ymax, f->bottom, f->top, 10, false};
+    return (struct pdnn_spot){pdnn_scale_at(&x, data.x), pdnn_scale_at(&y, data.y)};
 }
 
 double pdnn_frame_angle(const struct pdnn_frame *frame) {

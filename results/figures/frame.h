@@ -3,7 +3,7 @@
 #ifndef RESULTS_FIGURES_FRAME_H
 #define RESULTS_FIGURES_FRAME_H
 
-#include "results/figures/canvas.h"
+#include "results/figures/axis.h"
 
 struct pdnn_frame {
     double width, height;            /* of the picture, pixels */

@@ -325,8 +325,8 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         pdnn_grid(&(struct pdnn_grid_request){&picture->selection, p.x, p.y, p.value, &p.keys},
                   &picture->arena, &p.grid, err) != PDNN_OK)
         return err->status;
-    const char *what =
-        pdnn_arena_printf(&picture->arena, "%s in", pdnn_results_name(&picture->selection.results, p.value));
+    const char *what = pdnn_arena_printf(
+        &picture->arena, "%s in", pdnn_plot_words(pdnn_results_name(&picture->selection.results, p.value)));
     const struct pdnn_titles titles = pdnn_plot_titles(&picture->arena, what, &picture->selection);
     picture->canvas.width = picture->width;
     picture->canvas.height = picture->height;

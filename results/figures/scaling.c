@@ -297,20 +297,8 @@ static void put_notes(struct picture *p) {
     note_families(p, scratch);
 }
 
-enum {
-    ID,
-    THREADS_FEW,
-    THREADS,
-    PEAK_FEW,
-    PEAK_PER_THREAD,
-    SPEEDUP,
-    FRACTION,
-    COLOR,
-    SCALING,
-    EFFICIENCY,
-    EFFICIENCY_LOW,
-    EFFICIENCY_HIGH
-};
+enum { ID, THREADS_FEW, THREADS, PEAK_FEW, PEAK_PER_THREAD, SPEEDUP, FRACTION, COLOR };
+enum { SCALING = COLOR + 1, EFFICIENCY, EFFICIENCY_LOW, EFFICIENCY_HIGH };
 
 static void fill_data(struct picture *p) {
     struct pdnn_table *data = &p->in->data;
@@ -340,7 +328,8 @@ static void describe(struct picture *p) {
     const char *plural = p->few > 1 ? "s" : "";
     p->in->chart.titles[0] =
         pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p->one), &p->in->selection);
-    p->in->chart.x_title = pdnn_arena_printf(arena, "pct_of_peak on %.0f %s%s (%%)", p->few, p->one, plural);
+    p->in->chart.x_title =
+        pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p->few, p->one, plural);
     p->in->chart.y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p->one);
     p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
     p->in->chart.caption[0] = pdnn_arena_printf(

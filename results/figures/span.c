@@ -15,17 +15,17 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         return err->status;
     size_t *at = pdnn_arena_alloc(&picture->arena, selection->count + 1, sizeof *at);
     double *value = pdnn_arena_alloc(&picture->arena, selection->count + 1, sizeof *value);
-    struct pdnn_box_request box = {.title = pdnn_arena_printf(&picture->arena, "%s of", name),
-                                   .y_title = pdnn_plot_axis(name, &picture->arena),
-                                   .caption =
-                                       "A bar goes from the least to the greatest model that was measured",
-                                   .selection = selection,
-                                   .at = at,
-                                   .value = value,
-                                   .left_out = selection->left_out,
-                                   .style = {0, 0, 0.5, 1, 1, false, false},
-                                   .line = NAN,
-                                   .adds_presets = strcmp(name, "params") == 0};
+    struct pdnn_box_request box = {
+        .title = pdnn_arena_printf(&picture->arena, "%s of", pdnn_plot_words(name)),
+        .y_title = pdnn_plot_axis(name, &picture->arena),
+        .caption = "A bar goes from the least to the greatest model that was measured",
+        .selection = selection,
+        .at = at,
+        .value = value,
+        .left_out = selection->left_out,
+        .style = {0, 0, 0.5, 1, 1, false, false},
+        .line = NAN,
+        .adds_presets = strcmp(name, "params") == 0};
     if (selection->results.n_directories > 1)
         box.keys = (struct pdnn_axes){.column = {selection->results.results}, .count = 1};
     for (size_t i = 0; i < selection->count; i++) {

@@ -102,11 +102,6 @@ static void put_mark_name(struct pdnn_str *out, const struct pdnn_mark *mark) {
                     mark->dotted ? "-dot" : "");
 }
 
-static bool same_mark(const struct pdnn_mark *a, const struct pdnn_mark *b) {
-    return a->symbol == b->symbol && a->radius == b->radius && a->pen.fill == b->pen.fill &&
-           a->pen.line == b->pen.line && a->pen.width == b->pen.width && a->dotted == b->dotted;
-}
-
 static void put_mark(struct pdnn_str *out, const struct pdnn_mark *mark) {
     struct pdnn_spot corner[PDNN_CORNERS_MAX];
     size_t count = pdnn_symbol_corners(mark->symbol, corner);
@@ -175,7 +170,7 @@ void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn
         const struct pdnn_item *item = &canvas->item[i];
         size_t same = 0;
         while (same < i && (canvas->item[same].kind != PDNN_ITEM_POINTS ||
-                            !same_mark(&canvas->item[same].mark, &item->mark)))
+                            !pdnn_mark_is_same(&canvas->item[same].mark, &item->mark)))
             same++;
         if (item->kind == PDNN_ITEM_POINTS && same == i)
             put_mark(out, &item->mark);

@@ -178,9 +178,10 @@ static void describe(struct picture *p) {
     p->left = fmin(left_most, left_part * p->in->width);
     canvas->width = p->in->width;
     const struct pdnn_titles titles =
-        p->value
-            ? pdnn_plot_titles(arena, pdnn_arena_printf(arena, "What decides %s in", p->value), p->selection)
-            : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
+        p->value ? pdnn_plot_titles(arena,
+                                    pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p->value)),
+                                    p->selection)
+                 : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
     p->x = (struct pdnn_scale){.low = p->low, .high = p->high, .from = p->left, .to = right};
     const struct pdnn_frame_axis x = {
         .scale = p->x,

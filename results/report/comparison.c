@@ -221,4 +221,5 @@ static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str
     return status;
 }
 
-const struct pdnn_report_section pdnn_section_comparison = {"comparison", "Comparison", "Comparison", put};
+const struct pdnn_report_section pdnn_section_comparison = {"comparison", "Comparison", "Comparison",
+                                                            .put = put};

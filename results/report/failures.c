@@ -147,4 +147,4 @@ static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str
 }
 
 const struct pdnn_report_section pdnn_section_failures = {"failures", "What did not run", "What did not run",
-                                                          put};
+                                                          .put = put};

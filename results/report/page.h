@@ -57,16 +57,18 @@ struct pdnn_report_roofs pdnn_report_find_roofs(const struct pdnn_report_page *p
 bool pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind, size_t source,
                             struct pdnn_plot_request request, struct pdnn_str *out);
 
-/* A section is results/report/<file>.c with its row, which stands in the list of report.c. */
+/* A section is a row in the list of report.c: pictures of a kind, or results/report/<file>.c. */
 struct pdnn_report_section {
     const char *anchor, *name, *title; /* name: in the navigation */
-    /* Appends what is below the title, or nothing where the tables have nothing for it. */
+    /* Appends what is below the title, or nothing where the tables have nothing for it; NULL: pictures. */
     enum pdnn_status (*put)(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err);
+    const char *kind; /* of the pictures, one for each source */
+    bool is_of_both;  /* or one for both, over the same axes and in the same colors */
 };
 
 extern const struct pdnn_report_section pdnn_section_findings, pdnn_section_comparison, pdnn_section_models,
-    pdnn_section_heat, pdnn_section_weights, pdnn_section_ops, pdnn_section_projection, pdnn_section_boxes,
-    pdnn_section_epoch, pdnn_section_failures, pdnn_section_machine, pdnn_section_environment;
+    pdnn_section_ops, pdnn_section_projection, pdnn_section_epoch, pdnn_section_failures,
+    pdnn_section_machine, pdnn_section_environment;
 
 /* Joins the two sources, or in a single one the rows of two backends, instruction sets or thread counts. That
  * nothing can be joined is not an error. Afterwards pdnn_report_comparison_close. */

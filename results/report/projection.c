@@ -141,4 +141,4 @@ static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str
 }
 
 const struct pdnn_report_section pdnn_section_projection = {"projection", "Other hardware",
-                                                            "What other hardware would bring", put};
+                                                            "What other hardware would bring", .put = put};

@@ -27,11 +27,24 @@ static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) 
     pdnn_str_printf(out, "</title>\n<style>%s</style>\n</head>\n", pdnn_report_css);
 }
 
+static const struct pdnn_report_section
+    heat = {"heat", "Heat maps", "Heat maps", NULL, "heatmap", true},
+    weights = {"weights", "What decides utilization", "What decides utilization", NULL, "weights", false},
+    boxes = {"boxes", "Families", "Utilization of each family", NULL, "boxes", false};
+
 /* In the order of the page. */
-static const struct pdnn_report_section *const sections[] = {
-    &pdnn_section_findings, &pdnn_section_comparison, &pdnn_section_models,     &pdnn_section_heat,
-    &pdnn_section_weights,  &pdnn_section_ops,        &pdnn_section_projection, &pdnn_section_boxes,
-    &pdnn_section_epoch,    &pdnn_section_failures,   &pdnn_section_machine,    &pdnn_section_environment};
+static const struct pdnn_report_section *const sections[] = {&pdnn_section_findings,
+                                                             &pdnn_section_comparison,
+                                                             &pdnn_section_models,
+                                                             &heat,
+                                                             &weights,
+                                                             &pdnn_section_ops,
+                                                             &pdnn_section_projection,
+                                                             &boxes,
+                                                             &pdnn_section_epoch,
+                                                             &pdnn_section_failures,
+                                                             &pdnn_section_machine,
+                                                             &pdnn_section_environment};
 
 /* Sections that have something to say, and links to them. */
 static enum pdnn_status put_sections(const struct pdnn_report_page *page, struct pdnn_str *links,
@@ -41,7 +54,11 @@ static enum pdnn_status put_sections(const struct pdnn_report_page *page, struct
         const struct pdnn_report_section *section = sections[i];
         const char *anchor = section->anchor;
         struct pdnn_str body = {0};
-        status = section->put(page, &body, err);
+        if (section->put)
+            status = section->put(page, &body, err);
+        for (size_t s = 0; s < page->n_sources && section->kind && (!s || !section->is_of_both); s++)
+            pdnn_report_put_figure(page, section->kind, section->is_of_both ? PDNN_REPORT_BOTH : s,
+                                   (struct pdnn_plot_request){0}, &body);
         if (body.length) {
             pdnn_str_printf(links, "<a href=\"#%s\">%s</a> ", anchor, section->name);
             pdnn_str_printf(out,

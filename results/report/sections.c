@@ -8,34 +8,37 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_roof_row(struct pdnn_str *out, const char *source, const struct pdnn_ceiling *row) {
-    static const struct {
-        const char *kind, *unit;
-    } units[] = {{"compute", "GFLOP/s"}, {"bandwidth", "GB/s"}, {"overhead", "ns"}};
-    size_t k = 0;
-    while (k < sizeof units / sizeof *units && strcmp(units[k].kind, row->kind) != 0)
-        k++;
-    if (k == sizeof units / sizeof *units)
-        return;
-    pdnn_str_printf(out, "<tr>");
-    pdnn_html_cell(out, source);
-    pdnn_html_cell(out, row->kind);
-    pdnn_html_cell(out, row->pattern);
-    pdnn_html_cell(out, *row->dtype ? row->dtype : row->level);
-    pdnn_str_printf(out, "<td class=\"number\">%lld</td><td class=\"number\">", (long long)row->threads);
-    pdnn_html_number(out, row->value, 4, "");
-    pdnn_str_printf(out, "</td><td>%s</td><td class=\"number\">", units[k].unit);
-    pdnn_html_number(out, row->low, 4, "");
-    pdnn_str_printf(out, " to ");
-    pdnn_html_number(out, row->high, 4, "");
-    pdnn_str_printf(out, "</td></tr>\n");
+/* What models stand under; the ladder that the levels were found on is in ceilings.csv. */
+static bool is_roof(const struct pdnn_table *table, size_t row, const void *user) {
+    const char *kind = pdnn_table_text(table, row, 0);
+    (void)user;
+    return strcmp(kind, "compute") == 0 || strcmp(kind, "bandwidth") == 0 || strcmp(kind, "overhead") == 0;
+}
+
+static void put_roofs(const struct pdnn_report_source *source, struct pdnn_str *out) {
+    static const size_t columns[] = {0, 1, 2, 3, 4, 6, 7, 8}; /* without the capacity */
+    struct pdnn_str caption = {0};
+    struct pdnn_table table;
+    pdnn_table_init(&table, &pdnn_ceilings_def);
+    for (size_t i = 0; i < source->ceilings->count; i++)
+        pdnn_ceilings_add(&source->ceilings->row[i], &table);
+    struct pdnn_row_list rows = pdnn_rows_all(&table);
+    pdnn_rows_keep(&rows, &table, is_roof, NULL);
+    pdnn_str_printf(&caption,
+                    "%s: best repetitions, with the least and the greatest; arithmetic in GFLOP/s, "
+                    "bandwidth in GB/s, overhead in ns.",
+                    source->name);
+    pdnn_html_put_table(
+        out, &table, &rows,
+        (struct pdnn_table_writer){.columns = columns, .n_columns = 8, .caption = pdnn_str_text(&caption)});
+    pdnn_str_finish(&caption);
+    pdnn_rows_finish(&rows);
+    pdnn_table_finish(&table);
 }
 
 static enum pdnn_status put_machine(const struct pdnn_report_page *page, struct pdnn_str *out,
                                     struct pdnn_err *err) {
     (void)err;
-    static const char *const titles[] = {"source", "kind", "pattern",     "of", "threads",
-                                         "value",  "unit", "repetitions", NULL};
     for (size_t s = 0; s < page->n_sources; s++) {
         static const struct {
             const char *key, *label;
@@ -61,19 +64,14 @@ static enum pdnn_status put_machine(const struct pdnn_report_page *page, struct 
         pdnn_str_printf(out, "</p>\n");
     }
     pdnn_str_printf(out, "<details><summary>All roofs</summary>");
-    pdnn_html_table(out, "roofs", "Medians of repetitions, with the smallest and the largest.", titles);
-    for (size_t s = 0; s < page->n_sources; s++) {
-        const struct pdnn_ceilings *ceilings = page->source[s].ceilings;
-        for (size_t i = 0; i < ceilings->count; i++)
-            put_roof_row(out, page->source[s].name, &ceilings->row[i]);
-    }
-    pdnn_html_table_end(out);
+    for (size_t s = 0; s < page->n_sources; s++)
+        put_roofs(&page->source[s], out);
     pdnn_str_printf(out, "</details>\n");
     return PDNN_OK;
 }
 
 const struct pdnn_report_section pdnn_section_machine = {"machine", "Machine", "Machine and roofs",
-                                                         put_machine};
+                                                         .put = put_machine};
 
 enum { STATIC_ROWS = 100 };
 
@@ -163,7 +161,7 @@ static enum pdnn_status put_models(const struct pdnn_report_page *page, struct p
     return PDNN_OK;
 }
 
-const struct pdnn_report_section pdnn_section_models = {"models", "Models", "Models", put_models};
+const struct pdnn_report_section pdnn_section_models = {"models", "Models", "Models", .put = put_models};
 
 static enum pdnn_status put_environment(const struct pdnn_report_page *page, struct pdnn_str *out,
                                         struct pdnn_err *err) {
@@ -189,4 +187,4 @@ static enum pdnn_status put_environment(const struct pdnn_report_page *page, str
 }
 
 const struct pdnn_report_section pdnn_section_environment = {"environment", "Environment", "Environment",
-                                                             put_environment};
+                                                             .put = put_environment};

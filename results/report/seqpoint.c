@@ -52,4 +52,4 @@ static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str
 }
 
 const struct pdnn_report_section pdnn_section_epoch = {"epoch", "Epoch by length", "An epoch by its lengths",
-                                                       put};
+                                                       .put = put};

@@ -284,4 +284,4 @@ static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str
     return PDNN_OK;
 }
 
-const struct pdnn_report_section pdnn_section_findings = {"findings", "Findings", "Findings", put};
+const struct pdnn_report_section pdnn_section_findings = {"findings", "Findings", "Findings", .put = put};

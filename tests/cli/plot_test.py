@@ -322,7 +322,7 @@ class Data(Case):
 
     def test_heatmap_says(self):
         picture = self.picture("heatmap", "grid")
-        for text in ("pct_of_peak in grid", "pct_of_peak (%)", "nodes", "batch", "fc", "rnn", "512"):
+        for text in ("share of the measured peak in grid", "share of the measured peak (%)", "nodes", "batch", "fc", "rnn", "512"):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertTrue("A cell is the geometric mean of its models, 5 in all; a cross: all failed, a small one: some did, 2 in all"
                         in picture)
@@ -400,7 +400,7 @@ class Data(Case):
 
     def test_scaling_says(self):
         picture = self.picture("scaling", "scaling")
-        for text in ("4 threads: 0.2, 90 %: 0.2", "f = 0: no loss", "f = 0.1 on 4 threads", "pct_of_peak on 1 thread (%)"):
+        for text in ("4 threads: 0.2, 90 %: 0.2", "f = 0: no loss", "f = 0.1 on 4 threads", "share of the peak on 1 thread (%)"):
             self.assertTrue(f">{text}<" in picture, text)
         self.assertTrue("2 threads: 0.2, 90 %: 0.44" in picture)  # of -0.2, 0.2, 0.5
         self.assertTrue("batch 8: -0.2, 90 %: -0.2" in picture)
@@ -422,7 +422,7 @@ class Data(Case):
         rows = {row["x"]: (float(row["speedup"]), row["decision"]) for row in self.data("speedup", "pairs")}
         self.assertEqual(rows, {"100": (2, "faster"), "200": (1, "undecided"), "400": (0.5, "slower")})
         picture = self.picture("speedup", "pairs")
-        for text in ("step time of backend=onednn over that of backend=openblas", "params (elements)", "geometric mean 1",
+        for text in ("step time of backend=onednn over that of backend=openblas", "parameters", "geometric mean 1",
                      "clearly: 1 faster, 1 slower", "33 % of 3 above 1", "equally fast", "the interval contains 1"):
             self.assertTrue(f">{text}<" in picture, text)
 
@@ -516,7 +516,7 @@ class Data(Case):
         self.tables(other, PAIRS_RESULTS)
         picture = self.picture("speedup", long, "--across", "backend")
         self.assertTrue(">Speed-up of backend=openblas over backend=onednn<" in picture)
-        title = re.search(">(params of r[^<]*)<", self.picture("span", long, other))[1]
+        title = re.search(">(parameters of r[^<]*)<", self.picture("span", long, other))[1]
         self.assertTrue(60 < len(title) < 140 and title.endswith(".."), title)
 
     def test_too_many_directories(self):
@@ -619,7 +619,7 @@ class Data(Case):
         self.assertEqual(cells[("grid", "1", "8")], ("4", "0"))
         self.assertEqual(cells[("other", "1", "8")], ("8", "1"))
         picture = self.picture("heatmap", "grid", "other", "--only", "family=fc", "--x", "batch", "--y", "nodes")
-        for text in ("pct_of_peak in grid and other", "results=grid", "results=other"):
+        for text in ("share of the measured peak in grid and other", "results=grid", "results=other"):
             self.assertTrue(f">{text}<" in picture, text)
         self.tables("failed", GRID_RESULTS.replace("infer,1,ok", "infer,2,oom").replace("train,1,ok", "train,2,oom"))
         picture = self.picture("heatmap", "grid", "failed", "--only", "family=fc", "--x", "batch", "--y", "nodes")
@@ -634,7 +634,7 @@ class Data(Case):
 
     def test_boxes_say(self):
         picture = self.picture("boxes", "box")
-        for text in ("resnet50", "pct_of_peak (%)", "fc, n=101", "named models"):
+        for text in ("resnet50", "share of the measured peak (%)", "fc, n=101", "named models"):
             self.assertTrue(f">{text}<" in picture, text)
 
     def test_span_reaches_from_the_least_to_the_greatest(self):

@@ -207,7 +207,7 @@ class Report(unittest.TestCase):
         page = self.report(self.results([dict(r, pct_of_peak="") for r in grid()], **{"ceilings.csv": None}))
         self.assertNotIn('<figure class="roofline"', page)
         self.assertIn("No picture: ", page)
-        self.assertIn(">What decides gflops in a<", page)
+        self.assertIn(">What decides performance in a<", page)
 
     def test_pictures_are_those_of_plot(self):
         directory, other = self.results(grid(), "a"), self.results(grid()[1:], "b")

@@ -1,34 +1,6 @@
-/* The sections that are pictures, and where the time goes, which is a table too. */
+/* Where the time goes: a table of categories of op by kind of model, and the models themselves. */
 #include "results/report/html.h"
 #include "results/report/page.h"
-
-/* One picture of each source. */
-static void put_each(const struct pdnn_report_page *page, const char *kind, struct pdnn_str *out) {
-    for (size_t s = 0; s < page->n_sources; s++)
-        pdnn_report_put_figure(page, kind, s, (struct pdnn_plot_request){0}, out);
-}
-
-/* Both sources in one picture, over the same axes and in the same colors. */
-static enum pdnn_status put_heat(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                 struct pdnn_err *err) {
-    (void)err;
-    pdnn_report_put_figure(page, "heatmap", PDNN_REPORT_BOTH, (struct pdnn_plot_request){0}, out);
-    return PDNN_OK;
-}
-
-static enum pdnn_status put_weights(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                    struct pdnn_err *err) {
-    (void)err;
-    put_each(page, "weights", out);
-    return PDNN_OK;
-}
-
-static enum pdnn_status put_boxes(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                  struct pdnn_err *err) {
-    (void)err;
-    put_each(page, "boxes", out);
-    return PDNN_OK;
-}
 
 /* The mean shares of the categories of op by kind of model. */
 static void put_shares(const struct pdnn_report_op_times *times, struct pdnn_str *out) {
@@ -72,10 +44,5 @@ static enum pdnn_status put_ops(const struct pdnn_report_page *page, struct pdnn
     return PDNN_OK;
 }
 
-const struct pdnn_report_section pdnn_section_heat = {"heat", "Heat maps", "Heat maps", put_heat},
-                                 pdnn_section_weights = {"weights", "What decides utilization",
-                                                         "What decides utilization", put_weights},
-                                 pdnn_section_boxes = {"boxes", "Families", "Utilization of each family",
-                                                       put_boxes},
-                                 pdnn_section_ops = {"ops", "Where time goes", "Where the time goes",
-                                                     put_ops};
+const struct pdnn_report_section pdnn_section_ops = {"ops", "Where time goes", "Where the time goes",
+                                                     .put = put_ops};
