@@ -5,7 +5,6 @@
 #include "results/store/tables.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 struct picture {

@@ -1,5 +1,6 @@
 #include "results/figures/caption.h"
 #include "results/store/results.h"
+#include "results/table/number.h"
 #include "results/store/tables.h"
 
 #include <stdio.h>
@@ -85,6 +86,12 @@ const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text) {
     const char *kept = pdnn_arena_strdup(arena, pdnn_str_text(text));
     pdnn_str_finish(text);
     return kept;
+}
+
+const char *pdnn_plot_number(struct pdnn_arena *arena, double value, int digits) {
+    struct pdnn_str text = {0};
+    pdnn_number_format(&text, value, digits);
+    return pdnn_plot_keep(arena, &text);
 }
 
 static struct pdnn_titles keep_titles(struct pdnn_arena *arena, struct pdnn_str *title,

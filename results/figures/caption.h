@@ -27,6 +27,9 @@ const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, c
  */
 void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out);
 
+/* A number with so many significant digits, in the arena; "" for NaN. */
+const char *pdnn_plot_number(struct pdnn_arena *arena, double value, int digits);
+
 /* Moves a text into the arena. */
 const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 

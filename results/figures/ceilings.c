@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "base/memory.h"
 #include "base/units.h"
-#include "results/table/number.h"
 #include "results/figures/caption.h"
 #include "results/figures/ladder.h"
 #include "results/figures/picture.h"
@@ -150,17 +149,14 @@ static void draw_bars(struct picture *p, int64_t threads, double left, double bo
         const double end[] = {pdnn_scale_at(&x.scale, bars[i]->low), pdnn_scale_at(&x.scale, bars[i]->high)};
         double middle = pdnn_scale_at(&y.scale, (double)i + 0.5),
                half = part * (top - bottom) / y.scale.high / 2;
-        struct pdnn_str number = {0};
         pdnn_draw_box(canvas, left, middle - half, pdnn_scale_at(&x.scale, bars[i]->value), middle + half,
                       pdnn_pen_fill(pdnn_plot_distinct_color(dtypes[i])));
         pdnn_draw_line(canvas, end[0], middle, end[1], middle, line);
         for (size_t k = 0; k < 2; k++)
             pdnn_draw_line(canvas, end[k], middle - cap, end[k], middle + cap, line);
-        pdnn_number_format(&number, bars[i]->value, 3);
         pdnn_draw_text(canvas, fmax(end[1], pdnn_scale_at(&x.scale, bars[i]->value)) + 7, middle, pdnn_small,
-                       pdnn_str_text(&number));
+                       pdnn_plot_number(&p->in->arena, bars[i]->value, 3));
         pdnn_draw_cut(canvas, left - 8, middle, left, pdnn_small_end, name_bar(p, bars[i]));
-        pdnn_str_finish(&number);
     }
 }
 

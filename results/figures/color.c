@@ -94,17 +94,32 @@ static size_t count_words(const char *const *cells, size_t n, struct word *words
     return n_words;
 }
 
+/* What bounds models looks the same in every picture. */
+enum { BOUNDS = 3 };
+
+static size_t bound_of(const char *word) {
+    static const char *const bounds[BOUNDS] = {"compute", "memory", "overhead"};
+    size_t k = 0;
+    while (k < BOUNDS && strcmp(bounds[k], word) != 0)
+        k++;
+    return k;
+}
+
 static void color_by_word(const char *const *cells, size_t n, struct pdnn_point_color *colors,
                           struct pdnn_color_key *key) {
     struct word *words = pdnn_alloc(n + 1, sizeof *words);
     size_t n_words = count_words(cells, n, words);
     size_t shown = n_words <= WORDS_MAX ? n_words : WORDS_MAX - 1;
+    bool has_bound = n_words <= BOUNDS + 1 && n_words && bound_of(words[0].text) < BOUNDS;
     key->n_words = shown + (shown < n_words);
     key->n_others = n_words - shown;
-    for (size_t i = 0; i < key->n_words; i++) {
+    for (size_t i = 0, others = 0; i < key->n_words; i++) {
         struct pdnn_color_word *word = &key->word[i];
-        word->look = (struct pdnn_point_color){NAN, i < shown ? word_colors[i] : PDNN_INK_OTHERS,
-                                               (enum pdnn_symbol)(i % PDNN_SYMBOL_COUNT)};
+        size_t bound = bound_of(words[i].text), look = !has_bound       ? i
+                                                       : bound < BOUNDS ? bound
+                                                                        : BOUNDS + others++;
+        word->look = (struct pdnn_point_color){NAN, i < shown ? word_colors[look] : PDNN_INK_OTHERS,
+                                               (enum pdnn_symbol)(look % PDNN_SYMBOL_COUNT)};
         if (i >= shown)
             snprintf(word->text, sizeof word->text, "%zu others", n_words - shown);
         else

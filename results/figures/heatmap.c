@@ -6,7 +6,6 @@
 #include "results/figures/picture.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* The panels lie between left, right_gap from the right edge and top_gap from the upper one; the color scale

@@ -4,7 +4,6 @@
 #include "results/figures/picture.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* Both axes are logarithmic: what waits less than this stands at the left edge. */
 static const double least_pct = 0.1;

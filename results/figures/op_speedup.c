@@ -3,12 +3,10 @@
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "base/memory.h"
-#include "results/table/number.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/op_kinds.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,22 +101,19 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 static void name_kinds(struct picture *p) {
     for (size_t k = 0; k < p->kinds->count; k++) {
         struct pdnn_op_kind *kind = &p->kinds->kind[k];
-        struct pdnn_str mean = {0};
-        pdnn_number_format(&mean, pdnn_mean_geometric(&kind->mean), 3);
-        kind->text = pdnn_arena_printf(&p->in->arena, "%s: %s", kind->name, pdnn_str_text(&mean));
-        pdnn_str_finish(&mean);
+        const char *mean = pdnn_plot_number(&p->in->arena, pdnn_mean_geometric(&kind->mean), 3);
+        kind->text = pdnn_arena_printf(&p->in->arena, "%s: %s", kind->name, mean);
     }
 }
 
 static void describe(struct picture *p) {
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
     struct pdnn_chart *chart = &p->in->chart;
-    struct pdnn_str title = {0};
     p->in->chart.titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Ops: speed-up", &p->in->comparison);
-    pdnn_str_printf(&title, "time of %s over that of %s", pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
-                    pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
-    chart->y_title = pdnn_plot_keep(&p->in->arena, &title);
+    chart->y_title = pdnn_arena_printf(&p->in->arena, "time of %s over that of %s",
+                                       pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
+                                       pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
     chart->color_title = "kind: geometric mean";
     pdnn_op_kinds_legend(p->kinds, chart);
     chart->caption[0] =

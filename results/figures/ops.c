@@ -1,12 +1,10 @@
 /* `paradnn plot ops`: the measured roofs and one point per op of each model, larger where it takes more of
  * the model's time. */
+#include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "results/table/number.h"
 #include "results/query/share_matrix.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/roofs.h"
-
-#include <stdio.h>
 
 struct picture {
     struct pdnn_picture *in;
@@ -63,11 +61,9 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 /* What the legend says: the kind and its share of all ops' time. */
 static void name_kinds(struct picture *p) {
     for (size_t k = 0; k < p->kinds->count; k++) {
-        struct pdnn_str pct = {0};
-        pdnn_number_format(&pct, p->kinds->kind[k].time_ns / p->time_ns * 100, 2);
-        p->kinds->kind[k].text =
-            pdnn_arena_printf(&p->in->arena, "%s: %s %%", p->kinds->kind[k].name, pdnn_str_text(&pct));
-        pdnn_str_finish(&pct);
+        struct pdnn_op_kind *kind = &p->kinds->kind[k];
+        const char *pct = pdnn_plot_number(&p->in->arena, kind->time_ns / p->time_ns * 100, 2);
+        kind->text = pdnn_arena_printf(&p->in->arena, "%s: %s %%", kind->name, pct);
     }
 }
 

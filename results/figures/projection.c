@@ -7,7 +7,6 @@
 #include "results/store/tables.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* A dot marks models with this share of their ops' time in ops that get another bound. */
@@ -106,14 +105,14 @@ static void put_notes(struct picture *p) {
 }
 
 static void describe(struct picture *p) {
-    struct pdnn_str changes = {0}, caption = {0};
+    struct pdnn_str changes = {0};
     pdnn_hardware_text(&p->hardware, &changes);
-    pdnn_str_printf(&caption, "Projected, not measured: %s", pdnn_str_text(&changes));
     p->in->chart.titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection);
     p->in->chart.x_title = pdnn_plot_axis(p->x, &p->in->arena);
     p->in->chart.y_title = "projected speed-up of a step";
     p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
-    p->in->chart.caption[0] = pdnn_plot_keep(&p->in->arena, &caption);
+    p->in->chart.caption[0] =
+        pdnn_arena_printf(&p->in->arena, "Projected, not measured: %s", pdnn_str_text(&changes));
     if (p->n_moved && p->n_moved < p->in->chart.n_points) {
         p->in->chart.dot = "half gets another bound";
         p->in->chart.no_dot = "less does";

@@ -1,5 +1,4 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
-#include "results/table/number.h"
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/figures/roofs.h"
@@ -104,15 +103,13 @@ static void put_lines(const struct pdnn_plot_roofs *roofs, size_t panel, struct 
     for (size_t i = 0; i < roofs->roofs.n_levels; i++) {
         const struct pdnn_roof_level *level = &roofs->roofs.level[i];
         double x = fmax(f->xmin, f->ymin / level->gbs);
-        struct pdnn_str number = {0};
-        pdnn_number_format(&number, level->gbs, 3);
         struct pdnn_chart_line *line =
             pdnn_chart_add_line(chart, (struct pdnn_spot){x, x * level->gbs},
                                 (struct pdnn_spot){roofs->peak_gflops / level->gbs, roofs->peak_gflops});
         line->panel = panel;
-        line->along = pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name, pdnn_str_text(&number),
-                                        pattern_of(roofs, level));
-        pdnn_str_finish(&number);
+        line->along =
+            pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name,
+                              pdnn_plot_number(chart->arena, level->gbs, 3), pattern_of(roofs, level));
     }
     for (size_t i = 0; i < roofs->n_compute; i++) {
         double gflops = roofs->compute[i].gflops;

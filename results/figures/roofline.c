@@ -2,7 +2,6 @@
 #include "results/figures/picture.h"
 #include "results/figures/roofs.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct picture {

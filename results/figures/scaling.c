@@ -5,7 +5,6 @@
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "base/texts.h"
-#include "results/table/number.h"
 #include "results/stats/means.h"
 #include "base/stats.h"
 
@@ -201,7 +200,6 @@ static void put_lines(struct picture *p) {
 /* "2 threads: f 0.05, 90 % below 0.12" for those that keep() accepts. */
 static void note_fraction(struct picture *p, double many, double batch, double *scratch) {
     size_t count = 0;
-    struct pdnn_str median = {0}, high = {0};
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
         const struct scaled *one = &p->scaled[i];
         if (!one->is_weak && one->many == many &&
@@ -211,16 +209,12 @@ static void note_fraction(struct picture *p, double many, double batch, double *
     if (!count)
         return;
     pdnn_sort(scratch, count);
-    pdnn_number_format(&median, pdnn_quantile_sorted(scratch, count, 0.5), 2);
-    pdnn_number_format(&high, pdnn_quantile_sorted(scratch, count, 0.9), 2);
+    const char *median = pdnn_plot_number(&p->in->arena, pdnn_quantile_sorted(scratch, count, 0.5), 2),
+               *high = pdnn_plot_number(&p->in->arena, pdnn_quantile_sorted(scratch, count, 0.9), 2);
     if (isnan(batch))
-        pdnn_chart_note(&p->in->chart, "%.0f %ss: %s, 90 %%: %s", many, p->one, pdnn_str_text(&median),
-                        pdnn_str_text(&high));
+        pdnn_chart_note(&p->in->chart, "%.0f %ss: %s, 90 %%: %s", many, p->one, median, high);
     else
-        pdnn_chart_note(&p->in->chart, "   batch %.0f: %s, 90 %%: %s", batch, pdnn_str_text(&median),
-                        pdnn_str_text(&high));
-    pdnn_str_finish(&median);
-    pdnn_str_finish(&high);
+        pdnn_chart_note(&p->in->chart, "   batch %.0f: %s, 90 %%: %s", batch, median, high);
 }
 
 /* The median efficiency of either kind of scaling, and the fraction of strong scaling, of one family or with

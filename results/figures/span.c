@@ -3,7 +3,6 @@
 #include "results/figures/caption.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

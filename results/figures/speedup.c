@@ -2,10 +2,8 @@
  * line where both platforms are equally fast. */
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "results/table/number.h"
 #include "results/compare/compare_sums.h"
 
-#include <stdio.h>
 #include <string.h>
 
 struct picture {
@@ -80,32 +78,26 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 static void put_notes(struct picture *p) {
     const struct pdnn_table *groups = &p->groups; /* all pairs in its first row */
     double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES);
-    struct pdnn_str mean = {0}, low = {0}, high = {0};
-    pdnn_number_format(&mean, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN), 3);
-    pdnn_number_format(&low, pdnn_table_number(groups, 0, PDNN_GROUP_LOW), 3);
-    pdnn_number_format(&high, pdnn_table_number(groups, 0, PDNN_GROUP_HIGH), 3);
-    pdnn_chart_note(&p->in->chart, "geometric mean %s", pdnn_str_text(&mean));
-    if (low.length && high.length)
-        pdnn_chart_note(&p->in->chart, "   95 %%: %s to %s", pdnn_str_text(&low), pdnn_str_text(&high));
+    const char *number[3];
+    for (size_t k = 0; k < 3; k++)
+        number[k] = pdnn_plot_number(&p->in->arena, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN + k), 3);
+    pdnn_chart_note(&p->in->chart, "geometric mean %s", number[0]);
+    if (*number[1] && *number[2])
+        pdnn_chart_note(&p->in->chart, "   95 %%: %s to %s", number[1], number[2]);
     pdnn_chart_note(&p->in->chart, "%.0f %% of %.0f above 1",
                     100 * pdnn_table_number(groups, 0, PDNN_GROUP_ABOVE_1) / count, count);
     pdnn_chart_note(&p->in->chart, "clearly: %.0f faster, %.0f slower",
                     pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
                     pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER));
-    pdnn_str_finish(&mean);
-    pdnn_str_finish(&low);
-    pdnn_str_finish(&high);
 }
 
 static void describe(struct picture *p) {
     char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
-    struct pdnn_str title = {0};
     p->in->chart.titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", &p->in->comparison);
-    pdnn_str_printf(&title, "step time of %s over that of %s",
-                    pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
-                    pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
     p->in->chart.x_title = pdnn_plot_axis(p->x, &p->in->arena);
-    p->in->chart.y_title = pdnn_plot_keep(&p->in->arena, &title);
+    p->in->chart.y_title = pdnn_arena_printf(&p->in->arena, "step time of %s over that of %s",
+                                             pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
+                                             pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
     p->in->chart.color_title = p->color;
     p->in->chart.caption[0] =
         "Each point is one model that both ran. Above the line the second platform is faster. "

@@ -4,7 +4,6 @@
 #include "results/figures/picture.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { MODELS = 2 };

@@ -3,7 +3,6 @@
 #include "results/table/csv.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent) {

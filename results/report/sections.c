@@ -146,8 +146,11 @@ static enum pdnn_status put_models(const struct pdnn_report_page *page, struct p
     char caption[128];
     pdnn_str_printf(out, "<div id=\"filters\" hidden></div>\n");
     for (size_t s = 0; s < page->n_sources; s++) {
-        if (page->source[s].selection.count + page->source[s].selection.left_out)
+        const struct pdnn_report_source *source = &page->source[s];
+        if (source->ceilings->count && source->selection.count)
             pdnn_report_put_figure(page, "roofline", s, (struct pdnn_plot_request){0}, out);
+        else if (source->selection.count)
+            pdnn_str_printf(out, "<p class=\"shared\">No roofline: no roofs were measured here.</p>\n");
     }
     snprintf(caption, sizeof caption, "%s%zu of %zu models, in the order of the tables.",
              shown < n_rows ? "The first " : "", shown, n_rows);

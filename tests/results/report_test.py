@@ -206,7 +206,8 @@ class Report(unittest.TestCase):
         """What was imported has none, and no utilization either."""
         page = self.report(self.results([dict(r, pct_of_peak="") for r in grid()], **{"ceilings.csv": None}))
         self.assertNotIn('<figure class="roofline"', page)
-        self.assertIn("No picture: ", page)
+        self.assertIn("No roofline: no roofs were measured here.", page)
+        self.assertNotIn("No roofline", self.report(self.results(grid(), "with")))
         self.assertIn(">What decides performance in a<", page)
 
     def test_pictures_are_those_of_plot(self):

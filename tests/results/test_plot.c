@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "results/figures/picture.h"
 #include "results/figures/frame.h"
-#include "results/figures/canvas.h"
+#include "results/figures/color.h"
 #include "results/figures/names.h"
 
 #include <math.h>
@@ -367,6 +367,25 @@ static void test_canvas_points_have_rows(void **state) {
     pdnn_canvas_finish(&canvas);
 }
 
+/* A bound has its color whatever else there is; other words have theirs by how often they are met. */
+static void test_bounds_keep_their_colors(void **state) {
+    (void)state;
+    static const char *const all[] = {"memory", "memory", "compute", "overhead"}, *const one[] = {"overhead"},
+                             *const other[] = {"x", "x", "memory", "y", "z"};
+    struct pdnn_point_color first[4], second[1], third[5];
+    struct pdnn_color_key key;
+    pdnn_plot_color(all, 4, first, &key);
+    pdnn_plot_color(one, 1, second, &key);
+    assert_int_equal(first[3].ink, second[0].ink);
+    assert_int_equal(first[3].symbol, second[0].symbol);
+    assert_true(first[0].ink != first[2].ink && first[2].ink != first[3].ink);
+    pdnn_plot_color(other, 5, third, &key);
+    assert_int_equal(third[0].ink, pdnn_plot_distinct_color(0));
+    for (size_t i = 0; i < key.n_words; i++)
+        for (size_t k = 0; k < i; k++)
+            assert_true(key.word[i].look.ink != key.word[k].look.ink);
+}
+
 static const struct pdnn_frame frame = {1000, 1000, 100, 900, 100, 500, 0.1, 10, 1, 100};
 
 static void test_frame_to_pixels(void **state) {
@@ -581,6 +600,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_plot_and_links, setup, teardown),
         cmocka_unit_test(test_canvas_escapes),
         cmocka_unit_test(test_canvas_points_have_rows),
+        cmocka_unit_test(test_bounds_keep_their_colors),
         cmocka_unit_test(test_ticks_are_apart),
         cmocka_unit_test(test_bar_names_in_lines),
         cmocka_unit_test(test_bar_names_upright),
