@@ -163,14 +163,12 @@ static void add_measured(struct picture *p) {
     for (size_t i = 0; i < p->request->n_values; i++) {
         struct pdnn_instance instance;
         struct pdnn_err ignored = {0};
-        size_t box, at = p->request->at[i];
+        size_t box = 0, at = p->request->at[i];
         if (pdnn_instance_parse(get(p, at, p->request->selection->id), &instance, &ignored) != PDNN_OK)
             continue;
         pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
         const struct pdnn_preset *preset = preset_of(&instance);
-        for (box = 0; box < p->n_boxes && !same_box(p, p->box[box].at, at); box++) {
-        }
-        if (preset)
+        if (preset && find_box(p, at, &box, &ignored) == PDNN_OK)
             add_dot(p, box, preset->name, p->request->value[i], true);
     }
 }

@@ -275,7 +275,7 @@ static struct pdnn_mark mark_of_point(const struct pdnn_chart *chart, const stru
     double usual = many ? 0.6 : chart->n_points > 200 ? 0.8 : 1;
     struct pdnn_mark mark =
         mark_of(color->symbol, color->ink, round(point->size * usual * mark_radius * 2) / (2 * mark_radius),
-                point->dotted);
+                point->dotted && chart->dot);
     mark.pen.width = many ? 0.3 : 0.6;
     return mark;
 }

@@ -11,7 +11,7 @@
 struct pdnn_chart_point {
     struct pdnn_spot spot;
     double size;       /* 1 is the usual one */
-    bool dotted;       /* has a white dot */
+    bool dotted;       /* has a white dot, in a chart that says what it is */
     const char *color; /* the cell of the column that colors the points; borrowed */
     size_t panel;
 };

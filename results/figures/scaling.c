@@ -9,6 +9,7 @@
 #include "base/stats.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -217,35 +218,31 @@ static void note_fraction(struct picture *p, double many, double batch, double *
         pdnn_chart_note(&p->in->chart, "   batch %.0f: %s, 90 %%: %s", batch, median, high);
 }
 
-/* The median efficiency of either kind of scaling, and the fraction of strong scaling, of one family or with
- * NULL of all. */
-static void note_family(struct picture *p, const char *family, double *scratch) {
-    double of[2] = {NAN, NAN}, fraction = NAN;
-    for (int weak = 0; weak < 2; weak++) {
-        size_t count = 0;
-        for (size_t i = 0; i < p->in->chart.n_points; i++) {
-            const struct scaled *one = &p->scaled[i];
-            const char *its = pdnn_picture_cell(p->in, one->among, p->in->selection.family);
-            if (one->is_weak == (weak > 0) && (!family || strcmp(its, family) == 0))
-                scratch[count++] = one->efficiency;
-        }
-        of[weak] = count ? pdnn_median(scratch, count) : NAN;
-    }
+/* Of the points of one kind of scaling and family, or with NULL of all: the median of the number at `offset`
+ * of each. NaN for none. */
+static double median_of(const struct picture *p, const char *family, bool is_weak, size_t offset,
+                        double *scratch) {
     size_t count = 0;
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        const char *its = pdnn_picture_cell(p->in, p->scaled[i].among, p->in->selection.family);
-        if (!p->scaled[i].is_weak && (!family || strcmp(its, family) == 0))
-            scratch[count++] = p->scaled[i].fraction;
+        const struct scaled *one = &p->scaled[i];
+        const char *its = pdnn_picture_cell(p->in, one->among, p->in->selection.family);
+        if (one->is_weak == is_weak && (!family || strcmp(its, family) == 0))
+            memcpy(&scratch[count++], (const char *)one + offset, sizeof *scratch);
     }
-    fraction = count ? pdnn_median(scratch, count) : NAN;
-    char weak[32] = "";
-    if (!isnan(of[1]))
-        snprintf(weak, sizeof weak, ", weak %.0f %%", of[1] * 100);
-    if (!isnan(of[0]))
-        pdnn_chart_note(&p->in->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", of[0] * 100, weak,
+    return count ? pdnn_median(scratch, count) : NAN;
+}
+
+/* Of one family or with NULL of all. */
+static void note_family(struct picture *p, const char *family, double *scratch) {
+    const double strong = median_of(p, family, false, offsetof(struct scaled, efficiency), scratch),
+                 weak = median_of(p, family, true, offsetof(struct scaled, efficiency), scratch),
+                 fraction = median_of(p, family, false, offsetof(struct scaled, fraction), scratch);
+    const char *also = isnan(weak) ? "" : pdnn_arena_printf(&p->in->arena, ", weak %.0f %%", weak * 100);
+    if (!isnan(strong))
+        pdnn_chart_note(&p->in->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", strong * 100, also,
                         fraction);
     else
-        pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", weak + 2);
+        pdnn_chart_note(&p->in->chart, "%s: %s", family ? family : "all", also + 2);
 }
 
 /* Families, each once, then all. */

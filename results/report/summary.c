@@ -203,10 +203,15 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
     pdnn_html_text(out, source->name);
     pdnn_str_printf(out, "</b>");
     put_platform(out, page, s);
-    pdnn_str_printf(
-        out, "<ul><li>%zu of %zu models ended ok: %zu are bound by compute, %zu by memory, %zu by overhead.",
-        rows->count, n_rows, count_word(rows, PDNN_RESULT_BOUND, "compute"),
-        count_word(rows, PDNN_RESULT_BOUND, "memory"), count_word(rows, PDNN_RESULT_BOUND, "overhead"));
+    const size_t compute = count_word(rows, PDNN_RESULT_BOUND, "compute"),
+                 memory = count_word(rows, PDNN_RESULT_BOUND, "memory"),
+                 overhead = count_word(rows, PDNN_RESULT_BOUND, "overhead");
+    pdnn_str_printf(out, "<ul><li>%zu of %zu models ended ok", rows->count, n_rows);
+    if (compute + memory + overhead)
+        pdnn_str_printf(out, ": %zu are bound by compute, %zu by memory, %zu by overhead", compute, memory,
+                        overhead);
+    pdnn_str_printf(out,
+                    rows->count && !(compute + memory + overhead) ? "; what bounds them is not known." : ".");
     pdnn_str_printf(out, rows->left_out ? " <a href=\"#failures\">What did not run</a></li>\n" : "</li>\n");
     if (source->progress) {
         pdnn_str_printf(out, "<li>");

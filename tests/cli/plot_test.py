@@ -327,6 +327,14 @@ class Data(Case):
         self.assertTrue("A cell is the geometric mean of its models, 5 in all; a cross: all failed, a small one: some did, 2 in all"
                         in picture)
 
+    def test_dots_tell_two_kinds_apart(self):
+        """A white dot on points that all train would say nothing."""
+        self.assertNotIn('fill="#ffffff" r=', self.picture("roofline", "pair"))
+        self.tables("pair", PAIR_RESULTS.replace(",infer,", ",train,"))
+        self.assertNotIn('fill="#ffffff" r=', self.picture("roofline", "pair"))
+        self.tables("pair", PAIR_RESULTS.replace(",infer,", ",train,", 1))
+        self.assertIn('fill="#ffffff" r=', self.picture("roofline", "pair"))
+
     def test_ops_have_a_share(self):
         ops = [(row["id"], row["name"], row["share_pct"]) for row in self.data("ops", "ops") if row["kind"] == "op"]
         self.assertEqual(ops, [("a", "dense", "80"), ("a", "bias", "1"), ("b", "dense", "90")])
