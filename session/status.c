@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session/status.h"
+#include "results/query/results.h"
 
 #include "base/memory.h"
 #include "results/store/results.h"
@@ -280,8 +281,31 @@ void pdnn_status_finish(struct pdnn_status_report *report) {
     *report = (struct pdnn_status_report){.directories = 0};
 }
 
+/* What was imported has rows and no journal: nothing is missing, and nobody works on it. */
+static enum pdnn_status read_import(const char *directory, struct pdnn_status_report *report,
+                                    struct pdnn_err *err) {
+    struct pdnn_results results;
+    if (pdnn_results_open(&results, &directory, 1, err) != PDNN_OK)
+        return err->status;
+    *report = (struct pdnn_status_report){.visits_per_hour = NAN, .seconds_left = NAN};
+    for (size_t row = 0; row < results.table.n_rows; row++) {
+        const char *status = pdnn_results_text(&results, row, results.at[PDNN_RESULT_STATUS]);
+        if (pdnn_outcome_find(status) < PDNN_OUTCOME_COUNT)
+            report->tally.counts[pdnn_outcome_find(status)]++;
+    }
+    report->tally.instances = report->tally.stage[PDNN_STAGE_DONE] = results.table.n_rows;
+    pdnn_results_close(&results);
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_report *report,
                                   struct pdnn_err *err) {
+    struct pdnn_str imported_from = {0};
+    pdnn_environment_get(directory, "imported_from", &imported_from);
+    const bool is_import = imported_from.length > 0;
+    pdnn_str_finish(&imported_from);
+    if (is_import)
+        return read_import(directory, report, err);
     const struct pdnn_merge_request request = {.sources = &directory, .n_sources = 1, .note = ignore};
     struct reading reading = {.job = {.request = &request, .output.fd = -1}};
     struct pdnn_merge_job *job = &reading.job;

@@ -96,7 +96,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     else if (is_ratio)
         status = pdnn_comparison_open(&c->comparison, &request, err);
     else
-        status = pdnn_selection_open(&c->own, arguments->operands[0], request.only, request.n_only, err);
+        status = pdnn_selection_open_all(&c->own, arguments->operands, 1, request.only, request.n_only, err);
     if (status != PDNN_OK)
         return status;
     c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;

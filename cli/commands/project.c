@@ -73,7 +73,7 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     if (status == PDNN_OK)
         status = pdnn_by_parse(by ? by : "group", &c->by, err);
     if (status == PDNN_OK)
-        status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
+        status = pdnn_selection_open_all(&c->selection, arguments->operands, 1, only, n_only, err);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);

@@ -116,7 +116,8 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
                                     struct pdnn_err *err) {
     size_t n_only;
     const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
-    enum pdnn_status status = pdnn_selection_open(&c->selection, arguments->operands[0], only, n_only, err);
+    enum pdnn_status status =
+        pdnn_selection_open_all(&c->selection, arguments->operands, 1, only, n_only, err);
     if (status == PDNN_OK)
         status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);

@@ -38,6 +38,7 @@ struct pdnn_report_question {
     const struct pdnn_report_op_times *times;
     const struct pdnn_report_sides *sides;
     struct pdnn_report_finding *finding; /* claim and source are filled in; the check adds the rest */
+    enum pdnn_status status;             /* fails only where a table cannot be read */
     struct pdnn_err *err;
 };
 
@@ -47,8 +48,7 @@ typedef bool pdnn_report_network(const struct pdnn_family_def *family);
 struct pdnn_report_claim {
     int number; /* 0: not in table 1 */
     const char *text;
-    /* Calls pdnn_report_say once. Fails only where a table cannot be read. */
-    enum pdnn_status (*check)(struct pdnn_report_question *question);
+    void (*check)(struct pdnn_report_question *question); /* calls pdnn_report_say once, unless it fails */
     const char *tells; /* the data that would decide it, where it cannot be told */
     /* What it is about, where several claims share a check, which says what it takes. */
     const char *what, *of, *few, *size;

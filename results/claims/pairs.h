@@ -22,8 +22,8 @@ bool pdnn_report_is_same_machine(const struct pdnn_comparison *pairs);
 bool pdnn_report_differ_only_in(const struct pdnn_report_question *question, const char *key);
 
 /* Claims in files of their own: of ops, and of versions of the software. */
-enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *question);
-enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *question);
-enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *question);
+void pdnn_report_memory_bound_gain_more(struct pdnn_report_question *question);
+void pdnn_report_newer_doubles_some(struct pdnn_report_question *question);
+void pdnn_report_newer_is_faster(struct pdnn_report_question *question);
 
 #endif

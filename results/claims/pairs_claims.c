@@ -98,47 +98,44 @@ static void say_thirds(struct pdnn_report_question *q, enum pdnn_verdict verdict
 
 /* Whether small models run faster on one side and large ones on the other. Takes, as the next two, `network`,
  * and `size`, the column of its models' size, which is `what`; without it, their minibatch. */
-static enum pdnn_status sides_change(struct pdnn_report_question *q) {
+static void sides_change(struct pdnn_report_question *q) {
     struct thirds thirds;
     if (!has_thirds(q, &thirds))
-        return PDNN_OK;
+        return;
     int sides = pdnn_report_faster_side(pdnn_mean_interval(&thirds.small)) *
                 pdnn_report_faster_side(pdnn_mean_interval(&thirds.large));
     say_thirds(q, pdnn_report_judge(q, sides<0, sides> 0), &thirds);
-    return PDNN_OK;
 }
 
-static enum pdnn_status lead_grows(struct pdnn_report_question *q) {
+static void lead_grows(struct pdnn_report_question *q) {
     struct thirds thirds;
     if (!has_thirds(q, &thirds))
-        return PDNN_OK;
+        return;
     struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, q->claim->network);
     struct pdnn_mean_interval change = pdnn_mean_difference(&thirds.small, &thirds.large);
     int faster = pdnn_report_faster_side(pdnn_mean_interval(&all));
     bool grows = faster > 0 ? change.low > 0 : faster < 0 && change.high < 0;
     bool shrinks = faster > 0 ? change.high < 0 : faster < 0 && change.low > 0;
     say_thirds(q, pdnn_report_judge(q, grows, shrinks), &thirds);
-    return PDNN_OK;
 }
 
 /* Within `factor` either way counts as no change. */
-static enum pdnn_status size_changes(struct pdnn_report_question *q) {
+static void size_changes(struct pdnn_report_question *q) {
     struct thirds thirds;
     if (!has_thirds(q, &thirds))
-        return PDNN_OK;
+        return;
     struct pdnn_mean_interval change = pdnn_mean_difference(&thirds.small, &thirds.large);
     bool same = change.low > -log(q->claim->factor) && change.high < log(q->claim->factor);
     say_thirds(q, pdnn_report_judge(q, pdnn_report_faster_side(change) != 0 && !same, same), &thirds);
-    return PDNN_OK;
 }
 
 /* Utilization: each side's rate over its own peak. Takes `network` and `factor`. */
-static enum pdnn_status uses_more(struct pdnn_report_question *q) {
+static void uses_more(struct pdnn_report_question *q) {
     const struct pdnn_comparison *pairs = q->sides->pairs;
     const double factor = q->claim->factor;
     struct pdnn_mean mean = {.n = 0};
     if (!pdnn_report_has_pairs(q))
-        return PDNN_OK;
+        return;
     for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
         double peak[PDNN_SIDES];
         for (int side = 0; side < PDNN_SIDES; side++)
@@ -152,7 +149,7 @@ static enum pdnn_status uses_more(struct pdnn_report_question *q) {
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
                         "%zu such models have a utilization on both platforms; at least 3 are needed.",
                         mean.n);
-        return PDNN_OK;
+        return;
     }
     char text[PDNN_REPORT_RATIO];
     bool more = ratio.low > factor || ratio.high < 1 / factor;
@@ -161,7 +158,6 @@ static enum pdnn_status uses_more(struct pdnn_report_question *q) {
                     "The utilization on %.60s over that on %.60s is %s, geometric mean of %zu models).",
                     q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
                     pdnn_report_ratio(text, ratio, true), mean.n);
-    return PDNN_OK;
 }
 
 const struct pdnn_report_claim pdnn_report_claims_of_pairs[] = {

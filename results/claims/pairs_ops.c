@@ -67,12 +67,14 @@ static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs, struc
     return status;
 }
 
-enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question *q) {
+void pdnn_report_memory_bound_gain_more(struct pdnn_report_question *q) {
     struct pdnn_mean kinds[OP_KINDS] = {{.n = 0}};
     if (!pdnn_report_has_pairs(q))
-        return PDNN_OK;
-    if (pdnn_compare_has_ops(q->sides->pairs) && read_op_kinds(q->sides->pairs, kinds, q->err) != PDNN_OK)
-        return q->err->status;
+        return;
+    if (pdnn_compare_has_ops(q->sides->pairs))
+        q->status = read_op_kinds(q->sides->pairs, kinds, q->err);
+    if (q->status != PDNN_OK)
+        return;
     struct pdnn_mean_interval change = pdnn_mean_difference(&kinds[COMPUTE_BOUND], &kinds[MEMORY_BOUND]);
     struct pdnn_mean_interval each[OP_KINDS];
     for (size_t k = 0; k < OP_KINDS; k++)
@@ -83,7 +85,7 @@ enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question 
             "%zu models have products bound by compute and %zu have products bound by memory; at least 3 "
             "of each are needed.",
             kinds[COMPUTE_BOUND].n, kinds[MEMORY_BOUND].n);
-        return PDNN_OK;
+        return;
     }
     struct pdnn_mean all = pdnn_report_speed_ups(q->sides->pairs, NULL);
     int faster = pdnn_report_faster_side(pdnn_mean_interval(&all));
@@ -100,5 +102,4 @@ enum pdnn_status pdnn_report_memory_bound_gain_more(struct pdnn_report_question 
         q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
         pdnn_report_ratio(text[MEMORY_BOUND], each[MEMORY_BOUND], true), kinds[MEMORY_BOUND].n,
         pdnn_report_ratio(text[COMPUTE_BOUND], each[COMPUTE_BOUND], false), kinds[COMPUTE_BOUND].n, lookups);
-    return PDNN_OK;
 }

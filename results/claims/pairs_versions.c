@@ -66,11 +66,11 @@ static int newer_side(struct pdnn_report_question *q, char names[PDNN_SIDES][64]
     return newer;
 }
 
-enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q) {
+void pdnn_report_newer_is_faster(struct pdnn_report_question *q) {
     char names[PDNN_SIDES][64];
     int newer = pdnn_report_has_pairs(q) ? newer_side(q, names) : 0;
     if (!newer)
-        return PDNN_OK;
+        return;
     struct pdnn_mean all = {.n = 0};
     for (size_t i = 0; i < q->sides->pairs->pairs.n_rows; i++)
         pdnn_mean_add(&all, newer * log(pdnn_pair_ratio(q->sides->pairs, i)),
@@ -83,7 +83,6 @@ enum pdnn_status pdnn_report_newer_is_faster(struct pdnn_report_question *q) {
         pdnn_report_say(q, pdnn_report_judge(q, gain.low > 1, gain.high < 1),
                         "From %s to %s the speed of models is multiplied by %s, geometric mean of %zu).",
                         names[newer < 0], names[newer > 0], pdnn_report_ratio(text, gain, true), all.n);
-    return PDNN_OK;
 }
 
 /* The newer version's gain on one pair, with its interval. */
@@ -103,7 +102,7 @@ static bool is_greater(struct pdnn_mean_interval gain, struct pdnn_mean_interval
 }
 
 /* Whether the greatest gain is clearly above 2; it is not if no model's can be. */
-enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q) {
+void pdnn_report_newer_doubles_some(struct pdnn_report_question *q) {
     static const double factor = 2;
     char names[PDNN_SIDES][64];
     int newer = pdnn_report_has_pairs(q) ? newer_side(q, names) : 0;
@@ -111,7 +110,7 @@ enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q) 
     size_t best = 0;
     bool none = true, some = false;
     if (!newer)
-        return PDNN_OK;
+        return;
     for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
         struct pdnn_mean_interval gain = gain_of(pairs, i, newer);
         some = some || gain.low > factor;
@@ -127,5 +126,4 @@ enum pdnn_status pdnn_report_newer_doubles_some(struct pdnn_report_question *q) 
                     "Of %zu models, the greatest gain from %s to %s is %.3g times (%s): %.400s.",
                     pairs->pairs.n_rows, names[newer < 0], names[newer > 0], most.at, interval,
                     pdnn_table_text(&pairs->pairs, best, PDNN_PAIR_ID));
-    return PDNN_OK;
 }

@@ -98,7 +98,7 @@ static void rate_along(const struct pdnn_selection *rows, const char *key, struc
 
 /* Takes `what` changes; `key`, or widths without it; `factor`: within which either way the rate counts as the
  * same, which is then the claim, or 0: that it grows. */
-static enum pdnn_status rate_follows(struct pdnn_report_question *q) {
+static void rate_follows(struct pdnn_report_question *q) {
     const struct pdnn_report_claim *claim = q->claim;
     struct names names = claim->key ? names_of(q->rows, claim->key) : widths;
     struct changes changes = {.n_up = 0};
@@ -121,12 +121,11 @@ static enum pdnn_status rate_follows(struct pdnn_report_question *q) {
             "From the smallest to the largest %s the FLOP rate is multiplied by %s, geometric mean of %zu "
             "series that differ in nothing else); it rises in %zu of them.",
             claim->what, pdnn_report_ratio(shown, ratio, true), changes.log.n, changes.n_up);
-    return PDNN_OK;
 }
 
 /* Whether a mean share is above a bound. Takes `collect`; `what` has the share and `of` what it is of; `few`
  * is what too few models did; `factor`, the bound. */
-static enum pdnn_status share_is_large(struct pdnn_report_question *q) {
+static void share_is_large(struct pdnn_report_question *q) {
     const struct pdnn_report_claim *claim = q->claim;
     struct pdnn_mean shares = claim->collect(q);
     struct pdnn_mean_interval share = pdnn_mean_interval(&shares);
@@ -138,7 +137,6 @@ static enum pdnn_status share_is_large(struct pdnn_report_question *q) {
                         "%s, %.3g %% (95 %% interval %.3g to %.3g %%) of %s, mean of %zu models.",
                         claim->what, share.at * 100, fmax(fmin(0, share.at), share.low) * 100,
                         fmin(1, share.high) * 100, claim->of, shares.n);
-    return PDNN_OK;
 }
 
 static struct pdnn_mean memory_of_networks(struct pdnn_report_question *q) {
@@ -226,7 +224,7 @@ static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct chan
     }
 }
 
-static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q) {
+static void faster_in_16_bits(struct pdnn_report_question *q) {
     struct changes changes = {.n_up = 0};
     add_dtypes(q->rows, &changes);
     if (!changes.log.n && pdnn_report_differ_only_in(q, "dtype")) {
@@ -245,7 +243,6 @@ static enum pdnn_status faster_in_16_bits(struct pdnn_report_question *q) {
             "From f32 to 16 bits the speed of a step is multiplied by %s, geometric mean of %zu pairs); it rises in "
             "%zu of them.",
             pdnn_report_ratio(shown, speed, true), changes.log.n, changes.n_up);
-    return PDNN_OK;
 }
 
 /* f = (U1 / UN - 1) / (N - 1), U: the utilization of what each number of threads has (Wang et al., section
@@ -332,7 +329,7 @@ static struct fitting count_fitting(const struct pdnn_selection *rows) {
 }
 
 /* That all fit says something only where models came near the limit. */
-static enum pdnn_status largest_need_memory(struct pdnn_report_question *q) {
+static void largest_need_memory(struct pdnn_report_question *q) {
     static const double near = 0.5;
     struct fitting found = count_fitting(q->rows);
     double limit = memory_limit(q->rows->results.directory[q->finding->source]);
@@ -355,7 +352,6 @@ static enum pdnn_status largest_need_memory(struct pdnn_report_question *q) {
         pdnn_report_say(q, found.largest > near * limit ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD,
                         "All %zu models that ran fit; the largest has %s of tensors, with a limit of %s.",
                         found.n, to, isnan(limit) ? "unknown size" : most);
-    return PDNN_OK;
 }
 
 const struct pdnn_report_claim pdnn_report_claims[] = {

@@ -346,8 +346,8 @@ static enum pdnn_status read_tables(struct pdnn_comparison *comparison,
                          "%s: both sides are the same directory; to compare within it, name it once",
                          request->directory[PDNN_SIDE_A]);
     for (size_t t = 0; t < given; t++) {
-        if (pdnn_selection_open(&comparison->table[t], request->directory[t], request->only, request->n_only,
-                                err) != PDNN_OK)
+        if (pdnn_selection_open_all(&comparison->table[t], &request->directory[t], 1, request->only,
+                                    request->n_only, err) != PDNN_OK)
             return err->status;
         comparison->n_directories++;
     }

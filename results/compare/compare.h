@@ -25,7 +25,7 @@ struct pdnn_compare_request {
      * commas. NULL: between directories with common ids none, otherwise the only key whose change pairs
      * instances. "host" stands for the directories themselves. */
     const char *across;
-    const char *const *only; /* as in pdnn_selection_open, on both sides */
+    const char *const *only; /* as in pdnn_selection_open_all, on both sides */
     size_t n_only;
 };
 

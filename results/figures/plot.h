@@ -31,7 +31,7 @@ struct pdnn_plot_request {
     const char *x, *y, *value;
     const char *color, *by, *across;       /* columns of results.csv, or lists of them */
     struct pdnn_hardware_request hardware; /* of a projection */
-    const char *const *only;               /* which instances, as in pdnn_selection_open */
+    const char *const *only;               /* which instances, as in pdnn_selection_open_all */
     size_t n_only;
     /* The file, or NULL: DIR/<kind>. An extension .svg, .png, .pdf, .tex or .csv is the format, unless
      * another one is requested, which replaces it. A device, a pipe or an own descriptor takes one picture as

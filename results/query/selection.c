@@ -238,11 +238,6 @@ void pdnn_selection_part(const struct pdnn_selection *all, int column, const cha
     describe_keys(part);
 }
 
-enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
-                                     const char *const *only, size_t n_only, struct pdnn_err *err) {
-    return pdnn_selection_open_all(selection, &directory, 1, only, n_only, err);
-}
-
 void pdnn_selection_close(struct pdnn_selection *selection) {
     if (!selection->is_part)
         pdnn_results_close(&selection->results);

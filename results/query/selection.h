@@ -42,11 +42,7 @@ void pdnn_selection_part(const struct pdnn_selection *all, int column, const cha
 /* Leaves out what did not end ok. */
 void pdnn_selection_leave_failed(struct pdnn_selection *selection);
 
-/* The same of one directory without what did not end ok. PDNN_INVALID also if no row is left. */
-enum pdnn_status pdnn_selection_open(struct pdnn_selection *selection, const char *directory,
-                                     const char *const *only, size_t n_only, struct pdnn_err *err);
-
-/* The same of several. */
+/* The same without what did not end ok. PDNN_INVALID also if no row is left. */
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err);

@@ -8,10 +8,10 @@ static enum pdnn_status check(struct pdnn_report_question question, const struct
     question.claim = claim;
     *question.finding =
         (struct pdnn_report_finding){.number = claim->number, .claim = claim->text, .source = source};
-    enum pdnn_status status = claim->check(&question);
+    claim->check(&question);
     if (question.finding->verdict == PDNN_CANNOT_BE_TOLD && !question.finding->tells)
         question.finding->tells = claim->tells;
-    return status;
+    return question.status;
 }
 
 /* What can be told first, then in the order of table 1 after what is not in it, and of the sources. Claims of

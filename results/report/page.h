@@ -44,14 +44,6 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *
 /* Checks all claims. */
 enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err *err);
 
-/* The roofs for the number of threads that most models of the source ran on, with the peaks of the dtypes
- * that they ran in. */
-struct pdnn_report_roofs {
-    struct pdnn_roofs of;
-    int64_t threads;
-};
-struct pdnn_report_roofs pdnn_report_find_roofs(const struct pdnn_report_page *page, size_t source);
-
 /* Appends a picture of one source, or of both, as `paradnn plot KIND` draws it; the rest of the request is
  * the picture's own. Where there is none, a sentence says why, and it returns false. */
 bool pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind, size_t source,

@@ -16,7 +16,7 @@ static void check_written(const char *output, size_t ran) {
     struct pdnn_selection selection;
     struct pdnn_err err = {0};
     if (ran) {
-        fuzz_must(pdnn_selection_open(&selection, output, NULL, 0, &err), &err);
+        fuzz_must(pdnn_selection_open_all(&selection, &(const char *){output}, 1, NULL, 0, &err), &err);
         FUZZ_CHECK(selection.count == ran);
         pdnn_selection_close(&selection);
     }

@@ -14,7 +14,9 @@ static void check_selection(const char *const *only, size_t n_only) {
     struct pdnn_err err = {0};
     struct pdnn_axes axes;
     struct pdnn_str out = {0};
-    if (!fuzz_is_ok(pdnn_selection_open(&selection, fuzz_directory(), only, n_only, &err), &err))
+    if (!fuzz_is_ok(
+            pdnn_selection_open_all(&selection, &(const char *){fuzz_directory()}, 1, only, n_only, &err),
+            &err))
         return;
     FUZZ_CHECK(selection.count > 0 || n_only == 0);
     if (fuzz_is_ok(pdnn_axes_parse(&selection, "nodes,batch", &axes, &err), &err)) {

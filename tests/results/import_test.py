@@ -101,6 +101,15 @@ class Import(unittest.TestCase):
         for line in ('host: "gpu_fc"', 'imported_from: "gpu_fc.json"', 'imported_format: "ParaDnn JSON"', "imported_shards: 1"):
             self.assertIn(line + "\n", text)
 
+    def test_status(self):
+        """Nothing of an import is missing; a directory that merely lacks a journal is still refused."""
+        self.write("gpu_fc.json", GOOD)
+        self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
+        told = dict(line.split(",") for line in self.paradnn("status", "gpu.results", "--format", "csv").stdout.splitlines())
+        self.assertEqual([told[key] for key in ("instances", "done", "open", "ok", "oom", "interrupted", "visits")], ["14", "14", "0", "8", "1", "2", "0"])
+        os.remove(self.path("gpu.results", "environment.yaml"))
+        self.assertIn("not a result directory", self.paradnn("status", "gpu.results", expect=2).stderr)
+
     def test_software_is_the_version(self):
         """Boxes of the speed-up over a baseline per software version, as the paper has them."""
         self.write("gpu_fc.json", GOOD)

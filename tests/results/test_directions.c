@@ -176,7 +176,7 @@ static void test_directions(void **state) {
         size_t n_found = 0;
         write_text("results.csv", results_header, cases[i].results);
         write_text("ops.csv", ops_header, cases[i].ops);
-        if (pdnn_selection_open(&selection, directory, NULL, 0, &err) != PDNN_OK)
+        if (pdnn_selection_open_all(&selection, &(const char *){directory}, 1, NULL, 0, &err) != PDNN_OK)
             fail_msg("%s", err.text);
         assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
         pdnn_table_init(&table, &pdnn_directions_def);
@@ -213,7 +213,8 @@ static void test_directions_of_several_sets(void **state) {
                    LENGTH("d", "512", "8"));
     write_text("ops.csv", ops_header,
                STAGE1("a", "7", "20") STAGE1("b", "7", "20") STAGE1("c", "7", "10") STAGE1("d", "7", "30"));
-    assert_int_equal(pdnn_selection_open(&selection, directory, NULL, 0, &err), PDNN_OK);
+    assert_int_equal(pdnn_selection_open_all(&selection, &(const char *){directory}, 1, NULL, 0, &err),
+                     PDNN_OK);
     assert_int_equal(pdnn_ops_reader_open(&reader, directory, &err), PDNN_OK);
     pdnn_table_init(&table, &pdnn_directions_def);
     pdnn_directions_check(&selection, &reader, &arena, &table);

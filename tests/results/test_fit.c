@@ -82,7 +82,7 @@ static int teardown(void **state) {
 
 static void open_selection(struct pdnn_selection *selection) {
     struct pdnn_err err = {0};
-    if (pdnn_selection_open(selection, directory, NULL, 0, &err) != PDNN_OK)
+    if (pdnn_selection_open_all(selection, &(const char *){directory}, 1, NULL, 0, &err) != PDNN_OK)
         fail_msg("%s", err.text);
 }
 

@@ -41,7 +41,7 @@ static int teardown(void **state) {
 
 static void open_selection(struct pdnn_selection *selection, const char *const *only, size_t n_only) {
     struct pdnn_err err = {0};
-    if (pdnn_selection_open(selection, directory, only, n_only, &err) != PDNN_OK)
+    if (pdnn_selection_open_all(selection, &(const char *){directory}, 1, only, n_only, &err) != PDNN_OK)
         fail_msg("%s", err.text);
 }
 
@@ -113,7 +113,9 @@ static void test_selection_open_refuses(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_selection selection;
         struct pdnn_err err = {0};
-        assert_int_equal(pdnn_selection_open(&selection, directory, &rows[i].only, 1, &err), PDNN_INVALID);
+        assert_int_equal(
+            pdnn_selection_open_all(&selection, &(const char *){directory}, 1, &rows[i].only, 1, &err),
+            PDNN_INVALID);
         assert_string_equal(err.text, rows[i].message);
     }
 }
