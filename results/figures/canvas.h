@@ -119,9 +119,6 @@ bool pdnn_text_cut(char *text, double width, double size);
 enum { PDNN_CORNERS_MAX = 5 };
 size_t pdnn_symbol_corners(enum pdnn_symbol symbol, struct pdnn_spot corners[PDNN_CORNERS_MAX]);
 
-/* How wide the picture is on paper: 85 mm is 85 * PDNN_UNITS_PER_MM at scale 1. */
-#define PDNN_UNITS_PER_MM (96 / 25.4)
-
 /* The picture as a file. `scale`: CSS pixels per unit. */
 void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);
 void pdnn_canvas_tex(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);

@@ -15,7 +15,6 @@ struct pdnn_op_kind {
     const char *text;      /* of the legend; the picture's own */
     double time_ns;        /* of all its ops */
     struct pdnn_mean mean; /* of what a picture says of these ops */
-    size_t count;
 };
 
 /* {.by}: the rest is empty. */

@@ -47,7 +47,6 @@ static enum pdnn_status add_op(struct picture *p, size_t number, const struct pd
         return err->status;
     double ratio = a->time_ns_median / b->time_ns_median;
     pdnn_mean_add(&p->kinds->kind[kind].mean, log(ratio), 0);
-    p->kinds->kind[kind].count++;
     struct pdnn_table *data = &p->in->data;
     size_t row = pdnn_picture_add_point(
         p->in, pdnn_op_point(p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share[0], share[1])));

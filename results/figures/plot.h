@@ -16,8 +16,7 @@ enum pdnn_plot_format {
     PDNN_PLOT_PNG,
     PDNN_PLOT_PDF,
     PDNN_PLOT_TEX,
-    PDNN_PLOT_CSV, /* the data behind the picture */
-    PDNN_PLOT_FORMAT_COUNT
+    PDNN_PLOT_CSV /* the data behind the picture */
 };
 
 /* The words of --format, from PDNN_PLOT_SVG on; NULL-terminated. */

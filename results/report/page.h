@@ -3,7 +3,6 @@
 #define RESULTS_REPORT_PAGE_H
 
 #include "results/figures/plot.h"
-#include "results/rows/roofline.h"
 #include "results/query/selection.h"
 #include "results/claims/claims.h"
 

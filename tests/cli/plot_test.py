@@ -215,6 +215,13 @@ class Data(Case):
                 with open(path, encoding="utf-8") as file:
                     self.assertEqual(picture, file.read())
 
+    def test_pictures_of_the_documents(self):
+        """Those of the shipped example are what the program draws of it today."""
+        for name, arguments in (("roofline", []), ("heatmap", []), ("ops", []), ("projection", ["--compute", "2", "--bandwidth", "1.5"])):
+            with open(os.path.join(EXAMPLES, os.pardir, os.pardir, "doc", name + ".svg"), encoding="utf-8") as file:
+                self.assertEqual(self.plot(name, os.path.join(EXAMPLES, "zen5-2-cores"), *arguments, "--format", "svg", "-o", "/dev/stdout").stdout,
+                                 file.read(), name)
+
     def test_a_column_of_a_paper(self):
         """85 mm wide with letters of 8 points, and LaTeX takes them; a picture of many bars may be wider."""
         pictures = []
