@@ -7,6 +7,7 @@
 #include "gen/spec.h"
 #include "gen/expansion/walk.h"
 #include "runtime/host/host.h"
+#include "results/table/escape.h"
 #include "session/join/shard.h"
 #include "session/batch/submit.h"
 

@@ -4,8 +4,8 @@
 #include "base/fill.h"
 #include "cli/interrupt.h"
 #include "cli/print/terminal.h"
+#include "results/table/escape.h"
 #include "results/table/sheet.h"
-#include "session/batch/job_script.h"
 
 #include <inttypes.h>
 #include <stdint.h>

@@ -75,3 +75,19 @@ void pdnn_json_text(struct pdnn_str *out, const char *text) {
     pdnn_str_append(out, text + run, length - run);
     pdnn_str_append(out, "\"", 1);
 }
+
+void pdnn_shell_quote(struct pdnn_str *out, const char *text) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
+    if (*text && strspn(text, plain) == strlen(text)) {
+        pdnn_str_printf(out, "%s", text);
+        return;
+    }
+    pdnn_str_append(out, "'", 1);
+    for (; *text; text++) {
+        if (*text == '\'')
+            pdnn_str_printf(out, "'\\''");
+        else
+            pdnn_str_append(out, text, 1);
+    }
+    pdnn_str_append(out, "'", 1);
+}

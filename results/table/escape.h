@@ -1,4 +1,5 @@
-/* Text from tables made safe for what surrounds it: HTML, a script in a page, JSON. */
+/* Text from tables made safe for what surrounds it: HTML, a script in a page, JSON, a shell's command line.
+ */
 #ifndef RESULTS_TABLE_ESCAPE_H
 #define RESULTS_TABLE_ESCAPE_H
 
@@ -13,5 +14,8 @@ void pdnn_html_json_text(struct pdnn_str *out, const char *text);
 
 /* Appends the text as a JSON string that reads back as it was; a byte that is not UTF-8 becomes U+FFFD. */
 void pdnn_json_text(struct pdnn_str *out, const char *text);
+
+/* Appends the text as one word of a shell's command line. */
+void pdnn_shell_quote(struct pdnn_str *out, const char *text);
 
 #endif

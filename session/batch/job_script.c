@@ -1,5 +1,6 @@
 /* Templates with values in place of @NAMES@. A line that is a directive (#SBATCH) is left out if one of its
  * values is empty. */
+#include "results/table/escape.h"
 #include "session/batch/job_script.h"
 
 #include <inttypes.h>
@@ -15,22 +16,6 @@ enum { SECOND = 1000000000 };
 /* Seconds, rounded up. */
 static uint64_t seconds_of(uint64_t ns) {
     return ns / SECOND + (ns % SECOND != 0);
-}
-
-void pdnn_shell_quote(struct pdnn_str *out, const char *text) {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:=,+@%-";
-    if (*text && strspn(text, plain) == strlen(text)) {
-        pdnn_str_printf(out, "%s", text);
-        return;
-    }
-    pdnn_str_append(out, "'", 1);
-    for (; *text; text++) {
-        if (*text == '\'')
-            pdnn_str_printf(out, "'\\''");
-        else
-            pdnn_str_append(out, text, 1);
-    }
-    pdnn_str_append(out, "'", 1);
 }
 
 static void put_path(const struct pdnn_job *job, const char *name, struct pdnn_str *out) {

@@ -27,9 +27,6 @@ enum pdnn_scheduler { PDNN_SCHEDULER_SLURM, PDNN_SCHEDULER_NONE, PDNN_SCHEDULER_
 /* Their names in this order, NULL-terminated. */
 extern const char *const pdnn_schedulers[];
 
-/* Appends the text as one word of a shell's command line. */
-void pdnn_shell_quote(struct pdnn_str *out, const char *text);
-
 /* Append the script of the workers, directives included, and that of the merge. */
 void pdnn_job_worker_script(const struct pdnn_job *job, enum pdnn_scheduler scheduler, struct pdnn_str *out);
 void pdnn_job_merge_script(const struct pdnn_job *job, struct pdnn_str *out);

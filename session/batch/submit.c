@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/paths/folder.h"
 #include "base/memory.h"
+#include "results/table/escape.h"
 #include "results/store/tables.h"
 #include "session/join/shared_directory.h"
 #include "base/units.h"
