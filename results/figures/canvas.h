@@ -123,6 +123,9 @@ size_t pdnn_symbol_corners(enum pdnn_symbol symbol, struct pdnn_spot corners[PDN
 void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);
 void pdnn_canvas_tex(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);
 
+/* Appends numbers in their order, "0-3 7", as the SVG has the rows of points. */
+void pdnn_put_ranges(struct pdnn_str *out, const size_t *numbers, size_t count);
+
 /* PDNN_UNSUPPORTED in a build without cairo. */
 enum pdnn_status pdnn_canvas_cairo(const struct pdnn_canvas *canvas, double scale, bool is_pdf,
                                    struct pdnn_str *out, struct pdnn_err *err);

@@ -10,12 +10,13 @@
 
 enum pdnn_status pdnn_picture_select(struct pdnn_picture *picture, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
-    if (request->selection)
-        picture->selection = *request->selection;
-    return request->selection
-               ? PDNN_OK
-               : pdnn_selection_open_all(&picture->selection, request->directory, request->n_directories,
-                                         request->only, request->n_only, err);
+    if (request->selection) {
+        pdnn_selection_part(request->selection, -1, "", &picture->selection);
+        pdnn_selection_leave_failed(&picture->selection);
+        return PDNN_OK;
+    }
+    return pdnn_selection_open_all(&picture->selection, request->directory, request->n_directories,
+                                   request->only, request->n_only, err);
 }
 
 enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_err *err) {
@@ -76,12 +77,6 @@ double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int co
     return pdnn_selection_number(&picture->selection, at, column);
 }
 
-/* How large the picture is, and how many pixels of CSS a unit has: the fonts have their usual sizes in units.
- */
-struct page {
-    double width, height, scale;
-};
-
 /* "85mm", "8.5cm", "3.3in" or "240pt" in pixels of CSS. */
 static enum pdnn_status parse_length(const char *option, const char *text, double *pixels,
                                      struct pdnn_err *err) {
@@ -108,23 +103,23 @@ static enum pdnn_status parse_length(const char *option, const char *text, doubl
                      option, text);
 }
 
-static enum pdnn_status choose_page(const struct pdnn_plot_request *request, struct page *page,
-                                    struct pdnn_err *err) {
+static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_err *err) {
     static const double usual_width = 1200, usual_height = 800, css_points = 0.75, least = 4, most = 40;
+    const struct pdnn_plot_request *request = picture->request;
     double points = PDNN_FONT * css_points;
-    *page = (struct page){usual_width, usual_height, 1};
+    picture->width = usual_width;
     if (request->font_size &&
         (!pdnn_parse_double(request->font_size, &points) || !(points >= least && points <= most)))
         return pdnn_fail(err, PDNN_INVALID, "--font-size %s: a size is in points, from 4 to 40",
                          request->font_size);
-    page->scale = points / (PDNN_FONT * css_points);
-    if (request->width && parse_length("width", request->width, &page->width, err) != PDNN_OK)
+    picture->scale = points / (PDNN_FONT * css_points);
+    if (request->width && parse_length("width", request->width, &picture->width, err) != PDNN_OK)
         return err->status;
-    page->height = request->width && page->width < usual_width ? page->width * 0.75 : usual_height;
-    if (request->height && parse_length("height", request->height, &page->height, err) != PDNN_OK)
+    picture->height = request->width && picture->width < usual_width ? picture->width * 0.75 : usual_height;
+    if (request->height && parse_length("height", request->height, &picture->height, err) != PDNN_OK)
         return err->status;
-    page->width /= page->scale;
-    page->height /= page->scale;
+    picture->width /= picture->scale;
+    picture->height /= picture->scale;
     return PDNN_OK;
 }
 
@@ -161,17 +156,16 @@ static enum pdnn_status open_target(const struct pdnn_plot_request *request, con
     return request->output ? pdnn_target_open(target, path, err) : pdnn_target_open_own(target, path, err);
 }
 
-static enum pdnn_status format_picture(const struct pdnn_picture *picture, const struct page *page,
-                                       enum pdnn_plot_format format, struct pdnn_str *out,
-                                       struct pdnn_err *err) {
+static enum pdnn_status format_picture(const struct pdnn_picture *picture, enum pdnn_plot_format format,
+                                       struct pdnn_str *out, struct pdnn_err *err) {
     struct pdnn_table_writer writer = {
         .out = out, .format = PDNN_FORMAT_CSV, .columns = picture->columns, .n_columns = picture->n_columns};
     if (format == PDNN_PLOT_PNG || format == PDNN_PLOT_PDF)
-        return pdnn_canvas_cairo(&picture->canvas, page->scale, format == PDNN_PLOT_PDF, out, err);
+        return pdnn_canvas_cairo(&picture->canvas, picture->scale, format == PDNN_PLOT_PDF, out, err);
     if (format == PDNN_PLOT_SVG) {
-        pdnn_canvas_svg(&picture->canvas, page->scale, out);
+        pdnn_canvas_svg(&picture->canvas, picture->scale, out);
     } else if (format == PDNN_PLOT_TEX) {
-        pdnn_canvas_tex(&picture->canvas, page->scale, out);
+        pdnn_canvas_tex(&picture->canvas, picture->scale, out);
     } else {
         pdnn_table_write(&writer, &picture->data, NULL);
         pdnn_table_write_end(&writer);
@@ -180,8 +174,8 @@ static enum pdnn_status format_picture(const struct pdnn_picture *picture, const
 }
 
 /* Every format is drawn before the first file is replaced. */
-static enum pdnn_status write_files(const struct pdnn_picture *picture, const struct page *page,
-                                    const char *kind, struct pdnn_plot_result *result, struct pdnn_err *err) {
+static enum pdnn_status write_files(const struct pdnn_picture *picture, const char *kind,
+                                    struct pdnn_plot_result *result, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
     const bool is_stream = request->output && pdnn_target_is_stream(request->output);
     size_t length;
@@ -192,15 +186,15 @@ static enum pdnn_status write_files(const struct pdnn_picture *picture, const st
         wanted[0] = PDNN_PLOT_SVG;
         wanted[1] = is_stream || !pdnn_has_cairo ? PDNN_PLOT_BOTH : PDNN_PLOT_PNG;
     }
-    if (request->as_text || (wanted[0] == PDNN_PLOT_CSV && !request->output))
-        return format_picture(picture, page, wanted[0], &result->data, err);
+    if (wanted[0] == PDNN_PLOT_CSV && !request->output)
+        return format_picture(picture, PDNN_PLOT_CSV, &result->data, err);
     struct pdnn_target target[2] = {{.fd = -1}, {.fd = -1}};
     struct pdnn_str text[2] = {{0}, {0}};
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < 2 && wanted[i] && status == PDNN_OK; i++) {
         status = open_target(request, kind, pdnn_plot_formats[wanted[i] - 1], &target[i], err);
         if (status == PDNN_OK)
-            status = format_picture(picture, page, wanted[i], &text[i], err);
+            status = format_picture(picture, wanted[i], &text[i], err);
     }
     for (size_t i = 0; i < 2 && wanted[i]; i++) {
         if (status == PDNN_OK)
@@ -213,33 +207,42 @@ static enum pdnn_status write_files(const struct pdnn_picture *picture, const st
     return status;
 }
 
+enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pdnn_plot_def *def,
+                                   const struct pdnn_plot_request *request, struct pdnn_err *err) {
+    picture->request = request;
+    if (choose_size(picture, err) != PDNN_OK)
+        return err->status;
+    pdnn_chart_init(&picture->chart, picture->width, picture->height, &picture->arena);
+    enum pdnn_status status = def->draw(picture, err);
+    if (status == PDNN_OK && picture->chart.n_points) {
+        picture->drawn = picture->chart.n_points;
+        pdnn_chart_draw(&picture->chart, picture->data.n_rows - picture->chart.n_points, &picture->canvas);
+    }
+    return status;
+}
+
+void pdnn_picture_finish(struct pdnn_picture *picture) {
+    pdnn_chart_finish(&picture->chart);
+    pdnn_canvas_finish(&picture->canvas);
+    for (size_t side = 0; side < PDNN_SIDES && picture->ops[side]; side++)
+        pdnn_selection_ops_close(source_of(picture, side), picture->ops[side]);
+    pdnn_selection_close(&picture->selection);
+    if (!picture->request->comparison)
+        pdnn_comparison_close(&picture->comparison);
+    pdnn_table_finish(&picture->data);
+    pdnn_arena_finish(&picture->arena);
+}
+
 enum pdnn_status pdnn_picture_make(const struct pdnn_plot_def *def, const struct pdnn_plot_request *request,
                                    struct pdnn_plot_result *result, struct pdnn_err *err) {
-    struct page page;
     struct pdnn_plot_result made = {.n_paths = 0};
-    if (choose_page(request, &page, err) != PDNN_OK)
-        return err->status;
-    struct pdnn_picture picture = {.request = request, .width = page.width, .height = page.height};
-    pdnn_chart_init(&picture.chart, page.width, page.height, &picture.arena);
-    enum pdnn_status status = def->draw(&picture, err);
-    if (status == PDNN_OK && picture.chart.n_points) {
-        picture.drawn = picture.chart.n_points;
-        pdnn_chart_draw(&picture.chart, picture.data.n_rows - picture.chart.n_points, &picture.canvas);
-    }
+    struct pdnn_picture picture = {.scale = 0};
+    enum pdnn_status status = pdnn_picture_draw(&picture, def, request, err);
     if (status == PDNN_OK)
-        status = write_files(&picture, &page, def->name, &made, err);
+        status = write_files(&picture, def->name, &made, err);
     made.drawn = (int)picture.drawn;
     made.left_out = (int)picture.left_out;
-    pdnn_chart_finish(&picture.chart);
-    pdnn_canvas_finish(&picture.canvas);
-    for (size_t side = 0; side < PDNN_SIDES && picture.ops[side]; side++)
-        pdnn_selection_ops_close(source_of(&picture, side), picture.ops[side]);
-    if (!request->selection)
-        pdnn_selection_close(&picture.selection);
-    if (!request->comparison)
-        pdnn_comparison_close(&picture.comparison);
-    pdnn_table_finish(&picture.data);
-    pdnn_arena_finish(&picture.arena);
+    pdnn_picture_finish(&picture);
     if (status == PDNN_OK)
         *result = made;
     else

@@ -11,6 +11,7 @@
 struct pdnn_picture {
     const struct pdnn_plot_request *request;
     double width, height; /* of the picture, if its contents need no other */
+    double scale;         /* CSS pixels per unit: the fonts have their usual sizes in units */
     struct pdnn_arena arena;
     struct pdnn_selection selection;
     struct pdnn_comparison comparison;
@@ -48,6 +49,11 @@ size_t pdnn_picture_add_point(struct pdnn_picture *picture, struct pdnn_chart_po
 /* The chosen instance's cell, and its number or NaN. */
 const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column);
 double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column);
+
+/* Draws a picture, which is {0} before; it is to be finished, also after a failure. */
+enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pdnn_plot_def *def,
+                                   const struct pdnn_plot_request *request, struct pdnn_err *err);
+void pdnn_picture_finish(struct pdnn_picture *picture);
 
 /* Draws a picture and writes its files, or the data if they are requested; files are tried before one is
  * replaced. */

@@ -37,8 +37,7 @@ struct pdnn_plot_request {
      * it is, SVG unless another format is requested. */
     const char *output;
     const char *width, *height, *font_size; /* "85mm", "60mm", "8" (points) */
-    bool as_text;                           /* no file: the result's data are the picture */
-    /* What the directories and `only` stand for, where it is open already, else NULL; borrowed. */
+    /* What the directories and `only` stand for, ended ok or not, where it is open; else NULL; borrowed. */
     const struct pdnn_selection *selection;
     const struct pdnn_comparison *comparison;
     enum pdnn_plot_format format;
@@ -49,7 +48,7 @@ enum { PDNN_PLOT_PATH = PDNN_TARGET_TEXT };
 struct pdnn_plot_result {
     char path[2][PDNN_PLOT_PATH]; /* the files that were written; not a device or pipe */
     int n_paths;
-    struct pdnn_str data; /* what goes to no file: the picture, or the table; the caller finishes it */
+    struct pdnn_str data; /* PDNN_PLOT_CSV without an output: the table, which the caller finishes */
     int drawn, left_out;  /* rows drawn; rows that could not be (not ok, or lacking a plotted value) */
 };
 

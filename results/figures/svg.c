@@ -121,27 +121,27 @@ static void put_mark(struct pdnn_str *out, const struct pdnn_mark *mark) {
     pdnn_str_printf(out, "</marker>\n");
 }
 
-/* "0-3 7": the rows of the points, in their order. */
-static void put_rows(struct pdnn_str *out, const size_t *row, size_t count) {
-    pdnn_str_printf(out, " data-rows=\"");
+void pdnn_put_ranges(struct pdnn_str *out, const size_t *numbers, size_t count) {
     for (size_t i = 0, next; i < count; i = next) {
-        for (next = i + 1; next < count && row[next] == row[next - 1] + 1; next++)
+        for (next = i + 1; next < count && numbers[next] == numbers[next - 1] + 1; next++)
             ;
         pdnn_str_append(out, " ", i ? 1 : 0);
-        pdnn_str_append_u64(out, row[i]);
+        pdnn_str_append_u64(out, numbers[i]);
         if (next > i + 1) {
             pdnn_str_append(out, "-", 1);
-            pdnn_str_append_u64(out, row[next - 1]);
+            pdnn_str_append_u64(out, numbers[next - 1]);
         }
     }
-    pdnn_str_append(out, "\"", 1);
 }
 
 static void put_points(struct pdnn_str *out, const struct pdnn_item *item, double height) {
     static const char *const ends[] = {"start", "mid", "end"};
     pdnn_str_printf(out, "<path fill=\"none\"");
-    if (item->row)
-        put_rows(out, item->row, item->count);
+    if (item->row) {
+        pdnn_str_printf(out, " data-rows=\"");
+        pdnn_put_ranges(out, item->row, item->count);
+        pdnn_str_append(out, "\"", 1);
+    }
     for (size_t i = item->count > 1 ? 0 : 2; i < 3; i++) {
         pdnn_str_printf(out, " marker-%s=\"url(#", ends[i]);
         put_mark_name(out, &item->mark);

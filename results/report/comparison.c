@@ -3,6 +3,7 @@
 #include "results/report/page.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
+#include "base/units.h"
 #include "results/table/write.h"
 
 #include <math.h>
@@ -54,29 +55,24 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
     pdnn_str_finish(&doubt);
 }
 
-enum { OPS_SHOWN = 12, UNPAIRED_SHOWN = 50 };
+enum { OPS_SHOWN = 12, PAIRS_SHOWN = 50, UNPAIRED_SHOWN = 50 };
 
 /* Kinds of op that change the speed-up by less are left out, apart from the first. */
 static const double least_effect = 0.002;
 
-static void put_table(struct pdnn_str *out, const struct pdnn_table *table, const struct pdnn_row_list *rows,
-                      const size_t *columns, size_t n_columns, const char *caption) {
-    pdnn_html_put_table(
-        out, table, rows,
-        (struct pdnn_table_writer){.columns = columns, .n_columns = n_columns, .caption = caption});
-}
-
 /* The kinds of op that the difference comes from, of all families together. */
-static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c, struct pdnn_err *err) {
+static void put_ops(struct pdnn_str *out, const struct comparison *c) {
     static const size_t columns[] = {PDNN_COMPARE_OPS_KEYS + PDNN_BY_OP, PDNN_COMPARE_OPS_EFFECT,
                                      PDNN_COMPARE_OPS_A_SHARE, PDNN_COMPARE_OPS_B_SHARE};
     struct pdnn_table ops;
     struct pdnn_row_list rows = {0};
-    struct pdnn_str caption = {0}, title[PDNN_SIDES] = {{0}};
-    size_t n_pairs;
+    struct pdnn_str title[PDNN_SIDES] = {{0}};
+    struct pdnn_err err = {.status = PDNN_OK};
+    size_t n_pairs = 0;
     if (!pdnn_compare_has_ops(c->of))
-        return PDNN_OK;
-    enum pdnn_status status = pdnn_compare_ops(c->of, NULL, &ops, &n_pairs, err);
+        return;
+    if (pdnn_compare_ops(c->of, NULL, &ops, &n_pairs, &err) != PDNN_OK)
+        pdnn_html_say(out, "%s", err.text);
     for (size_t i = 0; i < ops.n_rows && n_pairs && rows.count < OPS_SHOWN; i++)
         if (pdnn_table_is_empty(&ops, i, PDNN_COMPARE_OPS_FAMILY) &&
             (!rows.count || !(fabs(pdnn_table_number(&ops, i, PDNN_COMPARE_OPS_EFFECT) - 1) < least_effect)))
@@ -88,41 +84,55 @@ static enum pdnn_status put_ops(struct pdnn_str *out, const struct comparison *c
         def->title = pdnn_str_text(&title[side]);
         def->show = PDNN_SHOW_FACTOR;
     }
-    pdnn_str_printf(
-        &caption,
-        "Where the difference comes from: the effects of all kinds of op multiply to the geometric "
-        "mean of %zu models; those below 0.2 %% are left out.",
-        n_pairs);
     if (rows.count)
-        put_table(out, &ops, &rows, columns, sizeof columns / sizeof *columns, pdnn_str_text(&caption));
-    pdnn_str_finish(&caption);
+        pdnn_html_put_table(
+            out, &ops, &rows, columns, sizeof columns / sizeof *columns,
+            "Where the difference comes from: the effects of all kinds of op multiply to the geometric "
+            "mean of %zu models; those below 0.2 %% are left out.",
+            n_pairs);
     for (size_t side = 0; side < PDNN_SIDES; side++)
         pdnn_str_finish(&title[side]);
     pdnn_rows_finish(&rows);
     pdnn_table_finish(&ops);
-    return status;
 }
 
 /* Rows that only one side has stay visible. */
 static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
     static const size_t columns[] = {PDNN_UNPAIRED_ID, PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS};
-    const struct pdnn_table *unpaired = &c->of->unpaired;
-    struct pdnn_table shown;
-    if (!unpaired->n_rows)
-        return;
-    pdnn_table_init(&shown, &pdnn_unpaired_def);
-    for (size_t i = 0; i < unpaired->n_rows && i < UNPAIRED_SHOWN; i++)
-        pdnn_table_copy_row(&shown, unpaired, i);
+    struct pdnn_table shown = c->of->unpaired;
+    struct pdnn_row_list rows = pdnn_rows_all(&shown);
+    if (rows.count > UNPAIRED_SHOWN)
+        rows.count = UNPAIRED_SHOWN;
     for (size_t side = 0; side < PDNN_SIDES; side++) {
         shown.column[PDNN_UNPAIRED_A_STATUS + side].def.title = c->label[side];
         shown.column[PDNN_UNPAIRED_A_STATUS + side].def.blank = "no such row";
     }
-    pdnn_str_printf(out, "<details><summary>%zu models without a ratio</summary>", unpaired->n_rows);
-    put_table(out, &shown, NULL, columns, sizeof columns / sizeof *columns, NULL);
-    if (unpaired->n_rows > UNPAIRED_SHOWN)
-        pdnn_str_printf(out, "<p>and %zu more</p>", unpaired->n_rows - UNPAIRED_SHOWN);
-    pdnn_str_printf(out, "</details>\n");
-    pdnn_table_finish(&shown);
+    if (rows.count) {
+        pdnn_str_printf(out, "<details><summary>%zu models without a ratio</summary>", shown.n_rows);
+        pdnn_html_put_table(out, &shown, &rows, columns, sizeof columns / sizeof *columns,
+                            rows.count < shown.n_rows ? "The first %zu" : "All %zu", rows.count);
+        pdnn_str_printf(out, "</details>\n");
+    }
+    pdnn_rows_finish(&rows);
+}
+
+/* By ratio, those at both ends. */
+static void put_pairs(struct pdnn_str *out, const struct comparison *c) {
+    static const size_t columns[] = {PDNN_PAIR_ID,  PDNN_PAIR_A_NS, PDNN_PAIR_B_NS,    PDNN_PAIR_RATIO,
+                                     PDNN_PAIR_LOW, PDNN_PAIR_HIGH, PDNN_PAIR_DECISION};
+    const size_t n = c->of->pairs.n_rows;
+    struct pdnn_table shown = c->of->pairs;
+    struct pdnn_row_list sorted = pdnn_rows_all(&shown), rows = {0};
+    pdnn_rows_sort(&sorted, &shown, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
+    for (size_t i = 0; i < n; i++)
+        if (i < PAIRS_SHOWN || n - i <= PAIRS_SHOWN)
+            pdnn_rows_add(&rows, sorted.at[i]);
+    pdnn_html_put_table(out, &shown, &rows, columns, sizeof columns / sizeof *columns,
+                        rows.count < n ? "%zu of %zu pairs: the highest and the lowest speed-ups."
+                                       : "%zu of %zu pairs, by their speed-ups.",
+                        rows.count, n);
+    pdnn_rows_finish(&sorted);
+    pdnn_rows_finish(&rows);
 }
 
 static void put_groups(struct pdnn_str *out, const struct comparison *c) {
@@ -130,26 +140,24 @@ static void put_groups(struct pdnn_str *out, const struct comparison *c) {
                                      PDNN_GROUP_INSTANCES, PDNN_GROUP_MEAN,   PDNN_GROUP_LOW,
                                      PDNN_GROUP_FASTER,    PDNN_GROUP_SLOWER, PDNN_GROUP_UNDECIDED};
     pdnn_str_printf(out, "<details><summary>By family and by value of each key</summary>");
-    put_table(out, &c->groups, NULL, columns, sizeof columns / sizeof *columns,
-              "Geometric means of the speed-up with 95 % intervals.");
+    pdnn_html_put_table(out, &c->groups, NULL, columns, sizeof columns / sizeof *columns,
+                        "Geometric means of the speed-up with 95 %% intervals.");
     pdnn_str_printf(out, "</details>\n");
 }
 
 /* "threads=1:4" for the least and the greatest number, "backend=onednn:openblas" for the first two words;
  * NULL if the key does not vary. */
-static const char *across_key(const struct pdnn_selection *rows, enum pdnn_setting setting, char text[128]) {
+static const char *across_key(struct pdnn_report_page *page, enum pdnn_setting setting) {
+    const struct pdnn_selection *rows = &page->all;
     const char *name = pdnn_settings[setting].name, **value;
     const int column = pdnn_results_setting(&rows->results, setting);
-    struct pdnn_arena arena = {0};
-    size_t count = pdnn_selection_distinct(rows, column, &arena, &value, NULL), words = 0;
+    size_t count = pdnn_selection_distinct(rows, column, &page->arena, &value, NULL), words = 0;
     for (size_t i = 0; i < count; i++)
         if (*value[i])
             value[words++] = value[i];
-    if (words > 1)
-        snprintf(text, 128, "%s=%.40s:%.40s", name, value[0],
-                 value[setting == PDNN_SETTING_THREADS ? words - 1 : 1]);
-    pdnn_arena_finish(&arena);
-    return words > 1 ? text : NULL;
+    return words < 2 ? NULL
+                     : pdnn_arena_printf(&page->arena, "%s=%s:%s", name, value[0],
+                                         value[setting == PDNN_SETTING_THREADS ? words - 1 : 1]);
 }
 
 static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_err *err) {
@@ -157,8 +165,9 @@ static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_e
                                                   PDNN_SETTING_THREADS};
     enum pdnn_status status = pdnn_fail(err, PDNN_INVALID, "one platform");
     for (size_t k = 0; k < sizeof platforms / sizeof *platforms && status == PDNN_INVALID; k++) {
+        page->across = across_key(page, platforms[k]);
         struct pdnn_compare_request request = {.directory = {page->source[0].directory},
-                                               .across = across_key(&page->all, platforms[k], page->across),
+                                               .across = page->across,
                                                .only = page->only,
                                                .n_only = page->n_only};
         if (request.across)
@@ -170,7 +179,6 @@ static enum pdnn_status open_within(struct pdnn_report_page *page, struct pdnn_e
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err) {
     struct pdnn_compare_request request = {.only = page->only, .n_only = page->n_only};
     enum pdnn_status status;
-    page->sides.pairs = NULL;
     if (page->n_sources == 1) {
         status = open_within(page, err);
     } else {
@@ -192,34 +200,30 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
 void pdnn_report_comparison_close(struct pdnn_report_page *page) {
     if (page->sides.pairs)
         pdnn_comparison_close(&page->comparison);
-    page->sides.pairs = NULL;
 }
 
 /* Directories that have nothing in common, or differ in too much, can still share a page: it says why there
  * is no comparison. */
-static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err) {
+static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_BOTH);
     struct comparison c = {.of = page->sides.pairs, .label = page->sides.name};
-    enum pdnn_status status = PDNN_OK;
     if (!c.of && page->n_sources < 2)
-        return PDNN_OK;
+        return;
     if (!c.of) {
-        pdnn_str_printf(out, "<p>The two cannot be compared: ");
-        pdnn_html_text(out, page->why_no_pairs);
-        pdnn_str_printf(out, "</p>\n");
+        pdnn_html_say(out, "The two cannot be compared: %s", page->why_no_pairs);
     } else {
         pdnn_compare_sums(c.of, &c.groups, &c.axes);
         put_headline(out, &c);
-        const struct pdnn_plot_request request = {.across = *page->across ? page->across : NULL,
-                                                  .comparison = c.of};
-        pdnn_report_put_figure(page, "speedup", PDNN_REPORT_BOTH, request, out);
-        status = put_ops(out, &c, err);
+        request.across = page->across;
+        request.comparison = c.of;
+        pdnn_report_put_figure(page, "speedup", request, out);
+        put_pairs(out, &c);
+        put_ops(out, &c);
         put_groups(out, &c);
         put_unpaired(out, &c);
     }
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);
-    return status;
 }
 
-const struct pdnn_report_section pdnn_section_comparison = {"comparison", "Comparison", "Comparison",
-                                                            .put = put};
+const struct pdnn_report_section pdnn_section_comparison = {.title = "Comparison", .put = put};

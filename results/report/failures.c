@@ -1,26 +1,23 @@
 /* What did not run, by status and by reason, most frequent first. Reasons that differ only in numbers ("needs
  * 5 GiB", "needs 9 GiB") are one: each sweep that runs out of memory would have as many reasons as models. */
-#include "base/memory.h"
+#include "base/texts.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MODELS_SHOWN = 5, REASONS_SHOWN = 20 };
 
-struct group {
-    const char *status, *reason; /* with numbers masked, unless all its models have the same */
-    size_t n, n_status;          /* models; those of all groups with this status */
-    size_t model[MODELS_SHOWN];
+enum { MODELS, STATUS, REASON, WHICH, OF_STATUS, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [MODELS] = {"models", NULL, NULL, PDNN_KIND_COUNT, .help = "models with this reason"},
+    [STATUS] = {"status", .help = "how they ended"},
+    [REASON] = {"reason", .help = "why, with N for numbers unless all have the same"},
+    [WHICH] = {"which", .help = "ids of the first of them"},
+    [OF_STATUS] = {"of_status", NULL, NULL, PDNN_KIND_COUNT, .help = "models with this status"},
 };
-
-struct groups {
-    const struct pdnn_selection *rows;
-    struct group *group;
-    size_t count;
-};
+static const struct pdnn_table_def def = {"failures", "models without a time", columns, N_COLUMNS};
 
 /* The length of the number that begins here: 12, 1,024, 5.25, 1e+09; 0 if none does. */
 static size_t number_length(const char *text) {
@@ -46,105 +43,74 @@ static void mask_numbers(struct pdnn_str *out, const char *text) {
     }
 }
 
-/* Most frequent status first, and within it most frequent reason; the tables' order where equal. */
-static int compare_groups(const void *a, const void *b) {
-    const struct group *one = a, *other = b;
-    if (one->n_status != other->n_status)
-        return one->n_status > other->n_status ? -1 : 1;
-    int order = strcmp(one->status, other->status);
-    if (order)
-        return order;
-    if (one->n != other->n)
-        return one->n > other->n ? -1 : 1;
-    return one->model[0] < other->model[0] ? -1 : 1;
-}
-
-/* Equal texts of the table are one pointer. */
-static void add_failure(struct groups *groups, struct pdnn_texts *keys, size_t r) {
-    const char *status = pdnn_selection_word(groups->rows, r, PDNN_RESULT_STATUS);
-    const char *reason = pdnn_selection_word(groups->rows, r, PDNN_RESULT_REASON);
-    struct pdnn_str key = {0};
+/* The model joins the row of its status and reason. */
+static void add_failure(struct pdnn_table *table, struct pdnn_texts *keys, const struct pdnn_selection *rows,
+                        size_t at) {
+    const char *status = pdnn_selection_word(rows, at, PDNN_RESULT_STATUS),
+               *reason = pdnn_selection_word(rows, at, PDNN_RESULT_REASON);
+    struct pdnn_str key = {0}, which = {0};
     pdnn_str_printf(&key, "%s\n", status);
     mask_numbers(&key, reason);
-    size_t at = pdnn_texts_add(keys, pdnn_str_text(&key));
+    const size_t row = pdnn_texts_add(keys, pdnn_str_text(&key));
+    if (row == table->n_rows) {
+        pdnn_table_add_row(table);
+        pdnn_table_set_count(table, row, MODELS, 0);
+        pdnn_table_set_text(table, row, STATUS, status);
+        pdnn_table_set_text(table, row, REASON, reason);
+    }
+    if (strcmp(pdnn_table_text(table, row, REASON), reason) != 0)
+        pdnn_table_set_text(table, row, REASON, strchr(keys->text[row], '\n') + 1);
+    const uint64_t n = pdnn_table_count(table, row, MODELS);
+    if (n < MODELS_SHOWN) {
+        pdnn_str_printf(&which, "%s%s%s", pdnn_table_text(table, row, WHICH), n ? "; " : "",
+                        pdnn_selection_get(rows, at, rows->id));
+        pdnn_table_set_text(table, row, WHICH, pdnn_str_text(&which));
+    }
+    pdnn_table_set_count(table, row, MODELS, n + 1);
+    pdnn_str_finish(&which);
     pdnn_str_finish(&key);
-    struct group *group = &groups->group[at];
-    if (at == groups->count) {
-        groups->count++;
-        group->status = status;
-        group->reason = reason;
-    }
-    if (group->reason != reason)
-        group->reason = strchr(keys->text[at], '\n') + 1;
-    if (group->n < MODELS_SHOWN)
-        group->model[group->n] = r;
-    group->n++;
 }
 
-static void find_groups(struct groups *groups, struct pdnn_texts *keys) {
-    for (size_t r = 0; r < groups->rows->count; r++) {
-        if (!pdnn_selection_is_ok(groups->rows, r))
-            add_failure(groups, keys, r);
-    }
-    for (size_t i = 0; i < groups->count; i++)
-        for (size_t k = 0; k < groups->count; k++)
-            groups->group[i].n_status +=
-                groups->group[k].status == groups->group[i].status ? groups->group[k].n : 0;
-    qsort(groups->group, groups->count, sizeof *groups->group, compare_groups);
+/* Completes the row: how many others there are, and how many have its status. */
+static void finish_row(struct pdnn_table *table, size_t row) {
+    const uint64_t n = pdnn_table_count(table, row, MODELS);
+    struct pdnn_str which = {0};
+    uint64_t of_status = 0;
+    pdnn_str_printf(&which, "%s", pdnn_table_text(table, row, WHICH));
+    if (n > MODELS_SHOWN)
+        pdnn_str_printf(&which, "; and %llu more", (unsigned long long)(n - MODELS_SHOWN));
+    for (size_t i = 0; i < table->n_rows; i++)
+        if (strcmp(pdnn_table_text(table, i, STATUS), pdnn_table_text(table, row, STATUS)) == 0)
+            of_status += pdnn_table_count(table, i, MODELS);
+    pdnn_table_set_text(table, row, WHICH, pdnn_str_text(&which));
+    pdnn_table_set_count(table, row, OF_STATUS, of_status);
+    pdnn_str_finish(&which);
 }
 
-static void put_group(struct pdnn_str *out, const struct groups *groups, const struct group *group) {
-    pdnn_str_printf(out, "<tr><td class=\"number\">%zu</td>", group->n);
-    pdnn_html_cell(out, group->status);
-    pdnn_html_cell(out, group->reason);
-    pdnn_str_printf(out, "<td>");
-    for (size_t i = 0; i < group->n && i < MODELS_SHOWN; i++) {
-        pdnn_str_printf(out, i ? "<br><code>" : "<code>");
-        pdnn_html_text(out, pdnn_selection_get(groups->rows, group->model[i], groups->rows->id));
-        pdnn_str_printf(out, "</code>");
-    }
-    if (group->n > MODELS_SHOWN)
-        pdnn_str_printf(out, "<br>and %zu more", group->n - MODELS_SHOWN);
-    pdnn_str_printf(out, "</td></tr>\n");
-}
-
-/* The groups of one status from the first on; returns the first of the next. */
-static size_t put_status(struct pdnn_str *out, const struct groups *groups, size_t first) {
-    const char *status = groups->group[first].status;
-    size_t end = first, n_hidden = 0;
-    for (; end < groups->count && groups->group[end].status == status; end++) {
-        if (end < first + REASONS_SHOWN)
-            put_group(out, groups, &groups->group[end]);
-        else
-            n_hidden += groups->group[end].n;
-    }
-    if (n_hidden) {
-        pdnn_str_printf(out, "<tr><td class=\"number\">%zu</td>", n_hidden);
-        pdnn_html_cell(out, status);
-        pdnn_str_printf(out, "<td>%zu more reason%s</td><td></td></tr>\n", end - first - REASONS_SHOWN,
-                        end - first - REASONS_SHOWN == 1 ? "" : "s");
-    }
-    return end;
-}
-
-static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err) {
-    (void)err;
-    static const char *const titles[] = {"models", "status", "reason", "which", NULL};
+/* Most frequent status first, and within it most frequent reason; the tables' order where equal. */
+static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    static const struct pdnn_sort_key order[] = {{OF_STATUS, true}, {STATUS, false}, {MODELS, true}};
+    static const size_t shown[] = {MODELS, STATUS, REASON, WHICH};
     struct pdnn_texts keys = {0};
-    struct groups groups = {.rows = &page->all};
-    if (!page->n_failed)
-        return PDNN_OK;
-    groups.group = pdnn_alloc(page->n_failed, sizeof *groups.group);
-    find_groups(&groups, &keys);
-    pdnn_html_table(out, "failures",
-                    "Models without a time, by status and reason; N stands for numbers that differ.", titles);
-    for (size_t first = 0; first < groups.count;)
-        first = put_status(out, &groups, first);
-    pdnn_html_table_end(out);
+    struct pdnn_table table;
+    pdnn_table_init(&table, &def);
+    for (size_t at = 0; at < page->all.count; at++)
+        if (!pdnn_selection_is_ok(&page->all, at))
+            add_failure(&table, &keys, &page->all, at);
+    for (size_t row = 0; row < table.n_rows; row++)
+        finish_row(&table, row);
+    struct pdnn_row_list rows = pdnn_rows_all(&table);
+    pdnn_rows_sort(&rows, &table, order, sizeof order / sizeof *order);
+    const size_t n_reasons = rows.count;
+    rows.count = n_reasons < REASONS_SHOWN ? n_reasons : REASONS_SHOWN;
+    if (rows.count)
+        pdnn_html_put_table(out, &table, &rows, shown, sizeof shown / sizeof *shown,
+                            "Models without a time, by status and reason; N stands for numbers that differ. "
+                            "%zu of %zu reasons.",
+                            rows.count, n_reasons);
+    pdnn_rows_finish(&rows);
+    pdnn_table_finish(&table);
     pdnn_texts_finish(&keys);
-    free(groups.group);
-    return PDNN_OK;
 }
 
-const struct pdnn_report_section pdnn_section_failures = {"failures", "What did not run", "What did not run",
-                                                          .put = put};
+const struct pdnn_report_section pdnn_section_failures = {.title = "What did not run", .put = put};

@@ -1,30 +1,110 @@
-/* Pictures of the page: the same bytes as those of `paradnn plot --format svg`. */
+/* A figure: the bytes of `paradnn plot` over the command that draws it, whose points a script traces back to
+ * the page's rows. */
+#include "base/memory.h"
 #include "results/figures/picture.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
+#include "results/store/tables.h"
 
-bool pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind, size_t source,
-                            struct pdnn_plot_request request, struct pdnn_str *out) {
-    const bool both = source == PDNN_REPORT_BOTH;
-    const char *directories[2] = {page->source[both ? 0 : source].directory, page->source[1].directory};
-    struct pdnn_plot_result made = {.n_paths = 0};
-    struct pdnn_err why = {0};
-    request.directory = directories;
-    request.n_directories = both ? page->n_sources : 1;
-    request.only = page->only;
-    request.n_only = page->n_only;
-    request.format = PDNN_PLOT_SVG;
-    request.as_text = true;
-    request.selection = page->n_sources == 1 ? &page->source[0].selection : NULL;
-    if (pdnn_picture_make(pdnn_plot_find(kind), &request, &made, &why) != PDNN_OK) {
-        pdnn_str_printf(out, "<p class=\"shared\">No picture: ");
-        pdnn_html_text(out, why.text);
-        pdnn_str_printf(out, "</p>\n");
-        return false;
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The command, with directories without the rest of their paths, and why it draws nothing, or "". */
+static void put_caption(struct pdnn_str *out, const char *kind, const struct pdnn_plot_request *request,
+                        const char *why_not) {
+    struct pdnn_str command = {0};
+    const char *const options[][2] = {{" --value ", request->value}, {" --across ", request->across}};
+    pdnn_str_printf(&command, "paradnn plot %s", kind);
+    for (size_t i = 0; i < request->n_directories; i++) {
+        pdnn_str_append(&command, " ", 1);
+        pdnn_shell_quote(&command, pdnn_directory_name(request->directory[i], &(int){0}));
     }
-    pdnn_str_printf(out, "<figure class=\"%s\" data-source=\"", kind);
-    pdnn_html_text(out, both ? "" : page->source[source].name);
-    pdnn_str_printf(out, "\">%s</figure>\n", pdnn_str_text(&made.data));
-    pdnn_str_finish(&made.data);
-    return true;
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (options[i][1]) {
+            pdnn_str_printf(&command, "%s", options[i][0]);
+            pdnn_shell_quote(&command, options[i][1]);
+        }
+    }
+    for (size_t i = 0; i < request->n_only; i++) {
+        pdnn_str_printf(&command, " --only ");
+        pdnn_shell_quote(&command, request->only[i]);
+    }
+    pdnn_str_printf(out, "<figcaption><code>");
+    pdnn_html_text(out, pdnn_str_text(&command));
+    pdnn_str_printf(out, *why_not ? "</code>: " : "</code>");
+    pdnn_html_text(out, why_not);
+    pdnn_str_printf(out, "</figcaption></figure>\n");
+    pdnn_str_finish(&command);
+}
+
+/* Where the picture's table does not say, rows are those of its first directory. */
+static size_t source_of(const struct pdnn_report_page *page, const struct pdnn_picture *picture, size_t row) {
+    const size_t column = pdnn_table_find(&picture->data, PDNN_RESULTS_KEY);
+    size_t s = 0;
+    while (s + 1 < page->n_sources &&
+           (column != SIZE_MAX
+                ? strcmp(page->source[s].name, pdnn_table_text(&picture->data, row, column)) != 0
+                : page->source[s].directory != picture->request->directory[0]))
+        s++;
+    return s;
+}
+
+/* The page's row with this source and id: pictures mostly have them in the order of the page, so that the
+ * next one is tried first. */
+static size_t find_row(const struct pdnn_selection *all, size_t source, const char *id, size_t next) {
+    for (size_t i = 0; i < all->count; i++) {
+        const size_t row = (next + i) % all->count;
+        if (strcmp(pdnn_selection_get(all, row, all->id), id) == 0 &&
+            pdnn_selection_source(all, row) == source)
+            return row;
+    }
+    return SIZE_MAX;
+}
+
+/* The page's row of each point of a picture, which are the last rows of its table: `data-first` is where they
+ * begin there, `data-models` their rows here. Nothing if a point is not one of the page's rows. */
+static void put_rows(struct pdnn_str *out, const struct pdnn_report_page *page,
+                     const struct pdnn_picture *picture) {
+    const struct pdnn_table *data = &picture->data;
+    const size_t n = picture->chart.n_points, first = data->n_rows - n, with_id = pdnn_table_find(data, "id");
+    const size_t id = with_id != SIZE_MAX ? with_id : pdnn_table_find(data, "name");
+    size_t *rows = pdnn_alloc(n + 1, sizeof *rows), found = 0;
+    for (size_t i = 0; i < n && id != SIZE_MAX && found == i; i++) {
+        rows[i] = find_row(&page->all, source_of(page, picture, first + i),
+                           pdnn_table_text(data, first + i, id), i ? rows[i - 1] + 1 : 0);
+        found += rows[i] != SIZE_MAX;
+    }
+    if (n && found == n) {
+        pdnn_str_printf(out, " data-first=\"%zu\" data-models=\"", first);
+        pdnn_put_ranges(out, rows, n);
+        pdnn_str_append(out, "\"", 1);
+    }
+    free(rows);
+}
+
+struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source) {
+    const bool is_all = source == PDNN_REPORT_BOTH || page->n_sources == 1;
+    return (struct pdnn_plot_request){.directory = page->directories + (is_all ? 0 : source),
+                                      .n_directories = is_all ? page->n_sources : 1,
+                                      .only = page->only,
+                                      .n_only = page->n_only,
+                                      .selection = is_all ? &page->all : NULL};
+}
+
+void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind,
+                            struct pdnn_plot_request request, struct pdnn_str *out) {
+    struct pdnn_picture picture = {.scale = 0};
+    struct pdnn_err err = {.status = PDNN_OK};
+    if (page->n_failed == page->all.count)
+        return;
+    pdnn_str_printf(out, "<figure class=\"%s\" tabindex=\"0\"", kind);
+    const bool drawn = pdnn_picture_draw(&picture, pdnn_plot_find(kind), &request, &err) == PDNN_OK;
+    if (drawn)
+        put_rows(out, page, &picture);
+    pdnn_str_printf(out, ">\n");
+    if (drawn)
+        pdnn_canvas_svg(&picture.canvas, picture.scale, out);
+    put_caption(out, kind, &request, err.text);
+    pdnn_picture_finish(&picture);
 }

@@ -1,8 +1,9 @@
-/* The frame that every chart has. */
 #include "results/report/html.h"
-#include "results/table/csv.h"
+#include "results/table/number.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent) {
@@ -12,10 +13,34 @@ void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char
         pdnn_str_append(out, absent, strlen(absent));
 }
 
+/* Letters of a sentence. */
+enum { TEXT_MOST = 1024 };
+
+void pdnn_html_say(struct pdnn_str *out, const char *format, ...) {
+    char text[TEXT_MOST];
+    va_list words;
+    va_start(words, format);
+    vsnprintf(text, sizeof text, format, words);
+    va_end(words);
+    pdnn_str_printf(out, "<p>");
+    pdnn_html_text(out, text);
+    pdnn_str_printf(out, "</p>\n");
+}
+
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
-                         const struct pdnn_row_list *rows, struct pdnn_table_writer writer) {
-    writer.out = out;
-    writer.format = PDNN_FORMAT_HTML;
+                         const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
+                         const char *caption, ...) {
+    char text[TEXT_MOST];
+    struct pdnn_table_writer writer = {.out = out,
+                                       .format = PDNN_FORMAT_HTML,
+                                       .columns = columns,
+                                       .n_columns = n_columns,
+                                       .caption = caption ? text : NULL};
+    va_list words;
+    va_start(words, caption);
+    if (caption)
+        vsnprintf(text, sizeof text, caption, words);
+    va_end(words);
     pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\">");
     pdnn_table_write(&writer, table, rows);
     pdnn_table_write_end(&writer);

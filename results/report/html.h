@@ -1,4 +1,4 @@
-/* Pieces of the page: escaped text, numbers, and tables. Text from tables reaches the page
+/* Pieces of the page: escaped text, numbers and tables. Text from tables reaches the page
  * through pdnn_html_text and pdnn_html_json_text only. */
 #ifndef RESULTS_REPORT_HTML_H
 #define RESULTS_REPORT_HTML_H
@@ -19,8 +19,12 @@ void pdnn_html_table(struct pdnn_str *out, const char *css, const char *caption,
 void pdnn_html_table_end(struct pdnn_str *out);
 void pdnn_html_cell(struct pdnn_str *out, const char *text);
 
-/* The same from a table, with the writer's caption and columns. */
+/* The same of a table's columns and rows (NULL: all), with a caption (NULL: none). */
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
-                         const struct pdnn_row_list *rows, struct pdnn_table_writer writer);
+                         const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
+                         const char *caption, ...) __attribute__((format(printf, 6, 7)));
+
+/* A paragraph, escaped. */
+void pdnn_html_say(struct pdnn_str *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

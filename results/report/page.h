@@ -1,4 +1,4 @@
-/* What the page is made of, and its sections. */
+/* The sections of the page, in the order in which the report puts them. */
 #ifndef RESULTS_REPORT_PAGE_H
 #define RESULTS_REPORT_PAGE_H
 
@@ -17,6 +17,7 @@ struct pdnn_report_source {
 
 /* A row's number is its place in `all`, also for the script. */
 struct pdnn_report_page {
+    const char *const *directories;
     const char *const *only; /* what the rows are chosen by */
     size_t n_only;
     struct pdnn_arena arena;
@@ -27,10 +28,11 @@ struct pdnn_report_page {
     const char **family; /* in the order of their letters */
     size_t n_families;
     struct pdnn_selection *of_family; /* all rows of each */
+    const char *const **only_family;  /* what chooses them: n_only + 1 texts */
     struct pdnn_report_op_times times;
     struct pdnn_comparison comparison; /* if sides.pairs */
+    const char *across;                /* what its sides differ in; NULL: they are two sources */
     struct pdnn_report_sides sides;
-    char across[128]; /* what the sides of one source differ in, as for --across; "": two sources */
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
     struct pdnn_report_finding *findings;
     size_t n_findings;
@@ -43,23 +45,21 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *
 /* Checks all claims. */
 enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err *err);
 
-/* Appends a picture of one source, or of both, as `paradnn plot KIND` draws it; the rest of the request is
- * the picture's own. Where there is none, a sentence says why, and it returns false. */
-bool pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind, size_t source,
+/* The request for a picture of a source, or of all (PDNN_REPORT_BOTH). */
+struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source);
+
+/* Appends a figure: the bytes of `paradnn plot KIND` with this request, and that command. Where it draws
+ * nothing, why; nothing at all where no model ended ok. */
+void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind,
                             struct pdnn_plot_request request, struct pdnn_str *out);
 
-/* A section is a row in the list of report.c: pictures of a kind, or results/report/<file>.c. */
+/* A section is results/report/<name>.c with its pdnn_section_<name>, and one word in the root meson.build,
+ * whose order is that of the page. */
 struct pdnn_report_section {
-    const char *anchor, *name, *title; /* name: in the navigation */
-    /* Appends what is below the title, or nothing where the tables have nothing for it; NULL: pictures. */
-    enum pdnn_status (*put)(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err);
-    const char *kind; /* of the pictures, one for each source */
-    bool is_of_both;  /* or one for both, over the same axes and in the same colors */
+    const char *title;
+    /* Appends what is said, drawn and listed, or nothing where the tables have nothing for it. */
+    void (*put)(const struct pdnn_report_page *page, struct pdnn_str *out);
 };
-
-extern const struct pdnn_report_section pdnn_section_findings, pdnn_section_comparison, pdnn_section_models,
-    pdnn_section_ops, pdnn_section_projection, pdnn_section_epoch, pdnn_section_failures,
-    pdnn_section_machine, pdnn_section_environment;
 
 /* Joins the two sources, or in a single one the rows of two backends, instruction sets or thread counts. That
  * nothing can be joined is not an error. Afterwards pdnn_report_comparison_close. */

@@ -1,5 +1,6 @@
 "use strict";
-// Filters, brushing, exact values, sorting, the state in the URL. Everything is drawn already; nothing here draws.
+// Filters, brushing, sorting, exact values, what is at a point of a figure, the state in the URL. Nothing is drawn here, and what is shown without this
+// script stays.
 (() => {
 const D = JSON.parse(document.getElementById("data").textContent), N = D.n;
 const el = (tag, attributes, ...children) => {
@@ -11,24 +12,22 @@ const el = (tag, attributes, ...children) => {
   e.append(...children);
   return e;
 };
-const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", digit = new Map([...letters].map((letter, n) => [letter, n]));
-for (const column of [...D.id, ...D.axes, D.status, D.reason, D.bound, D.level, D.flags].filter(c => c.i)) {
-  const wide = column.i.length / N, packed = column.i;
-  column.i = Array.from({ length: N }, (_, row) => [...packed.slice(row * wide, (row + 1) * wide)].reduce((n, letter) => n * 64 + digit.get(letter), 0));
-}
+// A column has one value, or says in base 36 which one each row has.
+for (const column of [D.id, ...D.axes, D.status, D.reason, D.bound, D.level, D.flags])
+  if (column.i) column.i = Uint32Array.from({ length: N }, (_, row) => parseInt(column.i.substr(row * column.w, column.w), 36));
 const at = (column, row) => column.i ? column.v[column.i[row]] : column.v[0];
-const index = (column, row) => column.i ? column.i[row] : 0;
 const command = row => "paradnn run '" + idOf(row).replaceAll("'", "'\\''") + "'";
-const idOf = row => D.id.map(part => at(part, row)).filter(text => text).join(",");
+const axis = name => D.axes.find(a => a.name === name);
+const idOf = row => at(D.id, row).replace(/([^,/=]+)=\*(?=[,/]|$)/g, (part, name) => axis(name) ? name + "=" + at(axis(name), row) : part);
 // The short name of a model, as in labels.c: what varies within its family.
 const families = D.axes[0], keys = D.axes.filter(a => a !== families && a.name !== "source"), varies = families.v.map(() => new Set()), firsts = [];
 for (let row = 0; row < N; row++) {
-  const f = index(families, row);
+  const f = families.i ? families.i[row] : 0;
   if (firsts[f] === undefined) firsts[f] = row;
   for (const a of keys) if (a.i && a.i[row] !== a.i[firsts[f]]) varies[f].add(a);
 }
 const labelOf = row => (families.v.length > 1 ? [at(families, row)] : []).concat(
-  keys.filter(a => varies[index(families, row)].has(a) && at(a, row)).map(a => a.name + "=" + at(a, row))).join(" ") || idOf(row);
+  keys.filter(a => varies[families.v.indexOf(at(families, row))].has(a) && at(a, row)).map(a => a.name + "=" + at(a, row))).join(" ") || idOf(row);
 const digits = (value, n) => value === null || value === undefined || !isFinite(value) ? "" : String(+value.toPrecision(n));
 const scaled = (value, units, base) => {
   let k = 0;
@@ -37,29 +36,28 @@ const scaled = (value, units, base) => {
   return digits(value, 4) + " " + units[k];
 };
 const time = ns => scaled(ns, ["ns", "us", "ms", "s"], 1000);
-const rate = row => D.flop[row] / D.time_ns[row], intensity = row => D.flop[row] / D.bytes[row];
 const ok = row => at(D.status, row) === "ok" && D.time_ns[row] > 0;
-const axis = name => D.axes.find(a => a.name === name);
 
-// What the user chose. `only` maps an axis to the values shown, `range` an axis of the picture to [low, high].
+// What the user chose. `only` maps an axis to the values shown, `range` x (FLOP per byte) and y (GFLOP/s) to [low, high].
 const state = { only: {}, range: {}, sort: "", at: -1, page: 0 };
 const columns = {
-  id: ["model", idOf], time: ["step", row => D.time_ns[row]], rate: ["GFLOP/s", rate], roof: ["% of roof", row => D.roof[row]],
+  id: ["model", idOf], time: ["step", row => D.time_ns[row]], rate: ["GFLOP/s", row => D.gflops[row]], roof: ["% of roof", row => D.roof[row]],
   ...(axis("source") && { source: ["source", row => at(axis("source"), row)] }),
   bound: ["bound", row => ok(row) ? at(D.bound, row) : at(D.status, row)], flags: ["flags", row => at(D.flags, row)],
 };
+// The half of the interval, in % of the time, as pdnn_selection_half_pct has it.
+const half = row => Math.max(D.time_ns[row] - D.low[row], D.high[row] - D.time_ns[row]) / D.time_ns[row] * 100;
 const show = {
-  time: row => ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : " \u00b1 " +
-    digits(Math.max(D.low[row], D.high[row]) / 10, 2) + " %") : "",
-  rate: row => ok(row) ? digits(rate(row), 4) : "", roof: row => digits(D.roof[row], 3),
+  time: row => ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : " \u00b1 " + digits(half(row), 2) + " %") : "",
+  rate: row => ok(row) ? digits(D.gflops[row], 4) : "", roof: row => digits(D.roof[row], 3),
 };
 
 const facets = D.axes.concat([Object.assign({ name: "bound" }, D.bound), Object.assign({ name: "status" }, D.status)])
   .filter(a => a.v.length > 1 && a.v.length <= 60);
 const passes = row => facets.every(a => !state.only[a.name] || state.only[a.name].has(at(a, row))) &&
-  (!state.range.x || (ok(row) && intensity(row) >= state.range.x[0] && intensity(row) <= state.range.x[1])) &&
-  (!state.range.y || (ok(row) && rate(row) >= state.range.y[0] && rate(row) <= state.range.y[1]));
-let chosen = [];
+  (!state.range.x || (ok(row) && D.intensity[row] >= state.range.x[0] && D.intensity[row] <= state.range.x[1])) &&
+  (!state.range.y || (ok(row) && D.gflops[row] >= state.range.y[0] && D.gflops[row] <= state.range.y[1]));
+let chosen = [], inside = new Set();
 
 const save = () => {
   const p = new URLSearchParams();
@@ -85,89 +83,95 @@ const load = () => {
   }
 };
 
-// The rooflines. A series is one path whose points have rows in the picture's table: the roofs, then the models with a rate in our order.
-const numbers = part => { const [low, high] = part.split("-").map(Number); return Array.from({ length: (high || low) - low + 1 }, (_, i) => low + i); };
-const pictures = [...document.querySelectorAll("figure.roofline")].map(figure => {
-  const svg = figure.firstChild, series = [...svg.querySelectorAll("path[data-rows]")].map(path => {
-    const xy = path.getAttribute("d").match(/-?[\d.]+/g).map(Number), faded = path.cloneNode();
-    faded.setAttribute("class", "faded");
-    path.before(faded);
-    return { path, faded, points: path.dataset.rows.split(" ").flatMap(numbers).map((row, i) => ({ row, x: xy[2 * i], y: xy[2 * i + 1] })) };
-  });
-  const points = series.flatMap(s => s.points), first = points.reduce((least, p) => Math.min(least, p.row), Infinity), rows = [];
-  for (let row = 0; row < N; row++)
-    if (ok(row) && intensity(row) > 0 && (!axis("source") || at(axis("source"), row) === figure.dataset.source)) rows.push(row);
-  for (const p of points) p.row = rows[p.row - first];
-  return { svg, series, points, of: new Map(points.map(p => [p.row, p])) };
+// Figures whose points are models: series with the rows and the places of their points. A series is divided into the points of chosen models
+// and the others, which stay behind it.
+const ranges = text => text.split(" ").flatMap(part => {
+  const [first, last] = part.split("-").map(Number);
+  return last === undefined ? [first] : Array.from({ length: last - first + 1 }, (_, k) => first + k);
 });
-const pathOf = points => points.length ? "M" + points.map(p => p.x + " " + p.y).join(" ") : "";
-const filterPicture = picture => {
-  const inside = new Set(chosen);
-  for (const s of picture.series) {
-    s.path.setAttribute("d", pathOf(s.points.filter(p => inside.has(p.row))));
-    s.faded.setAttribute("d", pathOf(s.points.filter(p => !inside.has(p.row))));
+const figures = [...document.querySelectorAll("figure[data-models]")].map(figure => {
+  const models = ranges(figure.dataset.models), svg = figure.querySelector("svg"), ring = el("div", { class: "ring", hidden: true }), places = new Map();
+  const series = [...svg.querySelectorAll("path[data-rows]")].map(path => {
+    const rows = ranges(path.dataset.rows).map(row => models[row - figure.dataset.first]), numbers = path.getAttribute("d").match(/-?[\d.]+/g).map(Number);
+    const spots = rows.map((row, k) => ({ row, x: numbers[2 * k], y: numbers[2 * k + 1] })), others = path.cloneNode();
+    for (const spot of spots) places.set(spot.row, spot);
+    others.classList.add("faded");
+    path.before(others);
+    return { path, others, spots };
+  });
+  figure.append(ring);
+  return { svg, ring, series, places };
+});
+const divide = (figure, inside) => {
+  const text = spots => spots.length ? "M" + spots.map(spot => spot.x + " " + spot.y).join(" ") : "";
+  for (const { path, others, spots } of figure.series) {
+    path.setAttribute("d", text(spots.filter(spot => inside.has(spot.row))));
+    others.setAttribute("d", text(spots.filter(spot => !inside.has(spot.row))));
   }
 };
-const onScreen = (picture, p) => new DOMPoint(p.x, p.y).matrixTransform(picture.svg.getScreenCTM());
-const box = (e, left, top, width, height) => Object.entries({ left, top, width, height }).forEach(([key, value]) => { e.style[key] = value + "px"; });
+const onScreen = (figure, spot) => new DOMPoint(spot.x, spot.y).matrixTransform(figure.svg.getScreenCTM());
+const nearest = (figure, event) => {
+  const p = new DOMPoint(event.clientX, event.clientY).matrixTransform(figure.svg.getScreenCTM().inverse());
+  let best = -1, least = 200;
+  for (const { spots } of figure.series)
+    for (const { row, x, y } of spots) {
+      const distance = (x - p.x) ** 2 + (y - p.y) ** 2;
+      if (distance < least && inside.has(row)) { least = distance; best = row; }
+    }
+  return best;
+};
 
-const mark = el("div", { id: "mark", hidden: true }), brush = el("div", { id: "brush", hidden: true });
 const tip = el("div", { id: "tip", role: "status", hidden: true });
 const describe = row => [idOf(row) + (axis("source") ? " (" + at(axis("source"), row) + ")" : ""),
   ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : ", 95 % interval " +
-    time(D.time_ns[row] * (1 - D.low[row] / 1000)) + " to " + time(D.time_ns[row] * (1 + D.high[row] / 1000))) :
-    at(D.status, row) + ": " + at(D.reason, row),
-  ok(row) ? digits(rate(row), 4) + " GFLOP/s at " + digits(intensity(row), 3) + " FLOP/byte; " + digits(D.roof[row], 3) +
-    " % of its roof, bound by " + at(D.bound, row) + (at(D.level, row) ? " (" + at(D.level, row) + ")" : "") : "",
+    time(D.low[row]) + " to " + time(D.high[row])) : at(D.status, row) + ": " + at(D.reason, row),
+  ok(row) ? digits(D.gflops[row], 4) + " GFLOP/s at " + digits(D.intensity[row], 3) + " FLOP/byte" + (D.roof[row] === null ? "" : "; " +
+    digits(D.roof[row], 3) + " % of its roof, bound by " + at(D.bound, row) + (at(D.level, row) ? " (" + at(D.level, row) + ")" : "")) : "",
   scaled(D.params[row], ["parameters", "k parameters", "M parameters", "G parameters"], 1000), at(D.flags, row)].filter(t => t).join("\n");
 const point = (row, x, y) => {
   state.at = row;
+  for (const { svg, ring, places } of figures) {
+    const spot = places.get(row), scale = svg.clientWidth / svg.viewBox.baseVal.width;
+    ring.hidden = !spot;
+    if (spot) Object.assign(ring.style, { left: spot.x * scale + "px", top: spot.y * scale + "px" });
+  }
   document.querySelectorAll("tr.chosen").forEach(tr => tr.classList.remove("chosen"));
   tip.hidden = row < 0;
-  mark.hidden = true;
   if (row < 0) return;
-  for (const picture of pictures.filter(one => one.of.has(row))) {
-    const at = onScreen(picture, picture.of.get(row));
-    box(mark, at.x - 8, at.y - 8, 16, 16);
-    mark.hidden = false;
-  }
   const tr = document.querySelector('tr[data-row="' + row + '"]');
   if (tr) tr.classList.add("chosen");
   tip.textContent = describe(row);
   tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - tip.offsetWidth - 8)) + "px";
   tip.style.top = (y + 18 + tip.offsetHeight > innerHeight ? Math.max(4, y - tip.offsetHeight - 12) : y + 18) + "px";
 };
-for (const picture of pictures) {
+// Dragging over the roofline keeps what lies inside: the ranges of its points.
+const brush = el("div", { id: "brush", hidden: true });
+for (const figure of figures) {
   let from = null;
-  picture.svg.addEventListener("pointerdown", event => { if (event.button === 0) { from = event; picture.svg.setPointerCapture(event.pointerId); } });
-  picture.svg.addEventListener("pointermove", event => {
-    if (from && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) > 5) {
-      brush.hidden = false;
-      box(brush, Math.min(event.clientX, from.clientX), Math.min(event.clientY, from.clientY),
-        Math.abs(event.clientX - from.clientX), Math.abs(event.clientY - from.clientY));
+  figure.svg.addEventListener("pointerdown", event => {
+    if (event.button === 0 && figure.svg.closest(".roofline")) { from = event; figure.svg.setPointerCapture(event.pointerId); }
+  });
+  figure.svg.addEventListener("pointermove", event => {
+    if (!from || Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) <= 5) {
+      point(nearest(figure, event), event.clientX, event.clientY);
       return;
     }
-    const inside = new Set(chosen), here = new DOMPoint(event.clientX, event.clientY).matrixTransform(picture.svg.getScreenCTM().inverse());
-    let best = -1, least = 200;
-    for (const p of picture.points) {
-      const far = (p.x - here.x) ** 2 + (p.y - here.y) ** 2;
-      if (far < least && inside.has(p.row)) { least = far; best = p.row; }
-    }
-    point(best, event.clientX, event.clientY);
+    brush.hidden = false;
+    for (const [side, size, here, there] of [["left", "width", event.clientX, from.clientX], ["top", "height", event.clientY, from.clientY]])
+      Object.assign(brush.style, { [side]: Math.min(here, there) + "px", [size]: Math.abs(here - there) + "px" });
   });
-  picture.svg.addEventListener("pointerup", event => {
+  figure.svg.addEventListener("pointerup", () => {
+    const box = brush.getBoundingClientRect(), is = p => p.x >= box.left && p.x <= box.right && p.y >= box.top && p.y <= box.bottom;
     if (!brush.hidden) {
-      const r = brush.getBoundingClientRect(), rows = picture.points.filter(p => {
-        const at = onScreen(picture, p);
-        return at.x >= r.left && at.x <= r.right && at.y >= r.top && at.y <= r.bottom;
-      }).map(p => p.row), range = of => [rows.reduce((n, row) => Math.min(n, of(row)), Infinity) * .999, rows.reduce((n, row) => Math.max(n, of(row)), 0) * 1.001];
-      if (rows.length) state.range = { x: range(intensity), y: range(rate) };
+      const rows = figure.series.flatMap(one => one.spots).filter(spot => is(onScreen(figure, spot))).map(spot => spot.row);
+      const range = of => [rows.reduce((n, row) => Math.min(n, of[row]), Infinity) * .999, rows.reduce((n, row) => Math.max(n, of[row]), 0) * 1.001];
+      if (rows.length) state.range = { x: range(D.intensity), y: range(D.gflops) };
       brush.hidden = true;
       update();
     } else if (state.at >= 0) reveal(state.at);
     from = null;
   });
-  picture.svg.addEventListener("pointerleave", () => point(-1));
+  figure.svg.addEventListener("pointerleave", () => point(-1));
 }
 
 // The table.
@@ -210,9 +214,7 @@ const download = () => {
   const out = [["id", ...D.axes.map(a => a.name), "status", "time_ns_median", "ci_low_ns", "ci_high_ns", "gflops", "intensity_flop_per_byte",
     "pct_of_roof", "bound", "flags"]];
   for (const row of chosen) out.push([idOf(row), ...D.axes.map(a => at(a, row)), at(D.status, row), D.time_ns[row] || "",
-    ok(row) && D.low[row] !== null ? digits(D.time_ns[row] * (1 - D.low[row] / 1000), 5) : "",
-    ok(row) && D.low[row] !== null ? digits(D.time_ns[row] * (1 + D.high[row] / 1000), 5) : "", ok(row) ? digits(rate(row), 5) : "",
-    ok(row) ? digits(intensity(row), 5) : "", D.roof[row] === null ? "" : D.roof[row], at(D.bound, row), at(D.flags, row)]);
+    ...[D.low, D.high, D.gflops, D.intensity, D.roof].map(column => column[row] === null ? "" : column[row]), at(D.bound, row), at(D.flags, row)]);
   const url = URL.createObjectURL(new Blob([out.map(cells => cells.map(c => quote(String(c))).join(",")).join("\n") + "\n"], { type: "text/csv" }));
   el("a", { href: url, download: "selection.csv" }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
@@ -253,7 +255,8 @@ const update = () => {
     worth.sort((a, b) => empty(a[1]) - empty(b[1]) || sign * (a[1] < b[1] ? -1 : a[1] > b[1] ? 1 : 0) || a[0] - b[0]);
     chosen = worth.map(pair => pair[0]);
   }
-  pictures.forEach(filterPicture);
+  inside = new Set(chosen);
+  figures.forEach(figure => divide(figure, inside));
   drawTable();
   drawFilters();
   const again = back && [...document.querySelectorAll("[data-key]")].find(e => e.dataset.key === back);
@@ -264,7 +267,7 @@ const dark = () => document.documentElement.dataset.theme ? document.documentEle
 document.querySelector("header").prepend(el("button", { type: "button", id: "theme", onclick: () => {
   document.documentElement.dataset.theme = dark() ? "light" : "dark";
 } }, "light or dark"));
-document.body.append(tip, mark, brush);
+document.body.append(tip, brush);
 filters.hidden = false;
 load();
 update();

@@ -51,7 +51,6 @@ static void put_speedups(struct pdnn_str *out, const struct source *s) {
         {"instances", "models", NULL, PDNN_KIND_COUNT, .help = "models that were projected"}};
     static const struct pdnn_table_def def = {"changes", "families if one thing changed", columns, 2};
     const struct pdnn_table *first = &s->made[0].families;
-    struct pdnn_str caption = {0};
     struct pdnn_table table;
     pdnn_table_init(&table, &def);
     for (size_t k = 0; k < N_CHANGES; k++)
@@ -66,10 +65,8 @@ static void put_speedups(struct pdnn_str *out, const struct source *s) {
             pdnn_table_set_number(&table, row, 2 + k,
                                   pdnn_table_number(&s->made[k].families, i, PDNN_PROJECTED_FAMILY_SPEEDUP));
     }
-    pdnn_str_printf(&caption, "%s: geometric mean of the projected speed-up if one thing changed.",
-                    s->of->name);
-    pdnn_html_put_table(out, &table, NULL, (struct pdnn_table_writer){.caption = pdnn_str_text(&caption)});
-    pdnn_str_finish(&caption);
+    pdnn_html_put_table(out, &table, NULL, NULL, 0,
+                        "%s: geometric mean of the projected speed-up if one thing changed.", s->of->name);
     pdnn_table_finish(&table);
 }
 
@@ -84,18 +81,12 @@ static void put_limits(struct pdnn_str *out, const struct source *s) {
                                      PDNN_PROJECTED_LIMIT_LIMIT};
     const struct pdnn_table *limits = &s->made[0].limits;
     struct pdnn_row_list rows = pdnn_rows_all(limits);
-    struct pdnn_str caption = {0};
     pdnn_rows_keep(&rows, limits, is_limit, NULL);
-    pdnn_str_printf(&caption,
-                    "%s: how many times as fast a measured step could be if a part took no time, "
-                    "from %.1f on.",
-                    s->of->name, LEAST_LIMIT);
     if (rows.count)
-        pdnn_html_put_table(out, limits, &rows,
-                            (struct pdnn_table_writer){.caption = pdnn_str_text(&caption),
-                                                       .columns = columns,
-                                                       .n_columns = sizeof columns / sizeof *columns});
-    pdnn_str_finish(&caption);
+        pdnn_html_put_table(out, limits, &rows, columns, sizeof columns / sizeof *columns,
+                            "%s: how many times as fast a measured step could be if a part took no time, "
+                            "from %.1f on.",
+                            s->of->name, LEAST_LIMIT);
     pdnn_rows_finish(&rows);
 }
 
@@ -108,37 +99,30 @@ static void choose(struct source *s, const struct pdnn_selection *all) {
         s->chosen.row[i] = all->row[i * all->count / s->chosen.count];
 }
 
-static enum pdnn_status put(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    bool any = false;
-    for (size_t i = 0; i < page->n_sources && status == PDNN_OK; i++) {
+static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    for (size_t i = 0; i < page->n_sources; i++) {
         struct source s = {.of = &page->source[i]};
         struct pdnn_err why = {0};
         if (!page->times.present || !s.of->ceilings->count || !page->source[i].selection.count)
             continue;
         choose(&s, &page->source[i].selection);
-        enum pdnn_status made = project(&s, &why);
-        if (made == PDNN_OK) {
-            any = true;
+        if (project(&s, &why) == PDNN_OK) {
             if (page->source[i].selection.count > MODELS_MAX)
                 pdnn_str_printf(out, "<p>From %d of %zu models.</p>\n", MODELS_MAX,
                                 page->source[i].selection.count);
             put_speedups(out, &s);
             put_limits(out, &s);
-        } else if (made != PDNN_INVALID && made != PDNN_IO) {
-            status = pdnn_fail(err, made, "%s", why.text);
         }
         for (size_t k = 0; k < N_CHANGES; k++)
             pdnn_hardware_projection_finish(&s.made[k]);
         pdnn_selection_ops_close(&s.chosen, s.readers);
         pdnn_arena_finish(&s.arena);
     }
-    if (any)
+    if (out->length)
         pdnn_str_printf(
             out, "<p>Projected, not measured: every op keeps its measured efficiency under the changed "
                  "roofs. <code>paradnn project</code> takes any change.</p>\n");
-    return status;
 }
 
-const struct pdnn_report_section pdnn_section_projection = {"projection", "Other hardware",
-                                                            "What other hardware would bring", .put = put};
+const struct pdnn_report_section pdnn_section_projection = {.title = "What other hardware would bring",
+                                                            .put = put};

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/report/report.h"
 #include "base/memory.h"
+#include "lists.h"
 #include "results/report/assets.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
@@ -13,6 +14,13 @@
 #include <string.h>
 #include <unistd.h>
 
+static void put_names(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    for (size_t s = 0; s < page->n_sources; s++) {
+        pdnn_str_printf(out, s ? " and " : "");
+        pdnn_html_text(out, page->source[s].name);
+    }
+}
+
 static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) {
     pdnn_str_printf(
         out,
@@ -21,66 +29,43 @@ static void put_head(const struct pdnn_report_page *page, struct pdnn_str *out) 
         "script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>paradnn: ",
         pdnn_report_css_hash, pdnn_report_js_hash);
-    pdnn_html_text(out, page->source[0].name);
-    pdnn_str_printf(out, page->n_sources > 1 ? " and " : "");
-    pdnn_html_text(out, page->n_sources > 1 ? page->source[1].name : "");
+    put_names(page, out);
     pdnn_str_printf(out, "</title>\n<style>%s</style>\n</head>\n", pdnn_report_css);
 }
 
-static const struct pdnn_report_section
-    heat = {"heat", "Heat maps", "Heat maps", NULL, "heatmap", true},
-    weights = {"weights", "What decides utilization", "What decides utilization", NULL, "weights", false},
-    boxes = {"boxes", "Families", "Utilization of each family", NULL, "boxes", false};
+#define DECLARE(name) extern const struct pdnn_report_section pdnn_section_##name;
+#define ROW(name)     {#name, &pdnn_section_##name},
 
-/* In the order of the page. */
-static const struct pdnn_report_section *const sections[] = {&pdnn_section_findings,
-                                                             &pdnn_section_comparison,
-                                                             &pdnn_section_models,
-                                                             &heat,
-                                                             &weights,
-                                                             &pdnn_section_ops,
-                                                             &pdnn_section_projection,
-                                                             &boxes,
-                                                             &pdnn_section_epoch,
-                                                             &pdnn_section_failures,
-                                                             &pdnn_section_machine,
-                                                             &pdnn_section_environment};
+PDNN_SECTIONS(DECLARE)
 
-/* Sections that have something to say, and links to them. */
-static enum pdnn_status put_sections(const struct pdnn_report_page *page, struct pdnn_str *links,
-                                     struct pdnn_str *out, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < sizeof sections / sizeof *sections && status == PDNN_OK; i++) {
-        const struct pdnn_report_section *section = sections[i];
-        const char *anchor = section->anchor;
-        struct pdnn_str body = {0};
-        if (section->put)
-            status = section->put(page, &body, err);
-        for (size_t s = 0; s < page->n_sources && section->kind && (!s || !section->is_of_both); s++)
-            pdnn_report_put_figure(page, section->kind, section->is_of_both ? PDNN_REPORT_BOTH : s,
-                                   (struct pdnn_plot_request){0}, &body);
-        if (body.length) {
-            pdnn_str_printf(links, "<a href=\"#%s\">%s</a> ", anchor, section->name);
+static const struct {
+    const char *name;
+    const struct pdnn_report_section *of;
+} sections[] = {PDNN_SECTIONS(ROW)};
+
+/* Appends the sections that have something, and links to them. */
+static void put_sections(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_str *links) {
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        const char *name = sections[i].name, *title = sections[i].of->title;
+        struct pdnn_str section = {0};
+        sections[i].of->put(page, &section);
+        if (section.length) {
+            pdnn_str_printf(links, "<a href=\"#%s\">%s</a> ", name, title);
             pdnn_str_printf(out,
                             "<section id=\"%s\" aria-labelledby=\"%s-title\"><h2 id=\"%s-title\">%s</h2>\n",
-                            anchor, anchor, anchor, section->title);
-            pdnn_str_append(out, body.text, body.length);
+                            name, name, name, title);
+            pdnn_str_append(out, section.text, section.length);
             pdnn_str_printf(out, "</section>\n");
         }
-        pdnn_str_finish(&body);
+        pdnn_str_finish(&section);
     }
-    return status;
 }
 
-static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdnn_str *out,
-                                 struct pdnn_err *err) {
+static void put_body(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_str body = {0}, links = {0};
-    enum pdnn_status status = put_sections(page, &links, &body, err);
+    put_sections(page, &body, &links);
     pdnn_str_printf(out, "<body>\n<header><h1>paradnn: ");
-    for (size_t s = 0; s < page->n_sources; s++) {
-        pdnn_str_printf(out, s ? " and " : "");
-        pdnn_html_text(out, page->source[s].name);
-    }
+    put_names(page, out);
     pdnn_str_printf(out, "</h1>\n");
     for (size_t i = 0; i < page->n_only; i++) {
         pdnn_str_printf(out, i ? ", " : "<p>Only rows with ");
@@ -94,7 +79,6 @@ static enum pdnn_status put_body(const struct pdnn_report_page *page, struct pdn
     pdnn_str_printf(out, "<script>%s</script>\n</body>\n</html>\n", pdnn_report_js);
     pdnn_str_finish(&body);
     pdnn_str_finish(&links);
-    return status;
 }
 
 static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, const char *progress,
@@ -135,8 +119,15 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
         return status;
     page->n_families = pdnn_selection_distinct(all, all->family, &page->arena, &page->family, NULL);
     page->of_family = pdnn_arena_alloc(&page->arena, page->n_families, sizeof *page->of_family);
-    for (size_t f = 0; f < page->n_families; f++)
+    page->only_family = pdnn_arena_alloc(&page->arena, page->n_families, sizeof *page->only_family);
+    for (size_t f = 0; f < page->n_families; f++) {
+        const char **only = pdnn_arena_alloc(&page->arena, page->n_only + 1, sizeof *only);
+        for (size_t i = 0; i < page->n_only; i++)
+            only[i] = page->only[i];
+        only[page->n_only] = pdnn_arena_printf(&page->arena, "family=%s", page->family[f]);
+        page->only_family[f] = only;
         pdnn_selection_part(all, all->family, page->family[f], &page->of_family[f]);
+    }
     status = pdnn_report_op_times_read(all, &page->times, err);
     if (status == PDNN_OK)
         status = pdnn_report_comparison_open(page, err);
@@ -159,11 +150,12 @@ static void close_page(struct pdnn_report_page *page) {
 
 enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct pdnn_str *html,
                              struct pdnn_err *err) {
-    struct pdnn_report_page page = {.only = request->only, .n_only = request->n_only};
+    struct pdnn_report_page page = {
+        .directories = request->directories, .only = request->only, .n_only = request->n_only};
     enum pdnn_status status = open_page(&page, request, err);
     if (status == PDNN_OK) {
         put_head(&page, html);
-        status = put_body(&page, html, err);
+        put_body(&page, html);
     }
     close_page(&page);
     return status;

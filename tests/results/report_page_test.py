@@ -3,6 +3,7 @@
 they are missing. Usage: report_page_test.py PARADNN [--keep DIRECTORY]   (keeps screenshots there)"""
 
 import base64
+import csv
 import json
 import os
 import re
@@ -121,6 +122,7 @@ def move(x, y):
     return {"type": "pointerMove", "x": round(x), "y": round(y), "duration": 0}
 
 
+NUMBERS = ("time_ns_median", "ci_low_ns", "ci_high_ns", "gflops", "intensity_flop_per_byte", "pct_of_roof")
 CAPTION = "return document.querySelector('#table caption').textContent"
 ROWS = "return [...document.querySelectorAll('#table tbody tr')].map(tr => [...tr.cells].map(cell => cell.textContent))"
 
@@ -163,9 +165,13 @@ class Page(unittest.TestCase):
         self.facet("mode", "train")
         self.assertIn("15 of 30 models", self.browser.run(CAPTION))
         self.assertTrue(all("mode=infer" in row[0] for row in self.browser.run(ROWS)))
-        dots = "return [...document.querySelectorAll('figure.roofline path[data-rows]%s')].reduce((n, p) => n + (p.getAttribute('d').match(/[\\d.]+/g) || []).length / 2, 0)"
-        self.assertEqual(self.browser.run(dots % ".faded"), 15)
-        self.assertEqual(self.browser.run(dots % ":not(.faded)"), 15)
+        self.assertEqual((self.points(":not(.faded)"), self.points(".faded")), (15, 15))
+        self.facet("mode", "train")
+        self.assertEqual((self.points(":not(.faded)"), self.points(".faded")), (30, 0))
+
+    def points(self, css, figure="roofline"):
+        return self.browser.run("return [...document.querySelectorAll(`figure.${arguments[0]} path[data-rows]${arguments[1]}`)].reduce((n, p) => n + "
+                                "(p.getAttribute('d').match(/-?[\\d.]+/g) || []).length / 2, 0)", figure, css)
 
     def test_the_address_keeps_the_view(self):
         self.facet("mode", "train")
@@ -191,15 +197,22 @@ class Page(unittest.TestCase):
 
     def test_brush(self):
         left, top, width, height = self.frame()
-        self.browser.pointer(move(left + 0.6 * width, top + 0.12 * height), {"type": "pointerDown", "button": 0},
-                             move(left + 0.8 * width, top + 0.5 * height), move(left + 0.97 * width, top + 0.87 * height), {"type": "pointerUp", "button": 0})
+        self.browser.pointer(move(left + 0.45 * width, top + 0.2 * height), {"type": "pointerDown", "button": 0},
+                             move(left + 0.6 * width, top + 0.5 * height), move(left + 0.7 * width, top + 0.8 * height), {"type": "pointerUp", "button": 0})
         rows = self.browser.run(ROWS)
         self.assertTrue(0 < len(rows) < 30)
         low = float(self.browser.run("return document.querySelector('#filters input[type=number]').value"))
         for row in self.browser.run("const d = JSON.parse(document.getElementById('data').textContent); return "
-                                    "[...document.querySelectorAll('#table tbody tr')].map(tr => d.flop[tr.dataset.row] / d.bytes[tr.dataset.row])"):
+                                    "[...document.querySelectorAll('#table tbody tr')].map(tr => d.intensity[tr.dataset.row])"):
             self.assertGreaterEqual(row, low * 0.999)
         self.assertIn("r.x=", self.browser.run("return location.hash"))
+
+    def spot(self, index):
+        """Where the point of a series of the roofline stands in the window, and the line of the picture's table that it has."""
+        return self.browser.run(
+            "const path = document.querySelectorAll('figure.roofline path[data-rows]:not(.faded)')[arguments[0]], svg = path.closest('svg');"
+            "svg.scrollIntoView({block: 'center'}); const [x, y] = path.getAttribute('d').match(/-?[\\d.]+/g).map(Number);"
+            "const p = new DOMPoint(x, y).matrixTransform(svg.getScreenCTM()); return [p.x, p.y, parseInt(path.dataset.rows)]", index)
 
     def test_range_by_keyboard(self):
         self.browser.run("const e = document.querySelector('#filters input[type=number]'); e.value = 1; e.dispatchEvent(new Event('change'))")
@@ -213,25 +226,29 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.run(ROWS), rows)
 
     def test_a_strange_address_does_no_harm(self):
-        self.browser.open(f"file://{self.page}#?f.mode=%3D%25zz&sort=constructor&page=-3&r.x=a~b&color=nothing&h.x=nothing")
+        self.browser.open(f"file://{self.page}#?f.mode=%3D%25zz&sort=constructor&page=-3&r.x=a~b&color=nothing")
         self.assertIn("0 of 30 models", self.browser.run(CAPTION))
 
     def test_exact_values_on_hover_and_by_keyboard(self):
-        left, top, width, height = self.frame()
-        x, y = self.browser.run("const p = [...document.querySelectorAll('figure.roofline path[data-rows]:not(.faded)')][0].getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
-        self.browser.pointer(move(left + x / 1200 * width, top + y / 800 * height))
-        tip = self.browser.run("const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent")
-        self.assertIn("95 % interval", tip)
-        self.assertIn("GFLOP/s at", tip)
+        data = subprocess.run([PARADNN, "plot", "roofline", os.path.join(EXAMPLES, "zen5-2-cores"), "--format", "csv"], check=True, capture_output=True, text=True)
+        models = [line["name"] for line in csv.DictReader(data.stdout.splitlines())]
+        for index in (1, 0):
+            x, y, line = self.spot(index)
+            self.browser.pointer(move(x, y))
+            tip = self.browser.run("const t = document.getElementById('tip'); return t.hidden ? '' : t.textContent")
+            self.assertEqual(tip.split("\n")[0], models[line])
+            self.assertIn("95 % interval", tip)
+            self.assertIn("GFLOP/s at", tip)
+            ring = self.browser.run("const r = document.querySelector('figure.roofline .ring').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]")
+            self.assertLess(max(abs(ring[0] - x), abs(ring[1] - y)), 1.5)
         self.assertEqual(self.browser.run("return document.querySelectorAll('tr.chosen').length"), 1)
         self.browser.run("document.querySelector('#table tbody tr').focus()")
         self.browser.key("\ue015")
         self.assertEqual(self.browser.run("return document.activeElement.dataset.row"), "1")
 
     def test_clicking_a_point_shows_its_row(self):
-        left, top, width, height = self.frame()
-        x, y = self.browser.run("const p = [...document.querySelectorAll('figure.roofline path[data-rows]:not(.faded)')].pop().getAttribute('d').match(/M([\\d.]+) ([\\d.]+)/); return [+p[1], +p[2]]")
-        self.browser.pointer(move(left + x / 1200 * width, top + y / 800 * height), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
+        x, y, _ = self.spot(0)
+        self.browser.pointer(move(x, y), {"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0})
         self.assertIsNotNone(self.browser.run("return document.activeElement.dataset.row || null"))
 
     def test_download(self):
@@ -240,7 +257,11 @@ class Page(unittest.TestCase):
                                 "HTMLAnchorElement.prototype.click = () => {}; document.getElementById('csv').click(); return kept.text()")
         lines = text.splitlines()
         self.assertEqual(len(lines), 16)
-        self.assertTrue(lines[0].startswith("id,family,layers,nodes,batch,mode,"))
+        shown = list(csv.DictReader(lines))
+        with open(os.path.join(EXAMPLES, "zen5-2-cores", "results.csv"), newline="", encoding="utf-8") as file:
+            rows = {line["id"]: line for line in csv.DictReader(file)}
+        for line in shown:
+            self.assertEqual({name: float(line[name]) for name in NUMBERS}, {name: float(rows[line["id"]][name]) for name in NUMBERS})
 
     def test_nothing_is_requested(self):
         self.browser.log("performance")
@@ -288,12 +309,12 @@ class Page(unittest.TestCase):
         page = os.path.join(self.place.name, "print.html")
         subprocess.run([PARADNN, "report", os.path.join(self.place.name, "whole"), lacks, "-o", page], check=True, stdout=subprocess.DEVNULL)
         with open(page, encoding="utf-8") as file:
-            self.assertEqual(file.read().count("<details>"), 6)
+            self.assertEqual(file.read().count("<details>"), 7)
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=True)
         self.browser.open(f"file://{page}")
         printed = pdf_text(base64.b64decode(self.browser.post("/print", {})))
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=False)
-        for words in ("which data would tell", "best repetitions", "Geometric means of the speed-up", "no such row", "paradnn_build", "quota_cpus"):
+        for words in ("which data would tell", "Best repetitions", "Geometric means of the speed-up", "no such row", "paradnn_build", "quota_cpus"):
             self.assertIn(words.replace(" ", ""), printed.replace(" ", ""))
 
     def test_two_sources(self):
@@ -301,9 +322,8 @@ class Page(unittest.TestCase):
         self.assertIn("60 of 60 models", self.browser.run(CAPTION))
         self.facet("source", "zen3-2-cores")
         self.assertIn("30 of 60 models", self.browser.run(CAPTION))
-        dots = self.browser.run("return [...document.querySelectorAll('figure.roofline')].map(f => [...f.querySelectorAll('path[data-rows]:not(.faded)')].map(p => p.getAttribute('d')).join(''))")
-        self.assertEqual([bool(d) for d in dots], [name != "zen3-2-cores" for name in
-                                                   self.browser.run("return [...document.querySelectorAll('figure.roofline')].map(f => f.dataset.source)")])
+        for figure, left in (("roofline", 30), ("speedup", 0)):
+            self.assertEqual((figure, self.points(":not(.faded)", figure), self.points(".faded", figure)), (figure, left, 30))
         self.screenshot("two")
 
 

@@ -1,0 +1,45 @@
+/* Where a source has a seqpoint.csv: what its SeqPoints say of an epoch. */
+#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#include "results/report/html.h"
+#include "results/report/page.h"
+#include "results/store/seqpoint_table.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static bool is_seqpoint(const struct pdnn_table *table, size_t row, const void *user) {
+    (void)user;
+    return !pdnn_table_is_empty(table, row, PDNN_SEQPOINT_WEIGHT);
+}
+
+static void put_seqpoints(const struct pdnn_table *table, struct pdnn_str *out) {
+    static const size_t columns[] = {PDNN_SEQPOINT_SOURCE, PDNN_SEQPOINT_ITERATIONS, PDNN_SEQPOINT_WEIGHT,
+                                     PDNN_SEQPOINT_TIME, PDNN_SEQPOINT_TARGET};
+    struct pdnn_row_list rows = pdnn_rows_all(table);
+    pdnn_rows_keep(&rows, table, is_seqpoint, NULL);
+    if (rows.count)
+        pdnn_html_put_table(out, table, &rows, columns,
+                            pdnn_table_whole(table, 0, PDNN_SEQPOINT_TARGET) ? 5 : 4, "SeqPoints");
+    pdnn_rows_finish(&rows);
+}
+
+/* The picture says what is wrong with a table that cannot be read. */
+static void put_source(const struct pdnn_report_page *page, size_t s, struct pdnn_str *out) {
+    struct pdnn_table table = {.name = NULL};
+    char path[PATH_MAX];
+    if (snprintf(path, sizeof path, "%s/seqpoint.csv", page->source[s].directory) >= (int)sizeof path ||
+        access(path, F_OK) != 0)
+        return;
+    pdnn_report_put_figure(page, "seqpoint", pdnn_report_plot(page, s), out);
+    if (pdnn_seqpoint_table_read(path, &table, &(struct pdnn_err){0}) == PDNN_OK)
+        put_seqpoints(&table, out);
+    pdnn_table_finish(&table);
+}
+
+static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    for (size_t s = 0; s < page->n_sources; s++)
+        put_source(page, s, out);
+}
+
+const struct pdnn_report_section pdnn_section_epoch = {.title = "An epoch by its lengths", .put = put};

@@ -1,0 +1,16 @@
+/* Utilization over two keys, for each family over its own axes. */
+#include "results/report/page.h"
+
+static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_BOTH);
+    for (size_t f = 0; f < page->n_families; f++) {
+        if (page->n_families > 1) {
+            request.only = page->only_family[f];
+            request.n_only = page->n_only + 1;
+            request.selection = &page->of_family[f];
+        }
+        pdnn_report_put_figure(page, "heatmap", request, out);
+    }
+}
+
+const struct pdnn_report_section pdnn_section_heat = {.title = "Heat maps", .put = put};

@@ -1,0 +1,53 @@
+/* What every source ran on: its roofs as a picture and as a table, and its environment.yaml. */
+#include "results/report/html.h"
+#include "results/report/page.h"
+#include "results/store/tables.h"
+
+#include <string.h>
+
+static void put_roofs(const struct pdnn_ceilings *ceilings, struct pdnn_str *out) {
+    static const size_t columns[] = {PDNN_CEILING_KIND,  PDNN_CEILING_PATTERN, PDNN_CEILING_DTYPE,
+                                     PDNN_CEILING_LEVEL, PDNN_CEILING_THREADS, PDNN_CEILING_VALUE,
+                                     PDNN_CEILING_LOW,   PDNN_CEILING_HIGH,    PDNN_CEILING_REPETITIONS};
+    struct pdnn_table roofs;
+    pdnn_table_init(&roofs, &pdnn_ceilings_def);
+    for (size_t i = 0; i < ceilings->count; i++)
+        if (strcmp(ceilings->row[i].kind, "ladder") != 0)
+            pdnn_ceilings_add(&ceilings->row[i], &roofs);
+    pdnn_html_put_table(out, &roofs, NULL, columns, sizeof columns / sizeof *columns,
+                        "Best repetitions, with the least and the greatest: arithmetic in GFLOP/s, "
+                        "bandwidth in GB/s, overhead in ns.");
+    pdnn_table_finish(&roofs);
+}
+
+static void put_details(const char *what, const char *name, struct pdnn_str *out) {
+    pdnn_str_printf(out, "<details><summary>%s of ", what);
+    pdnn_html_text(out, name);
+    pdnn_str_printf(out, "</summary>\n");
+}
+
+static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    for (size_t s = 0; s < page->n_sources; s++) {
+        const struct pdnn_report_source *source = &page->source[s];
+        if (source->ceilings->count) {
+            put_details("All roofs", source->name, out);
+            put_roofs(source->ceilings, out);
+            pdnn_str_printf(out, "</details>\n");
+        }
+        if (!*source->environment)
+            continue;
+        put_details("Environment", source->name, out);
+        pdnn_str_printf(out, "<pre>");
+        for (const char *line = source->environment; *line;
+             line += strcspn(line, "\n") + (strchr(line, '\n') != NULL)) {
+            struct pdnn_str text = {0};
+            pdnn_str_append(&text, line, strcspn(line, "\n"));
+            pdnn_html_text(out, pdnn_str_text(&text));
+            pdnn_str_append(out, "\n", 1);
+            pdnn_str_finish(&text);
+        }
+        pdnn_str_printf(out, "</pre></details>\n");
+    }
+}
+
+const struct pdnn_report_section pdnn_section_machine = {.title = "Machine and roofs", .put = put};
