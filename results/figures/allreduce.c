@@ -98,13 +98,11 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static const char *const options[] = {"color", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_allreduce = {
     .name = "allreduce",
     .help = "what a link between ranks carries by the size of the message, and what the gradients of models "
             "reach on it; --color (default: allreduce), --only",
-    .options = options,
+    .options = (const char *const[]){"color", "only", NULL},
     .directories_max = 1,
     .drawn = "points",
     .left_out_as = "rows without all-reduce",

@@ -223,21 +223,15 @@ void pdnn_legend_text(struct pdnn_legend *legend, const char *text) {
     legend->y -= PDNN_LEGEND_LINE;
 }
 
-static void put_beside_symbol(struct pdnn_legend *legend, const char *text) {
+void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark) {
+    pdnn_draw_point(legend->canvas, legend->x + 8, legend->y, mark);
     pdnn_draw_cut(legend->canvas, legend->x + PDNN_LEGEND_INDENT, legend->y,
                   legend->width - PDNN_LEGEND_INDENT, pdnn_small, text);
     legend->y -= PDNN_LEGEND_LINE;
 }
 
-void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark) {
-    pdnn_draw_point(legend->canvas, legend->x + 8, legend->y, mark);
-    put_beside_symbol(legend, text);
-}
-
-void pdnn_legend_swatch(struct pdnn_legend *legend, const char *text, int ink) {
-    pdnn_draw_box(legend->canvas, legend->x, legend->y - 5, legend->x + 16, legend->y + 5,
-                  pdnn_pen_fill(ink));
-    put_beside_symbol(legend, text);
+struct pdnn_mark pdnn_swatch(int ink) {
+    return (struct pdnn_mark){PDNN_SQUARE, 7, {ink, PDNN_NO_INK, 0, 0}, false};
 }
 
 void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark) {

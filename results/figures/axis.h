@@ -52,6 +52,7 @@ enum { PDNN_LEGEND_LINE = 22, PDNN_LEGEND_INDENT = 24 };
 
 void pdnn_legend_text(struct pdnn_legend *legend, const char *text);
 void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark);
+struct pdnn_mark pdnn_swatch(int ink); /* for what is an area */
 
 /* A list of them: texts, or marks with their texts; without a text, a gap. {0} is empty. */
 struct pdnn_entries {
@@ -71,7 +72,6 @@ void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *l
  * up. Returns its height. */
 enum { PDNN_WIDE_ENOUGH = 760 };
 double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas);
-void pdnn_legend_swatch(struct pdnn_legend *legend, const char *text, int ink);
 
 /* Lines of small text from x to the right edge of the picture, broken between words, with the lowest at y.
  * Returns their height. */

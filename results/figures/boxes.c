@@ -158,8 +158,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return status == PDNN_OK ? pdnn_boxes_draw(&p.box, picture, err) : status;
 }
 
-static const char *const options[] = {"value", "across", "by", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_boxes = {
     .name = "boxes",
     .help =
@@ -167,7 +165,7 @@ const struct pdnn_plot_def pdnn_plot_boxes = {
         "it), or, with --across or for several RESULTS without --value, of the speed-up over the first as in "
         "speedup: a box per family and value of --by (default: the run settings that vary, and results), "
         "presets as points; --only",
-    .options = options,
+    .options = (const char *const[]){"value", "across", "by", "only", NULL},
     .drawn = "models",
     .left_out_as = "models without a value",
     .draw = draw,

@@ -322,14 +322,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static const char *const options[] = {"by", "across", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_breakdown = {
     .name = "breakdown",
     .help =
         "one bar per instance, divided by what its time goes to: --by category, group (the default), pass, "
         "layer, op or a combination; --across puts bars side by side; --only",
-    .options = options,
+    .options = (const char *const[]){"by", "across", "only", NULL},
     .drawn = "bars",
     .left_out_as = "rows that did not end ok",
     .draw = draw,

@@ -277,14 +277,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static const char *const options[] = {NULL};
-
 const struct pdnn_plot_def pdnn_plot_ceilings = {
     .name = "ceilings",
     .help =
         "the measured roofs of each of RESULTS for each thread count: bandwidth by working set with the levels found, "
         "arithmetic by dtype",
-    .options = options,
+    .options = (const char *const[]){NULL},
     .drawn = "roofs",
     .left_out_as = "rows of other kinds",
     .draw = draw,

@@ -138,14 +138,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return done ? PDNN_OK : err->status;
 }
 
-static const char *const options[] = {"color", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_composed = {
     .name = "composed",
     .help =
         "what 'paradnn compose' composed over what it measured, of the models that also ran (--validate); "
         "--color (default: family), --only",
-    .options = options,
+    .options = (const char *const[]){"color", "only", NULL},
     .directories_max = 1,
     .drawn = "points",
     .left_out_as = "models that were not both composed and run",

@@ -340,8 +340,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static const char *const options[] = {"x", "y", "value", "by", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_heatmap = {
     .name = "heatmap",
     .help =
@@ -349,7 +347,7 @@ const struct pdnn_plot_def pdnn_plot_heatmap = {
         "values), "
         "--value (default: pct_of_peak, or gflops where no model has it), a panel for each family and each "
         "value of --by, --only",
-    .options = options,
+    .options = (const char *const[]){"x", "y", "value", "by", "only", NULL},
     .drawn = "models",
     .left_out_as = "rows without the axes or the value",
     .draw = draw,

@@ -65,14 +65,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static const char *const options[] = {"value", "color", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_infeed = {
     .name = "infeed",
     .help =
         "how much of the machine models use (--value, default: pct_of_peak) against the share of their steps "
         "that waits for the next minibatch; --color (default: family), --only",
-    .options = options,
+    .options = (const char *const[]){"value", "color", "only", NULL},
     .drawn = "points",
     .left_out_as = "models that did not wait or have no such value",
     .draw = draw,

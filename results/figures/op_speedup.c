@@ -137,15 +137,13 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return done ? PDNN_OK : err->status;
 }
 
-static const char *const options[] = {"across", "by", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_op_speedup = {
     .name = "op_speedup",
     .help =
         "the ratio of two platforms' times for each op that takes at least 1 % of its model's time, against "
         "its operational intensity, for one or two RESULTS; --across what is to differ, --by op (the "
         "default), category, group, pass, layer or a combination colors them, --only",
-    .options = options,
+    .options = (const char *const[]){"across", "by", "only", NULL},
     .directories_max = 2,
     .drawn = "ops",
     .left_out_as = "ops of one side, with a small share or without arithmetic",

@@ -106,14 +106,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return done ? PDNN_OK : err->status;
 }
 
-static const char *const options[] = {"by", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_ops = {
     .name = "ops",
     .help =
         "the measured roofs and one point per op that takes at least 1 % of its model's time, sized by that "
         "share, in panels as of roofline; --by op (the default), category, group, pass, layer or a combination colors them, --only",
-    .options = options,
+    .options = (const char *const[]){"by", "only", NULL},
     .drawn = "ops",
     .left_out_as = "ops with a small share or without arithmetic",
     .draw = draw,

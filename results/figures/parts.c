@@ -151,10 +151,10 @@ void pdnn_bar_parts_put_legend(const struct pdnn_bar_parts *parts, struct pdnn_l
         if (!has_entry(parts, r) || !fits || count == LEGEND_MOST)
             continue;
         count++;
-        pdnn_legend_swatch(legend, legend_name(&parts->part[r], text), parts->part[r].ink);
+        pdnn_legend_mark(legend, legend_name(&parts->part[r], text), pdnn_swatch(parts->part[r].ink));
     }
     if (count < all) {
         snprintf(text, sizeof text, "and %zu more", all - count);
-        pdnn_legend_swatch(legend, text, PDNN_INK_WHITE);
+        pdnn_legend_mark(legend, text, pdnn_swatch(PDNN_INK_WHITE));
     }
 }

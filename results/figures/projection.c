@@ -136,15 +136,13 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return done ? PDNN_OK : err->status;
 }
 
-static const char *const options[] = {"compute", "bandwidth", "cache", "overhead", "onto",
-                                      "threads", "x",         "color", "only",     NULL};
-
 const struct pdnn_plot_def pdnn_plot_projection = {
     .name = "projection",
     .help = "the speed-up that `paradnn project` projects with the same --compute, --bandwidth, --cache, "
             "--overhead, --onto and --threads, against --x (default: intensity_flop_per_byte, with the ridge "
             "points); --color (default: family), --only",
-    .options = options,
+    .options = (const char *const[]){"compute", "bandwidth", "cache", "overhead", "onto", "threads", "x",
+                                     "color", "only", NULL},
     .directories_max = 1,
     .drawn = "points",
     .left_out_as = "models that cannot be projected",

@@ -109,13 +109,11 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return done ? PDNN_OK : err->status;
 }
 
-static const char *const options[] = {"color", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_roofline = {
     .name = "roofline",
     .help = "the measured roofs and one point per instance: operational intensity against FLOP rate, a panel "
             "for each of RESULTS and number of threads; --color (default: bound), --only",
-    .options = options,
+    .options = (const char *const[]){"color", "only", NULL},
     .drawn = "points",
     .left_out_as = "rows without a rate",
     .draw = draw,

@@ -347,15 +347,13 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static const char *const options[] = {"across", "color", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_scaling = {
     .name = "scaling",
     .help =
         "part of the peak on the fewest threads against that of each thread on more, with the fraction that "
         "does not run in parallel and the parallel efficiency, strong and weak; --across the key that counts "
         "them (default: threads), --color (default: the same), --only",
-    .options = options,
+    .options = (const char *const[]){"across", "color", "only", NULL},
     .drawn = "points",
     .left_out_as = "rows without a counterpart",
     .draw = draw,

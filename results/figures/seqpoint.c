@@ -192,14 +192,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static const char *const options[] = {NULL};
-
 const struct pdnn_plot_def pdnn_plot_seqpoint = {
     .name = "seqpoint",
     .help =
         "an epoch by length, from what `paradnn seqpoint` wrote: step times with the iterations that stand "
         "for others, and how many iterations have each length",
-    .options = options,
+    .options = (const char *const[]){NULL},
     .directories_max = 1,
     .drawn = "lengths",
     .left_out_as = "lengths that did not run",

@@ -38,14 +38,12 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return pdnn_boxes_draw(&box, picture, err);
 }
 
-static const char *const options[] = {"value", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_span = {
     .name = "span",
     .help =
         "a bar per family from the least to the greatest --value (default: params, with the family's presets "
         "as points); --only",
-    .options = options,
+    .options = (const char *const[]){"value", "only", NULL},
     .drawn = "models",
     .left_out_as = "models without a value",
     .draw = draw,

@@ -119,15 +119,13 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return done ? PDNN_OK : err->status;
 }
 
-static const char *const options[] = {"across", "x", "color", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_speedup = {
     .name = "speedup",
     .help =
         "the ratio of two platforms' step times against --x (default: params), as `paradnn compare` pairs "
         "models of one or two RESULTS; --across what is to differ, --color (default: the key that explains "
         "the ratios best), --only",
-    .options = options,
+    .options = (const char *const[]){"across", "x", "color", "only", NULL},
     .directories_max = 2,
     .drawn = "pairs",
     .left_out_as = "models without a pair or a number",

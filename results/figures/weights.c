@@ -193,7 +193,7 @@ static void describe(struct picture *p) {
     pdnn_draw_level(canvas, &x, below, canvas->height - above);
     struct pdnn_legend legend = {canvas, right - 240, canvas->height - 92, 110};
     for (int m = 0; m < MODELS; m++) {
-        pdnn_legend_swatch(&legend, models[m].name, models[m].ink);
+        pdnn_legend_mark(&legend, models[m].name, pdnn_swatch(models[m].ink));
         legend.x += 120;
         legend.y = canvas->height - 92;
     }
@@ -239,15 +239,13 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     return status;
 }
 
-static const char *const options[] = {"value", "across", "only", NULL};
-
 const struct pdnn_plot_def pdnn_plot_weights = {
     .name = "weights",
     .help =
         "which hyper-parameters decide --value (default: pct_of_peak, or gflops where no model has "
         "it), or, with --across or for two RESULTS without --value, the speed-up, as fit finds it, linear "
         "and in logarithms; --only",
-    .options = options,
+    .options = (const char *const[]){"value", "across", "only", NULL},
     .drawn = "weights",
     .left_out_as = "rows that are not ok or lack a number",
     .draw = draw,
