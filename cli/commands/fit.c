@@ -32,7 +32,7 @@ static const char *const paragraphs[] = {
 
 static const struct pdnn_option_def options[] = {
     {"value", 'v', "COLUMN", NULL, false,
-     "fit this column of results.csv (default: pct_of_peak, the utilization, or gflops where no instance has "
+     "fit this column of results.csv, or of an import's own table, as imported.gflops (default: pct_of_peak, the utilization, or gflops where no instance has "
      "it; for the power model time_ns_median)"},
     {"on", 0, "COLUMNS", NULL, false,
      "fit it on these columns, joined by commas (default: every hyper-parameter and run setting)"},

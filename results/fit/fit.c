@@ -3,8 +3,11 @@
 #include "base/texts.h"
 #include "results/stats/least_squares.h"
 #include "base/stats.h"
+#include "results/table/read.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #define COUNT(what) .unit = what, .kind = PDNN_KIND_COUNT, .show = PDNN_SHOW_NEVER
 #define NUMBER      .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
@@ -242,14 +245,43 @@ enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_ta
     return status;
 }
 
+/* The numbers that the file from which a directory was imported gives itself. */
+static enum pdnn_status take_imported(const struct pdnn_selection *selection, size_t directory,
+                                      const char *name, double *values, struct pdnn_err *err) {
+    const struct pdnn_column_def columns[] = {{.name = "id"}, {.name = name, .kind = PDNN_KIND_NUMBER}};
+    const struct pdnn_table_def def = {"imported", "", columns, 2};
+    struct pdnn_str path = {0};
+    struct pdnn_texts ids = {0};
+    struct pdnn_table table = {.n_rows = 0};
+    pdnn_str_printf(&path, "%s/imported.csv", selection->results.directory[directory]);
+    struct pdnn_table_file file = {.path = pdnn_str_text(&path), .limit_bytes = (size_t)1 << 30};
+    enum pdnn_status status = pdnn_table_read(&file, &def, &table, err);
+    for (size_t row = 0; row < table.n_rows; row++)
+        pdnn_texts_add(&ids, pdnn_table_text(&table, row, 0)); /* each once, so numbers are rows */
+    for (size_t at = 0; at < selection->count; at++) {
+        size_t row = pdnn_texts_find(&ids, pdnn_selection_get(selection, at, selection->id));
+        if (row != SIZE_MAX && pdnn_selection_source(selection, at) == directory)
+            values[at] = pdnn_table_number(&table, row, 1);
+    }
+    pdnn_table_finish(&table);
+    pdnn_texts_finish(&ids);
+    pdnn_str_finish(&path);
+    return status;
+}
+
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err) {
-    int found;
-    if (pdnn_results_ask(&selection->results, column, &found, err) != PDNN_OK)
+    static const char imported[] = "imported.";
+    const bool is_imported = strncmp(column, imported, sizeof imported - 1) == 0;
+    int found = -1;
+    if (!is_imported && pdnn_results_ask(&selection->results, column, &found, err) != PDNN_OK)
         return err->status;
     double *made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
     for (size_t at = 0; at < selection->count; at++)
         made[at] = pdnn_selection_number(selection, at, found);
+    for (size_t d = 0; is_imported && d < selection->results.n_directories; d++)
+        if (take_imported(selection, d, column + sizeof imported - 1, made, err) != PDNN_OK)
+            return err->status;
     *values = made;
     return PDNN_OK;
 }
@@ -271,11 +303,11 @@ void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena
 void pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
                        const char *const **families, size_t *n_families) {
     struct pdnn_texts found = {0};
-    for (size_t at = 0; at < selection->count; at++)
-        pdnn_texts_add(&found, pdnn_selection_get(selection, at, selection->family));
-    const char **made = pdnn_arena_alloc(arena, found.count + 1, sizeof *made);
-    for (size_t i = 0; i < found.count; i++)
-        made[i] = pdnn_arena_strdup(arena, found.text[i]);
+    const char **made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
+    for (size_t at = 0; at < selection->count; at++) {
+        const char *family = pdnn_selection_get(selection, at, selection->family);
+        made[pdnn_texts_add(&found, family)] = family;
+    }
     *families = made;
     *n_families = found.count;
     pdnn_texts_finish(&found);

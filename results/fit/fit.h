@@ -79,8 +79,8 @@ struct pdnn_fit_request {
 enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_table *terms,
                           struct pdnn_table *residuals, struct pdnn_err *err);
 
-/* The numbers in a column of results.csv, by position in the selection; NaN for anything else. PDNN_INVALID
- * names the nearest column. */
+/* The numbers in a column of results.csv, or of imported.csv as "imported.gflops", by position in the
+ * selection; NaN for anything else. PDNN_INVALID names the nearest column of results.csv. */
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
 

@@ -101,6 +101,19 @@ class Import(unittest.TestCase):
         for line in ('host: "gpu_fc"', 'imported_from: "gpu_fc.json"', 'imported_format: "ParaDnn JSON"', "imported_shards: 1"):
             self.assertIn(line + "\n", text)
 
+    def test_fit_of_the_files_own_numbers(self):
+        """imported.gflops, whose FLOP has the first layer's gradient of the data, is not gflops."""
+        self.write("gpu_fc.json", GOOD)
+        self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
+        actual = {value: {row["id"]: float(row["actual"]) for row in csv.DictReader(self.paradnn(
+            "fit", "gpu.results", "--value", value, "--residuals", "--format", "csv").stdout.splitlines())} for value in ("gflops", "imported.gflops")}
+        own = {row["id"]: float(row["gflops"]) for row in self.rows("gpu.results", "imported.csv") if row["gflops"]}
+        self.assertGreaterEqual(len(actual["imported.gflops"]), 6)
+        for name, value in actual["imported.gflops"].items():
+            self.assertAlmostEqual(value, own[name])
+            self.assertGreater(value, actual["gflops"][name])
+        self.assertIn("there is no column 'gflop'", self.paradnn("fit", "gpu.results", "--value", "imported.gflop", expect=2).stderr)
+
     def test_status(self):
         """Nothing of an import is missing; a directory that merely lacks a journal is still refused."""
         self.write("gpu_fc.json", GOOD)
