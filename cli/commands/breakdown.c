@@ -373,7 +373,7 @@ static void append_directions(struct breakdown *b) {
             pdnn_str_printf(&text, " (%s%s%s)", compared, *compared && *where ? "; " : "", where);
         pdnn_line_append(&b->out, &text, CLAIM_COLUMN, SIZE_MAX);
     }
-    pdnn_selection_usual(&b->selection, &none, &usual);
+    pdnn_selection_where(&b->selection, SIZE_MAX, &none, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless stated otherwise");
     pdnn_line_append(&b->out, &usual, 2, SIZE_MAX);

@@ -1,14 +1,10 @@
 /* One pass over each source's ops.csv, in the order of its rows. */
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/claims/op_times.h"
 #include "results/query/op_groups.h"
 #include "results/query/ops_reader.h"
 #include "results/claims/networks.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { CATEGORIES_MAX = 64, KINDS_MAX = 64 };
 
@@ -74,10 +70,8 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
 
 static enum pdnn_status read_source(struct pass *pass, size_t source, struct pdnn_err *err) {
     const char *directory = pass->all->results.directory[source];
-    char path[PATH_MAX];
     struct pdnn_ops_reader reader;
-    snprintf(path, sizeof path, "%s/ops.csv", directory);
-    if (access(path, F_OK) != 0)
+    if (!pdnn_ops_reader_can_open(directory))
         return PDNN_OK;
     if (pdnn_ops_reader_open(&reader, directory, err) != PDNN_OK)
         return err->status;

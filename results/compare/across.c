@@ -73,16 +73,15 @@ static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct p
     struct pdnn_str list = {0};
     enum pdnn_status status = PDNN_OK;
     add_values(&comparison->table[0], key->name, &values);
-    if (values.count != PDNN_SIDES) {
-        list_values(&values, &list);
-        status = values.count > PDNN_SIDES
-                     ? pdnn_fail(err, PDNN_INVALID,
-                                 "%s has the values %s: name two of them, as in --across %s=%s:%s", key->name,
-                                 pdnn_str_text(&list), key->name, values.text[0], values.text[1])
-                     : pdnn_fail(err, PDNN_INVALID, "%s: %s has only the value %s", comparison->directory[0],
-                                 key->name, pdnn_str_text(&list));
-    }
-    if (status == PDNN_OK) {
+    list_values(&values, &list);
+    if (values.count > PDNN_SIDES) {
+        status =
+            pdnn_fail(err, PDNN_INVALID, "%s has the values %s: name two of them, as in --across %s=%s:%s",
+                      key->name, pdnn_str_text(&list), key->name, values.text[0], values.text[1]);
+    } else if (values.count < PDNN_SIDES) {
+        status = pdnn_fail(err, PDNN_INVALID, "%s: %s has only the value %s", comparison->directory[0],
+                           key->name, pdnn_str_text(&list));
+    } else {
         double a, b;
         bool falls = pdnn_parse_double(values.text[0], &a) && pdnn_parse_double(values.text[1], &b) && b < a;
         for (int side = 0; side < PDNN_SIDES; side++)
@@ -100,11 +99,10 @@ static enum pdnn_status check_value(const struct pdnn_comparison *comparison,
     struct pdnn_str list = {0};
     enum pdnn_status status = PDNN_OK;
     add_values(pdnn_comparison_side(comparison, side), key->name, &values);
-    if (pdnn_texts_find(&values, key->value[side]) == SIZE_MAX) {
-        list_values(&values, &list);
+    list_values(&values, &list);
+    if (pdnn_texts_find(&values, key->value[side]) == SIZE_MAX)
         status = pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
                            comparison->directory[side], key->name, key->value[side], pdnn_str_text(&list));
-    }
     pdnn_str_finish(&list);
     pdnn_texts_finish(&values);
     return status;

@@ -113,15 +113,16 @@ double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
 /* The keys of A's table in its order, then those that only B's has. */
 static void find_keys(struct pdnn_comparison *comparison) {
     struct pdnn_texts names = {0};
+    comparison->key =
+        pdnn_arena_alloc(&comparison->arena, PDNN_SIDES * PDNN_TABLE_COLUMNS_MAX, sizeof *comparison->key);
     for (size_t t = 0; t < comparison->n_directories; t++) {
-        const struct pdnn_selection *table = &comparison->table[t];
-        for (int column = table->results.first_key; column < table->results.end_key; column++)
-            pdnn_texts_add(&names, pdnn_results_name(&table->results, column));
+        const struct pdnn_results *results = &comparison->table[t].results;
+        for (int column = results->first_key; column < results->end_key; column++) {
+            const char *name = pdnn_results_name(results, column);
+            comparison->key[pdnn_texts_add(&names, name)] = name;
+        }
     }
-    comparison->key = pdnn_arena_alloc(&comparison->arena, names.count, sizeof *comparison->key);
-    for (; comparison->n_keys < names.count; comparison->n_keys++)
-        comparison->key[comparison->n_keys] =
-            pdnn_arena_strdup(&comparison->arena, names.text[comparison->n_keys]);
+    comparison->n_keys = names.count;
     pdnn_texts_finish(&names);
 }
 

@@ -1,16 +1,12 @@
-#define _POSIX_C_SOURCE 200809L /* access, PATH_MAX */
 #include "results/compare/compare_ops.h"
 #include "base/memory.h"
 #include "base/texts.h"
 #include "results/query/share_matrix.h"
 #include "results/query/ops_reader.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NUMBER .kind = PDNN_KIND_NUMBER
 #define TIME   .unit = "ns", NUMBER, .show = PDNN_SHOW_TIME
@@ -21,18 +17,7 @@ static const struct pdnn_column_def columns[PDNN_COMPARE_OPS_COLUMNS] = {
      .align = PDNN_ALIGN_GROUP,
      .blank = "all",
      .help = "in the pairs of this family; empty: in all"},
-    {.name = "category",
-     .align = PDNN_ALIGN_WRAP,
-     .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "
-             "This column and the next four are empty if ops are not summed by them"},
-    {.name = "op_group",
-     .title = "group",
-     .align = PDNN_ALIGN_WRAP,
-     .help = "part of the model, as in breakdown"},
-    {.name = "op_pass", .title = "pass", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
-    [PDNN_COMPARE_OPS_KEYS +
-        PDNN_BY_LAYER] = {.name = "layer", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
-    {.name = "op", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    PDNN_BY_COLUMNS,
     {.name = "instances", .kind = PDNN_KIND_COUNT, .rank = 3, .help = "pairs that have it on either side"},
     {.name = "a_ns", .title = "A", TIME, .help = "A's time in it, summed over the pairs"},
     {.name = "b_ns", .title = "B", TIME, .help = "B's time in it"},
@@ -205,12 +190,9 @@ static void put_rows(struct work *work, struct pdnn_table *ops) {
 }
 
 bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison) {
-    char path[PATH_MAX];
-    for (size_t t = 0; t < comparison->n_directories; t++) {
-        if (snprintf(path, sizeof path, "%s/ops.csv", comparison->directory[t]) >= (int)sizeof path ||
-            access(path, F_OK) != 0)
+    for (size_t t = 0; t < comparison->n_directories; t++)
+        if (!pdnn_ops_reader_can_open(comparison->directory[t]))
             return false;
-    }
     return true;
 }
 

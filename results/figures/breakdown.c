@@ -181,7 +181,7 @@ static double draw_captions(struct picture *p, bool named_by_values) {
                     "step%s; residual: time in no op",
                     any_extrapolated(p) ? " (~ extrapolated)" : "");
     if (!named_by_values)
-        pdnn_selection_usual(&p->in->selection, &p->named, &usual);
+        pdnn_selection_where(&p->in->selection, SIZE_MAX, &p->named, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless stated otherwise");
     double y = caption_bottom;

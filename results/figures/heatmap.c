@@ -272,7 +272,7 @@ static void draw_captions(struct picture *p) {
     if (p->grid.predicted)
         pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
     pdnn_str_printf(&caption, "; white: nothing was measured");
-    pdnn_selection_usual(&p->in->selection, &fixed, &usual);
+    pdnn_selection_where(&p->in->selection, SIZE_MAX, &fixed, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " for most models");
     double y = caption_bottom;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPS_LIMIT_BYTES ((size_t)1 << 34)
 
@@ -27,6 +28,11 @@ static void index_rows(struct pdnn_ops_reader *reader) {
         if (number == known)
             reader->first[number] = row;
     }
+}
+
+bool pdnn_ops_reader_can_open(const char *directory) {
+    char path[PATH_MAX];
+    return snprintf(path, sizeof path, "%s/ops.csv", directory) < (int)sizeof path && access(path, F_OK) == 0;
 }
 
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,

@@ -419,28 +419,17 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
     }
 }
 
-/* Appends a row's value of a key that differs, or the usual one. */
-static void append_varying(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
-                           bool is_usual, struct pdnn_str *out) {
+void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
+                          struct pdnn_str *out) {
     for (int column = selection->family; column < selection->results.end_key; column++) {
         const struct pdnn_selection_key *key = &selection->key[column];
-        const char *value = is_usual ? key->usual : pdnn_selection_get(selection, at, column);
+        const char *value = at == SIZE_MAX ? key->usual : pdnn_selection_get(selection, at, column);
         if (is_axis(axes, column) || !key->varies || key->follows || !value || !*value)
             continue;
-        if (is_usual || !key->usual || strcmp(key->usual, value) != 0)
+        if (at == SIZE_MAX || !key->usual || strcmp(key->usual, value) != 0)
             pdnn_str_printf(out, "%s%s=%s", out->length ? ", " : "",
                             pdnn_results_name(&selection->results, column), value);
     }
-}
-
-void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
-                          struct pdnn_str *out) {
-    append_varying(selection, at, axes, false, out);
-}
-
-void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                          struct pdnn_str *out) {
-    append_varying(selection, 0, axes, true, out);
 }
 
 void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out) {

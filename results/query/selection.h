@@ -128,16 +128,13 @@ void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, co
 
 /* Appends the other keys that differ among the chosen rows, with this row's values: "length=512, fuse=none";
  * without those that follow from `results`.
- * A value shared by more than half of the rows is the usual one and is left out. */
+ * A value shared by more than half of the rows is the usual one and is left out. Of SIZE_MAX, the usual
+ * values. */
 void pdnn_selection_where(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                           struct pdnn_str *out);
 
 /* Appends this row's values of all keys of which the chosen rows have different ones, - for none: "64 infer";
  * of SIZE_MAX, the names of these keys: "batch mode". */
 void pdnn_selection_varying(const struct pdnn_selection *selection, size_t at, struct pdnn_str *out);
-
-/* Appends the usual values, which pdnn_selection_where leaves out. */
-void pdnn_selection_usual(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                          struct pdnn_str *out);
 
 #endif

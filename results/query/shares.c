@@ -200,14 +200,7 @@ const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_
 
 static const struct pdnn_column_def columns[PDNN_SHARE_COLUMNS] = {
     {"id", .help = "the instance"},
-    {"category", .align = PDNN_ALIGN_WRAP,
-     .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "
-             "This column and the next four are empty if rows are not summed by them"},
-    {"op_group", "group", .align = PDNN_ALIGN_WRAP,
-     .help = "part of the model: a product, what lies between two, a stage of the update"},
-    {"op_pass", "pass", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
-    {"layer", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
-    {"op", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
+    PDNN_BY_COLUMNS,
     {"executions", "ops", NULL, PDNN_KIND_COUNT, .rank = 5, .help = "executions in one step"},
     {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "FLOP of all of them, as in ops.csv"},
     {"in_bounds_flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 6,

@@ -44,6 +44,21 @@ struct pdnn_share {
     double most_lost_ns, most_lost_pct;
 };
 
+/* The columns of the keys, in the order of enum pdnn_by. */
+#define PDNN_BY_COLUMNS                                                                                      \
+    {.name = "category",                                                                                     \
+     .align = PDNN_ALIGN_WRAP,                                                                               \
+     .help = "kind of work, as in `paradnn ops`; reorder; residual: time that belongs to no op. "            \
+             "This column and the next four are empty if rows are not summed by them"},                      \
+        {.name = "op_group",                                                                                 \
+         .title = "group",                                                                                   \
+         .align = PDNN_ALIGN_WRAP,                                                                           \
+         .help = "part of the model: a product, what lies between two, a stage of the update"},              \
+        {.name = "op_pass", .title = "pass", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"},             \
+        {.name = "layer", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"}, {                              \
+        .name = "op", .align = PDNN_ALIGN_WRAP, .help = "as in ops.csv"                                      \
+    }
+
 /* The columns of `breakdown`: the keys in the order of enum pdnn_by, one after the other. */
 enum pdnn_share_column {
     PDNN_SHARE_ID,

@@ -1,11 +1,14 @@
 #include "results/rows/op_medians.h"
 #include "models/op.h"
+#include "base/memory.h"
 #include "base/stats.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-/* What a row is made from. */
+/* A row, and what its time is made from. */
 struct line {
+    struct pdnn_breakdown_row row;
     size_t filled_by; /* 1 + the last visit that gave it a time */
     double *times;    /* by visit */
 };
@@ -13,35 +16,17 @@ struct line {
 /* There are few distinct ops however many visits there are, and each has one row. */
 struct table {
     struct pdnn_arena *arena;
-    struct pdnn_breakdown_row *row;
-    struct line *line;
+    struct line *line; /* heap */
     size_t count, room, n_visits;
 };
 
-static void grow(struct table *table) {
-    if (table->count < table->room)
-        return;
-    size_t room = table->room ? 2 * table->room : 64;
-    struct pdnn_breakdown_row *row = pdnn_arena_alloc(table->arena, room, sizeof *row);
-    struct line *line = pdnn_arena_alloc(table->arena, room, sizeof *line);
-    if (table->count) {
-        memcpy(row, table->row, table->count * sizeof *row);
-        memcpy(line, table->line, table->count * sizeof *line);
-    }
-    table->row = row;
-    table->line = line;
-    table->room = room;
-}
-
 /* Appends an empty row. */
 static struct pdnn_breakdown_row *add_row(struct table *table, const char *key, const char *layer) {
-    grow(table);
-    double *times = pdnn_arena_alloc(table->arena, table->n_visits + 1, sizeof *times);
-    struct pdnn_breakdown_row *row = &table->row[table->count];
-    row->key = key;
-    row->layer = layer;
-    table->line[table->count++].times = times;
-    return row;
+    table->line = pdnn_grow(table->line, &table->room, table->count, sizeof *table->line);
+    struct line *line = &table->line[table->count++];
+    *line = (struct line){.row = {.key = key, .layer = layer}};
+    line->times = pdnn_arena_alloc(table->arena, table->n_visits + 1, sizeof *line->times);
+    return &line->row;
 }
 
 /* The row with the op's key that this visit has not filled yet; otherwise any row with that key
@@ -51,7 +36,7 @@ static size_t find_row(const struct table *table, const char *key, size_t start,
     size_t filled = table->count;
     for (size_t k = 0; k < table->count; k++) {
         size_t i = (start + k) % table->count;
-        if (table->row[i].key != key && strcmp(table->row[i].key, key) != 0)
+        if (table->line[i].row.key != key && strcmp(table->line[i].row.key, key) != 0)
             continue;
         if (table->line[i].filled_by != visit + 1)
             return i;
@@ -89,8 +74,8 @@ static void add_visit(struct table *table, const struct pdnn_measured_ops *ops, 
         size_t at = table->count ? find_row(table, op->key, i % table->count, visit) : 0;
         if (at == table->count)
             add_row(table, op->key, op->layer);
-        struct pdnn_breakdown_row *row = &table->row[at];
         struct line *line = &table->line[at];
+        struct pdnn_breakdown_row *row = &line->row;
         bool again = line->filled_by == visit + 1;
         row->count = again ? row->count + op->count : op->count;
         row->bytes = again ? row->bytes + op->bytes : op->bytes;
@@ -116,10 +101,14 @@ void pdnn_breakdown(const struct pdnn_graph *graph, const struct pdnn_group *gro
         add_group(&table, graph, &groups[i]);
     for (size_t i = 0; i < n_visits; i++)
         add_visit(&table, &visits[i], i);
-    for (size_t i = 0; n_visits && i < table.count; i++)
-        table.row[i].time_ns = pdnn_median(table.line[i].times, n_visits);
-    *rows = table.row;
+    *rows = pdnn_arena_alloc(arena, table.count + 1, sizeof **rows);
     *n_rows = table.count;
+    for (size_t i = 0; i < table.count; i++) {
+        (*rows)[i] = table.line[i].row;
+        if (n_visits)
+            (*rows)[i].time_ns = pdnn_median(table.line[i].times, n_visits);
+    }
+    free(table.line);
 }
 
 /* Rows of groups come first, in the order of the groups, unless the table is older than the graph. */

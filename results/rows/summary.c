@@ -3,18 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 
-static void keep(struct pdnn_extreme_row *kept, const struct pdnn_result *row,
-                 const struct pdnn_placement *place) {
-    kept->found = true;
-    snprintf(kept->id, sizeof kept->id, "%s", pdnn_result_text(row, PDNN_RESULT_ID));
-    kept->place = *place;
-}
-
 /* Of equal rows the first one stays. NaN is neither above nor below. */
 static void keep_if(struct pdnn_extreme_row *kept, const struct pdnn_result *row,
                     const struct pdnn_placement *place, bool beyond) {
-    if (!kept->found || beyond)
-        keep(kept, row, place);
+    if (kept->found && !beyond)
+        return;
+    kept->found = true;
+    snprintf(kept->id, sizeof kept->id, "%s", pdnn_result_text(row, PDNN_RESULT_ID));
+    kept->place = *place;
 }
 
 void pdnn_summary_add(struct pdnn_summary *summary, const struct pdnn_result *row) {

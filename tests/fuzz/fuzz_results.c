@@ -4,6 +4,7 @@
 
 #include "results/compare/compare_sums.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static void check_selection(const char *const *only, size_t n_only) {
@@ -32,7 +33,7 @@ static void check_selection(const char *const *only, size_t n_only) {
             pdnn_selection_values(&selection, at, &axes, &out);
             pdnn_selection_where(&selection, at, &axes, &out);
         }
-        pdnn_selection_usual(&selection, &axes, &out);
+        pdnn_selection_where(&selection, SIZE_MAX, &axes, &out);
     }
     pdnn_str_finish(&out);
     pdnn_arena_finish(&arena);

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "results/query/selection.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -342,7 +343,7 @@ static void test_selection_texts(void **state) {
         pdnn_selection_names(&selection, &axes, &got[1]);
         pdnn_selection_values(&selection, rows[i].at, &axes, &got[2]);
         pdnn_selection_where(&selection, rows[i].at, &axes, &got[3]);
-        pdnn_selection_usual(&selection, &axes, &got[4]);
+        pdnn_selection_where(&selection, SIZE_MAX, &axes, &got[4]);
         for (size_t k = 0; k < 5; k++) {
             assert_string_equal(pdnn_str_text(&got[k]), expected[k]);
             pdnn_str_finish(&got[k]);
