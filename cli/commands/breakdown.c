@@ -264,7 +264,7 @@ static void add_column(struct breakdown *b, const struct across *across, size_t 
     struct pdnn_str title = {0}, raw = {0}, cell = {0};
     char name[32];
     if (is_first) {
-        pdnn_selection_names(selection, across->axes, &title);
+        pdnn_selection_values(selection, SIZE_MAX, across->axes, &title);
         pdnn_str_append(&title, "=", 1);
     }
     pdnn_selection_values(selection, instance, across->axes, &raw);

@@ -188,8 +188,7 @@ static void append_where(struct pdnn_str *out, const struct pdnn_share *shares, 
 static void append_shares(struct pdnn_str *out, const struct pdnn_op_rows *rows) {
     struct pdnn_arena arena = {0};
     struct pdnn_share *shares;
-    size_t n_shares;
-    pdnn_shares(rows, NULL, &arena, &shares, &n_shares);
+    size_t n_shares = pdnn_shares(rows, NULL, &arena, &shares);
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     append_where(out, shares, n_shares);
     if (most) {

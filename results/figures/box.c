@@ -323,7 +323,7 @@ static void draw_names(struct picture *p, double foot) {
         set->pixels += slot * (set->pixels > 0 ? 1 : 1 + gap) * 0.96;
     }
     struct pdnn_str axis = {0};
-    pdnn_selection_names(selection, &p->request->keys, &axis);
+    pdnn_selection_values(selection, SIZE_MAX, &p->request->keys, &axis);
     struct pdnn_bar_names names = {.bar = p->names,
                                    .set = p->sets,
                                    .set_of = p->set_of,

@@ -265,7 +265,7 @@ static void draw_names(struct picture *p) {
     struct pdnn_str axis = {0};
     name_bars(p);
     if (p->named.count)
-        pdnn_selection_names(&p->in->selection, &p->named, &axis);
+        pdnn_selection_values(&p->in->selection, SIZE_MAX, &p->named, &axis);
     const char *keys = pdnn_plot_keep(&p->in->arena, &axis);
     struct pdnn_bar_names names = {.bar = p->bars,
                                    .set = p->set_names,

@@ -405,17 +405,12 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
     }
 }
 
-void pdnn_selection_names(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                          struct pdnn_str *out) {
-    for (size_t k = 0; k < axes->count; k++)
-        pdnn_str_printf(out, "%s%s", k ? ", " : "", pdnn_results_name(&selection->results, axes->column[k]));
-}
-
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out) {
     for (size_t k = 0; k < axes->count; k++) {
-        const char *value = pdnn_selection_get(selection, at, axes->column[k]);
-        pdnn_str_printf(out, "%s%s", k ? ", " : "", *value ? value : "-");
+        const char *shown = at == SIZE_MAX ? pdnn_results_name(&selection->results, axes->column[k])
+                                           : pdnn_selection_get(selection, at, axes->column[k]);
+        pdnn_str_printf(out, "%s%s", k ? ", " : "", *shown ? shown : "-");
     }
 }
 

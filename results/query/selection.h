@@ -118,11 +118,7 @@ void pdnn_selection_series(const struct pdnn_selection *selection, const struct 
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             struct pdnn_str *out);
 
-/* Appends the names of the axes: "length", or "length, batch" for two. */
-void pdnn_selection_names(const struct pdnn_selection *selection, const struct pdnn_axes *axes,
-                          struct pdnn_str *out);
-
-/* Appends the values of the axes: "128", or "128, 32" for two. */
+/* Appends the row's values of the axes: "128", or "128, 32" for two; of SIZE_MAX, their names. */
 void pdnn_selection_values(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                            struct pdnn_str *out);
 

@@ -34,9 +34,7 @@ struct pdnn_op_rows pdnn_selection_rows(const struct pdnn_selection *selection, 
 
 size_t pdnn_selection_shares(const struct pdnn_share_source *source, size_t at, struct pdnn_share **shares) {
     const struct pdnn_op_rows rows = pdnn_selection_rows(source->selection, at, source->reader);
-    size_t count;
-    pdnn_shares(&rows, source->by, source->arena, shares, &count);
-    return count;
+    return pdnn_shares(&rows, source->by, source->arena, shares);
 }
 
 struct list {

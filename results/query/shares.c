@@ -161,8 +161,8 @@ static void add_residual(struct sums *sums, const char *id, double residual_ns) 
     share->key[sums->by.by[0]] = residual;
 }
 
-void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
-                 struct pdnn_share **shares, size_t *n_shares) {
+size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
+                   struct pdnn_share **shares) {
     static const struct pdnn_by_list by_category = {{PDNN_BY_CATEGORY}, 1};
     struct sums sums = {.by = by ? *by : by_category, .family = pdnn_family_find(rows->family)};
     double residual_ns = rows->step_ns;
@@ -184,7 +184,7 @@ void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by,
     for (size_t i = 0; i < sums.count; i++)
         finish(&sums.share[i], rows->step_ns);
     *shares = sums.share;
-    *n_shares = sums.count;
+    return sums.count;
 }
 
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares) {

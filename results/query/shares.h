@@ -90,11 +90,11 @@ extern const struct pdnn_table_def pdnn_shares_def;
 /* Adds a row to a table of these columns. */
 void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table);
 
-/* The shares of a step, in the arena: groups and passes in their fixed order, anything else by
- * descending time, the residual last. by may be NULL: by category. When summed by group, "other"
+/* The number of shares of a step, and these, in the arena: groups and passes in their fixed order, anything
+ * else by descending time, the residual last. by may be NULL: by category. When summed by group, "other"
  * appears even if it is empty. */
-void pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
-                 struct pdnn_share **shares, size_t *n_shares);
+size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *by, struct pdnn_arena *arena,
+                   struct pdnn_share **shares);
 
 /* The share whose op loses most, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);

@@ -340,7 +340,7 @@ static void test_selection_texts(void **state) {
                                         rows[i].usual};
         assert_int_equal(pdnn_axes_parse(&selection, rows[i].axes, &axes, &err), PDNN_OK);
         pdnn_selection_pattern(&selection, rows[i].at, &axes, &got[0]);
-        pdnn_selection_names(&selection, &axes, &got[1]);
+        pdnn_selection_values(&selection, SIZE_MAX, &axes, &got[1]);
         pdnn_selection_values(&selection, rows[i].at, &axes, &got[2]);
         pdnn_selection_where(&selection, rows[i].at, &axes, &got[3]);
         pdnn_selection_where(&selection, SIZE_MAX, &axes, &got[4]);

@@ -37,7 +37,7 @@ static void shares_by(const char *by, const struct pdnn_op_rows *rows, struct pd
     struct pdnn_by_list list;
     if (by)
         assert_int_equal(pdnn_by_parse(by, &list, &err), PDNN_OK);
-    pdnn_shares(rows, by ? &list : NULL, arena, shares, count);
+    *count = pdnn_shares(rows, by ? &list : NULL, arena, shares);
 }
 
 /* 1000 ns: convolutions lose 100 * 0.5 and 400 * 0.25, and the one above its roof gives nothing back. */
