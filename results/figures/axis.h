@@ -1,5 +1,4 @@
-/* Axes, legends and titles of pictures: where a value stands, which ticks have room, what surrounds a frame.
- */
+/* Axes, legends and titles: where a value stands, which ticks have room, what surrounds a frame. */
 #ifndef RESULTS_FIGURES_AXIS_H
 #define RESULTS_FIGURES_AXIS_H
 

@@ -233,8 +233,7 @@ static void name_bars(struct picture *p) {
     }
 }
 
-/* Names without their keys, which one line below gives in the same order: for where whole ones would be cut.
- */
+/* Names without their keys, which one line below gives in the same order, where whole ones would be cut. */
 static void name_by_values(struct picture *p, struct pdnn_bar_names *names, const char **keys) {
     struct pdnn_str text = {0};
     for (size_t b = 0; b < p->all.count; b++) {

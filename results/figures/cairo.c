@@ -51,7 +51,7 @@ static void put_text(cairo_t *cairo, const struct pdnn_item *item) {
     cairo_translate(cairo, item->spot->x, -item->spot->y);
     cairo_rotate(cairo, radians);
     cairo_scale(cairo, part, 1);
-    cairo_move_to(cairo, -extents.x_advance * font->anchor / 2, 0.35 * font->size);
+    cairo_move_to(cairo, -extents.x_advance * (int)font->anchor / 2, 0.35 * font->size);
     set_ink(cairo, font->ink);
     cairo_show_text(cairo, item->text);
     cairo_new_path(cairo);

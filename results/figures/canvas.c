@@ -70,8 +70,10 @@ void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn
 void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_font font, const char *text) {
     struct pdnn_str shown = {0};
     for (size_t length = strlen(text); length;) {
-        size_t letter = pdnn_visible_letter(text, length), step = letter ? letter : 1;
-        pdnn_str_append(&shown, letter ? text : "?", step);
+        unsigned code;
+        size_t hidden, letter = pdnn_visible_letter(text, length), step = letter ? letter : 1;
+        bool is_seen = letter && !pdnn_invisible(text, &code, &hidden);
+        pdnn_str_append(&shown, is_seen ? text : "???", step);
         text += step;
         length -= step;
     }

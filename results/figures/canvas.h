@@ -102,7 +102,8 @@ void pdnn_draw_points(struct pdnn_canvas *canvas, const struct pdnn_spot *spots,
                       size_t count, struct pdnn_mark mark);
 void pdnn_draw_point(struct pdnn_canvas *canvas, double x, double y, struct pdnn_mark mark);
 
-/* Control characters and what is not UTF-8 become question marks; an empty text is nothing. */
+/* Each byte of control characters, of letters that nobody sees and of what is not UTF-8 becomes a question
+ * mark; an empty text is nothing. */
 void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_font font, const char *text);
 
 /* The same, cut to this width. */

@@ -328,8 +328,7 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_point_color
     free(rows);
 }
 
-/* Captions, and below them the legend where there is no room beside the frame, whose lower edge is returned.
- */
+/* Captions, and below them the legend if there is no room beside the frame; returns its lower edge. */
 static double draw_below(struct sheet *sheet) {
     double y = sheet->base + 8;
     if (!is_wide(sheet))

@@ -211,17 +211,15 @@ static double name_level(const struct level *level, bool is_short, char lines[NA
     char size[PDNN_UNIT_TEXT];
     struct pdnn_str number = {0};
     double width = 0;
-    bool has_end = !is_short && !isinf(level->capacity_bytes),
-         has_report = !is_short && level->reported_bytes > 0;
     pdnn_number_format(&number, level->gbs, 3);
     snprintf(lines[0], NAME_TEXT, is_short ? "%.30s" : "%.30s: %s GB/s", level->name, pdnn_str_text(&number));
-    snprintf(lines[1], NAME_TEXT,
-             has_end    ? "holds %s"
-             : is_short ? "%s GB/s"
-                        : "",
-             has_end ? pdnn_format_bytes(size, level->capacity_bytes) : pdnn_str_text(&number));
-    snprintf(lines[2], NAME_TEXT, has_report ? "reported %s" : "",
-             has_report ? pdnn_format_bytes(size, level->reported_bytes) : "");
+    lines[1][0] = lines[2][0] = 0;
+    if (is_short)
+        snprintf(lines[1], NAME_TEXT, "%s GB/s", pdnn_str_text(&number));
+    else if (!isinf(level->capacity_bytes))
+        snprintf(lines[1], NAME_TEXT, "holds %s", pdnn_format_bytes(size, level->capacity_bytes));
+    if (!is_short && level->reported_bytes > 0)
+        snprintf(lines[2], NAME_TEXT, "reported %s", pdnn_format_bytes(size, level->reported_bytes));
     pdnn_str_finish(&number);
     for (size_t k = 0; k < NAME_LINES; k++)
         width = fmax(width, pdnn_text_width(lines[k], PDNN_FONT_SMALL));

@@ -123,8 +123,7 @@ static enum pdnn_status choose_size(struct pdnn_picture *picture, struct pdnn_er
     return PDNN_OK;
 }
 
-/* The format of an extension that a picture may have, or PDNN_PLOT_BOTH; *length is that of the path without.
- */
+/* The format of a picture's extension, or PDNN_PLOT_BOTH; *length is that of the path without it. */
 static enum pdnn_plot_format format_of(const char *path, size_t *length) {
     *length = strlen(path);
     const char *end = *length > 4 ? path + *length - 4 : "";

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether all of it is letters. */
+/* Whether all of it is letters that somebody sees. */
 static bool is_visible(const char *text, size_t length) {
+    unsigned code;
+    size_t hidden;
     for (size_t at = 0, letter; at < length; at += letter) {
         letter = pdnn_visible_letter(text + at, length - at);
         FUZZ_CHECK(letter <= length - at && letter <= 4);
-        if (!letter)
+        if (!letter || pdnn_invisible(text + at, &code, &hidden))
             return false;
     }
     return true;
