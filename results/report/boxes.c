@@ -7,4 +7,4 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     pdnn_report_put_figure(page, "boxes", request, out);
 }
 
-const struct pdnn_report_section pdnn_section_boxes = {.title = "Utilization of each family", .put = put};
+const struct pdnn_report_section pdnn_section_boxes = {.title = "Families", .put = put};

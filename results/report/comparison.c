@@ -3,8 +3,6 @@
 #include "results/report/page.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
-#include "base/units.h"
-#include "results/table/write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -118,11 +116,13 @@ static void put_unpaired(struct pdnn_str *out, const struct comparison *c) {
 
 /* By ratio, those at both ends. */
 static void put_pairs(struct pdnn_str *out, const struct comparison *c) {
-    static const size_t columns[] = {PDNN_PAIR_ID,  PDNN_PAIR_A_NS, PDNN_PAIR_B_NS,    PDNN_PAIR_RATIO,
-                                     PDNN_PAIR_LOW, PDNN_PAIR_HIGH, PDNN_PAIR_DECISION};
+    static const size_t columns[] = {PDNN_PAIR_ID,    PDNN_PAIR_A_NS, PDNN_PAIR_B_NS,
+                                     PDNN_PAIR_RATIO, PDNN_PAIR_LOW,  PDNN_PAIR_DECISION};
     const size_t n = c->of->pairs.n_rows;
     struct pdnn_table shown = c->of->pairs;
     struct pdnn_row_list sorted = pdnn_rows_all(&shown), rows = {0};
+    for (size_t side = 0; side < PDNN_SIDES; side++)
+        shown.column[PDNN_PAIR_A_NS + side].def.title = c->label[side];
     pdnn_rows_sort(&sorted, &shown, &(struct pdnn_sort_key){PDNN_PAIR_RATIO, true}, 1);
     for (size_t i = 0; i < n; i++)
         if (i < PAIRS_SHOWN || n - i <= PAIRS_SHOWN)

@@ -2,10 +2,9 @@
  * base 36 with "w" digits each}; "i" is left out where there is only one value. Ids are cut at commas, and
  * each part is such a column: rows of a sweep share nearly all parts. Numbers are those of the files. */
 #include "base/memory.h"
-#include "base/units.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
-#include "results/table/csv.h"
+#include "results/table/number.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,8 +135,8 @@ static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) 
         for (size_t r = 0; r < all->count; r++) {
             const double value = pdnn_selection_value(all, r, columns[k].column);
             pdnn_str_append(out, ",", r ? 1 : 0);
-            pdnn_html_number(out, value, value == floor(value) ? PDNN_DIGITS_EXACT : PDNN_DIGITS_TABLE,
-                             "null");
+            pdnn_number_format(out, value, value == floor(value) ? PDNN_DIGITS_EXACT : PDNN_DIGITS_TABLE);
+            pdnn_str_printf(out, isfinite(value) ? "" : "null");
         }
         pdnn_str_printf(out, "],\n");
     }

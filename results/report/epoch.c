@@ -42,4 +42,4 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
         put_source(page, s, out);
 }
 
-const struct pdnn_report_section pdnn_section_epoch = {.title = "An epoch by its lengths", .put = put};
+const struct pdnn_report_section pdnn_section_epoch = {.title = "Epoch by length", .put = put};

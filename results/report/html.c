@@ -1,5 +1,4 @@
 #include "results/report/html.h"
-#include "results/table/number.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -8,7 +7,8 @@
 
 void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent) {
     if (isfinite(value))
-        pdnn_number_format(out, value, digits);
+        pdnn_str_printf(out, "%.*f", (int)fmax(0, digits - 1 - floor(log10(value != 0 ? fabs(value) : 1))),
+                        value);
     else
         pdnn_str_append(out, absent, strlen(absent));
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Appends the number with so many significant digits, or `absent` for NaN. */
+/* Appends the number with its integer part and at least these significant digits, or `absent` for NaN. */
 void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent);
 
 /* A table with its caption and the titles of its columns, NULL-terminated; css is its class. It scrolls by

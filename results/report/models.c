@@ -44,12 +44,12 @@ static void put_model_row(struct pdnn_str *out, const struct pdnn_report_page *p
     pdnn_report_put_model(out, page, all, row);
     pdnn_str_printf(out, "</td><td class=\"number\">");
     if (is_ok) {
-        double half = pdnn_selection_half_pct(all, row);
-        pdnn_html_text(out, pdnn_format_ns(time, pdnn_selection_step_ns(all, row)));
-        if (isfinite(half)) {
-            pdnn_str_printf(out, " \xc2\xb1 ");
-            pdnn_html_number(out, half, 2, "");
-            pdnn_str_printf(out, " %%");
+        const double low = pdnn_selection_value(all, row, PDNN_RESULT_CI_LOW_NS);
+        pdnn_str_printf(out, "%s", pdnn_format_ns(time, pdnn_selection_step_ns(all, row)));
+        if (isfinite(low)) {
+            pdnn_str_printf(out, " (%s to ", pdnn_format_ns(time, low));
+            pdnn_format_ns(time, pdnn_selection_value(all, row, PDNN_RESULT_CI_HIGH_NS));
+            pdnn_str_printf(out, "%s)", time);
         }
     }
     pdnn_str_printf(out, "</td><td class=\"number\">");
@@ -99,7 +99,8 @@ static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *
 }
 
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const char *const titles[] = {"model", "step", "GFLOP/s", "% of roof", "bound", "flags", NULL};
+    static const char *const titles[] = {
+        "model", "step (95 % interval)", "GFLOP/s", "% of roof", "bound", "flags", NULL};
     const size_t n_rows = page->all.count, shown = n_rows < STATIC_ROWS ? n_rows : STATIC_ROWS;
     char caption[128];
     pdnn_str_printf(out, "<div id=\"filters\" hidden></div>\n");

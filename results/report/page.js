@@ -28,7 +28,8 @@ for (let row = 0; row < N; row++) {
 }
 const labelOf = row => (families.v.length > 1 ? [at(families, row)] : []).concat(
   keys.filter(a => varies[families.v.indexOf(at(families, row))].has(a) && at(a, row)).map(a => a.name + "=" + at(a, row))).join(" ") || idOf(row);
-const digits = (value, n) => value === null || value === undefined || !isFinite(value) ? "" : String(+value.toPrecision(n));
+const digits = (value, n) => value === null || value === undefined || !isFinite(value) ? "" :
+  value.toFixed(Math.max(0, n - 1 - Math.floor(Math.log10(Math.abs(value) || 1))));
 const scaled = (value, units, base) => {
   let k = 0;
   if (value === null) return "";
@@ -41,14 +42,12 @@ const ok = row => at(D.status, row) === "ok" && D.time_ns[row] > 0;
 // What the user chose. `only` maps an axis to the values shown, `range` x (FLOP per byte) and y (GFLOP/s) to [low, high].
 const state = { only: {}, range: {}, sort: "", at: -1, page: 0 };
 const columns = {
-  id: ["model", idOf], time: ["step", row => D.time_ns[row]], rate: ["GFLOP/s", row => D.gflops[row]], roof: ["% of roof", row => D.roof[row]],
+  id: ["model", idOf], time: ["step (95 % interval)", row => D.time_ns[row]], rate: ["GFLOP/s", row => D.gflops[row]], roof: ["% of roof", row => D.roof[row]],
   ...(axis("source") && { source: ["source", row => at(axis("source"), row)] }),
   bound: ["bound", row => ok(row) ? at(D.bound, row) : at(D.status, row)], flags: ["flags", row => at(D.flags, row)],
 };
-// The half of the interval, in % of the time, as pdnn_selection_half_pct has it.
-const half = row => Math.max(D.time_ns[row] - D.low[row], D.high[row] - D.time_ns[row]) / D.time_ns[row] * 100;
 const show = {
-  time: row => ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : " \u00b1 " + digits(half(row), 2) + " %") : "",
+  time: row => ok(row) ? time(D.time_ns[row]) + (D.low[row] === null ? "" : " (" + time(D.low[row]) + " to " + time(D.high[row]) + ")") : "",
   rate: row => ok(row) ? digits(D.gflops[row], 4) : "", roof: row => digits(D.roof[row], 3),
 };
 

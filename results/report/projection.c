@@ -124,5 +124,4 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
                  "roofs. <code>paradnn project</code> takes any change.</p>\n");
 }
 
-const struct pdnn_report_section pdnn_section_projection = {.title = "What other hardware would bring",
-                                                            .put = put};
+const struct pdnn_report_section pdnn_section_projection = {.title = "Other hardware", .put = put};

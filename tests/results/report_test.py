@@ -66,11 +66,11 @@ class Report(unittest.TestCase):
     def test_the_first_lines(self):
         page = self.report(self.results(grid(), **{"environment.yaml": 'cpu: "Some CPU"\ncores_usable: 4\n'}))
         lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
-        self.assertIn("a: Some CPU, 4 cores, f32 100 GFLOP/s, DRAM 18 GB/s", lines)
+        self.assertIn("a: Some CPU, 4 cores, f32 100.0 GFLOP/s, DRAM 18.0 GB/s", lines)
         self.assertIn("36 of 36 models ended ok: 36 are bound by compute, 0 by memory, 0 by overhead.", lines)
-        self.assertIn("FLOP rates are 0.5 to 12 %, median 2.5 % of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
-        self.assertIn("they reach 0.25 to 6 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
-        self.assertIn("Half of the 95 % intervals of step times are within \u00b1 4 %; 0 models are noisy.", lines)
+        self.assertIn("FLOP rates are 0.500 to 12.0 %, median 2.50 % of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
+        self.assertIn("they reach 0.250 to 6.00 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
+        self.assertIn("Half of the 95 % intervals of step times are within \u00b1 4.0 %; 0 models are noisy.", lines)
 
     def test_names_have_what_varies(self):
         """And once above the table what does not, by family: a part that only some ids have is in neither."""
@@ -189,7 +189,7 @@ class Report(unittest.TestCase):
         page = self.report(self.results(grid(), "a"), self.results(faster, "b"))
         section = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="comparison".*?</section>', page, re.S).group(0)))
         self.assertIn("Of 36 models that ran on both sides, b is clearly faster than a in 36 (100 %)", section)
-        self.assertIn("geometric mean with 95 % interval: 2 (", section)
+        self.assertIn("geometric mean with 95 % interval: 2.00 (", section)
         self.assertIn("36 of 36 pairs, by their speed-ups.", section)
 
     def test_two_platforms_in_one_directory(self):
