@@ -63,12 +63,7 @@ static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pd
 static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart) {
     struct pdnn_frame *f = &chart->frame;
     double left = INFINITY, right = 0, least_peak = INFINITY, least_roof = INFINITY, peak = 0;
-    for (size_t i = 0; i < chart->n_points; i++) {
-        f->xmin = fmin(f->xmin, chart->point[i].spot.x);
-        f->xmax = fmax(f->xmax, chart->point[i].spot.x);
-        f->ymin = fmin(f->ymin, chart->point[i].spot.y);
-        f->ymax = fmax(f->ymax, chart->point[i].spot.y);
-    }
+    pdnn_chart_fit(chart);
     for (size_t k = 0; k < panels->count; k++) {
         const struct pdnn_plot_roofs *p = &panels->panel[k];
         double slowest = INFINITY;
@@ -81,10 +76,10 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
             least_roof = fmin(least_roof, p->compute[p->n_compute - 1].gflops);
         peak = fmax(peak, p->peak_gflops);
     }
-    f->xmin = fmin(f->xmin / 1.6, left / 12);
-    f->xmax = fmax(f->xmax * 1.6, right * 5);
-    f->ymin = fmin(fmin(f->ymin, least_roof) / 1.8, least_peak / 60);
-    f->ymax = fmax(f->ymax, peak) * 1.8;
+    f->xmin = fmin(f->xmin / 1.2, left / 12);
+    f->xmax = fmax(f->xmax * 1.2, right * 5);
+    f->ymin = fmin(fmin(f->ymin, least_roof) / 1.6, least_peak / 60);
+    f->ymax = fmax(f->ymax, peak) * 1.6;
     make_room_for_texts(panels, chart);
 }
 
