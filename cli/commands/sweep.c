@@ -1,4 +1,5 @@
 #include "base/clock.h"
+#include "base/units.h"
 #include "base/visible.h"
 #include "cli/job.h"
 #include "cli/args/registry.h"
@@ -142,7 +143,8 @@ static void append_row(struct pdnn_str *out, const char *name, const struct pdnn
     struct pdnn_instance instance;
     const bool is_known = pdnn_instance_parse(row->id, &instance, NULL) == PDNN_OK;
     const struct pdnn_placement *place = &row->place;
-    pdnn_str_printf(out, "%s: %.3g GFLOP/s", name, place->gflops);
+    char rate[PDNN_UNIT_TEXT];
+    pdnn_str_printf(out, "%s: %s", name, pdnn_format_si(rate, place->gflops * 1e9, "FLOP/s"));
     if (place->pct_of_roof > PDNN_ABOVE_ROOF_PCT)
         pdnn_str_printf(out, ", above its roof");
     else if (!isnan(place->pct_of_roof))

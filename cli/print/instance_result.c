@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "cli/print/output.h"
 #include "results/rows/roofline.h"
+#include "results/table/number.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -92,8 +93,9 @@ static void append_rates(struct pdnn_str *out, const struct pdnn_result *row) {
     struct pdnn_str text = {0};
     pdnn_str_printf(&text, "%.1f GFLOP/s, %.1f GB/s, %.4g FLOP/byte", place.gflops, place.bw_gbs,
                     place.intensity_flop_per_byte);
-    if (!isnan(examples_per_s))
-        pdnn_str_printf(&text, ", %.4g examples/s", examples_per_s);
+    pdnn_str_printf(&text, isnan(examples_per_s) ? "" : ", ");
+    pdnn_number_format(&text, examples_per_s, 4);
+    pdnn_str_printf(&text, isnan(examples_per_s) ? "" : " examples/s");
     append_fact(out, "rate", &text);
     if (!isnan(place.pct_of_roof))
         append_roof(out, &place);

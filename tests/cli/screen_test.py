@@ -208,7 +208,7 @@ class Sweeps(Case):
         end = lines[next(i for i, line in enumerate(lines) if "% in timed steps" in line):]
         self.assertLessEqual(len(end), 10)
         text = "\n".join(end)
-        self.assertRegex(text, r"\n4 instances: 4 ok\nfastest: [\d.e+]+ GFLOP/s, .*: nodes=(8|16),mode=(infer|train)\nslowest: ")
+        self.assertRegex(text, r"\n4 instances: 4 ok\nfastest: [\d.]+ [kMGT]?FLOP/s, .*: nodes=(8|16),mode=(infer|train)\nslowest: ")
         self.assertRegex(text, r"\nbound by (\w+: \d, )*\w+: \d; noisy: \d of 4.*\ntables: small\.results/results\.csv, ")
         commands = [line.split(None, 2)[2] for line in end if line.startswith("next: ")]
         self.assertGreaterEqual(len(commands), 2)
