@@ -8,34 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The hyper-parameters that play a part, whatever each family calls them. */
-enum { NAMES_MAX = 16 };
-
-struct names {
-    const char *name[NAMES_MAX];
-    size_t count;
-};
-
-static void add_name(struct names *names, const char *name) {
-    size_t k = 0;
-    while (k < names->count && strcmp(names->name[k], name) != 0)
-        k++;
-    if (k == names->count && k < NAMES_MAX)
-        names->name[names->count++] = name;
-}
-
-/* From the families of the rows: the parameter that `key` names, where there is one. */
-static struct names names_of(const struct pdnn_selection *rows,
-                             const char *(*key)(const struct pdnn_family_def *)) {
-    struct names names = {.count = 0};
-    for (size_t at = 0; at < rows->count; at++) {
-        const struct pdnn_family_def *family = pdnn_family_find(pdnn_selection_get(rows, at, rows->family));
-        if (family && key(family))
-            add_name(&names, key(family));
-    }
-    return names;
-}
-
 static const char *minibatch_of(const struct pdnn_family_def *family) {
     return family->params[family->minibatch_param].name;
 }
@@ -44,8 +16,16 @@ static const char *depth_of(const struct pdnn_family_def *family) {
     return family->depth_param >= 0 ? family->params[family->depth_param].name : NULL;
 }
 
-/* Families do not say which of their parameters are widths. */
-static const struct names widths = {{"nodes", "filters", "hidden", "embedding", "ffn"}, 5};
+/* Whether the key is what the claim is about in this family, whatever it calls it. Families do not say which
+ * of their parameters are widths. */
+static bool is_about(const struct pdnn_report_claim *claim, const struct pdnn_family_def *family,
+                     const char *key) {
+    static const char *const widths[] = {"nodes", "filters", "hidden", "embedding", "ffn"};
+    bool is = family && claim->key && claim->key(family) && strcmp(claim->key(family), key) == 0;
+    for (size_t k = 0; !claim->key && k < sizeof widths / sizeof *widths; k++)
+        is = is || strcmp(widths[k], key) == 0;
+    return is;
+}
 
 /* What one key does to a number when nothing else changes: rows that are equal in every other key form a
  * series, and its two ends give one ratio. Each series counts once, however many values it has. */
@@ -55,12 +35,11 @@ struct changes {
 };
 
 /* The series along a key of which the rows have different values; none if they have not. In the arena. */
-static size_t series_along(const struct pdnn_selection *rows, const char *key, struct pdnn_arena *arena,
+static size_t series_along(const struct pdnn_selection *rows, int key, struct pdnn_arena *arena,
                            struct pdnn_axes *axis, struct pdnn_series **series) {
     size_t count = 0;
-    *axis = (struct pdnn_axes){{pdnn_results_named(&rows->results, key)}, .count = 1};
-    if (axis->column[0] >= rows->results.first_key && axis->column[0] < rows->results.end_key &&
-        rows->key[axis->column[0]].values)
+    *axis = (struct pdnn_axes){{key}, .count = 1};
+    if (key >= 0 && rows->key[key].values)
         pdnn_selection_series(rows, axis, arena, series, &count);
     return count;
 }
@@ -78,13 +57,17 @@ static bool find_ends(const struct pdnn_selection *rows, const struct pdnn_axes 
            pdnn_selection_number(rows, end[1], axis->column[0]);
 }
 
-static void rate_along(const struct pdnn_selection *rows, const char *key, struct changes *changes) {
+static void rate_along(const struct pdnn_selection *rows, const struct pdnn_report_claim *claim, int key,
+                       struct changes *changes) {
     struct pdnn_arena arena = {0};
     struct pdnn_axes axis;
     struct pdnn_series *series;
     size_t count = series_along(rows, key, &arena, &axis, &series), end[2];
     for (size_t i = 0; i < count; i++) {
-        if (!find_ends(rows, &axis, &series[i], end))
+        const struct pdnn_family_def *family =
+            pdnn_family_find(pdnn_selection_get(rows, series[i].at[0], rows->family));
+        if (!is_about(claim, family, pdnn_results_name(&rows->results, key)) ||
+            !find_ends(rows, &axis, &series[i], end))
             continue;
         double from = pdnn_selection_value(rows, end[0], PDNN_RESULT_GFLOPS);
         double to = pdnn_selection_value(rows, end[1], PDNN_RESULT_GFLOPS);
@@ -100,10 +83,15 @@ static void rate_along(const struct pdnn_selection *rows, const char *key, struc
  * same, which is then the claim, or 0: that it grows. */
 static void rate_follows(struct pdnn_report_question *q) {
     const struct pdnn_report_claim *claim = q->claim;
-    struct names names = claim->key ? names_of(q->rows, claim->key) : widths;
     struct changes changes = {.n_up = 0};
-    for (size_t k = 0; k < names.count; k++)
-        rate_along(q->rows, names.name[k], &changes);
+    for (int key = q->rows->results.first_key; key < q->rows->results.end_key; key++) {
+        const char *name = pdnn_results_name(&q->rows->results, key);
+        size_t f = 0;
+        while (pdnn_families[f] && !is_about(claim, pdnn_families[f], name))
+            f++;
+        if (pdnn_families[f])
+            rate_along(q->rows, claim, key, &changes);
+    }
     struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
     double same = claim->factor;
     char shown[PDNN_REPORT_RATIO];
@@ -188,7 +176,8 @@ static void add_dtypes(const struct pdnn_selection *rows, struct changes *change
     struct pdnn_arena arena = {0};
     struct pdnn_axes axis;
     struct pdnn_series *series;
-    size_t count = series_along(rows, "dtype", &arena, &axis, &series);
+    size_t count =
+        series_along(rows, pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE), &arena, &axis, &series);
     for (size_t i = 0; i < count; i++) {
         double narrow = NAN, wide = NAN;
         for (size_t k = 0; k < series[i].count; k++) {
@@ -251,7 +240,9 @@ static void add_scaling(const struct pdnn_selection *rows, struct pdnn_mean *fra
     struct pdnn_arena arena = {0};
     struct pdnn_axes axis;
     struct pdnn_series *series;
-    size_t count = series_along(rows, "threads", &arena, &axis, &series), end[2];
+    size_t count = series_along(rows, pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS), &arena,
+                                &axis, &series),
+           end[2];
     for (size_t i = 0; i < count; i++) {
         if (!find_ends(rows, &axis, &series[i], end) ||
             pdnn_selection_number(rows, end[0], axis.column[0]) != 1)
