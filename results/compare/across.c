@@ -114,7 +114,7 @@ static enum pdnn_status check_key(const struct pdnn_comparison *comparison, cons
     int column;
     for (size_t i = comparison->n_directories; i-- > 0;) {
         struct pdnn_err missing = {0};
-        if (pdnn_selection_key(&comparison->table[i], name, &column, &missing) == PDNN_OK) {
+        if (pdnn_results_ask_key(&comparison->table[i].results, name, &column, &missing) == PDNN_OK) {
             *key = pdnn_results_name(&comparison->table[i].results, column);
             return PDNN_OK;
         }

@@ -30,7 +30,7 @@ struct picture {
 static enum pdnn_status find_axis(struct picture *p, const char *name, int other, int *column,
                                   struct pdnn_err *err) {
     if (name)
-        return pdnn_selection_key(&p->in->selection, name, column, err);
+        return pdnn_results_ask_key(&p->in->selection.results, name, column, err);
     *column = pdnn_grid_choose_axis(&p->in->selection, other);
     return *column >= 0 ? PDNN_OK
                         : pdnn_fail(err, PDNN_INVALID,
@@ -53,7 +53,7 @@ static void part_directories(struct picture *p) {
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     int named_y = -1;
-    if (request->y && pdnn_selection_key(&p->in->selection, request->y, &named_y, err) != PDNN_OK)
+    if (request->y && pdnn_results_ask_key(&p->in->selection.results, request->y, &named_y, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = find_axis(p, request->x, named_y, &p->x, err);
     if (status == PDNN_OK)

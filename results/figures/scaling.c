@@ -44,7 +44,7 @@ static double number_in(const struct picture *p, size_t at, int column) {
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
     const char *key = request->across ? request->across : "threads";
-    enum pdnn_status status = pdnn_selection_key(&p->in->selection, key, &p->threads, err);
+    enum pdnn_status status = pdnn_results_ask_key(&p->in->selection.results, key, &p->threads, err);
     if (status != PDNN_OK)
         return status;
     p->batch = pdnn_selection_minibatch(&p->in->selection);

@@ -390,18 +390,33 @@ int pdnn_results_named(const struct pdnn_results *results, const char *name) {
     return column < 0 ? find(results, key_of(name)) : column;
 }
 
+/* The column, which is one of those from `first` to before `end`. */
+static enum pdnn_status ask(const struct pdnn_results *results, const char *name, int first, int end,
+                            const char *what, int *column, struct pdnn_err *err) {
+    char suggestion[PDNN_SUGGESTION_TEXT];
+    int found = pdnn_results_named(results, name);
+    if (found >= first && found < end) {
+        *column = found;
+        return PDNN_OK;
+    }
+    const char **names = pdnn_alloc(results->table.n_columns + 1, sizeof *names);
+    size_t count = 0;
+    for (int c = first; c < end; c++)
+        names[count++] = pdnn_results_name(results, c);
+    pdnn_suggest(suggestion, name, names, count);
+    free(names);
+    return pdnn_fail(err, PDNN_INVALID, "results.csv has no %s '%.64s'%s", what, name, suggestion);
+}
+
 enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, int *column,
                                   struct pdnn_err *err) {
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    *column = pdnn_results_named(results, name);
-    if (*column >= 0)
-        return PDNN_OK;
-    const char **names = pdnn_alloc(results->table.n_columns, sizeof *names);
-    for (size_t c = 0; c < results->table.n_columns; c++)
-        names[c] = results->table.column[c].def.name;
-    pdnn_suggest(suggestion, name, names, results->table.n_columns);
-    free(names);
-    return pdnn_fail(err, PDNN_INVALID, "results.csv has no column '%.64s'%s", name, suggestion);
+    return ask(results, name, 0, (int)results->table.n_columns, "column", column, err);
+}
+
+enum pdnn_status pdnn_results_ask_key(const struct pdnn_results *results, const char *name, int *column,
+                                      struct pdnn_err *err) {
+    return ask(results, name, results->first_key, results->end_name, "hyper-parameter or run setting", column,
+               err);
 }
 
 const char *pdnn_results_name(const struct pdnn_results *results, int column) {

@@ -57,6 +57,10 @@ int pdnn_results_named(const struct pdnn_results *results, const char *name);
 enum pdnn_status pdnn_results_ask(const struct pdnn_results *results, const char *name, int *column,
                                   struct pdnn_err *err);
 
+/* The same of a key. */
+enum pdnn_status pdnn_results_ask_key(const struct pdnn_results *results, const char *name, int *column,
+                                      struct pdnn_err *err);
+
 /* The column's name, which is a key's. */
 const char *pdnn_results_name(const struct pdnn_results *results, int column);
 

@@ -110,25 +110,6 @@ static void find_columns(struct pdnn_selection *selection) {
     selection->step = at[PDNN_RESULT_TIME_NS_MEDIAN];
 }
 
-enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
-                                    struct pdnn_err *err) {
-    const struct pdnn_results *results = &selection->results;
-    int found = pdnn_results_named(results, name);
-    if (found >= results->first_key && found < results->end_name) {
-        *column = found;
-        return PDNN_OK;
-    }
-    char suggestion[PDNN_SUGGESTION_TEXT];
-    const char **keys = pdnn_alloc(results->table.n_columns, sizeof *keys);
-    size_t count = 0;
-    for (int key = results->first_key; key < results->end_name; key++)
-        keys[count++] = pdnn_results_name(results, key);
-    pdnn_suggest(suggestion, name, keys, count);
-    free(keys);
-    return pdnn_fail(err, PDNN_INVALID, "results.csv has no hyper-parameter or run setting '%.64s'%s", name,
-                     suggestion);
-}
-
 /* Rows without a value do not count in `values`: a key that applies to some only follows from the others. The
  * usual value is found by majority vote (Boyer and Moore, 1981): the candidate is what remains after unequal
  * values cancel, and is counted then. */
@@ -256,7 +237,7 @@ enum pdnn_status pdnn_axes_parse(const struct pdnn_selection *selection, const c
         if (parsed.count == PDNN_SELECTION_AXES_MAX)
             return pdnn_fail(err, PDNN_INVALID, "'%.64s' has more than %d keys", text,
                              PDNN_SELECTION_AXES_MAX);
-        if (pdnn_selection_key(selection, key, &parsed.column[parsed.count], err) != PDNN_OK)
+        if (pdnn_results_ask_key(&selection->results, key, &parsed.column[parsed.count], err) != PDNN_OK)
             return err->status;
         parsed.count++;
     }

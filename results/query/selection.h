@@ -85,10 +85,6 @@ int pdnn_selection_minibatch(const struct pdnn_selection *selection);
 /* True if fewer layers ran than the model has, so times were scaled up. */
 bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t at);
 
-/* The column of a key. PDNN_INVALID names the nearest one. */
-enum pdnn_status pdnn_selection_key(const struct pdnn_selection *selection, const char *name, int *column,
-                                    struct pdnn_err *err);
-
 enum { PDNN_SELECTION_AXES_MAX = 8 };
 
 /* The keys in which the members of a series may differ; the first one orders them. */
