@@ -14,43 +14,38 @@ struct comparison {
     struct pdnn_table groups, axes;
 };
 
-static void put_count(struct pdnn_str *out, const struct comparison *c, size_t column) {
-    double count = pdnn_table_number(&c->groups, 0, column);
-    pdnn_str_printf(out, "%.0f (%.0f %%)", count,
-                    100 * count / pdnn_table_number(&c->groups, 0, PDNN_GROUP_INSTANCES));
-}
-
 static void put_headline(struct pdnn_str *out, const struct comparison *c) {
     const struct pdnn_table *all = &c->groups; /* in its first row */
-    size_t axis = pdnn_compare_best_axis(&c->axes, "");
-    struct pdnn_str doubt = {0};
-    bool is_doubtful = pdnn_comparison_doubt(c->of, &doubt);
-    pdnn_str_printf(out, "<p>%s%sOf %zu models that ran on both sides, <b>",
-                    is_doubtful ? pdnn_str_text(&doubt) : "", is_doubtful ? " " : "", c->of->pairs.n_rows);
-    pdnn_html_text(out, c->label[PDNN_SIDE_B]);
-    pdnn_str_printf(out, "</b> is clearly faster than <b>");
-    pdnn_html_text(out, c->label[PDNN_SIDE_A]);
-    pdnn_str_printf(out, "</b> in ");
-    put_count(out, c, PDNN_GROUP_FASTER);
-    pdnn_str_printf(out, " and clearly slower in ");
-    put_count(out, c, PDNN_GROUP_SLOWER);
-    pdnn_str_printf(out, "; %.0f are undecided. Speed-up, geometric mean with 95 %% interval: ",
-                    pdnn_table_number(all, 0, PDNN_GROUP_UNDECIDED));
-    pdnn_html_number(out, pdnn_table_number(all, 0, PDNN_GROUP_MEAN), 3, "unknown");
-    pdnn_str_printf(out, " (");
-    pdnn_html_number(out, pdnn_table_number(all, 0, PDNN_GROUP_LOW), 3, "?");
-    pdnn_str_printf(out, " to ");
-    pdnn_html_number(out, pdnn_table_number(all, 0, PDNN_GROUP_HIGH), 3, "?");
-    pdnn_str_printf(out, ").");
-    if (axis != SIZE_MAX) {
-        pdnn_str_printf(out, " The key that explains most of the differences is <code>");
-        pdnn_html_text(out, pdnn_table_text(&c->axes, axis, PDNN_COMPARE_AXIS_KEY));
-        pdnn_str_printf(out, "</code>, %.0f %% of their variance.",
-                        pdnn_table_number(&c->axes, axis, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
+    const double n = pdnn_table_number(all, 0, PDNN_GROUP_INSTANCES),
+                 faster = pdnn_table_number(all, 0, PDNN_GROUP_FASTER),
+                 slower = pdnn_table_number(all, 0, PDNN_GROUP_SLOWER);
+    const size_t axis = pdnn_compare_best_axis(&c->axes, "");
+    struct pdnn_str doubt = {0}, text = {0};
+    if (pdnn_comparison_doubt(c->of, &doubt)) {
+        pdnn_str_printf(&text, "%s ", pdnn_str_text(&doubt));
+        pdnn_str_clear(&doubt);
     }
-    bool is_behind = doubt.length && !is_doubtful;
-    pdnn_str_printf(out, "%s%s</p>\n", is_behind ? " " : "", is_behind ? doubt.text : "");
+    pdnn_str_printf(
+        &text,
+        "Of %.0f models that ran on both sides, %s is clearly faster than %s in %.0f (%.0f %%) and "
+        "clearly slower in %.0f (%.0f %%); %.0f are undecided. Speed-up, geometric mean with 95 %% "
+        "interval: ",
+        n, c->label[PDNN_SIDE_B], c->label[PDNN_SIDE_A], faster, 100 * faster / n, slower, 100 * slower / n,
+        pdnn_table_number(all, 0, PDNN_GROUP_UNDECIDED));
+    pdnn_html_number(&text, pdnn_table_number(all, 0, PDNN_GROUP_MEAN), 3, "unknown");
+    pdnn_str_printf(&text, " (");
+    pdnn_html_number(&text, pdnn_table_number(all, 0, PDNN_GROUP_LOW), 3, "?");
+    pdnn_str_printf(&text, " to ");
+    pdnn_html_number(&text, pdnn_table_number(all, 0, PDNN_GROUP_HIGH), 3, "?");
+    pdnn_str_printf(&text, ").");
+    if (axis != SIZE_MAX)
+        pdnn_str_printf(&text,
+                        " The key that explains most of the differences is %s, %.0f %% of their variance.",
+                        pdnn_table_text(&c->axes, axis, PDNN_COMPARE_AXIS_KEY),
+                        pdnn_table_number(&c->axes, axis, PDNN_COMPARE_AXIS_ADJUSTED) * 100);
+    pdnn_html_say(out, "%s%s%s", pdnn_str_text(&text), doubt.length ? " " : "", pdnn_str_text(&doubt));
     pdnn_str_finish(&doubt);
+    pdnn_str_finish(&text);
 }
 
 enum { OPS_SHOWN = 12, PAIRS_SHOWN = 50, UNPAIRED_SHOWN = 50 };

@@ -31,39 +31,8 @@ static void put_column(struct pdnn_str *out, const char *const *value, size_t n_
     pdnn_str_append(out, "\"", 1);
 }
 
-static void put_axis(struct pdnn_str *out, const struct pdnn_report_page *page, const char *name, int column,
-                     const char *before) {
-    struct pdnn_arena arena = {0};
-    const size_t n_rows = page->all.count;
-    const char **value;
-    size_t *of = pdnn_alloc(n_rows + 1, sizeof *of);
-    size_t count = pdnn_selection_distinct(&page->all, column, &arena, &value, of);
-    pdnn_str_printf(out, "%s{\"name\":", before);
-    pdnn_html_json_text(out, name);
-    pdnn_str_append(out, ",", 1);
-    put_column(out, value, count, of, n_rows);
-    pdnn_str_printf(out, "}");
-    free(of);
-    pdnn_arena_finish(&arena);
-}
-
 static bool is_axis(const struct pdnn_selection *all, int column) {
     return all->key[column].values && column != all->results.results;
-}
-
-/* The family, the source where there are two, and the keys that vary: one that only some rows have, always
- * with one value, says no more than the key that decides it. */
-static void put_axes(struct pdnn_str *out, const struct pdnn_report_page *page) {
-    const struct pdnn_selection *all = &page->all;
-    const struct pdnn_results *results = &all->results;
-    pdnn_str_printf(out, "\"axes\":[");
-    put_axis(out, page, "family", all->family, "");
-    if (results->results >= 0)
-        put_axis(out, page, "source", results->results, ",\n");
-    for (int column = results->first_key; column < results->end_key; column++)
-        if (is_axis(all, column))
-            put_axis(out, page, pdnn_results_name(results, column), column, ",\n");
-    pdnn_str_printf(out, "],\n");
 }
 
 /* The axis that a part of a row's id, "batch=64", says again; NULL: none. */
@@ -79,11 +48,10 @@ static const char *axis_of(const struct pdnn_selection *all, size_t row, const c
     return NULL;
 }
 
-/* The row's word; of the id, with stars for the values of axes: "fc/layers=*,batch=*,threads=2". */
-static const char *word_of(const struct pdnn_selection *all, size_t row, enum pdnn_result_column column,
-                           struct pdnn_str *room) {
-    const char *word = pdnn_selection_word(all, row, column);
-    if (column != PDNN_RESULT_ID)
+/* The row's cell; of the id, with stars for the values of axes: "fc/layers=*,batch=*,threads=2". */
+static const char *word_of(const struct pdnn_selection *all, size_t row, int column, struct pdnn_str *room) {
+    const char *word = pdnn_selection_get(all, row, column);
+    if (column != all->id)
         return word;
     pdnn_str_clear(room);
     for (size_t length; *word; word += length + (word[length] != 0)) {
@@ -97,26 +65,48 @@ static const char *word_of(const struct pdnn_selection *all, size_t row, enum pd
     return pdnn_str_text(room);
 }
 
-static void put_words(struct pdnn_str *out, const struct pdnn_selection *all) {
+static void put_words(struct pdnn_str *out, const struct pdnn_selection *all, int column) {
+    size_t *index = pdnn_alloc(all->count + 1, sizeof *index);
+    struct pdnn_str room = {0};
+    struct pdnn_texts texts = {0};
+    for (size_t r = 0; r < all->count; r++)
+        index[r] = pdnn_texts_add(&texts, word_of(all, r, column, &room));
+    put_column(out, texts.text, texts.count, index, all->count);
+    pdnn_texts_finish(&texts);
+    pdnn_str_finish(&room);
+    free(index);
+}
+
+/* The family, the source where there are two, and the keys that vary: one that only some rows have, always
+ * with one value, says no more than the key that decides it. */
+static void put_axes(struct pdnn_str *out, const struct pdnn_selection *all) {
+    const struct pdnn_results *results = &all->results;
+    const char *before = "\"axes\":[{\"name\":";
+    for (int column = all->family; column < results->end_key; column++) {
+        const bool is_source = column == results->results;
+        if (column != all->family && !is_source && !is_axis(all, column))
+            continue;
+        pdnn_str_printf(out, "%s", before);
+        pdnn_html_json_text(out, is_source ? "source" : pdnn_results_name(results, column));
+        pdnn_str_append(out, ",", 1);
+        put_words(out, all, column);
+        before = "},\n{\"name\":";
+    }
+    pdnn_str_printf(out, "}],\n");
+}
+
+static void put_states(struct pdnn_str *out, const struct pdnn_selection *all) {
     static const struct {
         const char *name;
         enum pdnn_result_column column;
     } words[] = {
         {"id", PDNN_RESULT_ID},       {"status", PDNN_RESULT_STATUS},    {"reason", PDNN_RESULT_REASON},
         {"bound", PDNN_RESULT_BOUND}, {"level", PDNN_RESULT_ROOF_LEVEL}, {"flags", PDNN_RESULT_ROW_FLAGS}};
-    size_t *index = pdnn_alloc(all->count + 1, sizeof *index);
-    struct pdnn_str room = {0};
     for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
-        struct pdnn_texts texts = {0};
-        for (size_t r = 0; r < all->count; r++)
-            index[r] = pdnn_texts_add(&texts, word_of(all, r, words[k].column, &room));
         pdnn_str_printf(out, "\"%s\":{", words[k].name);
-        put_column(out, texts.text, texts.count, index, all->count);
+        put_words(out, all, all->results.at[words[k].column]);
         pdnn_str_printf(out, "},\n");
-        pdnn_texts_finish(&texts);
     }
-    pdnn_str_finish(&room);
-    free(index);
 }
 
 static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) {
@@ -144,8 +134,8 @@ static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) 
 
 void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out) {
     pdnn_str_printf(out, "<script type=\"application/json\" id=\"data\">{");
-    put_axes(out, page);
-    put_words(out, &page->all);
+    put_axes(out, &page->all);
+    put_states(out, &page->all);
     put_numbers(out, &page->all);
     pdnn_str_printf(out, "\"n\":%zu}</script>\n", page->all.count);
 }

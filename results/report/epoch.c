@@ -25,21 +25,18 @@ static void put_seqpoints(const struct pdnn_table *table, struct pdnn_str *out) 
 }
 
 /* The picture says what is wrong with a table that cannot be read. */
-static void put_source(const struct pdnn_report_page *page, size_t s, struct pdnn_str *out) {
-    struct pdnn_table table = {.name = NULL};
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/seqpoint.csv", page->source[s].directory) >= (int)sizeof path ||
-        access(path, F_OK) != 0)
-        return;
-    pdnn_report_put_figure(page, "seqpoint", pdnn_report_plot(page, s), out);
-    if (pdnn_seqpoint_table_read(path, &table, &(struct pdnn_err){0}) == PDNN_OK)
-        put_seqpoints(&table, out);
-    pdnn_table_finish(&table);
-}
-
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    for (size_t s = 0; s < page->n_sources; s++)
-        put_source(page, s, out);
+    for (size_t s = 0; s < page->n_sources; s++) {
+        struct pdnn_table table = {.name = NULL};
+        char path[PATH_MAX];
+        if (snprintf(path, sizeof path, "%s/seqpoint.csv", page->source[s].directory) >= (int)sizeof path ||
+            access(path, F_OK) != 0)
+            continue;
+        pdnn_report_put_figure(page, "seqpoint", pdnn_report_plot(page, s), out);
+        if (pdnn_seqpoint_table_read(path, &table, &(struct pdnn_err){0}) == PDNN_OK)
+            put_seqpoints(&table, out);
+        pdnn_table_finish(&table);
+    }
 }
 
 const struct pdnn_report_section pdnn_section_epoch = {.title = "Epoch by length", .put = put};

@@ -1,12 +1,14 @@
 /* A figure: the bytes of `paradnn plot` over the command that draws it, whose points a script traces back to
  * the page's rows. */
 #include "base/memory.h"
+#include "results/figures/caption.h"
 #include "results/figures/picture.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
 
 #include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,11 +43,9 @@ static void put_caption(struct pdnn_str *out, const char *kind, const struct pdn
 /* Where the picture's table does not say, rows are those of its first directory. */
 static size_t source_of(const struct pdnn_report_page *page, const struct pdnn_picture *picture, size_t row) {
     const size_t column = pdnn_table_find(&picture->data, PDNN_RESULTS_KEY);
-    size_t s = 0;
-    while (s + 1 < page->n_sources &&
-           (column != SIZE_MAX
-                ? strcmp(page->source[s].name, pdnn_table_text(&picture->data, row, column)) != 0
-                : page->source[s].directory != picture->request->directory[0]))
+    size_t s = (size_t)(picture->request->directory - page->all.results.directory);
+    while (column != SIZE_MAX && s + 1 < page->n_sources &&
+           strcmp(page->source[s].name, pdnn_table_text(&picture->data, row, column)) != 0)
         s++;
     return s;
 }
@@ -83,9 +83,40 @@ static void put_rows(struct pdnn_str *out, const struct pdnn_report_page *page,
     free(rows);
 }
 
+/* "share of the measured peak (%): highest 87.9 at batch=64; lowest 5.48 at batch=1": of the column that is
+ * shown, if its numbers differ, with the texts before it in which the two differ. */
+static void put_extremes(struct pdnn_str *out, struct pdnn_picture *picture, const char *name) {
+    const struct pdnn_table *data = &picture->data;
+    const size_t column = name ? pdnn_table_find(data, pdnn_key_column(name)) : SIZE_MAX;
+    size_t end[2] = {0, 0};
+    struct pdnn_str text = {0};
+    for (size_t row = 1; column != SIZE_MAX && row < data->n_rows; row++) {
+        const double value = pdnn_table_number(data, row, column);
+        for (size_t k = 0; k < 2; k++) {
+            const double best = pdnn_table_number(data, end[k], column);
+            end[k] = isnan(best) || (k ? value < best : value > best) ? row : end[k];
+        }
+    }
+    for (size_t k = 0; k < 2 && end[0] != end[1]; k++) {
+        const char *before = " at ";
+        pdnn_str_printf(&text, k ? "; lowest " : ": highest ");
+        pdnn_html_number(&text, pdnn_table_number(data, end[k], column), 3, "");
+        for (size_t c = 0; c < column; c++) {
+            const char *cell = pdnn_table_text(data, end[k], c);
+            if (strcmp(cell, pdnn_table_text(data, end[!k], c)) != 0) {
+                pdnn_str_printf(&text, "%s%s=%s", before, data->column[c].def.name, cell);
+                before = ", ";
+            }
+        }
+    }
+    if (text.length)
+        pdnn_html_say(out, "%s%s.", pdnn_plot_axis(name, &picture->arena), text.text);
+    pdnn_str_finish(&text);
+}
+
 struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source) {
     const bool is_all = source == PDNN_REPORT_BOTH || page->n_sources == 1;
-    return (struct pdnn_plot_request){.directory = page->directories + (is_all ? 0 : source),
+    return (struct pdnn_plot_request){.directory = page->all.results.directory + (is_all ? 0 : source),
                                       .n_directories = is_all ? page->n_sources : 1,
                                       .only = page->only,
                                       .n_only = page->n_only,
@@ -98,8 +129,10 @@ void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kin
     struct pdnn_err err = {.status = PDNN_OK};
     if (page->n_failed == page->all.count)
         return;
-    pdnn_str_printf(out, "<figure class=\"%s\" tabindex=\"0\"", kind);
     const bool drawn = pdnn_picture_draw(&picture, pdnn_plot_find(kind), &request, &err) == PDNN_OK;
+    if (drawn)
+        put_extremes(out, &picture, request.value);
+    pdnn_str_printf(out, "<figure class=\"%s\" tabindex=\"0\"", kind);
     if (drawn)
         put_rows(out, page, &picture);
     pdnn_str_printf(out, ">\n");

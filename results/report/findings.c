@@ -113,47 +113,32 @@ static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *sour
     pdnn_str_finish(&value);
 }
 
-/* The library of a source's rows; "" where they have several. */
-static const char *backend_of(const struct pdnn_selection *rows) {
-    const int column = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
-    return column >= 0 && rows->count && !rows->key[column].varies ? pdnn_selection_get(rows, 0, column) : "";
-}
-
-/* The roofs of a source for the number of threads that most of its models ran on, with the peaks of the
- * dtypes that they ran in; f32 where the table does not say. */
-static struct pdnn_roofs find_roofs(const struct pdnn_report_source *source) {
+/* "AMD EPYC, 2 cores, oneDNN 2.6.3, f32 528 GFLOP/s, DRAM 86 GB/s" */
+static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *source) {
     const struct pdnn_selection *rows = &source->selection;
     const int threads = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS),
-              dtype = pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE);
-    const char *usual = threads >= 0 ? rows->key[threads].usual : NULL;
-    bool used[PDNN_DTYPE_COUNT] = {false};
+              dtype = pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE),
+              backend = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
+    const bool is_one = backend >= 0 && rows->count && !rows->key[backend].varies;
+    bool used[PDNN_DTYPE_COUNT] = {[PDNN_F32] = dtype < 0};
     struct pdnn_roofs roofs;
-    int64_t count = 1;
-    for (size_t at = 0; at < rows->count; at++) {
-        const char *name = pdnn_selection_get(rows, at, dtype);
-        for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
-            used[k] = used[k] || strcmp(*name ? name : "f32", pdnn_dtype_name(k)) == 0;
-    }
-    if (rows->count)
-        pdnn_parse_i64(usual ? usual : pdnn_selection_get(rows, 0, threads), &count);
-    pdnn_roofs_init(&roofs, source->ceilings, count);
-    for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
-        roofs.peak_gflops[k] = used[k] ? roofs.peak_gflops[k] : 0;
-    return roofs;
-}
-
-/* "AMD EPYC, 2 cores, oneDNN 2.6.3, f32 528 GFLOP/s, DRAM 86 GB/s" */
-static void put_platform(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s) {
-    const struct pdnn_report_source *source = &page->source[s];
-    const struct pdnn_roofs roofs = find_roofs(source);
+    int64_t usual = 1; /* threads that most models ran on */
     const char *between = ": ";
     char library[64];
-    snprintf(library, sizeof library, "backend_%.40s", backend_of(&source->selection));
+    for (size_t at = 0; at < rows->count; at++)
+        for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
+            used[k] = used[k] || strcmp(pdnn_selection_get(rows, at, dtype), pdnn_dtype_name(k)) == 0;
+    if (threads >= 0 && rows->count)
+        pdnn_parse_i64(rows->key[threads].usual ? rows->key[threads].usual
+                                                : pdnn_selection_get(rows, 0, threads),
+                       &usual);
+    pdnn_roofs_init(&roofs, source->ceilings, usual);
+    snprintf(library, sizeof library, "backend_%.40s", is_one ? pdnn_selection_get(rows, 0, backend) : "");
     put_fact(out, source, "cpu", "", &between);
     put_fact(out, source, "cores_usable", " cores", &between);
     put_fact(out, source, library, "", &between);
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
-        if (roofs.peak_gflops[k] > 0) {
+        if (used[k] && roofs.peak_gflops[k] > 0) {
             pdnn_str_printf(out, "%s%s ", between, pdnn_dtype_name(k));
             put_number(out, roofs.peak_gflops[k], 4, " GFLOP/s");
             between = ", ";
@@ -185,7 +170,7 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
     pdnn_str_printf(out, "<li><b>");
     pdnn_html_text(out, source->name);
     pdnn_str_printf(out, "</b>");
-    put_platform(out, page, s);
+    put_platform(out, source);
     const size_t compute = count(rows, PDNN_RESULT_BOUND, "compute"),
                  memory = count(rows, PDNN_RESULT_BOUND, "memory"),
                  overhead = count(rows, PDNN_RESULT_BOUND, "overhead");

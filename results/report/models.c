@@ -87,14 +87,13 @@ static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *
     size_t n = 0;
     for (size_t s = 0; s < page->n_sources; s++)
         n += page->source[s].ceilings->count > 0;
-    if (n == page->n_sources)
-        pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, PDNN_REPORT_BOTH), out);
-    for (size_t s = 0; s < page->n_sources && n < page->n_sources; s++) {
-        if (page->source[s].ceilings->count) {
-            pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, s), out);
-            continue;
-        }
-        pdnn_html_say(out, "%s has no ceilings.csv, so it has no roofline.", page->source[s].name);
+    const bool is_one = n == page->n_sources;
+    for (size_t s = 0; s < (is_one ? 1 : page->n_sources); s++) {
+        if (page->source[s].ceilings->count)
+            pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, is_one ? PDNN_REPORT_BOTH : s),
+                                   out);
+        else
+            pdnn_html_say(out, "%s has no ceilings.csv, so it has no roofline.", page->source[s].name);
     }
 }
 

@@ -17,7 +17,6 @@ struct pdnn_report_source {
 
 /* A row's number is its place in `all`, also for the script. */
 struct pdnn_report_page {
-    const char *const *directories;
     const char *const *only; /* what the rows are chosen by */
     size_t n_only;
     struct pdnn_arena arena;
@@ -48,8 +47,9 @@ enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err
 /* The request for a picture of a source, or of all (PDNN_REPORT_BOTH). */
 struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source);
 
-/* Appends a figure: the bytes of `paradnn plot KIND` with this request, and that command. Where it draws
- * nothing, why; nothing at all where no model ended ok. */
+/* Appends a figure: the bytes of `paradnn plot KIND` with this request, and that command; before it, where
+ * what --value names is highest and lowest. Where it draws nothing, why; nothing at all where no model ended
+ * ok. */
 void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind,
                             struct pdnn_plot_request request, struct pdnn_str *out);
 

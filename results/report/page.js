@@ -51,6 +51,7 @@ const show = {
   rate: row => ok(row) ? digits(D.gflops[row], 4) : "", roof: row => digits(D.roof[row], 3),
 };
 
+const sorted = values => [...values].sort((a, b) => a - b || (a < b ? -1 : 1));
 const facets = D.axes.concat([Object.assign({ name: "bound" }, D.bound), Object.assign({ name: "status" }, D.status)])
   .filter(a => a.v.length > 1 && a.v.length <= 60);
 const passes = row => facets.every(a => !state.only[a.name] || state.only[a.name].has(at(a, row))) &&
@@ -108,9 +109,9 @@ const divide = (figure, inside) => {
     others.setAttribute("d", text(spots.filter(spot => !inside.has(spot.row))));
   }
 };
-const onScreen = (figure, spot) => new DOMPoint(spot.x, spot.y).matrixTransform(figure.svg.getScreenCTM());
+const place = (figure, event) => new DOMPoint(event.clientX, event.clientY).matrixTransform(figure.svg.getScreenCTM().inverse());
 const nearest = (figure, event) => {
-  const p = new DOMPoint(event.clientX, event.clientY).matrixTransform(figure.svg.getScreenCTM().inverse());
+  const p = place(figure, event);
   let best = -1, least = 200;
   for (const { spots } of figure.series)
     for (const { row, x, y } of spots) {
@@ -159,10 +160,10 @@ for (const figure of figures) {
     for (const [side, size, here, there] of [["left", "width", event.clientX, from.clientX], ["top", "height", event.clientY, from.clientY]])
       Object.assign(brush.style, { [side]: Math.min(here, there) + "px", [size]: Math.abs(here - there) + "px" });
   });
-  figure.svg.addEventListener("pointerup", () => {
-    const box = brush.getBoundingClientRect(), is = p => p.x >= box.left && p.x <= box.right && p.y >= box.top && p.y <= box.bottom;
+  figure.svg.addEventListener("pointerup", event => {
     if (!brush.hidden) {
-      const rows = figure.series.flatMap(one => one.spots).filter(spot => is(onScreen(figure, spot))).map(spot => spot.row);
+      const here = place(figure, event), there = place(figure, from), is = (v, s, t) => v >= Math.min(s, t) && v <= Math.max(s, t);
+      const rows = figure.series.flatMap(one => one.spots).filter(spot => is(spot.x, here.x, there.x) && is(spot.y, here.y, there.y)).map(spot => spot.row);
       const range = of => [rows.reduce((n, row) => Math.min(n, of[row]), Infinity) * .999, rows.reduce((n, row) => Math.max(n, of[row]), 0) * 1.001];
       if (rows.length) state.range = { x: range(D.intensity), y: range(D.gflops) };
       brush.hidden = true;
@@ -231,7 +232,7 @@ const drawFilters = () => {
     } }))));
   const folded = filters.firstChild, active = Object.keys(state.only).length + Object.keys(state.range).length;
   filters.replaceChildren(el("details", { open: folded ? folded.open : facets.length <= 6 || active > 0 }, el("summary", {}, "Filters" + (active ? ", " + active + " in use" : "")),
-  ...facets.map(a => el("fieldset", {}, el("legend", {}, a.name), ...a.v.map(value => el("label", {},
+  ...facets.map(a => el("fieldset", {}, el("legend", {}, a.name), ...sorted(a.v).map(value => el("label", {},
     el("input", { type: "checkbox", "data-facet": a.name, "data-key": "f." + a.name + "=" + value, value, ...((!state.only[a.name] || state.only[a.name].has(value)) && { checked: true }),
       onchange: event => {
         const now = state.only[a.name] || new Set(a.v);

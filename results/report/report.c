@@ -150,8 +150,7 @@ static void close_page(struct pdnn_report_page *page) {
 
 enum pdnn_status pdnn_report(const struct pdnn_report_request *request, struct pdnn_str *html,
                              struct pdnn_err *err) {
-    struct pdnn_report_page page = {
-        .directories = request->directories, .only = request->only, .n_only = request->n_only};
+    struct pdnn_report_page page = {.only = request->only, .n_only = request->n_only};
     enum pdnn_status status = open_page(&page, request, err);
     if (status == PDNN_OK) {
         put_head(&page, html);

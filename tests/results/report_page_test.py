@@ -322,8 +322,8 @@ class Page(unittest.TestCase):
         self.assertIn("60 of 60 models", self.browser.run(CAPTION))
         self.facet("source", "zen3-2-cores")
         self.assertIn("30 of 60 models", self.browser.run(CAPTION))
-        for figure, left in (("roofline", 30), ("speedup", 0)):
-            self.assertEqual((figure, self.points(":not(.faded)", figure), self.points(".faded", figure)), (figure, left, 30))
+        for figure, left, faded in (("roofline", 30, 30), ("speedup", 30, 0)):
+            self.assertEqual((figure, self.points(":not(.faded)", figure), self.points(".faded", figure)), (figure, left, faded))
         self.screenshot("two")
 
 

@@ -273,6 +273,13 @@ class Report(unittest.TestCase):
         figure = re.search(r'<figure class="heatmap".*?</figure>', self.report(self.results(rows)), re.S).group(0)
         self.assertEqual(figure.count('stroke="#b00020"'), 2)
 
+    def test_where_it_is_highest(self):
+        """Of the cells of a heat map, also beside one without a number; nothing where all are alike."""
+        rows = [dict(row(layers, 8, batch, 1000, layers * batch), reason="") for layers in (1, 2) for batch in (1, 4)]
+        rows[0].update(status="timeout", time_ns_median="", pct_of_peak="")
+        self.assertIn("<p>share of the measured peak (%): highest 8.00 at batch=4; lowest 2.00 at batch=1.</p>", self.report(self.results(rows)))
+        self.assertNotIn("highest", self.report(self.results([dict(r, pct_of_peak=5) for r in rows], "alike")))
+
     def test_only_failures(self):
         rows = [dict(r, status="timeout", reason="took longer than 1 s", time_ns_median="", gflops="") for r in grid()]
         self.assertIn("took longer than 1 s", self.report(self.results(rows)))
