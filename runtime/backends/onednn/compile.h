@@ -9,6 +9,7 @@ struct pdnn_one_node;
 struct pdnn_onednn_layout;
 struct pdnn_onednn_dense_choice;
 struct pdnn_onednn_rnn_layer;
+struct pdnn_onednn_conv2d;
 
 struct pdnn_onednn_compile {
     struct pdnn_onednn *onednn;
@@ -19,6 +20,7 @@ struct pdnn_onednn_compile {
     const struct pdnn_onednn_dense_choice **choice;
     /* by tensor (rnn/layouts.h): set for the y of forward rnn nodes */
     struct pdnn_onednn_rnn_layer *layer;
+    struct pdnn_onednn_conv2d **convolution; /* by node (conv2d/implementations.h); NULL: not met yet */
     /* some 16-bit op runs on f32 copies (runtime/lowering/upcast.h); these are plain, so all images must be
      */
     bool has_upcast;

@@ -2,6 +2,7 @@
 
 #include "models/attributes.h"
 #include "models/op.h"
+#include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/conv2d/layouts.h"
 #include "runtime/backends/onednn/dense/layouts.h"
 #include "runtime/backends/onednn/library/reorder.h"
@@ -69,7 +70,9 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     compile.choice = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1,
                                       sizeof(const struct pdnn_onednn_dense_choice *));
     compile.layer = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *compile.layer);
-    if (!layouts || !compile.layout || !compile.choice || !compile.layer)
+    compile.convolution =
+        pdnn_arena_alloc(&program->arena, graph->n_nodes + 1, sizeof(struct pdnn_onednn_conv2d *));
+    if (!layouts || !compile.layout || !compile.choice || !compile.layer || !compile.convolution)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.layout, compile.layer};
     program->layouts = layouts;
@@ -96,6 +99,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
         status = pdnn_onednn_conv2d_place(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_steps_compile(&compile.steps, err);
+    pdnn_onednn_conv2d_finish(&compile);
     program->is_untried = program->is_untried || onednn->tune.is_untried;
     onednn->trial_bytes = outer_bytes;
     onednn->tune.is_untried = is_outer_untried;

@@ -234,3 +234,33 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
         pdnn_onednn_reorder_destroy(&move->reorder);
     return status;
 }
+
+enum pdnn_status pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_program *program,
+                                           struct pdnn_err *err) {
+    operand->slot = operand->tensor;
+    if (!operand->used || pdnn_onednn_layout_equal(operand->stored, operand->used))
+        return PDNN_OK;
+    return pdnn_program_slot(program, pdnn_onednn_layout_bytes(operand->used), false, &operand->slot, err);
+}
+
+void pdnn_onednn_operand_finish(struct pdnn_onednn_operand *operand) {
+    pdnn_onednn_layout_destroy(operand->stored);
+    pdnn_onednn_layout_destroy(operand->used);
+    *operand = (struct pdnn_onednn_operand){.tensor = PDNN_NONE, .slot = PDNN_NONE};
+}
+
+bool pdnn_onednn_operand_is_copy(const struct pdnn_onednn_operand *operand) {
+    return operand->slot != operand->tensor;
+}
+
+enum pdnn_status pdnn_onednn_operand_move(const struct pdnn_onednn_operand *operand,
+                                          struct pdnn_onednn_compile *compile, enum pdnn_pass pass,
+                                          enum pdnn_onednn_move move, struct pdnn_err *err) {
+    const struct pdnn_onednn_place stored = {operand->stored, operand->tensor},
+                                   used = {operand->used, operand->slot};
+    bool fetches = move == PDNN_ONEDNN_FETCH;
+    if (!pdnn_onednn_operand_is_copy(operand))
+        return PDNN_OK;
+    return pdnn_onednn_append_reorder(compile, operand->tensor, pass, fetches ? stored : used,
+                                      fetches ? used : stored, err);
+}

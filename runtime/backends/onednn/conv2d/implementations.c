@@ -71,23 +71,31 @@ static enum pdnn_algorithm algorithm_of(const struct pdnn_onednn_conv2d *convolu
     return is_int8 && wanted == PDNN_ALGORITHM_AUTO ? PDNN_ALGORITHM_DIRECT : wanted;
 }
 
-enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                         struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err) {
+enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uint32_t index,
+                                        struct pdnn_onednn_conv2d **convolution, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = compile->program->graph;
+    const struct pdnn_node *node = &graph->nodes[index];
     const int64_t *attr = node->attr;
-    struct pdnn_onednn_conv2d made = {.graph = graph, .node = node, .summand = PDNN_NONE};
-    made.request = (struct pdnn_onednn_request){
+    *convolution = compile->convolution[index];
+    if (*convolution)
+        return PDNN_OK;
+    struct pdnn_onednn_conv2d *made = pdnn_arena_alloc(&compile->program->arena, 1, sizeof *made);
+    if (!made)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a convolution");
+    *made = (struct pdnn_onednn_conv2d){.graph = graph, .node = node, .summand = PDNN_NONE};
+    made->request = (struct pdnn_onednn_request){
         .kind = PDNN_ONEDNN_CONVOLUTION,
         .pass = node->pass,
         .stride = {attr[PDNN_CONV2D_STRIDE_H], attr[PDNN_CONV2D_STRIDE_W]},
         .padding = {attr[PDNN_CONV2D_PADDING_H], attr[PDNN_CONV2D_PADDING_W]},
         .trains = graph->loss != PDNN_NONE,
     };
-    made.is_scaled = pdnn_quantized_is_scaled(node);
-    assign_tensors(&made);
-    made.request.algorithm = algorithm_of(&made);
-    enum pdnn_status status = assign_posts(&made, err);
+    made->is_scaled = pdnn_quantized_is_scaled(node);
+    assign_tensors(made);
+    made->request.algorithm = algorithm_of(made);
+    enum pdnn_status status = assign_posts(made, err);
     if (status == PDNN_OK)
-        *convolution = made;
+        compile->convolution[index] = *convolution = made;
     return status;
 }
 
@@ -114,10 +122,11 @@ static enum pdnn_status make_scale(const struct pdnn_onednn_conv2d *convolution,
     return pdnn_onednn_layout_create(PDNN_F32, 4, dim, PDNN_ONEDNN_ROW_MAJOR, scale, err);
 }
 
-enum pdnn_status
-pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
-                            const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                            struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
+/* Describes the primitive for arguments in the given layouts; NULL: the library chooses. */
+static enum pdnn_status describe(struct pdnn_onednn_library *library,
+                                 const struct pdnn_onednn_conv2d *convolution,
+                                 struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+                                 struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
     struct pdnn_onednn_layout *made[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     struct pdnn_onednn_request request = convolution->request;
     struct pdnn_onednn_layout *scale = NULL;
@@ -148,23 +157,52 @@ pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pd
     return status == PDNN_UNSUPPORTED ? refuse(convolution, err) : status;
 }
 
-enum pdnn_status
-pdnn_onednn_conv2d_find(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
-                        const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                        struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
-    const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
-    struct pdnn_onednn_primitive *found = NULL, *other = NULL;
-    enum pdnn_status status = pdnn_onednn_conv2d_describe(library, convolution, layout, &found, err);
+enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_library *library,
+                                                    struct pdnn_onednn_conv2d *convolution,
+                                                    struct pdnn_err *err) {
+    struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
+    return convolution->wanted ? PDNN_OK : describe(library, convolution, any, &convolution->wanted, err);
+}
+
+static bool is_fast(const struct pdnn_onednn_primitive *primitive) {
+    return primitive && !pdnn_onednn_primitive_is_reference(primitive);
+}
+
+enum pdnn_status pdnn_onednn_conv2d_describe_stored(const struct pdnn_onednn_compile *compile,
+                                                    struct pdnn_onednn_conv2d *c, struct pdnn_err *err) {
+    struct pdnn_onednn_layout *stored[PDNN_ONEDNN_SCRATCHPAD] = {NULL}, **x = &stored[PDNN_ONEDNN_SRC],
+                              **y = &stored[PDNN_ONEDNN_DST];
+    struct pdnn_onednn_primitive *found = NULL;
+    if (c->stored)
+        return PDNN_OK;
+    enum pdnn_status status = pdnn_onednn_tensor_layout_copy(compile, c->tensor[PDNN_ONEDNN_SRC], x, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_tensor_layout_copy(compile, c->tensor[PDNN_ONEDNN_DST], y, err);
+    bool is_wanted = status == PDNN_OK && c->wanted &&
+                     pdnn_onednn_primitive_has_layout(c->wanted, PDNN_ONEDNN_SRC, *x) &&
+                     pdnn_onednn_primitive_has_layout(c->wanted, PDNN_ONEDNN_DST, *y);
+    if (status == PDNN_OK && !is_wanted)
+        status = describe(compile->onednn->library, c, stored, &found, err);
+    pdnn_onednn_layout_destroy(*x);
+    pdnn_onednn_layout_destroy(*y);
     if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
         return status;
-    if (!found || pdnn_onednn_primitive_is_reference(found)) {
-        status = pdnn_onednn_conv2d_describe(library, convolution, any, &other, err);
-        bool is_better = other && (!found || !pdnn_onednn_primitive_is_reference(other));
-        pdnn_onednn_primitive_destroy(is_better ? found : other);
-        found = is_better ? other : found;
+    if (!is_fast(found))
+        status = pdnn_onednn_conv2d_describe_wanted(compile->onednn->library, c, err);
+    if (!found || (!is_fast(found) && is_fast(c->wanted))) {
+        pdnn_onednn_primitive_destroy(found);
+        found = c->wanted;
+        c->wanted = NULL;
     }
-    if (!found)
-        return status;
-    *primitive = found;
-    return PDNN_OK;
+    c->stored = found;
+    return found ? PDNN_OK : status;
+}
+
+void pdnn_onednn_conv2d_finish(struct pdnn_onednn_compile *compile) {
+    for (size_t i = 0; i < compile->program->graph->n_nodes; i++) {
+        if (!compile->convolution[i])
+            continue;
+        pdnn_onednn_primitive_destroy(compile->convolution[i]->wanted);
+        pdnn_onednn_primitive_destroy(compile->convolution[i]->stored);
+    }
 }

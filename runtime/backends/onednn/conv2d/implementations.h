@@ -4,6 +4,7 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_CONV2D_IMPLEMENTATIONS_H
 #define RUNTIME_BACKENDS_ONEDNN_CONV2D_IMPLEMENTATIONS_H
 
+#include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/library/primitive.h"
 
 struct pdnn_onednn_conv2d {
@@ -15,27 +16,29 @@ struct pdnn_onednn_conv2d {
     uint32_t summand; /* tensor that DST holds before the pass and that is added to, or PDNN_NONE */
     bool is_scaled;   /* int8 with an f32 result: the products of the scales are an argument */
     struct pdnn_onednn_request request; /* complete except for the layouts */
+    /* What the functions below have described so far, or NULL; whoever builds `stored` takes it. */
+    struct pdnn_onednn_primitive *wanted, *stored;
 };
 
 bool pdnn_onednn_conv2d_is(const struct pdnn_node *node);
 
-/* PDNN_UNSUPPORTED if its posts cannot be fused. */
-enum pdnn_status pdnn_onednn_conv2d_init(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                         struct pdnn_onednn_conv2d *convolution, struct pdnn_err *err);
+/* The node's convolution, which this compilation has once. PDNN_UNSUPPORTED if its posts cannot be fused. */
+enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uint32_t node,
+                                        struct pdnn_onednn_conv2d **convolution, struct pdnn_err *err);
 
-/* Describes the primitive for arguments in the given layouts; NULL: the library chooses, except
- * that b is always row-major. The caller destroys it. PDNN_UNSUPPORTED if the library has none with
- * the graph's algorithm. */
-enum pdnn_status
-pdnn_onednn_conv2d_describe(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
-                            const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                            struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
+/* Describes `wanted`, whose layouts the library chooses, except that b is always row-major. PDNN_UNSUPPORTED
+ * if the library has none with the graph's algorithm. */
+enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_library *library,
+                                                    struct pdnn_onednn_conv2d *convolution,
+                                                    struct pdnn_err *err);
 
-/* The same, but if the library has only reference code or nothing for images in the given layouts, it
- * chooses every layout. */
-enum pdnn_status
-pdnn_onednn_conv2d_find(struct pdnn_onednn_library *library, const struct pdnn_onednn_conv2d *convolution,
-                        const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
-                        struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
+/* Describes `stored`, for images in the layouts in which they are stored. If the library has only reference
+ * code or nothing for those, it chooses every layout. */
+enum pdnn_status pdnn_onednn_conv2d_describe_stored(const struct pdnn_onednn_compile *compile,
+                                                    struct pdnn_onednn_conv2d *convolution,
+                                                    struct pdnn_err *err);
+
+/* Destroys what was described and not built. */
+void pdnn_onednn_conv2d_finish(struct pdnn_onednn_compile *compile);
 
 #endif

@@ -19,36 +19,32 @@ static bool is_image(const struct pdnn_tensor *tensor) {
 }
 
 /* Adds the node's FLOP to the order that the library prefers for its output side, if it is one of ours. */
-static enum pdnn_status vote(const struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
-                             double flop[N_ORDERS], struct pdnn_err *err) {
-    const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
+static enum pdnn_status vote(struct pdnn_onednn_compile *compile, uint32_t index, double flop[N_ORDERS],
+                             struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct pdnn_onednn_primitive *primitive = NULL;
-    struct pdnn_onednn_layout *wanted = NULL;
-    struct pdnn_onednn_conv2d convolution;
+    const struct pdnn_node *node = &graph->nodes[index];
+    struct pdnn_onednn_conv2d *convolution;
     struct pdnn_count count = {0};
-    enum pdnn_status status = pdnn_onednn_conv2d_init(graph, node, &convolution, err);
+    enum pdnn_status status = pdnn_onednn_conv2d_get(compile, index, &convolution, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_conv2d_describe(compile->onednn->library, &convolution, any, &primitive, err);
+        status = pdnn_onednn_conv2d_describe_wanted(compile->onednn->library, convolution, err);
     if (status != PDNN_OK)
         return status;
-    const struct pdnn_tensor *y = &graph->tensors[convolution.tensor[PDNN_ONEDNN_DST]];
-    status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_DST, &wanted, err);
+    const struct pdnn_tensor *y = &graph->tensors[convolution->tensor[PDNN_ONEDNN_DST]];
     node->op->pass[node->pass].flop(graph, node, &count);
     for (int i = 0; status == PDNN_OK && i < N_ORDERS; i++) {
         struct pdnn_onednn_layout *layout = NULL;
         status = pdnn_onednn_layout_create(y->dtype, y->rank, y->dim, orders[i], &layout, err);
-        if (status == PDNN_OK && pdnn_onednn_layout_equal(layout, wanted))
+        if (status == PDNN_OK &&
+            pdnn_onednn_primitive_has_layout(convolution->wanted, PDNN_ONEDNN_DST, layout))
             flop[i] += (double)count.value;
         pdnn_onednn_layout_destroy(layout);
     }
-    pdnn_onednn_layout_destroy(wanted);
-    pdnn_onednn_primitive_destroy(primitive);
     return status;
 }
 
 /* Forward passes decide; in a graph without any, all convolutions do. */
-static enum pdnn_status choose_order(const struct pdnn_onednn_compile *compile, enum pdnn_onednn_order *order,
+static enum pdnn_status choose_order(struct pdnn_onednn_compile *compile, enum pdnn_onednn_order *order,
                                      struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     double flop[N_ORDERS] = {0};
@@ -57,11 +53,11 @@ static enum pdnn_status choose_order(const struct pdnn_onednn_compile *compile, 
     for (size_t i = 0; i < graph->n_nodes; i++)
         has_forward =
             has_forward || (pdnn_onednn_conv2d_is(&graph->nodes[i]) && graph->nodes[i].pass == PDNN_FORWARD);
-    for (size_t i = 0; i < graph->n_nodes; i++) {
+    for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         if (!pdnn_onednn_conv2d_is(node) || (has_forward && node->pass != PDNN_FORWARD))
             continue;
-        enum pdnn_status status = vote(compile, node, flop, err);
+        enum pdnn_status status = vote(compile, i, flop, err);
         if (status != PDNN_OK)
             return status;
     }
@@ -84,38 +80,6 @@ static enum pdnn_status place_image(struct pdnn_onednn_compile *compile, enum pd
     return status;
 }
 
-/* Copies the layouts in which a convolution's images are stored. */
-static enum pdnn_status copy_stored(const struct pdnn_onednn_compile *compile,
-                                    const struct pdnn_onednn_conv2d *convolution,
-                                    struct pdnn_onednn_layout *stored[PDNN_ONEDNN_SCRATCHPAD],
-                                    struct pdnn_err *err) {
-    static const enum pdnn_onednn_arg images[] = {PDNN_ONEDNN_SRC, PDNN_ONEDNN_DST};
-    enum pdnn_status status = PDNN_OK;
-    for (int i = 0; status == PDNN_OK && i < 2; i++) {
-        uint32_t tensor = convolution->tensor[images[i]];
-        status = pdnn_onednn_tensor_layout_copy(compile, tensor, &stored[images[i]], err);
-    }
-    return status;
-}
-
-/* The layout of the weights in the implementation that will run. */
-static enum pdnn_status ask(const struct pdnn_onednn_compile *compile,
-                            const struct pdnn_onednn_conv2d *convolution, struct pdnn_onednn_layout **layout,
-                            struct pdnn_err *err) {
-    struct pdnn_onednn_layout *stored[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
-    struct pdnn_onednn_primitive *primitive = NULL;
-    enum pdnn_status status = copy_stored(compile, convolution, stored, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_conv2d_find(compile->onednn->library, convolution,
-                                         (const struct pdnn_onednn_layout *const *)stored, &primitive, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_layout(primitive, PDNN_ONEDNN_WEIGHTS, layout, err);
-    pdnn_onednn_primitive_destroy(primitive);
-    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
-        pdnn_onednn_layout_destroy(stored[i]);
-    return status;
-}
-
 /* Whether an op other than a convolution reads the tensor; such ops need the layout that all images share. */
 static bool is_read_by_others(const struct pdnn_program *program, uint32_t tensor) {
     const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
@@ -133,22 +97,25 @@ static bool is_read_by_others(const struct pdnn_program *program, uint32_t tenso
     return false;
 }
 
-/* The first node that uses the weights decides; that is the forward pass if there is one. */
-static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const struct pdnn_node *node,
-                                      bool *is_placed, struct pdnn_err *err) {
+/* The first node that uses the weights decides; that is the forward pass if there is one. They lie as in the
+ * implementation that will run. */
+static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, uint32_t node, bool *is_placed,
+                                      struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
     struct pdnn_onednn_layout *layout = NULL;
-    struct pdnn_onednn_conv2d convolution;
-    enum pdnn_status status = pdnn_onednn_conv2d_init(graph, node, &convolution, err);
+    struct pdnn_onednn_conv2d *convolution;
+    enum pdnn_status status = pdnn_onednn_conv2d_get(compile, node, &convolution, err);
     if (status != PDNN_OK)
         return status;
-    uint32_t used = convolution.tensor[PDNN_ONEDNN_WEIGHTS];
+    uint32_t used = convolution->tensor[PDNN_ONEDNN_WEIGHTS];
     bool is_gradient = graph->tensors[used].role == PDNN_ROLE_WEIGHT_GRADIENT;
     uint32_t weights = is_gradient ? graph->tensors[used].of : used;
     if (is_placed[weights] || pdnn_onednn_tensor_layout_is_pinned(compile->program, weights))
         return PDNN_OK;
     is_placed[weights] = true;
-    status = ask(compile, &convolution, &layout, err);
+    status = pdnn_onednn_conv2d_describe_stored(compile, convolution, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_primitive_layout(convolution->stored, PDNN_ONEDNN_WEIGHTS, &layout, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_tensor_layout_set_weights(compile, weights, layout, err);
     pdnn_onednn_layout_destroy(layout);
@@ -157,23 +124,19 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
 
 /* 16-bit convolutions must be fast unless the program allows slow ones. */
 static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
-    const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        struct pdnn_onednn_primitive *primitive = NULL;
-        struct pdnn_onednn_conv2d convolution;
+        struct pdnn_onednn_conv2d *convolution;
         struct pdnn_err refusal = {0};
         if (!pdnn_onednn_conv2d_is(node) || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
             continue;
-        status = pdnn_onednn_conv2d_init(graph, node, &convolution, err);
+        status = pdnn_onednn_conv2d_get(compile, i, &convolution, err);
         if (status != PDNN_OK)
             return status;
-        status =
-            pdnn_onednn_conv2d_describe(compile->onednn->library, &convolution, any, &primitive, &refusal);
-        bool is_fast = primitive && !pdnn_onednn_primitive_is_reference(primitive);
-        pdnn_onednn_primitive_destroy(primitive);
+        status = pdnn_onednn_conv2d_describe_wanted(compile->onednn->library, convolution, &refusal);
+        bool is_fast = convolution->wanted && !pdnn_onednn_primitive_is_reference(convolution->wanted);
         if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
             return pdnn_fail(err, status, "%s", refusal.text);
         status = is_fast ? PDNN_OK : pdnn_onednn_upcast_check(compile, node, err);
@@ -201,9 +164,9 @@ enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, s
         if (is_data && is_read_by_others(compile->program, i))
             status = place_image(compile, order, i, err);
     }
-    for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
+    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         if (pdnn_onednn_conv2d_is(&graph->nodes[i]))
-            status = place_weights(compile, &graph->nodes[i], is_placed, err);
+            status = place_weights(compile, i, is_placed, err);
     }
     return status;
 }

@@ -4,7 +4,7 @@
 #include "runtime/lowering/f32_copies.h"
 #include "runtime/lowering/step.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
-#include "runtime/backends/onednn/operand.h"
+#include "runtime/backends/onednn/step.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
 #include <stdio.h>
@@ -12,14 +12,14 @@
 struct conv2d_step {
     struct pdnn_onednn_compile *compile;
     uint32_t node;
-    struct pdnn_onednn_conv2d convolution;
+    struct pdnn_onednn_conv2d *convolution;
     struct pdnn_onednn_operand operand[PDNN_ONEDNN_SCRATCHPAD]; /* by argument */
     struct pdnn_onednn_call call;
 };
 
 static void start(struct conv2d_step *c) {
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
-        c->operand[i] = (struct pdnn_onednn_operand){.tensor = c->convolution.tensor[i], .slot = PDNN_NONE};
+        c->operand[i] = (struct pdnn_onednn_operand){.tensor = c->convolution->tensor[i], .slot = PDNN_NONE};
 }
 
 /* The images stay in their layouts if the library has fast code for those; it chooses the
@@ -31,12 +31,10 @@ static enum pdnn_status find_primitive(struct conv2d_step *c, struct pdnn_err *e
         if (operand->tensor != PDNN_NONE)
             status = pdnn_onednn_tensor_layout_copy(c->compile, operand->tensor, &operand->stored, err);
     }
-    const struct pdnn_onednn_layout *const given[PDNN_ONEDNN_SCRATCHPAD] = {
-        [PDNN_ONEDNN_SRC] = c->operand[PDNN_ONEDNN_SRC].stored,
-        [PDNN_ONEDNN_DST] = c->operand[PDNN_ONEDNN_DST].stored};
     if (status == PDNN_OK)
-        status = pdnn_onednn_conv2d_find(c->compile->onednn->library, &c->convolution, given,
-                                         &c->call.primitive, err);
+        status = pdnn_onednn_conv2d_describe_stored(c->compile, c->convolution, err);
+    c->call.primitive = c->convolution->stored;
+    c->convolution->stored = NULL;
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_build(c->call.primitive, err);
     return status;
@@ -61,7 +59,7 @@ static enum pdnn_status find_slots(struct conv2d_step *c, struct pdnn_err *err) 
 /* The output starts as the summand: in the summand's memory if possible, else as a copy. */
 static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *err) {
     const struct pdnn_onednn_operand *output = &c->operand[PDNN_ONEDNN_DST];
-    uint32_t summand = c->convolution.summand;
+    uint32_t summand = c->convolution->summand;
     struct pdnn_onednn_layout *stored = NULL;
     if (summand == PDNN_NONE)
         return PDNN_OK;
@@ -83,13 +81,13 @@ static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err 
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     step.n_slots = 0; /* append adds the slots in use, which may be copies */
     step.is_slow = pdnn_onednn_primitive_is_reference(c->call.primitive) &&
-                   pdnn_node_in(c->compile->program->graph, c->convolution.node, 0)->dtype != PDNN_F32;
+                   pdnn_node_in(c->compile->program->graph, c->convolution->node, 0)->dtype != PDNN_F32;
     snprintf(step.implementation, sizeof step.implementation, "%.31s convolution %.16s",
              pdnn_onednn_primitive_name(c->call.primitive),
              pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
-    pdnn_onednn_call_scale(&c->call, c->convolution.node);
+    pdnn_onednn_call_scale(&c->call, c->convolution->node);
     enum pdnn_status status =
-        step.is_slow ? pdnn_onednn_upcast_check(c->compile, c->convolution.node, err) : PDNN_OK;
+        step.is_slow ? pdnn_onednn_upcast_check(c->compile, c->convolution->node, err) : PDNN_OK;
     if (status != PDNN_OK)
         return status;
     status = pdnn_onednn_append(c->compile->program, &step, &c->call, err);
@@ -98,19 +96,19 @@ static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err 
 }
 
 static enum pdnn_status append_steps(struct conv2d_step *c, struct pdnn_err *err) {
-    enum pdnn_onednn_arg output = c->convolution.output;
-    enum pdnn_pass pass = c->convolution.node->pass;
+    enum pdnn_onednn_arg output = c->convolution->output;
+    enum pdnn_pass pass = c->convolution->node->pass;
     enum pdnn_status status = PDNN_OK;
     for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         if (i != (int)output)
-            status = pdnn_onednn_operand_fetch(&c->operand[i], c->compile, pass, err);
+            status = pdnn_onednn_operand_move(&c->operand[i], c->compile, pass, PDNN_ONEDNN_FETCH, err);
     }
     if (status == PDNN_OK)
         status = provide_summand(c, err);
     if (status == PDNN_OK)
         status = append_primitive(c, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_store(&c->operand[output], c->compile, pass, err);
+        status = pdnn_onednn_operand_move(&c->operand[output], c->compile, pass, PDNN_ONEDNN_STORE, err);
     return status;
 }
 
@@ -118,7 +116,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     struct pdnn_onednn_compile *compile = steps->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
     struct conv2d_step c = {.compile = compile, .node = node, .call = pdnn_onednn_call_of(NULL)};
-    enum pdnn_status status = pdnn_onednn_conv2d_init(graph, &graph->nodes[node], &c.convolution, err);
+    enum pdnn_status status = pdnn_onednn_conv2d_get(compile, node, &c.convolution, err);
     if (status != PDNN_OK)
         return status;
     start(&c);

@@ -4,7 +4,7 @@
 #include "models/op.h"
 #include "runtime/backends/onednn/dense/costs.h"
 #include "runtime/backends/onednn/dense/small_batch.h"
-#include "runtime/backends/onednn/operand.h"
+#include "runtime/backends/onednn/step.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 #include "runtime/lowering/step.h"
 
@@ -63,15 +63,15 @@ static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err)
     enum pdnn_pass pass = d->node->pass;
     enum pdnn_status status = PDNN_OK;
     if (pass != PDNN_BACKWARD_WEIGHTS)
-        status = pdnn_onednn_operand_fetch(&d->w, d->compile, pass, err);
+        status = pdnn_onednn_operand_move(&d->w, d->compile, pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK && pass != PDNN_BACKWARD_DATA)
-        status = pdnn_onednn_operand_fetch(&d->x, d->compile, pass, err);
+        status = pdnn_onednn_operand_move(&d->x, d->compile, pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK)
         status = append_pass(d, err);
     if (status == PDNN_OK && pass == PDNN_BACKWARD_WEIGHTS)
-        status = pdnn_onednn_operand_store(&d->w, d->compile, pass, err);
+        status = pdnn_onednn_operand_move(&d->w, d->compile, pass, PDNN_ONEDNN_STORE, err);
     if (status == PDNN_OK && pass == PDNN_BACKWARD_DATA)
-        status = pdnn_onednn_operand_store(&d->x, d->compile, pass, err);
+        status = pdnn_onednn_operand_move(&d->x, d->compile, pass, PDNN_ONEDNN_STORE, err);
     return status;
 }
 

@@ -204,6 +204,11 @@ bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *prim
     return strstr(primitive->name, "ref") != NULL;
 }
 
+bool pdnn_onednn_primitive_has_layout(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
+                                      const struct pdnn_onednn_layout *layout) {
+    return pdnn_onednn_layout_equal(&primitive->layout[arg], layout);
+}
+
 enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
                                               enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
                                               struct pdnn_err *err) {

@@ -31,6 +31,8 @@ bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *prim
 enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
                                               enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
                                               struct pdnn_err *err);
+bool pdnn_onednn_primitive_has_layout(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
+                                      const struct pdnn_onednn_layout *layout);
 /* Bytes of memory to bind to the argument; 0: it is not there. */
 uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg);
 /* Bytes of scratch memory to bind as PDNN_ONEDNN_SCRATCHPAD; 0: none. */

@@ -3,7 +3,7 @@
 #include "models/op.h"
 #include "runtime/lowering/rnn_unrolled.h"
 #include "runtime/lowering/step.h"
-#include "runtime/backends/onednn/operand.h"
+#include "runtime/backends/onednn/step.h"
 #include "runtime/backends/onednn/rnn/bias.h"
 #include "runtime/backends/onednn/rnn/layouts.h"
 #include "runtime/backends/onednn/rnn/implementations.h"
@@ -87,9 +87,9 @@ static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err
     r->call.slot[PDNN_ONEDNN_DST] = node->output[PDNN_RNN_Y];
     r->call.slot[PDNN_ONEDNN_WORKSPACE] = shared->workspace;
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_fetch(&r->w, r->compile, node->pass, err);
+        status = pdnn_onednn_operand_move(&r->w, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_fetch(&r->u, r->compile, node->pass, err);
+        status = pdnn_onednn_operand_move(&r->u, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK && r->shape.has_two_biases)
         status = pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass,
                                                node->input[PDNN_RNN_B], shared->bias, false, err);
@@ -139,16 +139,16 @@ static enum pdnn_status compile_backward(struct rnn_step *r, struct pdnn_err *er
     r->call.slot[PDNN_ONEDNN_DIFF_DST] = node->input[PDNN_RNN_BACK_DY];
     use_state(r);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_fetch(&r->w, r->compile, node->pass, err);
+        status = pdnn_onednn_operand_move(&r->w, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_fetch(&r->u, r->compile, node->pass, err);
+        status = pdnn_onednn_operand_move(&r->u, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     uint32_t db = r->call.slot[PDNN_ONEDNN_DIFF_BIAS];
     if (status == PDNN_OK)
         status = append_primitive(r, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_store(&r->dw, r->compile, node->pass, err);
+        status = pdnn_onednn_operand_move(&r->dw, r->compile, node->pass, PDNN_ONEDNN_STORE, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_store(&r->du, r->compile, node->pass, err);
+        status = pdnn_onednn_operand_move(&r->du, r->compile, node->pass, PDNN_ONEDNN_STORE, err);
     if (status == PDNN_OK && r->shape.has_two_biases)
         status = pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass,
                                                node->output[PDNN_RNN_BACK_DB], db, true, err);
