@@ -192,11 +192,6 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
     return status == PDNN_INVALID ? PDNN_OK : status;
 }
 
-void pdnn_report_comparison_close(struct pdnn_report_page *page) {
-    if (page->sides.pairs)
-        pdnn_comparison_close(&page->comparison);
-}
-
 /* Directories that have nothing in common, or differ in too much, can still share a page: it says why there
  * is no comparison. */
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {

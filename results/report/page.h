@@ -62,9 +62,8 @@ struct pdnn_report_section {
 };
 
 /* Joins the two sources, or in a single one the rows of two backends, instruction sets or thread counts. That
- * nothing can be joined is not an error. Afterwards pdnn_report_comparison_close. */
+ * nothing can be joined is not an error. */
 enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, struct pdnn_err *err);
-void pdnn_report_comparison_close(struct pdnn_report_page *page);
 
 /* The rows as JSON for the script; see data.c for the form. */
 void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out);
