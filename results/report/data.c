@@ -95,20 +95,6 @@ static void put_axes(struct pdnn_str *out, const struct pdnn_selection *all) {
     pdnn_str_printf(out, "}],\n");
 }
 
-static void put_states(struct pdnn_str *out, const struct pdnn_selection *all) {
-    static const struct {
-        const char *name;
-        enum pdnn_result_column column;
-    } words[] = {
-        {"id", PDNN_RESULT_ID},       {"status", PDNN_RESULT_STATUS},    {"reason", PDNN_RESULT_REASON},
-        {"bound", PDNN_RESULT_BOUND}, {"level", PDNN_RESULT_ROOF_LEVEL}, {"flags", PDNN_RESULT_ROW_FLAGS}};
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
-        pdnn_str_printf(out, "\"%s\":{", words[k].name);
-        put_words(out, all, all->results.at[words[k].column]);
-        pdnn_str_printf(out, "},\n");
-    }
-}
-
 static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) {
     static const struct {
         const char *name;
@@ -133,9 +119,19 @@ static void put_numbers(struct pdnn_str *out, const struct pdnn_selection *all) 
 }
 
 void pdnn_report_put_data(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    static const struct {
+        const char *name;
+        enum pdnn_result_column column;
+    } words[] = {
+        {"id", PDNN_RESULT_ID},       {"status", PDNN_RESULT_STATUS},    {"reason", PDNN_RESULT_REASON},
+        {"bound", PDNN_RESULT_BOUND}, {"level", PDNN_RESULT_ROOF_LEVEL}, {"flags", PDNN_RESULT_ROW_FLAGS}};
     pdnn_str_printf(out, "<script type=\"application/json\" id=\"data\">{");
     put_axes(out, &page->all);
-    put_states(out, &page->all);
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        pdnn_str_printf(out, "\"%s\":{", words[k].name);
+        put_words(out, &page->all, page->all.results.at[words[k].column]);
+        pdnn_str_printf(out, "},\n");
+    }
     put_numbers(out, &page->all);
     pdnn_str_printf(out, "\"n\":%zu}</script>\n", page->all.count);
 }

@@ -123,6 +123,9 @@ struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, s
                                       .selection = is_all ? &page->all : NULL};
 }
 
+/* Size of a picture's table up to which the page has it. */
+enum { ROWS_MOST = 100, COLUMNS_MOST = 12 };
+
 void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kind,
                             struct pdnn_plot_request request, struct pdnn_str *out) {
     struct pdnn_picture picture = {.scale = 0};
@@ -139,5 +142,11 @@ void pdnn_report_put_figure(const struct pdnn_report_page *page, const char *kin
     if (drawn)
         pdnn_canvas_svg(&picture.canvas, picture.scale, out);
     put_caption(out, kind, &request, err.text);
+    if (drawn && !picture.chart.n_points && picture.data.n_rows <= ROWS_MOST &&
+        picture.data.n_columns <= COLUMNS_MOST) {
+        pdnn_str_printf(out, "<details><summary>Its numbers</summary>");
+        pdnn_html_put_table(out, &picture.data, NULL, picture.columns, picture.n_columns, NULL);
+        pdnn_str_printf(out, "</details>\n");
+    }
     pdnn_picture_finish(&picture);
 }

@@ -13,11 +13,8 @@ void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char
         pdnn_str_append(out, absent, strlen(absent));
 }
 
-/* Letters of a sentence. */
-enum { TEXT_MOST = 1024 };
-
 void pdnn_html_say(struct pdnn_str *out, const char *format, ...) {
-    char text[TEXT_MOST];
+    char text[1024];
     va_list words;
     va_start(words, format);
     vsnprintf(text, sizeof text, format, words);
@@ -30,7 +27,7 @@ void pdnn_html_say(struct pdnn_str *out, const char *format, ...) {
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
                          const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
                          const char *caption, ...) {
-    char text[TEXT_MOST];
+    char text[1024];
     struct pdnn_table_writer writer = {.out = out,
                                        .format = PDNN_FORMAT_HTML,
                                        .columns = columns,

@@ -43,27 +43,23 @@ static const struct {
     const struct pdnn_report_section *of;
 } sections[] = {PDNN_SECTIONS(ROW)};
 
-/* Appends the sections that have something, and links to them. */
-static void put_sections(const struct pdnn_report_page *page, struct pdnn_str *out, struct pdnn_str *links) {
+/* The sections that have something, after links to them. */
+static void put_body(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    struct pdnn_str body = {0}, links = {0};
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         const char *name = sections[i].name, *title = sections[i].of->title;
         struct pdnn_str section = {0};
         sections[i].of->put(page, &section);
         if (section.length) {
-            pdnn_str_printf(links, "<a href=\"#%s\">%s</a> ", name, title);
-            pdnn_str_printf(out,
+            pdnn_str_printf(&links, "<a href=\"#%s\">%s</a> ", name, title);
+            pdnn_str_printf(&body,
                             "<section id=\"%s\" aria-labelledby=\"%s-title\"><h2 id=\"%s-title\">%s</h2>\n",
                             name, name, name, title);
-            pdnn_str_append(out, section.text, section.length);
-            pdnn_str_printf(out, "</section>\n");
+            pdnn_str_append(&body, section.text, section.length);
+            pdnn_str_printf(&body, "</section>\n");
         }
         pdnn_str_finish(&section);
     }
-}
-
-static void put_body(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    struct pdnn_str body = {0}, links = {0};
-    put_sections(page, &body, &links);
     pdnn_str_printf(out, "<body>\n<header><h1>paradnn: ");
     put_names(page, out);
     pdnn_str_printf(out, "</h1>\n");

@@ -309,12 +309,12 @@ class Page(unittest.TestCase):
         page = os.path.join(self.place.name, "print.html")
         subprocess.run([PARADNN, "report", os.path.join(self.place.name, "whole"), lacks, "-o", page], check=True, stdout=subprocess.DEVNULL)
         with open(page, encoding="utf-8") as file:
-            self.assertEqual(file.read().count("<details>"), 7)
+            self.assertEqual(file.read().count("<details>"), 9)
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=True)
         self.browser.open(f"file://{page}")
         printed = pdf_text(base64.b64decode(self.browser.post("/print", {})))
         self.browser.chromium("Emulation.setScriptExecutionDisabled", value=False)
-        for words in ("which data would tell", "Best repetitions", "Geometric means of the speed-up", "no such row", "paradnn_build", "quota_cpus"):
+        for words in ("which data would tell", "Best repetitions", "low_whisker", "Geometric means of the speed-up", "no such row", "paradnn_build", "quota_cpus"):
             self.assertIn(words.replace(" ", ""), printed.replace(" ", ""))
 
     def test_two_sources(self):
