@@ -1,12 +1,11 @@
 #include "runtime/kernels/rows/bias.h"
 
+#include "runtime/kernels/rows/add_rows.h"
 #include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
-#include <string.h>
-
-/* LINE floats are a cache line. A block of column sums stays in L1 while its rows stream by. */
-enum { LINE = 16, BLOCK = 1024, MIN_COLUMNS = 256 };
+/* LINE floats are a cache line. */
+enum { LINE = 16, MIN_COLUMNS = 256 };
 
 struct bias_job {
     const float *x, *b;
@@ -54,22 +53,6 @@ static void cut(struct sums_job *job, int64_t threads) {
     job->row_parts = parts / job->column_parts;
 }
 
-static void add_rows(const float *x, int64_t stride, int64_t rows, float *sums, int64_t n) {
-    int64_t r = 0;
-    for (; r + 4 <= rows; r += 4) {
-        const float *x0 = x + r * stride, *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-#pragma omp simd
-        for (int64_t i = 0; i < n; i++)
-            sums[i] += (x0[i] + x1[i]) + (x2[i] + x3[i]);
-    }
-    for (; r < rows; r++) {
-        const float *x0 = x + r * stride;
-#pragma omp simd
-        for (int64_t i = 0; i < n; i++)
-            sums[i] += x0[i];
-    }
-}
-
 static void sums_part(void *job, int64_t index, int64_t parts) {
     const struct sums_job *s = job;
     (void)parts;
@@ -79,10 +62,10 @@ static void sums_part(void *job, int64_t index, int64_t parts) {
     struct pdnn_span columns = pdnn_span_of(s->C, LINE, index % s->column_parts, s->column_parts);
     struct pdnn_span rows = pdnn_span_of(s->N, 1, row_part, s->row_parts);
     float *sums = row_part ? s->scratch + (row_part - 1) * s->C : s->sums;
-    for (int64_t c = columns.begin; c < columns.end; c += BLOCK) {
-        int64_t n = columns.end - c < BLOCK ? columns.end - c : BLOCK;
+    for (int64_t c = columns.begin; c < columns.end; c += PDNN_SUM_COLUMNS) {
+        int64_t n = columns.end - c < PDNN_SUM_COLUMNS ? columns.end - c : PDNN_SUM_COLUMNS;
         memset(sums + c, 0, (size_t)n * sizeof *sums);
-        add_rows(s->dy + rows.begin * s->C + c, s->C, rows.end - rows.begin, sums + c, n);
+        pdnn_add_rows(s->dy + rows.begin * s->C + c, s->C, NULL, rows.end - rows.begin, sums + c, n);
     }
 }
 
@@ -99,5 +82,5 @@ PDNN_KERNEL(pdnn_column_sums,
     struct sums_job job = {.dy = dy, .sums = sums, .scratch = scratch, .N = N, .C = C};
     cut(&job, threads);
     pdnn_team_run(threads, N * C, sums_part, &job);
-    add_rows(scratch, C, job.row_parts - 1, sums, C);
+    pdnn_add_few_rows(scratch, C, NULL, job.row_parts - 1, sums, C);
 }

@@ -14,15 +14,22 @@ static float row_max(const float *x, int64_t n) {
     return max;
 }
 
-static float row_exp(const float *x, float max, float *y, int64_t n) {
-    float sum = 0;
+/* Returns the sum, whose rounding grows with a block and not with the row. */
+static double row_exp(const float *x, float max, float *y, int64_t n) {
+    enum { BLOCK = 2048 };
+    double total = 0;
+    for (int64_t begin = 0; begin < n; begin += BLOCK) {
+        int64_t end = n - begin < BLOCK ? n : begin + BLOCK;
+        float sum = 0;
 #pragma omp simd reduction(+ : sum)
-    for (int64_t i = 0; i < n; i++) {
-        float e = pdnn_exp(x[i] - max);
-        y[i] = e;
-        sum += e;
+        for (int64_t i = begin; i < end; i++) {
+            float e = pdnn_exp(x[i] - max);
+            y[i] = e;
+            sum += e;
+        }
+        total += (double)sum;
     }
-    return sum;
+    return total;
 }
 
 static void row_scale(const float *x, float factor, float *y, int64_t n) {
@@ -48,10 +55,10 @@ static void forward_part(void *job, int64_t index, int64_t parts) {
         const float *x = loss->x + n * loss->C;
         float *p = loss->y + n * loss->C;
         float max = row_max(x, loss->C), at_label = loss->label[n] < 0 ? 0 : x[loss->label[n]];
-        float total = row_exp(x, max, p, loss->C);
-        row_scale(p, 1.0F / total, p, loss->C);
+        double total = row_exp(x, max, p, loss->C);
+        row_scale(p, (float)(1 / total), p, loss->C);
         if (loss->label[n] >= 0)
-            sum += (double)max + log((double)total) - (double)at_label;
+            sum += (double)max + log(total) - (double)at_label;
     }
     loss->partial[index * PDNN_LOSS_STRIDE] = sum;
 }

@@ -17,6 +17,9 @@ enum { ROOM = 4096, AHEAD = 1024, LINE = 16, VECTOR = 4 };
  * proceeds. Within a row, GROUP vectors are. */
 enum { TILE = 4, TILE_FLOATS = 1024, GROUP = 4 };
 
+/* Longer rows are summed in blocks, since rounding grows with the additions. */
+enum { SUM_BLOCK = 2048 };
+
 /* Below this, exp would be a denormal. */
 static const float exp_lowest = -87.0F;
 
@@ -227,19 +230,27 @@ PDNN_INLINE void subtract_row(const struct row *row, const float *dp, float sum,
     }
 }
 
+/* How many of the row's columns are in the block that starts at column j. */
+PDNN_INLINE int64_t block_at(const struct row *row, int64_t j) {
+    return row->seen - j < SUM_BLOCK ? row->seen - j : SUM_BLOCK;
+}
+
 PDNN_INLINE void forward_tile(const struct work *work, struct row *rows, int count) {
     const struct pdnn_softmax *job = work->job;
     bool drops = job->percent > 0;
-    float block[ROOM], largest[TILE], sum[TILE], *p[TILE];
+    double sum[TILE] = {0};
+    float block[ROOM], largest[TILE], *p[TILE];
     for (int k = 0; k < count; k++) {
         p[k] = drops ? workplace(&job->saved, rows[k].saved, block + k * job->m)
                      : workplace(&job->y, rows[k].y, block + k * job->m);
         largest[k] = scale_row(&rows[k], job->factor, p[k]);
     }
-    for (int k = 0; k < count; k++)
-        sum[k] = exp_row(p[k], largest[k], rows[k].seen);
     for (int k = 0; k < count; k++) {
-        multiply_row(p[k], sum[k] == 0 ? 0 : 1 / sum[k], rows[k].seen);
+        for (int64_t j = 0; j < rows[k].seen; j += SUM_BLOCK)
+            sum[k] += (double)exp_row(p[k] + j, largest[k], block_at(&rows[k], j));
+    }
+    for (int k = 0; k < count; k++) {
+        multiply_row(p[k], sum[k] == 0 ? 0 : (float)(1 / sum[k]), rows[k].seen);
         put_row(&rows[k], p[k], drops ? rows[k].saved : rows[k].y, 0);
     }
     for (int k = 0; k < count && drops; k++) {
@@ -252,7 +263,8 @@ PDNN_INLINE void forward_tile(const struct work *work, struct row *rows, int cou
 
 PDNN_INLINE void backward_tile(const struct work *work, const struct row *rows, int count) {
     const struct pdnn_softmax *job = work->job;
-    float block[ROOM], sum[TILE], *dx[TILE];
+    double sum[TILE] = {0};
+    float block[ROOM], *dx[TILE];
     const float *dp[TILE];
     for (int k = 0; k < count; k++) {
         dx[k] = workplace(&job->y, rows[k].y, block + k * job->m);
@@ -260,10 +272,12 @@ PDNN_INLINE void backward_tile(const struct work *work, const struct row *rows, 
         if (job->percent)
             drop_row(&work->mask, rows[k].first, rows[k].x, dx[k], rows[k].seen);
     }
-    for (int k = 0; k < count; k++)
-        sum[k] = dot(dp[k], rows[k].p, rows[k].seen);
     for (int k = 0; k < count; k++) {
-        subtract_row(&rows[k], dp[k], sum[k], job->factor, dx[k]);
+        for (int64_t j = 0; j < rows[k].seen; j += SUM_BLOCK)
+            sum[k] += (double)dot(dp[k] + j, rows[k].p + j, block_at(&rows[k], j));
+    }
+    for (int k = 0; k < count; k++) {
+        subtract_row(&rows[k], dp[k], (float)sum[k], job->factor, dx[k]);
         put_row(&rows[k], dx[k], rows[k].y, 0);
     }
 }

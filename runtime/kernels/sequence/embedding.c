@@ -1,15 +1,15 @@
 #include "runtime/kernels/sequence/embedding.h"
 
+#include "runtime/kernels/rows/add_rows.h"
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
 
 #include <string.h>
 
-/* LINE floats are a cache line. A BLOCK of sums stays in L1 while its rows stream by. Threads share
- * columns as long as each gets MIN_COLUMNS of them, so that reads and writes stay long enough for
- * the hardware prefetcher. */
-enum { LINE = 16, BLOCK = 1024, MIN_COLUMNS = 256, ALIGNED = 4 };
+/* LINE floats are a cache line. Threads share columns as long as each gets MIN_COLUMNS of them, so that reads
+ * and writes stay long enough for the hardware prefetcher. */
+enum { LINE = 16, MIN_COLUMNS = 256, ALIGNED = 4 };
 
 static void store(const struct pdnn_embedding *job, float *to, const float *from, int64_t n) {
     if (job->bypass && job->E % ALIGNED == 0)
@@ -85,33 +85,14 @@ static int64_t cut_rows(const struct scatter *scatter, int64_t share, int64_t pa
     return share == parts ? job->V : low;
 }
 
-/* sums[i] += x0[i] + x1[i] + ..., in this order, for n columns of the `count` rows of x listed in `order`. */
-static void add_rows(const float *x, int64_t stride, const int64_t *order, int64_t count,
-                     float *restrict sums, int64_t n) {
-    int64_t k = 0;
-    for (; k + 4 <= count; k += 4) {
-        const float *x0 = x + order[k] * stride, *x1 = x + order[k + 1] * stride;
-        const float *x2 = x + order[k + 2] * stride, *x3 = x + order[k + 3] * stride;
-#pragma omp simd
-        for (int64_t i = 0; i < n; i++)
-            sums[i] = (((sums[i] + x0[i]) + x1[i]) + x2[i]) + x3[i];
-    }
-    for (; k < count; k++) {
-        const float *x0 = x + order[k] * stride;
-#pragma omp simd
-        for (int64_t i = 0; i < n; i++)
-            sums[i] += x0[i];
-    }
-}
-
 /* Columns of one row, at most a block. */
 static void write_sums(const struct scatter *scatter, int64_t v, int64_t column, int64_t n) {
-    static const float zeros[BLOCK];
+    static const float zeros[PDNN_SUM_COLUMNS];
     const struct pdnn_embedding *job = scatter->job;
     const int64_t *order = scatter->order + scatter->first[v];
     int64_t count = scatter->first[v + 1] - scatter->first[v], at = v * job->E + column;
     const float *dy = job->from + column, *start = job->rest ? job->rest + at : zeros;
-    float sums[BLOCK];
+    float sums[PDNN_SUM_COLUMNS];
     if (!count && is_in_place(job))
         return;
     if (count && !job->rest) {
@@ -123,7 +104,7 @@ static void write_sums(const struct scatter *scatter, int64_t v, int64_t column,
         return;
     }
     memcpy(sums, start, (size_t)n * sizeof *sums);
-    add_rows(dy, job->E, order, count, sums, n);
+    pdnn_add_rows(dy, job->E, order, count, sums, n);
     store(job, job->to + at, sums, n);
 }
 
@@ -139,9 +120,9 @@ static void backward_part(void *work, int64_t index, int64_t parts) {
     struct pdnn_span columns = pdnn_span_of(job->E, LINE, index % column_parts, column_parts);
     int64_t end = cut_rows(scatter, row_part + 1, row_parts);
     for (int64_t v = cut_rows(scatter, row_part, row_parts); v < end; v++) {
-        for (int64_t column = columns.begin; column < columns.end; column += BLOCK) {
+        for (int64_t column = columns.begin; column < columns.end; column += PDNN_SUM_COLUMNS) {
             int64_t left = columns.end - column;
-            write_sums(scatter, v, column, left < BLOCK ? left : BLOCK);
+            write_sums(scatter, v, column, left < PDNN_SUM_COLUMNS ? left : PDNN_SUM_COLUMNS);
         }
     }
     pdnn_bypass_fence();
