@@ -102,6 +102,19 @@ static bool is_own(const struct pdnn_step *step) {
     return strncmp(step->implementation, "paradnn:", 8) == 0 && !strstr(step->implementation, "bf16");
 }
 
+/* Whether a library's step uses the slot: what is between it and a step of ours belongs to its
+ * implementation. */
+static bool is_of_library(const struct pdnn_program *program, uint32_t slot) {
+    for (uint32_t i = 0; i < program->n_steps; i++) {
+        const struct pdnn_step *step = &program->steps[i];
+        for (int k = 0; k < step->n_slots; k++) {
+            if (step->slot[k] == slot && !is_own(step))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* The peak of the plan without what libraries want beside the model's tensors. */
 static uint64_t own_peak(const struct pdnn_plan *plan, struct pdnn_arena *arena) {
     const struct pdnn_program *program = &plan->program;
@@ -114,7 +127,7 @@ static uint64_t own_peak(const struct pdnn_plan *plan, struct pdnn_arena *arena)
         const struct pdnn_step *step = &program->steps[i];
         for (int k = 0; k < step->n_slots; k++) {
             struct pdnn_lifetime *life = &all[step->slot[k]];
-            if (step->slot[k] < plan->graph->n_tensors || is_own(step))
+            if (step->slot[k] < plan->graph->n_tensors || !is_of_library(program, step->slot[k]))
                 life->bytes = program->slots[step->slot[k]].bytes;
             life->first = life->first < i ? life->first : i;
             life->last = i;
