@@ -223,9 +223,13 @@ static enum pdnn_status print_jobs(const struct pdnn_submission *submission,
 static enum pdnn_status submit(const struct pdnn_arguments *arguments,
                                const struct pdnn_submit_request *request, struct pdnn_err *err) {
     struct pdnn_submission submission;
-    enum pdnn_status status = pdnn_submit(request, &submission, err);
+    struct pdnn_err later = {0};
+    enum pdnn_status status = pdnn_submit(request, &submission, err), printed = PDNN_OK;
+    /* What runs is said although a later job was refused. */
     if (!request->dry && submission.n_jobs)
-        status = print_jobs(&submission, arguments, err);
+        printed = print_jobs(&submission, arguments, status == PDNN_OK ? err : &later);
+    if (status == PDNN_OK)
+        status = printed;
     if (status == PDNN_OK)
         pdnn_text_print(&submission.text, true);
     if (status == PDNN_OK && !request->dry)
