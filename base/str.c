@@ -70,17 +70,22 @@ void pdnn_str_append_i64(struct pdnn_str *str, int64_t value) {
     pdnn_str_append_u64(str, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) {
-    va_list args, again;
-    va_start(args, format);
+void pdnn_str_vprintf(struct pdnn_str *str, const char *format, va_list args) {
+    va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
     if (length >= 0 && reserve(str, (size_t)length)) {
         vsnprintf(str->text + str->length, (size_t)length + 1, format, again);
         str->length += (size_t)length;
     }
     va_end(again);
+}
+
+void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    pdnn_str_vprintf(str, format, args);
+    va_end(args);
 }
 
 const char *pdnn_str_text(const struct pdnn_str *str) {

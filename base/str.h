@@ -2,6 +2,7 @@
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,7 @@ void pdnn_str_append(struct pdnn_str *str, const char *bytes, size_t length);
 void pdnn_str_append_u64(struct pdnn_str *str, uint64_t value);
 void pdnn_str_append_i64(struct pdnn_str *str, int64_t value);
 void pdnn_str_printf(struct pdnn_str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pdnn_str_vprintf(struct pdnn_str *str, const char *format, va_list args);
 
 /* Writes the decimal digits of a number, and no NUL; returns how many. snprintf takes ten times as long. */
 enum { PDNN_U64_DIGITS = 20 };

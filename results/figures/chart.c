@@ -58,12 +58,13 @@ void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
 
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
     va_list arguments;
-    char note[256];
+    struct pdnn_str note = {0};
     va_start(arguments, format);
-    vsnprintf(note, sizeof note, format, arguments);
+    pdnn_str_vprintf(&note, format, arguments);
     va_end(arguments);
     chart->note = pdnn_grow(chart->note, &chart->notes_room, chart->n_notes, sizeof *chart->note);
-    chart->note[chart->n_notes++] = pdnn_arena_strdup(chart->arena, note);
+    chart->note[chart->n_notes++] = pdnn_arena_strdup(chart->arena, pdnn_str_text(&note));
+    pdnn_str_finish(&note);
 }
 
 /* A panel on the canvas. */

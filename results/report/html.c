@@ -14,34 +14,34 @@ void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char
 }
 
 void pdnn_html_say(struct pdnn_str *out, const char *format, ...) {
-    char text[1024];
+    struct pdnn_str text = {0};
     va_list words;
     va_start(words, format);
-    vsnprintf(text, sizeof text, format, words);
+    pdnn_str_vprintf(&text, format, words);
     va_end(words);
     pdnn_str_printf(out, "<p>");
-    pdnn_html_text(out, text);
+    pdnn_html_text(out, pdnn_str_text(&text));
     pdnn_str_printf(out, "</p>\n");
+    pdnn_str_finish(&text);
 }
 
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
                          const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
                          const char *caption, ...) {
-    char text[1024];
-    struct pdnn_table_writer writer = {.out = out,
-                                       .format = PDNN_FORMAT_HTML,
-                                       .columns = columns,
-                                       .n_columns = n_columns,
-                                       .caption = caption ? text : NULL};
+    struct pdnn_str text = {0};
+    struct pdnn_table_writer writer = {
+        .out = out, .format = PDNN_FORMAT_HTML, .columns = columns, .n_columns = n_columns};
     va_list words;
     va_start(words, caption);
     if (caption)
-        vsnprintf(text, sizeof text, caption, words);
+        pdnn_str_vprintf(&text, caption, words);
     va_end(words);
+    writer.caption = caption ? pdnn_str_text(&text) : NULL;
     pdnn_str_printf(out, "<div class=\"scroll\" tabindex=\"0\">");
     pdnn_table_write(&writer, table, rows);
     pdnn_table_write_end(&writer);
     pdnn_str_printf(out, "</div>\n");
+    pdnn_str_finish(&text);
 }
 
 void pdnn_html_cell(struct pdnn_str *out, const char *text) {
