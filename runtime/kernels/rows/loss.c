@@ -16,7 +16,7 @@ static float row_max(const float *x, int64_t n) {
 
 /* Returns the sum, whose rounding grows with a block and not with the row. */
 static double row_exp(const float *x, float max, float *y, int64_t n) {
-    enum { BLOCK = 2048 };
+    enum { BLOCK = 256 };
     double total = 0;
     for (int64_t begin = 0; begin < n; begin += BLOCK) {
         int64_t end = n - begin < BLOCK ? n : begin + BLOCK;
