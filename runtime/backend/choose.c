@@ -81,6 +81,9 @@ static enum pdnn_status prepare_group(const struct pdnn_trial *trial, int first,
         struct pdnn_err refusal = {0};
         pdnn_one_node_init(&ones[i], trial->from, arena);
         enum pdnn_status status = trial->prepare(trial->user, i, &ones[i], &refusal);
+        /* A layer whose own products were not tried says nothing about the way to run it. */
+        if (status == PDNN_OK && ones[i].program.is_untried && !trial->is_guess)
+            return pdnn_fail(err, PDNN_TOO_BIG, "no room to measure what a candidate consists of");
         if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
             return pdnn_fail(err, status, "%s", refusal.text);
         reason = reason.status ? reason : refusal;
@@ -156,7 +159,9 @@ enum pdnn_status pdnn_trial_choose(struct pdnn_tune *tune, struct pdnn_choice *c
     enum pdnn_status status = pdnn_tune_ask(tune, &question, ns, err);
     if (status != PDNN_OK)
         return status;
-    *picked = pdnn_tune_pick(ns, question.n, choice->margin);
-    return *picked < 0 ? pdnn_fail(err, PDNN_INTERNAL, "every implementation of %s fails", choice->what)
-                       : PDNN_OK;
+    int best = pdnn_tune_pick(ns, question.n, choice->margin);
+    if (best < 0)
+        return pdnn_fail(err, PDNN_INTERNAL, "every implementation of %s fails", choice->what);
+    *picked = best;
+    return PDNN_OK;
 }

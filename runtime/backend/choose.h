@@ -38,7 +38,8 @@ struct pdnn_choice {
     double margin;    /* as for pdnn_tune_pick */
 };
 
-/* Measures unless the times are known, and picks one; the first where there is no room to measure. */
+/* Measures unless the times are known, and picks one; the first where there is no room to measure. *picked is
+ * set on success only. */
 enum pdnn_status pdnn_trial_choose(struct pdnn_tune *tune, struct pdnn_choice *choice, int *picked,
                                    struct pdnn_err *err);
 

@@ -23,7 +23,7 @@ struct pdnn_one_node {
     const struct pdnn_graph *from;
     /* Changes the copy of the model's tensor; may be NULL. */
     void (*edit)(const void *user, uint32_t outer, struct pdnn_tensor *copy);
-    const void *user;
+    const void *user; /* of edit: read by pdnn_one_node_add only */
     struct pdnn_graph graph;
     uint32_t outer[PDNN_ONE_NODE_TENSORS]; /* by tensor: its number in the model */
     struct pdnn_program program;

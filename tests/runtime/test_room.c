@@ -3,6 +3,7 @@
 #include "tests/runtime/backend_check.h"
 #include "tests/cmocka_all.h"
 
+#include "runtime/backend/choose.h"
 #include "runtime/backends/onednn/state.h"
 #include "runtime/plan/plan.h"
 
@@ -80,6 +81,67 @@ static void test_choose_in_little_room(void **state) {
             close_backend(&backend);
         }
     }
+}
+
+static enum pdnn_status prepare_nothing(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
+    (void)user;
+    (void)i;
+    (void)one;
+    return pdnn_fail(err, PDNN_UNSUPPORTED, "there is none");
+}
+
+/* Compiles the reference's program of the instance's first node, of which a part was guessed. */
+static enum pdnn_status prepare_guessed(void *user, int i, struct pdnn_one_node *one, struct pdnn_err *err) {
+    const struct pdnn_program *outer = user;
+    (void)i;
+    pdnn_one_node_add(one, &one->from->nodes[0]);
+    enum pdnn_status status = pdnn_one_node_compile(one, &pdnn_backend_reference, NULL, outer, false, err);
+    one->program.is_untried = true;
+    return status;
+}
+
+static enum pdnn_status choose(struct pdnn_tune *tune, struct pdnn_trial *trial, int *picked,
+                               struct pdnn_err *err) {
+    struct pdnn_choice choice = {
+        .what = "a node", .trial = trial, .rules = {.rounds = 1}, .compilations = 1, .margin = 0.9};
+    pdnn_tune_key_add(&choice.key, "node");
+    return pdnn_trial_choose(tune, &choice, picked, err);
+}
+
+/* A candidate that was compiled by guess is not measured: nothing is kept, and the first one is taken. One
+ * that does not exist is not picked. */
+static void test_candidates_that_say_nothing(void **state) {
+    (void)state;
+    struct pdnn_arena arena;
+    struct pdnn_graph graph;
+    struct pdnn_plan plan;
+    struct pdnn_err err = {0};
+    struct pdnn_tune tune = {0};
+    int picked = 7;
+    pdnn_arena_init(&arena);
+    build_instance(instances[0], &arena, &graph);
+    must(pdnn_plan_create(&plan, &pdnn_backend_reference, NULL, &graph, &(struct pdnn_plan_options){0}, &err),
+         &err);
+    struct pdnn_trial trial = {.n = 2,
+                               .group_size = 2,
+                               .may_be_empty = true,
+                               .prepare = prepare_nothing,
+                               .user = &plan.program,
+                               .from = &graph,
+                               .room_bytes = UINT64_C(1) << 30};
+    assert_int_equal(choose(&tune, &trial, &picked, &err), PDNN_INTERNAL);
+    assert_string_equal(err.text, "every implementation of a node fails");
+    assert_int_equal(picked, 7);
+    pdnn_tune_finish(&tune);
+    tune = (struct pdnn_tune){0};
+    trial.prepare = prepare_guessed;
+    must(choose(&tune, &trial, &picked, &err), &err);
+    assert_int_equal(picked, 0);
+    assert_true(tune.is_untried);
+    assert_int_equal(tune.keys.count, 0);
+    pdnn_tune_finish(&tune);
+    pdnn_plan_destroy(&plan);
+    pdnn_arena_finish(&arena);
 }
 
 static void expect_created(const struct opened *backend, const struct pdnn_graph *graph, uint64_t limit_bytes,
@@ -162,9 +224,8 @@ static void test_auto_takes_what_fits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_choose_without_room),
-        cmocka_unit_test(test_choose_in_little_room),
-        cmocka_unit_test(test_limit_covers_the_buffer),
+        cmocka_unit_test(test_choose_without_room),         cmocka_unit_test(test_choose_in_little_room),
+        cmocka_unit_test(test_candidates_that_say_nothing), cmocka_unit_test(test_limit_covers_the_buffer),
         cmocka_unit_test(test_auto_takes_what_fits),
     };
     omp_set_num_threads(CHECK_THREADS);

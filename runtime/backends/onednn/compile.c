@@ -25,9 +25,10 @@ enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile,
 
 enum pdnn_status pdnn_onednn_trial_compile(const struct pdnn_onednn_compile *compile,
                                            struct pdnn_one_node *one, struct pdnn_err *err) {
+    const bool is_in_trial = compile->onednn->is_trial; /* a layer's, which asks for its products */
     compile->onednn->is_trial = true;
     enum pdnn_status status =
         pdnn_one_node_compile(one, compile->steps.backend, compile->onednn, compile->program, false, err);
-    compile->onednn->is_trial = false;
+    compile->onednn->is_trial = is_in_trial;
     return status;
 }
