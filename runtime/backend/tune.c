@@ -143,6 +143,7 @@ enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune
     if (status != PDNN_OK)
         return status;
     memcpy(entry->ns, ns, (size_t)n * sizeof *ns);
+    entry->compilation = UINT64_MAX; /* none of this process */
     entry->n_compilations = compilations;
     entry->is_recalled = true;
     return PDNN_OK;

@@ -186,6 +186,21 @@ static void test_ask_settles(void **state) {
     assert_int_equal(tune.keys.count, 0);
 }
 
+/* What another process measured once is measured again, in the first compilation of this one too. */
+static void test_ask_recalled(void **state) {
+    (void)state;
+    struct pdnn_tune tune = {0};
+    struct pdnn_err err = {0};
+    struct script script = {.ns = {50}};
+    const struct pdnn_tune_question question = question_of("op N=1", 2, &script);
+    assert_int_equal(pdnn_tune_recall(&tune, &question.key, (const double[]){60, 90}, 2, 1, &err), PDNN_OK);
+    assert_true(ask(&tune, &question) == 50);
+    assert_int_equal(script.calls, 1);
+    assert_true(ask(&tune, &question) == 50);
+    assert_int_equal(script.calls, 1);
+    pdnn_tune_finish(&tune);
+}
+
 static void test_ask_keys(void **state) {
     (void)state;
     struct pdnn_tune tune = {0};
@@ -265,9 +280,9 @@ int main(void) {
         cmocka_unit_test(test_measure_in_turns), cmocka_unit_test(test_measure_fills_visits),
         cmocka_unit_test(test_measure_repeats),  cmocka_unit_test(test_measure_gives_up_on_the_hopeless),
         cmocka_unit_test(test_measure_failing),  cmocka_unit_test(test_pick),
-        cmocka_unit_test(test_ask_settles),      cmocka_unit_test(test_ask_keys),
-        cmocka_unit_test(test_ask_long_key),     cmocka_unit_test(test_ask_failing),
-        cmocka_unit_test(test_ask_without_room),
+        cmocka_unit_test(test_ask_settles),      cmocka_unit_test(test_ask_recalled),
+        cmocka_unit_test(test_ask_keys),         cmocka_unit_test(test_ask_long_key),
+        cmocka_unit_test(test_ask_failing),      cmocka_unit_test(test_ask_without_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
