@@ -33,4 +33,14 @@ static inline bool pdnn_mul_u64(uint64_t a, uint64_t b, uint64_t *product) {
     return !__builtin_mul_overflow(a, b, product);
 }
 
+/* The greatest common divisor; the other one where one is 0. */
+static inline uint64_t pdnn_gcd(uint64_t a, uint64_t b) {
+    while (b) {
+        uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 #endif

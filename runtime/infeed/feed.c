@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/infeed/feed.h"
 
+#include "base/checked.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "runtime/plan/plan.h"
@@ -113,18 +114,9 @@ static enum pdnn_status list_parts(struct pdnn_feed *feed, struct pdnn_err *err)
     return PDNN_OK;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static uint64_t find_stride(uint64_t seed, uint64_t count) {
     uint64_t stride = pdnn_rng_mix(seed) % count;
-    while (common_divisor(stride, count) != 1)
+    while (pdnn_gcd(stride, count) != 1)
         stride = (stride + 1) % count;
     return count == 1 ? 1 : stride;
 }

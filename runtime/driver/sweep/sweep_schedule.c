@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "runtime/driver/sweep/sweep_schedule.h"
 
+#include "base/checked.h"
 #include "base/memory.h"
 #include "base/rng.h"
 
@@ -135,21 +136,12 @@ static void take_up(struct pdnn_schedule *schedule, size_t index) {
 /* As long as there are others, one instance takes this part of the time at most. */
 enum { SPREAD_LEAST = 16 };
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* A Kronecker sequence: whatever its length, the first tasks lie evenly among all, and since neighbours in it
  * are far apart by a number coprime to that of the tasks, every value of every axis comes equally often. */
 static void order_by_spread(uint32_t *order, size_t count, uint64_t seed) {
     const double golden = 0.6180339887498949;
     uint64_t step = count > 2 ? (uint64_t)((double)count * golden) : 1, at = count ? seed % count : 0;
-    while (gcd(step, count) > 1)
+    while (pdnn_gcd(step, count) > 1)
         step++;
     for (size_t i = 0; i < count; i++, at = (at + step) % count)
         order[i] = (uint32_t)at;
