@@ -264,7 +264,7 @@ static bool bound(struct outline *outline, struct minibatches at, const struct s
                   const struct shape *far, struct shape *made) {
     bool fits = near->n_margins == far->n_margins;
     for (size_t i = 0; i < near->n_margins && fits; i++) {
-        int64_t from = near->margins[i].base, to = far->margins[i].base, slope, step, base;
+        int64_t from = near->margins[i].base, to = far->margins[i].base, slope = 0, step = 0, base = 0;
         fits = (from >= 0) == (to >= 0) && !__builtin_sub_overflow(to, from, &slope) &&
                slope % (int64_t)at.distance == 0;
         slope /= (int64_t)at.distance;
