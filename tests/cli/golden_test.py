@@ -15,7 +15,6 @@ import sys
 from program import NETS, SMALL, Case, main, needs, table
 
 GOLDEN = os.path.abspath(sys.argv[2])
-UPDATE = "--update" in sys.argv
 
 # Two training steps of a transformer: layer, op, category, pass, shape for a batch of 4, count, FLOP, bytes, ns of
 # each step, percentage of the roof.
@@ -271,11 +270,7 @@ class Words(Case):
         text += f"--- stderr\n{stderr}" if stderr else ""
         text += f"--- exit status {done.returncode}\n"
         path = os.path.join(GOLDEN, name + ".txt")
-        if UPDATE:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-        with open(path, encoding="utf-8") as file:
-            self.assertEqual(text, file.read())
+        self.expect_golden(path, text)
 
     def test_golden(self):
         for name, arguments, status in GOLDEN_CASES:

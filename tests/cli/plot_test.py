@@ -16,7 +16,6 @@ from program import Case, main, needs, table
 import drawn  # program.py has made tests/ a place to import from
 
 GOLDEN = os.path.abspath(sys.argv[2])
-UPDATE = "--update" in sys.argv
 PICTURES = os.path.join(os.path.dirname(GOLDEN), "figures")
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, os.pardir, "results", "examples")
 
@@ -182,12 +181,7 @@ class Data(Case):
         for name, arguments in GOLDEN_CASES:
             with self.subTest(name):
                 printed = self.plot(*arguments, "--format", "csv").stdout
-                path = os.path.join(GOLDEN, name + ".csv")
-                if UPDATE:
-                    with open(path, "w", encoding="utf-8") as file:
-                        file.write(printed)
-                with open(path, encoding="utf-8") as file:
-                    self.assertEqual(printed, file.read())
+                self.expect_golden(os.path.join(GOLDEN, name + ".csv"), printed)
 
     def test_no_golden_file_is_left_over(self):
         self.assertEqual({name + ".csv" for name, _ in GOLDEN_CASES}, set(os.listdir(GOLDEN)))
@@ -208,12 +202,7 @@ class Data(Case):
             with self.subTest(name):
                 picture = self.plot(*arguments, "--format", "svg", "-o", "/dev/stdout").stdout
                 self.assertEqual(drawn.Picture(picture).collisions(), [])
-                path = os.path.join(PICTURES, name + ".svg")
-                if UPDATE:
-                    with open(path, "w", encoding="utf-8") as file:
-                        file.write(picture)
-                with open(path, encoding="utf-8") as file:
-                    self.assertEqual(picture, file.read())
+                self.expect_golden(os.path.join(PICTURES, name + ".svg"), picture)
 
     def test_pictures_of_the_documents(self):
         """Those of the shipped example are what the program draws of it today."""

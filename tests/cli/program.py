@@ -101,6 +101,14 @@ class Case(unittest.TestCase):
     def rows(self, *names):
         return table(self.read(*names))
 
+    def expect_golden(self, path, text):
+        """The text is that of the committed file, which --update writes."""
+        if "--update" in sys.argv:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(text, file.read())
+
     def popen(self, *arguments, **options):
         child = subprocess.Popen([PARADNN, *arguments], **{"cwd": self.directory, "stdin": subprocess.DEVNULL,
                                                            "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
