@@ -38,7 +38,7 @@ class Picture:
     def __init__(self, text):
         root = ElementTree.fromstring(text)
         self.width, self.height = (float(size) for size in root.get("viewBox").split()[2:])
-        self.texts, self.points, self.bars, self.rows, self.radius = [], [], [], [], {}
+        self.texts, self.points, self.bars, self.levels, self.rows, self.radius = [], [], [], [], [], {}
         self.walk(root, {})
 
     def walk(self, element, inherited):
@@ -63,6 +63,10 @@ class Picture:
         if rectangle and element.get("fill") not in ("none", "#ffffff"):
             left, bottom, right, top = (float(number) for number in rectangle.groups())
             self.bars.append((left, top, right, bottom))
+        level = re.fullmatch(r"M([\d.]+) ([\d.]+)H([\d.]+)", element.get("d", ""))
+        if level and element.get("stroke-width") == "2":
+            left, y, right = (float(number) for number in level.groups())
+            self.levels.append(Box((left + right) / 2, y, (right - left) / 2, 1, 0, f"level line at {y}"))
         for child in element:
             self.walk(child, style)
 
@@ -79,12 +83,12 @@ class Picture:
         return Box(x + middle * math.cos(angle), y + middle * math.sin(angle), width / 2, 0.36 * size, angle, text)
 
     def collisions(self):
-        """Texts that leave the picture, or touch each other or a point."""
+        """Texts that leave the picture, or touch each other, a point or a level line, such as a roof."""
         found = []
         for i, text in enumerate(self.texts):
             across, down = text.reach((1, 0)), text.reach((0, 1))
             if not (text.x - across > -1 and text.x + across < self.width + 1 and text.y - down > -1 and text.y + down < self.height + 1):
                 found.append(f"'{text.name}' leaves the picture")
             found += [f"'{text.name}' touches '{other.name}'" for other in self.texts[:i] if text.overlaps(other)]
-            found += [f"'{text.name}' touches a {point.name}" for point in self.points if text.overlaps(point, 2.0)]
+            found += [f"'{text.name}' touches a {mark.name}" for mark in self.points + self.levels if text.overlaps(mark, 2.0)]
         return found

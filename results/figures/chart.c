@@ -206,7 +206,11 @@ static void draw_beside(struct sheet *sheet) {
             continue;
         size_t n = sheet->n_names++;
         double own = pdnn_frame_to_pixels(f, line->high).y + lift;
-        y[n] = n && is_wide(sheet) ? fmin(own, y[n - 1] - apart) : own;
+        if (n && is_wide(sheet))
+            own = fmin(own, y[n - 1] - apart);
+        else if (n && y[n - 1] - own < apart) /* the line above would cross it */
+            own = y[n - 1];
+        y[n] = own;
         name[n] = line->beside;
     }
     for (size_t k = sheet->n_names; k-- > 0;)

@@ -239,6 +239,14 @@ class Data(Case):
         for size in ([], ["--width", "85mm", "--font-size", "8"], ["--width", "120mm", "--font-size", "9"]):
             self.assertEqual(drawn.Picture(self.plot("ceilings", "wide", *size, "--format", "svg", "-o", "/dev/stdout").stdout).collisions(), [])
 
+    def test_close_roofs_are_named_above_both(self):
+        """The FMA peak is 9 % above the best GEMM, less than a name is high."""
+        for size in ("6", "7", "8", "9"):
+            picture = self.plot("roofline", os.path.join(EXAMPLES, "zen5-2-cores"), "--width", "85mm", "--font-size", size, "--format", "svg", "-o",
+                                "/dev/stdout").stdout
+            self.assertEqual(len(drawn.Picture(picture).levels), 2)
+            self.assertEqual(drawn.Picture(picture).collisions(), [])
+
     def test_goes_to_a_file(self):
         done = self.plot("roofline", "pair", "--format", "csv", "-o", "points.svg")
         self.assertEqual(done.stdout, "points.csv\n")
