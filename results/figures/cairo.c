@@ -99,6 +99,12 @@ enum pdnn_status pdnn_canvas_cairo(const struct pdnn_canvas *canvas, double scal
     scale *= is_pdf ? pdf_points : png_pixels;
     cairo_surface_t *surface = make_surface(canvas, scale, is_pdf, out);
     cairo_t *cairo = cairo_create(surface);
+    /* Letters rounded to pixels would make a text longer than it was measured. */
+    cairo_font_options_t *exact = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(exact, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(exact, CAIRO_HINT_STYLE_NONE);
+    cairo_set_font_options(cairo, exact);
+    cairo_font_options_destroy(exact);
     cairo_scale(cairo, scale, scale);
     set_ink(cairo, PDNN_INK_WHITE);
     cairo_paint(cairo);
