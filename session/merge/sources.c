@@ -218,7 +218,7 @@ static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *pa
     if (!has_file(directory, "."))
         return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
     if (!has_parts && !has_journal)
-        return pdnn_fail(err, PDNN_INVALID, "%s: not a result directory: it has no journal.csv and no parts",
+        return pdnn_fail(err, PDNN_INVALID, "%s: has neither journal.csv nor parts, so there are no visits",
                          directory);
     /* That of a joined directory is frozen; a source's own is compared with it. */
     if (has_parts && has_file(directory, "spec.yaml"))

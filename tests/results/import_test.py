@@ -121,7 +121,7 @@ class Import(unittest.TestCase):
         told = dict(line.split(",") for line in self.paradnn("status", "gpu.results", "--format", "csv").stdout.splitlines())
         self.assertEqual([told[key] for key in ("instances", "done", "open", "ok", "oom", "interrupted", "visits")], ["14", "14", "0", "8", "1", "2", "0"])
         os.remove(self.path("gpu.results", "environment.yaml"))
-        self.assertIn("not a result directory", self.paradnn("status", "gpu.results", expect=2).stderr)
+        self.assertIn("has neither journal.csv nor parts, so there are no visits", self.paradnn("status", "gpu.results", expect=2).stderr)
 
     def test_software_is_the_version(self):
         """Boxes of the speed-up over a baseline per software version, as the paper has them."""
