@@ -552,18 +552,45 @@ const char *pdnn_instance_reprint(const char *id, char buffer[PDNN_ID_TEXT]) {
     return pdnn_instance_format(&instance, buffer);
 }
 
-const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *instance) {
+static void parse_presets(const struct pdnn_family_def *family, struct pdnn_parsed_presets *parsed) {
+    assert(family->n_presets <= PDNN_PRESETS_MAX);
+    parsed->family = family;
+    pdnn_instance_init(&parsed->plain, family);
+    for (size_t i = 0; i < family->n_presets; i++)
+        pdnn_instance_init_preset(&parsed->preset[i], family, &family->presets[i]);
+}
+
+/* Which hyper-parameters are the user's whatever the preset. */
+static bool is_free(const struct pdnn_family_def *family, int param) {
+    return param == family->minibatch_param ||
+           (family->lengths && (param == family->lengths->source || param == family->lengths->target));
+}
+
+/* The instance has what distinguishes the preset from the defaults. */
+static bool is_alike(const struct pdnn_instance *instance, const struct pdnn_instance *preset,
+                     const struct pdnn_instance *plain) {
+    for (int i = 0; i < (int)instance->family->n_params; i++) {
+        int64_t number = preset->hyper[i].number;
+        if (number != plain->hyper[i].number && number != instance->hyper[i].number &&
+            !is_free(instance->family, i) && pdnn_hyper_applies(instance, (size_t)i))
+            return false;
+    }
+    return true;
+}
+
+const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *instance,
+                                               struct pdnn_parsed_presets *parsed) {
     const struct pdnn_family_def *family = instance->family;
+    if (parsed->family != family)
+        parse_presets(family, parsed);
     for (size_t i = 0; i < family->n_presets; i++) {
-        struct pdnn_instance preset;
-        pdnn_instance_init_preset(&preset, family, &family->presets[i]);
-        preset.hyper[family->minibatch_param] = instance->hyper[family->minibatch_param];
-        if (family->lengths) {
-            preset.hyper[family->lengths->source] = instance->hyper[family->lengths->source];
-            if (family->lengths->target >= 0)
-                preset.hyper[family->lengths->target] = instance->hyper[family->lengths->target];
-        }
-        pdnn_instance_resolve(&preset, 1);
+        if (!is_alike(instance, &parsed->preset[i], &parsed->plain))
+            continue;
+        struct pdnn_instance preset = *instance;
+        for (int k = 0; k < (int)family->n_params; k++)
+            preset.hyper[k] = is_free(family, k) ? instance->hyper[k] : parsed->preset[i].hyper[k];
+        pdnn_instance_settle(&preset);
+        pdnn_instance_resolve(&preset, instance->setting[PDNN_SETTING_THREADS]);
         if (memcmp(preset.hyper, instance->hyper, sizeof preset.hyper) == 0)
             return &family->presets[i];
     }

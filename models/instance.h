@@ -73,8 +73,17 @@ void pdnn_instance_init(struct pdnn_instance *instance, const struct pdnn_family
 void pdnn_instance_init_preset(struct pdnn_instance *instance, const struct pdnn_family_def *family,
                                const struct pdnn_preset *preset);
 
-/* The preset that a resolved instance is, at any minibatch and length; NULL if it is none. */
-const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *instance);
+/* The presets of one family, parsed for many questions; {0} is empty. */
+enum { PDNN_PRESETS_MAX = 32 };
+struct pdnn_parsed_presets {
+    const struct pdnn_family_def *family;
+    struct pdnn_instance plain, preset[PDNN_PRESETS_MAX];
+};
+
+/* The preset that a resolved instance is, at any minibatch and length; NULL if it is none. Parses its
+ * family's presets unless they are there. */
+const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *instance,
+                                               struct pdnn_parsed_presets *parsed);
 
 /* True if the setting changes what runs. The optimizer does not in inference: the id omits it, its column is
  * empty, and a sweep axis over it collapses to one instance. */

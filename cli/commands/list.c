@@ -77,6 +77,7 @@ enum { CHUNK_ROWS = 1000 };
 struct list_rows {
     struct pdnn_table table;
     struct pdnn_result row;
+    struct pdnn_parsed_presets presets;
     bool for_people;
     struct pdnn_varying varying; /* for people */
     /* Those that are printed. */
@@ -206,6 +207,7 @@ static enum pdnn_status list_instances(struct list *list, const struct pdnn_argu
     const struct pdnn_table_def def = pdnn_results_def(families, n_families, &arena);
     pdnn_table_init(&rows.table, &def);
     rows.row = pdnn_result_of(&rows.table, 0);
+    rows.row.presets = &rows.presets;
     rows.columns = pdnn_arena_alloc(&arena, def.count, sizeof *rows.columns);
     choose_columns(&rows);
     enum pdnn_status status = PDNN_OK;

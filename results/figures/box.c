@@ -136,23 +136,6 @@ static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-/* The preset that the instance is, whatever its minibatch and its run settings, or NULL. */
-static const struct pdnn_preset *preset_of(const struct pdnn_instance *instance) {
-    char text[PDNN_ID_TEXT], other[PDNN_ID_TEXT];
-    const struct pdnn_family_def *family = instance->family;
-    for (size_t i = 0; i < family->n_presets; i++) {
-        struct pdnn_instance preset = *instance, plain;
-        pdnn_instance_init_preset(&plain, family, &family->presets[i]);
-        memcpy(preset.hyper, plain.hyper, sizeof preset.hyper);
-        preset.hyper[family->minibatch_param] = instance->hyper[family->minibatch_param];
-        pdnn_instance_settle(&preset);
-        pdnn_instance_resolve(&preset, instance->setting[PDNN_SETTING_THREADS]);
-        if (strcmp(pdnn_instance_format(&preset, text), pdnn_instance_format(instance, other)) == 0)
-            return &family->presets[i];
-    }
-    return NULL;
-}
-
 static void add_dot(struct picture *p, size_t box, const char *name, double value, bool measured) {
     p->dot[p->n_dots++] = (struct dot){box, name, value, measured};
     p->low = fmin(p->low, value);
@@ -160,6 +143,7 @@ static void add_dot(struct picture *p, size_t box, const char *name, double valu
 }
 
 static void add_measured(struct picture *p) {
+    struct pdnn_parsed_presets presets = {0};
     for (size_t i = 0; i < p->request->n_values; i++) {
         struct pdnn_instance instance;
         struct pdnn_err ignored = {0};
@@ -167,7 +151,7 @@ static void add_measured(struct picture *p) {
         if (pdnn_instance_parse(get(p, at, p->request->selection->id), &instance, &ignored) != PDNN_OK)
             continue;
         pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
-        const struct pdnn_preset *preset = preset_of(&instance);
+        const struct pdnn_preset *preset = pdnn_instance_preset(&instance, &presets);
         if (preset && find_box(p, at, &box, &ignored) == PDNN_OK)
             add_dot(p, box, preset->name, p->request->value[i], true);
     }

@@ -130,7 +130,10 @@ static void find_params(struct pdnn_result *result, const struct pdnn_family_def
 
 void pdnn_result_set_instance(struct pdnn_result *result, const struct pdnn_instance *instance) {
     const struct pdnn_family_def *family = instance->family;
-    const struct pdnn_preset *preset = pdnn_instance_preset(instance);
+    struct pdnn_parsed_presets parsed;
+    parsed.family = NULL;
+    const struct pdnn_preset *preset =
+        pdnn_instance_preset(instance, result->presets ? result->presets : &parsed);
     if (result->family != family)
         find_params(result, family);
     pdnn_result_set_text(result, PDNN_RESULT_PRESET, preset ? preset->name : "");

@@ -37,7 +37,8 @@ struct pdnn_result {
     size_t row;
     size_t n_params; /* columns of hyper-parameters and run settings */
     const struct pdnn_family_def *family;
-    size_t param[PDNN_HYPER_MAX]; /* the columns of this family's hyper-parameters */
+    size_t param[PDNN_HYPER_MAX];        /* the columns of this family's hyper-parameters */
+    struct pdnn_parsed_presets *presets; /* borrowed by a writer of many rows; NULL: parsed for each */
 };
 
 /* The table's row of that number, which need not be there yet. */

@@ -85,8 +85,35 @@ static void test_parse_refuses_what_does_not_apply(void **state) {
     }
 }
 
+static const char *name_of_preset(const char *id, struct pdnn_parsed_presets *parsed) {
+    struct pdnn_instance instance;
+    struct pdnn_err err = {0};
+    if (pdnn_instance_parse(id, &instance, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    pdnn_instance_resolve(&instance, 1);
+    const struct pdnn_preset *preset = pdnn_instance_preset(&instance, parsed);
+    return preset ? preset->name : "";
+}
+
+static void test_every_preset_is_itself(void **state) {
+    (void)state;
+    struct pdnn_parsed_presets parsed = {0};
+    for (size_t f = 0; pdnn_families[f]; f++) {
+        const struct pdnn_family_def *family = pdnn_families[f];
+        for (size_t i = 0; i < family->n_presets; i++) {
+            for (int trains = 0; trains < 2; trains++) {
+                char id[PDNN_ID_TEXT];
+                snprintf(id, sizeof id, "%s:%s,batch=3,mode=%s", family->name, family->presets[i].name,
+                         trains ? "train" : "infer");
+                assert_string_equal(name_of_preset(id, &parsed), family->presets[i].name);
+            }
+        }
+    }
+}
+
 static void test_instance_preset_at_any_minibatch_and_length(void **state) {
     (void)state;
+    struct pdnn_parsed_presets parsed = {0};
     static const struct {
         const char *id, *preset;
     } rows[] = {
@@ -102,13 +129,7 @@ static void test_instance_preset_at_any_minibatch_and_length(void **state) {
         {"gnmt/batch=7,source=30,target=10", "gnmt"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_instance instance;
-        struct pdnn_err err = {0};
-        if (pdnn_instance_parse(rows[i].id, &instance, &err) != PDNN_OK)
-            fail_msg("%s", err.text);
-        pdnn_instance_resolve(&instance, 1);
-        const struct pdnn_preset *preset = pdnn_instance_preset(&instance);
-        assert_string_equal(preset ? preset->name : "", rows[i].preset);
+        assert_string_equal(name_of_preset(rows[i].id, &parsed), rows[i].preset);
     }
 }
 
@@ -221,6 +242,7 @@ static void test_families_rows(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_preset_is_itself),
         cmocka_unit_test(test_instance_preset_at_any_minibatch_and_length),
         cmocka_unit_test(test_parse_ids),
         cmocka_unit_test(test_reprint_gives_todays_id),
