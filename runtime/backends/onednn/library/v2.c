@@ -261,15 +261,6 @@ static dnnl_status_t (*const describe[PDNN_ONEDNN_KIND_COUNT])(const struct pdnn
     [PDNN_ONEDNN_RNN] = describe_recurrent,
 };
 
-/* oneDNN 2.6's int8 code for 1x1 kernels with a stride, which first gathers the strided pixels, gives results
- * that differ from process to process when it runs on more than one thread. */
-static bool is_racy_convolution(const struct pdnn_onednn_request *request,
-                                const_dnnl_primitive_desc_t found) {
-    bool strides = request->stride[0] > 1 || request->stride[1] > 1;
-    return request->kind == PDNN_ONEDNN_CONVOLUTION && strides &&
-           strstr(pdnn_onednn_implementation_name(found), "int8_1x1");
-}
-
 /* The library's first implementation of the operation that the request accepts. */
 static dnnl_status_t find_implementation(dnnl_engine_t engine, const struct pdnn_onednn_request *request,
                                          const union operation *operation,
@@ -283,7 +274,7 @@ static dnnl_status_t find_implementation(dnnl_engine_t engine, const struct pdnn
         dnnl_primitive_desc_t found = dnnl_primitive_desc_iterator_fetch(iterator);
         if (!found)
             status = dnnl_out_of_memory;
-        else if (pdnn_onednn_is_wanted(request, found) && !is_racy_convolution(request, found)) {
+        else if (pdnn_onednn_is_wanted(request, found)) {
             *descriptor = found;
             break;
         } else {
