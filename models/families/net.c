@@ -156,25 +156,36 @@ uint32_t pdnn_net_normalize(struct pdnn_net *net, uint32_t x) {
                               (uint32_t[]){x, gamma, beta, mean, variance, PDNN_NONE}, attrs);
 }
 
-/* Ends the graph with the logits, or adds labels and the loss of the logits. */
-static void append_loss(struct pdnn_net *net, const struct pdnn_op_def *op, uint32_t logits,
-                        struct pdnn_tensor labels) {
-    net->graph->result = net->train ? PDNN_NONE : logits;
-    if (!net->train)
-        return;
+static uint32_t add_loss(struct pdnn_net *net, const struct pdnn_op_def *op, uint32_t logits,
+                         struct pdnn_tensor labels) {
     pdnn_net_layer(net, "loss", 0);
     labels.role = PDNN_ROLE_LABEL;
     labels.dtype = PDNN_S32;
     labels.of = PDNN_NONE;
     uint32_t label = pdnn_graph_tensor(net->graph, &labels), x = pdnn_graph_f32(net->graph, logits);
-    net->graph->loss = pdnn_graph_forward(net->graph, op, (uint32_t[]){x, label, PDNN_NONE}, NULL);
+    return pdnn_graph_forward(net->graph, op, (uint32_t[]){x, label, PDNN_NONE}, NULL);
+}
+
+/* Ends the graph with the logits, or adds labels and the loss of the logits. */
+static void append_loss(struct pdnn_net *net, const struct pdnn_op_def *op, uint32_t logits,
+                        struct pdnn_tensor labels) {
+    net->graph->result = net->train ? PDNN_NONE : logits;
+    if (net->train)
+        net->graph->loss = add_loss(net, op, logits, labels);
+}
+
+static struct pdnn_tensor classes(const struct pdnn_net *net, uint32_t logits) {
+    return (struct pdnn_tensor){.rank = 1,
+                                .dim = {rows_of(net, logits)},
+                                .fill = {PDNN_FILL_CLASS, (double)pdnn_net_width(net, logits)}};
+}
+
+uint32_t pdnn_net_loss(struct pdnn_net *net, uint32_t logits) {
+    return add_loss(net, &pdnn_op_softmax_cross_entropy, logits, classes(net, logits));
 }
 
 void pdnn_net_classify(struct pdnn_net *net, uint32_t logits) {
-    append_loss(net, &pdnn_op_softmax_cross_entropy, logits,
-                (struct pdnn_tensor){.rank = 1,
-                                     .dim = {net->batch},
-                                     .fill = {PDNN_FILL_CLASS, (double)pdnn_net_width(net, logits)}});
+    append_loss(net, &pdnn_op_softmax_cross_entropy, logits, classes(net, logits));
 }
 
 /* Sequences of class ids with random lengths. */

@@ -82,8 +82,11 @@ uint32_t pdnn_net_step(struct pdnn_net *net, uint32_t x, int64_t t);
  * example, each has one label. */
 void pdnn_net_classify(struct pdnn_net *net, uint32_t logits);
 
-/* The same for sequences, which have labels up to a random length; a matrix with one row per sequence has one
- * label per row. */
+/* Adds such labels and the loss of the logits, for a graph that has several. */
+uint32_t pdnn_net_loss(struct pdnn_net *net, uint32_t logits);
+
+/* The same as pdnn_net_classify for sequences, which have labels up to a random length; a matrix with one row
+ * per sequence has one label per row. */
 void pdnn_net_finish(struct pdnn_net *net, uint32_t logits);
 
 /* The same with CTC: up to `labels` labels per sequence; class 0 of the logits is the blank. */

@@ -313,22 +313,6 @@ static uint32_t padding_bias(struct net *net) {
     return pdnn_graph_tensor(graph_of(net), &bias);
 }
 
-/* The loss of the logits, with a random class for every row. */
-static uint32_t append_loss(struct net *net, uint32_t logits) {
-    struct pdnn_graph *graph = graph_of(net);
-    const struct pdnn_tensor *x = &graph->tensors[logits];
-    struct pdnn_tensor labels = {.role = PDNN_ROLE_LABEL,
-                                 .dtype = PDNN_S32,
-                                 .rank = 1,
-                                 .dim = {x->dim[0]},
-                                 .fill = {PDNN_FILL_CLASS, (double)x->dim[1]},
-                                 .of = PDNN_NONE};
-    uint32_t label = pdnn_graph_tensor(graph, &labels);
-    pdnn_net_layer(&net->layers.sequence, "loss", 0);
-    return pdnn_graph_forward(graph, &pdnn_op_softmax_cross_entropy,
-                              (uint32_t[]){pdnn_graph_f32(graph, logits), label, PDNN_NONE}, NULL);
-}
-
 /* Scores x against the embedding table. */
 static uint32_t score_words(struct net *net, uint32_t x) {
     pdnn_net_layer(&net->layers.sequence, "decoder", 0);
@@ -376,9 +360,9 @@ static void finish(struct net *net, uint32_t x) {
         graph_of(net)->result = result;
         return;
     }
-    uint32_t loss = append_loss(net, result);
+    uint32_t loss = pdnn_net_loss(sequence, result);
     if (next != PDNN_NONE)
-        loss = pdnn_net_add(sequence, loss, append_loss(net, next));
+        loss = pdnn_net_add(sequence, loss, pdnn_net_loss(sequence, next));
     graph_of(net)->loss = loss;
 }
 

@@ -3,6 +3,7 @@
 #include "models/op.h"
 #include "models/optimizer.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Stands for a gradient that is 1, as a loss has, and has no tensor. */
@@ -299,12 +300,11 @@ static void end_micro_step(struct pdnn_backward *backward, struct pdnn_layer lay
 
 struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint) {
     struct pdnn_backward *backward = pdnn_arena_alloc(graph->arena, 1, sizeof *backward);
+    const struct pdnn_op_def *add = pdnn_op_find("add");
+    assert(add);
     if (backward)
-        *backward = (struct pdnn_backward){.graph = graph,
-                                           .add = pdnn_op_find("add"),
-                                           .checkpoint = checkpoint,
-                                           .loss = PDNN_NONE,
-                                           .pending = PDNN_NONE};
+        *backward = (struct pdnn_backward){
+            .graph = graph, .add = add, .checkpoint = checkpoint, .loss = PDNN_NONE, .pending = PDNN_NONE};
     else
         pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
     return backward;
