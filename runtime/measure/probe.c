@@ -15,7 +15,7 @@ static struct {
     size_t slice_bytes;
     uint64_t iterations;
     size_t bytes, offset;
-    float result; /* of the last run, so that none of it can be left out */
+    float result; /* of the last run; its kernel cannot know that nobody reads it */
 } probe;
 
 static double run_fma(int64_t threads, uint64_t *ns) {

@@ -27,7 +27,7 @@ struct pdnn_roof_job {
     struct pdnn_stream_job pass; /* of the stream; passes is set per run */
     const struct pdnn_peak *peak;
     const struct pdnn_one_op_plan *single;
-    float result; /* of the last run, so that none of it can be left out */
+    float result; /* of the last run; its kernel cannot know that nobody reads it */
     double value[PDNN_ROOF_REPETITIONS];
     size_t n_values;
 };

@@ -29,6 +29,7 @@ struct bench {
     const struct pdnn_host *host;
     int64_t threads;
     double seconds;
+    bool has_all; /* not the probes alone, which take their time to see the machine undisturbed */
     size_t n_jobs, n_singles;
     struct pdnn_roof_job job[JOBS_MAX]; /* the ladder's are the last */
     struct pdnn_stream stream;          /* sized for the ladder's largest working set */
@@ -211,7 +212,7 @@ static enum pdnn_status run_rounds(struct bench *bench, uint64_t start_ns, void 
         some_left = false;
         for (size_t i = 0; i < bench->n_jobs; i++) {
             struct pdnn_roof_job *job = &bench->job[order[i]];
-            bool is_settled = pdnn_roof_is_settled(job);
+            bool is_settled = bench->has_all && pdnn_roof_is_settled(job);
             enum pdnn_status status = is_settled ? PDNN_OK : pdnn_roof_repeat(job, err);
             if (status != PDNN_OK)
                 return status;
@@ -262,19 +263,20 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
     bench->host = host;
     bench->threads = threads;
-    bench->seconds = seconds > 0 ? seconds : probe_seconds;
+    bench->has_all = seconds > 0;
+    bench->seconds = bench->has_all ? seconds : probe_seconds;
     enum pdnn_status status = PDNN_OK;
-    if (seconds > 0)
+    if (bench->has_all)
         status = add_compute(bench, backends, err);
-    if (seconds > 0 && status == PDNN_OK)
+    if (bench->has_all && status == PDNN_OK)
         status = add_overhead(bench, backends, err);
-    add_probes(bench, seconds > 0 ? 0 : (uint64_t)threads * PROBE_CACHE_BYTES);
-    if (seconds > 0 && status == PDNN_OK)
+    add_probes(bench, bench->has_all ? 0 : (uint64_t)threads * PROBE_CACHE_BYTES);
+    if (bench->has_all && status == PDNN_OK)
         status = add_ladder(bench, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->n_jobs; i++)
         status = pdnn_roof_calibrate(&bench->job[i], err);
     if (status == PDNN_OK)
-        status = run_rounds(bench, start_ns, progress, user, err);
+        status = run_rounds(bench, start_ns, bench->has_all ? progress : NULL, user, err);
     if (status == PDNN_OK)
         status = add_rows(bench, ceilings, err);
     destroy(bench);

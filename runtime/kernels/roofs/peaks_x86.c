@@ -1,5 +1,5 @@
 #define _GNU_SOURCE /* syscall */
-/* x86-64's peaks, with vectors of 256 and 512 bit and with tiles. */
+/* x86-64's peaks, with vectors of 256 and 512 bit and with tiles; elsewhere there are none. */
 #ifndef __OPTIMIZE__
 #error "peaks measure roofs: they are optimized in every build type"
 #endif
