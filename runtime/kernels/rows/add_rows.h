@@ -1,5 +1,5 @@
-/* Sums over the rows of an f32 matrix, whose rounding grows with PDNN_SUM_ROWS and not with their number. Inline,
- * for kernels that cut the columns themselves. */
+/* Sums over the rows of an f32 matrix, whose rounding grows with PDNN_SUM_ROWS and not with their number.
+ * Inline, for kernels that cut the columns themselves. */
 #ifndef RUNTIME_KERNELS_ROWS_ADD_ROWS_H
 #define RUNTIME_KERNELS_ROWS_ADD_ROWS_H
 
