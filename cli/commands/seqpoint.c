@@ -299,8 +299,11 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, bool *so
                                         job.n_sets, err);
     if (status == PDNN_OK && wish.runs)
         status = measure(&job, &run, some_failed, err);
-    if (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.projections.of[0].method))
+    /* After a signal, what was measured so far is still told. */
+    if (status == PDNN_OK)
         status = print(arguments, &run, err);
+    else if (status == PDNN_INTERRUPTED && run.projections.of[0].method)
+        print(arguments, &run, NULL);
     pdnn_seqpoint_run_finish(&run);
     pdnn_cli_job_finish(&job);
     return status;

@@ -7,11 +7,14 @@ import csv
 import math
 import os
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 
 from files import ROOFS, rows, write
+from processes import journal_lines, wait_until
 
 PARADNN = os.path.abspath(sys.argv[1])
 SPEC = """\
@@ -182,6 +185,18 @@ def check_bad_input():
     assert "one distinct length" in done.stdout, done.stdout
 
 
+def check_interrupted():
+    """Ends as every command does, whatever it can tell by then."""
+    never = ["--set", "measure.rounds=1000", "--set", "measure.max_time=10h"]
+    for sure in ([], ["--ground-truth"]):
+        with subprocess.Popen([PARADNN, "seqpoint", "small.yaml", *sure, *never, "-o", "cut", "--ceilings", "roofs.csv"], env=ENVIRONMENT,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as child:
+            wait_until(lambda: len(journal_lines("cut")) > 30)
+            child.send_signal(signal.SIGINT)
+        assert child.returncode == 130, (sure, child.returncode)
+        shutil.rmtree("cut")
+
+
 def main():
     for name, text in {"small.yaml": SPEC, "two.yaml": TWO, "roofs.csv": ROOFS}.items():
         write(text, name)
@@ -194,6 +209,7 @@ def main():
     check_target_error()
     check_pairs()
     check_bad_input()
+    check_interrupted()
 
 
 with tempfile.TemporaryDirectory() as folder:
