@@ -173,7 +173,8 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         parse_threads(arguments, &host, threads, &n_threads, err) != PDNN_OK ||
         parse_seconds(arguments, &seconds, err) != PDNN_OK ||
-        parse_time(arguments, seconds, &time_limit_ns, err) != PDNN_OK)
+        parse_time(arguments, seconds, &time_limit_ns, err) != PDNN_OK ||
+        pdnn_table_check_columns(&pdnn_ceilings_def, arguments, err) != PDNN_OK)
         return err->status;
     struct pdnn_target target = {.fd = -1};
     const char *path = pdnn_argument(arguments, "output");

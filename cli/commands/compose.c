@@ -396,6 +396,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
     if (status == PDNN_OK && is_dry)
         status = check_dry(arguments, err);
+    if (status == PDNN_OK && (is_dry || pdnn_argument(arguments, "validate")))
+        status =
+            pdnn_table_check_columns(is_dry ? &pdnn_compose_plan_def : &pdnn_validation_def, arguments, err);
     if (status == PDNN_OK)
         status = open_session(arguments, &job, err);
     if (status == PDNN_OK && is_dry)

@@ -344,19 +344,29 @@ static enum pdnn_status aggregate(const struct run *run, struct reported *report
 }
 
 /* Hyper-parameters are told only of one varied model. */
-static void init_tables(const struct run *run, struct reported *reported) {
+static struct pdnn_table_def results_def(const struct run *run, struct pdnn_arena *arena) {
     const struct pdnn_family_def *const *family =
         run->job.session.n_tasks ? &run->job.session.tasks[0].instance.family : NULL;
-    const struct pdnn_table_def def = pdnn_results_def(family, family ? 1 : 0, &reported->arena);
-    pdnn_table_init(&reported->results, &def);
-    pdnn_table_init(&reported->ops, &pdnn_ops_def);
+    return pdnn_results_def(family, family ? 1 : 0, arena);
+}
+
+/* Before anything is measured. */
+static enum pdnn_status check_columns(const struct run *run, const struct pdnn_arguments *arguments,
+                                      struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    const struct pdnn_table_def def = run->varies ? results_def(run, &arena) : pdnn_ops_def;
+    enum pdnn_status status = pdnn_table_check_columns(&def, arguments, err);
+    pdnn_arena_finish(&arena);
+    return status;
 }
 
 static enum pdnn_status report(const struct run *run, const struct pdnn_arguments *arguments,
                                bool *some_failed, struct pdnn_err *err) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct reported reported = {.for_people = pdnn_wants_text(arguments)};
-    init_tables(run, &reported);
+    const struct pdnn_table_def def = results_def(run, &reported.arena);
+    pdnn_table_init(&reported.results, &def);
+    pdnn_table_init(&reported.ops, &pdnn_ops_def);
     enum pdnn_status status = aggregate(run, &reported, err);
     struct pdnn_result row = pdnn_result_of(&reported.results, 0);
     for (; status == PDNN_OK && row.row < reported.results.n_rows; row.row++)
@@ -407,6 +417,8 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
     enum pdnn_status status = pdnn_cli_job_begin(&run.job, arguments, err);
     if (status == PDNN_OK)
         status = open_session(&run, arguments, err);
+    if (status == PDNN_OK)
+        status = check_columns(&run, arguments, err);
     if (status == PDNN_OK)
         status = pdnn_launcher_leave(&run.job.session, &is_left, err);
     if (status == PDNN_OK && !is_left)

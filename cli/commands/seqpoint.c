@@ -297,6 +297,8 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, bool *so
     if (status == PDNN_OK)
         status = pdnn_seqpoint_run_open(&run, &job.session, &wish, arguments->operands[0], job.sets,
                                         job.n_sets, err);
+    if (status == PDNN_OK)
+        status = pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err);
     if (status == PDNN_OK && wish.runs)
         status = measure(&job, &run, some_failed, err);
     /* After a signal, what was measured so far is still told. */

@@ -64,6 +64,16 @@ enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct p
     return print(&printer, table, err);
 }
 
+enum pdnn_status pdnn_table_check_columns(const struct pdnn_table_def *def,
+                                          const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct pdnn_table_writer printer = pdnn_table_printer(arguments);
+    struct pdnn_table table;
+    pdnn_table_init(&table, def);
+    enum pdnn_status status = pdnn_table_choose(&printer, &table, err);
+    pdnn_table_finish(&table);
+    return status;
+}
+
 enum pdnn_status pdnn_table_print_prose(const struct pdnn_table *table,
                                         const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table_writer printer = pdnn_table_printer(arguments);

@@ -26,7 +26,12 @@ void pdnn_tell_spec(const struct pdnn_spec *spec);
 enum pdnn_status pdnn_table_print(const struct pdnn_table *table, const struct pdnn_arguments *arguments,
                                   struct pdnn_err *err);
 
-/* The same of a table that is for reading: as text it also fits the screen that a pager shows it on. */
+/* Whether a table like this can be printed, for commands that measure first. */
+enum pdnn_status pdnn_table_check_columns(const struct pdnn_table_def *def,
+                                          const struct pdnn_arguments *arguments, struct pdnn_err *err);
+
+/* As pdnn_table_print, of a table that is for reading: as text it also fits the screen that a pager shows it
+ * on. */
 enum pdnn_status pdnn_table_print_prose(const struct pdnn_table *table,
                                         const struct pdnn_arguments *arguments, struct pdnn_err *err);
 

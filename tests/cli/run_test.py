@@ -56,6 +56,11 @@ class Run(Case):
         done = self.paradnn("run", self.RNN, "--vary", "length=9,90000", *self.VARY, "--set", "limits.memory=10MiB", expect=0)
         self.assertRegex(done.stdout, r"\n +9 .* ok\n +90000 .*oom_predicted +needs ")
 
+    def test_run_asks_for_columns_first(self):
+        for more in ([], ["--vary", "batch=1,2"]):
+            done = self.paradnn("run", "fc/layers=1,nodes=8", *more, *ROOFS, "--format", "csv", "--columns", "nope", expect=2)
+            self.assertRegex(done.stderr, r"\Aparadnn: --columns: (ops|results) has no column 'nope'\n\Z")
+
     def test_run_what_cannot_be(self):
         done = self.paradnn("run", "fc/layers=1,nodes=8,threads=4096", *ROOFS, expect=1)
         self.assertRegex(done.stdout, r"status +invalid: 4096 threads")
