@@ -134,7 +134,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = print(&report, arguments, err);
         *some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
         pdnn_status_finish(&report);
-        if (!watches || !*some_failed)
+        if (status != PDNN_OK || !watches || !*some_failed)
             return status;
         fputc('\n', stdout);
         fflush(stdout);
