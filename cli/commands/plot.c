@@ -60,14 +60,19 @@ static bool is_in(const char *word, const char *const *words) {
     return *words != NULL;
 }
 
-/* "plot ceilings has no option --by", and which it has besides those that all pictures have. */
+/* Those that all pictures have. */
+static const char *const common[] = {"output", "format", "width", "height", "font-size", NULL};
+
+/* "plot ceilings has no option --by", and which it has. */
 static enum pdnn_status refuse_option(const struct pdnn_plot_def *plot, const char *name,
                                       struct pdnn_err *err) {
     struct pdnn_str taken = {0};
     for (const char *const *option = plot->options; *option; option++)
         pdnn_str_printf(&taken, "--%s, ", *option);
-    pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s; it takes %s--output and --format", plot->name,
-              name, pdnn_str_text(&taken));
+    for (size_t i = 0; common[i]; i++)
+        pdnn_str_printf(&taken, "%s--%s", i == 0 ? "" : common[i + 1] ? ", " : " and ", common[i]);
+    pdnn_fail(err, PDNN_INVALID, "plot %s has no option --%s; it takes %s", plot->name, name,
+              pdnn_str_text(&taken));
     pdnn_str_finish(&taken);
     return err->status;
 }
@@ -75,7 +80,6 @@ static enum pdnn_status refuse_option(const struct pdnn_plot_def *plot, const ch
 /* An option that the picture does not read is an error; it is not ignored. */
 static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
                                       const struct pdnn_plot_def *plot, struct pdnn_err *err) {
-    static const char *const common[] = {"output", "format", "width", "height", "font-size", NULL};
     for (size_t i = 0; i < arguments->n_values; i++) {
         const char *name = options[arguments->values[i].option].name;
         if (!is_in(name, common) && !is_in(name, plot->options))
