@@ -7,10 +7,13 @@
 void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_verdict verdict, const char *format,
                      ...) {
     va_list arguments;
+    struct pdnn_str sentence = {0};
     question->finding->verdict = verdict;
     va_start(arguments, format);
-    vsnprintf(question->finding->sentence, sizeof question->finding->sentence, format, arguments);
+    pdnn_str_vprintf(&sentence, format, arguments);
     va_end(arguments);
+    question->finding->sentence = pdnn_arena_strdup(question->arena, pdnn_str_text(&sentence));
+    pdnn_str_finish(&sentence);
 }
 
 const char *pdnn_report_ratio(char text[PDNN_REPORT_RATIO], struct pdnn_mean_interval ratio, bool is_named) {

@@ -11,8 +11,6 @@
 #include "results/claims/verdict.h"
 #include "results/query/selection.h"
 
-enum { PDNN_REPORT_SENTENCE = 768 };
-
 /* The two platforms of the report, where it has them. */
 struct pdnn_report_sides {
     const struct pdnn_comparison *pairs; /* NULL: no two platforms ran the same models */
@@ -25,8 +23,8 @@ struct pdnn_report_finding {
     const char *claim; /* static text */
     size_t source;     /* PDNN_REPORT_BOTH: of all sources together */
     enum pdnn_verdict verdict;
-    char sentence[PDNN_REPORT_SENTENCE]; /* why, with n and interval */
-    const char *tells;                   /* where it cannot be told: what would tell */
+    const char *sentence; /* why, with n and interval */
+    const char *tells;    /* where it cannot be told: what would tell */
 };
 
 #define PDNN_REPORT_BOTH ((size_t)-1)
@@ -38,6 +36,7 @@ struct pdnn_report_question {
     const struct pdnn_report_op_times *times;
     const struct pdnn_report_sides *sides;
     struct pdnn_report_finding *finding; /* claim and source are filled in; the check adds the rest */
+    struct pdnn_arena *arena;            /* of sentences */
     enum pdnn_status status;             /* fails only where a table cannot be read */
     struct pdnn_err *err;
 };

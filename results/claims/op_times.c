@@ -37,6 +37,14 @@ static struct pdnn_report_kind *find_kind(const struct pass *pass, size_t row) {
     return kind;
 }
 
+/* Categories beyond what there is room for are one. */
+static size_t category_of(struct pdnn_texts *categories, const char *category) {
+    size_t at = pdnn_texts_find(categories, category);
+    if (at == SIZE_MAX)
+        at = pdnn_texts_add(categories, categories->count < CATEGORIES_MAX - 1 ? category : "all others");
+    return at;
+}
+
 static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record *ops, size_t n_ops) {
     double total = 0, other = 0, memory = 0, memory_of_others = 0;
     for (size_t i = 0; i < n_ops; i++) {
@@ -55,9 +63,9 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
         return;
     kind->n++;
     for (size_t i = 0; i < n_ops; i++) {
-        size_t at = pdnn_texts_add(&pass->times->category, ops[i].category);
-        if (at < CATEGORIES_MAX && ops[i].time_ns_median > 0)
-            kind->share[at] += ops[i].time_ns_median / total;
+        if (ops[i].time_ns_median > 0)
+            kind->share[category_of(&pass->times->category, ops[i].category)] +=
+                ops[i].time_ns_median / total;
     }
     size_t source = pdnn_selection_source(pass->all, row);
     const struct pdnn_family_def *family =

@@ -86,7 +86,7 @@ static void say_thirds(struct pdnn_report_question *q, enum pdnn_verdict verdict
     char text[3][PDNN_REPORT_RATIO];
     pdnn_report_say(
         q, verdict,
-        "Speed-up of %.60s over %.60s: %s, geometric mean of %zu models) in the third with the smallest %s, "
+        "Speed-up of %s over %s: %s, geometric mean of %zu models) in the third with the smallest %s, "
         "%s, %zu models) in that with the largest, a change by a factor of %s).",
         q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
         pdnn_report_ratio(text[0], pdnn_mean_exp(pdnn_mean_interval(&thirds->small)), true), thirds->small.n,
@@ -155,7 +155,7 @@ static void uses_more(struct pdnn_report_question *q) {
     bool more = ratio.low > factor || ratio.high < 1 / factor;
     bool less = ratio.low > 1 / factor && ratio.high < factor;
     pdnn_report_say(q, pdnn_report_judge(q, more, less),
-                    "The utilization on %.60s over that on %.60s is %s, geometric mean of %zu models).",
+                    "The utilization on %s over that on %s is %s, geometric mean of %zu models).",
                     q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
                     pdnn_report_ratio(text, ratio, true), mean.n);
 }

@@ -97,7 +97,7 @@ void pdnn_report_memory_bound_gain_more(struct pdnn_report_question *q) {
                  pdnn_report_ratio(text[LOOKUP], each[LOOKUP], false), kinds[LOOKUP].n);
     pdnn_report_say(
         q, pdnn_report_judge(q, more, less),
-        "Speed-up of %.60s over %.60s: products bound by memory %s, geometric mean of %zu models), products "
+        "Speed-up of %s over %s: products bound by memory %s, geometric mean of %zu models), products "
         "bound by compute %s, %zu models)%s.",
         q->sides->name[PDNN_SIDE_B], q->sides->name[PDNN_SIDE_A],
         pdnn_report_ratio(text[MEMORY_BOUND], each[MEMORY_BOUND], true), kinds[MEMORY_BOUND].n,

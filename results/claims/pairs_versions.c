@@ -42,13 +42,13 @@ static int compare_versions(const char *a, const char *b) {
 
 /* 1 if B has the newer version of one library on one machine, -1 if A has; 0 after a sentence that says why
  * there is no newer one. */
-static int newer_side(struct pdnn_report_question *q, char names[PDNN_SIDES][64]) {
+static int newer_side(struct pdnn_report_question *q, char *names[PDNN_SIDES]) {
     struct pdnn_str version[PDNN_SIDES] = {{0}, {0}};
     const struct pdnn_comparison *pairs = q->sides->pairs;
     int newer = 0;
     for (int side = 0; side < PDNN_SIDES; side++) {
         software_of(q, side, &version[side]);
-        snprintf(names[side], sizeof names[side], "%.63s", pdnn_str_text(&version[side]));
+        names[side] = pdnn_arena_strdup(q->arena, pdnn_str_text(&version[side]));
         char *detail = strstr(names[side], " (");
         if (detail)
             *detail = 0;
@@ -60,14 +60,14 @@ static int newer_side(struct pdnn_report_question *q, char names[PDNN_SIDES][64]
     else if (!pdnn_report_is_same_machine(pairs))
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "The two are different machines.");
     else if (!(newer = compare_versions(names[PDNN_SIDE_B], names[PDNN_SIDE_A])))
-        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "Both ran %.60s.", names[PDNN_SIDE_A]);
+        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "Both ran %s.", names[PDNN_SIDE_A]);
     for (int side = 0; side < PDNN_SIDES; side++)
         pdnn_str_finish(&version[side]);
     return newer;
 }
 
 void pdnn_report_newer_is_faster(struct pdnn_report_question *q) {
-    char names[PDNN_SIDES][64];
+    char *names[PDNN_SIDES];
     int newer = pdnn_report_has_pairs(q) ? newer_side(q, names) : 0;
     if (!newer)
         return;
@@ -104,7 +104,7 @@ static bool is_greater(struct pdnn_mean_interval gain, struct pdnn_mean_interval
 /* Whether the greatest gain is clearly above 2; it is not if no model's can be. */
 void pdnn_report_newer_doubles_some(struct pdnn_report_question *q) {
     static const double factor = 2;
-    char names[PDNN_SIDES][64];
+    char *names[PDNN_SIDES];
     int newer = pdnn_report_has_pairs(q) ? newer_side(q, names) : 0;
     const struct pdnn_comparison *pairs = q->sides->pairs;
     size_t best = 0;
@@ -123,7 +123,7 @@ void pdnn_report_newer_doubles_some(struct pdnn_report_question *q) {
     if (!isnan(most.low))
         snprintf(interval, sizeof interval, "95 %% interval %.3g to %.3g", most.low, most.high);
     pdnn_report_say(q, pdnn_report_judge(q, some, none),
-                    "Of %zu models, the greatest gain from %s to %s is %.3g times (%s): %.400s.",
+                    "Of %zu models, the greatest gain from %s to %s is %.3g times (%s): %s.",
                     pairs->pairs.n_rows, names[newer < 0], names[newer > 0], most.at, interval,
                     pdnn_table_text(&pairs->pairs, best, PDNN_PAIR_ID));
 }

@@ -28,7 +28,8 @@ enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err
     const size_t n_claims = pdnn_report_n_claims + pdnn_report_n_claims_of_pairs;
     struct pdnn_report_finding *made =
         pdnn_arena_alloc(&page->arena, n_claims * page->n_sources, sizeof *made);
-    struct pdnn_report_question question = {.times = &page->times, .sides = &page->sides, .err = err};
+    struct pdnn_report_question question = {
+        .times = &page->times, .sides = &page->sides, .arena = &page->arena, .err = err};
     size_t count = 0;
     for (size_t k = 0; k < n_claims; k++) {
         const bool is_of_pairs = k >= pdnn_report_n_claims;

@@ -93,7 +93,7 @@ static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *
             pdnn_report_put_figure(page, "roofline", pdnn_report_plot(page, is_one ? PDNN_REPORT_BOTH : s),
                                    out);
         else
-            pdnn_html_say(out, "%s has no ceilings.csv, so it has no roofline.", page->source[s].name);
+            pdnn_html_say(out, "%s has no measured roofs, so it has no roofline.", page->source[s].name);
     }
 }
 

@@ -108,10 +108,12 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
         choose(&s, &page->source[i].selection);
         if (project(&s, &why) == PDNN_OK) {
             if (page->source[i].selection.count > MODELS_MAX)
-                pdnn_str_printf(out, "<p>From %d of %zu models.</p>\n", MODELS_MAX,
-                                page->source[i].selection.count);
+                pdnn_html_say(out, "%s: from %d of %zu models.", s.of->name, MODELS_MAX,
+                              page->source[i].selection.count);
             put_speedups(out, &s);
             put_limits(out, &s);
+        } else {
+            pdnn_html_say(out, "%s: %s", s.of->name, why.text);
         }
         for (size_t k = 0; k < N_CHANGES; k++)
             pdnn_hardware_projection_finish(&s.made[k]);

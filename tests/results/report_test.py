@@ -103,6 +103,20 @@ class Report(unittest.TestCase):
         self.assertIn('<figure class="breakdown"', section)
         self.assertEqual(re.findall(r"<td[^>]*>([^<]*)</td>", section.split("<table")[-1]), ["fc", "4", "69.2", "23.1", "7.7"])
 
+    def test_more_categories_than_columns(self):
+        """300 equal ops of a category each: 63 have a column of their own."""
+        rows = grid()[:4]
+        ops = "id,op_index,layer,op,category,op_pass,dtype,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,share_pct," \
+              "gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,bound,roof_level,implementation,extrapolated\n"
+        for r in rows:
+            for k in range(300):
+                ops += f'"{r["id"]}",{k},hidden1,dense,kind {k},forward,f32,8:8:8,1,8,8,8,10,1,1,1,1,1,50,memory,L1,x,0\n'
+        page = self.report(self.results(rows, **{"ops.csv": ops}))
+        section = re.search(r'<section id="ops".*?</section>', page, re.S).group(0)
+        cells = re.findall(r"<td[^>]*>([^<]*)</td>", section.split("<table")[-1])
+        self.assertEqual(cells, ["fc", "4", *["0.3"] * 63, "79.0"])
+        self.assertIn("all others", section)
+
     def test_the_data_are_the_tables(self):
         rows = grid() + [dict(row(8, 8, 1, 1, 0), status="oom_predicted", reason='needs 3 GiB, "so"', time_ns_median="", ci_low_ns="",
                              ci_high_ns="", gflops="", pct_of_peak="", pct_of_roof="", bound="", in_bounds_flop_count=9, byte_count=9,
@@ -241,7 +255,7 @@ class Report(unittest.TestCase):
         self.assertNotIn("are bound by compute", unknown)
         self.assertIn("are bound by compute", page)
         self.assertNotIn("what bounds them is not known", page)
-        self.assertIn("a has no ceilings.csv, so it has no roofline.", page)
+        self.assertIn("a has no measured roofs, so it has no roofline.", page)
         self.assertNotIn("so it has no roofline", self.report(self.results(grid(), "with")))
         self.assertIn("paradnn plot boxes a --value gflops", page)
 
