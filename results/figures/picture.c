@@ -206,6 +206,25 @@ static enum pdnn_status write_files(const struct pdnn_picture *picture, const ch
     return status;
 }
 
+/* A size that the user chose may be too small for what must be drawn. */
+static enum pdnn_status check_size(const struct pdnn_picture *picture, const struct pdnn_plot_def *def,
+                                   struct pdnn_err *err) {
+    static const double slack = 2;
+    const struct pdnn_canvas *canvas = &picture->canvas;
+    for (size_t i = 0; i < canvas->n_items; i++)
+        for (size_t k = 0; k < canvas->item[i].count; k++) {
+            const struct pdnn_spot spot = canvas->item[i].spot[k];
+            if (spot.x < -slack || spot.y < -slack || spot.x > canvas->width + slack ||
+                spot.y > canvas->height + slack)
+                return pdnn_fail(
+                    err, PDNN_INVALID,
+                    "this picture of %s does not fit in such a size: make it wider or higher, or "
+                    "its letters smaller",
+                    def->name);
+        }
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pdnn_plot_def *def,
                                    const struct pdnn_plot_request *request, struct pdnn_err *err) {
     picture->request = request;
@@ -217,7 +236,7 @@ enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pd
         picture->drawn = picture->chart.n_points;
         pdnn_chart_draw(&picture->chart, picture->data.n_rows - picture->chart.n_points, &picture->canvas);
     }
-    return status;
+    return status == PDNN_OK && (request->width || request->height) ? check_size(picture, def, err) : status;
 }
 
 void pdnn_picture_finish(struct pdnn_picture *picture) {

@@ -247,14 +247,23 @@ class Data(Case):
             self.assertEqual(len(drawn.Picture(picture).levels), 2)
             self.assertEqual(drawn.Picture(picture).collisions(), [])
 
+    def test_a_size_that_is_too_small_is_refused(self):
+        zen5 = os.path.join(EXAMPLES, "zen5-2-cores")
+        for kind, width in (("boxes", "40mm"), ("span", "40mm"), ("weights", "60mm"), ("heatmap", "40mm")):
+            with self.subTest(kind):
+                done = self.plot(kind, zen5, "--width", width, "--format", "svg", "-o", "small.svg", expect=2)
+                self.assertEqual(done.stderr, f"paradnn: this picture of {kind} does not fit in such a size: make it wider or higher, or its letters "
+                                              "smaller\n")
+                self.assertFalse(os.path.exists(self.path("small.svg")))
+
     def test_goes_to_a_file(self):
         done = self.plot("roofline", "pair", "--format", "csv", "-o", "points.svg")
         self.assertEqual(done.stdout, "points.csv\n")
         self.assertEqual(self.read("points.csv"), self.plot("roofline", "pair", "--format", "csv").stdout)
 
     def test_refused_option_says_what_is_taken(self):
-        for arguments, taken in ((["ceilings", "pair", "--only", "batch=1"], "it takes --output and --format"),
-                                 (["breakdown", "pair", "--color", "batch"], "it takes --by, --across, --only, --output and --format")):
+        for arguments, taken in ((["ceilings", "pair", "--only", "batch=1"], "it takes --output, --format, --width, --height and --font-size"),
+                                 (["breakdown", "pair", "--color", "batch"], "it takes --by, --across, --only, --output, --format, --width, --height and --font-size")):
             self.assertIn(taken, self.plot(*arguments, expect=2).stderr)
 
     def test_breakdown_adds_up(self):
