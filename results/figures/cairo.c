@@ -120,11 +120,12 @@ enum pdnn_status pdnn_canvas_cairo(const struct pdnn_canvas *canvas, double scal
             use_pen(cairo, &item->pen);
         }
     }
+    cairo_status_t status = cairo_status(cairo);
     cairo_destroy(cairo);
-    if (!is_pdf)
-        cairo_surface_write_to_png_stream(surface, append, out);
+    if (status == CAIRO_STATUS_SUCCESS && !is_pdf)
+        status = cairo_surface_write_to_png_stream(surface, append, out);
     cairo_surface_finish(surface);
-    cairo_status_t status = cairo_surface_status(surface);
+    status = status == CAIRO_STATUS_SUCCESS ? cairo_surface_status(surface) : status;
     cairo_surface_destroy(surface);
     return status == CAIRO_STATUS_SUCCESS
                ? PDNN_OK

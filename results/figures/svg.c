@@ -95,10 +95,15 @@ static void put_text(struct pdnn_str *out, const struct pdnn_item *item, double 
     pdnn_str_printf(out, "</text>\n");
 }
 
+static void put_ink_name(struct pdnn_str *out, int ink) {
+    pdnn_str_printf(out, ink == PDNN_NO_INK ? "none-" : "%x-", (unsigned)ink);
+}
+
 static void put_mark_name(struct pdnn_str *out, const struct pdnn_mark *mark) {
-    pdnn_str_printf(out, "mark-%d-%ld-%x-%x-%ld%s", mark->symbol, lround(mark->radius * 100),
-                    (unsigned)mark->pen.fill & 0xffffff, (unsigned)mark->pen.line & 0xffffff,
-                    mark->pen.line == PDNN_NO_INK ? 0 : lround(mark->pen.width * 10),
+    pdnn_str_printf(out, "mark-%d-%ld-", mark->symbol, lround(mark->radius * 100));
+    put_ink_name(out, mark->pen.fill);
+    put_ink_name(out, mark->pen.line);
+    pdnn_str_printf(out, "%ld%s", mark->pen.line == PDNN_NO_INK ? 0 : lround(mark->pen.width * 10),
                     mark->dotted ? "-dot" : "");
 }
 
