@@ -90,7 +90,7 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struc
         .source = rules->lengths,
         .examples = (uint64_t)rules->examples,
         .seed = spec->seed,
-        .longest = {rules->longest, rules->longest},
+        .longest = rules->longest,
         .frames = {.per_second =
                        rules->frames_per_second ? (double)rules->frames_per_second : def->per_second,
                    .plus = def->plus}};
@@ -105,7 +105,7 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struc
     const struct pdnn_epoch_request request = {.lengths = &made->lengths,
                                                .sampler = (enum pdnn_sampler)rules->sampler,
                                                .batch = (uint64_t)model->batch,
-                                               .multiple = {rules->multiple, rules->multiple},
+                                               .multiple = rules->multiple,
                                                .window = model->instance.hyper[def->source].number,
                                                .shard_batches = (size_t)rules->shard_batches,
                                                .seed = spec->seed};
@@ -347,15 +347,13 @@ static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *d
 }
 
 static void draw_sample(struct pdnn_seqpoint_run *run) {
-    const struct pdnn_epoch_sample_request request = {.epoch = &run->made.epoch,
-                                                      .seed = run->session->spec.seed};
-    pdnn_epoch_sample_draw(&request, &run->arena, &run->sample);
+    run->sample = pdnn_epoch_sample_draw(&run->made.epoch, run->session->spec.seed, &run->arena);
     size_t wanted = (size_t)run->made.rules.sample, all = run->made.epoch.n_iterations;
     run->draws = wanted > run->sample.least ? wanted : run->sample.least;
     run->draws = run->draws < all ? run->draws : all;
 }
 
-static enum pdnn_status project(struct pdnn_seqpoint_run *run, bool ran, struct pdnn_err *err) {
+static enum pdnn_status project(struct pdnn_seqpoint_run *run, struct pdnn_err *err) {
     const struct pdnn_method_estimates_request request = {
         .epoch = &run->made.epoch,
         .key = (enum pdnn_seqpoint_key)run->made.rules.key,
@@ -363,7 +361,7 @@ static enum pdnn_status project(struct pdnn_seqpoint_run *run, bool ran, struct 
         .points = &run->seqpoints.points,
         .sample = &run->sample,
         .draws = run->draws,
-        .time_ns = ran ? run->time_ns : NULL,
+        .time_ns = run->time_ns,
         .seed = run->session->spec.seed};
     return pdnn_method_estimates_make(&request, &run->arena, &run->projections, err);
 }
@@ -425,15 +423,15 @@ static enum pdnn_status narrow(struct pdnn_seqpoint_run *run, struct pdnn_sweep_
             run->draws = before;
             break;
         }
-        made = project(run, true, &cause);
+        made = project(run, &cause);
         if (made == PDNN_OK) {
             want(run, run->wish.ground_truth);
             status = measure(run, directory, err);
-            made = project(run, true, &cause);
+            made = project(run, &cause);
         }
         if (made == PDNN_OK && !run->projections.has_estimate) {
             run->draws = before;
-            made = project(run, true, &cause);
+            made = project(run, &cause);
             break;
         }
     }
@@ -502,7 +500,7 @@ enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
         return status;
     struct pdnn_err cause = {0};
     const bool by_time = is_by_time(run);
-    enum pdnn_status made = project(run, true, &cause);
+    enum pdnn_status made = project(run, &cause);
     if (made == PDNN_OK)
         made = write_table(run, directory, &cause); /* of this epoch, whatever follows */
     if (made == PDNN_OK && by_time && isnan(run->projections.truth_ns))
@@ -513,7 +511,7 @@ enum pdnn_status pdnn_seqpoint_run_measure(struct pdnn_seqpoint_run *run,
     if (made == PDNN_OK && by_time)
         made = choose(run, &cause);
     if (made == PDNN_OK && by_time)
-        made = project(run, true, &cause);
+        made = project(run, &cause);
     if (made == PDNN_OK && status == PDNN_OK) {
         status = narrow(run, directory, err);
         if (status != PDNN_OK && status != PDNN_INTERRUPTED)
@@ -539,13 +537,15 @@ enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pd
     run->time_ns = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->time_ns);
     run->measured = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->measured);
     run->wanted = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->wanted);
+    for (size_t k = 0; k < n_kinds; k++)
+        run->time_ns[k] = NAN;
     draw_sample(run);
     enum pdnn_status status = PDNN_OK;
     if (wish->points_from)
         status = take_points(run, wish->points_from, err);
     else if (!is_by_time(run))
         status = choose(run, err);
-    return status == PDNN_OK ? project(run, false, err) : status;
+    return status == PDNN_OK ? project(run, err) : status;
 }
 
 void pdnn_seqpoint_run_finish(struct pdnn_seqpoint_run *run) {

@@ -34,7 +34,7 @@ struct pdnn_seqpoint_run {
     struct pdnn_method_estimates projections;
     struct pdnn_epoch_sample sample;
     size_t draws;    /* of the sample */
-    double *time_ns; /* by kind, as the next two */
+    double *time_ns; /* by kind, as the next two; NaN: none was measured */
     uint64_t *measured;
     bool *wanted;
     bool has_every;                /* as many steps were timed as the epoch has */

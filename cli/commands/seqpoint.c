@@ -86,7 +86,7 @@ static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
         pdnn_str_printf(out, ", %zu too long", made->lengths.left_out);
     pdnn_str_printf(out, "\nepoch    %zu iterations of %" PRIu64 ", %s; %zu distinct %s, padding %.1f %%\n",
                     epoch->n_iterations, epoch->batch, pdnn_samplers[epoch->sampler], epoch->n_kinds,
-                    epoch->columns > 1 ? "pairs of lengths" : "lengths", 100 * epoch->all_waste);
+                    epoch->columns > 1 ? "pairs of lengths" : "lengths", 100 * epoch->waste);
     if (epoch->n_kinds == 1)
         pdnn_str_printf(out,
                         "         one distinct length: a single iteration stands for the epoch exactly\n");

@@ -90,19 +90,14 @@ static void count_kinds(struct pdnn_epoch *epoch, const struct pdnn_epoch_kind *
     }
 }
 
-static void find_waste(struct pdnn_epoch *epoch) {
-    double sum[2] = {0, 0}, padded[2] = {0, 0};
-    for (size_t i = 0; i < epoch->n_iterations * epoch->batch; i++) {
-        for (size_t c = 0; c < epoch->columns; c++)
-            sum[c] += (double)epoch->example[i * epoch->columns + c];
-    }
-    for (size_t k = 0; k < epoch->n_kinds; k++) {
-        for (size_t c = 0; c < epoch->columns; c++)
-            padded[c] += (double)epoch->kind[k].length[c] * (double)(epoch->kind[k].count * epoch->batch);
-    }
-    for (size_t c = 0; c < epoch->columns; c++)
-        epoch->waste[c] = 1 - sum[c] / padded[c];
-    epoch->all_waste = 1 - (sum[0] + sum[1]) / (padded[0] + padded[1]);
+static double find_waste(const struct pdnn_epoch *epoch) {
+    double sum = 0, padded = 0;
+    for (size_t i = 0; i < epoch->n_iterations * epoch->batch * epoch->columns; i++)
+        sum += (double)epoch->example[i];
+    for (size_t k = 0; k < epoch->n_kinds; k++)
+        padded += (double)(epoch->kind[k].length[0] + epoch->kind[k].length[1]) *
+                  (double)(epoch->kind[k].count * epoch->batch);
+    return 1 - sum / padded;
 }
 
 static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, struct pdnn_arena *arena,
@@ -127,10 +122,10 @@ static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, s
             }
         }
         for (size_t c = 0; c < columns; c++)
-            padded[i].length[c] = round_up(padded[i].length[c], request->multiple[c]);
+            padded[i].length[c] = round_up(padded[i].length[c], request->multiple);
     }
     count_kinds(epoch, padded, arena);
-    find_waste(epoch);
+    epoch->waste = find_waste(epoch);
     return PDNN_OK;
 }
 
@@ -168,11 +163,8 @@ enum pdnn_status pdnn_epoch_make(const struct pdnn_epoch_request *request, struc
         .sampler = request->sampler, .columns = request->lengths->columns, .batch = request->batch};
     if (request->batch < 1 || request->batch > PDNN_EXAMPLES_MAX)
         return pdnn_fail(err, PDNN_INVALID, "a batch has from 1 to %d examples", PDNN_EXAMPLES_MAX);
-    for (int c = 0; c < 2; c++) {
-        if (request->multiple[c] < 0 || request->multiple[c] > MULTIPLE_MAX)
-            return pdnn_fail(err, PDNN_INVALID, "lengths are rounded up to multiples of 1 to %d",
-                             MULTIPLE_MAX);
-    }
+    if (request->multiple < 0 || request->multiple > MULTIPLE_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "lengths are rounded up to multiples of 1 to %d", MULTIPLE_MAX);
     enum pdnn_status status = request->sampler == PDNN_SAMPLER_STREAM
                                   ? make_stream(request, arena, &made, err)
                                   : make_batches(request, arena, &made, err);

@@ -28,7 +28,7 @@ struct pdnn_epoch_request {
     const struct pdnn_lengths *lengths;
     enum pdnn_sampler sampler;
     uint64_t batch;       /* examples per iteration */
-    int64_t multiple[2];  /* padded lengths are rounded up to multiples of this; 0: 1 */
+    int64_t multiple;     /* padded lengths are rounded up to multiples of this; 0: 1 */
     int64_t window;       /* stream: steps per iteration */
     size_t shard_batches; /* bucket: batches per shard; 0: PDNN_SHARD_BATCHES */
     uint64_t seed;
@@ -49,8 +49,7 @@ struct pdnn_epoch {
     size_t *kind_of;              /* by iteration, in the epoch's order */
     int64_t *example; /* every example's lengths: n_iterations * batch * columns; NULL: as padded */
     size_t left_over; /* examples that do not fill a batch; stream: steps */
-    double waste[2];  /* 1 - sum of lengths / sum of padded ones, by column */
-    double all_waste; /* the same of both columns together */
+    double waste;     /* 1 - sum of lengths / sum of padded ones */
 };
 
 /* In the arena. PDNN_INVALID if there are fewer examples than a batch needs. */

@@ -1,8 +1,12 @@
+/* What is drawn takes only additions, multiplications, divisions and square roots, which IEEE 754 rounds
+ * alike everywhere: logarithms and exponentials are sums of series here, since those of the C library differ
+ * between versions. Not fused: a * b + c is rounded twice on every machine. */
+#pragma STDC FP_CONTRACT OFF
 #include "results/epochs/lengths.h"
 #include "base/file.h"
 #include "base/paths/nearby.h"
 #include "base/str.h"
-#include "results/epochs/drawn_lengths.h"
+#include "base/units.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,54 +16,206 @@
 #include <sys/stat.h>
 
 /* PDNN_EXAMPLES_MAX lines of two lengths fit. */
-enum { FILE_LIMIT_BYTES = 512 << 20, ATTEMPTS = 1000 };
+enum { FILE_LIMIT_BYTES = 512 << 20, ATTEMPTS = 1000, COUNT_MAX = 1 << 30, NUMBER_TEXT = 32 };
 
-/* What a distribution gives: a whole number in range. */
-static int64_t to_length(double value) {
-    return (int64_t)fmax(1, fmin(PDNN_LENGTH_MAX, value));
+static const double ln_2_high = 0x1.62e42feep-1, ln_2_low = 0x1.a39ef35793c76p-33,
+                    ln_2 = 0x1.62e42fefa39efp-1;
+
+double pdnn_same_exp(double x) {
+    double power = floor(x / ln_2 + 0.5), rest = (x - power * ln_2_high) - power * ln_2_low, sum = 1;
+    for (int i = 18; i > 0; i--)
+        sum = 1 + sum * rest / i;
+    return ldexp(sum, (int)power);
 }
 
-static int64_t to_steps(const struct pdnn_shipped_lengths *shipped, const struct pdnn_frames *frames,
-                        double value) {
-    return shipped->is_in_seconds ? to_length(floor(value * frames->per_second) + (double)frames->plus)
-                                  : to_length(floor(value + 0.5));
+double pdnn_same_log(double x) {
+    int power;
+    double part = frexp(x, &power), sum = 0;
+    if (part < 0x1.6a09e667f3bcdp-1) {
+        part *= 2;
+        power--;
+    }
+    /* log(part) = 2 artanh(s) */
+    double s = (part - 1) / (part + 1), square = s * s;
+    for (int i = 25; i > 0; i -= 2)
+        sum = sum * square + 1.0 / i;
+    return power * ln_2 + 2 * s * sum;
 }
 
-static void draw_shipped(const struct pdnn_shipped_lengths *shipped, const struct pdnn_frames *frames,
-                         struct pdnn_rng *rng, int64_t length[2]) {
-    if (shipped->sigma > 0) {
-        double source = pdnn_lognormal_draw(shipped->mu, shipped->sigma, rng);
-        double target =
-            shipped->slope * source + shipped->intercept + shipped->residual * pdnn_rng_normal(rng);
-        length[0] = to_steps(shipped, frames, source);
-        length[1] = to_steps(shipped, frames, target);
+double pdnn_rng_normal(struct pdnn_rng *rng) {
+    for (;;) {
+        double x = 2 * pdnn_rng_double(rng) - 1, y = 2 * pdnn_rng_double(rng) - 1, square = x * x + y * y;
+        if (square > 0 && square < 1)
+            return x * sqrt(-2 * pdnn_same_log(square) / square);
+    }
+}
+
+/* What lengths are drawn from. */
+struct distribution {
+    const struct pdnn_shipped_lengths *numbers; /* without a name: the user's; NULL: a file is read */
+    /* Lengths from low to high are equally likely within a bin; none: those of the numbers. */
+    struct bin {
+        int64_t low, high;
+        uint64_t up_to; /* counts of the bins so far, this one's included */
+    } * bin;
+    size_t n_bins;
+};
+
+/* The number in text[0, length): a whole one from 1 to most. */
+static bool parse_whole(const char *text, size_t length, int64_t most, int64_t *value) {
+    char digits[NUMBER_TEXT];
+    if (length >= sizeof digits)
+        return false;
+    memcpy(digits, text, length);
+    digits[length] = 0;
+    return pdnn_parse_i64(digits, value) && *value >= 1 && *value <= most;
+}
+
+/* "LOW-HIGH", or one length. */
+static bool parse_range(const char *text, size_t length, struct bin *bin) {
+    const char *dash = memchr(text, '-', length);
+    size_t first = dash ? (size_t)(dash - text) : length;
+    if (!parse_whole(text, first, PDNN_LENGTH_MAX, &bin->low))
+        return false;
+    bin->high = bin->low;
+    return !dash ||
+           (parse_whole(dash + 1, length - first - 1, PDNN_LENGTH_MAX, &bin->high) && bin->high >= bin->low);
+}
+
+static bool parse_uniform(const char *text, struct distribution *made, struct pdnn_shipped_lengths *numbers) {
+    (void)numbers;
+    made->n_bins = 1;
+    made->bin->up_to = 1;
+    return parse_range(text, strlen(text), made->bin);
+}
+
+/* "RANGE=COUNT,..."; there is room for the bins. */
+static bool parse_histogram(const char *text, struct distribution *made,
+                            struct pdnn_shipped_lengths *numbers) {
+    (void)numbers;
+    for (uint64_t sum = 0;;) {
+        size_t length = strcspn(text, ",");
+        const char *equals = memchr(text, '=', length);
+        struct bin *bin = &made->bin[made->n_bins++];
+        int64_t count;
+        if (!equals || !parse_range(text, (size_t)(equals - text), bin) ||
+            !parse_whole(equals + 1, length - (size_t)(equals - text) - 1, COUNT_MAX, &count))
+            return false;
+        bin->up_to = sum += (uint64_t)count;
+        if (!text[length])
+            return true;
+        text += length + 1;
+    }
+}
+
+static bool parse_lognormal(const char *text, struct distribution *made,
+                            struct pdnn_shipped_lengths *numbers) {
+    char mu[NUMBER_TEXT];
+    size_t length = strcspn(text, ",");
+    (void)made;
+    if (!text[length] || length >= sizeof mu)
+        return false;
+    memcpy(mu, text, length);
+    mu[length] = 0;
+    return pdnn_parse_double(mu, &numbers->mu) && pdnn_parse_double(text + length + 1, &numbers->sigma) &&
+           numbers->mu >= 0 && numbers->mu <= 16 && numbers->sigma > 0 && numbers->sigma <= 4;
+}
+
+enum { KINDS = 3 };
+static const char *const words[KINDS] = {"uniform", "lognormal", "histogram"};
+static const struct {
+    bool (*parse)(const char *text, struct distribution *made, struct pdnn_shipped_lengths *numbers);
+    const char *expected;
+} kinds[KINDS] = {
+    {parse_uniform, "LOW-HIGH, whole numbers from 1 to 16777216"},
+    {parse_lognormal,
+     "MU,SIGMA of the natural logarithm, with MU from 0 to 16 and SIGMA above 0 and up to 4"},
+    {parse_histogram, "LOW-HIGH=COUNT,LENGTH=COUNT,... of whole numbers above 0"},
+};
+_Static_assert(PDNN_LENGTH_MAX == 16777216, "as the texts say");
+
+static enum pdnn_status parse_distribution(const char *text, struct pdnn_arena *arena,
+                                           struct distribution *made, struct pdnn_err *err) {
+    const char *colon = strchr(text, ':');
+    char word[NUMBER_TEXT] = "", suggestion[PDNN_SUGGESTION_TEXT];
+    size_t kind = 0, bins = 1;
+    *made = (struct distribution){.numbers = pdnn_shipped_lengths_find(text)};
+    if (made->numbers || !colon || strchr(text, '/'))
+        return PDNN_OK;
+    memcpy(word, text, (size_t)(colon - text) < sizeof word ? (size_t)(colon - text) : sizeof word - 1);
+    while (kind < KINDS && strcmp(words[kind], word) != 0)
+        kind++;
+    if (kind == KINDS)
+        return pdnn_fail(err, PDNN_INVALID, "'%s' is not a kind of length distribution%s", word,
+                         pdnn_suggest(suggestion, word, words, KINDS));
+    struct pdnn_shipped_lengths *numbers = pdnn_arena_alloc(arena, 1, sizeof *numbers);
+    *numbers = (struct pdnn_shipped_lengths){.examples = PDNN_EXAMPLES_DEFAULT, .columns = 1};
+    made->numbers = numbers;
+    for (const char *c = colon; *c; c++)
+        bins += *c == ',';
+    made->bin = pdnn_arena_alloc(arena, bins, sizeof *made->bin);
+    if (!kinds[kind].parse(colon + 1, made, numbers))
+        return pdnn_fail(err, PDNN_INVALID, "'%s:%.80s': expected %s:%s", word, colon + 1, word,
+                         kinds[kind].expected);
+    return PDNN_OK;
+}
+
+static int64_t draw_bin(const struct distribution *from, struct pdnn_rng *rng) {
+    uint64_t at = pdnn_rng_below(rng, from->bin[from->n_bins - 1].up_to);
+    size_t low = 0, high = from->n_bins - 1;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (at < from->bin[middle].up_to)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    const struct bin *bin = &from->bin[low];
+    return bin->low + (int64_t)pdnn_rng_below(rng, (uint64_t)(bin->high - bin->low + 1));
+}
+
+static double draw_quantile(const struct pdnn_quantiles *quantiles, struct pdnn_rng *rng) {
+    const double *p = quantiles->probability, *value = quantiles->value;
+    double at = pdnn_rng_double(rng);
+    size_t i = 0;
+    while (i < quantiles->count && p[i] <= at)
+        i++;
+    if (i == 0 || i == quantiles->count)
+        return value[i ? i - 1 : 0];
+    return value[i - 1] + (value[i] - value[i - 1]) * (at - p[i - 1]) / (p[i] - p[i - 1]);
+}
+
+static double draw_lognormal(double mu, double sigma, struct pdnn_rng *rng) {
+    return pdnn_same_exp(fmax(-700, fmin(700, mu + sigma * pdnn_rng_normal(rng))));
+}
+
+static void draw(const struct distribution *from, const struct pdnn_frames *frames, struct pdnn_rng *rng,
+                 int64_t length[2]) {
+    const struct pdnn_shipped_lengths *numbers = from->numbers;
+    const bool is_lognormal = numbers->sigma > 0;
+    double value[2];
+    if (from->n_bins) {
+        length[0] = draw_bin(from, rng);
         return;
     }
-    length[0] = to_steps(shipped, frames, pdnn_quantiles_draw(&shipped->source, rng));
-    if (shipped->columns > 1)
-        length[1] = to_steps(shipped, frames, pdnn_quantiles_draw(&shipped->target, rng));
-}
-
-static void draw(const struct pdnn_length_source *from, const struct pdnn_frames *frames,
-                 struct pdnn_rng *rng, int64_t length[2]) {
-    switch (from->kind) {
-    case PDNN_LENGTHS_SHIPPED:
-        draw_shipped(from->shipped, frames, rng, length);
-        break;
-    case PDNN_LENGTHS_LOGNORMAL:
-        length[0] = to_length(floor(pdnn_lognormal_draw(from->mu, from->sigma, rng) + 0.5));
-        break;
-    default:
-        length[0] = pdnn_length_bins_draw(&from->bins, rng);
+    value[0] = is_lognormal ? draw_lognormal(numbers->mu, numbers->sigma, rng)
+                            : draw_quantile(&numbers->source, rng);
+    if (numbers->columns > 1)
+        value[1] = is_lognormal ? numbers->slope * value[0] + numbers->intercept +
+                                      numbers->residual * pdnn_rng_normal(rng)
+                                : draw_quantile(&numbers->target, rng);
+    for (size_t c = 0; c < numbers->columns; c++) {
+        double steps = numbers->is_in_seconds ? floor(value[c] * frames->per_second) + (double)frames->plus
+                                              : floor(value[c] + 0.5);
+        length[c] = (int64_t)fmax(1, fmin(PDNN_LENGTH_MAX, steps));
     }
 }
 
 static bool is_kept(const struct pdnn_lengths_request *request, const int64_t *length, size_t columns) {
-    for (size_t c = 0; c < columns; c++) {
-        if (request->longest[c] && length[c] > request->longest[c])
-            return false;
-    }
-    return true;
+    bool kept = true;
+    for (size_t c = 0; c < columns && request->longest; c++)
+        kept = kept && length[c] <= request->longest;
+    return kept;
 }
 
 static enum pdnn_status all_left_out(const struct pdnn_lengths_request *request, struct pdnn_err *err) {
@@ -68,89 +224,102 @@ static enum pdnn_status all_left_out(const struct pdnn_lengths_request *request,
 }
 
 /* Those that are too long are drawn again, so that an epoch keeps its size. */
-static enum pdnn_status draw_all(const struct pdnn_lengths_request *request,
-                                 const struct pdnn_length_source *from, struct pdnn_arena *arena,
-                                 struct pdnn_lengths *lengths, struct pdnn_err *err) {
+static enum pdnn_status draw_all(const struct pdnn_lengths_request *request, const struct distribution *from,
+                                 struct pdnn_arena *arena, struct pdnn_lengths *lengths,
+                                 struct pdnn_err *err) {
     struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "lengths"), 0};
-    struct pdnn_frames frames = request->frames;
-    uint64_t examples = request->examples ? request->examples
-                        : from->shipped   ? from->shipped->examples
-                                          : PDNN_EXAMPLES_DEFAULT;
-    if (!(frames.per_second > 0))
-        frames = (struct pdnn_frames){100, 1};
-    *lengths = (struct pdnn_lengths){
+    const struct pdnn_frames frames =
+        request->frames.per_second > 0 ? request->frames : (struct pdnn_frames){100, 1};
+    struct pdnn_lengths made = {
         .source = request->source,
-        .shipped = from->shipped,
-        .count = examples,
-        .columns = from->shipped ? from->shipped->columns : 1,
+        .shipped = from->numbers->name ? from->numbers : NULL,
+        .count = request->examples ? request->examples : from->numbers->examples,
+        .columns = from->numbers->columns,
     };
-    lengths->length = pdnn_arena_alloc(arena, examples * lengths->columns, sizeof *lengths->length);
-    for (size_t i = 0; i < examples; i++) {
-        int64_t *length = lengths->length + i * lengths->columns, drawn[2] = {0, 0};
+    made.length = pdnn_arena_alloc(arena, made.count * made.columns, sizeof *made.length);
+    for (size_t i = 0; i < made.count; i++) {
+        int64_t *length = made.length + i * made.columns;
         int attempts = 0;
         do
-            draw(from, &frames, &rng, drawn);
-        while (!is_kept(request, drawn, lengths->columns) && ++attempts < ATTEMPTS);
+            draw(from, &frames, &rng, length);
+        while (!is_kept(request, length, made.columns) && ++attempts < ATTEMPTS);
         if (attempts == ATTEMPTS)
             return all_left_out(request, err);
-        memcpy(length, drawn, lengths->columns * sizeof *length);
     }
+    *lengths = made;
     return PDNN_OK;
-}
-
-/* In place; what is too long goes. */
-static void leave_out(const struct pdnn_lengths_request *request, struct pdnn_lengths *lengths) {
-    size_t kept = 0, columns = lengths->columns;
-    for (size_t i = 0; i < lengths->count; i++) {
-        if (!is_kept(request, lengths->length + i * columns, columns))
-            continue;
-        memmove(lengths->length + kept * columns, lengths->length + i * columns,
-                columns * sizeof *lengths->length);
-        lengths->line[kept++] = lengths->line[i];
-    }
-    lengths->left_out = lengths->count - kept;
-    lengths->count = kept;
 }
 
 /* With replacement. */
 static void redraw(const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
                    struct pdnn_lengths *lengths) {
     struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "lengths"), 0};
-    size_t columns = lengths->columns, examples = request->examples;
-    int64_t *length = pdnn_arena_alloc(arena, examples * columns, sizeof *length);
-    size_t *line = pdnn_arena_alloc(arena, examples, sizeof *line);
-    for (size_t i = 0; i < examples; i++) {
-        size_t from = pdnn_rng_below(&rng, lengths->count);
-        memcpy(length + i * columns, lengths->length + from * columns, columns * sizeof *length);
-        line[i] = lengths->line[from];
+    const struct pdnn_lengths from = *lengths;
+    lengths->count = request->examples;
+    lengths->length = pdnn_arena_alloc(arena, lengths->count * from.columns, sizeof *lengths->length);
+    lengths->line = pdnn_arena_alloc(arena, lengths->count, sizeof *lengths->line);
+    for (size_t i = 0; i < lengths->count; i++) {
+        size_t at = pdnn_rng_below(&rng, from.count);
+        memcpy(lengths->length + i * from.columns, from.length + at * from.columns,
+               from.columns * sizeof *from.length);
+        lengths->line[i] = from.line[at];
     }
-    lengths->length = length;
-    lengths->line = line;
-    lengths->count = examples;
 }
 
-static enum pdnn_status check_request(const struct pdnn_lengths_request *request, struct pdnn_err *err) {
-    if (request->examples > PDNN_EXAMPLES_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "%" PRIu64 " examples are too many, the most is %d",
-                         request->examples, PDNN_EXAMPLES_MAX);
-    return PDNN_OK;
+/* The lengths of one line, up to its comment; none in an empty one. */
+static enum pdnn_status parse_line(const char *path, size_t line, const char *text, int64_t value[2],
+                                   size_t *count, struct pdnn_err *err) {
+    static const char between[] = " \t\r,", behind[] = " \t\r,#\n";
+    *count = 0;
+    for (size_t word;; text += word) {
+        text += strspn(text, between);
+        word = strcspn(text, behind);
+        if (!word)
+            return PDNN_OK;
+        if (*count == 2)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than two lengths", path, line);
+        if (!parse_whole(text, word, PDNN_LENGTH_MAX, &value[(*count)++]))
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: '%.*s' is not a length: a whole number from 1 to %d",
+                             path, line, (int)(word < 40 ? word : 40), text, PDNN_LENGTH_MAX);
+    }
 }
 
 enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
                                     const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
                                     struct pdnn_lengths *lengths, struct pdnn_err *err) {
-    struct pdnn_length_lines lines;
-    enum pdnn_status status = check_request(request, err);
-    if (status == PDNN_OK)
-        status = pdnn_length_lines_parse(path, text, arena, &lines, err);
-    if (status != PDNN_OK)
-        return status;
-    struct pdnn_lengths made = {.source = request->source,
-                                .count = lines.count,
-                                .columns = lines.columns,
-                                .length = lines.length,
-                                .line = lines.line};
-    leave_out(request, &made);
+    struct pdnn_lengths made = {.source = request->source};
+    size_t n_lines = 1, first_line = 0;
+    for (const char *c = text; *c; c++)
+        n_lines += *c == '\n';
+    made.length = pdnn_arena_alloc(arena, 2 * n_lines, sizeof *made.length);
+    made.line = pdnn_arena_alloc(arena, n_lines, sizeof *made.line);
+    for (size_t line = 1; line <= n_lines; line++) {
+        int64_t value[2];
+        size_t count;
+        if (parse_line(path, line, text, value, &count, err) != PDNN_OK)
+            return err->status;
+        text += strcspn(text, "\n") + (line < n_lines);
+        if (!count)
+            continue;
+        if (!made.columns) {
+            made.columns = count;
+            first_line = line;
+        }
+        if (count != made.columns)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu length%s, but line %zu has %zu", path, line,
+                             count, count > 1 ? "s" : "", first_line, made.columns);
+        if (made.count + made.left_out == PDNN_EXAMPLES_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: more than %d examples", path, line,
+                             PDNN_EXAMPLES_MAX);
+        if (is_kept(request, value, count)) {
+            memcpy(made.length + made.count * made.columns, value, count * sizeof *value);
+            made.line[made.count++] = line;
+        } else {
+            made.left_out++;
+        }
+    }
+    if (!made.columns)
+        return pdnn_fail(err, PDNN_INVALID, "%s: there are no lengths in it", path);
     if (!made.count)
         return all_left_out(request, err);
     if (request->examples)
@@ -160,12 +329,14 @@ enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
 }
 
 /* A word that is neither a distribution nor a file was one of them with an error. */
-static enum pdnn_status unknown(const char *source, struct pdnn_err *err) {
+static enum pdnn_status unknown(const char *source, struct pdnn_arena *arena, struct pdnn_err *err) {
     static const char *const endings[] = {".txt", ".csv", ".tsv", ".lengths", NULL};
     char suggestion[PDNN_SUGGESTION_TEXT], nearby[PDNN_NEARBY_TEXT];
-    const char *words[32];
-    size_t count = pdnn_length_words(words);
-    pdnn_suggest(suggestion, source, words, count);
+    const char **names = pdnn_arena_alloc(arena, pdnn_n_shipped_lengths + KINDS, sizeof *names);
+    for (size_t i = 0; i < pdnn_n_shipped_lengths; i++)
+        names[i] = pdnn_shipped_lengths[i].name;
+    memcpy(names + pdnn_n_shipped_lengths, words, sizeof words);
+    pdnn_suggest(suggestion, source, names, pdnn_n_shipped_lengths + KINDS);
     return pdnn_fail(err, PDNN_INVALID, "'%.200s' is neither a length distribution nor a file%s", source,
                      *suggestion ? suggestion : pdnn_nearby(nearby, source, endings));
 }
@@ -176,7 +347,7 @@ static enum pdnn_status read_file(const struct pdnn_lengths_request *request, st
     size_t length;
     struct stat info;
     if (stat(request->source, &info) != 0 && errno == ENOENT)
-        return unknown(request->source, err);
+        return unknown(request->source, arena, err);
     enum pdnn_status status = pdnn_file_read(request->source, FILE_LIMIT_BYTES, &text, &length, err);
     if (status != PDNN_OK)
         return status;
@@ -189,17 +360,14 @@ static enum pdnn_status read_file(const struct pdnn_lengths_request *request, st
 
 enum pdnn_status pdnn_lengths_make(const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
                                    struct pdnn_lengths *lengths, struct pdnn_err *err) {
-    struct pdnn_length_source from;
-    struct pdnn_lengths made;
-    enum pdnn_status status = check_request(request, err);
-    if (status == PDNN_OK)
-        status = pdnn_length_source_parse(request->source, arena, &from, err);
-    if (status == PDNN_OK)
-        status = from.kind == PDNN_LENGTHS_FILE ? read_file(request, arena, &made, err)
-                                                : draw_all(request, &from, arena, &made, err);
-    if (status == PDNN_OK)
-        *lengths = made;
-    return status;
+    struct distribution from;
+    if (request->examples > PDNN_EXAMPLES_MAX)
+        return pdnn_fail(err, PDNN_INVALID, "%" PRIu64 " examples are too many, the most is %d",
+                         request->examples, PDNN_EXAMPLES_MAX);
+    if (parse_distribution(request->source, arena, &from, err) != PDNN_OK)
+        return err->status;
+    return from.numbers ? draw_all(request, &from, arena, lengths, err)
+                        : read_file(request, arena, lengths, err);
 }
 
 enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, size_t column, int64_t limit,

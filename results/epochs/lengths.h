@@ -4,9 +4,12 @@
 #ifndef RESULTS_EPOCHS_LENGTHS_H
 #define RESULTS_EPOCHS_LENGTHS_H
 
-#include "results/epochs/length_source.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/rng.h"
+#include "results/epochs/shipped_lengths.h"
 
-enum { PDNN_EXAMPLES_DEFAULT = 20000 };
+enum { PDNN_LENGTH_MAX = 1 << 24, PDNN_EXAMPLES_MAX = 1 << 24, PDNN_EXAMPLES_DEFAULT = 20000 };
 
 /* Spectrogram frames of s seconds are floor(per_second * s) + plus: what a centered window every 1/per_second
  * seconds gives. Those of models/families/deepspeech2.c are 100 and 1. */
@@ -19,7 +22,7 @@ struct pdnn_lengths_request {
     /* The name of a shipped distribution; uniform:LOW-HIGH; lognormal:MU,SIGMA (of the natural logarithm);
      * histogram:LOW-HIGH=COUNT,LENGTH=COUNT,...; otherwise the path of a file with one example per line: its
      * length, or source and target, with blanks or a comma between them. Empty lines and what follows # are
-     * skipped there. */
+     * skipped there. A path with a slash is one in any case. */
     const char *source;
     uint64_t examples; /* 0: as many as the data set has, or PDNN_EXAMPLES_DEFAULT; from a file they are then
                           drawn with replacement */
@@ -27,7 +30,7 @@ struct pdnn_lengths_request {
     struct pdnn_frames frames; /* for lengths in seconds; {0}: 100 and 1 */
     /* Of a file, examples with a longer source or target are left out; otherwise they are drawn again, so
      * that an epoch keeps its size; 0: no limit. */
-    int64_t longest[2];
+    int64_t longest;
 };
 
 struct pdnn_lengths {
@@ -55,5 +58,12 @@ enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
  * "512 positions of the model". */
 enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, size_t column, int64_t limit,
                                     const char *what, struct pdnn_err *err);
+
+/* Relative error below 1e-15; of exp for |x| <= 700, of log for normal numbers above 0. */
+double pdnn_same_exp(double x);
+double pdnn_same_log(double x);
+
+/* Mean 0, deviation 1: Marsaglia's polar method (SIAM Review 6, 1964). */
+double pdnn_rng_normal(struct pdnn_rng *rng);
 
 #endif

@@ -7,68 +7,65 @@
 /* Fills what follows from points and times. */
 static void project(const struct pdnn_method_estimates_request *request, double truth_ns,
                     struct pdnn_method_estimate *made) {
-    const double *time_ns = request->time_ns;
-    bool known = time_ns && made->points.count;
-    made->runs = pdnn_representatives_runs(&made->points);
-    made->total_ns = made->low_ns = made->high_ns = made->error = NAN;
-    made->reduction = (struct pdnn_reduction){
-        NAN, NAN, (double)request->epoch->n_iterations / (double)(made->runs ? made->runs : 1)};
-    for (size_t i = 0; known && i < made->points.count; i++)
-        known = !isnan(time_ns[made->points.point[i].kind]);
-    if (!known)
-        return;
-    made->total_ns = pdnn_representatives_total(&made->points, time_ns);
+    const struct pdnn_representatives *points = &made->points;
+    double runs = (double)pdnn_representatives_runs(points), run_ns = 0, longest_ns = 0;
+    made->total_ns = points->count ? pdnn_representatives_total(points, request->time_ns) : NAN;
+    made->low_ns = made->high_ns = NAN;
     made->error = isnan(truth_ns) ? NAN : pdnn_projection_error(made->total_ns, truth_ns);
-    made->reduction = pdnn_representatives_reduction(request->epoch, &made->points, time_ns,
-                                                     isnan(truth_ns) ? made->total_ns : truth_ns);
+    for (size_t i = 0; i < points->count; i++) {
+        double each_ns = request->time_ns[points->point[i].kind];
+        run_ns += (double)points->point[i].runs * each_ns;
+        longest_ns = fmax(longest_ns, each_ns);
+    }
+    double whole_ns = isnan(made->total_ns) || isnan(truth_ns) ? made->total_ns : truth_ns;
+    made->fewer = (double)request->epoch->n_iterations / fmax(1, runs);
+    made->serial = whole_ns / run_ns;
+    made->parallel = whole_ns / longest_ns;
 }
 
 /* The kinds of the first draws, each once. Weights are 1 until an estimate says what they are. */
-static void gather_draws(const struct pdnn_method_estimates_request *request, const double *weight,
-                         struct pdnn_arena *arena, struct pdnn_representatives *points) {
+static struct pdnn_representatives gather_draws(const struct pdnn_method_estimates_request *request,
+                                                const double *weight, struct pdnn_arena *arena) {
     const struct pdnn_epoch *epoch = request->epoch;
-    struct pdnn_representative *by_kind = pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *by_kind);
-    memset(by_kind, 0, epoch->n_kinds * sizeof *by_kind);
+    struct pdnn_representatives points = {.point =
+                                              pdnn_arena_alloc(arena, epoch->n_kinds, sizeof *points.point)};
     for (size_t i = 0; i < request->draws; i++) {
-        struct pdnn_representative *point = &by_kind[epoch->kind_of[request->sample->order[i]]];
+        struct pdnn_representative *point = &points.point[epoch->kind_of[request->sample->order[i]]];
         point->runs++;
         point->weight += weight ? weight[i] : 1;
     }
-    *points = (struct pdnn_representatives){.point = by_kind};
     for (size_t k = 0; k < epoch->n_kinds; k++) {
-        by_kind[k].kind = k;
-        if (by_kind[k].runs)
-            by_kind[points->count++] = by_kind[k];
+        points.point[k].kind = k;
+        if (points.point[k].runs)
+            points.point[points.count++] = points.point[k];
     }
+    return points;
 }
 
 static enum pdnn_status assist(const struct pdnn_method_estimates_request *request, struct pdnn_arena *arena,
                                struct pdnn_method_estimates *made, struct pdnn_err *err) {
-    struct pdnn_method_estimate *projection = &made->of[1];
+    struct pdnn_method_estimate *of = &made->of[1];
     size_t draws = request->draws;
     double *value = pdnn_arena_alloc(arena, draws + 1, sizeof *value);
-    bool known = request->time_ns && draws >= request->sample->least;
-    for (size_t i = 0; i < draws && known; i++) {
+    made->has_estimate = draws >= request->sample->least;
+    for (size_t i = 0; i < draws; i++) {
         value[i] = request->time_ns[request->epoch->kind_of[request->sample->order[i]]];
-        known = !isnan(value[i]);
+        made->has_estimate = made->has_estimate && !isnan(value[i]);
     }
-    enum pdnn_status status = PDNN_OK;
-    if (known)
-        status = pdnn_sample_estimate(request->sample, draws, value, arena, &made->estimate, err);
-    made->has_estimate = known && status == PDNN_OK;
-    if (status == PDNN_OK)
-        gather_draws(request, made->has_estimate ? made->estimate.weight : NULL, arena, &projection->points);
-    if (status != PDNN_OK)
-        return status;
-    project(request, made->truth_ns, projection);
-    projection->total_ns = NAN;
+    if (made->has_estimate &&
+        pdnn_sample_estimate(request->sample, draws, value, arena, &made->estimate, err) != PDNN_OK)
+        return err->status;
+    *of = (struct pdnn_method_estimate){
+        .method = "model-assisted",
+        .points = gather_draws(request, made->has_estimate ? made->estimate.weight : NULL, arena)};
+    project(request, made->truth_ns, of);
+    of->total_ns = NAN;
     if (!made->has_estimate)
         return PDNN_OK;
-    projection->total_ns = made->estimate.total;
-    projection->low_ns = made->estimate.low;
-    projection->high_ns = made->estimate.high;
-    projection->error =
-        isnan(made->truth_ns) ? NAN : pdnn_projection_error(made->estimate.total, made->truth_ns);
+    of->total_ns = made->estimate.total;
+    of->low_ns = made->estimate.low;
+    of->high_ns = made->estimate.high;
+    of->error = isnan(made->truth_ns) ? NAN : pdnn_projection_error(of->total_ns, made->truth_ns);
     return PDNN_OK;
 }
 
@@ -76,31 +73,30 @@ enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_r
                                             struct pdnn_arena *arena,
                                             struct pdnn_method_estimates *projections, struct pdnn_err *err) {
     const struct pdnn_epoch *epoch = request->epoch;
-    struct pdnn_method_estimates made = {.truth_ns = 0};
+    struct pdnn_method_estimates made = {.of[0] = {.method = "seqpoint", .points = *request->points}};
     for (size_t k = 0; k < epoch->n_kinds; k++)
-        made.truth_ns += request->time_ns ? (double)epoch->kind[k].count * request->time_ns[k] : NAN;
-    made.of[0] = (struct pdnn_method_estimate){.method = "seqpoint", .points = *request->points};
-    made.of[1] = (struct pdnn_method_estimate){.method = "model-assisted"};
+        made.truth_ns += (double)epoch->kind[k].count * request->time_ns[k];
+    const bool has_truth = !isnan(made.truth_ns);
+    const struct pdnn_baseline_request baseline = {.epoch = epoch,
+                                                   .key = request->key,
+                                                   .statistic =
+                                                       has_truth ? request->time_ns : request->statistic,
+                                                   .seed = request->seed};
     project(request, made.truth_ns, &made.of[0]);
-    enum pdnn_status status = assist(request, arena, &made, err);
-    bool has_truth = !isnan(made.truth_ns);
-    for (int b = 0; b < PDNN_BASELINE_COUNT && status == PDNN_OK; b++) {
-        const struct pdnn_baseline_request baseline = {.epoch = epoch,
-                                                       .key = request->key,
-                                                       .statistic =
-                                                           has_truth ? request->time_ns : request->statistic,
-                                                       .seed = request->seed};
+    if (assist(request, arena, &made, err) != PDNN_OK)
+        return err->status;
+    for (int b = 0; b < PDNN_BASELINE_COUNT; b++) {
         struct pdnn_method_estimate *of = &made.of[2 + b];
         of->method = pdnn_baselines[b];
-        status = pdnn_baseline_select((enum pdnn_baseline)b, &baseline, arena, &of->points, err);
-        if (status == PDNN_OK)
-            project(request, made.truth_ns, of);
-        if (status == PDNN_OK && b == PDNN_BASELINE_RANDOM && has_truth)
-            status = pdnn_random_error(&baseline, PDNN_RANDOM_SEEDS, arena, &of->error, err);
+        if (pdnn_baseline_select((enum pdnn_baseline)b, &baseline, arena, &of->points, err) != PDNN_OK)
+            return err->status;
+        project(request, made.truth_ns, of);
+        if (b == PDNN_BASELINE_RANDOM && has_truth &&
+            pdnn_random_error(&baseline, arena, &of->error, err) != PDNN_OK)
+            return err->status;
     }
-    if (status == PDNN_OK)
-        *projections = made;
-    return status;
+    *projections = made;
+    return PDNN_OK;
 }
 
 #define TEXT         PDNN_KIND_TEXT, PDNN_SHOW_PLAIN
@@ -132,12 +128,11 @@ void pdnn_method_estimates_table(const struct pdnn_method_estimates *projections
     pdnn_table_init(made, &pdnn_epoch_methods_def);
     for (int i = 0; i < PDNN_METHOD_ESTIMATES; i++) {
         const struct pdnn_method_estimate *of = &projections->of[i];
-        const double numbers[] = {
-            of->total_ns, of->low_ns,          of->high_ns,          projections->truth_ns,
-            of->error,    of->reduction.count, of->reduction.serial, of->reduction.parallel};
+        const double numbers[] = {of->total_ns, of->low_ns, of->high_ns, projections->truth_ns,
+                                  of->error,    of->fewer,  of->serial,  of->parallel};
         size_t row = pdnn_table_add_row(made);
         pdnn_table_set_text(made, row, PDNN_METHOD_NAME, of->method);
-        pdnn_table_set_count(made, row, PDNN_METHOD_ITERATIONS, of->runs);
+        pdnn_table_set_count(made, row, PDNN_METHOD_ITERATIONS, pdnn_representatives_runs(&of->points));
         pdnn_table_set_count(made, row, PDNN_METHOD_LENGTHS, of->points.count);
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             pdnn_table_set_number(made, row, PDNN_METHOD_EPOCH + k, numbers[k]);

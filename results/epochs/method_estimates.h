@@ -7,18 +7,17 @@
 #include "results/epochs/seqpoint.h"
 #include "results/table/table.h"
 
-enum { PDNN_RANDOM_SEEDS = 200 };
-
 struct pdnn_method_estimate {
     const char *method;
-    struct pdnn_representatives
-        points;    /* for the model-assisted estimate: the kinds of its draws, with their weights */
-    uint64_t runs; /* iterations that it runs */
+    /* For the model-assisted estimate: the kinds of its draws, with their weights. */
+    struct pdnn_representatives points;
     /* Of the epoch's time; NaN where a time is missing. low and high: the model-assisted interval, else NaN.
      */
     double total_ns, low_ns, high_ns;
     double error; /* against the truth, signed; NaN without. Of random ones, the 95th percentile over seeds */
-    struct pdnn_reduction reduction; /* NaN without times */
+    /* How much less is run than the whole epoch: iterations, and time one after another or all at once on as
+     * many machines. */
+    double fewer, serial, parallel;
 };
 
 enum { PDNN_METHOD_ESTIMATES = 2 + PDNN_BASELINE_COUNT };
@@ -30,7 +29,7 @@ struct pdnn_method_estimates_request {
     const struct pdnn_representatives *points; /* the SeqPoints */
     const struct pdnn_epoch_sample *sample;
     size_t draws;
-    const double *time_ns; /* by kind; NaN: not measured; NULL: none is */
+    const double *time_ns; /* by kind; NaN: not measured */
     uint64_t seed;
 };
 

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { P = PDNN_ASSISTED_TERMS, SQUARE = 3, LEAST_OF_STRATUM = 2 };
+/* P: the terms 1, S, T, (S + T)^2. */
+enum { P = 4, LEAST_OF_STRATUM = 2 };
 
 static double length_of(const struct pdnn_epoch *epoch, size_t iteration) {
     const struct pdnn_epoch_kind *kind = &epoch->kind[epoch->kind_of[iteration]];
@@ -69,15 +70,12 @@ static void deal(const struct entry *entry, const size_t *start, struct pdnn_epo
     sample->least = sample->least < n ? sample->least : n;
 }
 
-void pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *request, struct pdnn_arena *arena,
-                            struct pdnn_epoch_sample *sample) {
-    const struct pdnn_epoch *epoch = request->epoch;
+struct pdnn_epoch_sample pdnn_epoch_sample_draw(const struct pdnn_epoch *epoch, uint64_t seed,
+                                                struct pdnn_arena *arena) {
     size_t n = epoch->n_iterations, most = n / (2 * LEAST_OF_STRATUM);
-    size_t strata = request->strata ? request->strata : PDNN_STRATA_DEFAULT;
-    strata = strata > most ? (most ? most : 1) : strata;
-    struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "sample"), 0};
+    size_t strata = most < 1 ? 1 : most < PDNN_STRATA ? most : PDNN_STRATA, start[PDNN_STRATA + 1];
+    struct pdnn_rng rng = {pdnn_rng_seed(seed, "sample"), 0};
     struct entry *entry = pdnn_arena_alloc(arena, n, sizeof *entry);
-    size_t *start = pdnn_arena_alloc(arena, strata + 1, sizeof *start);
     struct pdnn_epoch_sample made = {
         .epoch = epoch,
         .order = pdnn_arena_alloc(arena, n, sizeof *made.order),
@@ -94,40 +92,24 @@ void pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *request, str
         pdnn_rng_shuffle(&rng, entry + start[h], made.stratum_size[h], sizeof *entry);
     }
     deal(entry, start, &made);
-    *sample = made;
+    return made;
 }
 
-/* The first draws as a sample, and what makes values from it a total. */
-struct design {
-    const struct pdnn_epoch_sample *sample;
-    size_t draws;
-    size_t *drawn;         /* n_h, by stratum */
-    double mean[P];        /* of the terms over the epoch; 0: there is none */
-    double *x;             /* draws * P */
-    double *base, *weight; /* by draw: w, and w g with g of the regression */
-    double *share;         /* draws * P: B = sum of share * t */
+struct drawn {
+    size_t stratum;
+    double scale;        /* l */
+    double base, weight; /* w, and w g with g of the regression */
+    double x[P];         /* the terms */
+    double share[P];     /* B = sum of share * t */
 };
 
 /* 1, source, target, and the square of their sum; where means are given, relative to these and around 0, so
  * that a length that never varies is no term. */
-static void put_terms(const struct pdnn_epoch *epoch, size_t kind, const double *mean, double x[P]) {
-    const int64_t *length = epoch->kind[kind].length;
-    double sum = (double)(length[0] + length[1]);
-    x[SQUARE] = sum * sum;
-    for (size_t c = 0; c < 2; c++)
-        x[c + 1] = (double)length[c];
-    x[0] = 1;
-    for (size_t c = 1; c < P && mean; c++)
-        x[c] = mean[c] > 0 ? x[c] / mean[c] - 1 : 0;
-}
-
-static void find_means(const struct pdnn_epoch *epoch, double mean[P]) {
-    for (size_t k = 0; k < epoch->n_kinds; k++) {
-        double x[P];
-        put_terms(epoch, k, NULL, x);
-        for (size_t c = 0; c < P; c++)
-            mean[c] += (double)epoch->kind[k].count * x[c] / (double)epoch->n_iterations;
-    }
+static void put_terms(const struct pdnn_epoch_kind *kind, const double *mean, double x[P]) {
+    double source = (double)kind->length[0], target = (double)kind->length[1], both = source + target;
+    const double term[P] = {1, source, target, both * both};
+    for (size_t c = 0; c < P; c++)
+        x[c] = !c || !mean ? term[c] : mean[c] > 0 ? term[c] / mean[c] - 1 : 0;
 }
 
 /* inverse := the pseudo-inverse of the symmetric matrix m. */
@@ -151,130 +133,78 @@ static enum pdnn_status invert(double m[P * P], double inverse[P * P], struct pd
     return PDNN_OK;
 }
 
-/* What the error of a draw is taken to grow with. */
-static double scale_of(const struct design *d, size_t i) {
-    return length_of(d->sample->epoch, d->sample->order[i]) + d->mean[1] + d->mean[2];
+static double product(const double a[P], const double b[P]) {
+    double sum = 0;
+    for (size_t j = 0; j < P; j++)
+        sum += a[j] * b[j];
+    return sum;
 }
 
-/* By draw: its share in each coefficient. */
-static enum pdnn_status find_shares(struct design *d, struct pdnn_err *err) {
-    double m[P * P] = {0}, inverse[P * P];
-    for (size_t i = 0; i < d->draws; i++) {
-        double length = scale_of(d, i);
+/* The terms and design weights of the draws; n_h by stratum. */
+static void design(const struct pdnn_epoch_sample *sample, size_t draws, struct drawn *of,
+                   size_t n_h[PDNN_STRATA]) {
+    const struct pdnn_epoch *epoch = sample->epoch;
+    double mean[P] = {0}, x[P]; /* of the terms over the epoch; 0: there is none */
+    for (size_t k = 0; k < epoch->n_kinds; k++) {
+        put_terms(&epoch->kind[k], NULL, x);
+        for (size_t c = 0; c < P; c++)
+            mean[c] += (double)epoch->kind[k].count * x[c] / (double)epoch->n_iterations;
+    }
+    for (size_t i = 0; i < draws; i++)
+        n_h[sample->stratum[i]]++;
+    for (size_t i = 0; i < draws; i++) {
+        size_t h = of[i].stratum = sample->stratum[i];
+        of[i].scale = length_of(epoch, sample->order[i]) + mean[1] + mean[2];
+        of[i].base = (double)sample->stratum_size[h] / (double)n_h[h];
+        put_terms(&epoch->kind[epoch->kind_of[sample->order[i]]], mean, of[i].x);
+    }
+}
+
+/* By draw its share in each coefficient, and its weight: the sums of x over the epoch are N for the first
+ * term and 0 for the others; what the design weights make of them is corrected by the fit. */
+static enum pdnn_status regress(double n, size_t draws, struct drawn *of, struct pdnn_err *err) {
+    double m[P * P] = {0}, inverse[P * P], missing[P] = {n};
+    for (size_t i = 0; i < draws; i++) {
         for (size_t j = 0; j < P; j++) {
+            missing[j] -= of[i].base * of[i].x[j];
             for (size_t k = 0; k < P; k++)
-                m[j * P + k] += d->base[i] * d->x[i * P + j] * d->x[i * P + k] / (length * length);
+                m[j * P + k] += of[i].base * of[i].x[j] * of[i].x[k] / (of[i].scale * of[i].scale);
         }
     }
     if (invert(m, inverse, err) != PDNN_OK)
         return err->status;
-    for (size_t i = 0; i < d->draws; i++) {
-        double length = scale_of(d, i);
+    for (size_t i = 0; i < draws; i++) {
+        of[i].weight = of[i].base;
         for (size_t j = 0; j < P; j++) {
-            double sum = 0;
-            for (size_t k = 0; k < P; k++)
-                sum += inverse[j * P + k] * d->x[i * P + k];
-            d->share[i * P + j] = sum * d->base[i] / (length * length);
+            of[i].share[j] = product(inverse + j * P, of[i].x) * of[i].base / (of[i].scale * of[i].scale);
+            of[i].weight += (double)draws < n ? missing[j] * of[i].share[j] : 0;
         }
     }
     return PDNN_OK;
 }
 
-/* The sums of x over the epoch are N for the first term and 0 for the others; what the design weights make of
- * them is corrected by the fit. */
-static void find_weights(struct design *d) {
-    double missing[P] = {(double)d->sample->epoch->n_iterations};
-    for (size_t i = 0; i < d->draws; i++) {
-        for (size_t j = 0; j < P; j++)
-            missing[j] -= d->base[i] * d->x[i * P + j];
-    }
-    for (size_t i = 0; i < d->draws; i++) {
-        d->weight[i] = d->base[i];
-        for (size_t j = 0; j < P && d->draws < d->sample->epoch->n_iterations; j++)
-            d->weight[i] += missing[j] * d->share[i * P + j];
-    }
-}
-
-static enum pdnn_status make_design(const struct pdnn_epoch_sample *sample, size_t draws,
-                                    struct pdnn_arena *arena, struct design *d, struct pdnn_err *err) {
-    if (draws < sample->least || draws > sample->epoch->n_iterations)
-        return pdnn_fail(err, PDNN_INVALID, "an interval needs from %zu to %zu iterations, not %zu",
-                         sample->least, sample->epoch->n_iterations, draws);
-    *d = (struct design){
-        .sample = sample,
-        .draws = draws,
-        .drawn = pdnn_arena_alloc(arena, sample->n_strata, sizeof *d->drawn),
-        .x = pdnn_arena_alloc(arena, draws * P, sizeof *d->x),
-        .base = pdnn_arena_alloc(arena, draws, sizeof *d->base),
-        .weight = pdnn_arena_alloc(arena, draws, sizeof *d->weight),
-        .share = pdnn_arena_alloc(arena, draws * P, sizeof *d->share),
-    };
-    find_means(sample->epoch, d->mean);
-    for (size_t i = 0; i < draws; i++)
-        d->drawn[sample->stratum[i]]++;
-    for (size_t i = 0; i < draws; i++) {
-        size_t h = sample->stratum[i];
-        d->base[i] = (double)sample->stratum_size[h] / (double)d->drawn[h];
-        put_terms(sample->epoch, sample->epoch->kind_of[sample->order[i]], d->mean, d->x + i * P);
-    }
-    if (find_shares(d, err) != PDNN_OK)
-        return err->status;
-    find_weights(d);
-    return PDNN_OK;
-}
-
 /* What the residual would be without this draw in the fit: e / (1 - h) with h its leverage (MacKinnon and
- * White, J. Econometrics 29, 1985: HC3). A draw that nearly decides a coefficient alone counts at most three
- * times. */
-static double left_out(const struct design *d, size_t i, double residual) {
+ * White, J. Econometrics 29, 1985: HC3), times g. A draw that nearly decides a coefficient alone counts at
+ * most three times. */
+static double residual_of(const struct drawn *drawn, const double b[P], double value) {
     static const double LEAST = 0.3;
-    double leverage = 0;
-    for (size_t j = 0; j < P; j++)
-        leverage += d->x[i * P + j] * d->share[i * P + j];
-    return residual / fmax(LEAST, 1 - leverage);
+    return (value - product(b, drawn->x)) / fmax(LEAST, 1 - product(drawn->x, drawn->share)) * drawn->weight /
+           drawn->base;
 }
 
-/* Of the sum of weight * value: that of stratified sampling for the residuals times g. residual: by draw, is
- * overwritten; mean: room for one number per stratum. */
-static double find_variance(const struct design *d, double *residual, double *mean) {
-    const struct pdnn_epoch_sample *sample = d->sample;
-    double variance = 0;
-    memset(mean, 0, sample->n_strata * sizeof *mean);
-    for (size_t i = 0; i < d->draws; i++) {
-        residual[i] = left_out(d, i, residual[i]) * d->weight[i] / d->base[i];
-        mean[sample->stratum[i]] += residual[i] / (double)d->drawn[sample->stratum[i]];
-    }
-    for (size_t i = 0; i < d->draws; i++) {
-        size_t h = sample->stratum[i];
-        double size = (double)sample->stratum_size[h], drawn = (double)d->drawn[h],
-               apart = residual[i] - mean[h];
+/* Of the sum of weight * value: that of stratified sampling for these residuals. */
+static double find_variance(const struct pdnn_epoch_sample *sample, const struct drawn *of, size_t draws,
+                            const double *residual, const size_t *n_h) {
+    double variance = 0, mean[PDNN_STRATA] = {0};
+    for (size_t i = 0; i < draws; i++)
+        mean[of[i].stratum] += residual[i] / (double)n_h[of[i].stratum];
+    for (size_t i = 0; i < draws; i++) {
+        double size = (double)sample->stratum_size[of[i].stratum], drawn = (double)n_h[of[i].stratum],
+               apart = residual[i] - mean[of[i].stratum];
         if (drawn > 1)
             variance += size * size * (1 - drawn / size) / drawn * apart * apart / (drawn - 1);
     }
     return variance;
-}
-
-static void fit(const struct design *d, const double *value, double coefficient[P]) {
-    for (size_t j = 0; j < P; j++) {
-        coefficient[j] = 0;
-        for (size_t i = 0; i < d->draws; i++)
-            coefficient[j] += d->share[i * P + j] * value[i];
-    }
-}
-
-static double residual_of(const struct design *d, const double coefficient[P], const double *value,
-                          size_t i) {
-    double fitted = 0;
-    for (size_t j = 0; j < P; j++)
-        fitted += coefficient[j] * d->x[i * P + j];
-    return value[i] - fitted;
-}
-
-static double weigh(const struct design *d, const double *value) {
-    double total = 0;
-    for (size_t i = 0; i < d->draws; i++)
-        total += d->weight[i] * value[i];
-    return total;
 }
 
 static double degrees_of(const struct pdnn_epoch_sample *sample, size_t draws) {
@@ -284,26 +214,30 @@ static double degrees_of(const struct pdnn_epoch_sample *sample, size_t draws) {
 enum pdnn_status pdnn_sample_estimate(const struct pdnn_epoch_sample *sample, size_t draws,
                                       const double *value, struct pdnn_arena *arena,
                                       struct pdnn_epoch_estimate *estimate, struct pdnn_err *err) {
-    struct design d = {0};
-    double b[P];
-    if (make_design(sample, draws, arena, &d, err) != PDNN_OK)
+    const size_t all = sample->epoch->n_iterations;
+    if (draws < sample->least || draws > all)
+        return pdnn_fail(err, PDNN_INVALID, "an interval needs from %zu to %zu iterations, not %zu",
+                         sample->least, all, draws);
+    struct drawn *of = pdnn_arena_alloc(arena, draws, sizeof *of);
+    double *residual = pdnn_arena_alloc(arena, draws, sizeof *residual), b[P] = {0};
+    size_t n_h[PDNN_STRATA] = {0};
+    struct pdnn_epoch_estimate made = {.draws = draws,
+                                       .weight = pdnn_arena_alloc(arena, draws, sizeof *made.weight)};
+    design(sample, draws, of, n_h);
+    if (regress((double)all, draws, of, err) != PDNN_OK)
         return err->status;
-    double *residual = pdnn_arena_alloc(arena, draws + sample->n_strata, sizeof *residual);
-    struct pdnn_epoch_estimate made = {
-        .draws = draws, .total = weigh(&d, value), .degrees = degrees_of(sample, draws), .weight = d.weight};
-    fit(&d, value, b);
+    for (size_t i = 0; i < draws; i++) {
+        made.weight[i] = of[i].weight;
+        made.total += of[i].weight * value[i];
+        for (size_t j = 0; j < P; j++)
+            b[j] += of[i].share[j] * value[i];
+    }
     for (size_t i = 0; i < draws; i++)
-        residual[i] = residual_of(&d, b, value, i);
-    made.std_error = sqrt(fmax(0, find_variance(&d, residual, residual + draws)));
-    double half = pdnn_student_t95(made.degrees) * made.std_error;
+        residual[i] = residual_of(&of[i], b, value[i]);
+    double half = pdnn_student_t95(degrees_of(sample, draws)) *
+                  sqrt(fmax(0, find_variance(sample, of, draws, residual, n_h)));
     made.low = made.total - half;
     made.high = made.total + half;
-    made.coefficient[0] = b[0];
-    for (size_t j = 1; j < P; j++) {
-        bool is_term = d.mean[j] > 0;
-        made.coefficient[0] -= is_term ? b[j] : 0;
-        made.coefficient[j] = is_term ? b[j] / d.mean[j] : 0;
-    }
     *estimate = made;
     return PDNN_OK;
 }
@@ -318,7 +252,8 @@ double pdnn_sample_half_width(const struct pdnn_epoch_estimate *estimate) {
 size_t pdnn_sample_draws_needed(const struct pdnn_epoch_sample *sample,
                                 const struct pdnn_epoch_estimate *estimate, double target) {
     size_t all = sample->epoch->n_iterations;
-    double half = pdnn_sample_half_width(estimate) / (1 - 1 / sqrt(2 * fmax(2, estimate->degrees)));
+    double half =
+        pdnn_sample_half_width(estimate) / (1 - 1 / sqrt(2 * fmax(2, degrees_of(sample, estimate->draws))));
     double n = (double)estimate->draws, total = (double)all;
     if (half <= target || estimate->draws == all)
         return estimate->draws;

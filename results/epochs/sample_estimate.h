@@ -10,13 +10,8 @@
 
 #include "results/epochs/epoch.h"
 
-enum { PDNN_STRATA_DEFAULT = 10, PDNN_ASSISTED_TERMS = 4 };
-
-struct pdnn_epoch_sample_request {
-    const struct pdnn_epoch *epoch;
-    size_t strata; /* 0: PDNN_STRATA_DEFAULT; fewer where an epoch is too small for two draws from each */
-    uint64_t seed;
-};
+/* Fewer where an epoch is too small for two draws from each. */
+enum { PDNN_STRATA = 10 };
 
 /* An order in which to run iterations: its first n are a stratified random sample of n, so that a sample can
  * grow. Strata are runs of iterations ordered by source + target, with equal sums of these, so that they are
@@ -31,16 +26,13 @@ struct pdnn_epoch_sample {
 };
 
 /* In the arena; the epoch must outlive it. */
-void pdnn_epoch_sample_draw(const struct pdnn_epoch_sample_request *request, struct pdnn_arena *arena,
-                            struct pdnn_epoch_sample *sample);
+struct pdnn_epoch_sample pdnn_epoch_sample_draw(const struct pdnn_epoch *epoch, uint64_t seed,
+                                                struct pdnn_arena *arena);
 
 struct pdnn_epoch_estimate {
     size_t draws;
-    double total; /* over the epoch, in the unit of the values */
-    double std_error, degrees;
-    double low, high;                        /* 95 % interval, Student's t */
-    double coefficient[PDNN_ASSISTED_TERMS]; /* a, b, c, d; of lengths that one fit cannot tell apart, the
-                                                smallest ones */
+    double total;     /* over the epoch, in the unit of the values */
+    double low, high; /* 95 % interval, Student's t */
     double *weight; /* by draw: total = sum of weight * value; other additive quantities of the same runs have
                        the same weights */
 };

@@ -9,6 +9,7 @@
 #include "results/epochs/sample_estimate.h"
 #include "results/epochs/seqpoint.h"
 #include "results/store/seqpoint_table.h"
+#include "tests/results/epochs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -25,13 +26,11 @@ struct errors {
 };
 
 /* An epoch of n iterations drawn from the table's, and the time of each of its kinds. */
-static enum pdnn_status resample(const struct pdnn_table *table, uint64_t seed, struct pdnn_arena *arena,
-                                 struct pdnn_epoch *epoch, double **time_ns, struct pdnn_err *err) {
+static struct pdnn_epoch resample(const struct pdnn_table *table, uint64_t seed, struct pdnn_arena *arena,
+                                  double **time_ns) {
     struct pdnn_epoch_kind *kind = pdnn_arena_alloc(arena, table->n_rows, sizeof *kind);
     uint64_t *count = pdnn_arena_alloc(arena, table->n_rows, sizeof *count), n = 0;
     *time_ns = pdnn_arena_alloc(arena, table->n_rows, sizeof **time_ns);
-    if (!kind || !count || !*time_ns)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     struct pdnn_rng rng = {seed, 0};
     for (size_t i = 0; i < table->n_rows; i++) {
         count[i] = 0;
@@ -54,21 +53,18 @@ static enum pdnn_status resample(const struct pdnn_table *table, uint64_t seed, 
                                                 pdnn_table_whole(table, i, PDNN_SEQPOINT_TARGET)},
                                      .count = count[i]};
     }
-    return pdnn_epoch_of_kinds(kind, n_kinds, arena, epoch, err);
+    return epoch_of_kinds(kind, n_kinds, arena);
 }
 
 static enum pdnn_status try_epoch(const struct pdnn_table *table, size_t number, struct errors *errors,
                                   struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
-    struct pdnn_epoch epoch;
-    struct pdnn_epoch_sample sample;
     struct pdnn_seqpoints seqpoints;
     double *time_ns, value[64];
-    enum pdnn_status status = resample(table, number + 1, &arena, &epoch, &time_ns, err);
-    double truth = status == PDNN_OK ? pdnn_epoch_total(&epoch, time_ns) : 0;
-    const struct pdnn_epoch_sample_request wanted = {.epoch = &epoch, .seed = number + 1};
-    if (status == PDNN_OK)
-        pdnn_epoch_sample_draw(&wanted, &arena, &sample);
+    enum pdnn_status status = PDNN_OK;
+    const struct pdnn_epoch epoch = resample(table, number + 1, &arena, &time_ns);
+    const struct pdnn_epoch_sample sample = pdnn_epoch_sample_draw(&epoch, number + 1, &arena);
+    double truth = epoch_total(&epoch, time_ns);
     for (size_t s = 0; s < SIZES && status == PDNN_OK; s++) {
         struct pdnn_epoch_estimate estimate;
         for (size_t i = 0; i < draws[s]; i++)

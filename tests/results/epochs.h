@@ -16,8 +16,7 @@ static inline int compare_kinds(const void *a, const void *b) {
 /* kind: different ones; it is sorted and borrowed, and iterations are in its order. */
 static inline struct pdnn_epoch epoch_of_kinds(struct pdnn_epoch_kind *kind, size_t n_kinds,
                                                struct pdnn_arena *arena) {
-    struct pdnn_epoch made = {
-        .kind = kind, .n_kinds = n_kinds, .columns = 1, .waste = {NAN, NAN}, .all_waste = NAN};
+    struct pdnn_epoch made = {.kind = kind, .n_kinds = n_kinds, .columns = 1, .waste = NAN};
     qsort(kind, n_kinds, sizeof *kind, compare_kinds);
     for (size_t k = 0; k < n_kinds; k++) {
         made.n_iterations += kind[k].count;

@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
-#include "results/epochs/seqpoint.h"
+#include "results/epochs/method_estimates.h"
 #include "tests/results/epochs.h"
 
 #include <math.h>
@@ -215,8 +215,8 @@ static void test_select_invariances(void **state) {
 
 static void test_baselines(void **state) {
     (void)state;
-    /* In order 10 x3, 20 x4, 30 x2, 90 x1: 10 iterations, 260 in all. */
-    struct pdnn_epoch_kind kind[] = {{{10, 0}, 3}, {{20, 0}, 4}, {{30, 0}, 2}, {{90, 0}, 1}};
+    /* In order 10 x30, 20 x40, 30 x20, 90 x10: 100 iterations, 2600 in all. */
+    struct pdnn_epoch_kind kind[] = {{{10, 0}, 30}, {{20, 0}, 40}, {{30, 0}, 20}, {{90, 0}, 10}};
     struct pdnn_err err = {0};
     struct pdnn_epoch epoch = epoch_of_kinds(kind, 4, &arena);
     static const struct {
@@ -224,51 +224,68 @@ static void test_baselines(void **state) {
         size_t count, kind;
         double weight, total;
     } rows[] = {
-        {PDNN_BASELINE_FREQUENT, 1, 1, 10, 200}, {PDNN_BASELINE_MEDIAN, 1, 1, 10, 200},
-        {PDNN_BASELINE_WORST, 1, 3, 10, 900},    {PDNN_BASELINE_PRIOR, 2, 0, 7.5, 125},
-        {PDNN_BASELINE_ALL, 4, 0, 3, 260},
+        {PDNN_BASELINE_FREQUENT, 1, 1, 100, 2000}, {PDNN_BASELINE_MEDIAN, 1, 1, 100, 2000},
+        {PDNN_BASELINE_WORST, 1, 3, 100, 9000},    {PDNN_BASELINE_PRIOR, 2, 0, 60, 1400},
+        {PDNN_BASELINE_ALL, 4, 0, 30, 2600},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_representatives points;
         static const double length[] = {10, 20, 30, 90};
-        const struct pdnn_baseline_request request = {.epoch = &epoch, .iterations = 4};
+        const struct pdnn_baseline_request request = {.epoch = &epoch};
         assert_int_equal(pdnn_baseline_select(rows[i].baseline, &request, &arena, &points, &err), PDNN_OK);
         assert_int_equal(points.count, rows[i].count);
         assert_int_equal(points.point[0].kind, rows[i].kind);
         assert_true(points.point[0].weight == rows[i].weight);
-        assert_true(sum_of_weights(&points) == 10);
+        assert_true(sum_of_weights(&points) == 100);
         assert_true(pdnn_representatives_total(&points, length) == rows[i].total);
     }
 }
 
-/* Drawing all iterations is exact; the error of fewer shrinks with their number. */
+/* Drawing all iterations is exact; drawing some of them is not, unless all take as long. */
 static void test_random_error(void **state) {
     (void)state;
-    struct pdnn_rng rng = {6, 0};
-    struct pdnn_epoch epoch = make_epoch(&rng, 90, false);
-    double *time = make_times(&rng, &epoch), few, many, all;
+    struct pdnn_epoch_kind kind[] = {{{1, 0}, 300}, {{2, 0}, 700}, {{3, 0}, PDNN_PRIOR_ITERATIONS}};
+    struct pdnn_epoch many = epoch_of_kinds(kind, 2, &arena), few = epoch_of_kinds(kind + 2, 1, &arena);
+    const double equal[] = {3, 3};
     struct pdnn_err err = {0};
-    struct pdnn_baseline_request request = {.epoch = &epoch, .statistic = time, .iterations = 5};
-    assert_int_equal(pdnn_random_error(&request, 200, &arena, &few, &err), PDNN_OK);
-    request.iterations = 60;
-    assert_int_equal(pdnn_random_error(&request, 200, &arena, &many, &err), PDNN_OK);
-    request.iterations = epoch.n_iterations;
-    assert_int_equal(pdnn_random_error(&request, 5, &arena, &all, &err), PDNN_OK);
-    assert_true(few > 2 * many && many > 0 && all < 1e-12);
+    const struct pdnn_baseline_request requests[] = {
+        {.epoch = &many}, {.epoch = &many, .statistic = equal}, {.epoch = &few}};
+    double error[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(pdnn_random_error(&requests[i], &arena, &error[i], &err), PDNN_OK);
+    /* 50 draws of 1 or 2 with 1.7 as their mean: 1.96 standard errors are 0.075 of it. */
+    assert_true(error[0] > 0.05 && error[0] < 0.1 && error[1] < 1e-12 && error[2] < 1e-12);
 }
 
-static void test_reduction(void **state) {
+/* What the methods say of an epoch of which everything is known, some, or nothing. */
+static void test_method_estimates(void **state) {
     (void)state;
     struct pdnn_epoch_kind kind[] = {{{1, 0}, 30}, {{2, 0}, 70}};
     struct pdnn_epoch epoch = epoch_of_kinds(kind, 2, &arena);
     struct pdnn_representative point[] = {{0, 30, 1}, {1, 70, 1}};
-    struct pdnn_representatives points = {point, 2};
-    const double time[] = {10, 20};
-    struct pdnn_reduction reduction =
-        pdnn_representatives_reduction(&epoch, &points, time, epoch_total(&epoch, time));
-    assert_true(fabs(reduction.serial - 1700.0 / 30) < 1e-12);
-    assert_true(fabs(reduction.parallel - 1700.0 / 20) < 1e-12);
-    assert_true(reduction.count == 50);
+    const struct pdnn_representatives points = {point, 2};
+    const struct pdnn_epoch_sample sample = pdnn_epoch_sample_draw(&epoch, 1, &arena);
+    struct pdnn_err err = {0};
+    for (int known = 0; known <= 2; known++) {
+        const double time[] = {known > 0 ? 10 : NAN, known > 1 ? 20 : NAN};
+        const struct pdnn_method_estimates_request request = {
+            .epoch = &epoch, .points = &points, .sample = &sample, .draws = sample.least, .time_ns = time};
+        struct pdnn_method_estimates made;
+        assert_int_equal(pdnn_method_estimates_make(&request, &arena, &made, &err), PDNN_OK);
+        const struct pdnn_method_estimate *seqpoint = &made.of[0], *assisted = &made.of[1];
+        assert_true(seqpoint->fewer == 50);
+        assert_true(made.has_estimate == (known == 2));
+        if (known < 2) {
+            assert_true(isnan(made.truth_ns) && isnan(seqpoint->total_ns) && isnan(seqpoint->error));
+            assert_true(isnan(seqpoint->serial) && isnan(seqpoint->parallel) && isnan(assisted->total_ns));
+            continue;
+        }
+        assert_true(made.truth_ns == 1700 && seqpoint->total_ns == 1700 && seqpoint->error == 0);
+        assert_true(fabs(seqpoint->serial - 1700.0 / 30) < 1e-12);
+        assert_true(fabs(seqpoint->parallel - 1700.0 / 20) < 1e-12);
+        assert_true(fabs(assisted->error) < 1e-9 && assisted->low_ns <= assisted->high_ns);
+        assert_true(assisted->fewer == 100.0 / (double)sample.least);
+    }
 }
 
 /* The mean absolute error of 50 consecutive iterations, begun at 20 places. */
@@ -278,8 +295,11 @@ static double error_of_prior(const struct pdnn_epoch *epoch, const double *time)
     for (size_t i = 0; i < STARTS; i++) {
         struct pdnn_representatives points;
         struct pdnn_err err = {0};
-        const struct pdnn_baseline_request prior = {
-            .epoch = epoch, .statistic = time, .first = i * epoch->n_iterations / STARTS};
+        const size_t most = epoch->n_iterations - PDNN_PRIOR_ITERATIONS,
+                     first = i * epoch->n_iterations / STARTS;
+        struct pdnn_epoch from_there = *epoch;
+        from_there.kind_of += first < most ? first : most;
+        const struct pdnn_baseline_request prior = {.epoch = &from_there, .statistic = time};
         assert_int_equal(pdnn_baseline_select(PDNN_BASELINE_PRIOR, &prior, &arena, &points, &err), PDNN_OK);
         sum += fabs(pdnn_projection_error(pdnn_representatives_total(&points, time), total));
     }
@@ -308,7 +328,7 @@ static void test_prior_depends_on_order(void **state) {
         const struct pdnn_lengths_request from = {.source = rows[i].source, .seed = 1};
         assert_int_equal(pdnn_lengths_make(&from, &arena, &lengths, &err), PDNN_OK);
         const struct pdnn_epoch_request request = {
-            .lengths = &lengths, .sampler = rows[i].sampler, .batch = 64, .multiple = {4, 4}, .seed = 1};
+            .lengths = &lengths, .sampler = rows[i].sampler, .batch = 64, .multiple = 4, .seed = 1};
         assert_int_equal(pdnn_epoch_make(&request, &arena, &epoch, &err), PDNN_OK);
         double *time = make_times(&rng, &epoch), error = error_of_prior(&epoch, time);
         if (error < rows[i].least || error > rows[i].most)
@@ -340,7 +360,7 @@ int main(void) {
         cmocka_unit_test(test_select_brute_force),     cmocka_unit_test(test_select_keys),
         cmocka_unit_test(test_select_few_lengths),     cmocka_unit_test(test_select_constant),
         cmocka_unit_test(test_select_invariances),     cmocka_unit_test(test_baselines),
-        cmocka_unit_test(test_random_error),           cmocka_unit_test(test_reduction),
+        cmocka_unit_test(test_random_error),           cmocka_unit_test(test_method_estimates),
         cmocka_unit_test(test_prior_depends_on_order), cmocka_unit_test(test_select_errors),
     };
     return cmocka_run_group_tests(tests, NULL, finish);
