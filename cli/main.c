@@ -5,7 +5,6 @@
 #include "base/visible.h"
 #include "cli/args/complete.h"
 #include "cli/args/help.h"
-#include "cli/args/man.h"
 #include "cli/args/operands.h"
 #include "cli/args/registry.h"
 #include "cli/interrupt.h"
@@ -61,7 +60,7 @@ static int print_man(const char *name) {
     const struct pdnn_command_def *command = name ? pdnn_command_find(name) : NULL;
     if (name && !command)
         return fail_unknown(name);
-    pdnn_man_format(&text, command);
+    pdnn_manual_format(&text, command);
     return print(&text);
 }
 
@@ -89,7 +88,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
         status = pdnn_operands_check(&arguments, &err);
     if (status == PDNN_OK && arguments.help) {
         struct pdnn_str text = {0};
-        pdnn_usage_format(&text, command, pdnn_help_width());
+        pdnn_help_format(&text, command);
         some_failed = print(&text) != EXIT_FINE;
     } else if (status == PDNN_OK && !command->prints_nothing && !is_writable(STDOUT_FILENO)) {
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
@@ -109,7 +108,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
 static int dispatch(int argc, char **argv) {
     struct pdnn_str text = {0};
     if (argc < 2) {
-        pdnn_help_format(&text, pdnn_help_width());
+        pdnn_help_format(&text, NULL);
         fputs(pdnn_str_text(&text), stderr);
         pdnn_str_finish(&text);
         return EXIT_USAGE;

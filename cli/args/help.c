@@ -4,7 +4,9 @@
 #include "base/paths/nearby.h"
 #include "base/paths/program.h"
 #include "base/fill.h"
+#include "cli/args/page.h"
 #include "cli/args/registry.h"
+#include "cli/args/tables.h"
 #include "cli/print/terminal.h"
 #include "results/table/sheet.h"
 #include "models/family.h"
@@ -15,6 +17,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+struct row {
+    const char *name, *help;
+};
+
 size_t pdnn_help_width(void) {
     size_t width = pdnn_terminal_width(STDOUT_FILENO);
     if (!width)
@@ -22,17 +28,24 @@ size_t pdnn_help_width(void) {
     return width < 40 ? 40 : width > 100 ? 100 : width;
 }
 
-const char pdnn_purpose[] =
+static const char purpose[] =
     "Generates parameterized DNN models, runs them on the CPU, and shows where each model and each "
     "operator in it stands against the machine's own measured roofs.";
 
-const char pdnn_spec_purpose[] =
+static const char spec_purpose[] =
     "SPEC is a YAML file that says which models to run and how. An ID works wherever a SPEC does. "
     "It is one model with its settings, fc/layers=4,nodes=1024,batch=64 (anything left out takes its "
     "default), or a preset with changes, resnet50,batch=1. A SPEC of - is read from standard input. "
     "'paradnn help spec' has every key of a spec.";
 
-const struct pdnn_help_row pdnn_exit_rows[] = {
+static const struct row option_rows[] = {
+    {"-h, --help", "show this help, or that of a command, and exit"},
+    {"-V, --version", "show the versions of paradnn and of its backends and exit"},
+    {"--man [COMMAND]", "print the manual page, or that of a command, as mdoc source and exit"},
+    {0},
+};
+
+static const struct row exit_rows[] = {
     {"0", "success"},
     {"1", "some instances failed, none ended ok, or the machine failed (disk full, out of memory)"},
     {"2", "the command line, a spec or an input file is wrong; nothing ran"},
@@ -40,12 +53,43 @@ const struct pdnn_help_row pdnn_exit_rows[] = {
     {0},
 };
 
+static const struct row environment_rows[] = {
+    {"NO_COLOR", "if set and not empty, progress is drawn without color"},
+    {"OMP_NUM_THREADS",
+     "if set, threads: all is at most this; otherwise it is the cores this process may use"},
+    {"OMP_THREAD_LIMIT", "if set, no instance may have more threads"},
+    {"OMP_WAIT_POLICY", "if set, how threads wait; otherwise actively"},
+    {"OMP_*, GOMP_*, KMP_*",
+     "the others do not place threads: each thread is bound to a core of its own, within the affinity mask and "
+     "cgroup of the process; a message on stderr says which variables are obeyed and which overridden, and why"},
+    {"ONEDNN_*, DNNL_*, OPENBLAS_*",
+     "passed on and part of the directory's identity where they change what is computed or how fast; overridden "
+     "where they would slow down what is measured, or say what a run setting says (ONEDNN_MAX_CPU_ISA: isa)"},
+    {"PARADNN_NO_CACHE", "if set and not empty, the same as --no-cache"},
+    {"PARADNN_WORKER", "if set, the worker program to start; otherwise the one of the same build"},
+    {0},
+};
+
+/* Besides the tables of a result directory. */
+static const struct row file_rows[] = {
+    {"environment.yaml", "the machine, the software and the effective settings"},
+    {"spec.yaml", "the spec as run"},
+    {PDNN_DATA_DIRECTORY "/sweeps",
+     "ready specs; SPEC finds them by their name, fc.yaml or sweeps/fc.yaml, where no such file is"},
+    {PDNN_DATA_DIRECTORY "/examples", "result directories, to try the commands that read one"},
+    {0},
+};
+
+static const char *const group_titles[PDNN_COMMAND_GROUPS] = {
+    [PDNN_COMMANDS_FIRST] = "To start with",     [PDNN_COMMANDS_MEASURE] = "To measure more",
+    [PDNN_COMMANDS_LOOK] = "To look at results", [PDNN_COMMANDS_FILES] = "Clusters and files",
+    [PDNN_COMMANDS_EXPLAIN] = "To look up",
+};
+
 /* `rows` end with one that has no name. */
-static void append_rows(struct pdnn_str *out, const struct pdnn_help_row *rows, size_t column, size_t width) {
-    for (size_t i = 0; rows[i].name; i++) {
-        pdnn_str_printf(out, "  %-*s", (int)column - 2, rows[i].name);
-        pdnn_fill_text(out, rows[i].help, column, width);
-    }
+static void put_rows(struct pdnn_page *page, const char *macro, const struct row *rows, size_t column) {
+    for (; rows->name; rows++)
+        pdnn_page_row(page, macro, rows->name, rows->help, column);
 }
 
 static int is_spec(const struct dirent *entry) {
@@ -54,7 +98,7 @@ static int is_spec(const struct dirent *entry) {
 }
 
 /* The specs that came with the program, if it is installed. */
-static void append_installed(struct pdnn_str *out, size_t width) {
+static void put_installed(struct pdnn_page *page) {
     char directory[PDNN_PROGRAM_TEXT];
     struct dirent **entries;
     int count =
@@ -69,43 +113,74 @@ static void append_installed(struct pdnn_str *out, size_t width) {
         free(entries[i]);
     }
     free(entries);
-    pdnn_str_append(out, "\n", 1);
-    pdnn_fill_text(out, pdnn_str_text(&text), 0, width);
+    pdnn_page_paragraph(page, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
-static void append_commands(struct pdnn_str *out, enum pdnn_command_group group, size_t width) {
-    static const char *const titles[PDNN_COMMAND_GROUPS] = {
-        [PDNN_COMMANDS_FIRST] = "To start with",     [PDNN_COMMANDS_MEASURE] = "To measure more",
-        [PDNN_COMMANDS_LOOK] = "To look at results", [PDNN_COMMANDS_FILES] = "Clusters and files",
-        [PDNN_COMMANDS_EXPLAIN] = "To look up",
-    };
-    pdnn_str_printf(out, "\n%s:\n", titles[group]);
+/* In a manual page each has one of its own. */
+static void put_commands(struct pdnn_page *page, int group) {
+    pdnn_page_heading(page, group_titles[group], false);
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++) {
-        const struct pdnn_help_row row[] = {{(*command)->name, (*command)->summary}, {0}};
-        if ((*command)->group == group)
-            append_rows(out, row, 12, width);
+        struct pdnn_str name = {0};
+        pdnn_str_printf(&name, page->is_manual ? "paradnn-%s 1" : "%s", (*command)->name);
+        if ((int)(*command)->group == group)
+            pdnn_page_row(page, "Xr", pdnn_str_text(&name), (*command)->summary, 12);
+        pdnn_str_finish(&name);
     }
 }
 
-void pdnn_help_format(struct pdnn_str *out, size_t width) {
-    pdnn_str_printf(out, "Usage: paradnn COMMAND [ARGUMENT]...\n");
-    pdnn_fill_text(out, pdnn_purpose, 0, width);
+/* What only the manual page has room for. */
+static void put_surroundings(struct pdnn_page *page) {
+    pdnn_page_heading(page, "Environment", true);
+    put_rows(page, "Ev", environment_rows, 0);
+    pdnn_page_heading(page, "Files", true);
+    for (size_t i = 0; i < PDNN_TABLE_FILES; i++) {
+        struct pdnn_str name = {0};
+        pdnn_str_printf(&name, "%s.csv", pdnn_table_defs[i]->name);
+        pdnn_page_row(page, "Pa", pdnn_str_text(&name), pdnn_table_defs[i]->help, 0);
+        pdnn_str_finish(&name);
+    }
+    put_rows(page, "Pa", file_rows, 0);
+}
+
+static void put_program(struct pdnn_page *page) {
+    if (page->is_manual) {
+        pdnn_page_begin(page, NULL, "Sweep parameterized DNN models over a CPU and its rooflines.");
+        for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
+            pdnn_page_synopsis(page, *command);
+        pdnn_str_printf(page->out, ".Sh DESCRIPTION\n%s\n", purpose);
+    } else {
+        pdnn_str_printf(page->out, "Usage: paradnn COMMAND [ARGUMENT]...\n");
+        pdnn_fill_text(page->out, purpose, 0, page->width);
+    }
     for (int group = 0; group < PDNN_COMMAND_GROUPS; group++)
-        append_commands(out, (enum pdnn_command_group)group, width);
-    pdnn_str_append(out, "\n", 1);
-    pdnn_fill_text(out, pdnn_spec_purpose, 0, width);
-    append_installed(out, width);
-    pdnn_str_printf(out, "\nOptions:\n");
-    static const struct pdnn_help_row options[] = {
-        {"-h, --help", "show this help, or that of a command, and exit"},
-        {"-V, --version", "show the versions of paradnn and of its backends and exit"},
-        {"--man [COMMAND]", "print the manual page, or that of a command, as mdoc source and exit"},
-        {0},
-    };
-    append_rows(out, options, 20, width);
-    pdnn_str_printf(out, "\nExit status:\n");
-    append_rows(out, pdnn_exit_rows, 8, width);
+        put_commands(page, group);
+    pdnn_page_paragraph(page, spec_purpose);
+    if (!page->is_manual)
+        put_installed(page);
+    pdnn_page_heading(page, "Options", false);
+    put_rows(page, "No", option_rows, 20);
+    if (page->is_manual)
+        put_surroundings(page);
+    pdnn_page_heading(page, "Exit status", true);
+    put_rows(page, "No", exit_rows, 8);
+}
+
+static void put_page(struct pdnn_page *page, const struct pdnn_command_def *command) {
+    if (command)
+        pdnn_page_command(page, command);
+    else
+        put_program(page);
+}
+
+void pdnn_help_format(struct pdnn_str *out, const struct pdnn_command_def *command) {
+    put_page(&(struct pdnn_page){.out = out, .width = pdnn_help_width()}, command);
+}
+
+void pdnn_manual_format(struct pdnn_str *out, const struct pdnn_command_def *command) {
+    struct pdnn_page page = {.out = out, .is_manual = true};
+    put_page(&page, command);
+    pdnn_str_printf(out, "%s", page.in_list ? ".El\n" : "");
 }
 
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param) {

@@ -1,5 +1,4 @@
-/* Text made from the registries: the program's --help, and how a parameter's range is
- * written. The manual pages (cli/args/man) share its sentences. */
+/* Text made from the registries: help and manual pages, and how a parameter's range is written. */
 #ifndef CLI_ARGS_HELP_H
 #define CLI_ARGS_HELP_H
 
@@ -7,19 +6,14 @@
 
 #include <stddef.h>
 
+struct pdnn_command_def;
 struct pdnn_instance;
 struct pdnn_param_def;
 
-struct pdnn_help_row {
-    const char *name, *help;
-};
-
-extern const char pdnn_purpose[];                   /* what the program does */
-extern const char pdnn_spec_purpose[];              /* what SPEC and ID are */
-extern const struct pdnn_help_row pdnn_exit_rows[]; /* exit statuses; the last row is empty */
-
-/* Appends what `paradnn --help` prints. */
-void pdnn_help_format(struct pdnn_str *out, size_t width);
+/* Append what `paradnn --help` prints, and the mdoc(7) source of paradnn(1), or the same of a command, which
+ * is not NULL then. */
+void pdnn_help_format(struct pdnn_str *out, const struct pdnn_command_def *command);
+void pdnn_manual_format(struct pdnn_str *out, const struct pdnn_command_def *command);
 
 /* Appends "1..8192", "all, 1..1024", "none, relu" or "list of 1..64". */
 void pdnn_param_range_format(struct pdnn_str *out, const struct pdnn_param_def *param);

@@ -2,8 +2,6 @@
 
 #include "base/memory.h"
 #include "base/units.h"
-
-#include "base/fill.h"
 #include "gen/language.h"
 
 #include <inttypes.h>
@@ -289,56 +287,4 @@ const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, con
     }
     *count = 0;
     return arguments->texts;
-}
-
-enum { HELP_INDENT = 2, HELP_COLUMN = 24 };
-
-static void append_option(struct pdnn_str *out, const struct pdnn_option_def *option, size_t width) {
-    struct pdnn_str left = {0};
-    if (option->letter)
-        pdnn_str_printf(&left, "-%c, ", option->letter);
-    pdnn_str_printf(&left, "--%s%s%s", option->name, option->argument ? " " : "",
-                    option->argument ? option->argument : "");
-    pdnn_str_printf(out, "%*s%s", HELP_INDENT, "", pdnn_str_text(&left));
-    if (left.length + HELP_INDENT + 2 > HELP_COLUMN)
-        pdnn_str_printf(out, "\n%*s", HELP_COLUMN, "");
-    else
-        pdnn_str_printf(out, "%*s", (int)(HELP_COLUMN - HELP_INDENT - left.length), "");
-    pdnn_fill_text(out, option->help, HELP_COLUMN, width);
-    pdnn_str_finish(&left);
-}
-
-/* "KIND:" and one line per kind, under the operand's own name. */
-static void append_kinds(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
-    const char *name, *help;
-    if (!command->kind)
-        return;
-    pdnn_str_printf(out, "\n%.*s:\n", (int)strcspn(command->operands, " "), command->operands);
-    for (size_t i = 0; command->kind(i, &name, &help); i++) {
-        pdnn_str_printf(out, "%*s%-*s", HELP_INDENT, "", HELP_COLUMN - HELP_INDENT, name);
-        pdnn_fill_text(out, help, HELP_COLUMN, width);
-    }
-}
-
-void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width) {
-    static const struct pdnn_option_def help = {"help", 'h', NULL, NULL, false, "show this help and exit"};
-    pdnn_str_printf(out, "Usage: paradnn %s%s%s [OPTION]...%s%s%s\n", command->name,
-                    *command->operands ? " " : "", command->operands, command->rest ? " [-- " : "",
-                    command->rest ? command->rest : "", command->rest ? "]" : "");
-    pdnn_fill_text(out, command->summary, 0, width);
-    for (const char *const *paragraph = command->paragraphs; *paragraph; paragraph++) {
-        pdnn_str_append(out, "\n", 1);
-        pdnn_fill_text(out, *paragraph, 0, width);
-    }
-    append_kinds(out, command, width);
-    pdnn_str_printf(out, "\nOptions:\n");
-    for (size_t i = 0; i < command->n_options; i++)
-        append_option(out, &command->options[i], width);
-    append_option(out, &help, width);
-    if (command->n_examples)
-        pdnn_str_printf(out, "\nExamples:\n");
-    for (size_t i = 0; i < command->n_examples; i++) {
-        pdnn_str_printf(out, "  %s\n      ", command->examples[i].command);
-        pdnn_fill_text(out, command->examples[i].help, 6, width);
-    }
 }

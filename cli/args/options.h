@@ -122,9 +122,6 @@ enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, co
 const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
                                      size_t *count);
 
-/* Appends the command's --help, filled to `width` columns. */
-void pdnn_usage_format(struct pdnn_str *out, const struct pdnn_command_def *command, size_t width);
-
 /* Options that several commands share. */
 extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
 

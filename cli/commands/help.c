@@ -54,11 +54,11 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (is_spec)
         pdnn_spec_page_format(&text, markdown, pdnn_help_width());
     else if (command)
-        pdnn_usage_format(&text, command, pdnn_help_width());
+        pdnn_help_format(&text, command);
     else if (topic)
         return unknown_topic(topic, err);
     else
-        pdnn_help_format(&text, pdnn_help_width());
+        pdnn_help_format(&text, NULL);
     pdnn_text_print(&text, true);
     return PDNN_OK;
 }

@@ -1,5 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "base/fill.h"
+#include "cli/args/page.h"
 #include "cli/args/options.h"
 #include "tests/cmocka_all.h"
 
@@ -153,7 +154,7 @@ static void test_argument_values(void **state) {
 static void test_command_help_says_every_row(void **state) {
     (void)state;
     struct pdnn_str help = {0};
-    pdnn_usage_format(&help, &paint, 60);
+    pdnn_page_command(&(struct pdnn_page){.out = &help, .width = 60}, &paint);
     assert_string_equal(pdnn_str_text(&help), "Usage: paradnn paint THING [THING] [THING] [OPTION]...\n"
                                               "Paints.\n"
                                               "\n"
