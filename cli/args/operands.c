@@ -109,7 +109,9 @@ enum pdnn_status pdnn_command_unknown(const char *name, struct pdnn_err *err) {
         return pdnn_fail(err, PDNN_INVALID, "unknown command '%s'%s", name,
                          pdnn_nearby(nearby, name, spec_endings));
     if (pdnn_instance_is_named(name))
-        return pdnn_fail(err, PDNN_INVALID, "%s is a model, not a command: 'paradnn run %s' measures it",
-                         name, name);
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "%s is a model, not a command: 'paradnn run %s' measures it, 'paradnn families %.*s' explains it",
+            name, name, (int)strcspn(name, "/:,"), name);
     return pdnn_fail(err, PDNN_INVALID, "unknown command '%s', see 'paradnn help'", name);
 }

@@ -14,131 +14,31 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A page of text for a terminal or of Markdown, put down part by part. */
+/* Markdown that reads well in a terminal too, put down part by part. */
 struct page {
     struct pdnn_str *out;
-    bool markdown;
-    size_t width;  /* of the text for a terminal */
-    bool in_table; /* rows were written, so that the next thing ends the table */
+    size_t width;
 };
 
-/* What a table says about a key; "" for what it does not say, NULL if no row of the table says it. absent:
- * what holds without the key, if there is no default. */
-struct page_key {
-    const char *name, *values, *fallback, *absent, *help, *example;
-};
-
-enum { MARKDOWN_WIDTH = 110, TEXT_INDENT = 2, HELP_INDENT = 6 };
-
-static size_t width_of(const struct page *page) {
-    return page->markdown ? MARKDOWN_WIDTH : page->width;
-}
-
-/* Every part but the first is preceded by an empty line. */
-static void begin(struct page *page) {
-    pdnn_str_printf(page->out, "%s", page->out->length ? "\n" : "");
-    page->in_table = false;
-}
-
-/* level: from 1. */
+/* Every part but the first is preceded by an empty line. level: from 1. */
 static void put_heading(struct page *page, size_t level, const char *text) {
-    begin(page);
-    if (page->markdown)
-        pdnn_str_printf(page->out, "%.*s ", (int)level, "####");
-    pdnn_str_printf(page->out, "%s\n", text);
-    for (size_t i = 0; !page->markdown && i <= strlen(text); i++)
-        pdnn_str_printf(page->out, !text[i] ? "\n" : level < 3 ? "=" : "-");
+    pdnn_str_printf(page->out, "%s%.*s %s\n", page->out->length ? "\n" : "", (int)level, "####", text);
 }
 
 static void put_paragraph(struct page *page, const char *text) {
-    begin(page);
-    pdnn_fill_text(page->out, text, 0, width_of(page));
+    pdnn_str_append(page->out, "\n", 1);
+    pdnn_fill_text(page->out, text, 0, page->width);
 }
 
 static void put_item(struct page *page, const char *text) {
     pdnn_str_printf(page->out, "- ");
-    pdnn_fill_text(page->out, text, TEXT_INDENT, width_of(page));
+    pdnn_fill_text(page->out, text, 2, page->width);
 }
 
 /* YAML, lines as they are, each ended. */
 static void put_code(struct page *page, const char *text) {
-    begin(page);
-    if (page->markdown)
-        pdnn_str_printf(page->out, "```yaml\n%s```\n", text);
-    for (const char *line = text; !page->markdown && *line;) {
-        size_t length = strcspn(line, "\n");
-        pdnn_str_printf(page->out, "    %.*s\n", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
+    pdnn_str_printf(page->out, "\n```yaml\n%s```\n", text);
 }
-
-/* A cell; a bar in it must not end it. */
-static void append_cell(struct pdnn_str *out, const char *text, bool is_code) {
-    const char *mark = is_code && *text ? "`" : "";
-    pdnn_str_printf(out, " %s", mark);
-    for (; *text; text++)
-        pdnn_str_printf(out, *text == '|' ? "\\|" : "%c", *text);
-    pdnn_str_printf(out, "%s |", mark);
-}
-
-static void append_markdown(struct page *page, const char *name_title, const struct page_key *key,
-                            bool is_first) {
-    struct pdnn_str absent = {0};
-    pdnn_str_printf(&absent, "(%s)", key->absent ? key->absent : "");
-    const struct {
-        const char *title, *text;
-        bool is_code;
-    } cells[] = {{name_title, key->name, true},
-                 {"values", key->values, false},
-                 {"default", key->absent ? pdnn_str_text(&absent) : key->fallback, false},
-                 {"meaning", key->help, false},
-                 {"example", key->example, true}};
-    enum { N_CELLS = sizeof cells / sizeof *cells };
-    for (size_t line = is_first ? 0 : 2; line < 3; line++) {
-        pdnn_str_printf(page->out, "|");
-        for (size_t i = 0; i < N_CELLS; i++) {
-            if (cells[i].text && line < 2)
-                pdnn_str_printf(page->out, line ? "---|" : " %s |", cells[i].title);
-            else if (cells[i].text)
-                append_cell(page->out, cells[i].text, cells[i].is_code);
-        }
-        pdnn_str_printf(page->out, "\n");
-    }
-    pdnn_str_finish(&absent);
-}
-
-static void append_text(struct page *page, const struct page_key *key) {
-    struct pdnn_str head = {0};
-    pdnn_str_printf(&head, "%s", key->name);
-    if (key->values && *key->values)
-        pdnn_str_printf(&head, ": %s", key->values);
-    if (key->fallback && *key->fallback)
-        pdnn_str_printf(&head, "; default %s", key->fallback);
-    else if (key->absent)
-        pdnn_str_printf(&head, "; without it %s", key->absent);
-    pdnn_str_printf(page->out, "%*s", TEXT_INDENT, "");
-    pdnn_fill_text(page->out, pdnn_str_text(&head), TEXT_INDENT, page->width);
-    pdnn_str_printf(page->out, "%*s", HELP_INDENT, "");
-    pdnn_fill_text(page->out, key->help, HELP_INDENT, page->width);
-    if (key->example && *key->example)
-        pdnn_str_printf(page->out, "%*s%s\n", HELP_INDENT, "", key->example);
-    pdnn_str_finish(&head);
-}
-
-/* A row of a table; the first after anything else begins one, with `name_title` above the names. */
-static void page_key(struct page *page, const char *name_title, const struct page_key *key) {
-    bool is_first = !page->in_table;
-    if (is_first)
-        begin(page);
-    page->in_table = true;
-    if (page->markdown)
-        append_markdown(page, name_title, key, is_first);
-    else
-        append_text(page, key);
-}
-
-/* Titles of the first column. */
-static const char key_title[] = "key", name_title[] = "name";
 
 static const char *const introduction[] = {
     "A spec is a YAML file that says which models to run and how. `paradnn list FILE` shows what it amounts to and "
@@ -259,26 +159,24 @@ static void paragraphs(struct page *page, const char *const *text) {
 
 /* section: of the key, "" at the top of a spec; NULL: the example is an entry of `models`. */
 static void put_key(struct page *page, const struct pdnn_key_def *key, const char *section) {
-    struct pdnn_str values = {0}, example = {0};
-    pdnn_key_values_format(&values, key);
-    if (!section)
-        pdnn_str_printf(&example, "%s", key->example);
-    else if (*section)
-        pdnn_str_printf(&example, "%s: {%s: %s}", section, key->name, key->example);
+    struct pdnn_str text = {0};
+    pdnn_str_printf(&text, "`%s` (", key->name);
+    pdnn_key_values_format(&text, key);
+    if (key->absent)
+        pdnn_str_printf(&text, "; without it %s", key->absent);
+    else if (key->fallback && *key->fallback)
+        pdnn_str_printf(&text, "; default %s", key->fallback);
+    pdnn_str_printf(&text, "): %s. Example: `", key->help);
+    if (section && *section)
+        pdnn_str_printf(&text, "%s: {%s: %s}`", section, key->name, key->example);
     else
-        pdnn_str_printf(&example, "%s: %s", key->name, key->example);
-    page_key(page, key_title,
-             &(struct page_key){.name = key->name,
-                                .values = pdnn_str_text(&values),
-                                .fallback = key->fallback ? key->fallback : "",
-                                .absent = key->absent,
-                                .help = key->help,
-                                .example = pdnn_str_text(&example)});
-    pdnn_str_finish(&values);
-    pdnn_str_finish(&example);
+        pdnn_str_printf(&text, "%s%s%s`", section ? key->name : "", section ? ": " : "", key->example);
+    put_item(page, pdnn_str_text(&text));
+    pdnn_str_finish(&text);
 }
 
 static void put_keys(struct page *page, const struct pdnn_key_table *table, const char *section) {
+    pdnn_str_append(page->out, "\n", 1);
     for (size_t i = 0; i < table->n_keys; i++)
         if (table->keys[i].help)
             put_key(page, &table->keys[i], section);
@@ -287,20 +185,16 @@ static void put_keys(struct page *page, const struct pdnn_key_table *table, cons
 /* A run setting or hyper-parameter. before: what the example's map needs besides, "block: plain, ". */
 static void put_param(struct page *page, const struct pdnn_param_def *param, const char *help,
                       const char *map, const char *before) {
-    struct pdnn_str values = {0}, example = {0};
+    struct pdnn_str text = {0};
     char fallback[PDNN_PARAM_TEXT];
-    pdnn_param_range_format(&values, param);
-    pdnn_str_printf(&values, "%s%s", param->unit ? " " : "", pdnn_param_unit(param));
-    pdnn_str_printf(&example, "%s: {%s%s: %s}", map, before, param->name, param->example);
-    page_key(
-        page, key_title,
-        &(struct page_key){.name = param->name,
-                           .values = pdnn_str_text(&values),
-                           .fallback = pdnn_param_format(param, pdnn_value_of(param->fallback), fallback),
-                           .help = help,
-                           .example = pdnn_str_text(&example)});
-    pdnn_str_finish(&values);
-    pdnn_str_finish(&example);
+    pdnn_str_printf(&text, "`%s` (", param->name);
+    pdnn_param_range_format(&text, param);
+    pdnn_str_printf(&text, "%s%s; default %s): %s. Example: `%s: {%s%s: %s}`", param->unit ? " " : "",
+                    pdnn_param_unit(param),
+                    pdnn_param_format(param, pdnn_value_of(param->fallback), fallback), help, map, before,
+                    param->name, param->example);
+    put_item(page, pdnn_str_text(&text));
+    pdnn_str_finish(&text);
 }
 
 enum { BEFORE_TEXT = PDNN_CONDITION_TEXT + 8 };
@@ -328,6 +222,7 @@ static void put_family(struct page *page, const struct pdnn_family_def *family) 
     pdnn_instance_init(&defaults, family);
     put_heading(page, 3, family->name);
     put_paragraph(page, family->help);
+    pdnn_str_append(page->out, "\n", 1);
     for (size_t i = 0; i < family->n_params; i++) {
         struct pdnn_str help = {0};
         char before[BEFORE_TEXT];
@@ -361,9 +256,13 @@ static void put_where(struct page *page) {
     struct pdnn_str functions = {0};
     put_heading(page, 2, "Where");
     paragraphs(page, where_text);
-    for (size_t i = 0; i < pdnn_where_n_costs; i++)
-        page_key(page, name_title,
-                 &(struct page_key){.name = pdnn_where_costs[i].name, .help = pdnn_where_costs[i].help});
+    pdnn_str_append(page->out, "\n", 1);
+    for (size_t i = 0; i < pdnn_where_n_costs; i++) {
+        struct pdnn_str text = {0};
+        pdnn_str_printf(&text, "`%s`: %s", pdnn_where_costs[i].name, pdnn_where_costs[i].help);
+        put_item(page, pdnn_str_text(&text));
+        pdnn_str_finish(&text);
+    }
     put_code(page, where_example);
     pdnn_str_append(page->out, "\n", 1);
     for (const char *const *item = where_items; *item; item++)
@@ -389,8 +288,8 @@ static void put_bounds(struct page *page) {
     pdnn_str_finish(&text);
 }
 
-void pdnn_spec_page_format(struct pdnn_str *out, bool markdown, size_t width) {
-    struct page page = {.out = out, .markdown = markdown, .width = width};
+void pdnn_spec_page_format(struct pdnn_str *out, size_t width) {
+    struct page page = {.out = out, .width = width};
     put_heading(&page, 1, "Specs");
     paragraphs(&page, introduction);
     put_code(&page, complete);
@@ -403,6 +302,7 @@ void pdnn_spec_page_format(struct pdnn_str *out, bool markdown, size_t width) {
     put_keys(&page, &pdnn_range_keys, NULL);
     put_heading(&page, 2, "Run settings");
     paragraphs(&page, run_text);
+    pdnn_str_append(out, "\n", 1);
     for (int i = 0; i < PDNN_SETTING_COUNT; i++)
         if (i != PDNN_SETTING_CACHE)
             put_param(&page, &pdnn_settings[i], pdnn_settings[i].help, "run", "");

@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 
-/* Appends the page: as Markdown, or as text filled to `width` columns. */
-void pdnn_spec_page_format(struct pdnn_str *out, bool markdown, size_t width);
+/* Appends the page: Markdown, filled to `width` columns. */
+void pdnn_spec_page_format(struct pdnn_str *out, size_t width);
 
 #endif
