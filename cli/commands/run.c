@@ -9,7 +9,6 @@
 #include "results/store/results.h"
 #include "results/store/tables.h"
 #include "base/units.h"
-#include "gen/axis.h"
 #include "models/build.h"
 #include "models/sharing.h"
 #include "results/rows/roofline.h"
@@ -54,82 +53,32 @@ static const struct pdnn_example examples[] = {
 /* `run --vary KEY=LIST`: one model at many values of a hyper-parameter that does not affect its weights. All
  * values share the weights and one block of memory in one worker. */
 struct vary {
-    struct pdnn_arena arena;
-    const char *option; /* "--vary length=10,20,50": starts messages */
+    const char *option; /* "--vary length=10,20,50": starts messages; NULL: nothing varies */
     const struct pdnn_param_def *def;
-    size_t param;     /* index in the family */
-    const char **ids; /* one per value, in the order given */
-    size_t count;
+    size_t param;        /* index in the family */
     const char *largest; /* id of the task that needs most memory; the session's */
 };
 
-/* Splits KEY=LIST and finds the key's row. */
-static enum pdnn_status read_key(struct vary *vary, const char *text, const struct pdnn_instance *instance,
-                                 const char **list, struct pdnn_err *err) {
-    const struct pdnn_family_def *family = instance->family;
-    char *key = pdnn_arena_strdup(&vary->arena, text);
-    char *equals = strchr(key, '=');
-    if (!equals || equals == key)
-        return pdnn_fail(err, PDNN_INVALID, "expected a key and its values, such as batch=1,16,64");
-    *equals = 0;
-    *list = equals + 1;
-    int row = pdnn_param_find(family->params, family->n_params, key);
-    if (row < 0 && pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, key) >= 0)
-        return pdnn_fail(err, PDNN_INVALID, "%s is a run setting, expected a hyper-parameter of %s", key,
-                         family->name);
-    if (row < 0)
-        return pdnn_instance_unknown_key(family, key, err);
-    vary->param = (size_t)row;
-    vary->def = &family->params[row];
-    return pdnn_hyper_check(instance, vary->param, err);
-}
-
-/* The values as an axis of a spec; the brackets of a list may be left out. */
-static enum pdnn_status read_axis(struct vary *vary, const char *list, struct pdnn_axis *axis,
-                                  struct pdnn_err *err) {
-    bool is_bare = *list != '[' && *list != '{';
-    const char *text = pdnn_arena_printf(&vary->arena, is_bare ? "[%s]" : "%s", list);
-    struct pdnn_yaml *root;
-    const struct pdnn_yaml_input input = {
-        .file = vary->option, .whole_name = true, .text = text, .length = strlen(text)};
-    enum pdnn_status status = pdnn_yaml_parse(&input, &vary->arena, &root, err);
-    *axis = (struct pdnn_axis){.index = (int)vary->param};
-    if (status == PDNN_OK)
-        status = pdnn_axis_read(vary->def, root, &vary->arena, axis, err);
-    if (status == PDNN_OK && axis->count > PDNN_AXIS_VALUES)
-        return pdnn_yaml_fail(root, err, "%s has %" PRIu64 " values, the limit is %d", vary->def->name,
-                              axis->count, PDNN_AXIS_VALUES);
-    return status;
-}
-
-/* Reads the option's text for the model with the given id. On PDNN_INVALID, err says what is wrong with it.
- * Always release *vary with vary_finish. */
-static enum pdnn_status read_vary(struct vary *vary, const char *text, const char *id, struct pdnn_err *err) {
+/* Sets the list in the spec that the id stands for; its brackets may be left out. */
+static enum pdnn_status set_values(struct vary *vary, struct pdnn_cli_job *job, const char *text,
+                                   const char *id, struct pdnn_err *err) {
     struct pdnn_instance instance;
-    struct pdnn_axis axis;
-    const char *list = NULL;
-    *vary = (struct vary){0};
-    vary->option = pdnn_arena_printf(&vary->arena, "--vary %.160s", text);
-    enum pdnn_status status = pdnn_instance_parse(id, &instance, err);
-    if (status == PDNN_OK)
-        status = read_key(vary, text, &instance, &list, err);
-    if (status != PDNN_OK)
+    const int length = (int)strcspn(text, "=");
+    const char *list = text + length + 1;
+    vary->option = pdnn_arena_printf(&job->arena, "--vary %.160s", text);
+    if (!length || !text[length])
+        return pdnn_fail(err, PDNN_INVALID, "%s: expected a key and its values, such as batch=1,16,64",
+                         vary->option);
+    if (pdnn_instance_parse(id, &instance, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", vary->option);
-    status = read_axis(vary, list, &axis, err);
-    if (status != PDNN_OK)
-        return status;
-    vary->ids = pdnn_arena_alloc(&vary->arena, axis.count, sizeof *vary->ids);
-    for (; vary->count < axis.count; vary->count++) {
-        char buffer[PDNN_ID_TEXT];
-        pdnn_axis_apply(&axis, vary->count, &instance);
-        vary->ids[vary->count] = pdnn_arena_strdup(&vary->arena, pdnn_instance_format(&instance, buffer));
-    }
+    const struct pdnn_family_def *family = instance.family;
+    const char *key = pdnn_arena_printf(&job->arena, "%.*s", length, text);
+    int row = pdnn_param_find(family->params, family->n_params, key);
+    vary->param = row < 0 ? 0 : (size_t)row; /* the spec's reader says what is wrong with the key */
+    vary->def = &family->params[vary->param];
+    pdnn_cli_job_set(job, pdnn_arena_printf(&job->arena, "models.0.%s.%s", family->name, key),
+                     pdnn_arena_printf(&job->arena, *list == '[' || *list == '{' ? "%s" : "[%s]", list));
     return PDNN_OK;
-}
-
-static void vary_finish(struct vary *vary) {
-    pdnn_arena_finish(&vary->arena);
-    *vary = (struct vary){0};
 }
 
 static const char *format_value(const struct vary *vary, const struct pdnn_instance *instance,
@@ -158,7 +107,7 @@ static enum pdnn_status compare(const struct vary *vary, const struct pdnn_task 
     return status;
 }
 
-/* Finds the largest task of a session opened on the ids. PDNN_INVALID if their
+/* Finds the largest task of the session. PDNN_INVALID if their
  * weights or run settings differ. */
 static enum pdnn_status check_vary(struct vary *vary, const struct pdnn_session *session,
                                    struct pdnn_err *err) {
@@ -246,7 +195,6 @@ struct run {
     struct pdnn_visits known;
     size_t visits; /* of all tasks */
     struct vary vary;
-    bool varies;
     struct pdnn_visit_set set; /* as of the last visit */
 };
 
@@ -336,7 +284,7 @@ static enum pdnn_status aggregate(const struct run *run, struct reported *report
         size_t first_op = reported->ops.n_rows;
         status = pdnn_aggregate(&input, &arena, &reported->results, &reported->ops, err);
         const struct pdnn_result row = pdnn_result_of(&reported->results, i);
-        if (status == PDNN_OK && !run->varies)
+        if (status == PDNN_OK && !run->vary.option)
             report_row(reported, &row, first_op);
     }
     pdnn_arena_finish(&arena);
@@ -354,7 +302,7 @@ static struct pdnn_table_def results_def(const struct run *run, struct pdnn_aren
 static enum pdnn_status check_columns(const struct run *run, const struct pdnn_arguments *arguments,
                                       struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
-    const struct pdnn_table_def def = run->varies ? results_def(run, &arena) : pdnn_ops_def;
+    const struct pdnn_table_def def = run->vary.option ? results_def(run, &arena) : pdnn_ops_def;
     enum pdnn_status status = pdnn_table_check_columns(&def, arguments, err);
     pdnn_arena_finish(&arena);
     return status;
@@ -372,7 +320,7 @@ static enum pdnn_status report(const struct run *run, const struct pdnn_argument
     for (; status == PDNN_OK && row.row < reported.results.n_rows; row.row++)
         counts[pdnn_result_outcome(&row)]++;
     *some_failed = pdnn_session_has_failed(counts);
-    if (status == PDNN_OK && run->varies)
+    if (status == PDNN_OK && run->vary.option)
         status = report_vary(&run->vary, &reported.results, &run->set, arguments, err);
     else if (status == PDNN_OK && reported.for_people)
         pdnn_text_print(&reported.text, false);
@@ -396,17 +344,13 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
     pdnn_cli_job_default(job, pdnn_arena_printf(&job->arena, "measure.rounds=%" PRId64, rounds));
     /* Longer than in a sweep, where one slow instance must not hold up the others. */
     pdnn_cli_job_default(job, "limits.time=10m");
-    run->varies = vary != NULL;
-    if (!vary)
-        return pdnn_session_open(&job->session, arguments->operands, arguments->n_operands, job->sets,
-                                 job->n_sets, err);
-    if (arguments->n_operands != 1)
+    if (vary && arguments->n_operands != 1)
         return pdnn_fail(err, PDNN_INVALID, "--vary takes one ID, %zu are given", arguments->n_operands);
-    enum pdnn_status status = read_vary(&run->vary, vary, arguments->operands[0], err);
-    if (status == PDNN_OK)
-        status =
-            pdnn_session_open(&job->session, run->vary.ids, run->vary.count, job->sets, job->n_sets, err);
-    return status == PDNN_OK ? check_vary(&run->vary, &job->session, err) : status;
+    if (vary && set_values(&run->vary, job, vary, arguments->operands[0], err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
+                                                job->sets, job->n_sets, err);
+    return status == PDNN_OK && vary ? check_vary(&run->vary, &job->session, err) : status;
 }
 
 static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bool *some_failed,
@@ -431,7 +375,6 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
         status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
     }
     pdnn_visits_finish(&run.known);
-    vary_finish(&run.vary);
     pdnn_cli_job_finish(&run.job);
     return status;
 }
