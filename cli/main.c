@@ -84,6 +84,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
     struct pdnn_arguments arguments = {0};
     bool some_failed = false;
     enum pdnn_status status = pdnn_arguments_parse(command, argc, argv, &arguments, &err);
+    arguments.some_failed = &some_failed;
     if (status == PDNN_OK && !arguments.help)
         status = pdnn_operands_check(&arguments, &err);
     if (status == PDNN_OK && arguments.help) {
@@ -97,7 +98,7 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
             pdnn_interrupt_survive_readers();
         if (command->resolves_threads && !pdnn_argument(&arguments, "quiet"))
             tell_variables();
-        status = command->run(&arguments, &some_failed, &err);
+        status = command->run(&arguments, &err);
     }
     pdnn_arguments_finish(&arguments);
     if (status != PDNN_OK)

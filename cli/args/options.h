@@ -64,8 +64,8 @@ struct pdnn_command_def {
     bool resolves_threads;
     /* Its results are files only, so a closed stdout is no reason to fail. */
     bool prints_nothing;
-    /* Runs the command. *some_failed: it ran to the end, but something failed (exit status 1). */
-    enum pdnn_status (*run)(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err);
+    /* Runs the command; *arguments->some_failed: it ran to the end, but something failed (exit status 1). */
+    enum pdnn_status (*run)(const struct pdnn_arguments *arguments, struct pdnn_err *err);
 };
 
 /* The tables that the file of a command begins with. */
@@ -94,6 +94,7 @@ struct pdnn_arguments {
     const char *const *rest; /* after "--", if the command has a use for it */
     size_t n_rest;
     bool help; /* --help or -h was given; nothing else was checked */
+    bool *some_failed;
 };
 
 /* Parses what follows the command's name; "--" ends the options, and the operands too

@@ -386,7 +386,8 @@ static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict v
     return count;
 }
 
-static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_arguments *arguments,
+                                        struct pdnn_err *err) {
     enum pdnn_status status = start_table(b, &pdnn_directions_def, err);
     if (status == PDNN_OK)
         pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
@@ -395,7 +396,7 @@ static enum pdnn_status show_directions(struct breakdown *b, bool *some_failed, 
     size_t failed = count_verdicts(&b->table, PDNN_DOES_NOT_HOLD);
     fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n",
             count_verdicts(&b->table, PDNN_HOLDS), failed, count_verdicts(&b->table, PDNN_CANNOT_BE_TOLD));
-    *some_failed = failed > 0;
+    *arguments->some_failed = failed > 0;
     if (b->for_people)
         append_directions(b);
     else
@@ -429,7 +430,7 @@ static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_argum
     return status == PDNN_OK ? pdnn_selection_ops_open(&b->selection, &b->ops, err) : status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct breakdown b = {.for_people = pdnn_wants_text(arguments), .writer = pdnn_table_printer(arguments)};
     const char *across = pdnn_argument(arguments, "across");
     b.writer.out = &b.out;
@@ -440,7 +441,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
     if (status == PDNN_OK)
         status = across                              ? show_across(&b, across, err)
-                 : b.checks                          ? show_directions(&b, some_failed, err)
+                 : b.checks                          ? show_directions(&b, arguments, err)
                  : pdnn_argument(arguments, "gemms") ? show_gemms(&b, err)
                                                      : show_instances(&b, err);
     size_t shown = b.selection.count, left_out = b.selection.left_out;

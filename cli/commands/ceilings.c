@@ -163,8 +163,7 @@ static enum pdnn_status parse_time(const struct pdnn_arguments *arguments, doubl
     return pdnn_argument_time(arguments, "time", time_limit_ns, err);
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_host host;
     int64_t threads[THREADS_MAX];
     size_t n_threads = 0;

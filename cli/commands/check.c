@@ -252,7 +252,7 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
     return status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct check check = {0};
     check.session.no_cache = pdnn_argument(arguments, "no-cache");
     enum pdnn_status status = prepare(&check, arguments, err);
@@ -271,7 +271,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK)
         fprintf(stderr, "%zu passed, %zu failed, %zu skipped%s\n", check.passed, check.failed, check.skipped,
                 check.passed + check.failed ? "" : ": nothing was compared");
-    *some_failed = check.failed > 0;
+    *arguments->some_failed = check.failed > 0;
     pdnn_session_finish(&check.session);
     return status;
 }

@@ -205,8 +205,7 @@ static enum pdnn_status print_tables(const struct pdnn_arguments *arguments, str
     return status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     if (arguments->n_operands && strcmp(arguments->operands[0], all_tables) == 0)
         return print_tables(arguments, err);
     struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,

@@ -362,8 +362,7 @@ static enum pdnn_status print(struct compared *c, size_t view, const struct pdnn
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct compared c = {.by = {{PDNN_BY_OP}, 1}};
     struct pdnn_compare_request request = {
         .directory = {arguments->operands[0], arguments->n_operands > 1 ? arguments->operands[1] : NULL},

@@ -337,14 +337,14 @@ static enum pdnn_status print_validation(const struct pdnn_arguments *arguments,
     return status;
 }
 
-static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job, bool *some_failed,
+static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct job *job,
                                 struct pdnn_err *err) {
     enum pdnn_status status = pdnn_compose_run(&job->sweep, &job->request, &job->result, err);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
     if (job->sweep.written)
         print_summary(job);
-    *some_failed = pdnn_session_has_failed(job->sweep.tally.counts);
+    *arguments->some_failed = pdnn_session_has_failed(job->sweep.tally.counts);
     if (status == PDNN_OK && job->request.validate)
         status = print_validation(arguments, job, err);
     return status;
@@ -390,7 +390,7 @@ static enum pdnn_status check_dry(const struct pdnn_arguments *arguments, struct
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct job job = {.sweep = {.folder = {.fd = -1}}};
     const bool is_dry = pdnn_argument(arguments, "dry-run");
     enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
@@ -406,7 +406,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (status == PDNN_OK && !is_dry)
         status = open_directory(arguments, &job, err);
     if (status == PDNN_OK && !is_dry)
-        status = compose(arguments, &job, some_failed, err);
+        status = compose(arguments, &job, err);
     free(job.result.calibrates);
     pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);

@@ -169,9 +169,8 @@ static enum pdnn_status make(const struct pdnn_arguments *arguments, struct pdnn
     return status == PDNN_OK ? show(request.directory, err) : status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     bool makes = strcmp(arguments->operands[0], actions[0]) == 0;
-    (void)some_failed;
     if (makes && arguments->n_operands < 3)
         return pdnn_fail(err, PDNN_INVALID,
                          "data make needs what to make and a new directory: 'paradnn data make "

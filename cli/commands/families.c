@@ -191,8 +191,7 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
     }
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     if (!arguments->n_operands)
         return print_families(arguments, err);
     struct pdnn_model_name model;

@@ -268,8 +268,7 @@ static void print_fits(const struct command *c) {
     pdnn_groups_finish(&fits);
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     char shown[PDNN_SIDES][PDNN_VISIBLE_TEXT];
     struct command c = {.value = pdnn_argument(arguments, "value")};
     bool residuals = pdnn_argument(arguments, "residuals");

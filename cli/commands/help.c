@@ -19,12 +19,11 @@ static const struct pdnn_example examples[] = {
 
 static const char spec_topic[] = "spec";
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const char *topic = arguments->n_operands ? arguments->operands[0] : NULL;
     const bool is_spec = topic && strcmp(topic, spec_topic) == 0;
     const struct pdnn_command_def *command = topic ? pdnn_command_find(topic) : NULL;
     struct pdnn_str text = {0};
-    (void)some_failed;
     if (topic && !is_spec && !command)
         return pdnn_command_unknown(topic, err);
     if (is_spec)

@@ -74,7 +74,7 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
             pdnn_str_text(&result->reasons));
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_import_result result = {0};
     struct pdnn_import_request request = {
         .path = arguments->operands[0],
@@ -92,7 +92,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = importers[pdnn_argument_choice(arguments, "from", 0)](&request, &result, err);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
-    *some_failed = result.left_out > 0;
+    *arguments->some_failed = result.left_out > 0;
     pdnn_str_finish(&result.reasons);
     return status;
 }

@@ -393,8 +393,7 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct list list = {0};
     struct pdnn_host host;
     struct pdnn_shard shard;

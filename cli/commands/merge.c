@@ -61,7 +61,7 @@ static void print_summary(const struct pdnn_merge_result *result, const char *ou
     fprintf(stderr, "\ntables: %s/results.csv, %s/ops.csv\n", path, path);
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_merge_result result;
     const struct pdnn_merge_request request = {
         .sources = arguments->operands,
@@ -76,7 +76,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     enum pdnn_status status = pdnn_merge(&request, &result, err);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
-    *some_failed = result.tally.stage[PDNN_STAGE_DONE] < result.tally.instances;
+    *arguments->some_failed = result.tally.stage[PDNN_STAGE_DONE] < result.tally.instances;
     return status;
 }
 

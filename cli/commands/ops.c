@@ -105,14 +105,13 @@ static void report_others(const struct pdnn_session *session, const struct pdnn_
 
 static enum pdnn_status print_found(const struct pdnn_session *session,
                                     const struct pdnn_operators *operators,
-                                    const struct pdnn_arguments *arguments, bool *some_failed,
-                                    struct pdnn_err *err) {
+                                    const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct pdnn_table table;
     report_others(session, operators, counts);
     fprintf(stderr, "%zu models, %zu operators; %zu without their cache states\n", counts[PDNN_OUTCOME_OK],
             operators->keys.count, operators->stateless.count);
-    *some_failed = pdnn_session_has_failed(counts);
+    *arguments->some_failed = pdnn_session_has_failed(counts);
     pdnn_table_init(&table, &found_def);
     for (size_t i = 0; i < operators->keys.count; i++) {
         size_t row = pdnn_table_add_row(&table);
@@ -144,8 +143,7 @@ static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operato
     return status;
 }
 
-static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool *some_failed,
-                                   struct pdnn_err *err) {
+static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_cli_job job;
     struct pdnn_operators operators = {0};
     enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
@@ -156,7 +154,7 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, bool 
     if (status == PDNN_OK)
         status = list_found(&job, &operators, err);
     if (status == PDNN_OK)
-        status = print_found(&job.session, &operators, arguments, some_failed, err);
+        status = print_found(&job.session, &operators, arguments, err);
     pdnn_operators_finish(&operators);
     pdnn_cli_job_finish(&job);
     return status;
@@ -175,7 +173,7 @@ static enum pdnn_status run_library(const char *directory, const struct pdnn_arg
     return status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     static const char *const of_models[] = {"set", "ceilings", "allow-slow", "no-cache"};
     const char *library = pdnn_argument(arguments, "library");
     struct pdnn_table table;
@@ -186,7 +184,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     if (library)
         return run_library(library, arguments, err);
     if (arguments->n_operands)
-        return run_models(arguments, some_failed, err);
+        return run_models(arguments, err);
     for (size_t i = 0; i < sizeof of_models / sizeof *of_models; i++)
         if (pdnn_argument(arguments, of_models[i]))
             return pdnn_fail(err, PDNN_INVALID, "ops: --%s needs a SPEC or an ID", of_models[i]);

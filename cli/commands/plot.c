@@ -137,8 +137,7 @@ static void report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *re
     fputc('\n', stderr);
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const struct pdnn_plot_def *plot = pdnn_plot_find(arguments->operands[0]);
     if (check_options(arguments, plot, err) != PDNN_OK)
         return err->status;

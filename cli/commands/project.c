@@ -125,8 +125,7 @@ static enum pdnn_status print(const struct command *c, const struct pdnn_argumen
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct command c = {.readers = NULL};
     enum pdnn_status status = open_tables(&c, arguments, err);
     const struct pdnn_projection_request request = {&c.selection, c.readers, c.ceilings, &c.hardware, &c.by};

@@ -85,11 +85,10 @@ static enum pdnn_status prune_directory(struct pdnn_prune *prune, const struct p
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_prune *prune = pdnn_alloc(1, sizeof *prune);
     size_t n_only;
     const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
-    (void)some_failed;
     prune->sweep.folder.fd = -1;
     enum pdnn_status status = pdnn_prune_open(prune, arguments->operands[0], only, n_only, err);
     if (status == PDNN_OK)

@@ -49,12 +49,11 @@ static void find_progress(const char *directory, struct pdnn_str *out) {
     pdnn_status_finish(&found);
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_target target = {.fd = -1};
     struct pdnn_str html = {0}, line = {0}, progress[2] = {{0}};
     struct pdnn_report_request request = {.directories = arguments->operands,
                                           .n_directories = arguments->n_operands};
-    (void)some_failed;
     request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     for (size_t i = 0; i < arguments->n_operands; i++) {
         find_progress(arguments->operands[i], &progress[i]);

@@ -309,7 +309,7 @@ static enum pdnn_status check_columns(const struct run *run, const struct pdnn_a
 }
 
 static enum pdnn_status report(const struct run *run, const struct pdnn_arguments *arguments,
-                               bool *some_failed, struct pdnn_err *err) {
+                               struct pdnn_err *err) {
     size_t counts[PDNN_OUTCOME_COUNT] = {0};
     struct reported reported = {.for_people = pdnn_wants_text(arguments)};
     const struct pdnn_table_def def = results_def(run, &reported.arena);
@@ -319,7 +319,7 @@ static enum pdnn_status report(const struct run *run, const struct pdnn_argument
     struct pdnn_result row = pdnn_result_of(&reported.results, 0);
     for (; status == PDNN_OK && row.row < reported.results.n_rows; row.row++)
         counts[pdnn_result_outcome(&row)]++;
-    *some_failed = pdnn_session_has_failed(counts);
+    *arguments->some_failed = pdnn_session_has_failed(counts);
     if (status == PDNN_OK && run->vary.option)
         status = report_vary(&run->vary, &reported.results, &run->set, arguments, err);
     else if (status == PDNN_OK && reported.for_people)
@@ -353,8 +353,7 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
     return status == PDNN_OK && vary ? check_vary(&run->vary, &job->session, err) : status;
 }
 
-static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bool *some_failed,
-                                      struct pdnn_err *err) {
+static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct run run = {.visits = 0};
     struct pdnn_err cause = {0};
     bool is_left = false;
@@ -371,7 +370,7 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, bo
         status = visit_all(&run, err);
     /* After a signal, what was measured so far is still reported. */
     if (!is_left && (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits))) {
-        enum pdnn_status printed = report(&run, arguments, some_failed, &cause);
+        enum pdnn_status printed = report(&run, arguments, &cause);
         status = printed == PDNN_OK ? status : pdnn_fail(err, printed, "%s", cause.text);
     }
     pdnn_visits_finish(&run.known);

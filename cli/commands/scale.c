@@ -170,8 +170,7 @@ static enum pdnn_status print(struct command *c, const struct pdnn_arguments *ar
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    (void)some_failed;
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct command c = {.readers = NULL};
     enum pdnn_status status = parse(&c, arguments, err);
     if (status == PDNN_OK)

@@ -259,7 +259,7 @@ static enum pdnn_status print(const struct pdnn_arguments *arguments, const stru
     return status;
 }
 
-static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_run *run, bool *some_failed,
+static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_run *run,
                                 struct pdnn_err *err) {
     struct pdnn_sweep_directory directory = {.folder = {.fd = -1}};
     job->request.largest = run->made.largest;
@@ -271,14 +271,13 @@ static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_r
         status = pdnn_sweep_directory_open(&directory, &job->request, err);
     if (status == PDNN_OK) {
         status = pdnn_seqpoint_run_measure(run, &directory, err);
-        *some_failed = pdnn_session_has_failed(directory.tally.counts);
+        *job->arguments->some_failed = pdnn_session_has_failed(directory.tally.counts);
     }
     pdnn_sweep_directory_close(&directory);
     return status;
 }
 
-static enum pdnn_status run_one(const struct pdnn_arguments *arguments, bool *some_failed,
-                                struct pdnn_err *err) {
+static enum pdnn_status run_one(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     static const char *const keys[][2] = {{"lengths", "seqpoint.lengths"},
                                           {"sampler", "seqpoint.sampler"},
                                           {"key", "seqpoint.key"},
@@ -300,7 +299,7 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, bool *so
     if (status == PDNN_OK)
         status = pdnn_table_check_columns(&pdnn_epoch_methods_def, arguments, err);
     if (status == PDNN_OK && wish.runs)
-        status = measure(&job, &run, some_failed, err);
+        status = measure(&job, &run, err);
     /* After a signal, what was measured so far is still told. */
     if (status == PDNN_OK)
         status = print(arguments, &run, err);
@@ -311,8 +310,8 @@ static enum pdnn_status run_one(const struct pdnn_arguments *arguments, bool *so
     return status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
-    return arguments->n_operands > 1 ? compare_two(arguments, err) : run_one(arguments, some_failed, err);
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    return arguments->n_operands > 1 ? compare_two(arguments, err) : run_one(arguments, err);
 }
 
 const struct pdnn_command_def pdnn_command_seqpoint = {

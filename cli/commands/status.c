@@ -122,7 +122,7 @@ static enum pdnn_status print(const struct pdnn_status_report *report, const str
     return status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     const bool watches = pdnn_argument(arguments, "watch");
     const volatile int *stop = watches ? pdnn_interrupt_watch() : NULL;
     const struct timespec pause = {.tv_sec = 5};
@@ -132,9 +132,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         if (status != PDNN_OK)
             return status;
         status = print(&report, arguments, err);
-        *some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
+        *arguments->some_failed = report.tally.stage[PDNN_STAGE_DONE] < report.tally.instances;
         pdnn_status_finish(&report);
-        if (status != PDNN_OK || !watches || !*some_failed)
+        if (status != PDNN_OK || !watches || !*arguments->some_failed)
             return status;
         fputc('\n', stdout);
         fflush(stdout);

@@ -238,7 +238,7 @@ static enum pdnn_status submit(const struct pdnn_arguments *arguments,
     return status;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_submit_request request = {
         .scheduler = (enum pdnn_scheduler)pdnn_argument_choice(arguments, "scheduler", PDNN_SCHEDULER_SLURM),
         .dry = pdnn_argument(arguments, "dry-run")};
@@ -247,7 +247,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
     struct texts texts = {0};
     size_t n_sets;
     const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
-    (void)some_failed;
     *job = (struct pdnn_job){
         .passed = arguments->rest, .n_passed = arguments->n_rest, .grace_ns = 30 * second_ns};
     enum pdnn_status status = parse_counts(arguments, job, err);

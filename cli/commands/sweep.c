@@ -251,17 +251,18 @@ static void say_end(const struct pdnn_sweep_directory *sweep, const struct pdnn_
 }
 
 /* Runs the sweep in its directory and prints the summary. */
-static enum pdnn_status sweep_into(const struct pdnn_sweep_request *request, bool quiet, bool *some_failed,
-                                   struct pdnn_err *err) {
+static enum pdnn_status sweep_alone(const struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_sweep_directory sweep = {0};
     struct pdnn_sweep_result result = {0};
-    enum pdnn_status status = pdnn_sweep_directory_open(&sweep, request, err);
+    if (pdnn_join_check_alone(job->request.path, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_sweep_directory_open(&sweep, &job->request, err);
     if (status == PDNN_OK) {
         status = pdnn_sweep_directory_run(&sweep, &result, err);
-        if (!quiet)
+        if (!job->bar.quiet)
             say_end(&sweep, &result);
         warn_speed(&sweep);
-        *some_failed = pdnn_session_has_failed(sweep.tally.counts);
+        *job->arguments->some_failed = pdnn_session_has_failed(sweep.tally.counts);
     }
     pdnn_sweep_directory_close(&sweep);
     return status;
@@ -307,17 +308,20 @@ static void print_all(const struct pdnn_join_request *request, const struct pdnn
         pdnn_console_next("status *", path);
 }
 
-static enum pdnn_status join_others(const struct pdnn_join_request *request, bool quiet, bool *some_failed,
-                                    struct pdnn_err *err) {
+/* The same together with others. */
+static enum pdnn_status join_others(const struct pdnn_cli_job *job, struct pdnn_err *err) {
+    struct pdnn_join_request request = {.sweep = job->request};
     struct pdnn_join_result result = {.part = ""};
-    enum pdnn_status status = pdnn_join_run(request, &result, err);
-    if (*result.part && !quiet)
-        print_here(request, &result);
-    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && !quiet)
-        print_all(request, &result);
+    if (pdnn_argument_time(job->arguments, "lease-expiry", &request.expiry_ns, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_join_run(&request, &result, err);
+    if (*result.part && !job->bar.quiet)
+        print_here(&request, &result);
+    if ((status == PDNN_OK || status == PDNN_INTERRUPTED) && !job->bar.quiet)
+        print_all(&request, &result);
     /* A process that came too late to measure anything has not failed. */
     result.counts[PDNN_OUTCOME_OK]++;
-    *some_failed = pdnn_session_has_failed(result.counts);
+    *job->arguments->some_failed = pdnn_session_has_failed(result.counts);
     return status;
 }
 
@@ -414,20 +418,6 @@ static enum pdnn_status check_options(const struct pdnn_arguments *arguments, st
     return PDNN_OK;
 }
 
-/* Alone in the directory, or together with others. */
-static enum pdnn_status sweep_or_join(const struct pdnn_arguments *arguments,
-                                      const struct pdnn_sweep_request *request, bool *some_failed,
-                                      struct pdnn_err *err) {
-    struct pdnn_join_request join = {.sweep = *request};
-    if (!pdnn_argument(arguments, "join"))
-        return pdnn_join_check_alone(request->path, err) == PDNN_OK
-                   ? sweep_into(request, pdnn_argument(arguments, "quiet"), some_failed, err)
-                   : err->status;
-    enum pdnn_status status = pdnn_argument_time(arguments, "lease-expiry", &join.expiry_ns, err);
-    return status == PDNN_OK ? join_others(&join, pdnn_argument(arguments, "quiet"), some_failed, err)
-                             : status;
-}
-
 /* The time left is --time-left, or what the batch system says. If it does not, that is a warning. */
 static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct pdnn_session *session,
                                   struct pdnn_err *err) {
@@ -449,7 +439,7 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_cli_job job;
     const bool is_dry = pdnn_argument(arguments, "dry-run");
     bool is_left = false;
@@ -468,7 +458,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_f
         status = pdnn_cli_job_direct(&job, ".results", err);
         job.bar.preface = job.session.common;
         if (status == PDNN_OK)
-            status = sweep_or_join(arguments, &job.request, some_failed, err);
+            status = pdnn_argument(arguments, "join") ? join_others(&job, err) : sweep_alone(&job, err);
     }
     pdnn_cli_job_finish(&job);
     return status;

@@ -10,11 +10,11 @@ static const char *const paragraphs[] = {
 };
 
 /* Only the worker links the libraries, so it is asked for their versions. */
-static enum pdnn_status run(const struct pdnn_arguments *arguments, bool *some_failed, struct pdnn_err *err) {
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_host host;
     struct pdnn_worker worker = {0};
     char shown[PDNN_VISIBLE_TEXT];
-    (void)arguments, (void)some_failed;
+    (void)arguments;
     printf("paradnn %s\n", PDNN_VERSION);
     enum pdnn_status status = pdnn_host_read(&host, err);
     if (status == PDNN_OK)
