@@ -36,17 +36,41 @@ static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
     }
 }
 
-static double *gather(const struct ok_visits *ok, size_t offset) {
-    for (size_t i = 0; i < ok->count; i++)
-        memcpy(&ok->value[i], (const char *)ok->visit[i] + offset, sizeof *ok->value);
+/* How the visits' values make the row's. */
+enum over { MEDIAN, MEDIAN_SEEN /* where it is above 0; NaN: nowhere */, LEAST, MEAN, SUM, LAST };
+
+/* The visits' doubles there, or counts. */
+static double *gather(const struct ok_visits *ok, size_t offset, bool is_count) {
+    for (size_t i = 0; i < ok->count; i++) {
+        const void *field = (const char *)ok->visit[i] + offset;
+        ok->value[i] = is_count ? (double)*(const uint64_t *)field : *(const double *)field;
+    }
     return ok->value;
 }
 
-static double median_of(const struct ok_visits *ok, size_t offset) {
-    return pdnn_median(gather(ok, offset), ok->count);
+/* Keeps those above 0; returns how many. */
+static size_t keep_seen(const struct ok_visits *ok) {
+    size_t count = 0;
+    for (size_t i = 0; i < ok->count; i++)
+        if (ok->value[i] > 0)
+            ok->value[count++] = ok->value[i];
+    return count;
 }
 
-#define MEDIAN(ok, field) median_of(ok, offsetof(struct pdnn_visit, field))
+static double over_visits(const struct ok_visits *ok, enum over over, size_t offset, bool is_count) {
+    double *value = gather(ok, offset, is_count), result = over == LEAST ? INFINITY : 0;
+    size_t count = over == MEDIAN_SEEN ? keep_seen(ok) : ok->count;
+    if (over == MEDIAN || over == MEDIAN_SEEN)
+        return count ? pdnn_median(value, count) : NAN;
+    if (over == LAST)
+        return value[count - 1];
+    for (size_t i = 0; i < count; i++)
+        result =
+            over == LEAST ? fmin(result, value[i]) : result + value[i] / (over == MEAN ? (double)count : 1);
+    return result;
+}
+
+#define OVER(ok, over, field) over_visits(ok, over, offsetof(struct pdnn_visit, field), false)
 
 void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *pool) {
     size_t count = visits->ids.count;
@@ -140,7 +164,7 @@ static bool drifts(const struct ok_visits *ok, double headline_ns) {
     size_t half = ok->count / 2;
     if (half < 3)
         return false;
-    double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
+    double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns), false);
     double least[2], greatest[2];
     range_of(medians, half, &least[0], &greatest[0]);
     range_of(medians + ok->count - half, half, &least[1], &greatest[1]);
@@ -175,23 +199,13 @@ static enum pdnn_stop stop_of(const struct ok_visits *ok) {
     return (enum pdnn_stop)most;
 }
 
-/* The median over the visits that have this probe; NaN if none has. */
-static double probe_of(const struct ok_visits *ok, size_t offset) {
-    const double *all = gather(ok, offset);
-    size_t count = 0;
-    for (size_t i = 0; i < ok->count; i++) {
-        if (all[i] > 0)
-            ok->value[count++] = all[i];
-    }
-    return count ? pdnn_median(ok->value, count) : NAN;
-}
-
 /* Composed visits have their limits, by the error of what was predicted, as quantiles, beside which the
  * visits' own scatter counts; settled ones of measured operators those of the row's interval. No step ran
  * whose samples could scatter. */
-static void set_limits(struct analysis *a, double low_ns, double high_ns, unsigned flags) {
+static void set_limits(struct analysis *a, unsigned flags) {
     static const enum pdnn_result_column unknown[] = {PDNN_RESULT_TIME_NS_P10, PDNN_RESULT_TIME_NS_P90,
                                                       PDNN_RESULT_TIME_NS_MAD, PDNN_RESULT_TIME_NS_MIN};
+    const double low_ns = get(a, PDNN_RESULT_TIME_NS_P10), high_ns = get(a, PDNN_RESULT_TIME_NS_P90);
     bool is_whole = (flags & PDNN_FLAG_SETTLED) && !(flags & PDNN_FLAG_PREDICTED);
     if (low_ns < high_ns) {
         put(a, PDNN_RESULT_CI_LOW_NS, is_whole ? low_ns : fmin(low_ns, get(a, PDNN_RESULT_CI_LOW_NS)));
@@ -202,48 +216,55 @@ static void set_limits(struct analysis *a, double low_ns, double high_ns, unsign
     pdnn_result_set_text(&a->row, PDNN_RESULT_STOP_REASON, "");
 }
 
-/* What is added up over the visits. */
+static const struct {
+    enum pdnn_result_column column;
+    enum over over;
+    size_t offset;
+} sums[] = {
+#define FROM(word, over, field)                                                                              \
+    { PDNN_RESULT_##word, over, offsetof(struct pdnn_visit, field) }
+    FROM(TIME_NS_P10, MEDIAN, p10_ns),
+    FROM(TIME_NS_P90, MEDIAN, p90_ns),
+    FROM(TIME_NS_MAD, MEDIAN, mad_ns),
+    FROM(TIME_NS_MIN, LEAST, min_ns),
+    FROM(TIME_NS_MEAN, MEAN, mean_ns),
+    FROM(SAMPLES, SUM, samples),
+    FROM(WARMUPS, SUM, warmups),
+    FROM(PREPARE_NS, MEDIAN, prepare_ns),
+    FROM(PLAN_BYTES, LAST, plan_bytes),
+    FROM(PROBE_GFLOPS, MEDIAN_SEEN, probe_gflops),
+    FROM(PROBE_GBS, MEDIAN_SEEN, probe_gbs),
+    FROM(COMPUTE_NS, MEDIAN_SEEN, ranks.compute_ns),
+    FROM(SKEW_NS, MEDIAN_SEEN, ranks.skew_ns),
+    FROM(COMM_NS, MEDIAN_SEEN, ranks.comm_ns),
+#undef FROM
+};
+
 static void set_sums(struct analysis *a) {
-    const struct ok_visits *ok = &a->ok;
-    double min_ns = INFINITY, mean_ns = 0;
-    uint64_t samples = 0, warmups = 0;
-    for (size_t i = 0; i < ok->count; i++) {
-        const struct pdnn_visit *visit = ok->visit[i];
-        min_ns = fmin(min_ns, visit->min_ns);
-        mean_ns += visit->mean_ns / (double)ok->count;
-        samples += visit->samples;
-        warmups += visit->warmups;
-        ok->value[i] = (double)visit->prepare_ns;
+    for (size_t i = 0; i < sizeof sums / sizeof *sums; i++) {
+        bool is_count = pdnn_results_fixed_def.column[sums[i].column].kind == PDNN_KIND_COUNT;
+        double value = over_visits(&a->ok, sums[i].over, sums[i].offset, is_count);
+        if (is_count)
+            pdnn_result_set_count(&a->row, sums[i].column, (uint64_t)(value + 0.5));
+        else
+            put(a, sums[i].column, value);
     }
-    uint64_t prepare_ns = (uint64_t)(pdnn_median(ok->value, ok->count) + 0.5);
-    put(a, PDNN_RESULT_TIME_NS_MIN, min_ns);
-    put(a, PDNN_RESULT_TIME_NS_MEAN, mean_ns);
-    pdnn_result_set_count(&a->row, PDNN_RESULT_SAMPLES, samples);
-    pdnn_result_set_count(&a->row, PDNN_RESULT_WARMUPS, warmups);
-    pdnn_result_set_count(&a->row, PDNN_RESULT_PREPARE_NS, prepare_ns);
 }
 
 static void set_times(struct analysis *a) {
     const struct pdnn_aggregate_input *input = a->input;
     const struct ok_visits *ok = &a->ok;
-    const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns));
+    const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns), false);
     struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, input->pool, ok->scratch);
     put(a, PDNN_RESULT_TIME_NS_MEDIAN, interval.center);
     if (interval.high > 0 && interval.degrees >= PDNN_INTERVAL_DEGREES) {
         put(a, PDNN_RESULT_CI_LOW_NS, interval.low);
         put(a, PDNN_RESULT_CI_HIGH_NS, interval.high);
     }
-    const double p10_ns = MEDIAN(ok, p10_ns), p90_ns = MEDIAN(ok, p90_ns);
-    put(a, PDNN_RESULT_TIME_NS_P10, p10_ns);
-    put(a, PDNN_RESULT_TIME_NS_P90, p90_ns);
-    put(a, PDNN_RESULT_TIME_NS_MAD, MEDIAN(ok, mad_ns));
     set_sums(a);
-    put(a, PDNN_RESULT_PROBE_GFLOPS, probe_of(ok, offsetof(struct pdnn_visit, probe_gflops)));
-    put(a, PDNN_RESULT_PROBE_GBS, probe_of(ok, offsetof(struct pdnn_visit, probe_gbs)));
-    pdnn_result_set_count(&a->row, PDNN_RESULT_PLAN_BYTES, ok->visit[ok->count - 1]->plan_bytes);
     pdnn_result_set_text(&a->row, PDNN_RESULT_STOP_REASON, pdnn_stop_name(stop_of(ok)));
     if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED)
-        set_limits(a, p10_ns, p90_ns, ok->visit[0]->flags);
+        set_limits(a, ok->visit[0]->flags);
     if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
         a->flags |= PDNN_FLAG_NOISY;
     a->flags |= flags_of(ok);
@@ -259,16 +280,13 @@ static void set_times(struct analysis *a) {
 static double speed_of(const struct ok_visits *ok, size_t probe_offset, double reference, double step_ns) {
     static const double probe_ns = 2e6; /* as long as a probe, and half as long as a turn */
     double best = 0, share = step_ns / (step_ns + probe_ns);
-    size_t count = 0;
     if (!(reference > 0))
         return NAN;
-    for (size_t i = 0; i < ok->count; i++) {
-        double probe;
-        memcpy(&probe, (const char *)ok->visit[i] + probe_offset, sizeof probe);
-        if (probe > 0) {
-            ok->value[count++] = probe / reference;
-            best = fmax(best, probe / reference);
-        }
+    gather(ok, probe_offset, false);
+    size_t count = keep_seen(ok);
+    for (size_t i = 0; i < count; i++) {
+        ok->value[i] /= reference;
+        best = fmax(best, ok->value[i]);
     }
     return count ? 1 / ((1 - share) / best + share / pdnn_median(ok->value, count)) : NAN;
 }
@@ -379,20 +397,8 @@ static double examples_of(const struct analysis *a) {
            (double)a->instance.setting[PDNN_SETTING_ACCUMULATE];
 }
 
-/* The median over the visits that have the number; NAN if none has. */
-static double median_seen(const struct ok_visits *ok, size_t offset) {
-    size_t count = 0;
-    gather(ok, offset);
-    for (size_t i = 0; i < ok->count; i++)
-        if (ok->value[i] > 0)
-            ok->value[count++] = ok->value[i];
-    return count ? pdnn_median(ok->value, count) : NAN;
-}
-
-#define MEDIAN_SEEN(ok, field) median_seen(ok, offsetof(struct pdnn_visit, field))
-
 static void set_infeed(struct analysis *a) {
-    const double minibatch_ns = MEDIAN_SEEN(&a->ok, infeed.loader_ns);
+    const double minibatch_ns = OVER(&a->ok, MEDIAN_SEEN, infeed.loader_ns);
     const char *page_cache = NULL;
     uint64_t bytes = 0;
     for (size_t i = 0; i < a->ok.count; i++) {
@@ -404,7 +410,8 @@ static void set_infeed(struct analysis *a) {
     }
     if (!page_cache)
         return;
-    put(a, PDNN_RESULT_INFEED_PCT, MEDIAN(&a->ok, infeed.wait_ns) / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
+    put(a, PDNN_RESULT_INFEED_PCT,
+        OVER(&a->ok, MEDIAN, infeed.wait_ns) / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
     put(a, PDNN_RESULT_LOADER_EXAMPLES_PER_S, examples_of(a) * 1e9 / minibatch_ns);
     if (bytes)
         put(a, PDNN_RESULT_LOADER_BYTES_PER_S, (double)bytes * 1e9 / minibatch_ns);
@@ -415,12 +422,8 @@ static void set_infeed(struct analysis *a) {
 static void set_ranks(struct analysis *a) {
     int64_t ranks = a->instance.setting[PDNN_SETTING_RANKS];
     const uint64_t bytes = a->ok.visit[a->ok.count - 1]->ranks.bytes;
-    const double compute_ns = MEDIAN_SEEN(&a->ok, ranks.compute_ns),
-                 skew_ns = MEDIAN_SEEN(&a->ok, ranks.skew_ns), comm_ns = MEDIAN_SEEN(&a->ok, ranks.comm_ns),
-                 exposed_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN) - compute_ns;
-    put(a, PDNN_RESULT_COMPUTE_NS, compute_ns);
-    put(a, PDNN_RESULT_SKEW_NS, skew_ns);
-    put(a, PDNN_RESULT_COMM_NS, comm_ns);
+    const double comm_ns = get(a, PDNN_RESULT_COMM_NS),
+                 exposed_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN) - get(a, PDNN_RESULT_COMPUTE_NS);
     if (!(comm_ns > 0))
         return;
     pdnn_result_set_count(&a->row, PDNN_RESULT_ALLREDUCE_BYTES, bytes);
@@ -459,114 +462,83 @@ static void place_row(struct analysis *a, double compute_index, double memory_in
     set_ranks(a);
 }
 
-/* What an op's row and its place come from. */
-struct op_work {
-    struct pdnn_table *ops;
-    size_t row;
-    uint64_t executions, in_bounds_flop_count;
-    struct pdnn_traffic traffic;
-};
-
-static void put_op(const struct op_work *op, const char *name, const char *layer, const char *category,
-                   const char *pass, const char *dtype) {
-    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_OP, name);
-    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_LAYER, layer);
-    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_CATEGORY, category);
-    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_OP_PASS, pass);
-    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_DTYPE, dtype);
-}
-
-static void put_work(struct op_work *op, const char *shape, uint64_t executions,
-                     const struct pdnn_cost *cost) {
-    op->executions = executions;
-    op->in_bounds_flop_count = cost->in_bounds_flop_count;
-    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_OP_SHAPE, shape);
-    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_EXECUTIONS, executions);
-    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_FLOP_COUNT, cost->flop_count);
-    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_IN_BOUNDS_FLOP_COUNT, cost->in_bounds_flop_count);
-    pdnn_table_set_count(op->ops, op->row, PDNN_OPS_BYTE_COUNT, cost->byte_count);
-}
-
-static void fill_from_group(const struct analysis *a, const struct pdnn_group *group, struct op_work *op) {
+static void set_from_group(const struct analysis *a, const struct pdnn_breakdown_row *row,
+                           struct pdnn_op_record *op, struct pdnn_place_input *place) {
+    const struct pdnn_group *group = row->group;
     const struct pdnn_node *node = &a->graph.nodes[group->node];
-    put_op(op, node->op->name, group->layer, node->op->category, pdnn_node_pass_name(node),
-           pdnn_dtype_name(dtype_of(a, group)));
-    put_work(op, group->shape, group->count, &group->cost);
-    op->traffic = a->group_traffic[group - a->groups];
+    op->op = node->op->name;
+    op->layer = group->layer;
+    op->category = node->op->category;
+    op->pass = pdnn_node_pass_name(node);
+    op->dtype = pdnn_dtype_name(dtype_of(a, group));
+    op->shape = group->shape;
+    op->count = group->count;
+    op->flop_count = group->cost.flop_count;
+    op->in_bounds_flop_count = group->cost.in_bounds_flop_count;
+    op->byte_count = group->cost.byte_count;
+    place->flop_count[dtype_of(a, group)] = group->cost.in_bounds_flop_count;
+    place->traffic = a->group_traffic[group - a->groups];
+    place->link_ns = a->group_link_ns[group - a->groups];
 }
 
 /* The op is not in the graph; all that is known of it is its key, "op/pass/shape". */
-static void fill_from_visit(const struct analysis *a, const struct pdnn_breakdown_row *row,
-                            struct op_work *op) {
-    const struct pdnn_cost cost = {.byte_count = row->bytes};
-    const char *at = row->key, *pass_name = "";
-    char name[PDNN_LAYER_TEXT];
-    size_t length = strcspn(at, "/");
-    snprintf(name, sizeof name, "%.*s", (int)length, at);
-    const struct pdnn_op_def *def = pdnn_op_find(name);
-    at += length + (at[length] == '/');
-    length = strcspn(at, "/");
-    for (enum pdnn_pass pass = 0; at[length] && pass < PDNN_PASS_COUNT; pass++) {
-        if (strlen(pdnn_pass_name(pass)) == length && memcmp(pdnn_pass_name(pass), at, length) == 0)
-            pass_name = pdnn_pass_name(pass);
+static void set_from_visit(const struct analysis *a, const struct pdnn_breakdown_row *row,
+                           struct pdnn_op_record *op, struct pdnn_place_input *place) {
+    const size_t length = strcspn(row->key, "/");
+    op->op = pdnn_arena_printf(a->arena, "%.*s", (int)length, row->key);
+    op->shape = row->key + length + (row->key[length] == '/');
+    for (enum pdnn_pass pass = 0; pass < PDNN_PASS_COUNT && !*op->pass; pass++) {
+        const size_t end = strlen(pdnn_pass_name(pass));
+        if (strncmp(op->shape, pdnn_pass_name(pass), end) != 0 || op->shape[end] != '/')
+            continue;
+        op->pass = pdnn_pass_name(pass);
+        op->shape += end + 1;
     }
-    if (*pass_name)
-        at += length + 1;
-    put_op(op, name, "",
-           def                                 ? def->category
-           : strcmp(name, PDNN_INFEED_OP) == 0 ? "infeed"
-                                               : "reorder",
-           pass_name, "");
-    put_work(op, at, row->count, &cost);
-    pdnn_traffic_from(&op->traffic, &a->roofs, row->bytes, row->count ? row->bytes / row->count : row->bytes);
-}
-
-static void place_op(const struct analysis *a, const struct pdnn_breakdown_row *row,
-                     const struct op_work *op) {
-    const double time_ns = row->time_ns > 0 ? row->time_ns : NAN;
-    struct pdnn_placement placement;
-    struct pdnn_place_input place = {
-        .traffic = op->traffic, .calls = op->executions, .time_ns = time_ns, .speed = a->speed};
-    place.flop_count[row->group ? dtype_of(a, row->group) : PDNN_F32] = op->in_bounds_flop_count;
-    if (row->group)
-        place.link_ns = a->group_link_ns[row->group - a->groups];
-    pdnn_place(&a->roofs, &place, &placement);
-    pdnn_ops_set_placement(op->ops, op->row, &placement);
-    pdnn_table_set_number(op->ops, op->row, PDNN_OPS_TIME_NS_MEDIAN, time_ns);
-    pdnn_table_set_number(op->ops, op->row, PDNN_OPS_SHARE_PCT, time_ns / a->ops_ns * 100);
+    const struct pdnn_op_def *def = pdnn_op_find(op->op);
+    op->category = def ? def->category : strcmp(op->op, PDNN_INFEED_OP) == 0 ? "infeed" : "reorder";
+    op->count = row->count;
+    op->byte_count = row->bytes;
+    pdnn_traffic_from(&place->traffic, &a->roofs, row->bytes,
+                      row->count ? row->bytes / row->count : row->bytes);
 }
 
 /* The columns that are the instance's, as in results.csv. */
-static void put_instance(const struct analysis *a, const struct op_work *op) {
+static void put_instance(const struct analysis *a, struct pdnn_table *ops, size_t row) {
     static const struct {
         enum pdnn_ops_column to;
         enum pdnn_result_column from;
-    } columns[] = {{PDNN_OPS_ID, PDNN_RESULT_ID},
-                   {PDNN_OPS_MODEL, PDNN_RESULT_MODEL},
+    } columns[] = {{PDNN_OPS_MODEL, PDNN_RESULT_MODEL},
                    {PDNN_OPS_FAMILY, PDNN_RESULT_FAMILY},
                    {PDNN_OPS_STATUS, PDNN_RESULT_STATUS}};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        pdnn_table_set_text(op->ops, op->row, columns[i].to, pdnn_result_text(&a->row, columns[i].from));
+        pdnn_table_set_text(ops, row, columns[i].to, pdnn_result_text(&a->row, columns[i].from));
     const size_t mode = pdnn_result_setting_at(&a->row, PDNN_SETTING_MODE);
-    pdnn_table_set_text(op->ops, op->row, PDNN_OPS_RUN_MODE, pdnn_table_text(a->row.table, a->row.row, mode));
+    pdnn_table_set_text(ops, row, PDNN_OPS_RUN_MODE, pdnn_table_text(a->row.table, a->row.row, mode));
 }
 
 static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
     uint64_t count = 0;
     for (size_t i = 0; i < a->n_rows; i++) {
         const struct pdnn_breakdown_row *row = &a->rows[i];
-        if (!row->group && !(row->time_ns > 0))
+        const double time_ns = row->time_ns > 0 ? row->time_ns : NAN;
+        if (!row->group && isnan(time_ns))
             continue;
-        struct op_work op = {.ops = ops, .row = pdnn_table_add_row(ops)};
-        put_instance(a, &op);
-        pdnn_table_set_count(ops, op.row, PDNN_OPS_OP_INDEX, count++);
-        if (row->group)
-            fill_from_group(a, row->group, &op);
-        else
-            fill_from_visit(a, row, &op);
-        place_op(a, row, &op);
-        pdnn_table_set_text(ops, op.row, PDNN_OPS_IMPLEMENTATION, row->implementation);
-        pdnn_table_set_count(ops, op.row, PDNN_OPS_EXTRAPOLATED, row->extrapolated);
+        struct pdnn_op_record op = {.id = a->input->id,
+                                    .op_index = count++,
+                                    .layer = "",
+                                    .pass = "",
+                                    .dtype = "",
+                                    .extrapolated = row->extrapolated,
+                                    .time_ns_median = time_ns,
+                                    .share_pct = time_ns / a->ops_ns * 100,
+                                    .implementation = row->implementation};
+        struct pdnn_place_input place = {.time_ns = time_ns, .speed = a->speed};
+        (row->group ? set_from_group : set_from_visit)(a, row, &op, &place);
+        place.calls = op.count;
+        pdnn_place(&a->roofs, &place, &op.place);
+        const size_t added = pdnn_table_add_row(ops);
+        pdnn_ops_put(ops, added, &op);
+        put_instance(a, ops, added);
     }
 }
 

@@ -6,6 +6,7 @@
 #include "results/store/log_file.h"
 #include "results/store/utc.h"
 #include "results/table/number.h"
+#include "results/table/record.h"
 #include "results/table/write.h"
 
 #include <inttypes.h>
@@ -18,6 +19,8 @@
 #define HIDDEN .show = PDNN_SHOW_NEVER
 #define COUNT  .kind = PDNN_KIND_COUNT
 #define NUMBER .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
+
+#define AT(member) .field = PDNN_FIELD(pdnn_visit, member)
 
 #define LIBRARY_COLUMN(word, ...) [PDNN_LIBRARY_##word] = {__VA_ARGS__},
 static const struct pdnn_column_def columns[] = {
@@ -64,10 +67,10 @@ static void full_key(const char *context, const char *key, char text[FULL_KEY_TE
     snprintf(text, FULL_KEY_TEXT, "%s %s", context, key);
 }
 
-static struct entry *entry_of(struct pdnn_library *library, const struct pdnn_library_row *row) {
+static struct entry *entry_of(struct pdnn_library *library, const char *context, const char *key) {
     char text[FULL_KEY_TEXT];
     size_t before = library->keys.count;
-    full_key(row->context, row->key, text);
+    full_key(context, key, text);
     size_t number = pdnn_texts_add(&library->keys, text);
     library->entries = pdnn_grow(library->entries, &library->room, number, sizeof *library->entries);
     if (library->keys.count > before)
@@ -75,19 +78,17 @@ static struct entry *entry_of(struct pdnn_library *library, const struct pdnn_li
     return &library->entries[number];
 }
 
-static struct last *last_of(struct entry *entry, const char *host) {
+/* A new one precedes all times. */
+static struct last *last_of(struct pdnn_library *library, struct entry *entry, const char *host) {
     struct last *last = entry->last;
     while (last && strcmp(last->host, host) != 0)
         last = last->next;
-    return last;
-}
-
-/* A new one precedes all times. */
-static struct last *add_last(struct pdnn_library *library, struct entry *entry, const char *host) {
-    struct last *last = pdnn_arena_alloc(&library->arena, 1, sizeof *last);
-    const char *name = pdnn_arena_strdup(&library->arena, host);
-    *last = (struct last){.host = name, .started_unix_ms = INT64_MIN, .next = entry->last};
-    return last;
+    if (last)
+        return last;
+    last = pdnn_arena_alloc(&library->arena, 1, sizeof *last);
+    *last = (struct last){
+        .host = pdnn_arena_strdup(&library->arena, host), .started_unix_ms = INT64_MIN, .next = entry->last};
+    return entry->last = last;
 }
 
 /* Any host's success outranks the failures of others, whatever their order in the file. */
@@ -101,32 +102,29 @@ static struct pdnn_library_times times_of(const struct entry *entry) {
 }
 
 /* Makes the row known. */
-static void remember(struct pdnn_library *library, const struct pdnn_library_row *row) {
-    struct entry *entry = entry_of(library, row);
-    bool is_ok = row->visit->outcome == PDNN_OUTCOME_OK;
-    const char *reason = pdnn_arena_strdup(&library->arena, row->visit->reason);
-    if (is_ok && entry->count == entry->room) {
-        size_t room = entry->room ? 2 * entry->room : 4;
-        entry->ns = pdnn_resize(entry->ns, room, sizeof *entry->ns);
-        entry->room = room;
+static void remember(struct pdnn_library *library, const struct pdnn_table *table, size_t row) {
+    struct entry *entry = entry_of(library, pdnn_table_text(table, row, PDNN_LIBRARY_CONTEXT),
+                                   pdnn_table_text(table, row, PDNN_LIBRARY_OPERATOR));
+    struct last *last = last_of(library, entry, pdnn_table_text(table, row, PDNN_LIBRARY_HOST));
+    const enum pdnn_outcome outcome = pdnn_outcome_find(pdnn_table_text(table, row, PDNN_LIBRARY_STATUS));
+    int64_t started_unix_ms = 0;
+    pdnn_utc_parse(pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC), &started_unix_ms);
+    if (started_unix_ms >= last->started_unix_ms) {
+        last->started_unix_ms = started_unix_ms;
+        last->outcome = outcome;
+        last->reason = pdnn_arena_strdup(&library->arena, pdnn_table_text(table, row, PDNN_LIBRARY_REASON));
     }
-    struct last *last = last_of(entry, row->host);
-    last = last ? last : add_last(library, entry, row->host);
-    if (last->started_unix_ms == INT64_MIN)
-        entry->last = last;
-    if (row->visit->started_unix_ms >= last->started_unix_ms) {
-        last->started_unix_ms = row->visit->started_unix_ms;
-        last->outcome = row->visit->outcome;
-        last->reason = reason;
-    }
-    if (is_ok)
-        entry->ns[entry->count++] = row->visit->median_ns;
+    if (outcome != PDNN_OUTCOME_OK)
+        return;
+    entry->ns = pdnn_grow(entry->ns, &entry->room, entry->count, sizeof *entry->ns);
+    entry->ns[entry->count++] = pdnn_table_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN);
 }
 
 static void add_row(struct pdnn_table *table, const struct pdnn_library_row *measured) {
     const struct pdnn_visit *visit = measured->visit;
     char started[PDNN_UTC_TEXT], flags[PDNN_FLAGS_TEXT];
     const size_t row = pdnn_table_add_row(table);
+    pdnn_record_put(table, row, visit);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_CONTEXT, measured->context);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_HOST, measured->host);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_SOFTWARE, measured->software);
@@ -134,42 +132,20 @@ static void add_row(struct pdnn_table *table, const struct pdnn_library_row *mea
                         pdnn_utc_format(visit->started_unix_ms, started));
     pdnn_table_set_text(table, row, PDNN_LIBRARY_OPERATOR, measured->key);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_STATUS, pdnn_outcome_name(visit->outcome));
-    pdnn_table_set_text(table, row, PDNN_LIBRARY_REASON, visit->reason);
-    pdnn_table_set_count(table, row, PDNN_LIBRARY_FOOTPRINT_BYTES, visit->plan_bytes);
-    pdnn_table_set_count(table, row, PDNN_LIBRARY_SAMPLES, visit->samples);
-    pdnn_table_set_count(table, row, PDNN_LIBRARY_RUNS_PER_SAMPLE, visit->steps_per_sample);
-    pdnn_table_set_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN, visit->median_ns);
-    pdnn_table_set_number(table, row, PDNN_LIBRARY_TIME_NS_MIN, visit->min_ns);
-    pdnn_table_set_number(table, row, PDNN_LIBRARY_TIME_NS_MAD, visit->mad_ns);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_ROW_FLAGS, pdnn_flags_format(visit->flags, flags));
 }
 
 static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {
-    const char *outcome = pdnn_table_text(table, row, PDNN_LIBRARY_STATUS),
-               *started = pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC);
+    const enum pdnn_outcome outcome = pdnn_outcome_find(pdnn_table_text(table, row, PDNN_LIBRARY_STATUS));
     const double median_ns = pdnn_table_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN);
     int64_t started_unix_ms;
-    if (pdnn_outcome_find(outcome) == PDNN_OUTCOME_COUNT)
-        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'status'", outcome);
-    if (!pdnn_utc_parse(started, &started_unix_ms))
-        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'started_utc'", started);
-    if (pdnn_outcome_find(outcome) == PDNN_OUTCOME_OK && !(isfinite(median_ns) && median_ns > 0))
+    if (outcome == PDNN_OUTCOME_COUNT)
+        return pdnn_table_refuse(table, row, PDNN_LIBRARY_STATUS, err);
+    if (!pdnn_utc_parse(pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC), &started_unix_ms))
+        return pdnn_table_refuse(table, row, PDNN_LIBRARY_STARTED_UTC, err);
+    if (outcome == PDNN_OUTCOME_OK && !(isfinite(median_ns) && median_ns > 0))
         return pdnn_fail(err, PDNN_INVALID, "a row that is ok needs a time_ns_median above 0");
     return PDNN_OK;
-}
-
-static void remember_row(struct pdnn_library *library, const struct pdnn_table *table, size_t row) {
-    struct pdnn_visit visit = {
-        .outcome = pdnn_outcome_find(pdnn_table_text(table, row, PDNN_LIBRARY_STATUS)),
-        .median_ns = pdnn_table_number(table, row, PDNN_LIBRARY_TIME_NS_MEDIAN),
-    };
-    const struct pdnn_library_row measured = {.context = pdnn_table_text(table, row, PDNN_LIBRARY_CONTEXT),
-                                              .host = pdnn_table_text(table, row, PDNN_LIBRARY_HOST),
-                                              .key = pdnn_table_text(table, row, PDNN_LIBRARY_OPERATOR),
-                                              .visit = &visit};
-    snprintf(visit.reason, sizeof visit.reason, "%s", pdnn_table_text(table, row, PDNN_LIBRARY_REASON));
-    pdnn_utc_parse(pdnn_table_text(table, row, PDNN_LIBRARY_STARTED_UTC), &visit.started_unix_ms);
-    remember(library, &measured);
 }
 
 /* Makes the rows known that are there. */
@@ -177,7 +153,7 @@ static enum pdnn_status load(struct pdnn_library *library, struct pdnn_err *err)
     struct pdnn_table table;
     enum pdnn_status status = pdnn_log_file_load(&library->file, &table, err);
     for (size_t row = 0; row < table.n_rows; row++)
-        remember_row(library, &table, row);
+        remember(library, &table, row);
     pdnn_table_finish(&table);
     return status;
 }
@@ -252,13 +228,13 @@ enum pdnn_status pdnn_library_add(struct pdnn_library *library, const struct pdn
     pdnn_table_init(&table, &pdnn_library_def);
     add_row(&table, row);
     pdnn_table_csv_rows(&line, &table);
-    pdnn_table_finish(&table);
     enum pdnn_status status = pdnn_log_file_append(&library->file, &line, err);
     if (status == PDNN_OK)
         status = pdnn_log_file_check(&library->file, err);
-    pdnn_str_finish(&line);
     if (status == PDNN_OK)
-        remember(library, row);
+        remember(library, &table, 0);
+    pdnn_str_finish(&line);
+    pdnn_table_finish(&table);
     return status;
 }
 

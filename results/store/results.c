@@ -1,7 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "results/store/results.h"
+#include "results/table/record.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 /* People see the columns that are not OPTIONAL: the set `brief`. */
@@ -9,6 +10,10 @@
 #define BRIEF    .is_optional = true
 #define COUNT    .kind = PDNN_KIND_COUNT
 #define NUMBER   .kind = PDNN_KIND_NUMBER
+
+#define PLACE(member)   .field = PDNN_FIELD(pdnn_placement, member)
+#define AT(member)      .field = PDNN_FIELD(pdnn_op_record, member)
+#define TEXT_AT(member) .field = PDNN_FIELD_POINTER(pdnn_op_record, member)
 
 static const struct pdnn_word page_words[] = {
     {"warm", "nearly all of it: no step waits for a disk", ""},
@@ -187,44 +192,16 @@ unsigned pdnn_result_flags(const struct pdnn_result *result) {
     return pdnn_flags_parse(pdnn_result_text(result, PDNN_RESULT_ROW_FLAGS));
 }
 
-/* The columns from gflops to pct_of_roof, which both tables have. */
-static void put_rates(struct pdnn_table *table, size_t row, size_t column,
-                      const struct pdnn_placement *place) {
-    const double numbers[] = {place->gflops, place->bw_gbs, place->intensity_flop_per_byte,
-                              place->attainable_gflops, place->pct_of_roof};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pdnn_table_set_number(table, row, column + i, numbers[i]);
-}
-
-static void copy_level(const char *text, char level[PDNN_LEVEL_TEXT]) {
-    size_t length = strnlen(text, PDNN_LEVEL_TEXT - 1);
-    memcpy(level, text, length);
-    level[length] = 0;
-}
-
-static struct pdnn_placement get_rates(const struct pdnn_table *table, size_t row, size_t column) {
-    struct pdnn_placement place;
-    pdnn_placement_init(&place);
-    double *const numbers[] = {&place.gflops, &place.bw_gbs, &place.intensity_flop_per_byte,
-                               &place.attainable_gflops, &place.pct_of_roof};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *numbers[i] = pdnn_table_number(table, row, column + i);
-    return place;
-}
-
 void pdnn_result_set_placement(struct pdnn_result *result, const struct pdnn_placement *place) {
-    put_rates(result->table, result->row, pdnn_result_at(result, PDNN_RESULT_GFLOPS), place);
-    pdnn_result_set_number(result, PDNN_RESULT_PCT_OF_PEAK, place->pct_of_peak);
+    pdnn_record_put(result->table, result->row, place);
     pdnn_result_set_text(result, PDNN_RESULT_BOUND, pdnn_bound_name(place->bound));
-    pdnn_result_set_text(result, PDNN_RESULT_ROOF_LEVEL, place->roof_level);
 }
 
 struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result) {
-    struct pdnn_placement place =
-        get_rates(result->table, result->row, pdnn_result_at(result, PDNN_RESULT_GFLOPS));
-    place.pct_of_peak = pdnn_result_number(result, PDNN_RESULT_PCT_OF_PEAK);
+    struct pdnn_placement place;
+    pdnn_placement_init(&place);
+    pdnn_record_take(result->table, result->row, &place);
     place.bound = pdnn_bound_find(pdnn_result_text(result, PDNN_RESULT_BOUND));
-    copy_level(pdnn_result_text(result, PDNN_RESULT_ROOF_LEVEL), place.roof_level);
     return place;
 }
 
@@ -237,39 +214,27 @@ const struct pdnn_table_def pdnn_ops_def = {"ops", "one row per instance, op and
                                             PDNN_OPS_COLUMNS};
 
 enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err) {
-    const char *bound = pdnn_table_text(ops, row, PDNN_OPS_BOUND);
-    if (pdnn_bound_find(bound) == PDNN_BOUND_COUNT)
-        return pdnn_fail(err, PDNN_INVALID, "'%.40s' is not a value for column 'bound'", bound);
-    return PDNN_OK;
+    return pdnn_bound_find(pdnn_table_text(ops, row, PDNN_OPS_BOUND)) < PDNN_BOUND_COUNT
+               ? PDNN_OK
+               : pdnn_table_refuse(ops, row, PDNN_OPS_BOUND, err);
 }
 
-void pdnn_ops_set_placement(struct pdnn_table *ops, size_t row, const struct pdnn_placement *place) {
-    put_rates(ops, row, PDNN_OPS_GFLOPS, place);
-    pdnn_table_set_text(ops, row, PDNN_OPS_BOUND, pdnn_bound_name(place->bound));
-    pdnn_table_set_text(ops, row, PDNN_OPS_ROOF_LEVEL, place->roof_level);
+void pdnn_ops_put(struct pdnn_table *ops, size_t row, const struct pdnn_op_record *op) {
+    pdnn_record_put(ops, row, op);
+    pdnn_table_set_text(ops, row, PDNN_OPS_BOUND, pdnn_bound_name(op->place.bound));
 }
 
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row) {
-    struct pdnn_op_record op = {
-        .id = pdnn_table_text(ops, row, PDNN_OPS_ID),
-        .op_index = pdnn_table_count(ops, row, PDNN_OPS_OP_INDEX),
-        .layer = pdnn_table_text(ops, row, PDNN_OPS_LAYER),
-        .op = pdnn_table_text(ops, row, PDNN_OPS_OP),
-        .category = pdnn_table_text(ops, row, PDNN_OPS_CATEGORY),
-        .pass = pdnn_table_text(ops, row, PDNN_OPS_OP_PASS),
-        .dtype = pdnn_table_text(ops, row, PDNN_OPS_DTYPE),
-        .shape = pdnn_table_text(ops, row, PDNN_OPS_OP_SHAPE),
-        .count = pdnn_table_count(ops, row, PDNN_OPS_EXECUTIONS),
-        .flop_count = pdnn_table_count(ops, row, PDNN_OPS_FLOP_COUNT),
-        .in_bounds_flop_count = pdnn_table_count(ops, row, PDNN_OPS_IN_BOUNDS_FLOP_COUNT),
-        .byte_count = pdnn_table_count(ops, row, PDNN_OPS_BYTE_COUNT),
-        .extrapolated = pdnn_table_count(ops, row, PDNN_OPS_EXTRAPOLATED),
-        .time_ns_median = pdnn_table_number(ops, row, PDNN_OPS_TIME_NS_MEDIAN),
-        .share_pct = pdnn_table_number(ops, row, PDNN_OPS_SHARE_PCT),
-        .place = get_rates(ops, row, PDNN_OPS_GFLOPS),
-        .implementation = pdnn_table_text(ops, row, PDNN_OPS_IMPLEMENTATION),
-    };
+    struct pdnn_op_record op = {.op_index = PDNN_ABSENT,
+                                .count = PDNN_ABSENT,
+                                .flop_count = PDNN_ABSENT,
+                                .in_bounds_flop_count = PDNN_ABSENT,
+                                .byte_count = PDNN_ABSENT,
+                                .extrapolated = PDNN_ABSENT,
+                                .time_ns_median = NAN,
+                                .share_pct = NAN};
+    pdnn_placement_init(&op.place);
+    pdnn_record_take(ops, row, &op);
     op.place.bound = pdnn_bound_find(pdnn_table_text(ops, row, PDNN_OPS_BOUND));
-    copy_level(pdnn_table_text(ops, row, PDNN_OPS_ROOF_LEVEL), op.place.roof_level);
     return op;
 }

@@ -67,7 +67,7 @@ double pdnn_result_number(const struct pdnn_result *result, enum pdnn_result_col
 enum pdnn_outcome pdnn_result_outcome(const struct pdnn_result *result);
 unsigned pdnn_result_flags(const struct pdnn_result *result);
 
-/* The columns from gflops to roof_level. */
+/* The cells that a placement has. */
 void pdnn_result_set_placement(struct pdnn_result *result, const struct pdnn_placement *place);
 struct pdnn_placement pdnn_result_placement(const struct pdnn_result *result);
 
@@ -83,9 +83,7 @@ extern const struct pdnn_table_def pdnn_ops_def;
 /* PDNN_INVALID if a word in the row is not known; for struct pdnn_table_file. */
 enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err);
 
-void pdnn_ops_set_placement(struct pdnn_table *ops, size_t row, const struct pdnn_placement *place);
-
-/* One row of ops.csv, as analyses read it; texts are borrowed from the table. */
+/* What a row of ops.csv says besides what is its instance's; texts that were read are the table's. */
 struct pdnn_op_record {
     const char *id;
     uint64_t op_index;
@@ -96,6 +94,7 @@ struct pdnn_op_record {
     struct pdnn_placement place;
     const char *implementation; /* several: joined by " | " */
 };
+void pdnn_ops_put(struct pdnn_table *ops, size_t row, const struct pdnn_op_record *op);
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row);
 
 #endif

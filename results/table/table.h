@@ -44,6 +44,18 @@ enum pdnn_show {
     PDNN_SHOW_COUNT
 };
 
+/* Where a struct has the value of a cell, of the kind's own type or as below; size 0: nowhere
+ * (results/table/record.h). */
+struct pdnn_field {
+    size_t offset, size;
+    bool is_pointer; /* TEXT: a borrowed pointer, else an array of chars */
+};
+
+#define PDNN_FIELD(record, member)                                                                           \
+    { offsetof(struct record, member), sizeof((struct record *)0)->member, false }
+#define PDNN_FIELD_POINTER(record, member)                                                                   \
+    { offsetof(struct record, member), sizeof((struct record *)0)->member, true }
+
 /* One column. Texts are borrowed and static in definitions. */
 struct pdnn_column_def {
     const char *name;  /* in files and options: snake_case, its unit at the end */
@@ -62,6 +74,7 @@ struct pdnn_column_def {
     const char *help;      /* one sentence or phrase */
     const struct pdnn_word
         *words; /* what a cell may hold, where that needs explaining; ends with an empty row */
+    struct pdnn_field field;
 };
 
 struct pdnn_table_def {
