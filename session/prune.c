@@ -166,9 +166,9 @@ static enum pdnn_status keep_aside(struct pdnn_prune *prune, const char *stem, c
     return status;
 }
 
-static bool drops(void *user, const char *id) {
+static bool keeps(const void *user, const char *id) {
     const struct pdnn_prune *prune = user;
-    return pdnn_texts_find(&prune->dropped, id) != SIZE_MAX;
+    return pdnn_texts_find(&prune->dropped, id) == SIZE_MAX;
 }
 
 enum pdnn_status pdnn_prune_commit(struct pdnn_prune *prune, struct pdnn_err *err) {
@@ -183,7 +183,7 @@ enum pdnn_status pdnn_prune_commit(struct pdnn_prune *prune, struct pdnn_err *er
         if (status == PDNN_OK)
             status = keep_aside(prune, "journal-ops", date, prune->aside[1], err);
         if (status == PDNN_OK)
-            status = pdnn_journal_prune(&prune->sweep.journal, drops, prune, err);
+            status = pdnn_journal_prune(&prune->sweep.journal, keeps, prune, err);
     }
     return status == PDNN_OK ? pdnn_sweep_directory_write(&prune->sweep, err) : status;
 }

@@ -1,3 +1,4 @@
+#define _POSIX_C_SOURCE 200809L /* fstat */
 #include "results/store/journal.h"
 
 #include "base/memory.h"
@@ -10,145 +11,72 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct pdnn_journal {
     struct pdnn_log_file visits, ops;
     struct pdnn_visits known;
 };
 
-/* What was read of both files, and how far reading has got. */
-struct loading {
-    struct pdnn_visits *known;
-    const char *visits_path, *ops_path; /* for messages */
-    struct pdnn_table visits, ops;
-    size_t next_op;
-    struct pdnn_texts visited; /* the ids in journal.csv, once a row of journal-ops.csv was not as expected */
-    bool *pruned; /* by row of journal-ops.csv: its instance is not in journal.csv; NULL: none is */
-    struct pdnn_visit_op *room; /* for the ops of one visit */
-    size_t n_room;
-};
-
-static void make_room(struct loading *loading, size_t count) {
-    if (count <= loading->n_room)
-        return;
-    loading->room = pdnn_resize(loading->room, count, sizeof *loading->room);
-    loading->n_room = count;
-}
-
-static const char *op_id(const struct loading *loading, size_t number) {
-    return pdnn_table_text(&loading->ops, number, PDNN_JOURNAL_OPS_ID);
-}
-
-/* Whether journal.csv no longer has the instance of this row of journal-ops.csv: `paradnn prune` was killed
- * between the two files. */
-static bool is_pruned(struct loading *loading, size_t number) {
-    for (size_t i = 0; i < loading->visits.n_rows && !loading->pruned; i++)
-        pdnn_texts_add(&loading->visited, pdnn_table_text(&loading->visits, i, PDNN_JOURNAL_ID));
-    if (!loading->pruned)
-        loading->pruned = pdnn_alloc(loading->ops.n_rows + 1, sizeof *loading->pruned);
-    return loading->pruned[number] = pdnn_texts_find(&loading->visited, op_id(loading, number)) == SIZE_MAX;
-}
-
-static void skip_pruned(struct loading *loading, const char *id) {
-    while (loading->next_op < loading->ops.n_rows && strcmp(op_id(loading, loading->next_op), id) != 0 &&
-           is_pruned(loading, loading->next_op))
-        loading->next_op++;
-}
-
-/* The visit's rows of journal-ops.csv, which are the next ones. */
-static enum pdnn_status load_ops(struct loading *loading, const char *id, uint64_t visit, size_t count,
-                                 struct pdnn_err *err) {
-    const char *path = loading->ops_path;
-    if (count)
-        skip_pruned(loading, id);
-    if (count > loading->ops.n_rows - loading->next_op)
-        return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %" PRIu64 " of %s has its %zu ops", path,
-                         visit, id, count);
-    make_room(loading, count);
-    for (size_t i = 0; i < count; i++) {
-        size_t number = loading->next_op++;
-        if (strcmp(op_id(loading, number), id) != 0 ||
-            pdnn_table_count(&loading->ops, number, PDNN_JOURNAL_OPS_VISIT) != visit)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: is not op %zu of visit %" PRIu64 " of %s", path,
-                             number + 2, i + 1, visit, id);
-        loading->room[i] = pdnn_journal_op(&loading->ops, number);
-    }
-    return PDNN_OK;
-}
-
-static enum pdnn_status load_visit(struct loading *loading, size_t number, struct pdnn_err *err) {
-    const char *id = pdnn_table_text(&loading->visits, number, PDNN_JOURNAL_ID);
-    struct pdnn_visit visit = pdnn_journal_visit(&loading->visits, number);
+/* Adds a visit and its ops; false if these are not the next rows of theirs. */
+static bool add_visit(const struct pdnn_table *visits, size_t row, const struct pdnn_table *ops,
+                      size_t *next_op, struct pdnn_visits *known) {
+    struct pdnn_visit visit = pdnn_journal_visit(visits, row);
+    const char *id = pdnn_table_text(visits, row, PDNN_JOURNAL_ID);
+    const uint64_t number = pdnn_table_count(visits, row, PDNN_JOURNAL_VISIT);
     char today[PDNN_ID_TEXT];
-    if (load_ops(loading, id, pdnn_table_count(&loading->visits, number, PDNN_JOURNAL_VISIT), visit.n_ops,
-                 err) != PDNN_OK)
-        return err->status;
-    visit.ops = loading->room;
-    pdnn_visits_add(loading->known, pdnn_instance_reprint(id, today), &visit);
-    return PDNN_OK;
+    bool are_its_own = visit.n_ops <= ops->n_rows - *next_op;
+    visit.ops = pdnn_alloc(are_its_own ? visit.n_ops : 0, sizeof *visit.ops);
+    for (size_t i = 0; are_its_own && i < visit.n_ops; i++, ++*next_op) {
+        are_its_own = strcmp(pdnn_table_text(ops, *next_op, PDNN_JOURNAL_OPS_ID), id) == 0 &&
+                      pdnn_table_count(ops, *next_op, PDNN_JOURNAL_OPS_VISIT) == number;
+        visit.ops[i] = pdnn_journal_op(ops, *next_op);
+    }
+    if (are_its_own)
+        pdnn_visits_add(known, pdnn_instance_reprint(id, today), &visit);
+    free(visit.ops);
+    return are_its_own;
 }
 
-static void finish_loading(struct loading *loading) {
-    pdnn_table_finish(&loading->visits);
-    pdnn_table_finish(&loading->ops);
-    pdnn_texts_finish(&loading->visited);
-    free(loading->pruned);
-    free(loading->room);
-}
-
-/* Completes what a killed prune left: journal-ops.csv without the ops of instances that are gone. */
-static enum pdnn_status drop_pruned(struct pdnn_journal *journal, const struct loading *loading,
-                                    struct pdnn_err *err) {
-    struct pdnn_str kept = {0};
-    bool *keeps = pdnn_alloc(loading->next_op + 1, sizeof *keeps);
-    for (size_t i = 0; i < loading->next_op; i++)
-        keeps[i] = !loading->pruned[i];
-    enum pdnn_status status = pdnn_log_file_copy(&journal->ops, loading->next_op, keeps, &kept, err);
+/* The texts are changed; the paths are for messages. */
+static enum pdnn_status parse(const char *visits_path, struct pdnn_str *visits_text, const char *ops_path,
+                              struct pdnn_str *ops_text, struct pdnn_visits *known, struct pdnn_err *err) {
+    struct pdnn_table_file visits_file = {.path = visits_path, .check = pdnn_journal_check_visit},
+                           ops_file = {.path = ops_path, .check = pdnn_journal_check_op};
+    struct pdnn_table visits = {0}, ops = {0};
+    size_t next_op = 0;
+    char today[PDNN_ID_TEXT];
+    enum pdnn_status status = pdnn_table_read_text(&visits_file, visits_text->text, visits_text->length,
+                                                   &pdnn_journal_def, &visits, err);
     if (status == PDNN_OK)
-        status = pdnn_folder_replace(journal->ops.folder, journal->ops.name, kept.text, kept.length, err);
-    if (status == PDNN_OK)
-        journal->ops.length = kept.length;
-    pdnn_str_finish(&kept);
-    free(keeps);
-    return status;
-}
-
-static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err) {
-    struct loading loading = {
-        .known = &journal->known, .visits_path = journal->visits.path, .ops_path = journal->ops.path};
-    enum pdnn_status status = pdnn_log_file_load(&journal->visits, &loading.visits, err);
-    if (status == PDNN_OK)
-        status = pdnn_log_file_load(&journal->ops, &loading.ops, err);
-    for (size_t i = 0; status == PDNN_OK && i < loading.visits.n_rows; i++)
-        status = load_visit(&loading, i, err);
-    if (status == PDNN_OK && loading.next_op < loading.ops.n_rows)
-        status = pdnn_log_file_keep(&journal->ops, loading.next_op, err);
-    if (status == PDNN_OK && loading.pruned)
-        status = drop_pruned(journal, &loading, err);
-    finish_loading(&loading);
+        status = pdnn_table_read_text(&ops_file, ops_text->text, ops_text->length, &pdnn_journal_ops_def,
+                                      &ops, err);
+    for (size_t row = 0; status == PDNN_OK && row < visits.n_rows; row++)
+        if (!add_visit(&visits, row, &ops, &next_op, known))
+            status = pdnn_fail(err, PDNN_INVALID, "%s: lacks the ops of line %zu of %s", ops_path, row + 2,
+                               visits_path);
+    /* What is left are ops of instances that a killed prune has dropped, or the file was edited. */
+    for (; status == PDNN_OK && next_op < ops.n_rows; next_op++) {
+        const char *id = pdnn_instance_reprint(pdnn_table_text(&ops, next_op, PDNN_JOURNAL_OPS_ID), today);
+        if (pdnn_texts_find(&known->ids, id) != SIZE_MAX)
+            status = pdnn_fail(err, PDNN_INVALID, "%s: has ops of %s that belong to none of its visits",
+                               ops_path, id);
+    }
+    pdnn_table_finish(&visits);
+    pdnn_table_finish(&ops);
     return status;
 }
 
 enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, struct pdnn_str *ops,
                                     struct pdnn_visits *known, struct pdnn_err *err) {
-    struct loading loading = {.known = known, .visits_path = path, .ops_path = path};
-    struct pdnn_table_file visits_file = {.path = path, .check = pdnn_journal_check_visit},
-                           ops_file = {.path = path, .check = pdnn_journal_check_op};
-    enum pdnn_status status = pdnn_table_read_text(&visits_file, visits->text, visits->length,
-                                                   &pdnn_journal_def, &loading.visits, err);
-    if (status == PDNN_OK)
-        status =
-            pdnn_table_read_text(&ops_file, ops->text, ops->length, &pdnn_journal_ops_def, &loading.ops, err);
-    for (size_t i = 0; status == PDNN_OK && i < loading.visits.n_rows; i++)
-        status = load_visit(&loading, i, err);
-    finish_loading(&loading);
-    return status;
+    return parse(path, visits, path, ops, known, err);
 }
 
-/* Each row with no ops. */
+/* The header and the visits that are wanted, with no ops unless the scan keeps these. */
 static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
                                   bool (*wants)(const void *user, const char *id), const void *user,
                                   struct pdnn_str *rows, struct pdnn_err *err) {
+    pdnn_table_csv_header(rows, &pdnn_journal_def);
     for (;;) {
         struct pdnn_scanned_visit visit;
         char today[PDNN_ID_TEXT];
@@ -157,8 +85,12 @@ static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
             return done ? PDNN_OK : err->status;
         if (wants && !wants(user, pdnn_row_id(&visit.fields, today)))
             continue;
-        pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
-        pdnn_str_append(rows, "0\n", 2);
+        if (scan->ops_rows) {
+            pdnn_str_append(rows, visit.line.text, visit.line.length);
+        } else {
+            pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
+            pdnn_str_append(rows, "0\n", 2);
+        }
     }
 }
 
@@ -166,7 +98,6 @@ enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const vo
                                    const void *user, struct pdnn_visits *known, struct pdnn_err *err) {
     struct pdnn_journal_scan scan;
     struct pdnn_str rows = {0}, ops = {0};
-    pdnn_table_csv_header(&rows, &pdnn_journal_def);
     pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
     enum pdnn_status status = pdnn_journal_scan_open(&scan, directory, err);
     if (status == PDNN_OK)
@@ -176,6 +107,43 @@ enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const vo
     pdnn_journal_scan_close(&scan);
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
+    return status;
+}
+
+/* The file as scanned is kept up to this length; nothing of it without its header. */
+static void note_length(struct pdnn_log_file *file, const struct pdnn_scan_file *scanned, uint64_t length) {
+    struct stat info;
+    file->length = scanned->line ? length : 0;
+    file->torn = scanned->fd >= 0 && fstat(scanned->fd, &info) == 0 && (uint64_t)info.st_size > file->length;
+}
+
+/* Completes what a killed prune left: journal-ops.csv without the ops of instances that are gone. */
+static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err) {
+    struct pdnn_log_file *file = &journal->ops;
+    struct pdnn_str rows = {0}, ops = {0}, strays = {0}, kept = {0};
+    struct pdnn_journal_scan scan;
+    pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
+    enum pdnn_status status = pdnn_journal_scan_open(&scan, journal->visits.folder->path, err);
+    scan.ops_rows = &ops;
+    scan.strays = &strays;
+    if (status == PDNN_OK)
+        status = copy_rows(&scan, NULL, NULL, &rows, err);
+    if (strays.length)
+        pdnn_str_append(&kept, ops.text, ops.length);
+    pdnn_str_append(&ops, pdnn_str_text(&strays), strays.length);
+    note_length(&journal->visits, &scan.visits, rows.length);
+    note_length(file, &scan.ops, ops.length);
+    pdnn_journal_scan_close(&scan);
+    if (status == PDNN_OK)
+        status = parse(journal->visits.path, &rows, file->path, &ops, &journal->known, err);
+    if (status == PDNN_OK && strays.length) {
+        status = pdnn_folder_replace(file->folder, file->name, kept.text, kept.length, err);
+        file->length = kept.length;
+    }
+    pdnn_str_finish(&rows);
+    pdnn_str_finish(&ops);
+    pdnn_str_finish(&strays);
+    pdnn_str_finish(&kept);
     return status;
 }
 
@@ -272,28 +240,25 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     return status;
 }
 
-enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)(void *user, const char *id),
-                                    void *user, struct pdnn_err *err) {
-    struct pdnn_journal *open = *journal;
-    const struct pdnn_folder *folder = open->visits.folder;
-    struct pdnn_table rows;
-    struct pdnn_str kept = {0};
-    char today[PDNN_ID_TEXT];
-    enum pdnn_status status = pdnn_log_file_load(&open->visits, &rows, err);
-    bool *keeps = pdnn_alloc(rows.n_rows + 1, sizeof *keeps);
-    for (size_t i = 0; i < rows.n_rows; i++)
-        keeps[i] = !drops(user, pdnn_instance_reprint(pdnn_table_text(&rows, i, PDNN_JOURNAL_ID), today));
+enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal,
+                                    bool (*keeps)(const void *user, const char *id), const void *user,
+                                    struct pdnn_err *err) {
+    const struct pdnn_folder *folder = (*journal)->visits.folder;
+    struct pdnn_journal_scan scan;
+    struct pdnn_str rows = {0}, ops = {0};
+    enum pdnn_status status = pdnn_journal_scan_open(&scan, folder->path, err);
+    scan.ops_rows = &ops;
     if (status == PDNN_OK)
-        status = pdnn_log_file_copy(&open->visits, rows.n_rows, keeps, &kept, err);
-    free(keeps);
-    pdnn_table_finish(&rows);
+        status = copy_rows(&scan, keeps, user, &rows, err);
     if (status == PDNN_OK)
-        status = pdnn_folder_replace(folder, open->visits.name, kept.text, kept.length, err);
-    pdnn_str_finish(&kept);
+        status = pdnn_folder_replace(folder, (*journal)->visits.name, rows.text, rows.length, err);
+    pdnn_journal_scan_close(&scan);
+    pdnn_str_finish(&rows);
+    pdnn_str_finish(&ops);
     if (status != PDNN_OK)
         return status;
     /* Its rows are gone; opening it again completes the other file. */
-    pdnn_journal_close(open);
+    pdnn_journal_close(*journal);
     *journal = NULL;
     return pdnn_journal_open(folder, journal, err);
 }

@@ -49,12 +49,13 @@ bool pdnn_journal_was_torn(const struct pdnn_journal *journal);
 enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *id,
                                      const struct pdnn_visit *visit, struct pdnn_err *err);
 
-/* Drops the instances that `drops` says, whose ids are in today's form. journal.csv is replaced in one step,
- * which commits it; journal-ops.csv follows, here or when the journal is opened again. *journal is opened
- * again, or is NULL after a failure behind the commit: PDNN_BUSY if another process has taken the
- * directory since. */
-enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal, bool (*drops)(void *user, const char *id),
-                                    void *user, struct pdnn_err *err);
+/* Drops the instances that are not kept by what `keeps` says of their ids in today's form. journal.csv is
+ * replaced in one step, which commits it; journal-ops.csv follows, here or when the journal is opened again.
+ * *journal is opened again, or is NULL after a failure behind the commit: PDNN_BUSY if another process has
+ * taken the directory since. */
+enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal,
+                                    bool (*keeps)(const void *user, const char *id), const void *user,
+                                    struct pdnn_err *err);
 
 /* All visits in the journal, whether or not a spec still names the instance. */
 const struct pdnn_visits *pdnn_journal_visits(const struct pdnn_journal *journal);

@@ -229,33 +229,40 @@ static bool is_of(struct pdnn_piece line, struct pdnn_piece id) {
            line.text[id.length] == ',';
 }
 
-/* Ops begin with the visit's id and number, as its own row has them behind its schema. */
+static void append(struct pdnn_str *rows, struct pdnn_piece line) {
+    if (rows && line.text)
+        pdnn_str_append(rows, line.text, line.length);
+}
+
+/* Ops begin with the visit's id and number, as its own row has them behind its schema. Rows of other
+ * instances before the first of them were left by a killed prune. */
 static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
                                  size_t count, struct pdnn_err *err) {
     const struct pdnn_row_fields *fields = &visit->fields;
     struct pdnn_scan_file *file = &scan->ops;
     size_t key = (size_t)(fields->rest.text - fields->id.text) + 1;
+    char id[PDNN_ID_TEXT], number[PDNN_ID_TEXT];
+    plain(fields->id, id, sizeof id);
+    plain(fields->number, number, sizeof number);
     visit->ops_offset = file->offset + file->at;
     visit->ops_length = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t taken = 0; taken < count;) {
         struct pdnn_piece line;
         if (next_line(file, &line, err) != PDNN_OK)
             return err->status;
-        /* Rows of other instances before the visit's own: a killed prune left them. */
-        while (i == 0 && line.text && !is_of(line, fields->id)) {
-            if (next_line(file, &line, err) != PDNN_OK)
-                return err->status;
-        }
-        if (i == 0 && line.text)
-            visit->ops_offset = file->offset + file->at - line.length;
         if (!line.text)
-            return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %.*s of %.*s has its %zu ops",
-                             file->path, (int)fields->number.length, fields->number.text,
-                             (int)fields->id.length, fields->id.text, count);
+            return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %s of %s has its %zu ops", file->path,
+                             number, id, count);
+        if (!taken && !is_of(line, fields->id)) {
+            append(scan->strays, line);
+            continue;
+        }
         if (line.length <= key || memcmp(line.text, fields->id.text, key) != 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": is not op %zu of visit %.*s of %.*s",
-                             file->path, file->line, i + 1, (int)fields->number.length, fields->number.text,
-                             (int)fields->id.length, fields->id.text);
+            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": is not op %zu of visit %s of %s", file->path,
+                             file->line, taken + 1, number, id);
+        if (!taken++)
+            visit->ops_offset = file->offset + file->at - line.length;
+        append(scan->ops_rows, line);
         visit->ops_length += line.length;
     }
     return PDNN_OK;

@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/paths/folder.h"
+#include "base/str.h"
 #include "models/instance.h"
 #include "runtime/protocol/visit.h"
 
@@ -26,6 +27,9 @@ struct pdnn_scan_file {
 struct pdnn_journal_scan {
     struct pdnn_scan_file visits, ops;
     bool torn; /* the last line of journal.csv was incomplete and was left out */
+    /* Get the rows of journal-ops.csv: those of the visits, and those between them, which a killed prune
+     * left; NULL: not wanted. To be set once it is open. */
+    struct pdnn_str *ops_rows, *strays;
 };
 
 struct pdnn_piece {

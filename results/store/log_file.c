@@ -102,45 +102,6 @@ enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_tabl
     return status;
 }
 
-/* Behind a complete row, or behind the header. */
-static const char *next_row(const char *at) {
-    for (bool is_quoted = false; *at != '\n' || is_quoted; at++)
-        is_quoted ^= *at == '"';
-    return at + 1;
-}
-
-enum pdnn_status pdnn_log_file_keep(struct pdnn_log_file *file, size_t n_rows, struct pdnn_err *err) {
-    char *text;
-    enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, NULL, err);
-    if (status != PDNN_OK)
-        return status;
-    const char *end = next_row(text);
-    for (size_t i = 0; i < n_rows; i++)
-        end = next_row(end);
-    file->torn = file->torn || (uint64_t)(end - text) < file->length;
-    file->length = (uint64_t)(end - text);
-    free(text);
-    return PDNN_OK;
-}
-
-enum pdnn_status pdnn_log_file_copy(const struct pdnn_log_file *file, size_t n_rows, const bool *keeps,
-                                    struct pdnn_str *copy, struct pdnn_err *err) {
-    char *text;
-    enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, NULL, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_table_csv_header(copy, file->def);
-    const char *line = next_row(text);
-    for (size_t i = 0; i < n_rows; i++) {
-        const char *next = next_row(line);
-        if (keeps[i])
-            pdnn_str_append(copy, line, (size_t)(next - line));
-        line = next;
-    }
-    free(text);
-    return PDNN_OK;
-}
-
 static enum pdnn_status cut_back(const struct pdnn_log_file *file, struct pdnn_err *err) {
     if (ftruncate(file->fd, (off_t)file->length) != 0 || fdatasync(file->fd) != 0)
         return pdnn_fail(err, PDNN_IO, "%s: cannot be cut to its complete rows: %s", file->path,

@@ -45,14 +45,6 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
 enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_table *table,
                                     struct pdnn_err *err);
 
-/* Keeps only the first rows of what was loaded. Changes memory only:
- * pdnn_log_file_settle changes the file. */
-enum pdnn_status pdnn_log_file_keep(struct pdnn_log_file *file, size_t n_rows, struct pdnn_err *err);
-
-/* Appends the header and those of the first rows, as they stand in the file, for which it is true. */
-enum pdnn_status pdnn_log_file_copy(const struct pdnn_log_file *file, size_t n_rows, const bool *keeps,
-                                    struct pdnn_str *copy, struct pdnn_err *err);
-
 /* Truncates the open file to the bytes to keep, and writes the header if there are none. */
 enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err);
 
