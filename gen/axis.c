@@ -78,13 +78,6 @@ static enum pdnn_status read_value(const struct pdnn_param_def *def, const struc
     return PDNN_OK;
 }
 
-static struct pdnn_value *alloc_values(struct pdnn_arena *arena, size_t count, struct pdnn_err *err) {
-    struct pdnn_value *values = pdnn_arena_alloc(arena, count, sizeof *values);
-    if (!values)
-        pdnn_fail(err, PDNN_NO_MEMORY, "no memory for an axis of %zu values", count);
-    return values;
-}
-
 enum pdnn_status pdnn_axis_check_once(const struct pdnn_axis *axis, struct pdnn_err *err) {
     char text[PDNN_PARAM_TEXT];
     const struct pdnn_yaml *child = axis->node->first;
@@ -107,23 +100,20 @@ static int compare_values(const void *a, const void *b) {
     return order ? order : (left > right) - (left < right);
 }
 
-/* The first value of the list that equals an earlier one, as *index; `count` if there is none. Sorts: a spec
- * may have many lists of as many values as are allowed. */
-static enum pdnn_status find_twice(const struct pdnn_value *values, size_t count, struct pdnn_arena *arena,
-                                   size_t *index, struct pdnn_err *err) {
+/* The first value of the list that equals an earlier one; `count` if there is none. Sorts: a spec may have
+ * many lists of as many values as are allowed. */
+static size_t find_twice(const struct pdnn_value *values, size_t count, struct pdnn_arena *arena) {
     const struct pdnn_value **sorted = pdnn_arena_alloc(arena, count, sizeof *sorted);
-    if (!sorted)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for an axis of %zu values", count);
+    size_t twice = count;
     for (size_t i = 0; i < count; i++)
         sorted[i] = &values[i];
     qsort(sorted, count, sizeof *sorted, compare_values);
-    *index = count;
     for (size_t i = 1; i < count; i++) {
         size_t at = (size_t)(sorted[i] - values);
-        if (at < *index && pdnn_value_equal(*sorted[i - 1], *sorted[i]))
-            *index = at;
+        if (at < twice && pdnn_value_equal(*sorted[i - 1], *sorted[i]))
+            twice = at;
     }
-    return PDNN_OK;
+    return twice;
 }
 
 static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_arena *arena,
@@ -134,9 +124,7 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
     if (node->count > PDNN_AXIS_VALUES)
         return pdnn_yaml_fail(node, err, "%s is a list of %zu values, the limit is %d; a range may have more",
                               name, node->count, PDNN_AXIS_VALUES);
-    struct pdnn_value *values = alloc_values(arena, node->count, err);
-    if (!values)
-        return PDNN_NO_MEMORY;
+    struct pdnn_value *values = pdnn_arena_alloc(arena, node->count, sizeof *values);
     size_t count = 0;
     for (const struct pdnn_yaml *child = node->first; child; child = child->next) {
         enum pdnn_status status = read_value(axis->def, child, &values[count], err);
@@ -144,10 +132,7 @@ static enum pdnn_status read_list(const struct pdnn_yaml *node, struct pdnn_aren
             return status;
         count++;
     }
-    size_t twice = 0;
-    enum pdnn_status status = find_twice(values, count, arena, &twice, err);
-    if (status != PDNN_OK)
-        return status;
+    size_t twice = find_twice(values, count, arena);
     axis->repeat = twice < count ? twice : 0;
     axis->count = count;
     axis->values = values;
@@ -182,9 +167,7 @@ static enum pdnn_status read_times(const struct range *range, int64_t to, struct
                               "%s steps from %" PRId64 " by times %" PRId64 " and never gets to %" PRId64
                               ", expected times 2 or more from 1 or more",
                               axis->def->name, axis->from, times, to);
-    struct pdnn_value *values = alloc_values(arena, STEPS_MAX, err);
-    if (!values)
-        return PDNN_NO_MEMORY;
+    struct pdnn_value *values = pdnn_arena_alloc(arena, STEPS_MAX, sizeof *values);
     for (int64_t value = axis->from; value <= to; value *= times) {
         values[axis->count++] = pdnn_value_of(value);
         if (value > to / times)
@@ -226,10 +209,10 @@ enum pdnn_status pdnn_axis_read(const struct pdnn_param_def *def, const struct p
     } else if (node->kind == PDNN_YAML_MAP) {
         status = read_range(node, arena, &read, err);
     } else {
-        struct pdnn_value *value = alloc_values(arena, 1, err);
+        struct pdnn_value *value = pdnn_arena_alloc(arena, 1, sizeof *value);
         read.count = 1;
         read.values = value;
-        status = value ? read_value(def, node, value, err) : PDNN_NO_MEMORY;
+        status = read_value(def, node, value, err);
     }
     if (status == PDNN_OK)
         *axis = read;

@@ -372,8 +372,6 @@ enum pdnn_status pdnn_spec_model_read(const struct pdnn_yaml *node, const struct
     else
         pdnn_instance_init(&model->base, entry.name.family);
     model->axes = pdnn_arena_alloc(arena, PDNN_MODEL_AXES_MAX, sizeof *model->axes);
-    if (!model->axes)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a model's axes");
     if (n_settings)
         memcpy(model->axes, settings, n_settings * sizeof *settings);
     model->n_axes = n_settings;

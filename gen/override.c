@@ -22,17 +22,11 @@ struct override {
     struct pdnn_arena *arena;
 };
 
-static enum pdnn_status no_memory(const struct override *override, struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", override->label.file);
-}
-
 /* Splits "a.b.c=value" into words and value. */
 static enum pdnn_status parse_setting(const char *setting, struct override *override, struct pdnn_err *err) {
     const char *file = pdnn_arena_printf(override->arena, "--set %.160s", setting);
     char *path = pdnn_arena_strdup(override->arena, setting);
-    override->label = (struct pdnn_yaml){.file = file ? file : "--set", .text = "", .text_offset = -1};
-    if (!file || !path)
-        return no_memory(override, err);
+    override->label = (struct pdnn_yaml){.file = file, .text = "", .text_offset = -1};
     char *equals = strchr(path, '=');
     if (!equals || equals == path)
         return pdnn_yaml_fail(&override->label, err, "expected key=value, such as measure.rounds=3");
@@ -66,33 +60,24 @@ static enum pdnn_status list_item(struct override *override, const struct pdnn_y
 }
 
 /* The key's value in the map; if the key is missing, it is added without a value. */
-static enum pdnn_status map_item(struct override *override, struct pdnn_yaml *map, const char *word,
-                                 struct pdnn_yaml **item, struct pdnn_err *err) {
+static struct pdnn_yaml *map_item(struct override *override, struct pdnn_yaml *map, const char *word) {
     override->searched += map->count;
-    *item = pdnn_yaml_find(map, word);
-    if (*item)
-        return PDNN_OK;
+    struct pdnn_yaml *item = pdnn_yaml_find(map, word);
+    if (item)
+        return item;
     struct pdnn_yaml *key = pdnn_arena_alloc(override->arena, 1, sizeof *key);
     struct pdnn_yaml *value = pdnn_arena_alloc(override->arena, 1, sizeof *value);
-    if (!key || !value)
-        return no_memory(override, err);
     *key = *value = override->label;
     key->text = word;
     value->key = key;
     value->plain = true;
-    if (map->last)
-        map->last->next = value;
-    else
-        map->first = value;
-    map->last = value;
-    map->count++;
-    *item = value;
-    return PDNN_OK;
+    pdnn_yaml_append(map, value);
+    return value;
 }
 
 static enum pdnn_status set_path(struct override *override, struct pdnn_yaml *node, struct pdnn_err *err) {
     for (size_t i = 0; i < override->n_words; i++) {
-        enum pdnn_status status;
+        enum pdnn_status status = PDNN_OK;
         if (pdnn_yaml_is_null(node))
             node->kind = PDNN_YAML_MAP;
         if (node->kind == PDNN_YAML_SCALAR)
@@ -101,7 +86,7 @@ static enum pdnn_status set_path(struct override *override, struct pdnn_yaml *no
         if (node->kind == PDNN_YAML_LIST)
             status = list_item(override, node, override->words[i], &node, err);
         else
-            status = map_item(override, node, override->words[i], &node, err);
+            node = map_item(override, node, override->words[i]);
         if (status != PDNN_OK)
             return status;
     }
@@ -207,7 +192,7 @@ static enum pdnn_status set_model(struct override *override, struct pdnn_yaml *c
         size_t count = models && models->kind == PDNN_YAML_LIST ? models->count : 0;
         if ((uint64_t)index < n_models + count) {
             override->words[1] = pdnn_arena_printf(override->arena, "%zu", (size_t)index - n_models);
-            return override->words[1] ? set_path(override, roots[i], err) : no_memory(override, err);
+            return set_path(override, roots[i], err);
         }
         n_models += count;
     }

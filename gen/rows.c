@@ -37,12 +37,6 @@ struct reader {
     struct pdnn_arena *arena;
 };
 
-static void append(struct pdnn_yaml *parent, struct pdnn_yaml *child) {
-    *(parent->last ? &parent->last->next : &parent->first) = child;
-    parent->last = child;
-    parent->count++;
-}
-
 static struct pdnn_yaml *new_node(struct reader *reader, enum pdnn_yaml_kind kind) {
     struct pdnn_yaml *node = pdnn_arena_alloc(reader->arena, 1, sizeof *node);
     *node = reader->place;
@@ -75,7 +69,7 @@ static enum pdnn_status read_field(struct reader *reader, struct pdnn_yaml *line
     struct pdnn_yaml *node = new_node(reader, PDNN_YAML_SCALAR);
     node->text = pdnn_arena_strdup(reader->arena, text);
     reader->count->text_bytes += length;
-    append(line, node);
+    pdnn_yaml_append(line, node);
     reader->place.column += (int)(reader->at - start) + 1;
     return pdnn_yaml_check_text(node, text, length, err);
 }
@@ -99,7 +93,7 @@ static enum pdnn_status read_lines(struct reader *reader, struct pdnn_yaml *tabl
         reader->at += is_empty ? strspn(reader->at, " \t\r") : 0;
         reader->at += *reader->at == '\n';
         if (!is_empty)
-            append(table, line);
+            pdnn_yaml_append(table, line);
     }
     return status;
 }
@@ -165,9 +159,9 @@ static enum pdnn_status choose_columns(const struct pdnn_yaml *columns, const st
             struct pdnn_yaml *copy = pdnn_arena_alloc(arena, 1, sizeof *copy);
             *copy = *cell;
             copy->next = NULL;
-            append(chosen, copy);
+            pdnn_yaml_append(chosen, copy);
         }
-        append(values, chosen);
+        pdnn_yaml_append(values, chosen);
     }
     return PDNN_OK;
 }
@@ -215,8 +209,8 @@ static enum pdnn_status load_one(struct pdnn_yaml *node, struct pdnn_yaml_count 
     status = choose_columns(columns, table, arena, &values, err);
     node->first = node->last = NULL;
     node->count = 0;
-    append(node, named(arena, file, "columns", columns));
-    append(node, named(arena, file, "values", &values));
+    pdnn_yaml_append(node, named(arena, file, "columns", columns));
+    pdnn_yaml_append(node, named(arena, file, "values", &values));
     return status;
 }
 
@@ -250,7 +244,7 @@ static enum pdnn_status make_list(const struct rows *rows, const struct pdnn_yam
         struct pdnn_yaml *copy = pdnn_arena_alloc(arena, 1, sizeof *copy);
         *copy = *cell;
         copy->next = NULL;
-        append(*list, copy);
+        pdnn_yaml_append(*list, copy);
     }
     return PDNN_OK;
 }

@@ -13,10 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for the spec");
-}
-
 static bool is_file(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
@@ -31,7 +27,7 @@ static const char *find_installed(const char *name, struct pdnn_arena *arena) {
     for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
         struct pdnn_str inside = {0};
         pdnn_str_printf(&inside, "%s%s%s", around[i][0], name, around[i][1]);
-        bool found = !inside.failed && pdnn_program_data(pdnn_str_text(&inside), path) && is_file(path);
+        bool found = pdnn_program_data(pdnn_str_text(&inside), path) && is_file(path);
         pdnn_str_finish(&inside);
         if (found)
             return pdnn_arena_strdup(arena, path);
@@ -59,9 +55,9 @@ static void suggest(const char *path, struct pdnn_arena *arena, struct pdnn_err 
         pdnn_arena_printf(arena, "%s%sspec.yaml", path, path[strlen(path) - 1] == '/' ? "" : "/");
     const char *ended = pdnn_arena_printf(arena, "%s.yaml", path);
     snprintf(text, sizeof text, "%s", err->text);
-    if (spec && access(spec, F_OK) == 0)
+    if (access(spec, F_OK) == 0)
         pdnn_fail(err, PDNN_INVALID, "%s: is a result directory, its spec is %s", path, spec);
-    else if (access(path, F_OK) != 0 && ((ended && access(ended, F_OK) == 0) || !suggest_model(path, err)) &&
+    else if (access(path, F_OK) != 0 && (access(ended, F_OK) == 0 || !suggest_model(path, err)) &&
              *pdnn_nearby(nearby, path, spec_endings))
         pdnn_fail(err, PDNN_INVALID, "%s%s", text, nearby);
 }
@@ -85,11 +81,10 @@ static enum pdnn_status read_file(struct pdnn_source *source, struct pdnn_arena 
     if (status != PDNN_OK)
         return status;
     char *copy = pdnn_arena_alloc(arena, source->length + 1, 1);
-    if (copy)
-        memcpy(copy, text, source->length);
+    memcpy(copy, text, source->length);
     free(text);
     source->text = copy;
-    return copy ? PDNN_OK : no_memory(err);
+    return PDNN_OK;
 }
 
 static void append_param(struct pdnn_str *str, const char *comma, const struct pdnn_param_def *def,
@@ -128,9 +123,9 @@ static enum pdnn_status write_id(struct pdnn_source *source, struct pdnn_arena *
     pdnn_str_printf(&str, "}\n");
     source->family = family;
     source->length = str.length;
-    source->text = str.failed ? NULL : pdnn_arena_strdup(arena, str.text);
+    source->text = pdnn_arena_strdup(arena, str.text);
     pdnn_str_finish(&str);
-    return source->text ? PDNN_OK : no_memory(err);
+    return PDNN_OK;
 }
 
 /* "fc", "fc/layers=4", "resnet50", "cnn:resnet50", and anything that can only be a misspelled one. */
@@ -148,8 +143,6 @@ enum pdnn_status pdnn_source_read(const char *argument, struct pdnn_yaml_count *
     bool is_stdin = strcmp(argument, "-") == 0, from_id = !is_stdin && is_id(argument);
     *source = (struct pdnn_source){.name = pdnn_arena_strdup(arena, is_stdin ? "stdin" : argument),
                                    .is_file = !is_stdin && !from_id};
-    if (!source->name)
-        return no_memory(err);
     enum pdnn_status status = from_id ? write_id(source, arena, err) : read_file(source, arena, err);
     const struct pdnn_yaml_input input = {.file = source->name,
                                           .whole_name = from_id,

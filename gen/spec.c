@@ -142,10 +142,6 @@ static const struct pdnn_key_def limits_keys[] = {
 const struct pdnn_key_table pdnn_limits_keys = {
     .name = "limits", PDNN_KEY_ROWS(limits_keys), .place = pdnn_key_place};
 
-static enum pdnn_status no_memory(struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for the spec");
-}
-
 static enum pdnn_status unknown_setting(const struct pdnn_yaml *key, struct pdnn_err *err) {
     const char *words[PDNN_SETTING_COUNT];
     char place[PDNN_PLACE_TEXT];
@@ -317,8 +313,6 @@ static enum pdnn_status gather_documents(struct pdnn_origin *origin, struct pdnn
     }
     *roots = pdnn_arena_alloc(arena, count, sizeof **roots);
     *source_of = pdnn_arena_alloc(arena, count, sizeof **source_of);
-    if (!*roots || !*source_of)
-        return no_memory(err);
     bool has_file = false;
     for (size_t i = 0; i < origin->n_sources; i++) {
         const struct pdnn_source *source = &origin->sources[i];
@@ -358,7 +352,7 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
     struct pdnn_yaml_count count = {0};
     struct pdnn_origin origin = {
         .sources = sources, .n_sources = n_arguments, .sets = sets, .n_sets = n_sets};
-    enum pdnn_status status = sources ? PDNN_OK : no_memory(err);
+    enum pdnn_status status = PDNN_OK;
     size_t n_stdin = 0;
     for (size_t i = 0; i < n_arguments; i++)
         n_stdin += strcmp(arguments[i], "-") == 0;
@@ -388,8 +382,6 @@ static enum pdnn_status load(const char *const *arguments, size_t n_arguments, c
         return pdnn_fail(err, PDNN_INVALID, "%zu models in all specs, the limit is %d", n_models,
                          PDNN_SPEC_MODELS);
     spec->models = pdnn_arena_alloc(&spec->arena, n_models + 1, sizeof *spec->models);
-    if (!spec->models)
-        return no_memory(err);
     for (size_t i = 0; i < origin.n_roots && status == PDNN_OK; i++)
         status = read_document(source_of[i], roots[i], i == origin.governor, spec, err);
     if (status == PDNN_OK)

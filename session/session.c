@@ -95,7 +95,8 @@ static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *er
     if (pdnn_shard_deal(&session->shard, &session->spec, threads, &deal, err) != PDNN_OK)
         return err->status;
     memcpy(session->deal, deal.hash, sizeof deal.hash);
-    enum pdnn_status status = pdnn_shard_walk_start(&deal, &walk, &session->spec, threads, true, err);
+    enum pdnn_status status = PDNN_OK;
+    pdnn_shard_walk_start(&deal, &walk, &session->spec, threads, true);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_shard_walk_next(&deal, &walk, &item, &done, err);

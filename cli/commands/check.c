@@ -209,26 +209,23 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
 static enum pdnn_status replace_backend(struct pdnn_session *session, const char *name,
                                         struct pdnn_err *err) {
     struct pdnn_instance_set seen = {0};
-    enum pdnn_status status = PDNN_OK;
     struct pdnn_value backend;
     size_t kept = 0;
     if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_BACKEND], name, &backend, err) != PDNN_OK)
         return err->status;
-    for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++) {
+    for (size_t i = 0; i < session->n_tasks; i++) {
         struct pdnn_task task = session->tasks[i];
         char text[PDNN_ID_TEXT];
-        bool is_new = false;
         task.instance.setting[PDNN_SETTING_BACKEND] = backend.number;
         task.id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&task.instance, text));
-        status = pdnn_instance_set_add(&seen, &task.instance, &is_new, err);
-        if (!is_new)
+        if (!pdnn_instance_set_add(&seen, &task.instance))
             continue;
         session->rows[kept] = session->rows[i];
         session->tasks[kept++] = task;
     }
     session->n_tasks = kept;
     pdnn_instance_set_finish(&seen);
-    return status;
+    return PDNN_OK;
 }
 
 static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,

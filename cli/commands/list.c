@@ -154,8 +154,8 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     struct pdnn_str common = {0}, text = {0};
     if (!width)
         return PDNN_OK;
-    enum pdnn_status status =
-        pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false, err);
+    enum pdnn_status status = PDNN_OK;
+    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err);
@@ -168,9 +168,7 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
         pdnn_text_print(&text, false);
     }
     pdnn_str_finish(&common);
-    if (status == PDNN_OK)
-        status =
-            pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true, err);
+    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true);
     return status;
 }
 
@@ -412,8 +410,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     pdnn_tell_spec(&list.spec);
     status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
     if (status == PDNN_OK)
-        status =
-            pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count, err);
+        pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count);
     if (status == PDNN_OK && only_count)
         status = list_totals(&list, arguments, err);
     else if (status == PDNN_OK)

@@ -96,7 +96,8 @@ static enum pdnn_status parse_counts(const struct pdnn_arguments *arguments, str
 static enum pdnn_status check_nodes(const struct pdnn_spec *spec, size_t nodes, struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
     int64_t ranks = 1;
-    enum pdnn_status status = nodes > 1 ? pdnn_walk_start(&walk, spec, 1, false, err) : PDNN_OK;
+    enum pdnn_status status = PDNN_OK;
+    pdnn_walk_start(&walk, spec, 1, false);
     for (bool done = nodes == 1; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_walk_next(&walk, &item, &done, err);

@@ -33,18 +33,14 @@ struct pdnn_expand {
     uint64_t threads_repeat;
 };
 
-enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory,
-                                    struct pdnn_expand **expand, struct pdnn_err *err) {
+struct pdnn_expand *pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory) {
     struct pdnn_expand *made = pdnn_alloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory to expand the spec");
     made->memo = pdnn_cost_memo_create();
     made->spec = spec;
     made->threads = threads;
     made->with_memory = with_memory;
     pdnn_arena_init(&made->arena);
-    *expand = made;
-    return PDNN_OK;
+    return made;
 }
 
 static void close_model(struct pdnn_expand *expand) {
@@ -94,8 +90,8 @@ static enum pdnn_status open_model(struct pdnn_expand *expand, struct pdnn_err *
     if (model->where)
         status = pdnn_where_create(model->where, model->base.family, &expand->where, err);
     if (status == PDNN_OK && model->method != PDNN_SAMPLE_ALL)
-        status = pdnn_sample_create(model->method, model->counts, model->n_groups, model->points,
-                                    pdnn_rng_at(expand->spec->seed, expand->model), &expand->sample, err);
+        expand->sample = pdnn_sample_create(model->method, model->counts, model->n_groups, model->points,
+                                            pdnn_rng_at(expand->spec->seed, expand->model));
     return status;
 }
 
@@ -241,10 +237,13 @@ static enum pdnn_status visit_point(struct pdnn_expand *expand, uint64_t point, 
     enum pdnn_status status = *found ? judge(expand, &made, err) : PDNN_OK;
     if (status == PDNN_OK && expand->sample) {
         *found = *found && !made.filtered;
-        status = *found ? pdnn_sample_keep(expand->sample, point, err) : reject(expand, model, err);
-        expand->kept += *found ? 1 : 0;
-        expand->rejects = *found ? 0 : expand->rejects;
-        expand->work = *found ? 0 : expand->work;
+        if (*found) {
+            pdnn_sample_keep(expand->sample, point);
+            expand->kept++;
+            expand->rejects = expand->work = 0;
+        } else {
+            status = reject(expand, model, err);
+        }
     }
     if (status == PDNN_OK && *found)
         *item = made;

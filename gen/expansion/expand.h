@@ -23,8 +23,7 @@ struct pdnn_expanded {
 
 /* threads: what `threads: all` stands for. with_memory: compute totals.memory_bytes, which takes most of the
  * time and happens anyway if `where` uses it. spec must outlive the iteration. */
-enum pdnn_status pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory,
-                                    struct pdnn_expand **expand, struct pdnn_err *err);
+struct pdnn_expand *pdnn_expand_create(const struct pdnn_spec *spec, int64_t threads, bool with_memory);
 void pdnn_expand_destroy(struct pdnn_expand *expand);
 
 /* The next instance; *done is true if there is none left. A sampled model's instances come in the order drawn

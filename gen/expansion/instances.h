@@ -14,9 +14,8 @@ struct pdnn_instance_set {
     size_t count, room;                /* room is a power of two */
 };
 
-/* *is_new is false if an equal instance was added before. */
-enum pdnn_status pdnn_instance_set_add(struct pdnn_instance_set *set, const struct pdnn_instance *instance,
-                                       bool *is_new, struct pdnn_err *err);
+/* False if an equal instance was added before. */
+bool pdnn_instance_set_add(struct pdnn_instance_set *set, const struct pdnn_instance *instance);
 void pdnn_instance_set_finish(struct pdnn_instance_set *set);
 
 #endif

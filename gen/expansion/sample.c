@@ -75,18 +75,15 @@ static void kept_put(struct kept *kept, uint64_t point) {
     kept->count++;
 }
 
-static enum pdnn_status kept_grow(struct kept *kept, struct pdnn_err *err) {
+static void kept_grow(struct kept *kept) {
     struct kept grown = {.room = kept->room ? 2 * kept->room : 64};
     grown.slots = pdnn_alloc(grown.room, sizeof *grown.slots);
-    if (!grown.slots)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a sample of %zu points", kept->count);
     for (size_t i = 0; i < kept->room; i++) {
         if (kept->slots[i])
             kept_put(&grown, kept->slots[i] - 1);
     }
     free(kept->slots);
     *kept = grown;
-    return PDNN_OK;
 }
 
 /* v_k = m_k 2^(32-k); m_k = 2 c_1 m_(k-1) ^ 4 c_2 m_(k-2) ^ ... ^ 2^s m_(k-s) ^ m_(k-s)
@@ -109,8 +106,6 @@ static void init_directions(uint32_t direction[SOBOL_BITS], const struct joe_kuo
 
 static struct sobol *create_sobol(uint64_t points, uint64_t seed) {
     struct sobol *sobol = pdnn_alloc(1, sizeof *sobol);
-    if (!sobol)
-        return NULL;
     for (int i = 0; i < PDNN_SOBOL_DIMS; i++) {
         init_directions(sobol->direction[i], i ? &joe_kuo[i - 1] : NULL);
         sobol->x[i] = (uint32_t)pdnn_rng_at(seed, (uint64_t)i);
@@ -123,24 +118,15 @@ static struct sobol *create_sobol(uint64_t points, uint64_t seed) {
     return sobol;
 }
 
-enum pdnn_status pdnn_sample_create(enum pdnn_sample_method method, const uint64_t *counts, size_t n_counts,
-                                    uint64_t points, uint64_t seed, struct pdnn_sample **sample,
-                                    struct pdnn_err *err) {
+struct pdnn_sample *pdnn_sample_create(enum pdnn_sample_method method, const uint64_t *counts,
+                                       size_t n_counts, uint64_t points, uint64_t seed) {
     struct pdnn_sample *made = pdnn_alloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a sample");
     *made = (struct pdnn_sample){.counts = counts, .n_counts = n_counts, .points = points, .seed = seed};
     for (made->half_bits = 1; made->half_bits < 32 && UINT64_C(1) << 2 * made->half_bits < points;)
         made->half_bits++;
-    if (method == PDNN_SAMPLE_SOBOL) {
+    if (method == PDNN_SAMPLE_SOBOL)
         made->sobol = create_sobol(points, seed);
-        if (!made->sobol) {
-            free(made);
-            return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a sample");
-        }
-    }
-    *sample = made;
-    return PDNN_OK;
+    return made;
 }
 
 void pdnn_sample_destroy(struct pdnn_sample *sample) {
@@ -212,14 +198,10 @@ bool pdnn_sample_next(struct pdnn_sample *sample, uint64_t *point) {
     return next_permuted(sample, point);
 }
 
-enum pdnn_status pdnn_sample_keep(struct pdnn_sample *sample, uint64_t point, struct pdnn_err *err) {
+void pdnn_sample_keep(struct pdnn_sample *sample, uint64_t point) {
     if (!sample->sobol)
-        return PDNN_OK;
-    if (2 * sample->kept.count >= sample->kept.room) {
-        enum pdnn_status status = kept_grow(&sample->kept, err);
-        if (status != PDNN_OK)
-            return status;
-    }
+        return;
+    if (2 * sample->kept.count >= sample->kept.room)
+        kept_grow(&sample->kept);
     kept_put(&sample->kept, point);
-    return PDNN_OK;
 }

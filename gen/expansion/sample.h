@@ -10,8 +10,6 @@
 #ifndef GEN_EXPANSION_SAMPLE_H
 #define GEN_EXPANSION_SAMPLE_H
 
-#include "base/err.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,9 +22,8 @@ struct pdnn_sample; /* opaque */
 
 /* counts: of each axis, borrowed; points: their product, at least 1. method is random or sobol; sobol takes
  * at most PDNN_SOBOL_DIMS axes with more than one value. */
-enum pdnn_status pdnn_sample_create(enum pdnn_sample_method method, const uint64_t *counts, size_t n_counts,
-                                    uint64_t points, uint64_t seed, struct pdnn_sample **sample,
-                                    struct pdnn_err *err);
+struct pdnn_sample *pdnn_sample_create(enum pdnn_sample_method method, const uint64_t *counts,
+                                       size_t n_counts, uint64_t points, uint64_t seed);
 void pdnn_sample_destroy(struct pdnn_sample *sample);
 
 /* The next point that has not been kept, or false if there is none left. A point that is not
@@ -34,6 +31,6 @@ void pdnn_sample_destroy(struct pdnn_sample *sample);
 bool pdnn_sample_next(struct pdnn_sample *sample, uint64_t *point);
 
 /* Keeps the point: it will not come again. Memory grows only with the number of points kept. */
-enum pdnn_status pdnn_sample_keep(struct pdnn_sample *sample, uint64_t point, struct pdnn_err *err);
+void pdnn_sample_keep(struct pdnn_sample *sample, uint64_t point);
 
 #endif

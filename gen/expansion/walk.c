@@ -27,12 +27,12 @@ static bool may_repeat(const struct pdnn_spec *spec, const struct pdnn_spec_mode
     return false;
 }
 
-enum pdnn_status pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64_t threads,
-                                 bool with_memory, struct pdnn_err *err) {
+void pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64_t threads,
+                     bool with_memory) {
     pdnn_walk_finish(walk);
     for (size_t i = 0; i < spec->n_models; i++)
         walk->may_repeat = walk->may_repeat || may_repeat(spec, &spec->models[i]);
-    return pdnn_expand_create(spec, threads, with_memory, &walk->expand, err);
+    walk->expand = pdnn_expand_create(spec, threads, with_memory);
 }
 
 enum pdnn_status pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, bool *done,
@@ -42,9 +42,7 @@ enum pdnn_status pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *it
     while (!is_new && !*done) {
         if (pdnn_expand_next(walk->expand, item, done, err) != PDNN_OK)
             return err->status;
-        is_new = !walk->may_repeat;
-        if (!*done && !is_new && pdnn_instance_set_add(&walk->seen, &item->instance, &is_new, err) != PDNN_OK)
-            return err->status;
+        is_new = !walk->may_repeat || (!*done && pdnn_instance_set_add(&walk->seen, &item->instance));
     }
     return PDNN_OK;
 }

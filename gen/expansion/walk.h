@@ -13,8 +13,7 @@ struct pdnn_walk {
 };
 
 /* Starts at the spec's first instance, ending any walk under way. Parameters as in pdnn_expand_create. */
-enum pdnn_status pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64_t threads,
-                                 bool with_memory, struct pdnn_err *err);
+void pdnn_walk_start(struct pdnn_walk *walk, const struct pdnn_spec *spec, int64_t threads, bool with_memory);
 
 /* The next instance; *done is true if there is none left. */
 enum pdnn_status pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *item, bool *done,

@@ -33,7 +33,6 @@ struct parser {
     const struct pdnn_variables *variables;
     struct pdnn_expression *expression;
     int depth;
-    bool out_of_memory;
 };
 
 static double negate(double a) {
@@ -158,18 +157,12 @@ double pdnn_expression_eval(const struct pdnn_expression *expression) {
     return run(expression, 0);
 }
 
+/* Always true, so that it can stand in a chain of what is parsed. */
 static bool emit(struct parser *parser, const struct step *step) {
     struct pdnn_expression *expression = parser->expression;
     size_t count = expression->n_steps, room = expression->room;
-    struct step *steps = pdnn_grow(expression->steps, &room, count, sizeof *steps);
-    if (steps)
-        expression->steps = steps;
-    double *stack = pdnn_grow(expression->stack, &expression->room, count, sizeof *stack);
-    if (stack)
-        expression->stack = stack;
-    parser->out_of_memory = !steps || !stack;
-    if (parser->out_of_memory)
-        return false;
+    expression->steps = pdnn_grow(expression->steps, &room, count, sizeof *expression->steps);
+    expression->stack = pdnn_grow(expression->stack, &expression->room, count, sizeof *expression->stack);
     expression->steps[expression->n_steps++] = *step;
     return true;
 }
@@ -348,17 +341,14 @@ enum pdnn_status pdnn_expression_create(const char *text, const struct pdnn_vari
                                         struct pdnn_err *err) {
     struct parser parser = {.text = text, .at = text, .variables = variables};
     parser.expression = pdnn_alloc(1, sizeof *parser.expression);
-    bool parsed = parser.expression && parse_branch(&parser);
+    bool parsed = parse_branch(&parser);
     skip_spaces(&parser);
     if (parsed && !*parser.at) {
         *expression = parser.expression;
         return PDNN_OK;
     }
-    bool out_of_memory = !parser.expression || parser.out_of_memory;
     pdnn_expression_destroy(parser.expression);
     *place = (size_t)(parser.at - text);
-    if (out_of_memory)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an expression");
     return pdnn_fail(err, PDNN_INVALID, "does not parse");
 }
 

@@ -152,15 +152,11 @@ static struct pdnn_yaml *new_node(struct builder *builder, const struct pdnn_yam
         return NULL;
     }
     struct pdnn_yaml *node = pdnn_arena_alloc(builder->arena, 1, sizeof *node);
-    if (!node) {
-        pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", builder->file);
-        return NULL;
-    }
     *node = *value;
     return node;
 }
 
-static void append(struct pdnn_yaml *parent, struct pdnn_yaml *child) {
+void pdnn_yaml_append(struct pdnn_yaml *parent, struct pdnn_yaml *child) {
     if (parent->last)
         parent->last->next = child;
     else
@@ -201,8 +197,6 @@ static enum pdnn_status build_scalar(struct builder *builder, const yaml_event_t
         event->end_mark.line == event->start_mark.line)
         node.text_offset = (int)quotes;
     node.text = pdnn_arena_strdup(builder->arena, text);
-    if (!node.text)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", builder->file);
     *out = new_node(builder, &node, err);
     return *out ? PDNN_OK : err->status;
 }
@@ -218,7 +212,7 @@ static struct pdnn_yaml *copy_tree(struct builder *builder, const struct pdnn_ya
         struct pdnn_yaml *child_copy = copy_tree(builder, child, err);
         if (!child_copy)
             return NULL;
-        append(copy, child_copy);
+        pdnn_yaml_append(copy, child_copy);
     }
     return copy;
 }
@@ -247,8 +241,6 @@ static enum pdnn_status open_anchor(struct builder *builder, const struct pdnn_y
         return pdnn_yaml_fail(node, err, "more than %d anchors in a document", PDNN_YAML_ANCHORS);
     struct anchor *anchor = pdnn_arena_alloc(builder->arena, 1, sizeof *anchor);
     const char *copy = pdnn_arena_strdup(builder->arena, (const char *)name);
-    if (!anchor || !copy)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for '%.200s'", builder->file);
     *anchor = (struct anchor){.name = copy, .open = true, .next = builder->anchors};
     builder->anchors = *out = anchor;
     return PDNN_OK;
@@ -290,7 +282,7 @@ static enum pdnn_status merge_map(struct builder *builder, struct pdnn_yaml *map
         if (pdnn_yaml_find(map, child->key->text))
             continue;
         child->next = NULL;
-        append(map, child);
+        pdnn_yaml_append(map, child);
     }
     return PDNN_OK;
 }
@@ -304,7 +296,7 @@ static enum pdnn_status merge(struct builder *builder, struct pdnn_yaml *map, st
     for (; child; child = next) {
         next = child->next;
         child->next = NULL;
-        append(is_merge(child) ? &merged : map, child);
+        pdnn_yaml_append(is_merge(child) ? &merged : map, child);
     }
     for (child = merged.first; child && status == PDNN_OK; child = child->next) {
         bool is_list = child->kind == PDNN_YAML_LIST;
@@ -335,7 +327,7 @@ static enum pdnn_status build_children(struct builder *builder, struct pdnn_yaml
         if (status != PDNN_OK)
             return status;
         child->key = key;
-        append(parent, child);
+        pdnn_yaml_append(parent, child);
         merges = merges || (key && is_merge(child));
     }
 }
@@ -394,7 +386,7 @@ static enum pdnn_status build_document(struct builder *builder, yaml_event_t *ev
         return status;
     if (!builder->whole_name && pdnn_yaml_is_null(root))
         return pdnn_yaml_fail(root, err, "%s", empty_document);
-    append(all, root);
+    pdnn_yaml_append(all, root);
     return PDNN_OK;
 }
 

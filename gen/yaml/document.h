@@ -59,6 +59,9 @@ enum pdnn_status pdnn_yaml_parse(const struct pdnn_yaml_input *input, struct pdn
 /* The value of a map's key, or NULL. */
 struct pdnn_yaml *pdnn_yaml_find(const struct pdnn_yaml *map, const char *key);
 
+/* Puts a value behind the others of a map or list. */
+void pdnn_yaml_append(struct pdnn_yaml *parent, struct pdnn_yaml *child);
+
 /* True for an absent value: `key:` or `key: ~`. */
 bool pdnn_yaml_is_null(const struct pdnn_yaml *node);
 

@@ -168,7 +168,8 @@ static void add_item(struct items *items, const struct pdnn_spec *spec,
 static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spec, int64_t threads,
                                 struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
-    enum pdnn_status status = pdnn_walk_start(&walk, spec, threads, true, err);
+    enum pdnn_status status = PDNN_OK;
+    pdnn_walk_start(&walk, spec, threads, true);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded expanded;
         status = pdnn_walk_next(&walk, &expanded, &done, err);
@@ -224,11 +225,10 @@ out:
     return status;
 }
 
-enum pdnn_status pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
-                                       const struct pdnn_spec *spec, int64_t threads, bool with_memory,
-                                       struct pdnn_err *err) {
+void pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, const struct pdnn_spec *spec,
+                           int64_t threads, bool with_memory) {
     deal->next = 0;
-    return pdnn_walk_start(walk, spec, threads, with_memory, err);
+    pdnn_walk_start(walk, spec, threads, with_memory);
 }
 
 enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,

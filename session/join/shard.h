@@ -45,9 +45,8 @@ struct pdnn_shard_deal {
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err);
 /* As in gen/expansion/walk, but only over the shard's instances. */
-enum pdnn_status pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
-                                       const struct pdnn_spec *spec, int64_t threads, bool with_memory,
-                                       struct pdnn_err *err);
+void pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, const struct pdnn_spec *spec,
+                           int64_t threads, bool with_memory);
 enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
                                       struct pdnn_expanded *item, bool *done, struct pdnn_err *err);
 

@@ -63,8 +63,9 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_sha
  * that host stands for the k-th task. */
 static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t threads, struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
-    enum pdnn_status status = pdnn_walk_start(&walk, &job->session.spec, threads, false, err);
+    enum pdnn_status status = PDNN_OK;
     bool done = false;
+    pdnn_walk_start(&walk, &job->session.spec, threads, false);
     for (size_t i = 0; status == PDNN_OK && !done && i < job->session.n_tasks; i++) {
         struct pdnn_expanded item;
         char id[PDNN_ID_TEXT];

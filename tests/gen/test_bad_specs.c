@@ -17,7 +17,8 @@ static void first_error(const char *path, struct pdnn_err *err) {
     struct pdnn_expand *expand = NULL;
     if (pdnn_spec_load(&path, 1, NULL, 0, &spec, err) != PDNN_OK)
         return;
-    enum pdnn_status status = pdnn_expand_create(&spec, 2, false, &expand, err);
+    enum pdnn_status status = PDNN_OK;
+    expand = pdnn_expand_create(&spec, 2, false);
     bool done = false;
     while (status == PDNN_OK && !done) {
         struct pdnn_expanded item;

@@ -28,7 +28,7 @@ static void list_values(const char *text, const char *const *names, char *lines,
     struct pdnn_expand *expand = NULL;
     struct pdnn_err err = {0};
     spec_file_must_load(text, NULL, &spec);
-    assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+    expand = pdnn_expand_create(&spec, 2, false);
     size_t used = 0;
     lines[0] = 0;
     for (;;) {
@@ -155,7 +155,7 @@ static struct walk walk_all(const struct pdnn_spec *spec) {
     struct pdnn_expand *expand = NULL;
     struct pdnn_err err = {0};
     struct walk walk = {0};
-    assert_int_equal(pdnn_expand_create(spec, 2, false, &expand, NULL), PDNN_OK);
+    expand = pdnn_expand_create(spec, 2, false);
     for (;;) {
         struct pdnn_expanded item;
         struct pdnn_instance parsed;
@@ -281,7 +281,7 @@ static void test_next_sample_is_a_prefix_of_a_longer_one(void **state) {
         struct pdnn_spec spec;
         struct pdnn_expand *expand = NULL;
         spec_file_must_load(wide, counts[i], &spec);
-        assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+        expand = pdnn_expand_create(&spec, 2, false);
         for (size_t j = 0; j < 5; j++) {
             bool done;
             assert_int_equal(pdnn_expand_next(expand, &items[i][j], &done, NULL), PDNN_OK);
@@ -320,7 +320,7 @@ static void test_next_costs_overflow(void **state) {
         struct pdnn_err err = {0};
         uint64_t count = 0;
         spec_file_must_load(text, rows[i].set, &spec);
-        assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+        expand = pdnn_expand_create(&spec, 2, false);
         for (;;) {
             struct pdnn_expanded item;
             bool done;
@@ -361,7 +361,7 @@ static void test_next_invalid(void **state) {
         struct pdnn_err err = {0};
         bool done = false, seen = false;
         spec_file_must_load("models: [{cnn: {preset: vgg16, image: [16, 32]}}]", rows[i].set, &spec);
-        assert_int_equal(pdnn_expand_create(&spec, 2, false, &expand, NULL), PDNN_OK);
+        expand = pdnn_expand_create(&spec, 2, false);
         while (!done && !*err.text) {
             struct pdnn_expanded item = {0};
             if (pdnn_expand_next(expand, &item, &done, &err) != PDNN_OK || done || item.has_totals)
@@ -392,7 +392,7 @@ static void test_next_memory_on_demand(void **state) {
         struct pdnn_expanded item;
         bool done;
         spec_file_must_load("models: [{fc: {batch: 1}}]", rows[i].set, &spec);
-        assert_int_equal(pdnn_expand_create(&spec, 2, rows[i].with_memory, &expand, NULL), PDNN_OK);
+        expand = pdnn_expand_create(&spec, 2, rows[i].with_memory);
         assert_int_equal(pdnn_expand_next(expand, &item, &done, NULL), PDNN_OK);
         assert_int_equal(item.totals.memory_bytes > 0, rows[i].is_there);
         assert_int_equal(pdnn_expand_next(expand, &item, &done, NULL), PDNN_OK);
