@@ -120,13 +120,13 @@ static const char *const sample_text[] = {
 
 static const char *const where_text[] = {
     "An instance is kept if the expression is true of it. Names are the family's hyper-parameters, the run settings, "
-    "and the costs below. Compared with something that does not apply, `!=` is true and everything else false.",
+    "`preset`, and the costs below. Compared with something that does not apply, `!=` is true and everything else false.",
     NULL,
 };
 
 static const char *const where_items[] = {
     "Operators: `and or not`, `== != < <= > >=`, `+ - * / ^`, `c ? a : b`. A remainder is `mod(a, b)`.",
-    "Numbers: `1e9`, `100MB`, `8GiB`. Words: `activation == relu`. Lists, without spaces: `blocks != 3-4-6-3`.",
+    "Numbers: `1e9`, `100MB`, `8GiB`. Words: `activation == relu`, `preset == vgg11`. Lists, without spaces: `blocks != 3-4-6-3`.",
     "A word that stands for a number equals that number, and values that build the same network are equal: `padding "
     "== same` is true of 1 if the kernel is 3. A list of one number is a number; using a longer one as a number is "
     "an error.",

@@ -16,6 +16,7 @@ struct pdnn_where {
     struct pdnn_where_text text;
     double values[PDNN_WHERE_SLOTS]; /* the expression's variables */
     double tests[PDNN_WHERE_TESTS];
+    struct pdnn_parsed_presets presets; /* of the family, once one is asked for */
 };
 
 static enum pdnn_status syntax_failure(const struct pdnn_where *where, size_t place, struct pdnn_err *err) {
@@ -53,8 +54,6 @@ static enum pdnn_status compile(struct pdnn_where *where, struct pdnn_err *err) 
 enum pdnn_status pdnn_where_create(const struct pdnn_yaml *node, const struct pdnn_family_def *family,
                                    struct pdnn_where **where, struct pdnn_err *err) {
     struct pdnn_where *made = pdnn_alloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
     made->node = node;
     enum pdnn_status status = pdnn_where_translate(node, family, &made->text, err);
     if (status == PDNN_OK && !made->text.n_tokens)
@@ -131,9 +130,12 @@ static enum pdnn_status read_slot(const struct pdnn_where *where, int slot,
     return PDNN_OK;
 }
 
-/* Whether the instance would be the same with the list, or the word, of the test. */
-static bool is_equal(const struct pdnn_instance *instance, const struct pdnn_where_test *test) {
+/* Whether the instance is the test's preset, or would be the same with the list, or the word, of the test. */
+static bool is_equal(struct pdnn_where *where, const struct pdnn_instance *instance,
+                     const struct pdnn_where_test *test) {
     struct pdnn_instance other = *instance;
+    if (test->preset)
+        return pdnn_instance_preset(instance, &where->presets) == test->preset;
     other.hyper[test->slot] = test->list;
     pdnn_instance_resolve(&other, 1);
     return pdnn_hyper_applies(instance, (size_t)test->slot) &&
@@ -152,7 +154,7 @@ static enum pdnn_status bind(struct pdnn_where *where, const struct pdnn_instanc
         *is_partial = *is_partial || isnan(where->values[slot]);
     }
     for (size_t i = 0; i < where->text.n_tests; i++)
-        where->tests[i] = is_equal(instance, &where->text.tests[i]) ? 1.0 : 0.0;
+        where->tests[i] = is_equal(where, instance, &where->text.tests[i]) ? 1.0 : 0.0;
     return PDNN_OK;
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { LEVELS = 64, NAME_TEXT = 64 };
+static const char preset[] = "preset";
 
 /* One pair of parentheses. */
 struct level {
@@ -81,12 +82,7 @@ static size_t offset_of(const struct translator *t, const char *at) {
 
 static void emit(struct translator *t, const char *source, const char *out) {
     struct pdnn_where_text *text = t->text;
-    struct pdnn_where_token *tokens =
-        pdnn_grow(text->tokens, &text->token_room, text->n_tokens, sizeof *tokens);
-    text->out.failed = text->out.failed || !tokens;
-    if (!tokens)
-        return;
-    text->tokens = tokens;
+    text->tokens = pdnn_grow(text->tokens, &text->token_room, text->n_tokens, sizeof *text->tokens);
     text->tokens[text->n_tokens++] = (struct pdnn_where_token){text->out.length, offset_of(t, source)};
     pdnn_str_printf(&text->out, "%s ", out);
 }
@@ -204,28 +200,57 @@ static void copy_word(const char *text, size_t length, char *word, size_t room) 
     word[length] = 0;
 }
 
+/* What stands behind a name that is compared with words: "== relu". */
+struct compared {
+    const char *op, *at; /* of the operator and of the word */
+    bool equal, unequal; /* the operator is == or != */
+    char word[NAME_TEXT];
+    size_t length;
+};
+
+static struct compared read_compared(const struct translator *t) {
+    struct compared c = {.op = t->at + strspn(t->at, " \n")};
+    c.equal = strncmp(c.op, "==", 2) == 0;
+    c.unequal = strncmp(c.op, "!=", 2) == 0;
+    c.at = c.op + strspn(c.op, "<>=!");
+    c.at += strspn(c.at, " \n");
+    c.length = word_length(c.at, true);
+    copy_word(c.at, c.length, c.word, sizeof c.word);
+    return c;
+}
+
 /* "activation == relu": the word is looked up in the parameter's own choices. */
 static enum pdnn_status translate_choice(struct translator *t, const struct pdnn_param_def *def, int slot,
                                          const char *start) {
-    char word[NAME_TEXT], out[NAME_TEXT];
-    const char *op = t->at + strspn(t->at, " \n");
-    bool equal = strncmp(op, "==", 2) == 0;
-    if (!equal && strncmp(op, "!=", 2) != 0)
+    const struct compared c = read_compared(t);
+    char out[NAME_TEXT];
+    if (!c.equal && !c.unequal)
         return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err,
                                  "where uses %s, which is a word: compare it as in %s == %s", def->name,
                                  def->name, def->choices[0]);
-    const char *word_start = op + 2 + strspn(op + 2, " \n");
-    size_t length = word_length(word_start, true);
-    copy_word(word_start, length, word, sizeof word);
     struct pdnn_value value;
     struct pdnn_err why = {0};
-    if (pdnn_param_parse(def, word, &value, &why) != PDNN_OK)
-        return pdnn_yaml_fail_in(t->node, offset_of(t, word_start), t->err, "where: %s", why.text);
-    enum pdnn_status status = note_comparison(t, op);
-    snprintf(out, sizeof out, "(v%d %s %d)", slot, equal ? "==" : "!=", (int)value.number);
+    if (pdnn_param_parse(def, c.word, &value, &why) != PDNN_OK)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, c.at), t->err, "where: %s", why.text);
+    enum pdnn_status status = note_comparison(t, c.op);
+    snprintf(out, sizeof out, "(v%d %s %d)", slot, c.equal ? "==" : "!=", (int)value.number);
     emit(t, start, out);
     t->text->used |= UINT64_C(1) << slot;
-    t->at = word_start + length;
+    t->at = c.at + c.length;
+    return status;
+}
+
+static enum pdnn_status add_test(struct translator *t, const struct compared *c,
+                                 const struct pdnn_where_test *test, const char *start) {
+    char out[NAME_TEXT];
+    if (t->text->n_tests == PDNN_WHERE_TESTS)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err,
+                                 "where compares more than %d lists and presets", PDNN_WHERE_TESTS);
+    enum pdnn_status status = note_comparison(t, c->op);
+    snprintf(out, sizeof out, "(l%zu == %d)", t->text->n_tests, c->equal);
+    emit(t, start, out);
+    t->text->tests[t->text->n_tests++] = *test;
+    t->at = c->at + c->length;
     return status;
 }
 
@@ -239,41 +264,42 @@ static bool is_list(const struct pdnn_param_def *def, const char *text) {
 /* "blocks == 3-4-6-3" or "padding == same"; *done is false if the name stands for a number. */
 static enum pdnn_status translate_list(struct translator *t, const struct pdnn_param_def *def, int slot,
                                        const char *start, bool *done) {
-    char word[NAME_TEXT], out[NAME_TEXT];
-    const char *op = t->at + strspn(t->at, " \n");
-    const char *word_start = op + strspn(op, "<>=!");
-    bool equal = strncmp(op, "==", 2) == 0, unequal = strncmp(op, "!=", 2) == 0;
-    word_start += strspn(word_start, " \n");
-    *done = strspn(op, "<>=!") && is_list(def, word_start);
+    const struct compared c = read_compared(t);
+    *done = strspn(c.op, "<>=!") && is_list(def, c.at);
     if (!*done)
         return PDNN_OK;
-    size_t length = word_length(word_start, true);
-    copy_word(word_start, length, word, sizeof word);
-    if (!equal && !unequal)
-        return pdnn_yaml_fail_in(t->node, offset_of(t, op), t->err,
-                                 "where compares %s with %s, which takes == or !=", def->name, word);
+    if (!c.equal && !c.unequal)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, c.op), t->err,
+                                 "where compares %s with %s, which takes == or !=", def->name, c.word);
     struct pdnn_where_test test = {.slot = slot};
     struct pdnn_err why = {0};
-    if (pdnn_param_parse(def, word, &test.list, &why) != PDNN_OK)
-        return pdnn_yaml_fail_in(t->node, offset_of(t, word_start), t->err, "where: %s", why.text);
-    if (t->text->n_tests == PDNN_WHERE_TESTS)
-        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err, "where compares more than %d lists",
-                                 PDNN_WHERE_TESTS);
-    enum pdnn_status status = note_comparison(t, op);
-    snprintf(out, sizeof out, "(l%zu == %d)", t->text->n_tests, equal);
-    emit(t, start, out);
-    t->text->tests[t->text->n_tests++] = test;
-    t->at = word_start + length;
-    return status;
+    if (pdnn_param_parse(def, c.word, &test.list, &why) != PDNN_OK)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, c.at), t->err, "where: %s", why.text);
+    return add_test(t, &c, &test, start);
+}
+
+/* "preset == resnet50", of the entry's family. */
+static enum pdnn_status translate_preset(struct translator *t, const char *start) {
+    const struct compared c = read_compared(t);
+    const struct pdnn_where_test test = {.preset = pdnn_preset_find(t->family, c.word)};
+    struct pdnn_err why = {0};
+    if (!c.equal && !c.unequal)
+        return pdnn_yaml_fail_in(t->node, offset_of(t, start), t->err,
+                                 "where uses preset, which is a word: compare it as in preset == resnet50");
+    if (test.preset)
+        return add_test(t, &c, &test, start);
+    pdnn_preset_unknown(t->family, c.word, &why);
+    return pdnn_yaml_fail_in(t->node, offset_of(t, c.at), t->err, "where: %s", why.text);
 }
 
 static enum pdnn_status unknown_name(struct translator *t, const char *start, const char *name) {
-    const char *words[PDNN_WHERE_SLOTS + PDNN_EXPRESSION_FUNCTIONS];
+    const char *words[PDNN_WHERE_SLOTS + PDNN_EXPRESSION_FUNCTIONS + 1];
     size_t count = 0;
     for (size_t i = 0; i < t->family->n_params; i++)
         words[count++] = t->family->params[i].name;
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
         words[count++] = pdnn_settings[i].name;
+    words[count++] = preset;
     for (size_t i = 0; i < pdnn_where_n_costs; i++)
         words[count++] = pdnn_where_costs[i].name;
     for (size_t i = 0; i < PDNN_EXPRESSION_FUNCTIONS; i++)
@@ -346,6 +372,8 @@ static enum pdnn_status translate_word(struct translator *t) {
         if (done)
             return status;
     }
+    if (slot < 0 && strcmp(name, preset) == 0)
+        return translate_preset(t, start);
     if (slot >= 0) {
         snprintf(out, sizeof out, "v%d", slot);
         emit(t, start, out);
@@ -390,8 +418,6 @@ enum pdnn_status pdnn_where_translate(const struct pdnn_yaml *node, const struct
         status = pdnn_yaml_fail(node, err, "where does not close %d of its parentheses", t.depth);
     if (status == PDNN_OK)
         close_nots(&t);
-    if (status == PDNN_OK && text->out.failed)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "no memory for a where");
     return status;
 }
 

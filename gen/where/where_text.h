@@ -28,9 +28,10 @@ struct pdnn_where_cost {
 extern const struct pdnn_where_cost pdnn_where_costs[];
 extern const size_t pdnn_where_n_costs; /* at most PDNN_WHERE_SLOTS - PDNN_WHERE_COSTS */
 
-/* "blocks == 3-4-6-3" is evaluated outside the expression, which sees it as the variable l<index>: a packed
- * list is not a double. */
+/* "blocks == 3-4-6-3" and "preset == resnet50" are evaluated outside the expression, which sees them as the
+ * variable l<index>: neither is a double. */
 struct pdnn_where_test {
+    const struct pdnn_preset *preset; /* NULL: of the slot */
     int slot;
     struct pdnn_value list;
 };

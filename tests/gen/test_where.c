@@ -145,6 +145,13 @@ static void test_eval_words_for_numbers(void **state) {
         {"blocks == 2-2", "cnn/block=residual,blocks=2", 0},
         {"padding == same", "cnn/block=plain,kernel=7-5,padding=3-2", 1},
         {"padding == same", "cnn/block=plain,kernel=7-5,padding=3-1", 0},
+        {"preset == resnet50", "resnet50,batch=3", 1},
+        {"preset != resnet50", "resnet50,batch=3", 0},
+        {"preset == resnet50", "cnn/block=bottleneck,blocks=3-4-6-3,filters=64,image=224", 1},
+        {"preset == resnet50 or preset == resnet18", "cnn:resnet18", 1},
+        {"preset == resnet50", "resnet50,filters=32", 0},
+        {"preset == bert-base and batch < 8", "bert-base,batch=4", 1},
+        {"preset == bert-base", "bert-large", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
@@ -176,6 +183,12 @@ static void test_eval_lists_refused(void **state) {
         {"blocks == 2-3-0", "t:1:1: where: '2-3-0': blocks is 0, expected 1 to 512"},
         {"blocks == 2-3 == 1", "t:1:1: where chains comparisons"},
         {"padding == smae", "t:1:1: where names 'smae'"},
+        {"preset == resnet5", "t:1:1: where: cnn has no preset 'resnet5', did you mean 'resnet50'"},
+        {"preset == bert-base",
+         "t:1:1: where: cnn has no preset 'bert-base', did you mean 'transformer:bert-base'?"},
+        {"preset == resnet50 == 1", "t:1:1: where chains comparisons"},
+        {"preset", "t:1:1: where uses preset, which is a word"},
+        {"preset > vgg11", "t:1:1: where uses preset, which is a word"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_err err = {0};
