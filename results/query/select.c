@@ -169,6 +169,18 @@ static int order(const struct pdnn_results *results, size_t row, int column, con
     return isnan(number) ? 2 : (number > value->number) - (number < value->number);
 }
 
+/* A cell of flags, joined by |, equals each of them. */
+static bool is_word_of(const char *cell, const char *word) {
+    if (strcmp(cell, word) == 0)
+        return true;
+    for (size_t length; *cell; cell += length + (cell[length] == '|')) {
+        length = strcspn(cell, "|");
+        if (length == strlen(word) && memcmp(cell, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool holds(enum comparison comparison, const struct value *value, const struct pdnn_results *results,
                   size_t row, int column) {
     int is = order(results, row, column, value);
@@ -182,7 +194,7 @@ static bool holds(enum comparison comparison, const struct value *value, const s
     case BELOW:
         return is == -1;
     default:
-        return is == 0 || strcmp(pdnn_results_text(results, row, column), value->text) == 0;
+        return is == 0 || is_word_of(pdnn_results_text(results, row, column), value->text);
     }
 }
 

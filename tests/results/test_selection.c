@@ -352,14 +352,14 @@ static void test_selection_texts(void **state) {
     pdnn_selection_close(&selection);
 }
 
-/* Counts have 64 bits, which neither doubles nor signed integers hold. */
-static void test_results_select_compares_counts(void **state) {
+/* Counts have 64 bits, which neither doubles nor signed integers hold; of flags, one is enough. */
+static void test_results_select_compares_cells(void **state) {
     (void)state;
-    static char counts[] = "id,family,flop_count,status,time_ns_median\n"
-                           "a,fc,5,ok,100\n"
-                           "b,fc,9007199254740992,ok,100\n"
-                           "c,fc,9007199254740993,ok,100\n"
-                           "d,fc,18446744073709551614,ok,100\n";
+    static char counts[] = "id,family,flop_count,status,time_ns_median,row_flags\n"
+                           "a,fc,5,ok,100,\n"
+                           "b,fc,9007199254740992,ok,100,noisy|unusable\n"
+                           "c,fc,9007199254740993,ok,100,short|noisy|ref\n"
+                           "d,fc,18446744073709551614,ok,100,noisy\n";
     static const struct {
         const char *only;
         size_t count;
@@ -368,7 +368,12 @@ static void test_results_select_compares_counts(void **state) {
                 {"flop_count>9007199254740992", 2},
                 {"flop_count<=9007199254740992", 2},
                 {"flop_count<-1", 0},
-                {"flop_count>1e18", 1}};
+                {"flop_count>1e18", 1},
+                {"row_flags=noisy", 3},
+                {"row_flags!=noisy", 1},
+                {"row_flags=unusable,ref", 2},
+                {"row_flags=nois", 0},
+                {"row_flags=", 1}};
     const struct pdnn_str file = {.text = counts, .length = strlen(counts)};
     struct pdnn_results results;
     struct pdnn_err err = {0};
@@ -388,7 +393,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_selection_open_chooses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_open_refuses, setup, teardown),
-        cmocka_unit_test(test_results_select_compares_counts),
+        cmocka_unit_test(test_results_select_compares_cells),
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_of_several_directories_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_selection_series_across_directories, setup, teardown),
