@@ -1,8 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "session/status.h"
-#include "results/query/results.h"
 
 #include "base/memory.h"
+#include "results/query/selection.h"
 #include "results/store/results.h"
 #include "results/store/tables.h"
 #include "session/join/leases.h"
@@ -298,6 +298,17 @@ static enum pdnn_status read_import(const char *directory, struct pdnn_status_re
     return PDNN_OK;
 }
 
+/* Where no tables are written yet, there are no intervals either. */
+static size_t count_unusable(const char *directory) {
+    static const char *const only[] = {"row_flags=unusable"};
+    struct pdnn_selection selection;
+    if (pdnn_selection_open_all(&selection, &directory, 1, only, 1, NULL) != PDNN_OK)
+        return 0;
+    const size_t count = selection.count;
+    pdnn_selection_close(&selection);
+    return count;
+}
+
 enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_report *report,
                                   struct pdnn_err *err) {
     struct pdnn_str imported_from = {0};
@@ -327,6 +338,7 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
         judge(&reading);
         count_instances(&reading, report, &missing_s);
         measure_pace(&reading, report, missing_s);
+        report->unusable = count_unusable(directory);
     }
     pdnn_session_finish(&job->session);
     pdnn_merge_close_sources(job);

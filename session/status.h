@@ -25,6 +25,7 @@ struct pdnn_status_report {
      * directories of one sweep without leases: those that wrote within ten minutes of the last. */
     size_t working;
     struct pdnn_tally tally;
+    size_t unusable;        /* rows of results.csv with that flag */
     size_t visits;          /* in all journals, without copies only if there are none */
     int64_t last_unix_ms;   /* start of the latest visit, by the clock of its host; 0: none */
     double visits_per_hour; /* of all that are working; NaN: not known yet */

@@ -20,7 +20,8 @@ static const char *const paragraphs[] = {
     "As JSON it is one object, with every outcome an instance may have; as text and CSV one line for each count.",
     "An instance is done when it has all the visits that the spec asks for, has failed for good, or has nothing "
     "to run; begun when its row in results.csv comes from fewer visits; open without a visit. Then come the rows "
-    "by status, those of open instances as interrupted.",
+    "by status, those of open instances as interrupted, and how many of results.csv are unusable, because the "
+    "machine was busy.",
     "Exit status 0: every instance is done. 1: some are begun or open.",
     NULL,
 };
@@ -70,6 +71,8 @@ static void put_leases(struct pdnn_table *row, const struct pdnn_status_report *
 
 static void put_report(struct pdnn_table *row, const struct pdnn_status_report *report, bool all_outcomes) {
     char utc[PDNN_UTC_TEXT] = "";
+    if (all_outcomes || report->unusable)
+        put_count(row, "unusable", report->unusable);
     put_count(row, "instances", report->tally.instances);
     for (int stage = 0; stage < PDNN_STAGE_COUNT; stage++)
         if (all_outcomes || stage != PDNN_STAGE_OTHER || report->tally.stage[stage])

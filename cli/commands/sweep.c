@@ -188,6 +188,9 @@ static void append_findings(struct pdnn_str *out, const struct pdnn_sweep_direct
     const struct pdnn_extreme_row *row = summary->row;
     if (!summary->n_ok)
         return;
+    if (summary->n_unusable)
+        pdnn_str_printf(out, "unusable, the machine is busy: %zu of %zu\n", summary->n_unusable,
+                        summary->n_ok);
     if (row[PDNN_EXTREME_FASTEST].found)
         append_row(out, summary->n_ok > 1 ? "fastest" : "rate", sweep->session, &row[PDNN_EXTREME_FASTEST]);
     if (row[PDNN_EXTREME_SLOWEST].found && !is_same(&row[PDNN_EXTREME_SLOWEST], &row[PDNN_EXTREME_FASTEST]))

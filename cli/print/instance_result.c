@@ -57,7 +57,8 @@ static void append_time(struct pdnn_str *out, const struct pdnn_result *row) {
     const double low_ns = pdnn_result_number(row, PDNN_RESULT_CI_LOW_NS),
                  high_ns = pdnn_result_number(row, PDNN_RESULT_CI_HIGH_NS);
     const uint64_t rounds = pdnn_result_count(row, PDNN_RESULT_ROUNDS);
-    pdnn_str_printf(&text, "%s per step",
+    pdnn_str_printf(&text, "%s%s per step",
+                    pdnn_result_flags(row) & PDNN_FLAG_UNUSABLE ? "unusable, the machine is busy: " : "",
                     pdnn_format_ns(time, pdnn_result_number(row, PDNN_RESULT_TIME_NS_MEDIAN)));
     if (!isnan(low_ns) && !isnan(high_ns))
         pdnn_str_printf(&text, ", 95 %% interval %s to %s", pdnn_format_ns(low, low_ns),

@@ -313,16 +313,29 @@ static bool has_state(const struct pdnn_comparison *comparison) {
     return true;
 }
 
+static bool is_unusable(const struct pdnn_comparison *comparison, size_t pair) {
+    unsigned flags = 0;
+    for (int side = 0; side < PDNN_SIDES; side++) {
+        const int column = pdnn_comparison_side(comparison, side)->results.at[PDNN_RESULT_ROW_FLAGS];
+        flags |= pdnn_flags_parse(pdnn_comparison_get(comparison, pair, side, column));
+    }
+    return flags & PDNN_FLAG_UNUSABLE;
+}
+
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out) {
     const struct pdnn_table *pairs = &comparison->pairs;
     const bool has_probes = has_state(comparison);
-    size_t moved = 0, without = 0;
+    size_t moved = 0, without = 0, unusable = 0;
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
         double ratio = pdnn_table_number(pairs, pair, PDNN_PAIR_PROBE_RATIO);
         moved += has_probes && (ratio > PDNN_SAME_STATE || ratio < 1 / PDNN_SAME_STATE);
         without += pdnn_table_is_empty(pairs, pair, PDNN_PAIR_LOW);
+        unusable += is_unusable(comparison, pair);
     }
     const bool is_doubtful = 2 * moved > pairs->n_rows;
+    if (unusable)
+        pdnn_str_printf(out, "Unusable, the machine was busy: %zu of %zu%s", unusable, pairs->n_rows,
+                        moved ? ". " : ".");
     if (moved)
         pdnn_str_printf(
             out,
@@ -330,10 +343,10 @@ bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn
             "by more than 15 %%)%s.",
             is_doubtful ? "Which side is faster cannot be told: " : "", moved, pairs->n_rows,
             is_doubtful ? "" : ", so that their intervals are too narrow");
-    else if (without == pairs->n_rows)
+    else if (without == pairs->n_rows && !unusable)
         pdnn_str_printf(out, "No ratio has an interval, because the times of a side have none, so that no "
                              "difference is clear.");
-    return is_doubtful;
+    return is_doubtful || unusable;
 }
 
 static enum pdnn_status read_tables(struct pdnn_comparison *comparison,

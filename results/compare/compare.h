@@ -76,9 +76,10 @@ enum pdnn_status pdnn_comparison_open(struct pdnn_comparison *comparison,
                                       const struct pdnn_compare_request *request, struct pdnn_err *err);
 void pdnn_comparison_close(struct pdnn_comparison *comparison);
 
-/* Appends a sentence about what speaks against the ratios: that none has an interval, or that pairs found the
- * machine in another state (probes tell where both sides have one host, threads and isa); or nothing. True if
- * these are most pairs, so that it cannot be told which side is faster. */
+/* Appends what speaks against the ratios: that times of pairs are unusable, that none has an interval, or
+ * that pairs found the machine in another state (probes tell where both sides have one host, threads and
+ * isa); or nothing. True if it is to be said before any ratio: with unusable times, and where most pairs
+ * found another state, so that it cannot be told which side is faster. */
 bool pdnn_comparison_doubt(const struct pdnn_comparison *comparison, struct pdnn_str *out);
 
 /* Of a pair: the ratio, the time of one side, and half of the logarithm of the ratio's interval, NaN if there

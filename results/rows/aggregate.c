@@ -149,6 +149,9 @@ static bool is_noisy(const struct pdnn_interval *interval, double precision) {
     return (interval->high - interval->low) / 2 > 5 * precision * interval->center;
 }
 
+/* An interval whose ends differ by more than this factor is one that nobody can use. */
+static const double UNUSABLE = 3;
+
 static void range_of(const double *values, size_t count, double *least, double *greatest) {
     *least = *greatest = values[0];
     for (size_t i = 1; i < count; i++) {
@@ -260,6 +263,7 @@ static void set_times(struct analysis *a) {
     if (interval.high > 0 && interval.degrees >= PDNN_INTERVAL_DEGREES) {
         put(a, PDNN_RESULT_CI_LOW_NS, interval.low);
         put(a, PDNN_RESULT_CI_HIGH_NS, interval.high);
+        a->flags |= interval.high > UNUSABLE * interval.low ? PDNN_FLAG_NOISY | PDNN_FLAG_UNUSABLE : 0;
     }
     set_sums(a);
     pdnn_result_set_text(&a->row, PDNN_RESULT_STOP_REASON, pdnn_stop_name(stop_of(ok)));

@@ -21,13 +21,15 @@ void pdnn_summary_add(struct pdnn_summary *summary, const struct pdnn_result *ro
         return;
     summary->n_ok++;
     summary->bound[place.bound]++;
-    if (!isnan(place.gflops)) {
+    const bool is_unusable = flags & PDNN_FLAG_UNUSABLE;
+    summary->n_unusable += is_unusable;
+    if (!isnan(place.gflops) && !is_unusable) {
         keep_if(&kept[PDNN_EXTREME_FASTEST], row, &place,
                 place.gflops > kept[PDNN_EXTREME_FASTEST].place.gflops);
         keep_if(&kept[PDNN_EXTREME_SLOWEST], row, &place,
                 place.gflops < kept[PDNN_EXTREME_SLOWEST].place.gflops);
     }
-    if (!isnan(place.pct_of_roof))
+    if (!isnan(place.pct_of_roof) && !is_unusable)
         keep_if(&kept[PDNN_EXTREME_FARTHEST], row, &place,
                 place.pct_of_roof < kept[PDNN_EXTREME_FARTHEST].place.pct_of_roof);
     if (!(flags & PDNN_FLAG_NOISY))

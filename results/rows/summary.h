@@ -1,5 +1,5 @@
 /* What a sweep found, in a few numbers: the rows that stand out, what bounds the rows, how many cannot be
- * trusted and why. Rows that did not end ok do not count. */
+ * trusted and why. Rows that did not end ok do not count, and unusable ones do not stand out. */
 #ifndef RESULTS_ROWS_SUMMARY_H
 #define RESULTS_ROWS_SUMMARY_H
 
@@ -24,7 +24,7 @@ struct pdnn_extreme_row {
 /* {0}: no rows yet. */
 struct pdnn_summary {
     struct pdnn_extreme_row row[PDNN_EXTREME_COUNT];
-    size_t n_ok, n_noisy;
+    size_t n_ok, n_noisy, n_unusable;
     size_t bound[PDNN_BOUND_COUNT];     /* ok rows by what limits them */
     size_t noisy_flag[PDNN_FLAG_COUNT]; /* noisy rows by their other flags, by bit */
 };

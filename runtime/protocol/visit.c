@@ -109,6 +109,9 @@ const struct pdnn_word pdnn_flag_words[PDNN_FLAG_COUNT + 1] = {
      "it ran faster than its probes say the machine was, so they were held up: the roof of that moment is not "
      "known, and the row has no place under it",
      "measure again while nothing else runs"},
+    {"unusable",
+     "its interval is wider than a factor of three, since the machine was busy: its time says nothing",
+     "stop the other programs and run again with more measure.rounds, or measure again into a new directory"},
 };
 
 /* Index of the row with a name of this length, or count. */

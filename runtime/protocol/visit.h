@@ -76,11 +76,13 @@ enum pdnn_flag {
     PDNN_FLAG_MISLABELED = 1 << 14,
     PDNN_FLAG_UNPLACED =
         1 << 15, /* rows only: faster than its probes allow, so no roof of that moment is known */
+    /* rows only, and noisy, too: the interval is wider than a factor of three, so the time says nothing */
+    PDNN_FLAG_UNUSABLE = 1 << 16,
 };
 
-enum { PDNN_FLAG_COUNT = 16 };
+enum { PDNN_FLAG_COUNT = 17 };
 /* "above_roof|noisy"; "" for no flags. Returns buffer. */
-enum { PDNN_FLAGS_TEXT = 160 };
+enum { PDNN_FLAGS_TEXT = 176 };
 const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]);
 unsigned pdnn_flags_parse(const char *text);
 

@@ -3,6 +3,7 @@
 
 Usage: screen_test.py PARADNN SOURCE"""
 
+import csv
 import fcntl
 import os
 import pty
@@ -206,13 +207,32 @@ class Sweeps(Case):
         self.assertEqual(lines[0], "not repeated below: fc, layers=1, input=200, output=100, batch=16, activation=relu, threads=1")
         self.assertRegex(lines[1], r"\A +0 %  0 of 12 visits(, [0-9a-z ]+ left)?  nodes=(8|16),mode=(infer|train)\Z")
         end = lines[next(i for i, line in enumerate(lines) if "% in timed steps" in line):]
-        self.assertLessEqual(len(end), 10)
+        self.assertLessEqual(len(end), 11)
         text = "\n".join(end)
-        self.assertRegex(text, r"\n4 instances: 4 ok\nfastest: [\d.]+ [kMGT]?FLOP/s, .*: nodes=(8|16),mode=(infer|train)\nslowest: ")
+        # On a machine so busy that no time says anything, none of them is the fastest.
+        self.assertRegex(text, r"\n4 instances: 4 ok\n(unusable, the machine is busy: 4 of 4\n|(unusable.*\n)?"
+                               r"fastest: [\d.]+ [kMGT]?FLOP/s, .*: nodes=(8|16),mode=(infer|train)\n)")
         self.assertRegex(text, r"\nbound by (\w+: \d, )*\w+: \d; noisy: \d of 4.*\ntables: small\.results/results\.csv, ")
         commands = [line.split(None, 2)[2] for line in end if line.startswith("next: ")]
         self.assertGreaterEqual(len(commands), 2)
         self.paradnn(*shlex.split(commands[0]), expect=0)
+
+    def test_unusable_is_said_before_any_number(self):
+        # So many that none is added for being noisy.
+        self.sweep("--quiet", "--set", "measure.rounds=12")
+        header, *visits = csv.reader(self.read("small.results", "journal.csv").splitlines())
+        time, number = header.index("time_ns_median"), header.index("visit")
+        for slower in (1, 20):
+            for visit in visits:
+                visit[time] = str(1000 * (slower if "nodes=16" in visit[1] and int(visit[number]) % 2 else 1))
+            with open(self.path("small.results", "journal.csv"), "w", newline="", encoding="utf-8") as file:
+                csv.writer(file, lineterminator="\n").writerows([header, *visits])
+            os.remove(self.path("small.results", "results.csv"))
+            said = self.sweep()
+            self.assertEqual("unusable, the machine is busy: 2 of 4\nfastest: " in said, slower > 1, said)
+            status = self.paradnn("status", "small.results", expect=0).stdout.splitlines()
+            self.assertEqual(status[1].split() == ["unusable", "2"], slower > 1, status)
+            self.assertEqual("unusable" in said + str(status), slower > 1)
 
     def test_quiet_says_nothing_even_of_variables(self):
         said = self.sweep("--quiet", OMP_WAIT_POLICY="active")

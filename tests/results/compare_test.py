@@ -106,6 +106,16 @@ class Compare(Tables):
             self.assertEqual("cannot be told: 2 of 3" in text and text.index("cannot be told") < text.index("times as"), said)
             self.assertEqual([row["probe_ratio"] for row in self.rows(a, b)], ["1.11111", "1.17647", "0.833333"])
 
+    def test_unusable_times_are_said_first(self):
+        header = HEADER + ["row_flags"]
+        a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, ""] for i in range(2)], header)
+        for flags, said in (("noisy|unusable", True), ("noisy", False)):
+            b = self.results("b", [[f"net/{i}", "net", "infer", "ok", 90, 50, 150 + 9 * i, ("", flags)[i]] for i in range(2)], header)
+            text = self.compare(a, b)
+            self.assertEqual("Unusable, the machine was busy: 1 of 2." in text, said)
+            if said:
+                self.assertLess(text.index("Unusable"), text.index("times as"))
+
     def test_few_in_another_state(self):
         header = HEADER + ["threads", "host", "probe_gbs"]
         a = self.results("a", [[f"net/{i}", "net", "infer", "ok", 100, 99, 101, 2, "one", 20] for i in range(3)], header)

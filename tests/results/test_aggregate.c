@@ -106,6 +106,23 @@ static void test_aggregate_two_visits(void **state) {
     assert_true(NUMBER(CI_LOW_NS) > 50 && NUMBER(CI_HIGH_NS) < 220);
 }
 
+/* A factor of three between the ends of its interval, not only a wide one. */
+static void test_aggregate_unusable(void **state) {
+    (void)state;
+    static const struct {
+        double last_ns;
+        unsigned flags;
+    } rows[] = {{102, 0}, {115, PDNN_FLAG_NOISY}, {200, PDNN_FLAG_NOISY | PDNN_FLAG_UNUSABLE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct pdnn_visit visits[] = {ok_visit(100), ok_visit(101), ok_visit(rows[i].last_ns)};
+        const struct pdnn_aggregate_input input = {
+            .id = ID, .visits = visits, .n_visits = 3, .precision = 0.02, .host = "h"};
+        made_row_make(&input, &made);
+        assert_int_equal(pdnn_result_flags(&made.row), rows[i].flags);
+        assert_int_equal(NUMBER(CI_HIGH_NS) > 3 * NUMBER(CI_LOW_NS), rows[i].flags > PDNN_FLAG_NOISY);
+    }
+}
+
 static void test_aggregate_times(void **state) {
     (void)state;
     struct pdnn_visit visits[] = {ok_visit(120), ok_visit(100), ok_visit(110)};
@@ -626,6 +643,7 @@ int main(void) {
         cmocka_unit_test(test_aggregate_two_visits),
         cmocka_unit_test(test_aggregate_micro_steps),
         cmocka_unit_test(test_aggregate_single_visit_has_no_interval),
+        cmocka_unit_test(test_aggregate_unusable),
         cmocka_unit_test(test_aggregate_flags),
         cmocka_unit_test(test_aggregate_status),
         cmocka_unit_test(test_aggregate_composed),

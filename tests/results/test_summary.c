@@ -49,6 +49,17 @@ static void test_summary_finds_extremes(void **state) {
     assert_int_equal(summary.noisy_flag[1], 0);
 }
 
+static void test_unusable_rows_do_not_stand_out(void **state) {
+    (void)state;
+    struct pdnn_summary summary = {.n_ok = 0};
+    add_ok(&summary, "fast", 99, 1, PDNN_BOUND_MEMORY, PDNN_FLAG_NOISY | PDNN_FLAG_UNUSABLE);
+    add_ok(&summary, "a", 5, 50, PDNN_BOUND_MEMORY, PDNN_FLAG_NOISY);
+    assert_string_equal(summary.row[PDNN_EXTREME_FASTEST].id, "a");
+    assert_string_equal(summary.row[PDNN_EXTREME_FARTHEST].id, "a");
+    assert_int_equal(summary.n_unusable, 1);
+    assert_int_equal(summary.n_noisy, 2);
+}
+
 static void test_summary_of_nothing(void **state) {
     (void)state;
     struct pdnn_summary summary = {.n_ok = 0};
@@ -60,6 +71,7 @@ static void test_summary_of_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary_finds_extremes),
+        cmocka_unit_test(test_unusable_rows_do_not_stand_out),
         cmocka_unit_test(test_summary_of_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
