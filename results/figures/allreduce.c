@@ -5,6 +5,7 @@
 #include "results/store/tables.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 struct picture {
@@ -22,15 +23,11 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     return status;
 }
 
-enum { ID, BYTES, BUS_GBS };
-
 /* id: "" for a message alone. */
-static void add_point(struct picture *p, struct pdnn_spot spot, const char *id, const char *color) {
-    size_t row = pdnn_picture_add_point(
-        p->in, (struct pdnn_chart_point){.spot = spot, .size = 1, .dotted = !*id, .color = color});
-    pdnn_table_set_text(&p->in->data, row, ID, id);
-    pdnn_table_set_number(&p->in->data, row, BYTES, spot.x);
-    pdnn_table_set_number(&p->in->data, row, BUS_GBS, spot.y);
+static void add_point(struct picture *p, struct pdnn_spot spot, const char *id,
+                      struct pdnn_color_cell color) {
+    pdnn_picture_point(p->in, (struct pdnn_chart_point){.spot = spot, .dotted = !*id, .color = color}, id,
+                       spot.x, spot.y);
 }
 
 /* Messages alone, with lines from one size to the next. */
@@ -45,7 +42,8 @@ static void add_links(struct picture *p) {
             pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){(double)last->capacity_bytes, last->value},
                                 spot)
                 ->thin = true;
-        add_point(p, spot, "", pdnn_arena_printf(&p->in->arena, "%" PRId64 " ranks, alone", row->ranks));
+        const char *ranks = pdnn_arena_printf(&p->in->arena, "%" PRId64 " ranks, alone", row->ranks);
+        add_point(p, spot, "", (struct pdnn_color_cell){ranks, NAN});
         last = row;
     }
 }
@@ -62,7 +60,7 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
             continue;
         }
         add_point(p, spot, pdnn_picture_cell(p->in, i, p->in->selection.id),
-                  pdnn_picture_cell(p->in, i, p->color));
+                  pdnn_picture_color(p->in, i, p->color));
     }
     return p->in->chart.n_points
                ? PDNN_OK
@@ -71,21 +69,16 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 }
 
 static void describe(struct picture *p) {
-    bool any[2] = {false};
-    for (size_t i = 0; i < p->in->chart.n_points; i++)
-        any[p->in->chart.point[i].dotted] = true;
-    p->in->chart.titles[0] = pdnn_plot_titles(&p->in->arena, "All-reduce in", &p->in->selection);
-    p->in->chart.x_title = "bytes: of a message, or of a model's gradients";
-    p->in->chart.y_title = "bandwidth of the bus (GB/s)";
-    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
-    p->in->chart.dot = any[true] && any[false] ? "one message, with nothing beside it" : NULL;
-    p->in->chart.no_dot = any[true] && any[false] ? "the gradients of a model" : NULL;
-    p->in->chart.caption[0] =
-        "What each of p ranks sends if they form a ring, 2(p-1)/p of the bytes, over the "
-        "time of the slowest.";
-    p->in->chart.caption[1] =
-        "The gradients of a model are averaged bucket by bucket, with nothing beside it";
-    pdnn_chart_fit(&p->in->chart);
+    struct pdnn_chart *chart = &p->in->chart;
+    chart->titles[0] = pdnn_plot_titles(&p->in->arena, "All-reduce in", &p->in->selection);
+    chart->x_title = "bytes: of a message, or of a model's gradients";
+    chart->y_title = "bandwidth of the bus (GB/s)";
+    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
+    chart->dot = "one message, with nothing beside it";
+    chart->no_dot = "the gradients of a model";
+    chart->caption = "What each of p ranks sends if they form a ring, 2(p-1)/p of the bytes, over the "
+                     "time of the slowest.\n"
+                     "The gradients of a model are averaged bucket by bucket, with nothing beside it";
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

@@ -240,6 +240,11 @@ void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const stru
         (struct pdnn_entry){text, mark != NULL, mark ? *mark : (struct pdnn_mark){.radius = 0}};
 }
 
+void pdnn_entries_gap(struct pdnn_entries *entries) {
+    if (entries->count && entries->entry[entries->count - 1].text)
+        pdnn_entries_add(entries, NULL, NULL);
+}
+
 double pdnn_entries_height(const struct pdnn_entries *entries) {
     double height = 2 * entry_gap;
     for (size_t i = 0; i < entries->count; i++)
@@ -283,32 +288,29 @@ double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, str
     return (double)rows * PDNN_LEGEND_LINE;
 }
 
-/* The words from *at on that fit into a line, at least one; moves *at behind them. */
-static const char *take_line(struct pdnn_canvas *canvas, const char **at, double room) {
-    size_t length = strcspn(*at, " ");
-    const char *line = pdnn_arena_printf(&canvas->arena, "%.*s", (int)length, *at);
-    for (size_t next; (*at)[length]; length = next) {
-        next = length + 1 + strcspn(*at + length + 1, " ");
-        const char *longer = pdnn_arena_printf(&canvas->arena, "%.*s", (int)next, *at);
+/* How many letters of the text are a line: the words that fit, at least one. */
+static size_t line_length(struct pdnn_canvas *canvas, const char *text, double room) {
+    size_t length = strcspn(text, " \n");
+    for (size_t next; text[length] == ' '; length = next) {
+        next = length + 1 + strcspn(text + length + 1, " \n");
+        const char *longer = pdnn_arena_printf(&canvas->arena, "%.*s", (int)next, text);
         if (pdnn_text_width(longer, PDNN_FONT_SMALL) > room)
             break;
-        line = longer;
     }
-    *at += length;
-    *at += strspn(*at, " ");
-    return line;
+    return length;
 }
 
 double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const char *text) {
-    enum { LINES_MAX = 16 };
     static const double line_height = 18;
     const struct pdnn_font font = {PDNN_FONT_SMALL, PDNN_INK_SOFT, PDNN_START, 0};
     const double room = canvas->width - x - 8;
-    const char *line[LINES_MAX];
-    size_t count = 0;
-    while (*text && count < LINES_MAX)
-        line[count++] = take_line(canvas, &text, room);
-    for (size_t i = 0; i < count; i++)
-        pdnn_draw_cut(canvas, x, y + line_height * ((double)(count - i) - 0.5), room, font, line[i]);
+    size_t count = 0, length;
+    for (const char *at = text; *at; at += length + (at[length] != 0), count++)
+        length = line_length(canvas, at, room);
+    for (size_t below = count; below-- > 0; text += length + (text[length] != 0)) {
+        length = line_length(canvas, text, room);
+        pdnn_draw_cut(canvas, x, y + line_height * ((double)below + 0.5), room, font,
+                      pdnn_arena_printf(&canvas->arena, "%.*s", (int)length, text));
+    }
     return line_height * (double)count;
 }

@@ -64,6 +64,7 @@ struct pdnn_entries {
 };
 
 void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark);
+void pdnn_entries_gap(struct pdnn_entries *entries); /* none at the start, or beside another one */
 double pdnn_entries_height(const struct pdnn_entries *entries);
 void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *legend);
 
@@ -72,8 +73,8 @@ void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *l
 enum { PDNN_WIDE_ENOUGH = 760 };
 double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas);
 
-/* Lines of small text from x to the right edge of the picture, broken between words, with the lowest at y.
- * Returns their height. */
+/* Lines of small text from x to the right edge of the picture, broken between words and where the text has a
+ * line's end, with the lowest at y. Returns their height. */
 double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const char *text);
 
 extern const struct pdnn_font pdnn_small, pdnn_small_middle, pdnn_small_end, pdnn_plain_middle;

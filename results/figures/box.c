@@ -247,7 +247,7 @@ static void draw_box(struct picture *p, const struct box *box) {
 }
 
 /* White where the model is not in the tables. */
-static struct pdnn_mark mark_of(const struct pdnn_point_color *color, bool measured) {
+static struct pdnn_mark mark_of(const struct pdnn_look *color, bool measured) {
     return (struct pdnn_mark){color->symbol,
                               6,
                               {measured ? color->ink : PDNN_INK_WHITE, measured ? PDNN_INK_TEXT : color->ink,
@@ -256,7 +256,7 @@ static struct pdnn_mark mark_of(const struct pdnn_point_color *color, bool measu
 }
 
 /* Those of one box are spread over its width, so that few cover each other. */
-static void draw_dots(struct picture *p, const struct pdnn_point_color *colors) {
+static void draw_dots(struct picture *p, const struct pdnn_look *colors) {
     for (size_t i = 0; i < p->n_dots; i++) {
         double spread = ((double)(i % 5) - 2) / 5 * box_part * 0.7;
         pdnn_draw_points(&p->in->canvas,
@@ -266,15 +266,15 @@ static void draw_dots(struct picture *p, const struct pdnn_point_color *colors) 
     }
 }
 
-static void list_dots(struct picture *p, struct pdnn_point_color *colors, struct pdnn_entries *entries) {
-    const char **names = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *names);
+static void list_dots(struct picture *p, struct pdnn_look *colors, struct pdnn_entries *entries) {
+    struct pdnn_color_cell *names = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *names);
     struct pdnn_color_key *key = pdnn_arena_alloc(&p->in->arena, 1, sizeof *key);
     bool hollow = false;
     for (size_t i = 0; i < p->n_dots; i++) {
-        names[i] = p->dot[i].name;
+        names[i] = (struct pdnn_color_cell){p->dot[i].name, NAN};
         hollow = hollow || !p->dot[i].measured;
     }
-    pdnn_plot_color(names, p->n_dots, colors, key);
+    pdnn_plot_color(names, p->n_dots, &p->in->arena, colors, key);
     if (p->n_dots)
         pdnn_entries_add(entries, "named models", NULL);
     for (size_t i = 0; i < key->n_words && p->n_dots; i++) {
@@ -363,7 +363,7 @@ static void describe(struct picture *p) {
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, p->request->title, p->request->selection);
     const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
-    struct pdnn_point_color *colors = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *colors);
+    struct pdnn_look *colors = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *colors);
     struct pdnn_entries entries = {0};
     const double right = p->in->width - (beside ? right_legend : right_alone),
                  margin = (fmax(p->slots, (right - left) / box_pixels_most * box_part) - p->slots) / 2;

@@ -57,18 +57,13 @@ static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
 /* The first is the baseline of a title and of the vertical axis. */
 static void name_ratios(struct picture *p, const struct pdnn_comparison *comparison, size_t n_directories) {
     struct pdnn_arena *arena = &p->in->arena;
-    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
-    int length;
-    const char *name = pdnn_directory_name(comparison->directory[PDNN_SIDE_A], &length);
-    pdnn_plot_side(comparison, PDNN_SIDE_A, a);
-    pdnn_plot_side(comparison, PDNN_SIDE_B, b);
-    if (n_directories > 2)
-        snprintf(a, sizeof a, "%.*s", length, name);
-    p->box.title = n_directories > 2 ? pdnn_arena_printf(arena, "Speed-up over %s", a)
-                                     : pdnn_arena_printf(arena, "Speed-up of %s over %s%s", b, a,
-                                                         comparison->n_across ? " in" : "");
-    p->box.y_title =
-        pdnn_arena_printf(arena, "step time of %s over that of %s", a, n_directories > 2 ? "the other" : b);
+    const bool many = n_directories > 2;
+    const char *a = many ? p->in->selection.results.name[0] : pdnn_plot_side(arena, comparison, PDNN_SIDE_A),
+               *b = pdnn_plot_side(arena, comparison, PDNN_SIDE_B);
+    p->box.title =
+        many ? pdnn_arena_printf(arena, "Speed-up over %s", a)
+             : pdnn_arena_printf(arena, "Speed-up of %s over %s%s", b, a, comparison->n_across ? " in" : "");
+    p->box.y_title = pdnn_arena_printf(arena, "step time of %s over that of %s", a, many ? "the other" : b);
 }
 
 /* The ratios of two platforms; of two directories they belong to the second one's rows, which begin at

@@ -3,7 +3,6 @@
 #include "results/table/number.h"
 #include "results/store/tables.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* The columns that a subtitle names where all rows have the same value. */
@@ -62,8 +61,7 @@ void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_s
         pdnn_str_printf(out, " and %zu more", n - shown);
 }
 
-/* The processor of the directories, if it is one. */
-static void put_cpu(const char *const *directory, size_t n, struct pdnn_str *out) {
+void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out) {
     struct pdnn_str first = {0};
     bool several = false;
     for (size_t i = 0; i < n; i++) {
@@ -122,33 +120,30 @@ struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
         pdnn_str_append(&title, " ", 1);
         pdnn_plot_directories(selection->results.directory, selection->results.n_directories, &title);
     }
-    put_cpu(selection->results.directory, selection->results.n_directories, &subtitle);
+    pdnn_plot_put_cpu(selection->results.directory, selection->results.n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_value(selection, common[i]), &subtitle);
     put_methods(selection, &subtitle);
     return keep_titles(arena, &title, &subtitle);
 }
 
-const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, char buffer[PDNN_SIDE_TEXT]) {
+const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side) {
     int length[PDNN_SIDES];
     const char *name[PDNN_SIDES];
     for (int s = 0; s < PDNN_SIDES; s++)
         name[s] = pdnn_directory_name(comparison->directory[s], &length[s]);
     bool is_distinct = length[PDNN_SIDE_A] != length[PDNN_SIDE_B] ||
                        strncmp(name[PDNN_SIDE_A], name[PDNN_SIDE_B], (size_t)length[PDNN_SIDE_A]) != 0;
-    if (comparison->label[side] == comparison->directory[side] && is_distinct)
-        snprintf(buffer, PDNN_SIDE_TEXT, "%.*s", length[side], name[side]);
-    else
-        snprintf(buffer, PDNN_SIDE_TEXT, "%s", comparison->label[side]);
-    return buffer;
+    return comparison->label[side] == comparison->directory[side] && is_distinct
+               ? pdnn_arena_printf(arena, "%.*s", length[side], name[side])
+               : comparison->label[side];
 }
 
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
                                             const struct pdnn_comparison *comparison) {
     struct pdnn_str title = {0}, subtitle = {0};
-    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
-    pdnn_str_printf(&title, "%s of %s over %s", what, pdnn_plot_side(comparison, PDNN_SIDE_B, b),
-                    pdnn_plot_side(comparison, PDNN_SIDE_A, a));
+    pdnn_str_printf(&title, "%s of %s over %s", what, pdnn_plot_side(arena, comparison, PDNN_SIDE_B),
+                    pdnn_plot_side(arena, comparison, PDNN_SIDE_A));
     if (comparison->n_across) {
         struct pdnn_str names = {0};
         pdnn_plot_directories(comparison->directory, comparison->n_directories, &names);
@@ -156,7 +151,7 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
             pdnn_str_printf(&title, " in %s", pdnn_str_text(&names));
         pdnn_str_finish(&names);
     }
-    put_cpu(comparison->directory, comparison->n_directories, &subtitle);
+    pdnn_plot_put_cpu(comparison->directory, comparison->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_of_pairs(comparison, common[i]), &subtitle);
     return keep_titles(arena, &title, &subtitle);

@@ -17,11 +17,12 @@ struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
                                             const struct pdnn_comparison *comparison);
 
-enum { PDNN_SIDE_TEXT = 160 };
-
 /* What a picture calls one side of a comparison: its label, or of a directory the last part of its path where
- * that tells the two apart. Returns buffer. */
-const char *pdnn_plot_side(const struct pdnn_comparison *comparison, int side, char buffer[PDNN_SIDE_TEXT]);
+ * that tells the two apart. Borrowed, or in the arena. */
+const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side);
+
+/* Appends the processor of the directories, if it is one. */
+void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out);
 
 /* Appends the names of the directories, without the rest of their paths: "a", "a and b", "a, b and 2 more".
  */

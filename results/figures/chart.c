@@ -22,7 +22,7 @@ void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, stru
 void pdnn_chart_finish(struct pdnn_chart *chart) {
     free(chart->point);
     free(chart->line);
-    free(chart->note);
+    free(chart->more.entry);
 }
 
 void pdnn_chart_add_point(struct pdnn_chart *chart, struct pdnn_chart_point point) {
@@ -48,12 +48,14 @@ struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdn
 }
 
 void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
-    struct pdnn_frame *f = &chart->frame;
-    pdnn_chart_fit(chart);
-    f->ymin = fmin(f->ymin, 1 / 1.5);
-    f->ymax = fmax(f->ymax, 1.5);
-    pdnn_chart_add_line(chart, (struct pdnn_spot){f->xmin, 1}, (struct pdnn_spot){f->xmax, 1})->beside =
+    chart->frame.ymin = fmin(chart->frame.ymin, 1 / 1.5);
+    chart->frame.ymax = fmax(chart->frame.ymax, 1.5);
+    pdnn_chart_add_line(chart, (struct pdnn_spot){0, 1}, (struct pdnn_spot){INFINITY, 1})->beside =
         "equally fast";
+}
+
+static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, bool dotted) {
+    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, dotted};
 }
 
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
@@ -62,9 +64,13 @@ void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) {
     va_start(arguments, format);
     pdnn_str_vprintf(&note, format, arguments);
     va_end(arguments);
-    chart->note = pdnn_grow(chart->note, &chart->notes_room, chart->n_notes, sizeof *chart->note);
-    chart->note[chart->n_notes++] = pdnn_arena_strdup(chart->arena, pdnn_str_text(&note));
+    pdnn_entries_add(&chart->more, pdnn_arena_strdup(chart->arena, pdnn_str_text(&note)), NULL);
     pdnn_str_finish(&note);
+}
+
+void pdnn_chart_size(struct pdnn_chart *chart, const char *text, double size) {
+    const struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, size, false);
+    pdnn_entries_add(&chart->more, text, &mark);
 }
 
 /* A panel on the canvas. */
@@ -73,6 +79,7 @@ struct sheet {
     const struct pdnn_color_key *key;
     struct pdnn_canvas *canvas;
     size_t panel;
+    bool has_dots;
     struct pdnn_frame frame; /* on the whole canvas */
     double base;             /* of the panel */
     double *name_y;          /* of the names of lines, from the top down */
@@ -81,10 +88,6 @@ struct sheet {
 
 static bool is_wide(const struct sheet *sheet) {
     return sheet->frame.width >= PDNN_WIDE_ENOUGH;
-}
-
-static struct pdnn_mark mark_of(enum pdnn_symbol symbol, int ink, double size, bool dotted) {
-    return (struct pdnn_mark){symbol, mark_radius * size, {ink, PDNN_INK_TEXT, 0.6, 0}, dotted};
 }
 
 /* With the first n_words words of the key, and the number of the others. */
@@ -103,24 +106,15 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
                          pdnn_arena_printf(chart->arena, "and %zu more",
                                            key->n_words - n_words + (key->n_others ? key->n_others - 1 : 0)),
                          NULL);
-    if (key->n_words)
-        pdnn_entries_add(entries, NULL, NULL);
-    for (int dotted = 0; dotted < 2 && chart->dot && chart->no_dot; dotted++) {
+    pdnn_entries_gap(entries);
+    for (int dotted = 0; dotted < 2 && sheet->has_dots; dotted++) {
         struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, 1, dotted);
         pdnn_entries_add(entries, dotted ? chart->dot : chart->no_dot, &mark);
     }
-    if (chart->dot && chart->no_dot)
-        pdnn_entries_add(entries, NULL, NULL);
-    if (chart->size_title)
-        pdnn_entries_add(entries, chart->size_title, NULL);
-    for (size_t i = 0; chart->size_title && i < 4 && chart->sizes[i] > 0; i++) {
-        struct pdnn_mark mark = mark_of(PDNN_CIRCLE, PDNN_INK_OTHERS, chart->sizes[i], false);
-        pdnn_entries_add(entries, chart->size_name[i], &mark);
-    }
-    if (chart->size_title)
-        pdnn_entries_add(entries, NULL, NULL);
-    for (size_t i = 0; i < chart->n_notes; i++)
-        pdnn_entries_add(entries, chart->note[i], NULL);
+    pdnn_entries_gap(entries);
+    for (size_t i = 0; i < chart->more.count; i++)
+        pdnn_entries_add(entries, chart->more.entry[i].text,
+                         chart->more.entry[i].has_mark ? &chart->more.entry[i].mark : NULL);
 }
 
 /* The title of the colors with their scale below. */
@@ -226,13 +220,10 @@ static void draw_beside(struct sheet *sheet) {
     }
 }
 
-/* Returns the lowest y above them. */
-static double draw_captions(struct sheet *sheet, double y) {
-    for (size_t i = 2; i-- > 0;)
-        if (sheet->chart->caption[i])
-            y += pdnn_draw_caption(sheet->canvas, is_wide(sheet) ? sheet->frame.left : 16, y,
-                                   sheet->chart->caption[i]);
-    return y;
+/* An end of a line, moved to the edge of the frame where it is beyond that, in pixels. */
+static struct pdnn_spot end_of_line(const struct pdnn_frame *f, struct pdnn_spot end) {
+    return pdnn_frame_to_pixels(
+        f, (struct pdnn_spot){fmin(fmax(end.x, f->xmin), f->xmax), fmin(fmax(end.y, f->ymin), f->ymax)});
 }
 
 /* Texts along a line interrupt it, where they cover the fewest points. */
@@ -246,49 +237,36 @@ static void draw_lines(struct sheet *sheet) {
     for (size_t i = 0; i < chart->n_points; i++)
         if (chart->point[i].panel == sheet->panel)
             points[n_points++] = pdnn_frame_to_pixels(f, chart->point[i].spot);
-    for (size_t i = 0; i < chart->n_lines; i++) {
-        const struct pdnn_chart_line *line = &chart->line[i];
-        struct pdnn_spot low = pdnn_frame_to_pixels(f, line->low), high = pdnn_frame_to_pixels(f, line->high);
-        struct pdnn_pen pen = pdnn_pen_line(PDNN_INK_LINE, line->thin ? 1 : 2);
-        pen.dash = line->dashed ? 7 : 0;
-        if (line->panel == sheet->panel)
-            pdnn_draw_line(sheet->canvas, low.x, low.y, high.x, high.y, pen);
-    }
-    for (size_t i = 0; i < chart->n_lines; i++) {
-        const struct pdnn_chart_line *line = &chart->line[i];
-        struct pdnn_spot low = pdnn_frame_to_pixels(f, line->low), high = pdnn_frame_to_pixels(f, line->high),
-                         corners[4];
-        struct pdnn_font font = pdnn_small_middle;
-        if (!line->along || line->panel != sheet->panel)
-            continue;
-        font.degrees = pdnn_frame_angle(f) * 45 / atan(1);
-        labels[n_labels].width = pdnn_text_width(line->along, font.size) + 10;
-        labels[n_labels].height = height;
-        pdnn_frame_place(f, low, high, points, n_points, labels, n_labels);
-        pdnn_frame_corners(f, &labels[n_labels], corners);
-        pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_WHITE));
-        pdnn_draw_text(sheet->canvas, labels[n_labels].center.x, labels[n_labels].center.y, font,
-                       line->along);
-        n_labels++;
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < chart->n_lines; i++) {
+            const struct pdnn_chart_line *line = &chart->line[i];
+            struct pdnn_pen pen = pdnn_pen_line(PDNN_INK_LINE, line->thin ? 1 : 2);
+            struct pdnn_font font = pdnn_small_middle;
+            struct pdnn_spot low = end_of_line(f, line->low), high = end_of_line(f, line->high), corners[4];
+            if (line->panel != sheet->panel || line->low.x > f->xmax || line->high.x < f->xmin ||
+                (pass && !line->along))
+                continue;
+            pen.dash = line->dashed ? 7 : 0;
+            if (!pass) {
+                pdnn_draw_line(sheet->canvas, low.x, low.y, high.x, high.y, pen);
+                continue;
+            }
+            font.degrees = pdnn_frame_angle(f) * 45 / atan(1);
+            labels[n_labels].width = pdnn_text_width(line->along, font.size) + 10;
+            labels[n_labels].height = height;
+            pdnn_frame_place(f, low, high, points, n_points, labels, n_labels);
+            pdnn_frame_corners(f, &labels[n_labels], corners);
+            pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_WHITE));
+            pdnn_draw_text(sheet->canvas, labels[n_labels].center.x, labels[n_labels].center.y, font,
+                           line->along);
+            n_labels++;
+        }
 }
 
-/* Sizes are rounded, so that points of a size are one series. */
-static struct pdnn_mark mark_of_point(const struct pdnn_chart *chart, const struct pdnn_chart_point *point,
-                                      const struct pdnn_point_color *color) {
-    bool many = chart->n_points > 1000;
-    double usual = many ? 0.6 : chart->n_points > 200 ? 0.8 : 1;
-    struct pdnn_mark mark =
-        mark_of(color->symbol, color->ink, round(point->size * usual * mark_radius * 2) / (2 * mark_radius),
-                point->dotted && chart->dot);
-    mark.pen.width = many ? 0.3 : 0.6;
-    return mark;
-}
-
-/* Large ones below small ones, then in the order of the series' first points. */
+/* Points that look the same; large ones below small ones, then in the order of the series' first points. */
 struct series {
     struct pdnn_mark mark;
-    size_t first, count;
+    size_t first, number;
 };
 
 static int compare_series(const void *a, const void *b) {
@@ -297,22 +275,34 @@ static int compare_series(const void *a, const void *b) {
     return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
-static void draw_points(const struct sheet *sheet, const struct pdnn_point_color *colors, size_t first_row) {
+/* Sizes are rounded, so that points of a size are one series. */
+static struct pdnn_mark mark_of_point(const struct sheet *sheet, const struct pdnn_chart_point *point,
+                                      const struct pdnn_look *look) {
+    const size_t n = sheet->chart->n_points;
+    double usual = n > 1000 ? 0.6 : n > 200 ? 0.8 : 1, size = (point->size > 0 ? point->size : 1) * usual;
+    struct pdnn_mark mark =
+        mark_of(look->symbol, look->ink, round(size * mark_radius * 2) / (2 * mark_radius),
+                point->dotted && sheet->has_dots);
+    mark.pen.width = n > 1000 ? 0.3 : 0.6;
+    return mark;
+}
+
+static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks, size_t first_row) {
     const struct pdnn_chart *chart = sheet->chart;
     struct series *series = NULL;
-    size_t count = 0, room = 0;
+    size_t count = 0, room = 0, *of = pdnn_alloc(chart->n_points, sizeof *of);
     struct pdnn_spot *spots = pdnn_alloc(chart->n_points, sizeof *spots);
     size_t *rows = pdnn_alloc(chart->n_points, sizeof *rows);
     for (size_t i = 0; i < chart->n_points; i++) {
-        struct pdnn_mark mark = mark_of_point(chart, &chart->point[i], &colors[i]);
-        size_t at = 0;
+        struct pdnn_mark mark = mark_of_point(sheet, &chart->point[i], &looks[i]);
+        of[i] = SIZE_MAX;
         if (chart->point[i].panel != sheet->panel)
             continue;
-        while (at < count && !pdnn_mark_is_same(&series[at].mark, &mark))
-            at++;
-        if (at == count) {
+        for (of[i] = 0; of[i] < count && !pdnn_mark_is_same(&series[of[i]].mark, &mark);)
+            of[i]++;
+        if (of[i] == count) {
             series = pdnn_grow(series, &room, count, sizeof *series);
-            series[count++] = (struct series){mark, i, 0};
+            series[count++] = (struct series){mark, i, of[i]};
         }
     }
     if (count)
@@ -320,8 +310,7 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_point_color
     for (size_t s = 0; s < count; s++) {
         size_t n = 0;
         for (size_t i = series[s].first; i < chart->n_points; i++) {
-            struct pdnn_mark mark = mark_of_point(chart, &chart->point[i], &colors[i]);
-            if (chart->point[i].panel != sheet->panel || !pdnn_mark_is_same(&series[s].mark, &mark))
+            if (of[i] != series[s].number)
                 continue;
             spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[i].spot);
             rows[n++] = first_row + i;
@@ -331,21 +320,26 @@ static void draw_points(const struct sheet *sheet, const struct pdnn_point_color
     free(series);
     free(spots);
     free(rows);
+    free(of);
 }
 
-/* Captions, and below them the legend if there is no room beside the frame; returns its lower edge. */
+/* Captions, and below them the legend if there is no room beside the frame; returns the frame's lower edge.
+ */
 static double draw_below(struct sheet *sheet) {
     double y = sheet->base + 8;
     if (!is_wide(sheet))
         y += legend_below(sheet, y);
-    return draw_captions(sheet, y) + axis_height - 8;
+    if (sheet->chart->caption)
+        y += pdnn_draw_caption(sheet->canvas, is_wide(sheet) ? sheet->frame.left : 16, y,
+                               sheet->chart->caption);
+    return y + axis_height - 8;
 }
 
 /* A narrow panel is as high as what is below its frame needs. */
-static void make_room(struct pdnn_chart *chart, const struct pdnn_color_key *key) {
+static void make_room(struct pdnn_chart *chart, struct sheet sheet) {
     static const double above = 90, least_part = 0.65;
     struct pdnn_canvas trial = {.width = chart->frame.width};
-    struct sheet sheet = {.chart = chart, .key = key, .canvas = &trial, .frame = chart->frame};
+    sheet.canvas = &trial;
     double needed = draw_below(&sheet) + least_part * chart->frame.width + above;
     chart->frame.height = is_wide(&sheet) ? chart->frame.height : fmax(chart->frame.height, needed);
     chart->frame.top = chart->frame.height - above;
@@ -371,25 +365,30 @@ static void draw_panel(struct sheet *sheet) {
 }
 
 void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_canvas *canvas) {
-    size_t n = chart->n_points;
-    const char **cells = pdnn_arena_alloc(chart->arena, n + 1, sizeof *cells);
-    struct pdnn_point_color *colors = pdnn_arena_alloc(chart->arena, n + 1, sizeof *colors);
+    size_t n = chart->n_points, n_dotted = 0;
+    struct pdnn_color_cell *cells = pdnn_arena_alloc(chart->arena, n + 1, sizeof *cells);
+    struct pdnn_look *looks = pdnn_arena_alloc(chart->arena, n + 1, sizeof *looks);
     struct pdnn_color_key key;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         cells[i] = chart->point[i].color;
-    pdnn_plot_color(cells, n, colors, &key);
-    make_room(chart, &key);
+        n_dotted += chart->point[i].dotted;
+    }
+    pdnn_plot_color(cells, n, chart->arena, looks, &key);
+    pdnn_chart_fit(chart);
+    struct sheet sheet = {.chart = chart,
+                          .key = &key,
+                          .has_dots = chart->dot && n_dotted && n_dotted < n,
+                          .frame = chart->frame};
+    make_room(chart, sheet);
     canvas->width = chart->frame.width;
     canvas->height = chart->frame.height * (double)chart->n_panels;
-    for (size_t panel = 0; panel < chart->n_panels; panel++) {
-        struct sheet sheet = {.chart = chart,
-                              .key = &key,
-                              .canvas = canvas,
-                              .panel = panel,
-                              .frame = chart->frame,
-                              .base = chart->frame.height * (double)(chart->n_panels - 1 - panel)};
+    sheet.canvas = canvas;
+    for (sheet.panel = 0; sheet.panel < chart->n_panels; sheet.panel++) {
+        sheet.frame = chart->frame;
+        sheet.base = chart->frame.height * (double)(chart->n_panels - 1 - sheet.panel);
+        sheet.n_names = 0;
         draw_panel(&sheet);
-        draw_points(&sheet, colors, first_row);
+        draw_points(&sheet, looks, first_row);
         draw_beside(&sheet);
         if (is_wide(&sheet))
             place_legend(&sheet);

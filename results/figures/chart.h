@@ -10,15 +10,16 @@
 
 struct pdnn_chart_point {
     struct pdnn_spot spot;
-    double size;       /* 1 is the usual one */
-    bool dotted;       /* has a white dot, in a chart that says what it is */
-    const char *color; /* the cell of the column that colors the points; borrowed */
+    struct pdnn_color_cell color;
+    double size; /* 0: the usual one, which is 1 */
+    bool dotted; /* has a white dot, in a chart that says what it is */
     size_t panel;
 };
 
 enum { PDNN_CHART_PANELS_MAX = 8 };
 
-/* Texts are borrowed; NULL for none. */
+/* Texts are borrowed; NULL for none. A level or upright line may begin at 0 and end at INFINITY, which are
+ * the edges of the frame. */
 struct pdnn_chart_line {
     struct pdnn_spot low, high;
     size_t panel;
@@ -27,7 +28,7 @@ struct pdnn_chart_line {
     const char *beside; /* written to the right of the frame */
 };
 
-/* Made by pdnn_chart_init, then filled: the ranges of the frame are set by pdnn_chart_fit or by hand. The
+/* Made by pdnn_chart_init, then filled. The ranges of the frame hold all points, and are widened by hand. The
  * points are the last rows of the picture's table, in their order. */
 struct pdnn_chart {
     struct pdnn_arena *arena; /* borrowed */
@@ -35,16 +36,13 @@ struct pdnn_chart {
     size_t n_panels;
     struct pdnn_titles titles[PDNN_CHART_PANELS_MAX];
     const char *x_title, *y_title, *color_title;
+    const char *dot, *no_dot;       /* what the white dot says, where some points have it and others not */
+    const char *caption;            /* below the axis; NULL: none */
     struct pdnn_chart_point *point; /* heap */
     size_t n_points, points_room;
-    const char *dot, *no_dot;     /* what the white dot says; NULL: no point or each has one */
     struct pdnn_chart_line *line; /* heap */
     size_t n_lines, lines_room;
-    double sizes[4]; /* for the legend, with their names; 0 ends them */
-    const char *size_title, *size_name[4];
-    const char **note; /* heap: lines below the legend */
-    size_t n_notes, notes_room;
-    const char *caption[2]; /* below the axis; NULL: none */
+    struct pdnn_entries more; /* below the colors in the legend */
 };
 
 /* With one panel of the picture's size. */
@@ -59,11 +57,12 @@ void pdnn_chart_fit(struct pdnn_chart *chart);
 struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdnn_spot low,
                                             struct pdnn_spot high);
 
-/* For ratios: ranges that hold all points and 1, and a line there. */
+/* For ratios: ranges that hold 1, and a line there. */
 void pdnn_chart_line_at_1(struct pdnn_chart *chart);
 
-/* Appends a line below the legend. */
+/* Appends to the legend: a line of text; a point of this size. */
 void pdnn_chart_note(struct pdnn_chart *chart, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pdnn_chart_size(struct pdnn_chart *chart, const char *text, double size);
 
 /* Draws the chart; its points have the rows of the picture's table from first_row on. */
 void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_canvas *canvas);

@@ -1,9 +1,8 @@
 #include "results/figures/color.h"
 #include "base/memory.h"
-#include "base/units.h"
+#include "base/texts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,81 +16,64 @@ int pdnn_plot_distinct_color(size_t index) {
     return word_colors[index];
 }
 
-static bool all_numbers(const char *const *cells, size_t n) {
-    size_t numbers = 0;
-    double value;
+/* Whether every cell that is not empty has one. */
+static bool all_numbers(const struct pdnn_color_cell *cells, size_t n) {
+    bool any = false;
     for (size_t i = 0; i < n; i++) {
-        if (*cells[i] && !pdnn_parse_double(cells[i], &value))
+        if (*cells[i].text && isnan(cells[i].number))
             return false;
-        numbers += *cells[i] != 0;
+        any = any || *cells[i].text;
     }
-    return numbers > 0;
+    return any;
 }
 
 /* The distinct values if they are few: a tick at batch size 91 would mean nothing. */
-static void list_values(const struct pdnn_point_color *colors, size_t n, struct pdnn_color_key *key) {
+static void list_values(const struct pdnn_color_cell *cells, size_t n, struct pdnn_color_key *key) {
     for (size_t i = 0; i < n; i++) {
         size_t at = key->n_values;
-        while (at && key->value[at - 1] > colors[i].value)
+        while (at && key->value[at - 1] > cells[i].number)
             at--;
-        if (isnan(colors[i].value) || (at && key->value[at - 1] == colors[i].value))
+        if (isnan(cells[i].number) || (at && key->value[at - 1] == cells[i].number))
             continue;
         if (key->n_values == PDNN_KEY_VALUES) {
             key->n_values = 0;
             return;
         }
         memmove(key->value + at + 1, key->value + at, (key->n_values++ - at) * sizeof *key->value);
-        key->value[at] = colors[i].value;
+        key->value[at] = cells[i].number;
     }
 }
 
-static void color_by_number(const char *const *cells, size_t n, struct pdnn_point_color *colors,
+static void color_by_number(const struct pdnn_color_cell *cells, size_t n, struct pdnn_look *looks,
                             struct pdnn_color_key *key) {
     enum { SHADES = 32 }; /* so that points of a shade are one series */
     double least = INFINITY, greatest = -INFINITY;
     for (size_t i = 0; i < n; i++) {
-        colors[i] = (struct pdnn_point_color){NAN, PDNN_INK_OTHERS, PDNN_CIRCLE};
-        if (!pdnn_parse_double(cells[i], &colors[i].value))
-            continue;
-        least = fmin(least, colors[i].value);
-        greatest = fmax(greatest, colors[i].value);
+        least = fmin(least, cells[i].number);
+        greatest = fmax(greatest, cells[i].number);
     }
     double margin = least == greatest ? (least == 0 ? 1 : fabs(least) / 10) : 0;
     key->scale = (struct pdnn_scale){.low = least - margin,
                                      .high = greatest + margin,
                                      .to = 1,
                                      .base = least > 0 && greatest > 10 * least ? 10 : 0};
-    for (size_t i = 0; i < n; i++)
-        if (!isnan(colors[i].value))
-            colors[i].ink =
-                pdnn_palette(round(pdnn_scale_at(&key->scale, colors[i].value) * SHADES) / SHADES);
-    list_values(colors, n, key);
+    for (size_t i = 0; i < n; i++) {
+        double part = round(pdnn_scale_at(&key->scale, cells[i].number) * SHADES) / SHADES;
+        looks[i] = (struct pdnn_look){isnan(part) ? PDNN_INK_OTHERS : pdnn_palette(part), PDNN_CIRCLE};
+    }
+    list_values(cells, n, key);
 }
 
+/* By its number in the order in which words come, which breaks ties in the legend. */
 struct word {
-    const char *text;
-    size_t count, first; /* where it first appears: breaks ties in the order of the legend */
+    size_t number, count;
 };
 
 static int compare_words(const void *a, const void *b) {
     const struct word *x = a, *y = b;
     if (x->count != y->count)
         return x->count < y->count ? 1 : -1;
-    return (x->first > y->first) - (x->first < y->first);
-}
-
-static size_t count_words(const char *const *cells, size_t n, struct word *words) {
-    size_t n_words = 0;
-    for (size_t i = 0; i < n; i++) {
-        size_t at = 0;
-        while (at < n_words && strcmp(words[at].text, cells[i]) != 0)
-            at++;
-        if (at == n_words)
-            words[n_words++] = (struct word){cells[i], 0, i};
-        words[at].count++;
-    }
-    qsort(words, n_words, sizeof *words, compare_words);
-    return n_words;
+    return (x->number > y->number) - (x->number < y->number);
 }
 
 /* What bounds models looks the same in every picture. */
@@ -105,40 +87,51 @@ static size_t bound_of(const char *word) {
     return k;
 }
 
-static void color_by_word(const char *const *cells, size_t n, struct pdnn_point_color *colors,
-                          struct pdnn_color_key *key) {
-    struct word *words = pdnn_alloc(n + 1, sizeof *words);
-    size_t n_words = count_words(cells, n, words);
-    size_t shown = n_words <= WORDS_MAX ? n_words : WORDS_MAX - 1;
-    bool has_bound = n_words <= BOUNDS + 1 && n_words && bound_of(words[0].text) < BOUNDS;
-    key->n_words = shown + (shown < n_words);
-    key->n_others = n_words - shown;
+/* The most frequent words; the last entry stands for all others where there are any. */
+static void list_words(const struct pdnn_texts *texts, const struct word *words, struct pdnn_arena *arena,
+                       struct pdnn_color_key *key) {
+    size_t shown = texts->count <= WORDS_MAX ? texts->count : WORDS_MAX - 1;
+    bool has_bound =
+        texts->count <= BOUNDS + 1 && texts->count && bound_of(texts->text[words[0].number]) < BOUNDS;
+    key->n_words = shown + (shown < texts->count);
+    key->n_others = texts->count - shown;
     for (size_t i = 0, others = 0; i < key->n_words; i++) {
-        struct pdnn_color_word *word = &key->word[i];
-        size_t bound = bound_of(words[i].text), look = !has_bound       ? i
-                                                       : bound < BOUNDS ? bound
-                                                                        : BOUNDS + others++;
-        word->look = (struct pdnn_point_color){NAN, i < shown ? word_colors[look] : PDNN_INK_OTHERS,
+        const char *text = texts->text[words[i].number];
+        size_t bound = bound_of(text), look = !has_bound ? i : bound < BOUNDS ? bound : BOUNDS + others++;
+        key->word[i].look = (struct pdnn_look){i < shown ? word_colors[look] : PDNN_INK_OTHERS,
                                                (enum pdnn_symbol)(look % PDNN_SYMBOL_COUNT)};
-        if (i >= shown)
-            snprintf(word->text, sizeof word->text, "%zu others", n_words - shown);
-        else
-            snprintf(word->text, sizeof word->text, "%s", *words[i].text ? words[i].text : "(none)");
+        key->word[i].text = i >= shown ? pdnn_arena_printf(arena, "%zu others", key->n_others)
+                                       : pdnn_arena_strdup(arena, *text ? text : "(none)");
     }
-    for (size_t i = 0; i < n; i++) {
-        size_t at = 0;
-        while (at < shown && strcmp(words[at].text, cells[i]) != 0)
-            at++;
-        colors[i] = key->word[at].look;
-    }
-    free(words);
 }
 
-void pdnn_plot_color(const char *const *cells, size_t n, struct pdnn_point_color *colors,
-                     struct pdnn_color_key *key) {
+static void color_by_word(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
+                          struct pdnn_look *looks, struct pdnn_color_key *key) {
+    struct pdnn_texts texts = {0};
+    size_t *of = pdnn_alloc(n + 1, sizeof *of), *rank = pdnn_alloc(n + 1, sizeof *rank);
+    struct word *words = pdnn_alloc(n + 1, sizeof *words);
+    for (size_t i = 0; i < n; i++) {
+        of[i] = pdnn_texts_add(&texts, cells[i].text);
+        words[of[i]].number = of[i];
+        words[of[i]].count++;
+    }
+    qsort(words, texts.count, sizeof *words, compare_words);
+    list_words(&texts, words, arena, key);
+    for (size_t k = 0; k < texts.count; k++)
+        rank[words[k].number] = k < key->n_words ? k : key->n_words - 1;
+    for (size_t i = 0; i < n; i++)
+        looks[i] = key->word[rank[of[i]]].look;
+    pdnn_texts_finish(&texts);
+    free(words);
+    free(rank);
+    free(of);
+}
+
+void pdnn_plot_color(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
+                     struct pdnn_look *looks, struct pdnn_color_key *key) {
     *key = (struct pdnn_color_key){0};
     if (all_numbers(cells, n))
-        color_by_number(cells, n, colors, key);
+        color_by_number(cells, n, looks, key);
     else
-        color_by_word(cells, n, colors, key);
+        color_by_word(cells, n, arena, looks, key);
 }

@@ -12,21 +12,27 @@ int pdnn_plot_distinct_color(size_t index);
 /* For everything beyond those colors. */
 enum { PDNN_INK_OTHERS = 0xbdbdbd };
 
+/* What a point is colored by: the text that its cell has in files, and its number; NaN where the column has
+ * texts. Borrowed. */
+struct pdnn_color_cell {
+    const char *text;
+    double number;
+};
+
 /* How one point looks. */
-struct pdnn_point_color {
-    double value; /* NaN: none */
+struct pdnn_look {
     int ink;
     enum pdnn_symbol symbol;
 };
 
-enum { PDNN_WORD_TEXT = 96, PDNN_KEY_VALUES = 9 };
+enum { PDNN_KEY_VALUES = 9 };
 
 /* What the legend says; without words there is a scale. */
 struct pdnn_color_key {
     size_t n_words, n_others; /* n_others: values that share the last word's grey; 0: it is a value itself */
     struct pdnn_color_word {
-        char text[PDNN_WORD_TEXT];
-        struct pdnn_point_color look;
+        const char *text;
+        struct pdnn_look look;
     } word[PDNN_PLOT_COLORS];
     struct pdnn_scale scale;       /* without its place */
     double value[PDNN_KEY_VALUES]; /* all the numbers there are, ascending, unless they are more */
@@ -35,7 +41,7 @@ struct pdnn_color_key {
 
 /* Chooses how n points look by their cells of a column. If there are more words than distinguishable colors,
  * the most frequent ones get them and the rest share grey. */
-void pdnn_plot_color(const char *const *cells, size_t n, struct pdnn_point_color *colors,
-                     struct pdnn_color_key *key);
+void pdnn_plot_color(const struct pdnn_color_cell *cells, size_t n, struct pdnn_arena *arena,
+                     struct pdnn_look *looks, struct pdnn_color_key *key);
 
 #endif

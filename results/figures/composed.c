@@ -15,7 +15,7 @@ struct picture {
     struct pdnn_picture *in;
     struct pdnn_visits visits;
     struct pdnn_composed_pair *pair; /* all of the directory */
-    size_t n_pairs, n_predicted;
+    size_t n_pairs;
     int color;
 };
 
@@ -26,10 +26,7 @@ static const struct pdnn_composed_pair *find_pair(const struct picture *p, const
     return NULL;
 }
 
-enum { ID, DIRECT_NS, COMPOSED_NS, RATIO, METHOD };
-
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    struct pdnn_table *data = &p->in->data;
     pdnn_picture_table(p->in, "id #direct_ns #composed_ns #ratio method color");
     if (pdnn_journal_read(p->in->request->directory[0], NULL, NULL, &p->visits, err) != PDNN_OK)
         return err->status;
@@ -39,18 +36,13 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
             find_pair(p, pdnn_picture_cell(p->in, i, p->in->selection.id));
         if (!pair)
             continue;
-        p->n_predicted += pair->is_predicted;
         const double ratio = pair->composed_ns / pair->direct_ns;
-        size_t row = pdnn_picture_add_point(
-            p->in, (struct pdnn_chart_point){.spot = {pair->direct_ns * 1e-6, ratio},
-                                             .size = 1,
-                                             .dotted = pair->is_predicted,
-                                             .color = pdnn_picture_cell(p->in, i, p->color)});
-        pdnn_table_set_text(data, row, ID, pair->id);
-        pdnn_table_set_number(data, row, DIRECT_NS, pair->direct_ns);
-        pdnn_table_set_number(data, row, COMPOSED_NS, pair->composed_ns);
-        pdnn_table_set_number(data, row, RATIO, ratio);
-        pdnn_table_set_text(data, row, METHOD, pair->is_predicted ? "predicted" : "composed");
+        pdnn_picture_point(p->in,
+                           (struct pdnn_chart_point){.spot = {pair->direct_ns * 1e-6, ratio},
+                                                     .dotted = pair->is_predicted,
+                                                     .color = pdnn_picture_color(p->in, i, p->color)},
+                           pair->id, pair->direct_ns, pair->composed_ns, ratio,
+                           pair->is_predicted ? "predicted" : "composed");
     }
     p->in->left_out = p->in->selection.count - p->in->chart.n_points;
     return p->in->chart.n_points ? PDNN_OK
@@ -60,28 +52,23 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
                                              p->in->request->directory[0]);
 }
 
-static void put_line(struct picture *p, double ratio) {
-    struct pdnn_frame *f = &p->in->chart.frame;
-    struct pdnn_chart_line *line = pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){f->xmin, ratio},
-                                                       (struct pdnn_spot){f->xmax, ratio});
-    line->dashed = line->thin = ratio != 1;
-}
-
 static void put_lines(struct picture *p) {
-    struct pdnn_frame *f = &p->in->chart.frame;
-    pdnn_chart_fit(&p->in->chart);
-    f->ymin = fmin(f->ymin, 1 - 2 * band);
-    f->ymax = fmax(f->ymax, 1 + 2 * band);
-    put_line(p, 1 + band);
-    put_line(p, 1);
-    put_line(p, 1 - band);
+    struct pdnn_chart *chart = &p->in->chart;
+    chart->frame.ymin = 1 - 2 * band;
+    chart->frame.ymax = 1 + 2 * band;
+    for (int side = 1; side >= -1; side--) {
+        const double ratio = 1 + side * band;
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(chart, (struct pdnn_spot){0, ratio}, (struct pdnn_spot){INFINITY, ratio});
+        line->dashed = line->thin = side != 0;
+    }
 }
 
 /* Of the points of one color, or with NULL of all. */
 static void note_errors(struct picture *p, const char *color, double *error, double *absolute) {
     size_t count = 0, within = 0;
     for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        if (color && strcmp(p->in->chart.point[i].color, color) != 0)
+        if (color && strcmp(p->in->chart.point[i].color.text, color) != 0)
             continue;
         error[count] = p->in->chart.point[i].spot.y - 1;
         within += fabs(error[count]) <= band;
@@ -99,7 +86,7 @@ static void put_notes(struct picture *p) {
     double *absolute = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *absolute);
     struct pdnn_texts colors = {0};
     for (size_t i = 0; i < p->in->chart.n_points; i++)
-        pdnn_texts_add(&colors, p->in->chart.point[i].color);
+        pdnn_texts_add(&colors, p->in->chart.point[i].color.text);
     pdnn_chart_note(&p->in->chart, "median error, median |error|,");
     pdnn_chart_note(&p->in->chart, "share within 10 %%:");
     for (size_t i = 0; i < colors.count && colors.count > 1 && colors.count <= COLORS_MAX; i++)
@@ -109,18 +96,15 @@ static void put_notes(struct picture *p) {
 }
 
 static void describe(struct picture *p) {
-    p->in->chart.titles[0] =
-        pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection);
-    p->in->chart.x_title = "measured time of a step (ms)";
-    p->in->chart.y_title = "composed over measured";
-    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
-    p->in->chart.caption[0] =
-        "Each point is one model that was both composed of its operators' times and run";
-    p->in->chart.caption[1] = "Below 1 the sum is too short; dashed: 10 % off";
-    if (p->n_predicted && p->n_predicted < p->in->chart.n_points) {
-        p->in->chart.dot = "with interpolated operators";
-        p->in->chart.no_dot = "all operators measured";
-    }
+    struct pdnn_chart *chart = &p->in->chart;
+    chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Composed over measured times in", &p->in->selection);
+    chart->x_title = "measured time of a step (ms)";
+    chart->y_title = "composed over measured";
+    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
+    chart->caption = "Each point is one model that was both composed of its operators' times and run\n"
+                     "Below 1 the sum is too short; dashed: 10 % off";
+    chart->dot = "with interpolated operators";
+    chart->no_dot = "all operators measured";
     put_lines(p);
     put_notes(p);
 }

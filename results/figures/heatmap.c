@@ -195,14 +195,14 @@ static struct layout lay_out(struct picture *p) {
     static const size_t columns_of[PDNN_GRID_PANELS_MAX + 1] = {1, 1, 2, 3, 2, 3, 3, 4, 4, 3, 4, 4, 4};
     const struct pdnn_grid *grid = &p->grid;
     size_t columns = columns_of[grid->n_panels], rows = (grid->n_panels + columns - 1) / columns;
-    double number, longest = longest_step(&grid->x);
+    const double longest = longest_step(&grid->x);
     struct layout l = {.columns = columns,
                        .across = (p->in->width - right_gap - left) / (double)columns,
                        .up = (p->in->height - top_gap - p->bottom) / (double)rows,
                        .beside = title_pixels + tick_pixels + longest_step(&grid->y),
                        .above = grid->families > 1 || p->keys.count ? 26 : 4};
     p->cell_x = (l.across - l.beside - panel_gap) / (double)grid->x.count;
-    l.upright = !pdnn_parse_double(grid->x.step[grid->x.count - 1], &number) && longest > p->cell_x;
+    l.upright = isnan(grid->x.start[grid->x.count - 1]) && longest > p->cell_x;
     l.below = title_pixels + tick_pixels + (l.upright ? longest : line_pixels);
     p->cell_y = (l.up - l.below - l.above) / (double)grid->y.count;
     l.fits = longest_mean(p) + 4 <= p->cell_x && line_pixels <= p->cell_y;

@@ -14,8 +14,6 @@ struct picture {
     int waits, value, color;
 };
 
-enum { ID, INFEED_PCT, VALUE };
-
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
     pdnn_picture_table(p->in, pdnn_arena_printf(&p->in->arena, "id #infeed_pct #%s color",
                                                 pdnn_results_name(&p->in->selection.results, p->value)));
@@ -25,13 +23,10 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         if (isnan(waits) || !(value > 0))
             continue;
         p->n_least += waits < least_pct;
-        size_t row = pdnn_picture_add_point(
-            p->in, (struct pdnn_chart_point){.spot = {fmax(waits, least_pct), value},
-                                             .size = 1,
-                                             .color = pdnn_picture_cell(p->in, i, p->color)});
-        pdnn_table_set_text(&p->in->data, row, ID, pdnn_picture_cell(p->in, i, p->in->selection.id));
-        pdnn_table_set_number(&p->in->data, row, INFEED_PCT, waits);
-        pdnn_table_set_number(&p->in->data, row, VALUE, value);
+        pdnn_picture_point(p->in,
+                           (struct pdnn_chart_point){.spot = {fmax(waits, least_pct), value},
+                                                     .color = pdnn_picture_color(p->in, i, p->color)},
+                           pdnn_picture_cell(p->in, i, p->in->selection.id), waits, value);
     }
     p->in->left_out = p->in->selection.count - p->in->chart.n_points;
     return p->in->chart.n_points
@@ -42,15 +37,16 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 }
 
 static void describe(struct picture *p) {
-    p->in->chart.titles[0] = pdnn_plot_titles(&p->in->arena, "Waiting for data in", &p->in->selection);
-    p->in->chart.x_title = "share of the step that waits for its minibatch (%)";
-    p->in->chart.y_title =
-        pdnn_plot_axis(pdnn_results_name(&p->in->selection.results, p->value), &p->in->arena);
-    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
-    p->in->chart.caption[0] =
-        "Each point is one model; what waits loses that much of the machine, whatever its ops do";
-    p->in->chart.caption[1] = p->n_least ? "Points at 0.1 % wait that long or less" : NULL;
-    pdnn_chart_fit(&p->in->chart);
+    const struct pdnn_results *results = &p->in->selection.results;
+    struct pdnn_chart *chart = &p->in->chart;
+    chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Waiting for data in", &p->in->selection);
+    chart->x_title = "share of the step that waits for its minibatch (%)";
+    chart->y_title = pdnn_plot_axis(pdnn_results_name(results, p->value), &p->in->arena);
+    chart->color_title = pdnn_results_name(results, p->color);
+    chart->caption = pdnn_arena_printf(
+        &p->in->arena,
+        "Each point is one model; what waits loses that much of the machine, whatever its ops do%s",
+        p->n_least ? "\nPoints at 0.1 % wait that long or less" : "");
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

@@ -3,32 +3,26 @@
 #ifndef RESULTS_FIGURES_OP_KINDS_H
 #define RESULTS_FIGURES_OP_KINDS_H
 
-#include "models/instance.h"
-#include "results/stats/means.h"
-#include "results/query/shares.h"
+#include "base/texts.h"
 #include "results/figures/chart.h"
+#include "results/query/shares.h"
+#include "results/stats/means.h"
 
-enum { PDNN_OP_KINDS_MAX = 512 };
-
-struct pdnn_op_kind {
-    const char *name;
-    const char *text;      /* of the legend; the picture's own */
-    double time_ns;        /* of all its ops */
-    struct pdnn_mean mean; /* of what a picture says of these ops */
-};
-
-/* {.by}: the rest is empty. */
+/* {0} is empty. */
 struct pdnn_op_kinds {
-    struct pdnn_by_list by;
-    struct pdnn_op_kind kind[PDNN_OP_KINDS_MAX];
-    size_t count;
+    struct pdnn_by_list by; /* PDNN_BY_OP usually */
+    struct pdnn_texts names;
+    struct pdnn_mean *mean; /* heap, by name: of what the picture says of these ops */
+    size_t room;
 };
 
-/* The number of the op's kind, new or known; its name is in the arena. The family may be NULL. PDNN_INVALID
- * with too many kinds. */
-enum pdnn_status pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_def *family,
-                                    const struct pdnn_op_record *op, struct pdnn_arena *arena, size_t *kind,
-                                    struct pdnn_err *err);
+/* text: of --by, or NULL. */
+enum pdnn_status pdnn_op_kinds_parse(struct pdnn_op_kinds *kinds, const char *text, struct pdnn_err *err);
+void pdnn_op_kinds_finish(struct pdnn_op_kinds *kinds);
+
+/* The number of the op's kind, new or known. The family may be NULL. */
+size_t pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_def *family,
+                          const struct pdnn_op_record *op);
 
 /* Ops below this share of their model's time are left out. */
 #define PDNN_OP_LEAST_SHARE_PCT 1.0
@@ -37,7 +31,9 @@ enum pdnn_status pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pd
 struct pdnn_chart_point pdnn_op_point(const struct pdnn_op_kinds *kinds, size_t kind, struct pdnn_spot spot,
                                       double share_pct);
 
-/* Gives the points the texts of their kinds as colors, and the chart a legend of sizes. */
-void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, struct pdnn_chart *chart);
+/* Gives the chart a legend of the kinds, each with its number to some significant digits and the unit, and of
+ * sizes. */
+void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, const double *numbers, int digits,
+                          const char *unit, struct pdnn_chart *chart);
 
 #endif

@@ -1,10 +1,10 @@
 /* `paradnn plot op_speedup`: the ratio of two platforms' times for each op of each model, against its
  * operational intensity. */
-#include "results/figures/caption.h"
-#include "results/figures/picture.h"
 #include "base/memory.h"
-#include "results/query/share_matrix.h"
+#include "results/figures/caption.h"
 #include "results/figures/op_kinds.h"
+#include "results/figures/picture.h"
+#include "results/query/share_matrix.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ struct picture {
     struct pdnn_picture *in;
     struct pdnn_op_record *first; /* A's rows of a pair: B's may come from the same reader */
     size_t first_room;
-    struct pdnn_op_kinds *kinds;
+    struct pdnn_op_kinds kinds; /* with the logarithms of their ratios */
 };
 
 /* The other side's row of the same op. Both sides have their rows in the same order mostly. */
@@ -28,38 +28,25 @@ static const struct pdnn_op_record *find_other(const struct pdnn_op_rows *rows, 
     return NULL;
 }
 
-enum { ID, FAMILY, OP, LAYER, OP_PASS, INTENSITY, SPEEDUP, SHARE_PCT_A, SHARE_PCT_B };
-
-static enum pdnn_status add_op(struct picture *p, size_t number, const struct pdnn_op_record *a,
-                               const struct pdnn_op_record *b, struct pdnn_err *err) {
+static void add_op(struct picture *p, size_t number, const struct pdnn_op_record *a,
+                   const struct pdnn_op_record *b) {
     const struct pdnn_comparison *c = &p->in->comparison;
-    double share[PDNN_SIDES] = {a->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_A) * 100,
-                                b ? b->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_B) * 100 : 0};
-    double x = a->place.intensity_flop_per_byte;
-    size_t kind;
+    const double share_a = a->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_A) * 100,
+                 share_b = b ? b->time_ns_median / pdnn_pair_ns(c, number, PDNN_SIDE_B) * 100 : 0,
+                 x = a->place.intensity_flop_per_byte;
     if (!b || !(a->time_ns_median > 0) || !(b->time_ns_median > 0) || !(x > 0) ||
-        fmax(share[0], share[1]) < PDNN_OP_LEAST_SHARE_PCT) {
+        fmax(share_a, share_b) < PDNN_OP_LEAST_SHARE_PCT) {
         p->in->left_out++;
-        return PDNN_OK;
+        return;
     }
-    if (pdnn_op_kinds_find(p->kinds, pdnn_family_find(pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY)),
-                           a, &p->in->arena, &kind, err) != PDNN_OK)
-        return err->status;
-    double ratio = a->time_ns_median / b->time_ns_median;
-    pdnn_mean_add(&p->kinds->kind[kind].mean, log(ratio), 0);
-    struct pdnn_table *data = &p->in->data;
-    size_t row = pdnn_picture_add_point(
-        p->in, pdnn_op_point(p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share[0], share[1])));
-    pdnn_table_set_text(data, row, ID, pdnn_table_text(&c->pairs, number, PDNN_PAIR_ID));
-    pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY));
-    pdnn_table_set_text(data, row, OP, a->op);
-    pdnn_table_set_text(data, row, LAYER, a->layer);
-    pdnn_table_set_text(data, row, OP_PASS, a->pass);
-    pdnn_table_set_number(data, row, INTENSITY, x);
-    pdnn_table_set_number(data, row, SPEEDUP, ratio);
-    pdnn_table_set_number(data, row, SHARE_PCT_A, share[PDNN_SIDE_A]);
-    pdnn_table_set_number(data, row, SHARE_PCT_B, share[PDNN_SIDE_B]);
-    return PDNN_OK;
+    const char *family = pdnn_table_text(&c->pairs, number, PDNN_PAIR_FAMILY);
+    const size_t kind = pdnn_op_kinds_find(&p->kinds, pdnn_family_find(family), a);
+    const double ratio = a->time_ns_median / b->time_ns_median;
+    pdnn_mean_add(&p->kinds.mean[kind], log(ratio), 0);
+    pdnn_picture_point(p->in,
+                       pdnn_op_point(&p->kinds, kind, (struct pdnn_spot){x, ratio}, fmax(share_a, share_b)),
+                       pdnn_table_text(&c->pairs, number, PDNN_PAIR_ID), family, a->op, a->layer, a->pass, x,
+                       ratio, share_a, share_b);
 }
 
 static void keep_first(struct picture *p, const struct pdnn_op_rows *rows) {
@@ -71,68 +58,55 @@ static void keep_first(struct picture *p, const struct pdnn_op_rows *rows) {
         memcpy(p->first, rows->op, rows->count * sizeof *p->first);
 }
 
-static enum pdnn_status add_pair(struct picture *p, size_t number, struct pdnn_err *err) {
+static void add_pair(struct picture *p, size_t number) {
     const struct pdnn_comparison *c = &p->in->comparison;
-    int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
-    enum pdnn_status status = PDNN_OK;
+    const int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
     const struct pdnn_op_rows a = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_A),
                                                       c->at[number][PDNN_SIDE_A], p->in->ops[PDNN_SIDE_A]);
     keep_first(p, &a);
     const struct pdnn_op_rows b = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B),
                                                       c->at[number][PDNN_SIDE_B], p->in->ops[other]);
-    for (size_t i = 0; status == PDNN_OK && i < a.count; i++)
-        status = add_op(p, number, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL, err);
-    return status;
+    for (size_t i = 0; i < a.count; i++)
+        add_op(p, number, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
     pdnn_picture_table(
         p->in, "id family op layer op_pass #intensity_flop_per_byte #speedup #share_pct_a #share_pct_b kind");
-    for (size_t i = 0; i < p->in->comparison.pairs.n_rows && status == PDNN_OK; i++)
-        status = add_pair(p, i, err);
-    if (status == PDNN_OK && !p->in->chart.n_points)
-        status = pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");
-    return status;
-}
-
-/* What the legend says: the kind and the geometric mean of its ratios. */
-static void name_kinds(struct picture *p) {
-    for (size_t k = 0; k < p->kinds->count; k++) {
-        struct pdnn_op_kind *kind = &p->kinds->kind[k];
-        const char *mean = pdnn_plot_number(&p->in->arena, pdnn_mean_geometric(&kind->mean), 3);
-        kind->text = pdnn_arena_printf(&p->in->arena, "%s: %s", kind->name, mean);
-    }
+    for (size_t i = 0; i < p->in->comparison.pairs.n_rows; i++)
+        add_pair(p, i);
+    return p->in->chart.n_points
+               ? PDNN_OK
+               : pdnn_fail(err, PDNN_INVALID, "ops.csv: no op with arithmetic has a time on both sides");
 }
 
 static void describe(struct picture *p) {
-    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
+    const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_chart *chart = &p->in->chart;
-    p->in->chart.titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Ops: speed-up", &p->in->comparison);
+    double *mean = pdnn_arena_alloc(&p->in->arena, p->kinds.names.count, sizeof *mean);
+    for (size_t k = 0; k < p->kinds.names.count; k++)
+        mean[k] = pdnn_mean_geometric(&p->kinds.mean[k]);
+    chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Ops: speed-up", c);
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
     chart->y_title = pdnn_arena_printf(&p->in->arena, "time of %s over that of %s",
-                                       pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
-                                       pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
+                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_A),
+                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_B));
     chart->color_title = "kind: geometric mean";
-    pdnn_op_kinds_legend(p->kinds, chart);
-    chart->caption[0] =
-        "Each point is one op of one model that both ran. Above the line the second platform is "
-        "faster.";
-    chart->caption[1] =
+    chart->caption =
+        "Each point is one op of one model that both ran. Above the line the second platform is faster.\n"
         "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
+    pdnn_op_kinds_legend(&p->kinds, mean, 3, "", chart);
     pdnn_chart_line_at_1(chart);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    const char *by = picture->request->by ? picture->request->by : "op";
-    struct picture p = {.in = picture, .kinds = pdnn_arena_alloc(&picture->arena, 1, sizeof *p.kinds)};
-    const bool done = pdnn_by_parse(by, &p.kinds->by, err) == PDNN_OK &&
+    struct picture p = {.in = picture};
+    const bool done = pdnn_op_kinds_parse(&p.kinds, picture->request->by, err) == PDNN_OK &&
                       pdnn_picture_compare(picture, err) == PDNN_OK &&
                       pdnn_picture_open_ops(picture, err) == PDNN_OK && collect_points(&p, err) == PDNN_OK;
-    if (done) {
-        name_kinds(&p);
+    if (done)
         describe(&p);
-    }
+    pdnn_op_kinds_finish(&p.kinds);
     free(p.first);
     return done ? PDNN_OK : err->status;
 }

@@ -4,6 +4,7 @@
 #include "results/query/share_matrix.h"
 #include "results/table/write.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,9 +63,35 @@ void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
     }
 }
 
-size_t pdnn_picture_add_point(struct pdnn_picture *picture, struct pdnn_chart_point point) {
-    size_t row = pdnn_table_add_row(&picture->data);
-    pdnn_table_set_text(&picture->data, row, picture->data.n_columns - 1, point.color);
+/* Adds a row and fills its columns before `end`. */
+static size_t fill_row(struct pdnn_table *data, size_t end, va_list cells) {
+    const size_t row = pdnn_table_add_row(data);
+    for (size_t column = 0; column < end; column++) {
+        const enum pdnn_kind kind = data->column[column].def.kind;
+        if (kind == PDNN_KIND_NUMBER)
+            pdnn_table_set_number(data, row, column, va_arg(cells, double));
+        else if (kind == PDNN_KIND_COUNT)
+            pdnn_table_set_count(data, row, column, va_arg(cells, size_t));
+        else
+            pdnn_table_set_text(data, row, column, va_arg(cells, const char *));
+    }
+    return row;
+}
+
+size_t pdnn_picture_row(struct pdnn_picture *picture, ...) {
+    va_list cells;
+    va_start(cells, picture);
+    const size_t row = fill_row(&picture->data, picture->data.n_columns, cells);
+    va_end(cells);
+    return row;
+}
+
+size_t pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...) {
+    va_list cells;
+    va_start(cells, point);
+    const size_t row = fill_row(&picture->data, picture->data.n_columns - 1, cells);
+    va_end(cells);
+    pdnn_table_set_text(&picture->data, row, picture->data.n_columns - 1, point.color.text);
     pdnn_chart_add_point(&picture->chart, point);
     return row;
 }
@@ -75,6 +102,11 @@ const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int
 
 double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column) {
     return pdnn_selection_number(&picture->selection, at, column);
+}
+
+struct pdnn_color_cell pdnn_picture_color(const struct pdnn_picture *picture, size_t at, int column) {
+    return (struct pdnn_color_cell){pdnn_picture_cell(picture, at, column),
+                                    pdnn_picture_number(picture, at, column)};
 }
 
 /* "85mm", "8.5cm", "3.3in" or "240pt" in pixels of CSS. */

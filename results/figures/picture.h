@@ -42,13 +42,17 @@ enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const c
  * and a '+' before one of counts: "id #bytes #bus_gbs color". */
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names);
 
-/* Adds a point to the chart, and to the table its row, which it returns, with nothing in it but the point's
- * color in the last column. */
-size_t pdnn_picture_add_point(struct pdnn_picture *picture, struct pdnn_chart_point point);
+/* Adds a row to that table with its cells in their order, each by its column's kind: a const char *, a double
+ * or a size_t. Returns its number. */
+size_t pdnn_picture_row(struct pdnn_picture *picture, ...);
 
-/* The chosen instance's cell, and its number or NaN. */
+/* The same of a point, which is added to the chart; its color is the last cell and not named. */
+size_t pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...);
+
+/* The chosen instance's cell, its number or NaN, and both as what colors a point. */
 const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column);
 double pdnn_picture_number(const struct pdnn_picture *picture, size_t at, int column);
+struct pdnn_color_cell pdnn_picture_color(const struct pdnn_picture *picture, size_t at, int column);
 
 /* Draws a picture, which is {0} before; it is to be finished, also after a failure. */
 enum pdnn_status pdnn_picture_draw(struct pdnn_picture *picture, const struct pdnn_plot_def *def,

@@ -21,8 +21,7 @@ struct picture {
     struct pdnn_hardware_projection made;
     const char *x;
     int x_column, color; /* columns */
-    size_t n_moved;
-    double moved; /* of all points, the sum of per cent */
+    double moved;        /* of all points, the sum of per cent */
     struct pdnn_mean speedup;
 };
 
@@ -42,26 +41,18 @@ static enum pdnn_status project(struct picture *p, struct pdnn_err *err) {
     return pdnn_project(&wanted, &p->made, err);
 }
 
-enum { ID, METHOD, X, SPEEDUP, MOVED_PCT };
-
 static void add_point(struct picture *p, size_t at, double x, size_t model) {
     const struct pdnn_table *models = &p->made.models;
     const double speedup = pdnn_table_number(models, model, PDNN_PROJECTED_SPEEDUP),
                  moved = pdnn_table_number(models, model, PDNN_PROJECTED_MOVED_PCT);
-    struct pdnn_table *data = &p->in->data;
-    p->n_moved += moved >= many_moved_pct;
     p->moved += moved;
     pdnn_mean_add(&p->speedup, log(speedup), 0);
-    size_t row = pdnn_picture_add_point(
-        p->in, (struct pdnn_chart_point){.spot = {x, speedup},
-                                         .size = 1,
-                                         .dotted = moved >= many_moved_pct,
-                                         .color = pdnn_picture_cell(p->in, at, p->color)});
-    pdnn_table_set_text(data, row, ID, pdnn_table_text(models, model, PDNN_PROJECTED_ID));
-    pdnn_table_set_text(data, row, METHOD, pdnn_table_text(models, model, PDNN_PROJECTED_METHOD));
-    pdnn_table_set_number(data, row, X, x);
-    pdnn_table_set_number(data, row, SPEEDUP, speedup);
-    pdnn_table_set_number(data, row, MOVED_PCT, moved);
+    pdnn_picture_point(p->in,
+                       (struct pdnn_chart_point){.spot = {x, speedup},
+                                                 .dotted = moved >= many_moved_pct,
+                                                 .color = pdnn_picture_color(p->in, at, p->color)},
+                       pdnn_table_text(models, model, PDNN_PROJECTED_ID),
+                       pdnn_table_text(models, model, PDNN_PROJECTED_METHOD), x, speedup, moved);
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
@@ -84,13 +75,10 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 
 /* Where the hardware's compute and bandwidth balance: before thin, after bold. */
 static void put_ridges(struct picture *p) {
-    struct pdnn_frame *f = &p->in->chart.frame;
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
         double x = p->made.ridge[side];
-        if (!(x > f->xmin && x < f->xmax))
-            continue;
-        struct pdnn_chart_line *line = pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){x, f->ymin},
-                                                           (struct pdnn_spot){x, f->ymax});
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){x, 0}, (struct pdnn_spot){x, INFINITY});
         line->dashed = true;
         line->thin = side == PDNN_HARDWARE_MEASURED;
     }
@@ -105,25 +93,23 @@ static void put_notes(struct picture *p) {
 }
 
 static void describe(struct picture *p) {
-    struct pdnn_str changes = {0};
-    pdnn_hardware_text(&p->hardware, &changes);
-    p->in->chart.titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection);
-    p->in->chart.x_title = pdnn_plot_axis(p->x, &p->in->arena);
-    p->in->chart.y_title = "projected speed-up of a step";
-    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
-    p->in->chart.caption[0] =
-        pdnn_arena_printf(&p->in->arena, "Projected, not measured: %s", pdnn_str_text(&changes));
-    if (p->n_moved && p->n_moved < p->in->chart.n_points) {
-        p->in->chart.dot = "half gets another bound";
-        p->in->chart.no_dot = "less does";
-    }
-    pdnn_chart_line_at_1(&p->in->chart);
+    struct pdnn_chart *chart = &p->in->chart;
+    struct pdnn_str caption = {0};
+    pdnn_str_printf(&caption, "Projected, not measured: ");
+    pdnn_hardware_text(&p->hardware, &caption);
+    chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection);
+    chart->x_title = pdnn_plot_axis(p->x, &p->in->arena);
+    chart->y_title = "projected speed-up of a step";
+    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
+    chart->dot = "half gets another bound";
+    chart->no_dot = "less does";
+    pdnn_chart_line_at_1(chart);
     if (p->x == usual_x) {
-        p->in->chart.caption[1] = "Dashed: the ridge points of f32; thin as measured, bold as projected";
+        pdnn_str_printf(&caption, "\nDashed: the ridge points of f32; thin as measured, bold as projected");
         put_ridges(p);
     }
+    chart->caption = pdnn_plot_keep(&p->in->arena, &caption);
     put_notes(p);
-    pdnn_str_finish(&changes);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

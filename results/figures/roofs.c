@@ -1,11 +1,9 @@
 #include "results/figures/roofs.h"
-#include "base/memory.h"
 #include "base/units.h"
+#include "results/figures/caption.h"
 #include "results/store/tables.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* The instances of a picture: those of one directory with one thread count become a panel. */
@@ -13,80 +11,64 @@ struct drawn {
     const struct pdnn_selection *selection;
     const size_t *at;
     size_t n;
-    int threads, dtype; /* columns */
+    const char **threads;  /* the distinct thread counts, ascending; n_threads of them */
+    size_t n_threads, *of; /* by chosen instance, the number of its thread count */
+    int dtype;             /* the column */
 };
 
-static const char *threads_of(const struct drawn *drawn, size_t i) {
-    return pdnn_selection_get(drawn->selection, drawn->at[i], drawn->threads);
-}
-
-static bool is_in(const struct drawn *drawn, size_t i, size_t source, const char *threads) {
-    return pdnn_selection_source(drawn->selection, drawn->at[i]) == source &&
-           strcmp(threads_of(drawn, i), threads) == 0;
-}
-
-/* f32 where the table does not say. */
-static void find_dtypes(struct pdnn_plot_roofs *p, const struct drawn *drawn) {
+/* Those of one directory with one thread count; the dtype is f32 where the table does not say. */
+static void tally(const struct drawn *drawn, size_t number, struct pdnn_roof_panel *p) {
     for (size_t i = 0; i < drawn->n; i++) {
-        if (!is_in(drawn, i, p->source, p->threads))
+        const size_t at = drawn->at[i];
+        if (pdnn_selection_source(drawn->selection, at) != p->source || drawn->of[at] != number)
             continue;
-        const char *name = pdnn_selection_get(drawn->selection, drawn->at[i], drawn->dtype);
+        const char *name = pdnn_selection_get(drawn->selection, at, drawn->dtype);
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
             p->has_dtype[d] = p->has_dtype[d] || strcmp(*name ? name : "f32", pdnn_dtype_name(d)) == 0;
+        p->count++;
     }
 }
 
-static int count_dtypes(const struct pdnn_plot_roofs *p) {
-    int count = 0;
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
-        count += p->has_dtype[d];
-    return count;
-}
-
 /* Roofs are kept highest first. A name includes the dtype if there are several. */
-static void add_compute(struct pdnn_plot_roofs *p, const struct pdnn_ceiling *row) {
+static void add_compute(struct pdnn_roof_panel *p, const struct pdnn_ceiling *row, struct pdnn_arena *arena) {
     static const char gemm_prefix[] = "gemm-";
     bool fma = strcmp(row->pattern, "fma") == 0;
     bool gemm = strncmp(row->pattern, gemm_prefix, sizeof gemm_prefix - 1) == 0;
     const char *detail = fma ? "" : row->pattern + (gemm ? sizeof gemm_prefix - 1 : 0);
-    bool says_dtype = count_dtypes(p) > 1;
-    struct pdnn_compute_roof roof = {.gflops = row->value};
-    struct pdnn_str number = {0};
-    pdnn_number_format(&number, row->value, 3);
-    snprintf(roof.text, sizeof roof.text, "%s%s%s%s%s%s %s GFLOP/s", says_dtype ? row->dtype : "",
-             says_dtype ? " " : "",
-             fma    ? "FMA peak"
-             : gemm ? "best GEMM"
-                    : "compute",
-             *detail ? " (" : "", detail, *detail ? ")" : "", pdnn_str_text(&number));
-    pdnn_str_finish(&number);
+    int dtypes = 0;
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++)
+        dtypes += p->has_dtype[d];
+    const char *text = pdnn_arena_printf(
+        arena, "%s%s%s%s%s%s %s GFLOP/s", dtypes > 1 ? row->dtype : "", dtypes > 1 ? " " : "",
+        fma    ? "FMA peak"
+        : gemm ? "best GEMM"
+               : "compute",
+        *detail ? " (" : "", detail, *detail ? ")" : "", pdnn_plot_number(arena, row->value, 3));
     size_t at = p->n_compute++;
-    for (; at > 0 && p->compute[at - 1].gflops < roof.gflops; at--)
+    for (; at > 0 && p->compute[at - 1].gflops < row->value; at--)
         p->compute[at] = p->compute[at - 1];
-    p->compute[at] = roof;
+    p->compute[at] = (struct pdnn_compute_roof){text, row->value};
 }
 
 /* The FMA peak and the best of all other compute rows. */
-static void add_dtype(struct pdnn_plot_roofs *p, enum pdnn_dtype dtype, int64_t threads) {
-    const struct pdnn_ceiling *fma = NULL, *other = NULL;
+static void add_dtype(struct pdnn_roof_panel *p, enum pdnn_dtype dtype, int64_t threads,
+                      struct pdnn_arena *arena) {
+    const struct pdnn_ceiling *best[2] = {NULL, NULL};
     for (size_t i = 0; i < p->ceilings->count; i++) {
         const struct pdnn_ceiling *row = &p->ceilings->row[i];
-        if (row->threads != threads || strcmp(row->kind, "compute") != 0 ||
-            strcmp(row->dtype, pdnn_dtype_name(dtype)) != 0)
-            continue;
-        const struct pdnn_ceiling **best = strcmp(row->pattern, "fma") == 0 ? &fma : &other;
-        if (!*best || (*best)->value < row->value)
-            *best = row;
+        const int other = strcmp(row->pattern, "fma") != 0;
+        if (row->threads == threads && strcmp(row->kind, "compute") == 0 &&
+            strcmp(row->dtype, pdnn_dtype_name(dtype)) == 0 &&
+            (!best[other] || best[other]->value < row->value))
+            best[other] = row;
     }
-    if (fma)
-        add_compute(p, fma);
-    if (other)
-        add_compute(p, other);
+    for (int other = 0; other < 2; other++)
+        if (best[other])
+            add_compute(p, best[other], arena);
 }
 
-static enum pdnn_status find_roofs(struct pdnn_plot_roofs *p, struct pdnn_err *err) {
-    int64_t threads = 0;
-    pdnn_parse_i64(p->threads, &threads);
+static enum pdnn_status find_roofs(struct pdnn_roof_panel *p, int64_t threads, struct pdnn_arena *arena,
+                                   struct pdnn_err *err) {
     pdnn_roofs_init(&p->roofs, p->ceilings, threads);
     const char *missing = NULL;
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
@@ -105,80 +87,56 @@ static enum pdnn_status find_roofs(struct pdnn_plot_roofs *p, struct pdnn_err *e
                          missing ? missing : "any dtype", p->threads);
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (p->has_dtype[d])
-            add_dtype(p, d, threads);
+            add_dtype(p, d, threads, arena);
     }
     return PDNN_OK;
-}
-
-/* Distinct thread counts of one directory in ascending order, with how many instances have each. */
-struct thread_counts {
-    const char *threads[PDNN_CEILINGS_THREADS_MAX];
-    size_t instances[PDNN_CEILINGS_THREADS_MAX], count, most;
-};
-
-static void tally(const struct drawn *drawn, size_t source, struct thread_counts *counts) {
-    *counts = (struct thread_counts){.count = 0};
-    for (size_t i = 0; i < drawn->n; i++) {
-        size_t k = 0;
-        int64_t threads = 0, before = 0;
-        if (pdnn_selection_source(drawn->selection, drawn->at[i]) != source)
-            continue;
-        while (k < counts->count && strcmp(counts->threads[k], threads_of(drawn, i)) != 0)
-            k++;
-        if (k == PDNN_CEILINGS_THREADS_MAX)
-            continue;
-        counts->instances[k]++;
-        if (k < counts->count)
-            continue;
-        counts->count++;
-        pdnn_parse_i64(threads_of(drawn, i), &threads);
-        for (; k > 0 && pdnn_parse_i64(counts->threads[k - 1], &before) && before > threads; k--) {
-            counts->threads[k] = counts->threads[k - 1];
-            counts->instances[k] = counts->instances[k - 1];
-        }
-        counts->threads[k] = threads_of(drawn, i);
-        counts->instances[k] = 1;
-    }
-    for (size_t k = 1; k < counts->count; k++)
-        counts->most = counts->instances[k] > counts->instances[counts->most] ? k : counts->most;
 }
 
 /* The panels of one directory. */
 static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const struct drawn *drawn, size_t source,
                                     struct pdnn_err *err) {
-    struct thread_counts counts;
-    tally(drawn, source, &counts);
-    size_t main_panel = 0, first = panels->count;
-    if (counts.count) {
-        panels->ceilings[source] = pdnn_alloc(1, sizeof **panels->ceilings);
-        if (pdnn_ceilings_read_in(drawn->selection->results.directory[source], panels->ceilings[source],
-                                  err) != PDNN_OK)
-            return err->status;
+    const struct pdnn_results *results = &drawn->selection->results;
+    struct pdnn_arena *arena = &panels->in->arena;
+    struct pdnn_roof_panel *all = pdnn_arena_alloc(arena, drawn->n_threads + 1, sizeof *all);
+    size_t most = 0, main_panel = 0, first = panels->count;
+    struct pdnn_ceilings *ceilings = NULL;
+    for (size_t k = 0; k < drawn->n_threads; k++) {
+        all[k].source = source;
+        tally(drawn, k, &all[k]);
+        most = all[k].count > all[most].count ? k : most;
     }
-    for (size_t k = 0; k < counts.count; k++) {
+    if (!drawn->n_threads || !all[most].count)
+        return PDNN_OK;
+    ceilings = pdnn_arena_alloc(arena, 1, sizeof *ceilings);
+    if (pdnn_ceilings_read_in(results->directory[source], ceilings, err) != PDNN_OK)
+        return err->status;
+    for (size_t k = 0; k < drawn->n_threads; k++) {
         struct pdnn_err missing = {.status = PDNN_OK};
-        struct pdnn_plot_roofs p = {.ceilings = panels->ceilings[source],
-                                    .source = source,
-                                    .threads = counts.threads[k],
-                                    .count = counts.instances[k]};
-        find_dtypes(&p, drawn);
-        bool found = find_roofs(&p, &missing) == PDNN_OK;
-        if (!found && k == counts.most)
+        int64_t threads = 0;
+        if (!all[k].count)
+            continue;
+        all[k].ceilings = ceilings;
+        all[k].name = results->name[source];
+        all[k].threads = drawn->threads[k];
+        pdnn_parse_i64(all[k].threads, &threads);
+        bool found = find_roofs(&all[k], threads, arena, &missing) == PDNN_OK;
+        if (!found && k == most)
             return pdnn_fail(err, missing.status, "%s", missing.text);
         if (found && panels->count == PDNN_CHART_PANELS_MAX)
             return pdnn_fail(err, PDNN_INVALID,
                              "more than %d directories and numbers of threads have roofs: choose some with "
                              "--only",
                              PDNN_CHART_PANELS_MAX);
-        main_panel = found && k == counts.most ? panels->count : main_panel;
+        main_panel = found && k == most ? panels->count : main_panel;
         if (found)
-            panels->panel[panels->count++] = p;
+            panels->panel[panels->count++] = all[k];
     }
     for (size_t i = 0; i < drawn->n; i++) {
         if (pdnn_selection_source(drawn->selection, drawn->at[i]) != source)
             continue;
         size_t panel = first;
-        while (panel < panels->count && strcmp(panels->panel[panel].threads, threads_of(drawn, i)) != 0)
+        while (panel < panels->count &&
+               panels->panel[panel].threads != drawn->threads[drawn->of[drawn->at[i]]])
             panel++;
         panels->panel_of[i] = panel < panels->count ? panel : main_panel;
         panels->panel[main_panel].otherwise += panel == panels->count;
@@ -187,23 +145,206 @@ static enum pdnn_status find_panels(struct pdnn_roof_panels *panels, const struc
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels,
-                                       const struct pdnn_selection *selection, const size_t *at, size_t n,
-                                       struct pdnn_arena *arena, struct pdnn_err *err) {
-    const struct drawn drawn = {selection, at, n,
-                                pdnn_results_setting(&selection->results, PDNN_SETTING_THREADS),
-                                pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE)};
-    *panels = (struct pdnn_roof_panels){.selection = selection};
-    panels->panel_of = pdnn_arena_alloc(arena, n + 1, sizeof *panels->panel_of);
-    panels->ceilings = pdnn_alloc(selection->results.n_directories, sizeof *panels->ceilings);
-    enum pdnn_status status = PDNN_OK;
-    for (size_t source = 0; status == PDNN_OK && source < selection->results.n_directories; source++)
-        status = find_panels(panels, &drawn, source, err);
-    return status;
+/* The table with a row for each roof. */
+static void start_table(const struct pdnn_roof_panels *panels, const char *names) {
+    enum { KIND, NAME, INTENSITY, GFLOPS, BW_GBS };
+    struct pdnn_table *data = &panels->in->data;
+    pdnn_picture_table(panels->in,
+                       pdnn_arena_printf(&panels->in->arena,
+                                         "kind name #intensity_flop_per_byte #gflops #bw_gbs %s%s", names,
+                                         panels->count > 1 ? " " PDNN_RESULTS_KEY " threads" : ""));
+    for (size_t panel = 0; panel < panels->count; panel++) {
+        const struct pdnn_roof_panel *p = &panels->panel[panel];
+        for (size_t i = 0; i < p->roofs.n_levels + p->n_compute; i++) {
+            const bool is_level = i < p->roofs.n_levels;
+            const struct pdnn_roof_level *level = &p->roofs.level[is_level ? i : 0];
+            const struct pdnn_compute_roof *compute = &p->compute[is_level ? 0 : i - p->roofs.n_levels];
+            size_t row = pdnn_table_add_row(data);
+            pdnn_table_set_text(data, row, KIND, is_level ? "bandwidth" : "compute");
+            pdnn_table_set_text(data, row, NAME, is_level ? level->name : compute->text);
+            pdnn_table_set_number(data, row, is_level ? BW_GBS : GFLOPS,
+                                  is_level ? level->gbs : compute->gflops);
+            if (panels->count > 1) {
+                pdnn_table_set_text(data, row, data->n_columns - 2, p->name);
+                pdnn_table_set_text(data, row, data->n_columns - 1, p->threads);
+            }
+        }
+    }
 }
 
-void pdnn_roof_panels_finish(struct pdnn_roof_panels *panels) {
-    for (size_t i = 0; panels->ceilings && i < panels->selection->results.n_directories; i++)
-        free(panels->ceilings[i]);
-    free(panels->ceilings);
+enum pdnn_status pdnn_roof_panels_find(struct pdnn_roof_panels *panels, struct pdnn_picture *picture,
+                                       const size_t *at, size_t n, const char *names, struct pdnn_err *err) {
+    const struct pdnn_selection *selection = &picture->selection;
+    struct pdnn_arena *arena = &picture->arena;
+    struct drawn drawn = {.selection = selection,
+                          .at = at,
+                          .n = n,
+                          .of = pdnn_arena_alloc(arena, selection->count + 1, sizeof *drawn.of),
+                          .dtype = pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE)};
+    const int threads = pdnn_results_setting(&selection->results, PDNN_SETTING_THREADS);
+    drawn.n_threads = pdnn_selection_distinct(selection, threads, arena, &drawn.threads, drawn.of);
+    *panels = (struct pdnn_roof_panels){.in = picture,
+                                        .panel_of = pdnn_arena_alloc(arena, n + 1, sizeof *panels->panel_of)};
+    for (size_t source = 0; source < selection->results.n_directories; source++)
+        if (find_panels(panels, &drawn, source, err) != PDNN_OK)
+            return err->status;
+    start_table(panels, names);
+    return PDNN_OK;
+}
+
+static double fastest_gbs(const struct pdnn_roofs *roofs) {
+    double fastest = 0;
+    for (size_t i = 0; i < roofs->n_levels; i++)
+        fastest = fmax(fastest, roofs->level[i].gbs);
+    return fastest;
+}
+
+/* The length of a bandwidth's line in pixels, from its lower end to the first point on it. */
+static double free_pixels(const struct pdnn_chart *chart, size_t panel, double gbs, double peak_gflops) {
+    static const double near_pixels = 18;
+    const struct pdnn_frame *f = &chart->frame;
+    double x = fmax(f->xmin, f->ymin / gbs), angle = pdnn_frame_angle(f);
+    struct pdnn_spot low = pdnn_frame_to_pixels(f, (struct pdnn_spot){x, x * gbs});
+    struct pdnn_spot high = pdnn_frame_to_pixels(f, (struct pdnn_spot){peak_gflops / gbs, peak_gflops});
+    double length = hypot(high.x - low.x, high.y - low.y);
+    for (size_t i = 0; i < chart->n_points; i++) {
+        struct pdnn_spot at = pdnn_frame_to_pixels(f, chart->point[i].spot);
+        double along = (at.x - low.x) * cos(angle) + (at.y - low.y) * sin(angle);
+        double across = (at.y - low.y) * cos(angle) - (at.x - low.x) * sin(angle);
+        if (chart->point[i].panel == panel && fabs(across) < near_pixels && along > -near_pixels)
+            length = fmin(length, along - near_pixels);
+    }
+    return length;
+}
+
+/* Widens the ranges to the left and down until each slanted roof has room for its text before the first point
+ * on it, within reason. */
+static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart) {
+    enum { TRIES = 24 };
+    static const double text_pixels = 215, text_part = 0.3, step = 1.15;
+    struct pdnn_frame *f = &chart->frame;
+    double room = fmin(text_pixels, text_part * f->width);
+    bool fits = false;
+    for (int try = 0; try < TRIES && !fits; try++) {
+        bool left = false, down = false;
+        for (size_t panel = 0; panel < panels->count; panel++) {
+            const struct pdnn_roof_panel *p = &panels->panel[panel];
+            for (size_t i = 0; i < p->roofs.n_levels; i++) {
+                double gbs = p->roofs.level[i].gbs;
+                if (free_pixels(chart, panel, gbs, p->peak_gflops) >= room)
+                    continue;
+                left = left || f->xmin >= f->ymin / gbs;
+                down = down || f->xmin < f->ymin / gbs;
+            }
+        }
+        f->xmin /= left ? step : 1;
+        f->ymin /= down ? step : 1;
+        fits = !left && !down;
+    }
+}
+
+static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_chart *chart) {
+    struct pdnn_frame *f = &chart->frame;
+    double left = INFINITY, right = 0, least_peak = INFINITY, least_roof = INFINITY, peak = 0;
+    pdnn_chart_fit(chart);
+    for (size_t k = 0; k < panels->count; k++) {
+        const struct pdnn_roof_panel *p = &panels->panel[k];
+        double slowest = INFINITY;
+        for (size_t i = 0; i < p->roofs.n_levels; i++)
+            slowest = fmin(slowest, p->roofs.level[i].gbs);
+        left = fmin(left, p->peak_gflops / fastest_gbs(&p->roofs));
+        right = fmax(right, p->peak_gflops / slowest);
+        least_peak = fmin(least_peak, p->peak_gflops);
+        if (p->n_compute)
+            least_roof = fmin(least_roof, p->compute[p->n_compute - 1].gflops);
+        peak = fmax(peak, p->peak_gflops);
+    }
+    f->xmin = fmin(f->xmin / 1.2, left / 12);
+    f->xmax = fmax(f->xmax * 1.2, right * 5);
+    f->ymin = fmin(fmin(f->ymin, least_roof) / 1.6, least_peak / 60);
+    f->ymax = fmax(f->ymax, peak) * 1.6;
+    make_room_for_texts(panels, chart);
+}
+
+/* The pattern that gave the level its bandwidth, from the level itself or from one further out. */
+static const char *pattern_of(const struct pdnn_roof_panel *p, const struct pdnn_roof_level *level) {
+    for (size_t i = 0; i < p->ceilings->count; i++) {
+        const struct pdnn_ceiling *row = &p->ceilings->row[i];
+        if (strcmp(row->kind, "bandwidth") == 0 && row->value == level->gbs)
+            return row->pattern;
+    }
+    return "";
+}
+
+static void put_lines(const struct pdnn_roof_panel *roofs, size_t panel, struct pdnn_chart *chart) {
+    const struct pdnn_frame *f = &chart->frame;
+    for (size_t i = 0; i < roofs->roofs.n_levels; i++) {
+        const struct pdnn_roof_level *level = &roofs->roofs.level[i];
+        double x = fmax(f->xmin, f->ymin / level->gbs);
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(chart, (struct pdnn_spot){x, x * level->gbs},
+                                (struct pdnn_spot){roofs->peak_gflops / level->gbs, roofs->peak_gflops});
+        line->panel = panel;
+        line->along =
+            pdnn_arena_printf(chart->arena, "%s %s GB/s (%s)", level->name,
+                              pdnn_plot_number(chart->arena, level->gbs, 3), pattern_of(roofs, level));
+    }
+    for (size_t i = 0; i < roofs->n_compute; i++) {
+        double gflops = roofs->compute[i].gflops;
+        struct pdnn_chart_line *line =
+            pdnn_chart_add_line(chart, (struct pdnn_spot){gflops / fastest_gbs(&roofs->roofs), gflops},
+                                (struct pdnn_spot){f->xmax, gflops});
+        line->panel = panel;
+        line->dashed = i > 0;
+        line->beside = roofs->compute[i].text;
+    }
+}
+
+/* The first visit to any chosen instance of the directory. */
+static const char *first_start(const struct pdnn_selection *selection, size_t source) {
+    const char *first = "";
+    int column = selection->results.at[PDNN_RESULT_STARTED_UTC];
+    for (size_t at = 0; at < selection->count; at++) {
+        const char *started = pdnn_selection_get(selection, at, column);
+        if (pdnn_selection_source(selection, at) == source && *started &&
+            (!*first || strcmp(started, first) < 0))
+            first = started;
+    }
+    return first;
+}
+
+/* "Roofline of new.results: 30 models", and what is below. */
+static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const struct pdnn_roof_panel *p,
+                                    const char *what, const char *left_out) {
+    const struct pdnn_selection *selection = &panels->in->selection;
+    struct pdnn_arena *arena = &panels->in->arena;
+    struct pdnn_str below = {0};
+    const char *first = first_start(selection, p->source),
+               *title = pdnn_arena_printf(arena, "%s of %s: %zu model%s", what, p->name, p->count,
+                                          p->count == 1 ? "" : "s");
+    pdnn_plot_put_cpu(&selection->results.directory[p->source], 1, &below);
+    pdnn_str_printf(&below, ", %s thread%s", p->threads, strcmp(p->threads, "1") == 0 ? "" : "s");
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        if (p->has_dtype[d])
+            pdnn_str_printf(&below, ", %s", pdnn_dtype_name(d));
+    }
+    if (*first)
+        pdnn_str_printf(&below, ", %.10s", first);
+    if (p->otherwise)
+        pdnn_str_printf(&below, "; %zu of the models ran with other threads", p->otherwise);
+    pdnn_str_printf(&below, "%s%s", *left_out ? "; " : "", left_out);
+    return (struct pdnn_titles){title, pdnn_plot_keep(arena, &below)};
+}
+
+void pdnn_roof_panels_put(const struct pdnn_roof_panels *panels, const char *what, const char *left_out) {
+    struct pdnn_chart *chart = &panels->in->chart;
+    chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
+    chart->y_title = "performance (GFLOP/s)";
+    chart->n_panels = panels->count;
+    choose_ranges(panels, chart);
+    for (size_t panel = 0; panel < panels->count; panel++) {
+        const struct pdnn_roof_panel *p = &panels->panel[panel];
+        chart->titles[panel] = titles_of(panels, p, what, panel ? "" : left_out);
+        put_lines(p, panel, chart);
+    }
 }

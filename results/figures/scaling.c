@@ -4,38 +4,29 @@
  * minibatch of ranks is that of one of them, so with the same one they scale weakly. */
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
+#include "base/memory.h"
 #include "base/texts.h"
 #include "results/stats/means.h"
 #include "base/stats.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* One model on more threads than the fewest it ran on. */
-struct scaled {
-    size_t alone, among;          /* chosen rows: on the fewest threads, on more */
-    double few, many;             /* threads */
-    bool is_weak;                 /* the minibatch grew as the threads did */
-    double speedup;               /* of examples per second */
-    double fraction;              /* Amdahl: 1 / speedup = f + (1 - f) few / many */
-    double efficiency, low, high; /* speed-up per thread, with its 95 % interval; NaN: no interval */
-};
-
-enum { ONE_TEXT = 160 };
 
 struct picture {
     struct pdnn_picture *in;
     int threads, peak, batch, color; /* columns; batch: the minibatch, -1: none */
     bool per_one;                    /* the minibatch is that of each of them */
-    int exchange[2];       /* how ranks average gradients, which one alone does not; -1: no such column */
-    int low_ns, high_ns;   /* of the interval; -1: none */
-    char one[ONE_TEXT];    /* "thread" */
-    struct scaled *scaled; /* by point */
-    size_t room, n_weak;
-    double few, most; /* threads: the fewest and the most of all points */
+    int exchange[2];     /* how ranks average gradients, which one alone does not; -1: no such column */
+    int low_ns, high_ns; /* of the interval; -1: none */
+    const char *one;     /* "thread" */
+    size_t *among, room; /* by point, the chosen row on more threads than the fewest */
+    bool *used;          /* by chosen row: a point is about it */
+    double few, most;    /* threads: the fewest and the most of all points */
 };
+
+/* The columns that notes are of. */
+enum { THREADS = 2, FRACTION = 6, EFFICIENCY = 9 };
 
 static double number_in(const struct picture *p, size_t at, int column) {
     return pdnn_picture_number(p->in, at, column);
@@ -54,15 +45,12 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     p->exchange[1] = p->per_one ? pdnn_results_setting(&p->in->selection.results, PDNN_SETTING_BUCKET) : -1;
     p->low_ns = p->in->selection.results.at[PDNN_RESULT_CI_LOW_NS];
     p->high_ns = p->in->selection.results.at[PDNN_RESULT_CI_HIGH_NS];
-    snprintf(p->one, sizeof p->one, "%s", pdnn_results_name(&p->in->selection.results, p->threads));
-    size_t length = strlen(p->one);
-    if (length > 1 && p->one[length - 1] == 's')
-        p->one[length - 1] = 0;
+    const char *name = pdnn_results_name(&p->in->selection.results, p->threads);
+    const size_t length = strlen(name);
+    p->one = pdnn_arena_printf(&p->in->arena, "%.*s", (int)(length - (length > 1 && name[length - 1] == 's')),
+                               name);
     status = pdnn_picture_column(p->in, "pct_of_peak", NULL, &p->peak, err);
-    return status == PDNN_OK
-               ? pdnn_picture_column(p->in, request->color,
-                                     pdnn_results_name(&p->in->selection.results, p->threads), &p->color, err)
-               : status;
+    return status == PDNN_OK ? pdnn_picture_column(p->in, request->color, name, &p->color, err) : status;
 }
 
 static double half_width(const struct picture *p, size_t at) {
@@ -79,47 +67,31 @@ static bool same_exchange(const struct picture *p, size_t alone, size_t among) {
     return true;
 }
 
-/* Nothing if they cannot be compared. */
+/* One model on more threads than the fewest it ran on; nothing if they cannot be compared. Weak: the
+ * minibatch grew as the threads did. */
 static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak) {
+    const struct pdnn_selection *selection = &p->in->selection;
     double few = number_in(p, alone, p->threads), many = number_in(p, among, p->threads), ratio = many / few;
     double x = number_in(p, alone, p->peak);
-    double gain =
-        pdnn_selection_step_ns(&p->in->selection, alone) / pdnn_selection_step_ns(&p->in->selection, among);
-    double speedup = is_weak ? gain * ratio : gain;
+    double gain = pdnn_selection_step_ns(selection, alone) / pdnn_selection_step_ns(selection, among);
+    double speedup = is_weak ? gain * ratio : gain; /* of examples per second */
     if (!(x > 0) || !(ratio > 1) || !(speedup > 0) || p->in->chart.n_points == p->room ||
         !same_exchange(p, alone, among))
         return;
-    const char *cell = pdnn_picture_cell(p->in, among, p->color);
+    struct pdnn_color_cell color = pdnn_picture_color(p->in, among, p->color);
     if (p->color == p->threads)
-        cell = pdnn_arena_printf(&p->in->arena, "%s %ss", cell, p->one);
+        color = (struct pdnn_color_cell){pdnn_arena_printf(&p->in->arena, "%s %ss", color.text, p->one), NAN};
     double efficiency = speedup / ratio, half = hypot(half_width(p, alone), half_width(p, among));
     p->few = p->in->chart.n_points ? fmin(p->few, few) : few;
     p->most = fmax(p->most, many);
-    p->n_weak += is_weak;
-    p->scaled[p->in->chart.n_points] = (struct scaled){.alone = alone,
-                                                       .among = among,
-                                                       .few = few,
-                                                       .many = many,
-                                                       .is_weak = is_weak,
-                                                       .speedup = speedup,
-                                                       .fraction = pdnn_amdahl_fraction(efficiency, ratio),
-                                                       .efficiency = efficiency,
-                                                       .low = efficiency * exp(-half),
-                                                       .high = efficiency * exp(half)};
-    pdnn_chart_add_point(&p->in->chart,
-                         (struct pdnn_chart_point){{x, x * efficiency}, 1, is_weak, cell ? cell : "", 0});
-}
-
-/* Chosen rows that no point is about. */
-static size_t count_unused(const struct picture *p) {
-    size_t unused = 0;
-    for (size_t at = 0; at < p->in->selection.count; at++) {
-        size_t i = 0;
-        while (i < p->in->chart.n_points && p->scaled[i].alone != at && p->scaled[i].among != at)
-            i++;
-        unused += i == p->in->chart.n_points;
-    }
-    return unused;
+    p->used[alone] = p->used[among] = true;
+    p->among[p->in->chart.n_points] = among;
+    pdnn_chart_add_point(&p->in->chart, (struct pdnn_chart_point){
+                                            .spot = {x, x * efficiency}, .dotted = is_weak, .color = color});
+    pdnn_picture_row(p->in, pdnn_picture_cell(p->in, among, selection->id), few, many, x, x * efficiency,
+                     speedup, pdnn_amdahl_fraction(efficiency, ratio), color.text,
+                     is_weak ? "weak" : "strong", efficiency, efficiency * exp(-half),
+                     efficiency * exp(half));
 }
 
 /* A point for each member of the series but those with the fewest threads, which come first; the minibatch is
@@ -160,7 +132,11 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
             strong.column[strong.count++] = weak.column[weak.count++] = p->exchange[k];
     }
     p->room = 2 * p->in->selection.count + 1; /* a row is among others once in either way */
-    p->scaled = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->scaled);
+    p->among = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->among);
+    p->used = pdnn_arena_alloc(&p->in->arena, p->room, sizeof *p->used);
+    pdnn_picture_table(
+        p->in, "id #threads_few #threads #pct_of_peak_few #pct_of_peak_per_thread #speedup #fraction color "
+               "scaling #efficiency #efficiency_low #efficiency_high");
     pdnn_selection_series(&p->in->selection, &strong, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series; i++)
         add_series(p, &series[i]);
@@ -168,7 +144,9 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
         pdnn_selection_series(&p->in->selection, &weak, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series && p->batch >= 0; i++)
         add_others(p, &series[i]);
-    p->in->left_out = p->in->selection.left_out + count_unused(p);
+    p->in->left_out = p->in->selection.left_out;
+    for (size_t at = 0; at < p->in->selection.count; at++)
+        p->in->left_out += !p->used[at];
     return p->in->chart.n_points
                ? PDNN_OK
                : pdnn_fail(err, PDNN_INVALID, "no model ran on several numbers of %ss", p->one);
@@ -198,45 +176,37 @@ static void put_lines(struct picture *p) {
     }
 }
 
-/* "2 threads: f 0.05, 90 % below 0.12" for those that keep() accepts. */
-static void note_fraction(struct picture *p, double many, double batch, double *scratch) {
-    size_t count = 0;
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        const struct scaled *one = &p->scaled[i];
-        if (!one->is_weak && one->many == many &&
-            (isnan(batch) || number_in(p, one->among, p->batch) == batch))
-            scratch[count++] = one->fraction;
-    }
-    if (!count)
-        return;
-    pdnn_sort(scratch, count);
-    const char *median = pdnn_plot_number(&p->in->arena, pdnn_quantile_sorted(scratch, count, 0.5), 2),
-               *high = pdnn_plot_number(&p->in->arena, pdnn_quantile_sorted(scratch, count, 0.9), 2);
-    if (isnan(batch))
-        pdnn_chart_note(&p->in->chart, "%.0f %ss: %s, 90 %%: %s", many, p->one, median, high);
-    else
-        pdnn_chart_note(&p->in->chart, "   batch %.0f: %s, 90 %%: %s", batch, median, high);
-}
+/* What points have in common; NULL and NaN: anything. */
+struct part {
+    bool is_weak;
+    const char *family;
+    double threads, batch;
+};
 
-/* Of the points of one kind of scaling and family, or with NULL of all: the median of the number at `offset`
- * of each. NaN for none. */
-static double median_of(const struct picture *p, const char *family, bool is_weak, size_t offset,
-                        double *scratch) {
+/* The quantile of a column of these points; NaN for none. */
+static double quantile_of(const struct picture *p, struct part part, size_t column, double quantile) {
+    const struct pdnn_selection *selection = &p->in->selection;
+    double *number = pdnn_alloc(p->in->chart.n_points, sizeof *number);
     size_t count = 0;
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        const struct scaled *one = &p->scaled[i];
-        const char *its = pdnn_picture_cell(p->in, one->among, p->in->selection.family);
-        if (one->is_weak == is_weak && (!family || strcmp(its, family) == 0))
-            memcpy(&scratch[count++], (const char *)one + offset, sizeof *scratch);
-    }
-    return count ? pdnn_median(scratch, count) : NAN;
+    for (size_t i = 0; i < p->in->chart.n_points; i++)
+        if (p->in->chart.point[i].dotted == part.is_weak &&
+            (!part.family ||
+             strcmp(pdnn_picture_cell(p->in, p->among[i], selection->family), part.family) == 0) &&
+            (isnan(part.threads) || pdnn_table_number(&p->in->data, i, THREADS) == part.threads) &&
+            (isnan(part.batch) || number_in(p, p->among[i], p->batch) == part.batch))
+            number[count++] = pdnn_table_number(&p->in->data, i, column);
+    pdnn_sort(number, count);
+    const double found = count ? pdnn_quantile_sorted(number, count, quantile) : NAN;
+    free(number);
+    return found;
 }
 
 /* Of one family or with NULL of all. */
-static void note_family(struct picture *p, const char *family, double *scratch) {
-    const double strong = median_of(p, family, false, offsetof(struct scaled, efficiency), scratch),
-                 weak = median_of(p, family, true, offsetof(struct scaled, efficiency), scratch),
-                 fraction = median_of(p, family, false, offsetof(struct scaled, fraction), scratch);
+static void note_family(struct picture *p, const char *family) {
+    const struct part parts[] = {{false, family, NAN, NAN}, {true, family, NAN, NAN}};
+    const double strong = quantile_of(p, parts[0], EFFICIENCY, 0.5),
+                 weak = quantile_of(p, parts[1], EFFICIENCY, 0.5),
+                 fraction = quantile_of(p, parts[0], FRACTION, 0.5);
     const char *also = isnan(weak) ? "" : pdnn_arena_printf(&p->in->arena, ", weak %.0f %%", weak * 100);
     if (!isnan(strong))
         pdnn_chart_note(&p->in->chart, "%s: %.0f %%%s, f %.2f", family ? family : "all", strong * 100, also,
@@ -246,96 +216,66 @@ static void note_family(struct picture *p, const char *family, double *scratch) 
 }
 
 /* Families, each once, then all. */
-static void note_families(struct picture *p, double *scratch) {
+static void note_families(struct picture *p) {
     enum { FAMILIES_MAX = 8 };
     struct pdnn_texts families = {0};
     for (size_t i = 0; i < p->in->chart.n_points; i++)
-        pdnn_texts_add(&families, pdnn_picture_cell(p->in, p->scaled[i].among, p->in->selection.family));
+        pdnn_texts_add(&families, pdnn_picture_cell(p->in, p->among[i], p->in->selection.family));
     pdnn_chart_note(&p->in->chart, "parallel efficiency, median:");
     for (size_t i = 0; i < families.count && families.count > 1 && i < FAMILIES_MAX; i++)
-        note_family(p, families.text[i], scratch);
-    note_family(p, NULL, scratch);
+        note_family(p, families.text[i]);
+    note_family(p, NULL);
     pdnn_texts_finish(&families);
 }
 
 /* The median and the 90th percentile of f, for each number of threads, and at its largest minibatch. */
-static void note_fractions(struct picture *p, double *scratch) {
-    double done = 0;
-    pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
-    for (;;) {
-        double next = INFINITY, batch = NAN;
-        for (size_t i = 0; i < p->in->chart.n_points; i++) {
-            if (p->scaled[i].many > done && !p->scaled[i].is_weak)
-                next = fmin(next, p->scaled[i].many);
-        }
+static void note_fractions(struct picture *p) {
+    struct pdnn_arena *arena = &p->in->arena;
+    const struct pdnn_chart *chart = &p->in->chart;
+    for (double threads = 0, next;; threads = next) {
+        double largest = NAN;
+        next = INFINITY;
+        for (size_t i = 0; i < chart->n_points; i++)
+            if (pdnn_table_number(&p->in->data, i, THREADS) > threads && !chart->point[i].dotted)
+                next = fmin(next, pdnn_table_number(&p->in->data, i, THREADS));
         if (isinf(next))
             return;
-        for (size_t i = 0; i < p->in->chart.n_points && p->batch >= 0; i++) {
-            if (p->scaled[i].many == next && !p->scaled[i].is_weak)
-                batch = fmax(batch, number_in(p, p->scaled[i].among, p->batch));
+        if (threads == 0)
+            pdnn_chart_note(&p->in->chart, "fraction f: median, percentile:");
+        for (size_t i = 0; i < chart->n_points && p->batch >= 0; i++)
+            if (pdnn_table_number(&p->in->data, i, THREADS) == next && !chart->point[i].dotted)
+                largest = fmax(largest, number_in(p, p->among[i], p->batch));
+        for (int k = 0; k < (isnan(largest) ? 1 : 2); k++) {
+            const struct part part = {false, NULL, next, k ? largest : NAN};
+            const char *what = k ? pdnn_arena_printf(arena, "   batch %.0f", largest)
+                                 : pdnn_arena_printf(arena, "%.0f %ss", next, p->one);
+            pdnn_chart_note(&p->in->chart, "%s: %s, 90 %%: %s", what,
+                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.5), 2),
+                            pdnn_plot_number(arena, quantile_of(p, part, FRACTION, 0.9), 2));
         }
-        note_fraction(p, next, NAN, scratch);
-        if (!isnan(batch))
-            note_fraction(p, next, batch, scratch);
-        done = next;
-    }
-}
-
-static void put_notes(struct picture *p) {
-    double *scratch = pdnn_arena_alloc(&p->in->arena, p->in->chart.n_points, sizeof *scratch);
-    if (p->n_weak < p->in->chart.n_points)
-        note_fractions(p, scratch);
-    note_families(p, scratch);
-}
-
-enum { ID, THREADS_FEW, THREADS, PEAK_FEW, PEAK_PER_THREAD, SPEEDUP, FRACTION, COLOR };
-enum { SCALING = COLOR + 1, EFFICIENCY, EFFICIENCY_LOW, EFFICIENCY_HIGH };
-
-static void fill_data(struct picture *p) {
-    struct pdnn_table *data = &p->in->data;
-    pdnn_picture_table(
-        p->in, "id #threads_few #threads #pct_of_peak_few #pct_of_peak_per_thread #speedup #fraction color "
-               "scaling #efficiency #efficiency_low #efficiency_high");
-    for (size_t i = 0; i < p->in->chart.n_points; i++) {
-        const struct scaled *one = &p->scaled[i];
-        size_t row = pdnn_table_add_row(data);
-        pdnn_table_set_text(data, row, ID, pdnn_picture_cell(p->in, one->among, p->in->selection.id));
-        pdnn_table_set_number(data, row, THREADS_FEW, one->few);
-        pdnn_table_set_number(data, row, THREADS, one->many);
-        pdnn_table_set_number(data, row, PEAK_FEW, p->in->chart.point[i].spot.x);
-        pdnn_table_set_number(data, row, PEAK_PER_THREAD, p->in->chart.point[i].spot.y);
-        pdnn_table_set_number(data, row, SPEEDUP, one->speedup);
-        pdnn_table_set_number(data, row, FRACTION, one->fraction);
-        pdnn_table_set_text(data, row, COLOR, p->in->chart.point[i].color);
-        pdnn_table_set_text(data, row, SCALING, one->is_weak ? "weak" : "strong");
-        pdnn_table_set_number(data, row, EFFICIENCY, one->efficiency);
-        pdnn_table_set_number(data, row, EFFICIENCY_LOW, one->low);
-        pdnn_table_set_number(data, row, EFFICIENCY_HIGH, one->high);
     }
 }
 
 static void describe(struct picture *p) {
     struct pdnn_arena *arena = &p->in->arena;
-    const char *plural = p->few > 1 ? "s" : "";
-    p->in->chart.titles[0] =
+    struct pdnn_chart *chart = &p->in->chart;
+    chart->titles[0] =
         pdnn_plot_titles(arena, pdnn_arena_printf(arena, "More %ss in", p->one), &p->in->selection);
-    p->in->chart.x_title =
-        pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p->few, p->one, plural);
-    p->in->chart.y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p->one);
-    p->in->chart.color_title = pdnn_results_name(&p->in->selection.results, p->color);
-    p->in->chart.caption[0] = pdnn_arena_printf(
+    chart->x_title = pdnn_arena_printf(arena, "share of the peak on %.0f %s%s (%%)", p->few, p->one,
+                                       p->few > 1 ? "s" : "");
+    chart->y_title = pdnn_arena_printf(arena, "the same for each of N %ss (%%)", p->one);
+    chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
+    chart->caption = pdnn_arena_printf(
         arena,
         "Each point is one model on more %ss, against itself on the fewest. With a speed-up S "
-        "on N times the %ss, f = (N / S - 1) / (N - 1).",
+        "on N times the %ss, f = (N / S - 1) / (N - 1).\n"
+        "Percentages are of the peak of the fewest, times N",
         p->one, p->one);
-    p->in->chart.caption[1] = "Percentages are of the peak of the fewest, times N";
-    if (p->n_weak && p->n_weak < p->in->chart.n_points) {
-        p->in->chart.dot = "weak: the minibatch grows";
-        p->in->chart.no_dot = "strong: the same minibatch";
-    }
+    chart->dot = "weak: the minibatch grows";
+    chart->no_dot = "strong: the same minibatch";
     put_lines(p);
-    fill_data(p);
-    put_notes(p);
+    note_fractions(p);
+    note_families(p);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

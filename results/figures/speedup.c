@@ -36,43 +36,32 @@ static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
     return find_column(p, p->color, &p->color_side, &p->color_column, err);
 }
 
-enum { ID, FAMILY, X, SPEEDUP, LOW, HIGH, DECISION };
-
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
-    struct pdnn_table *data = &p->in->data;
-    struct pdnn_chart *chart = &p->in->chart;
-    bool any[2] = {false};
-    const struct pdnn_table *pairs = &p->in->comparison.pairs;
-    p->in->left_out = p->in->comparison.unpaired.n_rows;
+    const struct pdnn_comparison *c = &p->in->comparison;
+    const struct pdnn_table *pairs = &c->pairs;
+    p->in->left_out = c->unpaired.n_rows;
     pdnn_picture_table(p->in, "id family x #speedup #low #high decision color");
     for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        double x = pdnn_comparison_number(&p->in->comparison, pair, p->x_side, p->x_column);
+        double x = pdnn_comparison_number(c, pair, p->x_side, p->x_column);
         if (!(x > 0)) {
             p->in->left_out++;
             continue;
         }
-        bool undecided = strcmp(pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION), pdnn_undecided) == 0;
-        any[undecided] = true;
-        size_t row = pdnn_picture_add_point(
-            p->in, (struct pdnn_chart_point){.spot = {x, pdnn_pair_ratio(&p->in->comparison, pair)},
-                                             .size = 1,
-                                             .dotted = undecided,
-                                             .color = pdnn_comparison_get(&p->in->comparison, pair,
-                                                                          p->color_side, p->color_column)});
-        pdnn_table_set_text(data, row, ID, pdnn_table_text(pairs, pair, PDNN_PAIR_ID));
-        pdnn_table_set_text(data, row, FAMILY, pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY));
-        pdnn_table_set_text(data, row, X,
-                            pdnn_comparison_get(&p->in->comparison, pair, p->x_side, p->x_column));
-        for (size_t k = 0; k < 3; k++)
-            pdnn_table_set_number(data, row, SPEEDUP + k,
-                                  pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO + k));
-        pdnn_table_set_text(data, row, DECISION, pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION));
+        const char *decision = pdnn_table_text(pairs, pair, PDNN_PAIR_DECISION);
+        pdnn_picture_point(
+            p->in,
+            (struct pdnn_chart_point){
+                .spot = {x, pdnn_pair_ratio(c, pair)},
+                .dotted = strcmp(decision, pdnn_undecided) == 0,
+                .color = {pdnn_comparison_get(c, pair, p->color_side, p->color_column),
+                          pdnn_comparison_number(c, pair, p->color_side, p->color_column)}},
+            pdnn_table_text(pairs, pair, PDNN_PAIR_ID), pdnn_table_text(pairs, pair, PDNN_PAIR_FAMILY),
+            pdnn_comparison_get(c, pair, p->x_side, p->x_column),
+            pdnn_table_number(pairs, pair, PDNN_PAIR_RATIO), pdnn_table_number(pairs, pair, PDNN_PAIR_LOW),
+            pdnn_table_number(pairs, pair, PDNN_PAIR_HIGH), decision);
     }
-    if (!chart->n_points)
-        return pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
-    chart->dot = any[1] ? "the interval contains 1" : NULL;
-    chart->no_dot = any[1] ? "the interval excludes 1" : NULL;
-    return PDNN_OK;
+    return p->in->chart.n_points ? PDNN_OK
+                                 : pdnn_fail(err, PDNN_INVALID, "no pair has a positive number in %s", p->x);
 }
 
 static void put_notes(struct picture *p) {
@@ -92,17 +81,19 @@ static void put_notes(struct picture *p) {
 }
 
 static void describe(struct picture *p) {
-    char a[PDNN_SIDE_TEXT], b[PDNN_SIDE_TEXT];
-    p->in->chart.titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", &p->in->comparison);
-    p->in->chart.x_title = pdnn_plot_axis(p->x, &p->in->arena);
-    p->in->chart.y_title = pdnn_arena_printf(&p->in->arena, "step time of %s over that of %s",
-                                             pdnn_plot_side(&p->in->comparison, PDNN_SIDE_A, a),
-                                             pdnn_plot_side(&p->in->comparison, PDNN_SIDE_B, b));
-    p->in->chart.color_title = p->color;
-    p->in->chart.caption[0] =
-        "Each point is one model that both ran. Above the line the second platform is faster. "
-        "Intervals: 95 %.";
-    pdnn_chart_line_at_1(&p->in->chart);
+    const struct pdnn_comparison *c = &p->in->comparison;
+    struct pdnn_chart *chart = &p->in->chart;
+    chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", c);
+    chart->x_title = pdnn_plot_axis(p->x, &p->in->arena);
+    chart->y_title = pdnn_arena_printf(&p->in->arena, "step time of %s over that of %s",
+                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_A),
+                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_B));
+    chart->color_title = p->color;
+    chart->caption = "Each point is one model that both ran. Above the line the second platform is faster. "
+                     "Intervals: 95 %.";
+    chart->dot = "the interval contains 1";
+    chart->no_dot = "the interval excludes 1";
+    pdnn_chart_line_at_1(chart);
     put_notes(p);
 }
 

@@ -56,10 +56,14 @@ struct sums {
     size_t count;
 };
 
-static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_record *op) {
-    struct pdnn_share share = {.id = op->id};
-    const struct pdnn_op_group_def *group =
-        sums->family ? &pdnn_op_groups[pdnn_op_group_of(sums->family, op)] : NULL;
+static const struct pdnn_op_group_def *group_of(const struct pdnn_family_def *family,
+                                                const struct pdnn_op_record *op) {
+    return family ? &pdnn_op_groups[pdnn_op_group_of(family, op)] : NULL;
+}
+
+const char *pdnn_by_key(enum pdnn_by by, const struct pdnn_family_def *family,
+                        const struct pdnn_op_record *op) {
+    const struct pdnn_op_group_def *group = by == PDNN_BY_GROUP ? group_of(family, op) : NULL;
     const char *const keys[PDNN_BY_COUNT] = {
         [PDNN_BY_CATEGORY] = op->category,
         [PDNN_BY_GROUP] = group ? group->name : op->category,
@@ -67,12 +71,18 @@ static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_rec
         [PDNN_BY_LAYER] = op->layer,
         [PDNN_BY_OP] = op->op,
     };
+    return keys[by];
+}
+
+static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_record *op) {
+    struct pdnn_share share = {.id = op->id};
     for (size_t by = 0; by < PDNN_BY_COUNT; by++)
         share.key[by] = "";
     for (size_t k = 0; k < sums->by.count; k++) {
-        share.key[sums->by.by[k]] = keys[sums->by.by[k]];
-        if (sums->by.by[k] == PDNN_BY_GROUP && group)
-            share.rgb = group->rgb;
+        const enum pdnn_by by = sums->by.by[k];
+        share.key[by] = pdnn_by_key(by, sums->family, op);
+        if (by == PDNN_BY_GROUP && sums->family)
+            share.rgb = group_of(sums->family, op)->rgb;
     }
     return share;
 }

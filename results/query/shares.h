@@ -23,6 +23,10 @@ enum pdnn_by {
 /* "category", "group", "pass", "layer", "op". */
 const char *pdnn_by_name(enum pdnn_by by);
 
+/* What an op's row is summed by; the family may be NULL. */
+const char *pdnn_by_key(enum pdnn_by by, const struct pdnn_family_def *family,
+                        const struct pdnn_op_record *op);
+
 struct pdnn_by_list {
     enum pdnn_by by[PDNN_BY_COUNT];
     size_t count;

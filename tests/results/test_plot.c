@@ -370,20 +370,27 @@ static void test_canvas_points_have_rows(void **state) {
 /* A bound has its color whatever else there is; other words have theirs by how often they are met. */
 static void test_bounds_keep_their_colors(void **state) {
     (void)state;
-    static const char *const all[] = {"memory", "memory", "compute", "overhead"}, *const one[] = {"overhead"},
-                             *const other[] = {"x", "x", "memory", "y", "z"};
-    struct pdnn_point_color first[4], second[1], third[5];
+    static const struct pdnn_color_cell all[] = {{"memory", NAN},
+                                                 {"memory", NAN},
+                                                 {"compute", NAN},
+                                                 {"overhead", NAN}},
+                                        one[] = {{"overhead", NAN}},
+                                        other[] = {
+                                            {"x", NAN}, {"x", NAN}, {"memory", NAN}, {"y", NAN}, {"z", NAN}};
+    struct pdnn_look first[4], second[1], third[5];
     struct pdnn_color_key key;
-    pdnn_plot_color(all, 4, first, &key);
-    pdnn_plot_color(one, 1, second, &key);
+    struct pdnn_arena arena = {0};
+    pdnn_plot_color(all, 4, &arena, first, &key);
+    pdnn_plot_color(one, 1, &arena, second, &key);
     assert_int_equal(first[3].ink, second[0].ink);
     assert_int_equal(first[3].symbol, second[0].symbol);
     assert_true(first[0].ink != first[2].ink && first[2].ink != first[3].ink);
-    pdnn_plot_color(other, 5, third, &key);
+    pdnn_plot_color(other, 5, &arena, third, &key);
     assert_int_equal(third[0].ink, pdnn_plot_distinct_color(0));
     for (size_t i = 0; i < key.n_words; i++)
         for (size_t k = 0; k < i; k++)
             assert_true(key.word[i].look.ink != key.word[k].look.ink);
+    pdnn_arena_finish(&arena);
 }
 
 static const struct pdnn_frame frame = {1000, 1000, 100, 900, 100, 500, 0.1, 10, 1, 100};
