@@ -1,4 +1,3 @@
-#include "results/table/csv.h"
 #include "results/fit/fit.h"
 #include "base/texts.h"
 #include "results/stats/least_squares.h"
@@ -99,63 +98,255 @@ const struct pdnn_table_def pdnn_residuals_def = {"residuals", "instances with t
 
 const char *const pdnn_fit_models[PDNN_FIT_MODEL_COUNT + 1] = {"linear", "log", "power", NULL};
 
-/* What a collinear column is a combination of; "" with no other column. */
-static const char *combination(const struct pdnn_design *design, const struct pdnn_least_squares *squares,
-                               const struct pdnn_least_squares_column *column, struct pdnn_arena *arena) {
-    const char *text = "";
-    for (size_t j = 0; j < squares->n_columns; j++) {
-        if (column->uses[j])
-            text = pdnn_arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
-                                     design->term[design->term_of[j]].name);
-    }
-    return text;
-}
+/* A column of results.csv while it becomes columns of the matrix. */
+struct source {
+    int column;
+    bool is_number;          /* in all rows that have it */
+    bool varies;             /* among those rows */
+    bool is_empty;           /* in all rows */
+    struct pdnn_texts words; /* "" is one of them */
+};
 
 /* What a fit is made of. */
 struct work {
     const struct pdnn_fit_request *request;
-    struct pdnn_design design;
-    struct pdnn_least_squares squares;
     struct pdnn_arena arena;
+    struct source *source;
+    size_t n_sources;
+    size_t *at, n_rows;       /* the rows that are fitted: positions in the selection */
+    size_t no_value, no_cell; /* rows left out: the value is missing; a number that varies is missing */
+    size_t room;              /* terms there is room for */
+    double *x, *y;            /* column by column: n_rows * n_columns; n_rows */
+    size_t n_columns, *term;  /* by column of x: its row of the terms */
+    struct pdnn_table terms;
+    struct pdnn_least_squares squares;
 };
 
+static const char fitted[] = "fitted", constant[] = "constant", collinear[] = "collinear",
+                  no_logarithm[] = "no logarithm", too_many_words[] = "too many words";
+
+enum { WORDS_MAX = 16 };
+
+static bool has_logarithms(const struct work *w) {
+    return w->request->model != PDNN_FIT_LINEAR;
+}
+
+static const char *cell(const struct work *w, size_t row, int column) {
+    return pdnn_selection_get(w->request->selection, w->at[row], column);
+}
+
+static double number(const struct work *w, size_t row, int column) {
+    return pdnn_selection_number(w->request->selection, w->at[row], column);
+}
+
+static enum pdnn_status find_sources(struct work *w, struct pdnn_err *err) {
+    const struct pdnn_fit_request *request = w->request;
+    const struct pdnn_results *results = &request->selection->results;
+    size_t count = request->n_on ? request->n_on : (size_t)(results->end_key - results->first_key);
+    w->source = pdnn_arena_alloc(&w->arena, count + 1, sizeof *w->source);
+    for (size_t i = 0; i < count; i++) {
+        int column = results->first_key + (int)i;
+        if (request->n_on && pdnn_results_ask(results, request->on[i], &column, err) != PDNN_OK)
+            return err->status;
+        for (size_t k = 0; k < i; k++)
+            if (w->source[k].column == column)
+                return pdnn_fail(err, PDNN_INVALID, "'%.64s' is named twice", request->on[i]);
+        w->source[w->n_sources++].column = column;
+    }
+    return PDNN_OK;
+}
+
+/* Rows of the family that have a value. */
+static enum pdnn_status find_rows(struct work *w, struct pdnn_err *err) {
+    const struct pdnn_fit_request *request = w->request;
+    const struct pdnn_selection *selection = request->selection;
+    w->at = pdnn_arena_alloc(&w->arena, selection->count + 1, sizeof *w->at);
+    for (size_t at = 0; at < selection->count; at++) {
+        if ((request->chosen && !request->chosen[at]) ||
+            strcmp(pdnn_selection_get(selection, at, selection->family), request->family) != 0)
+            continue;
+        if (isfinite(request->values[at]))
+            w->at[w->n_rows++] = at;
+        else
+            w->no_value++;
+    }
+    if (!w->n_rows)
+        return pdnn_fail(err, PDNN_INVALID, "no instance of '%.64s' that ended ok has a number for %.64s",
+                         request->family, request->what);
+    for (size_t row = 0; has_logarithms(w) && row < w->n_rows; row++)
+        if (request->values[w->at[row]] <= 0)
+            return pdnn_fail(err, PDNN_INVALID, "%.64s is %g, which has no logarithm, in %.512s",
+                             request->what, request->values[w->at[row]], cell(w, row, selection->id));
+    return PDNN_OK;
+}
+
+static void classify(struct work *w, struct source *source) {
+    size_t n_words = 0;
+    source->is_number = true;
+    for (size_t row = 0; row < w->n_rows; row++) {
+        const char *text = cell(w, row, source->column);
+        pdnn_texts_add(&source->words, text);
+        source->is_number = source->is_number && (!*text || !isnan(number(w, row, source->column)));
+    }
+    for (size_t i = 0; i < source->words.count; i++)
+        n_words += *source->words.text[i] != 0;
+    source->is_empty = n_words == 0;
+    /* A setting that some rows cannot have says nothing by being there. */
+    source->varies = n_words > 1;
+    w->room += source->is_number || source->words.count > WORDS_MAX ? 1 : source->words.count;
+}
+
+/* Leaves out rows without a number that others have. */
+static void leave_out(struct work *w) {
+    size_t kept = 0;
+    for (size_t row = 0; row < w->n_rows; row++) {
+        size_t i = 0;
+        while (i < w->n_sources &&
+               !(w->source[i].is_number && w->source[i].varies && !*cell(w, row, w->source[i].column)))
+            i++;
+        if (i == w->n_sources)
+            w->at[kept++] = w->at[row];
+        else
+            w->no_cell++;
+    }
+    w->n_rows = kept;
+}
+
+/* The next column of the matrix, which counts once it has a term. */
+static double *next_column(const struct work *w) {
+    return w->x + w->n_columns * w->n_rows;
+}
+
+static void add_term(struct work *w, const char *state, const char *name, const char *baseline) {
+    size_t row = pdnn_table_add_row(&w->terms);
+    pdnn_table_set_text(&w->terms, row, PDNN_FIT_TERM, name);
+    pdnn_table_set_text(&w->terms, row, PDNN_FIT_BASELINE, baseline);
+    pdnn_table_set_text(&w->terms, row, PDNN_FIT_STATE, state);
+    if (state == fitted)
+        w->term[w->n_columns++] = row;
+}
+
+static enum pdnn_status add_number(struct work *w, const struct source *source, const char *key,
+                                   struct pdnn_err *err) {
+    double *x = next_column(w);
+    for (size_t row = 0; row < w->n_rows; row++) {
+        double value = number(w, row, source->column);
+        if (has_logarithms(w) && value <= 0 && w->request->n_on)
+            return pdnn_fail(err, PDNN_INVALID, "'%.64s' is %g, which has no logarithm, in %.512s", key,
+                             value, cell(w, row, w->request->selection->id));
+        if (has_logarithms(w) && value <= 0) {
+            add_term(w, no_logarithm, key, "");
+            return PDNN_OK;
+        }
+        x[row] = has_logarithms(w) ? log(value) : value;
+    }
+    add_term(w, fitted, key, "");
+    return PDNN_OK;
+}
+
+static void add_words(struct work *w, const struct source *source, const char *key) {
+    const char *const *words = source->words.text;
+    for (size_t i = 1; i < source->words.count; i++) {
+        double *x = next_column(w);
+        for (size_t row = 0; row < w->n_rows; row++)
+            x[row] = strcmp(cell(w, row, source->column), words[i]) == 0;
+        add_term(w, fitted, pdnn_arena_printf(&w->arena, "%s=%s", key, words[i]),
+                 pdnn_arena_printf(&w->arena, "%s=%s", key, words[0]));
+    }
+}
+
+/* The columns of a key; that of another family has none. Where the user named the key, what cannot become a
+ * column is an error. */
+static enum pdnn_status add_source(struct work *w, const struct source *source, struct pdnn_err *err) {
+    const char *key = pdnn_results_name(&w->request->selection->results, source->column);
+    const bool is_named = w->request->n_on > 0;
+    if (source->varies && source->is_number)
+        return add_number(w, source, key, err);
+    if (source->varies && source->words.count > WORDS_MAX && is_named)
+        return pdnn_fail(err, PDNN_INVALID, "'%.64s' has %zu different words; at most %d can be fitted", key,
+                         source->words.count, WORDS_MAX);
+    if (source->varies && source->words.count > WORDS_MAX)
+        add_term(w, too_many_words, key, "");
+    else if (source->varies)
+        add_words(w, source, key);
+    else if (!source->is_empty || is_named)
+        add_term(w, constant, key, "");
+    return PDNN_OK;
+}
+
+/* The matrix, and a term for each of its columns and for what cannot be one. */
+static enum pdnn_status fill(struct work *w, struct pdnn_err *err) {
+    w->term = pdnn_arena_alloc(&w->arena, w->room + 1, sizeof *w->term);
+    w->x = pdnn_arena_alloc(&w->arena, (w->room + 1) * (w->n_rows + 1), sizeof *w->x);
+    w->y = pdnn_arena_alloc(&w->arena, w->n_rows + 1, sizeof *w->y);
+    for (size_t row = 0; row < w->n_rows; row++) {
+        double value = w->request->values[w->at[row]];
+        w->y[row] = has_logarithms(w) ? log(value) : value;
+    }
+    for (size_t i = 0; i < w->n_sources; i++)
+        if (add_source(w, &w->source[i], err) != PDNN_OK)
+            return err->status;
+    if (!w->n_columns)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%.64s: nothing that %.64s could be fitted on varies among %zu rows",
+                         w->request->family, w->request->what, w->n_rows);
+    return PDNN_OK;
+}
+
+static enum pdnn_status solve(struct work *w, struct pdnn_err *err) {
+    if (find_sources(w, err) != PDNN_OK || find_rows(w, err) != PDNN_OK)
+        return err->status;
+    for (size_t i = 0; i < w->n_sources; i++)
+        classify(w, &w->source[i]);
+    leave_out(w);
+    if (fill(w, err) != PDNN_OK)
+        return err->status;
+    if (pdnn_least_squares(w->x, w->y, w->n_rows, w->n_columns, &w->arena, &w->squares, err) != PDNN_OK)
+        return pdnn_wrap(err, "%.64s: %.64s", w->request->family, w->request->what);
+    return PDNN_OK;
+}
+
 /* As the model reports it. */
-static void set_weight(struct pdnn_table *terms, size_t row, double weight, double half, double scale,
+static void set_weight(struct work *w, size_t row, double weight, double error, double scale,
                        bool is_factor) {
-    double at = weight * scale, low = (weight - half) * scale, high = (weight + half) * scale;
-    pdnn_table_set_number(terms, row, PDNN_FIT_WEIGHT, is_factor ? exp(at) : at);
-    pdnn_table_set_number(terms, row, PDNN_FIT_CI_LOW, is_factor ? exp(low) : low);
-    pdnn_table_set_number(terms, row, PDNN_FIT_CI_HIGH, is_factor ? exp(high) : high);
+    const double half = pdnn_student_t95(w->squares.degrees) * error,
+                 at[] = {weight * scale, (weight - half) * scale, (weight + half) * scale};
+    for (size_t i = 0; i < 3; i++)
+        pdnn_table_set_number(&w->terms, row, PDNN_FIT_WEIGHT + i, is_factor ? exp(at[i]) : at[i]);
 }
 
 /* The weight of a term, or why it has none. */
-static void set_column(struct work *work, const struct pdnn_least_squares_column *column, bool is_word,
-                       struct pdnn_table *terms, size_t row) {
-    bool is_power = work->request->model == PDNN_FIT_POWER;
-    double scale = is_power ? 1 : column->spread / work->squares.spread;
-    double half = pdnn_student_t95(work->squares.degrees) * column->std_error;
+static void set_column(struct work *w, size_t j) {
+    const struct pdnn_least_squares_column *column = &w->squares.column[j];
+    const size_t row = w->term[j];
+    const bool is_power = w->request->model == PDNN_FIT_POWER,
+               is_word = !pdnn_table_is_empty(&w->terms, row, PDNN_FIT_BASELINE);
+    const double scale = is_power ? 1 : column->spread / w->squares.spread;
     if (column->rank == PDNN_RANK_FULL) {
-        set_weight(terms, row, column->weight, half, scale, is_power && is_word);
-        pdnn_table_set_number(terms, row, PDNN_FIT_STD_ERROR, column->std_error * scale);
-        pdnn_table_set_number(terms, row, PDNN_FIT_VIF, column->inflation);
+        set_weight(w, row, column->weight, column->std_error, scale, is_power && is_word);
+        pdnn_table_set_number(&w->terms, row, PDNN_FIT_STD_ERROR, column->std_error * scale);
+        pdnn_table_set_number(&w->terms, row, PDNN_FIT_VIF, column->inflation);
         return;
     }
-    bool is_constant = column->rank == PDNN_RANK_CONSTANT;
-    pdnn_table_set_text(terms, row, PDNN_FIT_STATE,
-                        pdnn_term_state_name(is_constant ? PDNN_TERM_CONSTANT : PDNN_TERM_COLLINEAR));
-    if (!is_constant)
-        pdnn_table_set_text(terms, row, PDNN_FIT_WITH,
-                            combination(&work->design, &work->squares, column, &work->arena));
+    struct pdnn_str with = {0};
+    for (size_t k = 0; column->uses && k < w->n_columns; k++)
+        if (column->uses[k])
+            pdnn_str_printf(&with, "%s%s", with.length ? ", " : "",
+                            pdnn_table_text(&w->terms, w->term[k], PDNN_FIT_TERM));
+    pdnn_table_set_text(&w->terms, row, PDNN_FIT_WITH, pdnn_str_text(&with));
+    pdnn_table_set_text(&w->terms, row, PDNN_FIT_STATE,
+                        column->rank == PDNN_RANK_CONSTANT ? constant : collinear);
+    pdnn_str_finish(&with);
 }
 
 /* Bonferroni: with n rows, each is tested at 5 % / n. Returns the number of outliers. */
-static size_t add_residuals(struct work *work, struct pdnn_table *residuals) {
-    const struct pdnn_fit_request *request = work->request;
-    const struct pdnn_least_squares *squares = &work->squares;
+static size_t add_residuals(struct work *w, struct pdnn_table *residuals) {
+    const struct pdnn_fit_request *request = w->request;
+    const struct pdnn_least_squares *squares = &w->squares;
     size_t outliers = 0;
     for (size_t i = 0; i < squares->n_rows; i++) {
         const struct pdnn_least_squares_row *from = &squares->row[i];
-        size_t at = work->design.at[i], row = pdnn_table_add_row(residuals);
+        size_t at = w->at[i], row = pdnn_table_add_row(residuals);
         bool is_outlier =
             isfinite(from->studentized) &&
             pdnn_student_tails(from->studentized, squares->degrees - 1) * (double)squares->n_rows < 0.05;
@@ -175,73 +366,39 @@ static size_t add_residuals(struct work *work, struct pdnn_table *residuals) {
     return outliers;
 }
 
-/* A term's row with what belongs to the whole fit. */
-static size_t add_term(const struct work *work, const char *name, const char *baseline,
-                       enum pdnn_term_state state, size_t outliers, struct pdnn_table *terms) {
-    size_t row = pdnn_table_add_row(terms);
-    pdnn_table_set_text(terms, row, PDNN_FIT_FAMILY, work->request->family);
-    pdnn_table_set_text(terms, row, PDNN_FIT_VALUE, work->request->what);
-    pdnn_table_set_text(terms, row, PDNN_FIT_MODEL, pdnn_fit_models[work->request->model]);
-    pdnn_table_set_text(terms, row, PDNN_FIT_TERM, name);
-    pdnn_table_set_text(terms, row, PDNN_FIT_BASELINE, baseline ? baseline : "");
-    pdnn_table_set_text(terms, row, PDNN_FIT_STATE, pdnn_term_state_name(state));
-    pdnn_table_set_count(terms, row, PDNN_FIT_ROWS, work->squares.n_rows);
-    pdnn_table_set_count(terms, row, PDNN_FIT_NO_VALUE, work->design.no_value);
-    pdnn_table_set_count(terms, row, PDNN_FIT_NO_CELL, work->design.no_cell);
-    pdnn_table_set_count(terms, row, PDNN_FIT_OUTLIERS, outliers);
-    pdnn_table_set_number(terms, row, PDNN_FIT_R2, work->squares.r2);
-    pdnn_table_set_number(terms, row, PDNN_FIT_R2_ADJUSTED, work->squares.r2_adjusted);
-    pdnn_table_set_number(terms, row, PDNN_FIT_R2_LEAVE_ONE_OUT, work->squares.r2_leave_one_out);
-    return row;
-}
-
-static void add_terms(struct work *work, size_t outliers, struct pdnn_table *terms) {
-    const struct pdnn_least_squares *squares = &work->squares;
-    size_t first = terms->n_rows;
-    for (size_t i = 0; i < work->design.n_terms; i++) {
-        const struct pdnn_design_term *term = &work->design.term[i];
-        add_term(work, term->name, term->baseline, term->state, outliers, terms);
+/* Adds the terms with what belongs to the whole fit. */
+static void add_terms(struct work *w, size_t outliers, struct pdnn_table *terms) {
+    for (size_t j = 0; j < w->n_columns; j++)
+        set_column(w, j);
+    if (w->request->model == PDNN_FIT_POWER) {
+        add_term(w, fitted, "constant", "");
+        set_weight(w, w->terms.n_rows - 1, w->squares.intercept, w->squares.intercept_error, 1, true);
     }
-    for (size_t j = 0; j < squares->n_columns; j++) {
-        size_t term = work->design.term_of[j];
-        set_column(work, &squares->column[j], work->design.term[term].baseline, terms, first + term);
+    const uint64_t counts[] = {w->n_rows, w->no_value, w->no_cell, outliers};
+    const double r2[] = {w->squares.r2, w->squares.r2_adjusted, w->squares.r2_leave_one_out};
+    for (size_t i = 0; i < w->terms.n_rows; i++) {
+        size_t row = pdnn_table_copy_row(terms, &w->terms, i);
+        pdnn_table_set_text(terms, row, PDNN_FIT_FAMILY, w->request->family);
+        pdnn_table_set_text(terms, row, PDNN_FIT_VALUE, w->request->what);
+        pdnn_table_set_text(terms, row, PDNN_FIT_MODEL, pdnn_fit_models[w->request->model]);
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            pdnn_table_set_count(terms, row, PDNN_FIT_ROWS + k, counts[k]);
+        for (size_t k = 0; k < sizeof r2 / sizeof *r2; k++)
+            pdnn_table_set_number(terms, row, PDNN_FIT_R2 + k, r2[k]);
     }
-    if (work->request->model == PDNN_FIT_POWER)
-        set_weight(terms, add_term(work, "constant", NULL, PDNN_TERM_FITTED, outliers, terms),
-                   squares->intercept, pdnn_student_t95(squares->degrees) * squares->intercept_error, 1,
-                   true);
-}
-
-static enum pdnn_status solve(struct work *work, struct pdnn_err *err) {
-    const struct pdnn_fit_request *request = work->request;
-    const struct pdnn_design_request wanted = {.selection = request->selection,
-                                               .values = request->values,
-                                               .chosen = request->chosen,
-                                               .what = request->what,
-                                               .family = request->family,
-                                               .on = request->on,
-                                               .n_on = request->n_on,
-                                               .logarithms = request->model != PDNN_FIT_LINEAR};
-    struct pdnn_design *design = &work->design;
-    if (pdnn_design_matrix(&wanted, &work->arena, design, err) != PDNN_OK)
-        return err->status;
-    if (!design->n_columns)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%.64s: nothing that %.64s could be fitted on varies among %zu rows",
-                         request->family, request->what, design->n_rows);
-    if (pdnn_least_squares(design->x, design->y, design->n_rows, design->n_columns, &work->arena,
-                           &work->squares, err) != PDNN_OK)
-        return pdnn_wrap(err, "%.64s: %.64s", request->family, request->what);
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_table *terms,
                           struct pdnn_table *residuals, struct pdnn_err *err) {
-    struct work work = {.request = request};
-    enum pdnn_status status = solve(&work, err);
+    struct work w = {.request = request};
+    pdnn_table_init(&w.terms, &pdnn_fit_def);
+    enum pdnn_status status = solve(&w, err);
     if (status == PDNN_OK)
-        add_terms(&work, add_residuals(&work, residuals), terms);
-    pdnn_arena_finish(&work.arena);
+        add_terms(&w, add_residuals(&w, residuals), terms);
+    for (size_t i = 0; i < w.n_sources; i++)
+        pdnn_texts_finish(&w.source[i].words);
+    pdnn_table_finish(&w.terms);
+    pdnn_arena_finish(&w.arena);
     return status;
 }
 

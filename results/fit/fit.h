@@ -7,8 +7,6 @@
 #define RESULTS_FIT_FIT_H
 
 #include "results/compare/compare.h"
-#include "results/fit/design_matrix.h"
-#include "results/table/table.h"
 
 enum pdnn_fit_model {
     PDNN_FIT_LINEAR, /* z-scores: weights are standard deviations of the value per standard deviation of the
@@ -21,9 +19,10 @@ enum pdnn_fit_model {
 /* "linear", "log", "power", then NULL. */
 extern const char *const pdnn_fit_models[PDNN_FIT_MODEL_COUNT + 1];
 
-/* One row for each term of a fit, in the order of the table's columns, and behind them the constant of a
- * power law; the columns from PDNN_FIT_ROWS on are those of the whole fit. Numbers of the term are empty
- * unless it has a weight. */
+/* One row for each term of a fit, in the order of the table's columns: a hyper-parameter or run setting that
+ * is a number, or each word but the first of one that is not (1 where a row has that word); and behind them
+ * the constant of a power law. The columns from PDNN_FIT_ROWS on are those of the whole fit. Numbers of the
+ * term are empty unless it has a weight. */
 enum {
     PDNN_FIT_FAMILY,
     PDNN_FIT_VALUE, /* what is fitted */
@@ -65,17 +64,19 @@ extern const struct pdnn_table_def pdnn_residuals_def;
 
 struct pdnn_fit_request {
     const struct pdnn_selection *selection;
-    const double *values;  /* what to explain, by position in the selection; NaN: missing */
-    const bool *chosen;    /* by position: rows to use; NULL: all */
-    const char *what;      /* its name */
-    const char *family;    /* rows of one family, since others have other hyper-parameters */
-    const char *const *on; /* as in pdnn_design_request */
+    const double *values; /* what to explain, by position in the selection; NaN: missing */
+    const bool *chosen;   /* by position: rows to use; NULL: all */
+    const char *what;     /* its name */
+    const char *family;   /* rows of one family, since others have other hyper-parameters */
+    /* Keys or other columns of results.csv; none: every key that a row of the family has. For those named
+     * here, being without a logarithm or having too many words is an error. */
+    const char *const *on;
     size_t n_on;
     enum pdnn_fit_model model;
 };
 
 /* Appends the rows of a fit to both tables. PDNN_INVALID where nothing can be fitted: too few rows, all
- * values equal, no term that varies. */
+ * values equal, no term that varies, an unknown column, a value without a logarithm. */
 enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_table *terms,
                           struct pdnn_table *residuals, struct pdnn_err *err);
 
