@@ -44,7 +44,7 @@ enum { BEFORE = PDNN_HARDWARE_MEASURED, AFTER = PDNN_HARDWARE_PROJECTED };
             .help = of "of the measured time of all ops: of those that get another bound"                    \
     }
 
-static const struct pdnn_column_def models[PDNN_PROJECTED_COLUMNS] = {
+static const struct pdnn_column_def model_columns[PDNN_PROJECTED_COLUMNS] = {
     {"id", "instance", NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "the instance"},
     {"family", NULL, NULL, UNSHOWN(TEXT), .help = "model family"},
     METHOD,
@@ -55,10 +55,10 @@ static const struct pdnn_column_def models[PDNN_PROJECTED_COLUMNS] = {
     {"unknown_pct", NULL, "%", UNSHOWN(NUMBER),
      .help = "of the measured time of all ops: of those without a roof, whose time stays"},
 };
-const struct pdnn_table_def pdnn_projected_def = {"projection", "models on other hardware", models,
+const struct pdnn_table_def pdnn_projected_def = {"projection", "models on other hardware", model_columns,
                                                   PDNN_PROJECTED_COLUMNS};
 
-static const struct pdnn_column_def ops[PDNN_PROJECTED_OP_COLUMNS] = {
+static const struct pdnn_column_def op_columns[PDNN_PROJECTED_OP_COLUMNS] = {
     {"id", "instance", NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_GROUP, .help = "the instance"},
     {"op_index", NULL, NULL, UNSHOWN(COUNT), .help = "as in ops.csv"},
     {"layer", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "as in ops.csv"},
@@ -77,10 +77,10 @@ static const struct pdnn_column_def ops[PDNN_PROJECTED_OP_COLUMNS] = {
     {"projected_level", NULL, NULL, UNSHOWN(TEXT), .help = "the same on the other hardware"},
     {"moves", NULL, NULL, UNSHOWN(WHOLE), .help = "1: it gets another bound"},
 };
-const struct pdnn_table_def pdnn_projected_ops_def = {"projection-ops", "ops on other hardware", ops,
+const struct pdnn_table_def pdnn_projected_ops_def = {"projection-ops", "ops on other hardware", op_columns,
                                                       PDNN_PROJECTED_OP_COLUMNS};
 
-static const struct pdnn_column_def moves[PDNN_PROJECTED_MOVE_COLUMNS] = {
+static const struct pdnn_column_def move_columns[PDNN_PROJECTED_MOVE_COLUMNS] = {
     FAMILY,
     {"op", NULL, NULL, WORD, .help = "registered op, or reorder"},
     {"op_pass", "pass", NULL, WORD, .help = "as in ops.csv"},
@@ -91,10 +91,11 @@ static const struct pdnn_column_def moves[PDNN_PROJECTED_MOVE_COLUMNS] = {
     {"share_pct", "% of step", "%", SHARE, .help = "share of those ops in the measured steps, mean"},
     {"speedup", "speed-up", NULL, RATIO, .help = "of those ops, geometric mean"},
 };
-const struct pdnn_table_def pdnn_projected_moves_def = {
-    "projection-moves", "ops that get another bound on other hardware", moves, PDNN_PROJECTED_MOVE_COLUMNS};
+const struct pdnn_table_def pdnn_projected_moves_def = {"projection-moves",
+                                                        "ops that get another bound on other hardware",
+                                                        move_columns, PDNN_PROJECTED_MOVE_COLUMNS};
 
-static const struct pdnn_column_def limits[PDNN_PROJECTED_LIMIT_COLUMNS] = {
+static const struct pdnn_column_def limit_columns[PDNN_PROJECTED_LIMIT_COLUMNS] = {
     FAMILY,
     {"kind", NULL, NULL, PDNN_KIND_TEXT, PDNN_SHOW_PLAIN, PDNN_ALIGN_WRAP, .help = "ops summed up: --by"},
     METHOD,
@@ -109,9 +110,9 @@ static const struct pdnn_column_def limits[PDNN_PROJECTED_LIMIT_COLUMNS] = {
 };
 const struct pdnn_table_def pdnn_projected_limits_def = {"projection-limits",
                                                          "what kinds of op would give if they took no time",
-                                                         limits, PDNN_PROJECTED_LIMIT_COLUMNS};
+                                                         limit_columns, PDNN_PROJECTED_LIMIT_COLUMNS};
 
-static const struct pdnn_column_def families[PDNN_PROJECTED_FAMILY_COLUMNS] = {
+static const struct pdnn_column_def family_columns[PDNN_PROJECTED_FAMILY_COLUMNS] = {
     FAMILY,
     METHOD,
     {"instances", NULL, NULL, COUNT, .help = "instances that were projected"},
@@ -121,7 +122,7 @@ static const struct pdnn_column_def families[PDNN_PROJECTED_FAMILY_COLUMNS] = {
     BOUND_PCT("mean over instances: "),
 };
 const struct pdnn_table_def pdnn_projected_families_def = {
-    "projection-families", "families on other hardware", families, PDNN_PROJECTED_FAMILY_COLUMNS};
+    "projection-families", "families on other hardware", family_columns, PDNN_PROJECTED_FAMILY_COLUMNS};
 
 /* The arithmetic at the rate of the libraries' products; infinite where that was not measured. */
 static double product_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input) {
@@ -184,6 +185,10 @@ struct work {
     size_t n_groups;
     struct pdnn_traffic *traffic[PDNN_HARDWARE_SIDES]; /* by group */
     struct pdnn_op_rows rows;
+    struct {
+        double ns[PDNN_HARDWARE_SIDES], bound_ns[PDNN_HARDWARE_SIDES][PDNN_BOUND_COUNT];
+        double moved_ns, unknown_ns; /* as measured */
+    } sum;                           /* of the ops so far */
 };
 
 /* Nodes' accesses under both roofs, by group. */
@@ -263,42 +268,27 @@ static void project_op(struct work *w, const char *id, const struct pdnn_op_reco
     pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_TIME, op->time_ns_median);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_TIME + AFTER, made.ns);
     pdnn_table_set_number(table, row, PDNN_PROJECTED_OP_SPEEDUP, op->time_ns_median / made.ns);
-    for (size_t side = 0; side < PDNN_HARDWARE_SIDES && made.known; side++) {
+    const bool moves = made.known && made.times[BEFORE].bound != made.times[AFTER].bound;
+    const double ns[] = {op->time_ns_median, made.ns};
+    pdnn_table_set_whole(table, row, PDNN_PROJECTED_OP_MOVES, moves);
+    w->sum.moved_ns += moves ? ns[BEFORE] : 0;
+    w->sum.unknown_ns += made.known ? 0 : ns[BEFORE];
+    for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
+        w->sum.ns[side] += ns[side];
+        if (!made.known)
+            continue;
+        w->sum.bound_ns[side][made.times[side].bound] += ns[side];
         pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_BOUND + side,
                             pdnn_bound_name(made.times[side].bound));
         pdnn_table_set_text(table, row, PDNN_PROJECTED_OP_LEVEL + side, made.times[side].roof_level);
     }
-    pdnn_table_set_whole(table, row, PDNN_PROJECTED_OP_MOVES,
-                         made.known && made.times[BEFORE].bound != made.times[AFTER].bound);
 }
 
-/* Adds the rows of the instance's ops, and its own from these. */
-static void project_ops(struct work *w, const char *id, double step_ns) {
+/* The row of an instance from the sums over its ops. */
+static void put_model(struct work *w, const char *id, double step_ns) {
     struct pdnn_table *table = &w->made->models;
-    const struct pdnn_table *of = &w->made->ops;
-    double ops_ns[PDNN_HARDWARE_SIDES] = {0}, moved_ns = 0, unknown_ns = 0;
-    double bound_ns[PDNN_HARDWARE_SIDES][PDNN_BOUND_COUNT] = {{0}};
-    size_t first = of->n_rows;
-    for (size_t i = 0; i < w->rows.count; i++) {
-        if (w->rows.op[i].time_ns_median > 0)
-            project_op(w, id, &w->rows.op[i]);
-    }
-    if (of->n_rows == first)
-        return;
-    for (size_t op = first; op < of->n_rows; op++) {
-        double before = pdnn_table_number(of, op, PDNN_PROJECTED_OP_TIME);
-        moved_ns += pdnn_table_whole(of, op, PDNN_PROJECTED_OP_MOVES) ? before : 0;
-        unknown_ns += *pdnn_table_text(of, op, PDNN_PROJECTED_OP_BOUND) ? 0 : before;
-        for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-            double ns = pdnn_table_number(of, op, PDNN_PROJECTED_OP_TIME + side);
-            const char *bound = pdnn_table_text(of, op, PDNN_PROJECTED_OP_BOUND + side);
-            ops_ns[side] += ns;
-            for (enum pdnn_bound b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)
-                bound_ns[side][b] += strcmp(bound, pdnn_bound_name(b)) == 0 ? ns : 0;
-        }
-    }
     double from = w->roofs[BEFORE].overhead_ns, to = w->roofs[AFTER].overhead_ns;
-    double projected_ns = pdnn_retime_step(step_ns, ops_ns, from > 0 && to > 0 ? to / from : 1);
+    double projected_ns = pdnn_retime_step(step_ns, w->sum.ns, from > 0 && to > 0 ? to / from : 1);
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, PDNN_PROJECTED_ID, id);
     pdnn_table_set_text(table, row, PDNN_PROJECTED_FAMILY, w->rows.family);
@@ -309,10 +299,11 @@ static void project_ops(struct work *w, const char *id, double step_ns) {
     for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
         for (size_t b = PDNN_BOUND_COMPUTE; b < PDNN_BOUND_COUNT; b++)
             pdnn_table_set_number(table, row, PDNN_PROJECTED_BOUND_PCT + 3 * side + b - PDNN_BOUND_COMPUTE,
-                                  bound_ns[side][b] * (100 / ops_ns[side]));
+                                  w->sum.bound_ns[side][b] * (100 / w->sum.ns[side]));
     }
-    pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVED_PCT, moved_ns * (100 / ops_ns[BEFORE]));
-    pdnn_table_set_number(table, row, PDNN_PROJECTED_UNKNOWN_PCT, unknown_ns * (100 / ops_ns[BEFORE]));
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVED_PCT, w->sum.moved_ns * (100 / w->sum.ns[BEFORE]));
+    pdnn_table_set_number(table, row, PDNN_PROJECTED_UNKNOWN_PCT,
+                          w->sum.unknown_ns * (100 / w->sum.ns[BEFORE]));
 }
 
 static double ridge_of(const struct pdnn_roofs *roofs) {
@@ -326,14 +317,13 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     const struct pdnn_ceilings *ceilings = w->alike ? w->alike : request->ceilings;
     const char *id = pdnn_selection_get(selection, at, selection->id);
     double step_ns = pdnn_selection_step_ns(selection, at);
-    size_t before = w->made->models.n_rows;
     struct pdnn_instance instance;
     w->rows = pdnn_selection_rows(selection, at, request->readers);
     w->made->without_ops++; /* until its row is there */
-    if (!(step_ns > 0) || !w->rows.count || pdnn_instance_parse(id, &instance, NULL) != PDNN_OK ||
-        instance.setting[PDNN_SETTING_RANKS] >
-            1) /* an all-reduce has the link's roof, which nothing changes */
+    if (!(step_ns > 0) || !w->rows.count || pdnn_instance_parse(id, &instance, NULL) != PDNN_OK)
         return PDNN_OK;
+    if (instance.setting[PDNN_SETTING_RANKS] > 1)
+        return PDNN_OK;                  /* an all-reduce has the link's roof, which nothing changes */
     pdnn_instance_resolve(&instance, 1); /* the id of an instance that ran names its threads */
     int64_t threads = instance.setting[PDNN_SETTING_THREADS];
     struct pdnn_hardware same;
@@ -344,89 +334,104 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
     if (pdnn_hardware_roofs(&w->onto, ceilings, threads, &w->roofs[AFTER], err) != PDNN_OK ||
         walk_graph(w, &instance, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", id);
-    project_ops(w, id, step_ns);
-    if (w->made->models.n_rows == before)
+    memset(&w->sum, 0, sizeof w->sum);
+    for (size_t i = 0; i < w->rows.count; i++)
+        if (w->rows.op[i].time_ns_median > 0)
+            project_op(w, id, &w->rows.op[i]);
+    if (!(w->sum.ns[BEFORE] > 0))
         return PDNN_OK;
-    w->made->without_ops--;
-    for (int side = 0; side < PDNN_HARDWARE_SIDES && !before; side++)
+    for (int side = 0; side < PDNN_HARDWARE_SIDES && !w->made->models.n_rows; side++)
         w->made->ridge[side] = ridge_of(&w->roofs[side]);
+    put_model(w, id, step_ns);
+    w->made->without_ops--;
     return PDNN_OK;
 }
 
-static void put_families(struct pdnn_hardware_projection *p) {
-    static const size_t key[] = {PDNN_PROJECTED_FAMILY};
-    const struct pdnn_table *of = &p->models;
-    struct pdnn_groups groups = pdnn_groups_make(of, NULL, key, 1);
-    for (size_t g = 0; g < groups.count; g++) {
-        const struct pdnn_row_list *rows = &groups.group[g];
-        struct pdnn_mean speedup = {0}, share[7] = {{0}}; /* by bound as measured and as projected, moved */
-        double least = INFINITY, most = 0;
-        for (size_t i = 0; i < rows->count; i++) {
-            double one = pdnn_table_number(of, rows->at[i], PDNN_PROJECTED_SPEEDUP);
-            pdnn_mean_add(&speedup, log(one), 0);
-            least = fmin(least, one);
-            most = fmax(most, one);
-            for (size_t k = 0; k < sizeof share / sizeof *share; k++)
-                pdnn_mean_add(&share[k], pdnn_table_number(of, rows->at[i], PDNN_PROJECTED_BOUND_PCT + k), 0);
-        }
-        size_t row = pdnn_table_add_row(&p->families);
-        pdnn_table_set_text(&p->families, row, PDNN_PROJECTED_FAMILY_FAMILY,
-                            pdnn_table_text(of, rows->at[0], PDNN_PROJECTED_FAMILY));
-        pdnn_table_set_text(&p->families, row, PDNN_PROJECTED_FAMILY_METHOD, projected_word);
-        pdnn_table_set_count(&p->families, row, PDNN_PROJECTED_FAMILY_INSTANCES, rows->count);
-        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP,
-                              pdnn_mean_geometric(&speedup));
-        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP + 1, least);
-        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP + 2, most);
+static void put_family(struct pdnn_hardware_projection *p, const struct pdnn_row_list *models) {
+    struct pdnn_mean speedup = {0}, share[7] = {{0}}; /* by bound as measured and as projected, moved */
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < models->count; i++) {
+        double one = pdnn_table_number(&p->models, models->at[i], PDNN_PROJECTED_SPEEDUP);
+        pdnn_mean_add(&speedup, log(one), 0);
+        least = fmin(least, one);
+        most = fmax(most, one);
         for (size_t k = 0; k < sizeof share / sizeof *share; k++)
-            pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_BOUND_PCT + k, share[k].mean);
+            pdnn_mean_add(&share[k],
+                          pdnn_table_number(&p->models, models->at[i], PDNN_PROJECTED_BOUND_PCT + k), 0);
     }
-    pdnn_groups_finish(&groups);
+    const double speedups[] = {pdnn_mean_geometric(&speedup), least, most};
+    size_t row = pdnn_table_copy_row(&p->families, &p->models, models->at[0]);
+    pdnn_table_set_count(&p->families, row, PDNN_PROJECTED_FAMILY_INSTANCES, models->count);
+    for (size_t k = 0; k < sizeof speedups / sizeof *speedups; k++)
+        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_SPEEDUP + k, speedups[k]);
+    for (size_t k = 0; k < sizeof share / sizeof *share; k++)
+        pdnn_table_set_number(&p->families, row, PDNN_PROJECTED_FAMILY_BOUND_PCT + k, share[k].mean);
 }
 
-/* Ops of one family while they are summed. */
+/* What the ops belong to. */
 struct sums {
     struct pdnn_hardware_projection *of;
-    const char *family;
-    double (*step_ns)[PDNN_HARDWARE_SIDES]; /* of its instance, by row of the ops */
+    size_t *model;                          /* by op */
+    double (*step_ns)[PDNN_HARDWARE_SIDES]; /* by model */
 };
 
-/* What ops have of the steps of their instances. */
+static double op_ns(const struct sums *s, size_t op, size_t side) {
+    return pdnn_table_number(&s->of->ops, op, PDNN_PROJECTED_OP_TIME + side);
+}
+
+/* Models and their ops are in the same order. Stamps cost time, so the ops may take longer than the step. */
+static void find_models(struct sums *s) {
+    const struct pdnn_table *ops = &s->of->ops, *of = &s->of->models;
+    for (size_t op = 0, model = 0; op < ops->n_rows; op++) {
+        const char *id = pdnn_table_text(ops, op, PDNN_PROJECTED_OP_ID);
+        while (strcmp(pdnn_table_text(of, model, PDNN_PROJECTED_ID), id) != 0)
+            model++;
+        s->model[op] = model;
+        for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++)
+            s->step_ns[model][side] += op_ns(s, op, side);
+    }
+    for (size_t model = 0; model < of->n_rows; model++)
+        for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++)
+            s->step_ns[model][side] =
+                fmax(s->step_ns[model][side], pdnn_table_number(of, model, PDNN_PROJECTED_TIME + side));
+}
+
+/* What ops have of the steps of their models. */
 struct sum {
     struct pdnn_mean share_pct[PDNN_HARDWARE_SIDES];
     struct pdnn_mean limit[PDNN_HARDWARE_SIDES]; /* logarithms; of steps that have other ops too */
+    struct pdnn_mean speedup;                    /* logarithms, by op */
 };
 
-static struct sum sum_up(const struct sums *s, const struct pdnn_row_list *rows) {
-    static const size_t key[] = {PDNN_PROJECTED_OP_ID};
-    struct pdnn_groups instances = pdnn_groups_make(&s->of->ops, rows, key, 1);
+static struct sum sum_up(const struct sums *s, const struct pdnn_row_list *ops) {
     struct sum sum = {0};
-    for (size_t i = 0; i < instances.count; i++) {
-        const struct pdnn_row_list *of = &instances.group[i];
+    for (size_t start = 0, end; start < ops->count; start = end) {
+        const size_t model = s->model[ops->at[start]];
+        double ns[PDNN_HARDWARE_SIDES] = {0};
+        for (end = start; end < ops->count && s->model[ops->at[end]] == model; end++) {
+            pdnn_mean_add(&sum.speedup,
+                          log(pdnn_table_number(&s->of->ops, ops->at[end], PDNN_PROJECTED_OP_SPEEDUP)), 0);
+            for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++)
+                ns[side] += op_ns(s, ops->at[end], side);
+        }
         for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-            double ns = 0, step = s->step_ns[of->at[0]][side];
-            for (size_t k = 0; k < of->count; k++)
-                ns += pdnn_table_number(&s->of->ops, of->at[k], PDNN_PROJECTED_OP_TIME + side);
-            pdnn_mean_add(&sum.share_pct[side], ns / step * 100, 0);
-            if (!(ns > WHOLE_STEP * step))
-                pdnn_mean_add(&sum.limit[side], log(step / (step - ns)), 0);
+            double step = s->step_ns[model][side];
+            pdnn_mean_add(&sum.share_pct[side], ns[side] / step * 100, 0);
+            if (!(ns[side] > WHOLE_STEP * step))
+                pdnn_mean_add(&sum.limit[side], log(step / (step - ns[side])), 0);
         }
     }
-    pdnn_groups_finish(&instances);
     return sum;
 }
 
-static void add_limits(const struct sums *s, const struct pdnn_row_list *rows) {
+static void add_limits(const struct sums *s, const char *family, const struct pdnn_row_list *ops) {
     static const size_t key[] = {PDNN_PROJECTED_OP_KIND};
-    struct pdnn_groups kinds = pdnn_groups_make(&s->of->ops, rows, key, 1);
+    struct pdnn_groups kinds = pdnn_groups_make(&s->of->ops, ops, key, 1);
     struct pdnn_table *table = &s->of->limits;
     for (size_t i = 0; i < kinds.count; i++) {
         struct sum sum = sum_up(s, &kinds.group[i]);
-        size_t row = pdnn_table_add_row(table);
-        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_FAMILY, s->family);
-        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_KIND,
-                            pdnn_table_text(&s->of->ops, kinds.group[i].at[0], *key));
-        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_METHOD, projected_word);
+        size_t row = pdnn_table_copy_row(table, &s->of->ops, kinds.group[i].at[0]);
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_LIMIT_FAMILY, family);
         pdnn_table_set_count(table, row, PDNN_PROJECTED_LIMIT_INSTANCES, sum.share_pct[BEFORE].n);
         for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
             pdnn_table_set_number(table, row, PDNN_PROJECTED_LIMIT_SHARE + 2 * side,
@@ -438,47 +443,26 @@ static void add_limits(const struct sums *s, const struct pdnn_row_list *rows) {
     pdnn_groups_finish(&kinds);
 }
 
-static void add_moves(const struct sums *s, const struct pdnn_row_list *rows) {
-    static const size_t keys[] = {PDNN_PROJECTED_OP_OP, PDNN_PROJECTED_OP_PASS, PDNN_PROJECTED_OP_BOUND,
-                                  PDNN_PROJECTED_OP_BOUND + 1};
-    static const size_t to[] = {PDNN_PROJECTED_MOVE_OP, PDNN_PROJECTED_MOVE_PASS, PDNN_PROJECTED_MOVE_BOUND,
-                                PDNN_PROJECTED_MOVE_BOUND + 1};
-    struct pdnn_groups groups = pdnn_groups_make(&s->of->ops, rows, keys, 4);
-    struct pdnn_table *table = &s->of->moves;
-    for (size_t i = 0; i < groups.count; i++) {
-        const struct pdnn_row_list *of = &groups.group[i];
-        struct sum sum = sum_up(s, of);
-        struct pdnn_mean speedup = {0};
-        for (size_t k = 0; k < of->count; k++)
-            pdnn_mean_add(&speedup, log(pdnn_table_number(&s->of->ops, of->at[k], PDNN_PROJECTED_OP_SPEEDUP)),
-                          0);
-        size_t row = pdnn_table_add_row(table);
-        pdnn_table_set_text(table, row, PDNN_PROJECTED_MOVE_FAMILY, s->family);
-        pdnn_table_set_text(table, row, PDNN_PROJECTED_MOVE_METHOD, projected_word);
-        for (size_t k = 0; k < 4; k++)
-            pdnn_table_set_text(table, row, to[k], pdnn_table_text(&s->of->ops, of->at[0], keys[k]));
-        pdnn_table_set_count(table, row, PDNN_PROJECTED_MOVE_INSTANCES, sum.share_pct[BEFORE].n);
-        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SHARE, sum.share_pct[BEFORE].mean);
-        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SPEEDUP, pdnn_mean_geometric(&speedup));
-    }
-    pdnn_groups_finish(&groups);
-}
-
-/* Stamps cost time, so the ops may take longer than the step. */
-static void find_step(const struct sums *s, const struct pdnn_row_list *rows, size_t model) {
-    for (size_t side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-        double ns = 0;
-        for (size_t k = 0; k < rows->count; k++)
-            ns += pdnn_table_number(&s->of->ops, rows->at[k], PDNN_PROJECTED_OP_TIME + side);
-        ns = fmax(ns, pdnn_table_number(&s->of->models, model, PDNN_PROJECTED_TIME + side));
-        for (size_t k = 0; k < rows->count; k++)
-            s->step_ns[rows->at[k]][side] = ns;
-    }
-}
-
 static bool is_moved(const struct pdnn_table *table, size_t row, const void *user) {
     (void)user;
     return pdnn_table_whole(table, row, PDNN_PROJECTED_OP_MOVES);
+}
+
+static void add_moves(const struct sums *s, const char *family, struct pdnn_row_list *ops) {
+    static const size_t keys[] = {PDNN_PROJECTED_OP_OP, PDNN_PROJECTED_OP_PASS, PDNN_PROJECTED_OP_BOUND,
+                                  PDNN_PROJECTED_OP_BOUND + 1};
+    pdnn_rows_keep(ops, &s->of->ops, is_moved, NULL);
+    struct pdnn_groups groups = pdnn_groups_make(&s->of->ops, ops, keys, 4);
+    struct pdnn_table *table = &s->of->moves;
+    for (size_t i = 0; i < groups.count; i++) {
+        struct sum sum = sum_up(s, &groups.group[i]);
+        size_t row = pdnn_table_copy_row(table, &s->of->ops, groups.group[i].at[0]);
+        pdnn_table_set_text(table, row, PDNN_PROJECTED_MOVE_FAMILY, family);
+        pdnn_table_set_count(table, row, PDNN_PROJECTED_MOVE_INSTANCES, sum.share_pct[BEFORE].n);
+        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SHARE, sum.share_pct[BEFORE].mean);
+        pdnn_table_set_number(table, row, PDNN_PROJECTED_MOVE_SPEEDUP, pdnn_mean_geometric(&sum.speedup));
+    }
+    pdnn_groups_finish(&groups);
 }
 
 static void sort(struct pdnn_table *table, const struct pdnn_table_def *def, const struct pdnn_sort_key *keys,
@@ -501,36 +485,28 @@ void pdnn_projection_sums(struct pdnn_hardware_projection *projection) {
                                       of_moves[] = {{PDNN_PROJECTED_MOVE_SHARE, true},
                                                     {PDNN_PROJECTED_MOVE_OP, false},
                                                     {PDNN_PROJECTED_MOVE_PASS, false}};
-    static const size_t by_op_id[] = {PDNN_PROJECTED_OP_ID};
-    const struct pdnn_table *models_of = &projection->models;
-    struct pdnn_groups instances = pdnn_groups_make(&projection->ops, NULL, by_op_id, 1);
-    struct sums s = {.of = projection};
-    size_t model = 0;
-    s.step_ns = pdnn_alloc(projection->ops.n_rows, sizeof *s.step_ns);
-    put_families(projection);
-    for (size_t f = 0; f < projection->families.n_rows; f++) {
+    static const size_t key[] = {PDNN_PROJECTED_FAMILY};
+    const struct pdnn_table *of = &projection->models, *all = &projection->ops;
+    struct pdnn_groups by_family = pdnn_groups_make(of, NULL, key, 1);
+    struct sums s = {projection, pdnn_alloc(all->n_rows, sizeof *s.model),
+                     pdnn_alloc(of->n_rows, sizeof *s.step_ns)};
+    find_models(&s);
+    for (size_t f = 0; f < by_family.count; f++) {
+        const char *family = pdnn_table_text(of, by_family.group[f].at[0], PDNN_PROJECTED_FAMILY);
         struct pdnn_row_list rows = {0};
-        s.family = pdnn_table_text(&projection->families, f, PDNN_PROJECTED_FAMILY_FAMILY);
-        for (size_t i = 0; i < instances.count; i++) {
-            const struct pdnn_row_list *of = &instances.group[i];
-            const char *id = pdnn_table_text(&projection->ops, of->at[0], PDNN_PROJECTED_OP_ID);
-            while (strcmp(pdnn_table_text(models_of, model, PDNN_PROJECTED_ID), id) != 0)
-                model = (model + 1) % models_of->n_rows; /* the next one, where all have ops */
-            if (strcmp(pdnn_table_text(models_of, model, PDNN_PROJECTED_FAMILY), s.family) != 0)
-                continue;
-            find_step(&s, of, model);
-            for (size_t k = 0; k < of->count; k++)
-                pdnn_rows_add(&rows, of->at[k]);
-        }
-        add_limits(&s, &rows);
-        pdnn_rows_keep(&rows, &projection->ops, is_moved, NULL);
-        add_moves(&s, &rows);
+        for (size_t op = 0; op < all->n_rows; op++)
+            if (strcmp(pdnn_table_text(of, s.model[op], PDNN_PROJECTED_FAMILY), family) == 0)
+                pdnn_rows_add(&rows, op);
+        put_family(projection, &by_family.group[f]);
+        add_limits(&s, family, &rows);
+        add_moves(&s, family, &rows);
         pdnn_rows_finish(&rows);
     }
     sort(&projection->limits, &pdnn_projected_limits_def, of_limits, 3);
     sort(&projection->moves, &pdnn_projected_moves_def, of_moves, 3);
+    free(s.model);
     free(s.step_ns);
-    pdnn_groups_finish(&instances);
+    pdnn_groups_finish(&by_family);
 }
 
 void pdnn_hardware_projection_init(struct pdnn_hardware_projection *projection) {
