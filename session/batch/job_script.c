@@ -25,71 +25,46 @@ static void put_path(const struct pdnn_job *job, const char *name, struct pdnn_s
     pdnn_str_finish(&path);
 }
 
-static void put_name(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%s", job->name);
-}
+enum { NAME, DIRECTORY, PROGRAM, OPTIONS, GRACE, WARNING, TIME, NODES, VALUES };
+static const char *const names[VALUES] = {"NAME",  "DIRECTORY", "PROGRAM", "OPTIONS",
+                                          "GRACE", "WARNING",   "TIME",    "NODES"};
 
-static void put_directory(const struct pdnn_job *job, struct pdnn_str *out) {
-    put_path(job, "", out);
-}
-
-static void put_program(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%s", job->program);
-}
-
-static void put_options(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%s", job->options);
-}
-
-static void put_grace(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%" PRIu64 "s", seconds_of(job->grace_ns));
-}
-
-static void put_warning(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%" PRIu64, seconds_of(job->warning_ns));
-}
-
-static void put_time(const struct pdnn_job *job, struct pdnn_str *out) {
-    uint64_t seconds = seconds_of(job->limit_ns);
+static void set_values(const struct pdnn_job *job, struct pdnn_str values[VALUES]) {
+    const uint64_t seconds = seconds_of(job->limit_ns);
+    pdnn_str_printf(&values[NAME], "%s", job->name);
+    put_path(job, "", &values[DIRECTORY]);
+    pdnn_str_printf(&values[PROGRAM], "%s", job->program);
+    pdnn_str_printf(&values[OPTIONS], "%s", job->options);
+    pdnn_str_printf(&values[GRACE], "%" PRIu64 "s", seconds_of(job->grace_ns));
+    pdnn_str_printf(&values[WARNING], "%" PRIu64, seconds_of(job->warning_ns));
     if (seconds)
-        pdnn_str_printf(out, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, seconds / 3600, seconds / 60 % 60,
-                        seconds % 60);
+        pdnn_str_printf(&values[TIME], "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, seconds / 3600,
+                        seconds / 60 % 60, seconds % 60);
+    pdnn_str_printf(&values[NODES], "%zu", job->nodes);
 }
 
-static void put_nodes(const struct pdnn_job *job, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%zu", job->nodes);
+/* The value whose @NAME@ the text begins with; VALUES: none. */
+static size_t find_value(const char *text) {
+    size_t length = strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), value = 0;
+    if (*text != '@' || text[1 + length] != '@')
+        return VALUES;
+    while (value < VALUES && (length != strlen(names[value]) || memcmp(text + 1, names[value], length) != 0))
+        value++;
+    return value;
 }
 
-static const struct value {
-    const char *name;
-    void (*put)(const struct pdnn_job *job, struct pdnn_str *out);
-} values[] = {
-    {"NAME", put_name},   {"DIRECTORY", put_directory}, {"PROGRAM", put_program}, {"OPTIONS", put_options},
-    {"GRACE", put_grace}, {"WARNING", put_warning},     {"TIME", put_time},       {"NODES", put_nodes},
-};
-
-/* The value whose @NAME@ the text begins with, or NULL. */
-static const struct value *find_value(const char *text) {
-    size_t length = strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    for (size_t i = 0; i < sizeof values / sizeof *values && text[1 + length] == '@'; i++)
-        if (length == strlen(values[i].name) && memcmp(text + 1, values[i].name, length) == 0)
-            return &values[i];
-    return NULL;
-}
-
-static void fill_line(const struct pdnn_job *job, const char *text, size_t length, struct pdnn_str *out) {
-    const struct value *value;
+static void fill_line(const struct pdnn_str *values, const char *text, size_t length, struct pdnn_str *out) {
     struct pdnn_str line = {0};
     bool lacks = false;
     for (size_t at = 0; at < length;) {
-        size_t before = line.length;
-        if (text[at] == '@' && (value = find_value(text + at))) {
-            value->put(job, &line);
-            lacks = lacks || line.length == before;
-            at += strlen(value->name) + 2;
-        } else {
+        const size_t value = find_value(text + at);
+        if (value == VALUES) {
             pdnn_str_append(&line, text + at++, 1);
+            continue;
         }
+        pdnn_str_printf(&line, "%s", pdnn_str_text(&values[value]));
+        lacks = lacks || !values[value].length;
+        at += strlen(names[value]) + 2;
     }
     bool directive = text[0] == '#' && text[1] >= 'A' && text[1] <= 'Z';
     if (!directive || !lacks)
@@ -98,11 +73,15 @@ static void fill_line(const struct pdnn_job *job, const char *text, size_t lengt
 }
 
 static void fill(const struct pdnn_job *job, const char *text, struct pdnn_str *out) {
+    struct pdnn_str values[VALUES] = {0};
+    set_values(job, values);
     while (*text) {
         size_t length = strcspn(text, "\n") + 1;
-        fill_line(job, text, length, out);
+        fill_line(values, text, length, out);
         text += length;
     }
+    for (size_t i = 0; i < VALUES; i++)
+        pdnn_str_finish(&values[i]);
 }
 
 void pdnn_job_worker_script(const struct pdnn_job *job, enum pdnn_scheduler scheduler, struct pdnn_str *out) {

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/paths/folder.h"
-#include "base/memory.h"
+#include "base/arena.h"
 #include "results/table/escape.h"
 #include "results/store/tables.h"
 #include "session/join/shared_directory.h"
@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBER_TEXT = 40 };
+/* Of a command, besides those of the user, and its end. */
+enum { OWN_WORDS = 12 };
 
 static const char jobs_name[] = "jobs", record_name[] = "jobs.csv", worker_name[] = "worker.sh",
                   merge_name[] = "merge.sh";
@@ -114,68 +115,49 @@ static enum pdnn_status run_sbatch(const char *const *command, struct pdnn_slurm
     return status;
 }
 
-/* A command with room for the user's options. */
-struct command {
-    const char **word; /* heap, NULL-terminated */
-    size_t count;
+/* What all jobs of a submission share. */
+struct submitting {
+    const struct pdnn_submit_request *request;
+    struct pdnn_submission *submission;
+    struct pdnn_folder jobs; /* DIR/jobs; with its path alone in a dry run */
+    const char *chdir;       /* the option that makes jobs run there */
+    struct pdnn_arena arena; /* words of commands */
 };
 
-static enum pdnn_status write_text(const struct pdnn_folder *folder, const char *name, struct pdnn_str *text,
-                                   struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_folder_replace(folder, name, pdnn_str_text(text), text->length, err);
-    pdnn_str_finish(text);
+/* Writes the scripts, or in a dry run says them. */
+static enum pdnn_status put_scripts(struct submitting *submitting, struct pdnn_err *err) {
+    const struct pdnn_job *job = &submitting->request->job;
+    struct pdnn_str scripts[2] = {0}, *out = &submitting->submission->text;
+    const char *const names[2] = {worker_name, merge_name};
+    enum pdnn_status status = PDNN_OK;
+    pdnn_job_worker_script(job, submitting->request->scheduler, &scripts[0]);
+    pdnn_job_merge_script(job, &scripts[1]);
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = pdnn_str_text(&scripts[i]);
+        if (submitting->request->dry)
+            pdnn_str_printf(out, "==> %s/%s/%s <==\n%s\n", job->directory, jobs_name, names[i], text);
+        else if (status == PDNN_OK)
+            status = pdnn_folder_replace(&submitting->jobs, names[i], text, scripts[i].length, err);
+        pdnn_str_finish(&scripts[i]);
+    }
     return status;
 }
 
-static enum pdnn_status write_scripts(const struct pdnn_submit_request *request,
-                                      const struct pdnn_folder *jobs, struct pdnn_err *err) {
-    struct pdnn_str worker = {0}, merge = {0};
-    pdnn_job_worker_script(&request->job, request->scheduler, &worker);
-    pdnn_job_merge_script(&request->job, &merge);
-    enum pdnn_status status = write_text(jobs, worker_name, &worker, err);
-    if (status == PDNN_OK)
-        status = write_text(jobs, merge_name, &merge, err);
-    pdnn_str_finish(&merge);
-    return status;
-}
-
-/* Opens DIR/jobs with its scripts. */
-static enum pdnn_status prepare(const struct pdnn_submit_request *request, struct pdnn_folder *jobs,
-                                struct pdnn_err *err) {
-    struct pdnn_folder folder = {.fd = -1};
+/* Opens DIR/jobs. */
+static enum pdnn_status open_jobs(struct submitting *submitting, struct pdnn_err *err) {
+    const struct pdnn_submit_request *request = submitting->request;
+    struct pdnn_folder *jobs = &submitting->jobs;
     char path[PDNN_FOLDER_TEXT];
+    if (!pdnn_path_join(jobs->path, request->job.directory, jobs_name))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", request->job.directory);
+    submitting->chdir = pdnn_arena_printf(&submitting->arena, "--chdir=%s", jobs->path);
+    if (request->dry)
+        return PDNN_OK;
+    memcpy(path, jobs->path, sizeof path);
     enum pdnn_status status = pdnn_join_make_directory(request->job.directory, request->spec_text, err);
     if (status == PDNN_OK)
-        status = pdnn_folder_open(&folder, request->job.directory, err);
-    if (status == PDNN_OK)
-        status = pdnn_folder_ensure(pdnn_folder_path(&folder, jobs_name, path), err);
-    if (status == PDNN_OK)
-        status = pdnn_folder_open(jobs, path, err);
-    if (status == PDNN_OK)
-        status = write_scripts(request, jobs, err);
-    pdnn_folder_close(&folder);
-    return status;
-}
-
-/* What the scripts need and a user does not have to know: where the logs go, and which tasks. */
-static void make_command(const struct pdnn_job *job, const char *const *own, size_t n_own, const char *script,
-                         struct command *command) {
-    *command = (struct command){pdnn_alloc(n_own + job->n_passed + 4, sizeof *command->word), 0};
-    command->word[command->count++] = "sbatch";
-    command->word[command->count++] = "--parsable";
-    for (size_t i = 0; i < job->n_passed; i++)
-        command->word[command->count++] = job->passed[i];
-    for (size_t i = 0; i < n_own; i++)
-        command->word[command->count++] = own[i];
-    command->word[command->count++] = script;
-}
-
-static void put_command(const struct command *command, struct pdnn_str *out) {
-    for (size_t i = 0; i < command->count; i++) {
-        pdnn_str_printf(out, "%s", i ? " " : "");
-        pdnn_shell_quote(out, command->word[i]);
-    }
-    pdnn_str_append(out, "\n", 1);
+        status = pdnn_folder_ensure(path, err);
+    return status == PDNN_OK ? pdnn_folder_open(jobs, path, err) : status;
 }
 
 /* Appends a row: what Slurm runs must be known even if this process dies now. */
@@ -207,105 +189,72 @@ static enum pdnn_status record(const struct pdnn_folder *jobs, const struct pdnn
     return status;
 }
 
-/* One sbatch: runs it and records the job, or in a dry run says it. */
-static enum pdnn_status submit_one(const struct pdnn_submit_request *request, const struct pdnn_folder *jobs,
-                                   const struct command *command, size_t tasks,
-                                   struct pdnn_submission *submission, struct pdnn_err *err) {
+/* One sbatch: runs it and records the job, or in a dry run says it. own: what a user does not have to know,
+ * such as which tasks; up to NULL. */
+static enum pdnn_status submit_one(struct submitting *submitting, const char *const *own, const char *script,
+                                   size_t tasks, struct pdnn_err *err) {
+    const struct pdnn_job *job = &submitting->request->job;
+    struct pdnn_submission *submission = submitting->submission;
     struct pdnn_submitted *submitted = &submission->jobs[submission->n_jobs];
+    char path[PDNN_FOLDER_TEXT];
+    const char **word = pdnn_arena_alloc(&submitting->arena, OWN_WORDS + job->n_passed, sizeof *word);
+    size_t count = 0;
+    word[count++] = "sbatch";
+    word[count++] = "--parsable";
+    for (size_t i = 0; i < job->n_passed; i++)
+        word[count++] = job->passed[i];
+    for (; *own; own++)
+        word[count++] = *own;
+    word[count++] = pdnn_folder_path(&submitting->jobs, script, path);
     *submitted = (struct pdnn_submitted){.tasks = tasks};
-    if (request->dry) {
-        put_command(command, &submission->text);
+    if (submitting->request->dry) {
+        for (size_t i = 0; i < count; i++) {
+            pdnn_str_printf(&submission->text, "%s", i ? " " : "");
+            pdnn_shell_quote(&submission->text, word[i]);
+        }
+        pdnn_str_printf(&submission->text, "\n");
         snprintf(submitted->job.id, sizeof submitted->job.id, "JOB");
         submission->n_jobs++;
         return PDNN_OK;
     }
-    if (run_sbatch(command->word, &submitted->job, err) != PDNN_OK)
+    if (run_sbatch(word, &submitted->job, err) != PDNN_OK)
         return err->status;
     submission->n_jobs++;
-    return record(jobs, submitted, err);
-}
-
-static enum pdnn_status submit_array(const struct pdnn_submit_request *request,
-                                     const struct pdnn_folder *jobs, const char *script, size_t tasks,
-                                     struct pdnn_submission *submission, struct pdnn_err *err) {
-    char array[NUMBER_TEXT];
-    struct command command;
-    struct pdnn_str directory = {0};
-    snprintf(array, sizeof array, "--array=0-%zu", tasks - 1);
-    pdnn_str_printf(&directory, "--chdir=%s", jobs->path);
-    const char *const own[] = {pdnn_str_text(&directory), array};
-    make_command(&request->job, own, 2, script, &command);
-    enum pdnn_status status = submit_one(request, jobs, &command, tasks, submission, err);
-    free(command.word);
-    pdnn_str_finish(&directory);
-    return status;
+    return record(&submitting->jobs, submitted, err);
 }
 
 /* The merge depends on all arrays, and runs where they do. */
-static enum pdnn_status submit_merge(const struct pdnn_submit_request *request,
-                                     const struct pdnn_folder *jobs, const char *script,
-                                     struct pdnn_submission *submission, struct pdnn_err *err) {
-    struct command command;
-    struct pdnn_str name = {0}, directory = {0}, dependency = {0}, cluster = {0};
-    pdnn_str_printf(&name, "--job-name=%s-merge", request->job.name);
-    pdnn_str_printf(&directory, "--chdir=%s", jobs->path);
-    pdnn_str_printf(&dependency, "--dependency=afterany");
+static enum pdnn_status submit_merge(struct submitting *submitting, struct pdnn_err *err) {
+    const struct pdnn_submission *submission = submitting->submission;
+    struct pdnn_arena *arena = &submitting->arena;
+    const char *cluster = submission->jobs[0].job.cluster, *dependency = "--dependency=afterany";
     for (size_t i = 0; i < submission->n_jobs; i++)
-        pdnn_str_printf(&dependency, ":%s", submission->jobs[i].job.id);
-    pdnn_str_printf(&cluster, "--clusters=%s", submission->jobs[0].job.cluster);
-    const char *const own[] = {pdnn_str_text(&name),
+        dependency = pdnn_arena_printf(arena, "%s:%s", dependency, submission->jobs[i].job.id);
+    const char *const own[] = {pdnn_arena_printf(arena, "--job-name=%s-merge", submitting->request->job.name),
                                "--nodes=1",
                                "--ntasks=1",
                                "--output=merge-%j.log",
-                               pdnn_str_text(&directory),
-                               pdnn_str_text(&dependency),
-                               pdnn_str_text(&cluster)};
-    size_t n_own = sizeof own / sizeof *own - !*submission->jobs[0].job.cluster;
-    make_command(&request->job, own, n_own, script, &command);
-    enum pdnn_status status = submit_one(request, jobs, &command, 0, submission, err);
-    free(command.word);
-    pdnn_str_finish(&name);
-    pdnn_str_finish(&directory);
-    pdnn_str_finish(&dependency);
-    pdnn_str_finish(&cluster);
-    return status;
+                               submitting->chdir,
+                               dependency,
+                               *cluster ? pdnn_arena_printf(arena, "--clusters=%s", cluster) : NULL,
+                               NULL};
+    return submit_one(submitting, own, merge_name, 0, err);
 }
 
-static enum pdnn_status submit_all(const struct pdnn_submit_request *request, const struct pdnn_folder *jobs,
-                                   size_t longest, struct pdnn_submission *submission, struct pdnn_err *err) {
-    char worker[PDNN_FOLDER_TEXT], merge[PDNN_FOLDER_TEXT];
-    size_t left = request->job.workers;
+static enum pdnn_status submit_all(struct submitting *submitting, size_t longest, struct pdnn_err *err) {
+    size_t left = submitting->request->job.workers;
     enum pdnn_status status = PDNN_OK;
-    pdnn_folder_path(jobs, worker_name, worker);
-    pdnn_folder_path(jobs, merge_name, merge);
     if ((left - 1) / longest + 2 > PDNN_SUBMIT_JOBS)
         return pdnn_fail(err, PDNN_INVALID, "%zu workers need more than %d arrays of at most %zu tasks", left,
                          PDNN_SUBMIT_JOBS - 1, longest);
     while (left && status == PDNN_OK) {
         size_t tasks = left < longest ? left : longest;
-        status = submit_array(request, jobs, worker, tasks, submission, err);
+        const char *const own[] = {submitting->chdir,
+                                   pdnn_arena_printf(&submitting->arena, "--array=0-%zu", tasks - 1), NULL};
+        status = submit_one(submitting, own, worker_name, tasks, err);
         left -= tasks;
     }
-    if (status == PDNN_OK)
-        status = submit_merge(request, jobs, merge, submission, err);
-    return status;
-}
-
-static void put_script(const struct pdnn_job *job, const char *name, const struct pdnn_str *script,
-                       struct pdnn_str *out) {
-    pdnn_str_printf(out, "==> %s/%s/%s <==\n%s\n", job->directory, jobs_name, name, pdnn_str_text(script));
-}
-
-/* All that would be written and run. */
-static void describe(const struct pdnn_submit_request *request, struct pdnn_str *out) {
-    struct pdnn_str worker = {0}, merge = {0};
-    pdnn_job_worker_script(&request->job, request->scheduler, &worker);
-    pdnn_job_merge_script(&request->job, &merge);
-    put_script(&request->job, worker_name, &worker, out);
-    put_script(&request->job, merge_name, &merge, out);
-    pdnn_str_printf(out, "==> commands <==\n");
-    pdnn_str_finish(&worker);
-    pdnn_str_finish(&merge);
+    return status == PDNN_OK ? submit_merge(submitting, err) : status;
 }
 
 enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, struct pdnn_err *err) {
@@ -332,25 +281,23 @@ enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, st
 
 enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct pdnn_submission *submission,
                              struct pdnn_err *err) {
-    struct pdnn_folder jobs = {.fd = -1};
+    struct submitting submitting = {.request = request, .submission = submission, .jobs.fd = -1};
     bool slurm = request->scheduler == PDNN_SCHEDULER_SLURM;
     size_t longest = request->job.workers;
     *submission = (struct pdnn_submission){0};
-    enum pdnn_status status = PDNN_OK;
     if (slurm && !request->dry && find_array_limit(&longest, err) != PDNN_OK)
-        status = pdnn_wrap(err, "Slurm cannot be used (--scheduler has others)");
-    if (status == PDNN_OK && request->dry) {
-        describe(request, &submission->text);
-        snprintf(jobs.path, sizeof jobs.path, "%.*s/%s", PDNN_FOLDER_TEXT - 128, request->job.directory,
-                 jobs_name);
-    }
-    if (status == PDNN_OK && !request->dry)
-        status = prepare(request, &jobs, err);
+        return pdnn_wrap(err, "Slurm cannot be used (--scheduler has others)");
+    enum pdnn_status status = open_jobs(&submitting, err);
+    if (status == PDNN_OK)
+        status = put_scripts(&submitting, err);
+    if (status == PDNN_OK && request->dry)
+        pdnn_str_printf(&submission->text, "==> commands <==\n");
     if (status == PDNN_OK && slurm)
-        status = submit_all(request, &jobs, longest, submission, err);
-    if (status == PDNN_OK && !slurm)
+        status = submit_all(&submitting, longest, err);
+    else if (status == PDNN_OK)
         pdnn_job_command(&request->job, &submission->text);
-    pdnn_folder_close(&jobs);
+    pdnn_folder_close(&submitting.jobs);
+    pdnn_arena_finish(&submitting.arena);
     return status;
 }
 
