@@ -192,18 +192,19 @@ static void append_validation(struct pdnn_str *out, struct pdnn_table *models) {
 
 /* Appends what a plan makes of the models; operators: its table. */
 static void append_plan(struct pdnn_str *out, const struct pdnn_compose_plan *plan,
-                        const struct pdnn_compose_choice *choice, const struct pdnn_table *operators) {
-    const struct pdnn_choose *choose = &choice->choose;
+                        const struct pdnn_choose *choose, const struct pdnn_table *operators) {
     const struct pdnn_session *session = plan->session;
     char compile[PDNN_DURATION_TEXT], run[PDNN_DURATION_TEXT], measure[PDNN_DURATION_TEXT],
         budget[PDNN_DURATION_TEXT], taken[PDNN_DURATION_TEXT];
-    size_t fate[FATES] = {0}, small[FATES] = {0}, n_small = 0, predicted = 0;
-    double compile_seconds = 0, run_seconds = 0, measure_seconds = 0;
+    size_t fate[2][FATES] = {0}, count[2] = {0}, predicted = 0; /* those to compose; small ones, which run */
+    double seconds[2] = {0}, measure_seconds = 0;
     for (size_t i = 0; i < choose->n_models; i++) {
-        const struct pdnn_planned_model *model = &plan->models[choice->task_of[i]];
-        n_small += model->is_small;
-        (model->is_small ? small : fate)[choose->models[i].fate]++;
-        *(model->is_small ? &run_seconds : &compile_seconds) += model->seconds;
+        const struct pdnn_planned_model *model = &plan->models[i];
+        if (!model->is_open)
+            continue;
+        count[model->is_small]++;
+        fate[model->is_small][choose->models[i].fate]++;
+        seconds[model->is_small] += model->seconds;
     }
     for (size_t row = 0; row < operators->n_rows; row++) {
         measure_seconds += pdnn_table_number(operators, row, PDNN_PLANNED_ALL_SECONDS);
@@ -212,20 +213,19 @@ static void append_plan(struct pdnn_str *out, const struct pdnn_compose_plan *pl
     pdnn_str_printf(out,
                     "%zu instances: %zu cannot run, such as for lack of memory, or need not; %zu are small "
                     "enough to run; %zu to compose of %zu operators, before layouts and states of caches\n",
-                    session->n_tasks, session->n_tasks - choose->n_models, n_small,
-                    choose->n_models - n_small, choose->n_operators);
+                    session->n_tasks, session->n_tasks - count[0] - count[1], count[1], count[0],
+                    choose->n_operators);
     pdnn_str_printf(out, "all of it: %s to compile, %s for %" PRId64 " rounds of operators, %s to run\n",
-                    pdnn_duration_format(compile, compile_seconds),
-                    pdnn_duration_format(measure, measure_seconds), session->spec.measure.rounds,
-                    pdnn_duration_format(run, run_seconds));
+                    pdnn_duration_format(compile, seconds[0]), pdnn_duration_format(measure, measure_seconds),
+                    session->spec.measure.rounds, pdnn_duration_format(run, seconds[1]));
     if (isinf(choose->budget_seconds))
         pdnn_str_printf(out, "without a budget: ");
     else
         pdnn_str_printf(out, "in %s: ", pdnn_duration_format(budget, choose->budget_seconds));
     pdnn_str_printf(
         out, "%zu run, %zu composed, %zu predicted with %zu interpolated operators; %zu left; takes %s\n\n",
-        small[PDNN_FATE_MEASURED], fate[PDNN_FATE_MEASURED], fate[PDNN_FATE_PREDICTED], predicted,
-        small[PDNN_FATE_LEFT] + fate[PDNN_FATE_LEFT], pdnn_duration_format(taken, choose->seconds));
+        fate[1][PDNN_FATE_MEASURED], fate[0][PDNN_FATE_MEASURED], fate[0][PDNN_FATE_PREDICTED], predicted,
+        fate[0][PDNN_FATE_LEFT] + fate[1][PDNN_FATE_LEFT], pdnn_duration_format(taken, choose->seconds));
 }
 
 enum { COUNT_MAX = 100000, EXTRAPOLATE_MAX = 1000 };
@@ -369,7 +369,7 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
                                  budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
         pdnn_compose_plan_table(&choice.choose, &operators);
         if (pdnn_wants_text(arguments))
-            append_plan(&text, &plan, &choice, &operators);
+            append_plan(&text, &plan, &choice.choose, &operators);
         pdnn_text_print(&text, false);
         status = pdnn_table_print(&operators, arguments, err);
         pdnn_table_finish(&operators);

@@ -32,9 +32,8 @@ static bool predict(struct compose *compose, size_t number, const struct pdnn_li
     bool has_failed = times->outcome != PDNN_OUTCOME_OK;
     if (!has_failed && one->fate == PDNN_FATE_MEASURED)
         return false; /* in a later run */
-    const char *reason =
-        pdnn_neighbours_predict(compose->fates.neighbours, compose->operators.keys.text[number],
-                                compose->fates.floor_ns[number], prediction);
+    const char *reason = pdnn_neighbours_predict(compose->neighbours, compose->operators.keys.text[number],
+                                                 compose->measured[number].floor_ns, prediction);
     if (!reason) {
         visit->flags |= PDNN_FLAG_PREDICTED;
         return true;
@@ -129,13 +128,14 @@ static enum pdnn_status compose_one(struct compose *compose, size_t task, size_t
 
 /* Neighbours are what has been measured by now, in this round where it has. */
 static void find_neighbours(struct compose *compose, size_t round) {
-    struct fates *fates = &compose->fates;
-    pdnn_neighbours_destroy(fates->neighbours);
-    fates->neighbours = pdnn_neighbours_create(&fates->caches, fates->choose.extrapolate);
+    const struct pdnn_compose_choice *fates = &compose->fates;
+    pdnn_neighbours_destroy(compose->neighbours);
+    compose->neighbours = pdnn_neighbours_create(&fates->caches, fates->choose.extrapolate);
     for (size_t i = 0; i < compose->operators.keys.count; i++) {
         struct pdnn_library_times times;
-        if (compose->is_used[i] && find_times(compose, i, &times) && times.count)
-            pdnn_neighbours_add(fates->neighbours, compose->operators.keys.text[i], fates->floor_ns[i],
+        if (compose->measured[i].is_used && find_times(compose, i, &times) && times.count)
+            pdnn_neighbours_add(compose->neighbours, compose->operators.keys.text[i],
+                                compose->measured[i].floor_ns,
                                 times.ns[round < times.count ? round : times.count - 1]);
     }
 }
@@ -144,7 +144,7 @@ enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, stru
     find_neighbours(compose, round);
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < compose->session->n_tasks && status == PDNN_OK; i++)
-        if (is_composed(compose->role[i]) && count_composed(compose, i, round) <= round)
+        if (is_composed(compose->of[i].role) && count_composed(compose, i, round) <= round)
             status = compose_one(compose, i, round, err);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef SESSION_COMPOSE_CHOOSE_H
 #define SESSION_COMPOSE_CHOOSE_H
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "results/fit/operator_kind.h"
 
@@ -24,7 +25,7 @@ struct pdnn_choose_operator {
 struct pdnn_choose_model {
     const uint32_t *operators; /* distinct, borrowed */
     size_t count;
-    double seconds;      /* of its own: to compile it, or to run it where it has no operators */
+    double seconds; /* of its own: to compile it, or to run it where it has no operators; INFINITY: left */
     enum pdnn_fate fate; /* result: predicted if one of its operators is */
 };
 
@@ -33,18 +34,18 @@ struct pdnn_choose {
     size_t n_operators;
     struct pdnn_choose_model *models;
     size_t n_models;
-    uint32_t *order; /* result, heap: all models, the cheapest first */
+    uint32_t *order; /* result, in the arena: all models, the cheapest first */
     double seconds;  /* result: of what is measured and of the models that are not left */
     const struct pdnn_kind_caches *caches;
-    double extrapolate;    /* see results/fit/interpolate.h */
-    double budget_seconds; /* INFINITY: none */
+    struct pdnn_arena *arena; /* borrowed */
+    double extrapolate;       /* see results/fit/interpolate.h */
+    double budget_seconds;    /* INFINITY: none */
 };
 
 /* Models are taken by price: their own seconds, and those of their operators, each divided by the number of
  * models that have it. While two thirds of the budget last, all operators of a model are measured. With the
  * rest, operators with neighbours are predicted, and only the others are measured, so that they become
- * neighbours. Fills in the results; pdnn_choose_finish releases them. */
+ * neighbours. Fills in the results. */
 void pdnn_choose(struct pdnn_choose *choose);
-void pdnn_choose_finish(struct pdnn_choose *choose);
 
 #endif

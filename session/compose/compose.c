@@ -10,20 +10,21 @@
 static enum pdnn_status give_roles(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     for (size_t i = 0; i < session->n_tasks; i++) {
-        if (!compose->operators.tasks[i].is_listed || compose->role[i] != ROLE_NONE || compose->closed[i])
+        if (!compose->operators.tasks[i].is_listed || compose->of[i].role != ROLE_NONE ||
+            compose->of[i].is_closed)
             continue;
         const struct pdnn_visit *visit = listed(compose, i).visit;
         compose->result->models++;
         if (visit->outcome != PDNN_OUTCOME_OK) {
             if (pdnn_sweep_directory_commit(compose->sweep, i, visit, err) != PDNN_OK)
                 return err->status;
-            session->tasks[i].closed = compose->closed[i] = true;
+            session->tasks[i].closed = compose->of[i].is_closed = true;
             continue;
         }
         uint64_t cache_bytes = pdnn_ceilings_cache_bytes(
             session->ceilings, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
         bool is_small = visit->plan_bytes <= cache_bytes;
-        compose->role[i] = is_small ? ROLE_DIRECT : ROLE_COMPOSED;
+        compose->of[i].role = is_small ? ROLE_DIRECT : ROLE_COMPOSED;
         compose->result->small += is_small;
         compose->result->composed += !is_small;
     }
@@ -42,9 +43,9 @@ static enum pdnn_status visit_some(struct compose *compose, size_t round, bool i
         rules.max_time_ns > (uint64_t)PDNN_COMPOSE_MEASURE_NS * (uint64_t)rules.rounds)
         rules.max_time_ns = (uint64_t)PDNN_COMPOSE_MEASURE_NS * (uint64_t)rules.rounds;
     for (size_t i = 0; i < session->n_tasks; i++)
-        session->tasks[i].closed = compose->closed[i] || compose->role[i] == ROLE_COMPOSED ||
-                                   (compose->role[i] == ROLE_DIRECT) != is_small ||
-                                   compose->fates.of_task[i] == PDNN_FATE_LEFT;
+        session->tasks[i].closed = compose->of[i].is_closed || compose->of[i].role == ROLE_COMPOSED ||
+                                   (compose->of[i].role == ROLE_DIRECT) != is_small ||
+                                   compose->fates.choose.models[i].fate == PDNN_FATE_LEFT;
     pdnn_sweep_directory_resume(compose->sweep);
     enum pdnn_status status =
         pdnn_sweep_directory_visit(compose->sweep, compose->workers, &rules, &result, err);
@@ -98,8 +99,8 @@ static bool is_anything_left(struct compose *compose) {
     bool left = false, is_spent = seconds_left(compose) <= 0;
     for (size_t i = 0; i < compose->session->n_tasks; i++)
         left = left || compose->plan.models[i].is_open ||
-               (compose->role[i] != ROLE_NONE &&
-                (compose->fates.of_task[i] == PDNN_FATE_LEFT || (is_spent && !is_done(compose, i))));
+               (compose->of[i].role != ROLE_NONE && (compose->fates.choose.models[i].fate == PDNN_FATE_LEFT ||
+                                                     (is_spent && !is_done(compose, i))));
     return left;
 }
 
@@ -119,7 +120,7 @@ static enum pdnn_status run_all(struct compose *compose, struct pdnn_err *err) {
         calibrate(compose, guessed);
         for (size_t i = 0; i < compose->operators.keys.count; i++) {
             struct pdnn_library_times times;
-            if (compose->is_used[i] && find_times(compose, i, &times) &&
+            if (compose->measured[i].is_used && find_times(compose, i, &times) &&
                 times.count >= (size_t)compose->rules.rounds)
                 pdnn_compose_plan_known(&compose->plan, compose->operators.keys.text[i]);
         }
@@ -163,17 +164,12 @@ enum pdnn_status pdnn_compose_run(struct pdnn_sweep_directory *sweep,
     if (pdnn_sweep_directory_write(sweep, &tables) != PDNN_OK && status == PDNN_OK)
         status = pdnn_fail(err, tables.status, "%s", tables.text);
     pdnn_operators_finish(&compose.operators);
-    result->neighbours = compose.fates.neighbours;
-    compose.fates.neighbours = NULL;
-    pdnn_compose_forget(&compose);
+    result->neighbours = compose.neighbours;
+    pdnn_compose_choice_finish(&compose.fates);
     pdnn_compose_plan_finish(&compose.plan);
-    free(compose.role);
-    free(compose.closed);
-    free(compose.is_sampled);
-    free(compose.context_of);
+    free(compose.of);
+    free(compose.measured);
     free(compose.order);
-    free(compose.is_tried);
-    free(compose.is_used);
     free(compose.contexts);
     return status;
 }

@@ -133,10 +133,10 @@ static void for_each(struct settle *settle, bool calibrates,
     const struct compose *compose = settle->compose;
     for (size_t i = 0; i < compose->session->n_tasks && settle->status == PDNN_OK; i++) {
         struct rounds rounds = {0};
-        if (!is_composed(compose->role[i]))
+        if (!is_composed(compose->of[i].role))
             continue;
         find_rounds(settle, i, &rounds);
-        bool says = compose->role[i] == ROLE_CALIBRATES && !isnan(direct_of(&rounds));
+        bool says = compose->of[i].role == ROLE_CALIBRATES && !isnan(direct_of(&rounds));
         if (rounds.count && says == calibrates)
             each(settle, i, &rounds);
         rounds_finish(&rounds);
@@ -211,7 +211,7 @@ enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *e
     bool *calibrates = pdnn_resize(compose->result->calibrates, n_tasks + 1, sizeof *calibrates);
     compose->result->calibrates = calibrates;
     for (size_t i = 0; i < n_tasks; i++)
-        calibrates[i] = compose->role[i] == ROLE_CALIBRATES;
+        calibrates[i] = compose->of[i].role == ROLE_CALIBRATES;
     settle.cases = pdnn_alloc(n_tasks + 1, sizeof *settle.cases);
     settle.scratch = pdnn_alloc(n_tasks + 1, sizeof *settle.scratch);
     for_each(&settle, true, add_to_calibration);

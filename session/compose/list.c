@@ -89,7 +89,7 @@ static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err
 /* What earlier runs have done is out of the plan, except for what validates and calibrates. */
 static void note_complete(struct compose *compose) {
     for (size_t i = 0; i < compose->session->n_tasks; i++)
-        if (compose->plan.models[i].is_open && !compose->is_sampled[i] && is_complete(compose, i))
+        if (compose->plan.models[i].is_open && !compose->of[i].is_sampled && is_complete(compose, i))
             pdnn_compose_plan_compiled(&compose->plan, i);
 }
 
@@ -104,9 +104,8 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
     pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
     for (int drawn = 1; drawn >= 0; drawn--) {
         for (size_t i = 0; i < choice.choose.n_models; i++) {
-            uint32_t model = choice.choose.order[i];
-            size_t task = choice.task_of[model];
-            if (compose->is_sampled[task] == drawn && choice.choose.models[model].fate != PDNN_FATE_LEFT)
+            uint32_t task = choice.choose.order[i];
+            if (compose->of[task].is_sampled == drawn && choice.choose.models[task].fate != PDNN_FATE_LEFT)
                 tasks[order.count++] = task;
         }
     }
@@ -118,28 +117,12 @@ static enum pdnn_status collect_some(struct compose *compose, struct pdnn_err *e
     return status;
 }
 
-/* The array with zeros behind what it had. */
-static void *grow(void *array, size_t had, size_t count, size_t size) {
-    char *grown = pdnn_resize(array, count + 1, size);
-    memset(grown + had * size, 0, (count + 1 - had) * size);
-    return grown;
-}
-
-/* Arrays by operator, of which `had` were there. */
-static void make_room(struct compose *compose, size_t had) {
-    size_t count = compose->operators.keys.count;
-    compose->context_of = grow(compose->context_of, had, count, sizeof *compose->context_of);
-    compose->order = grow(compose->order, had, count, sizeof *compose->order);
-    compose->is_tried = grow(compose->is_tried, had, count, sizeof *compose->is_tried);
-    compose->is_used = grow(compose->is_used, had, count, sizeof *compose->is_used);
-}
-
 enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
     size_t had = compose->operators.keys.count;
     uint64_t began_ns = pdnn_clock_ns();
     for (size_t i = 0; i < session->n_tasks; i++)
-        session->tasks[i].closed = compose->closed[i];
+        session->tasks[i].closed = compose->of[i].is_closed;
     enum pdnn_status status = isinf(seconds_left(compose))
                                   ? pdnn_operators_collect(&compose->operators, session, compose->workers,
                                                            &compose->rules, NULL, err)
@@ -150,18 +133,19 @@ enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, str
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
         if (compose->operators.tasks[i].is_listed)
             *guessed += pdnn_compose_plan_compiled(&compose->plan, i);
-    if (status == PDNN_OK)
-        make_room(compose, had);
+    const size_t count = compose->operators.keys.count;
+    compose->order = pdnn_resize(compose->order, count + 1, sizeof *compose->order);
+    compose->measured = pdnn_resize(compose->measured, count + 1, sizeof *compose->measured);
+    for (size_t i = had; i < count; i++)
+        compose->measured[i] = (struct measured){0};
     return status;
 }
 
 enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
-    compose->role = pdnn_alloc(session->n_tasks + 1, sizeof *compose->role);
-    compose->closed = pdnn_alloc(session->n_tasks + 1, sizeof *compose->closed);
-    compose->is_sampled = pdnn_alloc(session->n_tasks + 1, sizeof *compose->is_sampled);
+    compose->of = pdnn_alloc(session->n_tasks + 1, sizeof *compose->of);
     for (size_t i = 0; i < session->n_tasks; i++)
-        compose->closed[i] = session->tasks[i].closed;
+        compose->of[i].is_closed = session->tasks[i].closed;
     enum pdnn_status status = pdnn_compose_plan(&compose->plan, session, err);
     if (status == PDNN_OK && !isinf(seconds_left(compose)))
         status = note_known(compose, err);

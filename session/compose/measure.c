@@ -23,7 +23,8 @@ static bool is_late(struct compose *compose) {
 
 /* To be measured: of a composed model, and neither predicted nor left. */
 static bool is_chosen(const struct compose *compose, size_t number) {
-    return compose->is_used[number] && compose->fates.choose.operators[number].fate == PDNN_FATE_MEASURED;
+    return compose->measured[number].is_used &&
+           compose->fates.choose.operators[number].fate == PDNN_FATE_MEASURED;
 }
 
 size_t pdnn_compose_order(struct compose *compose) {
@@ -54,7 +55,7 @@ size_t pdnn_compose_order(struct compose *compose) {
 static bool is_done(const struct compose *compose, size_t number, size_t round) {
     struct pdnn_library_times times;
     bool known = find_times(compose, number, &times);
-    bool may_retry = compose->request->retry && !compose->is_tried[number];
+    bool may_retry = compose->request->retry && !compose->measured[number].is_tried;
     return known && (times.count > round || (times.outcome != PDNN_OUTCOME_OK && !may_retry));
 }
 
@@ -69,14 +70,14 @@ static void want_others(const struct compose *compose, size_t task, size_t round
 
 static enum pdnn_status add_row(struct compose *compose, size_t number, const struct pdnn_visit *visit,
                                 struct pdnn_err *err) {
-    const struct context *context = &compose->contexts[compose->context_of[number]];
+    const struct context *context = &compose->contexts[compose->measured[number].context];
     const struct pdnn_library_row row = {.context = context->text,
                                          .host = compose->session->host.name,
                                          .software = context->software,
                                          .key = compose->operators.keys.text[number],
                                          .visit = visit};
     enum pdnn_status status = pdnn_library_add(compose->request->library, &row, err);
-    compose->is_tried[number] = true;
+    compose->measured[number].is_tried = true;
     compose->result->measured++;
     compose->guessed_seconds += pdnn_compose_guess(compose, number);
     return status;
@@ -105,7 +106,7 @@ static enum pdnn_status add_rows(struct compose *compose, size_t number, size_t 
 
 static enum pdnn_status measure_one(struct compose *compose, size_t number, size_t round,
                                     struct pdnn_err *err) {
-    const struct context *context = &compose->contexts[compose->context_of[number]];
+    const struct context *context = &compose->contexts[compose->measured[number].context];
     const size_t task = compose->operators.facts[number].task;
     const struct pdnn_watch watch = {.time_limit_ns = compose->rules.time_limit_ns,
                                      .stop = compose->rules.stop,

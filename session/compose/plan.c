@@ -102,7 +102,7 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
     for (size_t i = 0; i < count; i++) {
         const struct pdnn_node *node = &graph->nodes[groups[i].node];
         char key[PDNN_OPERATOR_KEY_TEXT];
-        snprintf(key, sizeof key, "%s threads=%" PRId64 " isa=%s %s/%s/%s",
+        snprintf(key, sizeof key, "%s threads=%" PRId64 " isa=%s %s/%s/%s [planned]",
                  pdnn_backend_names[instance->setting[PDNN_SETTING_BACKEND]], rates->threads,
                  pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]], node->op->name,
                  pdnn_node_pass_name(node), groups[i].shape);
@@ -180,10 +180,9 @@ double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task) {
 
 /* The planned operator of a compiled one; SIZE_MAX: none. */
 static size_t find_planned(const struct pdnn_compose_plan *plan, const char *key) {
-    static const char mark[] = " [";
     char planned[PDNN_OPERATOR_KEY_TEXT];
-    const char *end = strstr(key, mark);
-    snprintf(planned, sizeof planned, "%.*s", end ? (int)(end - key) : 0, key);
+    const char *end = strstr(key, " [");
+    snprintf(planned, sizeof planned, "%.*s [planned]", end ? (int)(end - key) : 0, key);
     return pdnn_texts_find(&plan->keys, planned);
 }
 
@@ -212,8 +211,9 @@ static void find_caches(const struct pdnn_session *session, int64_t threads,
             caches->bytes[caches->count++] = roofs.level[i].capacity_bytes;
 }
 
-void pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
-                              struct pdnn_kind_caches *caches) {
+/* The caches of all numbers of threads that the session's tasks have; those after the first in the arena. */
+static void find_all_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
+                            struct pdnn_kind_caches *caches) {
     find_caches(session, session->n_tasks ? session->tasks[0].instance.setting[PDNN_SETTING_THREADS] : 1,
                 caches);
     for (size_t i = 1; i < session->n_tasks; i++) {
@@ -228,6 +228,20 @@ void pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_ar
         more->next = caches->next;
         caches->next = more;
     }
+}
+
+void pdnn_compose_choice_begin(struct pdnn_compose_choice *choice, const struct pdnn_session *session,
+                               size_t n_operators) {
+    struct pdnn_choose *choose = &choice->choose;
+    *choice = (struct pdnn_compose_choice){.choose.n_operators = n_operators};
+    choose->n_models = session->n_tasks;
+    choose->operators = pdnn_arena_alloc(&choice->arena, n_operators + 1, sizeof *choose->operators);
+    choose->models = pdnn_arena_alloc(&choice->arena, choose->n_models + 1, sizeof *choose->models);
+    for (size_t i = 0; i < choose->n_models; i++)
+        choose->models[i].seconds = INFINITY;
+    choose->caches = &choice->caches;
+    choose->arena = &choice->arena;
+    find_all_caches(session, &choice->arena, &choice->caches);
 }
 
 static bool fits(const struct pdnn_compose_plan *plan, const struct pdnn_planned_operator *planned) {
@@ -245,48 +259,28 @@ static double seconds_of(const struct pdnn_compose_plan *plan, const struct pdnn
     return fits(plan, planned) ? rounds * plan->measure_scale * planned->measure_seconds + choice : INFINITY;
 }
 
-static void copy_operators(const struct pdnn_compose_plan *plan, struct pdnn_compose_choice *choice) {
-    struct pdnn_choose *choose = &choice->choose;
-    for (size_t i = 0; i < plan->keys.count; i++) {
-        const struct pdnn_planned_operator *planned = &plan->operators[i];
-        const char *key = pdnn_arena_printf(&choice->arena, "%s [planned]", plan->keys.text[i]);
-        choose->operators[choose->n_operators++] =
-            (struct pdnn_choose_operator){.key = key, .seconds = seconds_of(plan, planned)};
-    }
-}
-
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
                               struct pdnn_compose_choice *choice) {
-    size_t n_tasks = plan->session->n_tasks;
-    *choice = (struct pdnn_compose_choice){.task_of = pdnn_alloc(n_tasks + 1, sizeof *choice->task_of)};
     struct pdnn_choose *choose = &choice->choose;
-    pdnn_arena_init(&choice->arena);
-    pdnn_compose_plan_caches(plan->session, &choice->arena, &choice->caches);
-    *choose = (struct pdnn_choose){.operators = pdnn_alloc(plan->keys.count + 1, sizeof *choose->operators),
-                                   .models = pdnn_alloc(n_tasks + 1, sizeof *choose->models),
-                                   .caches = &choice->caches,
-                                   .extrapolate = extrapolate,
-                                   .budget_seconds = budget_seconds};
-    copy_operators(plan, choice);
-    for (size_t i = 0; i < n_tasks; i++) {
+    pdnn_compose_choice_begin(choice, plan->session, plan->keys.count);
+    choose->extrapolate = extrapolate;
+    choose->budget_seconds = budget_seconds;
+    for (size_t i = 0; i < plan->keys.count; i++)
+        choose->operators[i] = (struct pdnn_choose_operator){
+            .key = plan->keys.text[i], .seconds = seconds_of(plan, &plan->operators[i])};
+    for (size_t i = 0; i < choose->n_models; i++) {
         const struct pdnn_planned_model *model = &plan->models[i];
-        if (!model->is_open)
-            continue;
         double seconds = model->is_small ? model->seconds : plan->compile_scale * model->seconds;
-        choice->task_of[choose->n_models] = i;
-        choose->models[choose->n_models++] =
-            (struct pdnn_choose_model){model->operators, model->count, seconds, PDNN_FATE_LEFT};
+        if (model->is_open)
+            choose->models[i] = (struct pdnn_choose_model){
+                .operators = model->operators, .count = model->count, .seconds = seconds};
     }
     pdnn_choose(choose);
 }
 
 void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice) {
-    pdnn_choose_finish(&choice->choose);
-    free(choice->choose.operators);
-    free(choice->choose.models);
-    free(choice->task_of);
     pdnn_arena_finish(&choice->arena);
-    *choice = (struct pdnn_compose_choice){.task_of = NULL};
+    *choice = (struct pdnn_compose_choice){.arena = {NULL}};
 }
 
 #define COUNT   PDNN_KIND_COUNT, PDNN_SHOW_PLAIN

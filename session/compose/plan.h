@@ -36,7 +36,7 @@ struct pdnn_planned_model {
 
 struct pdnn_compose_plan {
     const struct pdnn_session *session;
-    struct pdnn_texts keys;                  /* "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8" */
+    struct pdnn_texts keys; /* "onednn threads=2 isa=default dense/forward/64x8:8x8:64x8 [planned]" */
     struct pdnn_planned_operator *operators; /* by number */
     size_t room;
     struct pdnn_planned_model *models;   /* by the session's tasks */
@@ -56,15 +56,18 @@ double pdnn_compose_plan_compiled(struct pdnn_compose_plan *plan, size_t task);
 /* A compiled operator that has been measured in all rounds. */
 void pdnn_compose_plan_known(struct pdnn_compose_plan *plan, const char *key);
 
-/* What a budget buys of it. An operator that takes longer than `limits.time` or
- * more memory than there is cannot be. The models of *choice are the session's open tasks, task_of says
- * which. Release with pdnn_compose_choice_finish. */
+/* What is chosen from: its models are the session's tasks, which are left as long as nothing is set. */
 struct pdnn_compose_choice {
     struct pdnn_choose choose;
-    size_t *task_of;
-    struct pdnn_arena arena;
+    struct pdnn_arena arena; /* of its arrays */
     struct pdnn_kind_caches caches;
 };
+/* With room for that many operators. *choice stays where it is until it is finished. */
+void pdnn_compose_choice_begin(struct pdnn_compose_choice *choice, const struct pdnn_session *session,
+                               size_t n_operators);
+
+/* What a budget buys of the plan. An operator that takes longer than `limits.time` or more memory than there
+ * is cannot be. */
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,
                               struct pdnn_compose_choice *choice);
 void pdnn_compose_choice_finish(struct pdnn_compose_choice *choice);
@@ -82,9 +85,5 @@ double pdnn_compose_plan_floor(const struct pdnn_compose_plan *plan, const char 
 
 /* One measurement of an operator of this floor. */
 double pdnn_compose_plan_seconds(const struct pdnn_session *session, double floor_ns, uint64_t bytes);
-
-/* The caches of all numbers of threads that the session's tasks have; those after the first in the arena. */
-void pdnn_compose_plan_caches(const struct pdnn_session *session, struct pdnn_arena *arena,
-                              struct pdnn_kind_caches *caches);
 
 #endif

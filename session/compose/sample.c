@@ -33,7 +33,7 @@ static bool has_both(const struct compose *compose, size_t task) {
 /* With a budget, those of earlier runs come first, which had another part of the models to draw from. */
 static void add(const struct compose *compose, size_t task, struct candidate *candidates, size_t *count) {
     bool is_old = compose->rules.deadline_ns && has_both(compose, task);
-    unsigned class = is_old ? 0 : compose->is_sampled[task] ? 1 : 2;
+    unsigned class = is_old ? 0 : compose->of[task].is_sampled ? 1 : 2;
     uint64_t hash = pdnn_rng_seed(compose->request->seed, compose->session->tasks[task].id);
     candidates[(*count)++] = (struct candidate){class, hash, task};
 }
@@ -55,13 +55,12 @@ void pdnn_compose_draw_samples(struct compose *compose, double budget_seconds) {
     pdnn_compose_plan_choose(&compose->plan, compose->request->extrapolate, budget_seconds, &choice);
     struct candidate *candidates = pdnn_alloc(choice.choose.n_models + 1, sizeof *candidates);
     for (size_t i = 0; i < choice.choose.n_models; i++) {
-        size_t task = choice.task_of[i];
-        if (choice.choose.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[task].is_small)
-            add(compose, task, candidates, &count);
+        if (choice.choose.models[i].fate != PDNN_FATE_LEFT && !compose->plan.models[i].is_small)
+            add(compose, i, candidates, &count);
     }
     count = take(compose, candidates, count);
     for (size_t i = 0; i < count; i++)
-        compose->is_sampled[candidates[i].task] = true;
+        compose->of[candidates[i].task].is_sampled = true;
     free(candidates);
     pdnn_compose_choice_finish(&choice);
 }
@@ -70,10 +69,11 @@ void pdnn_compose_give_samples(struct compose *compose) {
     size_t count = 0, n_tasks = compose->session->n_tasks;
     struct candidate *candidates = pdnn_alloc(n_tasks + 1, sizeof *candidates);
     for (size_t i = 0; i < n_tasks; i++)
-        if (compose->role[i] == ROLE_COMPOSED)
+        if (compose->of[i].role == ROLE_COMPOSED)
             add(compose, i, candidates, &count);
     count = take(compose, candidates, count);
     for (size_t i = 0; i < count; i++)
-        compose->role[candidates[i].task] = i < compose->request->validate ? ROLE_VALIDATES : ROLE_CALIBRATES;
+        compose->of[candidates[i].task].role =
+            i < compose->request->validate ? ROLE_VALIDATES : ROLE_CALIBRATES;
     free(candidates);
 }

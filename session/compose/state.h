@@ -22,16 +22,19 @@ struct context {
     char software[PDNN_LIBRARY_NAME_TEXT];
 };
 
-/* What is decided on, once it is compiled. */
-struct fates {
-    struct pdnn_choose
-        choose; /* its operators are the composition's by number; its models those of task_of */
-    size_t *task_of;
-    enum pdnn_fate *of_task; /* by task */
-    double *floor_ns;        /* by operator */
-    struct pdnn_kind_caches caches;
-    struct pdnn_neighbours *neighbours; /* of the present round */
-    struct pdnn_arena arena;
+/* By task. */
+struct model {
+    enum role role;
+    bool is_closed;  /* before roles were given */
+    bool is_sampled; /* to validate or calibrate if it is composed, by the budget's plan */
+};
+
+/* By operator. */
+struct measured {
+    size_t context;
+    double floor_ns;
+    bool is_tried; /* measured in this run */
+    bool is_used;  /* of a composed model */
 };
 
 struct compose {
@@ -43,13 +46,11 @@ struct compose {
     struct pdnn_sweep_workers *workers;
     struct pdnn_compose_plan plan;
     struct pdnn_operators operators;
-    struct fates fates;
-    enum role *role;  /* by task */
-    bool *closed;     /* by task: before roles were given */
-    bool *is_sampled; /* by task: to validate or calibrate if it is composed, by the budget's plan */
-    bool *is_tried;   /* by operator: measured in this run */
-    bool *is_used;    /* by operator: of a composed model */
-    size_t *context_of, *order; /* by operator; operators in the order of measurement */
+    struct pdnn_compose_choice fates;   /* what is decided on, once it is compiled: operators by number */
+    struct pdnn_neighbours *neighbours; /* of the present round */
+    struct model *of;                   /* by task */
+    struct measured *measured;          /* by operator */
+    size_t *order;                      /* operators in the order of measurement */
     struct context *contexts;
     size_t n_contexts;
     double guessed_seconds; /* for the measurements of operators made now */
@@ -62,7 +63,8 @@ static inline bool is_composed(enum role role) {
 static inline bool find_times(const struct compose *compose, size_t number,
                               struct pdnn_library_times *times) {
     *times = (struct pdnn_library_times){.reason = ""};
-    return pdnn_library_find(compose->request->library, compose->contexts[compose->context_of[number]].text,
+    return pdnn_library_find(compose->request->library,
+                             compose->contexts[compose->measured[number].context].text,
                              compose->operators.keys.text[number], times);
 }
 
@@ -101,7 +103,6 @@ double pdnn_compose_guess(const struct compose *compose, size_t number);
 
 /* What is measured, what predicted and what is left, within the time that there is. */
 enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *err);
-void pdnn_compose_forget(struct compose *compose);
 
 /* The operators to measure, those that one model measures together, models in random order. Returns how many.
  */
