@@ -27,11 +27,9 @@ static const uint64_t write_gap_ns = UINT64_C(2000000000);
 enum { WRITE_SHARE = 50 };
 
 static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    if (sweep->request.ceilings_file ||
-        access(pdnn_folder_path(&sweep->folder, ceilings_name, path), F_OK) != 0)
+    if (sweep->request.ceilings_file || !pdnn_path_has(sweep->folder.path, ceilings_name))
         return PDNN_OK;
-    enum pdnn_status status = pdnn_ceilings_read(path, NULL, sweep->session->ceilings, err);
+    enum pdnn_status status = pdnn_ceilings_read_in(sweep->folder.path, sweep->session->ceilings, err);
     sweep->n_ceilings = sweep->session->ceilings->count;
     return status;
 }

@@ -15,25 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ENVIRONMENT_LIMIT_BYTES = 1 << 24 };
-
-static bool has(const struct pdnn_prune *prune, const char *name) {
-    char path[PDNN_FOLDER_TEXT];
-    return access(pdnn_folder_path(&prune->sweep.folder, name, path), F_OK) == 0;
-}
-
 /* A journal that is not there would be made. */
 static enum pdnn_status check_directory(const struct pdnn_prune *prune, struct pdnn_err *err) {
     const char *directory = prune->sweep.folder.path;
-    if (has(prune, "parts"))
+    if (pdnn_path_has(prune->sweep.folder.path, "parts"))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: its journals are in parts/; merge them into a new directory and prune that",
                          directory);
-    if (has(prune, "hosts.csv"))
+    if (pdnn_path_has(prune->sweep.folder.path, "hosts.csv"))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: was merged from several hosts; prune their directories and merge again",
                          directory);
-    if (!has(prune, "journal.csv") || !has(prune, "spec.yaml"))
+    if (!pdnn_path_has(prune->sweep.folder.path, "journal.csv") ||
+        !pdnn_path_has(prune->sweep.folder.path, "spec.yaml"))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: has no journal.csv and spec.yaml, as a sweep's directory has", directory);
     return PDNN_OK;
@@ -41,10 +35,9 @@ static enum pdnn_status check_directory(const struct pdnn_prune *prune, struct p
 
 /* The session as on the machine that swept. */
 static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT], *environment = NULL;
+    char path[PDNN_FOLDER_TEXT], *environment;
     struct pdnn_session *session = &prune->session;
-    pdnn_folder_path(&prune->sweep.folder, "environment.yaml", path);
-    pdnn_file_read(path, ENVIRONMENT_LIMIT_BYTES, &environment, NULL, NULL);
+    pdnn_environment_read(prune->sweep.folder.path, &environment, NULL);
     enum pdnn_status status =
         pdnn_session_open_there(session, environment ? environment : "", true,
                                 pdnn_folder_path(&prune->sweep.folder, "spec.yaml", path), err);
@@ -52,10 +45,9 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
     if (status != PDNN_OK)
         return status;
     session->ceilings = pdnn_alloc(1, sizeof *session->ceilings);
-    if (!has(prune, "ceilings.csv"))
+    if (!pdnn_path_has(prune->sweep.folder.path, "ceilings.csv"))
         return PDNN_OK;
-    return pdnn_ceilings_read(pdnn_folder_path(&prune->sweep.folder, "ceilings.csv", path), NULL,
-                              session->ceilings, err);
+    return pdnn_ceilings_read_in(prune->sweep.folder.path, session->ceilings, err);
 }
 
 /* What results.csv and ops.csv have in common. */
@@ -157,7 +149,7 @@ static enum pdnn_status keep_aside(struct pdnn_prune *prune, const char *stem, c
                        err) != PDNN_OK)
         return err->status;
     snprintf(name, sizeof name, "%s-%s.csv", stem, date);
-    for (int number = 2; has(prune, name); number++)
+    for (int number = 2; pdnn_path_has(prune->sweep.folder.path, name); number++)
         snprintf(name, sizeof name, "%s-%s-%d.csv", stem, date, number);
     enum pdnn_status status = pdnn_folder_replace(&prune->sweep.folder, name, text, length, err);
     free(text);

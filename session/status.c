@@ -15,15 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A visit of one of the journals. */
-struct seen {
-    uint32_t id, source, host;
-    enum pdnn_outcome outcome;
-    unsigned flags;
-    int64_t started_unix_ms;
-    double median_ns;
-};
-
 /* What a journal says about whoever writes it. */
 struct pace {
     int64_t first_ms, last_ms, written_s;
@@ -33,14 +24,16 @@ struct pace {
     double predicted_s; /* of these visits */
 };
 
+/* What is known of an instance. */
+struct known {
+    struct pdnn_standing standing; /* of the visits that a merge would keep */
+    double visit_s;                /* predicted; 0: the spec does not have it */
+};
+
 struct reading {
     struct pdnn_merge_job job;
-    struct seen *seen;
-    size_t n_seen, room;
-    struct pdnn_standing *standing; /* by id */
-    size_t *task_of_id;             /* SIZE_MAX: the spec does not have it */
-    struct pace *pace;              /* by source */
-    double *visit_s;                /* by task: predicted */
+    struct known *known; /* by id */
+    struct pace *pace;   /* by source */
 };
 
 static void ignore(void *user, const char *text) {
@@ -48,90 +41,29 @@ static void ignore(void *user, const char *text) {
     (void)text;
 }
 
-static bool note_visit(void *user, size_t number, size_t id, const struct pdnn_scanned_visit *scanned) {
+static enum pdnn_status note_instance(void *user, size_t id, const struct pdnn_merge_rows *rows,
+                                      struct pdnn_err *err) {
     struct reading *reading = user;
-    struct pace *pace = &reading->pace[number];
-    const struct pdnn_merge_job *job = &reading->job;
-    const struct pdnn_visit visit = pdnn_row_visit(&scanned->fields);
-    if (visit.started_unix_ms) {
-        bool is_first = !pace->last_ms;
-        pace->first_ms =
-            is_first || visit.started_unix_ms < pace->first_ms ? visit.started_unix_ms : pace->first_ms;
-        pace->last_ms = visit.started_unix_ms > pace->last_ms ? visit.started_unix_ms : pace->last_ms;
-    }
-    pace->visits++;
-    reading->seen = pdnn_grow(reading->seen, &reading->room, reading->n_seen, sizeof *reading->seen);
-    reading->seen[reading->n_seen++] = (struct seen){
-        (uint32_t)id,   (uint32_t)number, pdnn_merge_host_of(&job->source[number], job->ids.text[id]),
-        visit.outcome,  visit.flags,      visit.started_unix_ms,
-        visit.median_ns};
-    return true;
-}
-
-/* As a merge sorts them: by instance, host and start. Of two that are equal, one is a copy. */
-static int compare_seen(const void *left, const void *right) {
-    const struct seen *a = left, *b = right;
-    if (a->id != b->id)
-        return a->id < b->id ? -1 : 1;
-    if (a->host != b->host)
-        return a->host < b->host ? -1 : 1;
-    if (a->started_unix_ms != b->started_unix_ms)
-        return a->started_unix_ms < b->started_unix_ms ? -1 : 1;
-    if (a->outcome != b->outcome || a->flags != b->flags)
-        return a->outcome != b->outcome ? (int)a->outcome - (int)b->outcome : a->flags < b->flags ? -1 : 1;
-    return (a->median_ns > b->median_ns) - (a->median_ns < b->median_ns);
-}
-
-/* What the visits from `from` on come to that are of one instance on one host; *end: behind the last. */
-static struct pdnn_standing add_up(const struct reading *reading, size_t from, size_t *end) {
-    const struct seen *first = &reading->seen[from], *seen = first, *last = reading->seen + reading->n_seen;
-    struct pdnn_standing standing = {0};
-    for (; seen < last && seen->id == first->id && seen->host == first->host; seen++) {
-        const struct pdnn_visit visit = {
-            .outcome = seen->outcome, .flags = seen->flags, .started_unix_ms = seen->started_unix_ms};
-        if (seen == first || compare_seen(seen - 1, seen) != 0)
-            pdnn_standing_add(&standing, &visit);
-    }
-    *end = from + (size_t)(seen - first);
-    return standing;
-}
-
-/* What each instance has on the host that a merge would keep. */
-static void judge(struct reading *reading) {
-    const struct pdnn_texts *hosts = &reading->job.hosts;
-    const char *best_host = "";
-    reading->standing = pdnn_alloc(reading->job.ids.count + 1, sizeof *reading->standing);
-    if (reading->n_seen)
-        qsort(reading->seen, reading->n_seen, sizeof *reading->seen, compare_seen);
-    for (size_t from = 0, end; from < reading->n_seen; from = end) {
-        const struct seen *first = &reading->seen[from];
-        const char *host = first->host < hosts->count ? hosts->text[first->host] : "";
-        struct pdnn_standing standing = add_up(reading, from, &end), *best = &reading->standing[first->id];
-        int order = best->visits ? pdnn_standing_compare(&standing, best) : 1;
-        if (order > 0 || (order == 0 && strcmp(host, best_host) < 0)) {
-            *best = standing;
-            best_host = host;
-        }
-    }
-}
-
-/* Which task each instance is, and how long its visits were to take. */
-static enum pdnn_status find_tasks(struct reading *reading, struct pdnn_err *err) {
-    struct pdnn_merge_job *job = &reading->job;
-    reading->task_of_id = pdnn_alloc(job->ids.count + 1, sizeof *reading->task_of_id);
-    for (size_t i = 0; i < job->ids.count; i++)
-        reading->task_of_id[i] = SIZE_MAX;
-    if (pdnn_merge_find_tasks(job, err) != PDNN_OK)
-        return err->status;
-    for (size_t i = 0; i < job->session.n_tasks; i++)
-        if (job->id_of_task[i] != SIZE_MAX)
-            reading->task_of_id[job->id_of_task[i]] = i;
-    for (size_t i = 0; i < reading->n_seen; i++) {
-        size_t task = reading->task_of_id[reading->seen[i].id];
-        if (task != SIZE_MAX)
-            reading->pace[reading->seen[i].source].predicted_s += reading->visit_s[task];
+    (void)err;
+    reading->known[id].standing = rows->standing;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct pace *pace = &reading->pace[rows->row[i].place->source];
+        const int64_t started_ms = rows->row[i].visit.started_unix_ms;
+        pace->visits++;
+        pace->predicted_s += reading->known[id].visit_s;
+        if (!started_ms)
+            continue;
+        pace->first_ms = !pace->last_ms || started_ms < pace->first_ms ? started_ms : pace->first_ms;
+        pace->last_ms = started_ms > pace->last_ms ? started_ms : pace->last_ms;
     }
     return PDNN_OK;
+}
+
+/* How long a visit to the task takes; 0: it cannot run. */
+static double visit_seconds(const struct pdnn_session *session, size_t task) {
+    const struct pdnn_task *of = &session->tasks[task];
+    return of->closed ? 0
+                      : pdnn_predict(NULL, &session->spec, &of->instance, &session->rows[task].totals).visit;
 }
 
 /* Whether a process that can be seen from here has locked the file. Locks are only looked at: taking one
@@ -164,41 +96,39 @@ static void note_source(struct reading *reading, const struct pdnn_host *host, s
 }
 
 static enum pdnn_status read_journals(struct reading *reading, struct pdnn_err *err) {
+    struct pdnn_merge_job *job = &reading->job;
     struct pdnn_host host;
     enum pdnn_status status = pdnn_host_read(&host, err);
-    for (size_t i = 0; i < reading->job.n_sources && status == PDNN_OK; i++) {
+    reading->pace = pdnn_alloc(job->n_sources + 1, sizeof *reading->pace);
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++)
         note_source(reading, &host, i);
-        status = pdnn_merge_scan(&reading->job, i, note_visit, reading, err);
-    }
-    return status;
-}
-
-/* The spec's tasks with their predicted visits. */
-static void prepare(struct reading *reading) {
-    const struct pdnn_session *session = &reading->job.session;
-    reading->visit_s = pdnn_alloc(session->n_tasks + 1, sizeof *reading->visit_s);
-    reading->pace = pdnn_alloc(reading->job.n_sources + 1, sizeof *reading->pace);
-    for (size_t i = 0; i < session->n_tasks; i++)
-        if (!session->tasks[i].closed)
-            reading->visit_s[i] =
-                pdnn_predict(NULL, &session->spec, &session->tasks[i].instance, &session->rows[i].totals)
-                    .visit;
+    if (status == PDNN_OK)
+        status = pdnn_merge_find_visits(job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_order(job, err);
+    if (status != PDNN_OK)
+        return status;
+    reading->known = pdnn_alloc(job->ids.count + 1, sizeof *reading->known);
+    for (size_t i = 0; i < job->session.n_tasks; i++)
+        if (job->id_of_task[i] != SIZE_MAX)
+            reading->known[job->id_of_task[i]].visit_s = visit_seconds(&job->session, i);
+    return pdnn_merge_each_instance(job, note_instance, reading, err);
 }
 
 static void count_instances(const struct reading *reading, struct pdnn_status_report *report,
                             double *missing_s) {
     static const struct pdnn_standing none = {0};
-    const struct pdnn_session *session = &reading->job.session;
-    size_t rounds = (size_t)session->spec.measure.rounds;
-    for (size_t i = 0; i < session->n_tasks; i++) {
-        size_t id = reading->job.id_of_task[i];
-        const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &reading->standing[id];
-        if (pdnn_tally_add(&report->tally, session, i, standing) != PDNN_STAGE_DONE)
-            *missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * reading->visit_s[i];
+    const struct pdnn_merge_job *job = &reading->job;
+    size_t rounds = (size_t)job->session.spec.measure.rounds;
+    for (size_t i = 0; i < job->session.n_tasks; i++) {
+        size_t id = job->id_of_task[i];
+        const struct pdnn_standing *standing = id == SIZE_MAX ? &none : &reading->known[id].standing;
+        if (pdnn_tally_add(&report->tally, &job->session, i, standing) != PDNN_STAGE_DONE)
+            *missing_s += (double)(rounds - pdnn_standing_rounds(standing)) * visit_seconds(&job->session, i);
     }
-    for (size_t id = 0; id < reading->job.ids.count; id++)
-        if (reading->task_of_id[id] == SIZE_MAX)
-            pdnn_tally_add(&report->tally, session, SIZE_MAX, &reading->standing[id]);
+    for (size_t id = 0; id < job->ids.count; id++)
+        if (!job->of[id].is_listed)
+            pdnn_tally_add(&report->tally, &job->session, SIZE_MAX, &reading->known[id].standing);
 }
 
 static void count_holders(struct pdnn_status_report *report) {
@@ -327,31 +257,18 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     if (status == PDNN_OK)
         status = pdnn_merge_open_session(job, job->n_sources == 1, err);
     if (status == PDNN_OK)
-        prepare(&reading);
-    if (status == PDNN_OK)
         status = read_journals(&reading, err);
-    if (status == PDNN_OK)
-        status = find_tasks(&reading, err);
     if (status == PDNN_OK)
         status = read_leases(&job->session, directory, report, err);
     if (status == PDNN_OK) {
-        judge(&reading);
         count_instances(&reading, report, &missing_s);
         measure_pace(&reading, report, missing_s);
         report->unusable = count_unusable(directory);
-    }
-    pdnn_session_finish(&job->session);
-    pdnn_merge_close_sources(job);
-    pdnn_texts_finish(&job->hosts);
-    pdnn_arena_finish(&job->arena);
-    pdnn_texts_finish(&job->ids);
-    free(job->id_of_task);
-    free(reading.seen);
-    free(reading.standing);
-    free(reading.task_of_id);
-    if (status != PDNN_OK)
+    } else {
         pdnn_status_finish(report);
+    }
+    pdnn_merge_finish(job);
+    free(reading.known);
     free(reading.pace);
-    free(reading.visit_s);
     return status;
 }

@@ -59,6 +59,11 @@ bool pdnn_path_join(char path[PDNN_FOLDER_TEXT], const char *directory, const ch
     return written > 0 && written < PDNN_FOLDER_TEXT;
 }
 
+bool pdnn_path_has(const char *directory, const char *name) {
+    char path[PDNN_FOLDER_TEXT];
+    return pdnn_path_join(path, directory, name) && access(path, F_OK) == 0;
+}
+
 const char *pdnn_folder_path(const struct pdnn_folder *folder, const char *name,
                              char buffer[PDNN_FOLDER_TEXT]) {
     snprintf(buffer, PDNN_FOLDER_TEXT, "%.*s/%.*s", PDNN_FOLDER_TEXT - FILE_NAME_TEXT - 2, folder->path,

@@ -29,6 +29,9 @@ enum pdnn_status pdnn_folder_check(const struct pdnn_folder *folder, struct pdnn
 /* "DIRECTORY/NAME"; false if that is too long. */
 bool pdnn_path_join(char path[PDNN_FOLDER_TEXT], const char *directory, const char *name);
 
+/* Whether the directory has a file or directory of that name; errno says why not. */
+bool pdnn_path_has(const char *directory, const char *name);
+
 /* The path of a file in it, for messages and for reading; the name has fewer than 64 letters. Returns buffer.
  */
 const char *pdnn_folder_path(const struct pdnn_folder *folder, const char *name,

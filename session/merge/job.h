@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 enum { PDNN_MERGE_NOTES = 10 }; /* lines of one kind; the rest are counted */
@@ -26,7 +27,6 @@ struct pdnn_merge_source {
     ino_t inode;
     const char *environment; /* text of environment.yaml */
     struct pdnn_journal_scan scan;
-    uint64_t end;  /* of what the first scan saw of journal.csv */
     uint32_t host; /* of all its visits, unless: */
     bool has_hosts;
     struct pdnn_texts
@@ -40,19 +40,47 @@ struct pdnn_merge_roofs {
     size_t count;
 };
 
-/* Bytes in the merged journal. */
+/* A file of the merged journal, written from front to back. */
+struct pdnn_merge_file {
+    FILE *stream; /* NULL: not open */
+    char path[PDNN_FOLDER_TEXT];
+    uint64_t length;
+};
+
+/* Bytes in it. */
 struct pdnn_merge_extent {
     uint64_t offset, length;
 };
 
 struct pdnn_merge_instance {
-    size_t found; /* visits in all sources */
-    size_t start; /* of the batch's visits: its first */
-    size_t kept;  /* visits */
+    size_t found, first, last; /* visits in all sources; places of the first and the last of them */
     struct pdnn_merge_extent visits, ops;
     struct pdnn_scatter scatter;
     uint32_t host;
     bool is_listed; /* it has its row in the tables */
+};
+
+/* Where a visit lies. */
+struct pdnn_merge_place {
+    uint64_t offset, ops_offset, ops_length;
+    uint32_t length, source;
+    size_t next; /* place of the same instance, unless it is the last */
+};
+
+/* One visit of the instance at hand. */
+struct pdnn_merge_row {
+    struct pdnn_row_fields fields;
+    const struct pdnn_merge_place *place;
+    struct pdnn_visit visit; /* what its fields say */
+    uint32_t host;
+    bool is_copy;
+};
+
+/* All of its visits, by host and start. Those from `from` to `end`, of one host, are kept, but for copies. */
+struct pdnn_merge_rows {
+    struct pdnn_merge_row *row;
+    size_t count, from, end;
+    struct pdnn_standing standing; /* of those that are kept */
 };
 
 struct pdnn_merge_job {
@@ -73,7 +101,11 @@ struct pdnn_merge_job {
     struct pdnn_texts spellings;
     size_t *of_spelling;
     size_t spellings_room;
-    struct pdnn_merge_instance *of;   /* by id */
+    struct pdnn_merge_instance *of; /* by id */
+    size_t n_instances, instances_room;
+    struct pdnn_merge_place *places;
+    size_t n_places, places_room;
+    struct pdnn_merge_file visits_file, ops_file;
     size_t *order;                    /* ids in the order of the merged journal */
     size_t *id_of_task;               /* by task: its id, or SIZE_MAX */
     struct pdnn_folder output;        /* the directory under its temporary name */
@@ -84,7 +116,8 @@ struct pdnn_merge_job {
 /* Passes a formatted line to the caller. */
 void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job);
+/* PDNN_INTERRUPTED if the user wants it to end. */
+enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct pdnn_err *err);
 
 /* Orders texts for qsort. */
 int pdnn_merge_by_text(const void *left, const void *right);
@@ -97,28 +130,30 @@ enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, c
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
 enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err);
-void pdnn_merge_close_sources(struct pdnn_merge_job *job);
 
-/* Scans a source from its front: `each` gets every visit with the number of its instance among job->ids, and
- * says whether to go on. */
-typedef bool pdnn_merge_each(void *user, size_t source, size_t instance,
-                             const struct pdnn_scanned_visit *visit);
-enum pdnn_status pdnn_merge_scan(struct pdnn_merge_job *job, size_t source, pdnn_merge_each *each, void *user,
-                                 struct pdnn_err *err);
+/* Finds the instances of all sources, and where their visits lie. */
+enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_err *err);
+
+/* Calls `each` with the visits of every instance, in the order of the spec (pdnn_merge_order). */
+typedef enum pdnn_status pdnn_merge_each(void *user, size_t instance, const struct pdnn_merge_rows *rows,
+                                         struct pdnn_err *err);
+enum pdnn_status pdnn_merge_each_instance(struct pdnn_merge_job *job, pdnn_merge_each *each, void *user,
+                                          struct pdnn_err *err);
+/* The number of an id, as it stands in a journal, among job->ids. */
+enum pdnn_status pdnn_merge_find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
+                                          struct pdnn_err *err);
 /* UINT32_MAX if it is not known. */
 uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id);
 
 /* Chooses the roofs of each host among those of the sources. */
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err);
-void pdnn_merge_free_roofs(struct pdnn_merge_job *job);
 
 /* Opens the session: of the whole sweep, or of the only source's shard. */
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_shard, struct pdnn_err *err);
-/* Fills id_of_task from ids. */
-enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err);
+/* Fills id_of_task and order from ids. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err);
 
-/* Finds the instances; writes journal.csv and journal-ops.csv. */
+/* Writes journal.csv and journal-ops.csv. */
 enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err);
 
 /* Writes results.csv and ops.csv from the merged journal, and counts what is missing. */
@@ -132,6 +167,9 @@ enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn
 enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err);
 enum pdnn_status pdnn_merge_publish(struct pdnn_merge_job *job, struct pdnn_err *err);
 void pdnn_merge_remove_output(struct pdnn_merge_job *job);
+
+/* Releases the job, except for the output. */
+void pdnn_merge_finish(struct pdnn_merge_job *job);
 
 /* hosts.csv. */
 enum pdnn_hosts_column { PDNN_HOSTS_ID, PDNN_HOSTS_HOST, PDNN_HOSTS_COLUMNS };

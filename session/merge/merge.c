@@ -19,6 +19,10 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
         status = pdnn_merge_read_roofs(&job, err);
     uint64_t began_ns = pdnn_clock_ns();
     if (status == PDNN_OK)
+        status = pdnn_merge_find_visits(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_order(&job, err);
+    if (status == PDNN_OK)
         status = pdnn_merge_write_journal(&job, err);
     uint64_t journal_ns = pdnn_clock_ns();
     if (status == PDNN_OK)
@@ -35,14 +39,36 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
     job.result.directories = job.n_sources;
     job.result.hosts = job.hosts.count;
     *result = job.result;
-    pdnn_session_finish(&job.session);
-    pdnn_merge_free_roofs(&job);
-    pdnn_merge_close_sources(&job);
-    pdnn_texts_finish(&job.hosts);
-    pdnn_texts_finish(&job.ids);
-    pdnn_arena_finish(&job.arena);
-    free(job.of);
-    free(job.order);
-    free(job.id_of_task);
+    pdnn_merge_finish(&job);
     return status;
+}
+
+void pdnn_merge_finish(struct pdnn_merge_job *job) {
+    struct pdnn_merge_file *const files[] = {&job->visits_file, &job->ops_file};
+    for (size_t i = 0; i < 2; i++)
+        if (files[i]->stream)
+            fclose(files[i]->stream);
+    for (size_t i = 0; i < job->n_sources; i++) {
+        pdnn_journal_scan_close(&job->source[i].scan);
+        pdnn_texts_finish(&job->source[i].ids);
+        free(job->source[i].host_of);
+    }
+    for (size_t i = 0; job->roofs && i < job->hosts.count; i++)
+        free(job->roofs[i].row);
+    for (size_t i = 0; i < job->n_specs; i++)
+        free(job->specs[i]);
+    pdnn_session_finish(&job->session);
+    pdnn_texts_finish(&job->hosts);
+    pdnn_texts_finish(&job->ids);
+    pdnn_texts_finish(&job->spellings);
+    pdnn_arena_finish(&job->arena);
+    free(job->source);
+    free(job->roofs);
+    free(job->specs);
+    free(job->spec_text);
+    free(job->of_spelling);
+    free(job->of);
+    free(job->places);
+    free(job->order);
+    free(job->id_of_task);
 }

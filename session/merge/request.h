@@ -18,7 +18,6 @@ struct pdnn_merge_request {
     const char *output;
     void (*note)(void *user, const char *text); /* a line for the user: lower case, no full stop */
     void *user;
-    size_t most_visits;       /* that have room in memory at a time; 0: 2^23. For tests */
     const volatile int *stop; /* nonzero: end, leaving nothing; NULL: never */
 };
 

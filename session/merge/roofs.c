@@ -85,15 +85,9 @@ enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_e
         char path[PDNN_FOLDER_TEXT];
         snprintf(path, sizeof path, "%s/ceilings.csv", job->source[i].path);
         for (uint32_t host = 0; host < job->hosts.count && status == PDNN_OK; host++)
-            if (has_host(&job->source[i], host) && access(path, F_OK) == 0)
+            if (has_host(&job->source[i], host) && pdnn_path_has(job->source[i].path, "ceilings.csv"))
                 status = take_roofs(job, path, host, scratch, err);
     }
     free(scratch);
     return status;
-}
-
-void pdnn_merge_free_roofs(struct pdnn_merge_job *job) {
-    for (size_t i = 0; job->roofs && i < job->hosts.count; i++)
-        free(job->roofs[i].row);
-    free(job->roofs);
 }

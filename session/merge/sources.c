@@ -30,8 +30,10 @@ void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...) 
     job->request->note(job->request->user, text);
 }
 
-bool pdnn_merge_is_stopped(const struct pdnn_merge_job *job) {
-    return job->request->stop && *job->request->stop;
+enum pdnn_status pdnn_merge_check_stop(const struct pdnn_merge_job *job, struct pdnn_err *err) {
+    return job->request->stop && *job->request->stop
+               ? pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written")
+               : PDNN_OK;
 }
 
 int pdnn_merge_by_text(const void *left, const void *right) {
@@ -60,12 +62,6 @@ struct paths {
     size_t count, room;
 };
 
-static bool has_file(const char *directory, const char *name) {
-    char path[PDNN_FOLDER_TEXT];
-    struct stat info;
-    return pdnn_path_join(path, directory, name) && stat(path, &info) == 0;
-}
-
 static void add_path(struct pdnn_merge_job *job, struct paths *paths, const char *path) {
     paths->path = pdnn_grow(paths->path, &paths->room, paths->count, sizeof *paths->path);
     paths->path[paths->count++] = pdnn_arena_strdup(&job->arena, path);
@@ -87,7 +83,7 @@ static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *path
         int written = snprintf(path, sizeof path, "%s/parts/%s", directory, entry->d_name);
         if (written < 0 || (size_t)written >= sizeof path)
             status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-        else if (has_file(path, "journal.csv"))
+        else if (pdnn_path_has(path, "journal.csv"))
             add_path(job, paths, path);
         else if (strangers++ < PDNN_MERGE_NOTES)
             pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
@@ -213,15 +209,15 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
 
 static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
                                     struct pdnn_err *err) {
-    bool has_parts = has_file(directory, "parts"), has_journal = has_file(directory, "journal.csv");
+    bool has_parts = pdnn_path_has(directory, "parts"), has_journal = pdnn_path_has(directory, "journal.csv");
     enum pdnn_status status = PDNN_OK;
-    if (!has_file(directory, "."))
+    if (!pdnn_path_has(directory, "."))
         return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
     if (!has_parts && !has_journal)
         return pdnn_fail(err, PDNN_INVALID, "%s: has neither journal.csv nor parts, so there are no visits",
                          directory);
     /* That of a joined directory is frozen; a source's own is compared with it. */
-    if (has_parts && has_file(directory, "spec.yaml"))
+    if (has_parts && pdnn_path_has(directory, "spec.yaml"))
         status = take_spec(job, directory, err);
     /* A joined directory that was merged before may hold more than its parts do. */
     if (status == PDNN_OK && has_journal)
@@ -242,7 +238,7 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
     if (status == PDNN_OK) {
         source->environment = pdnn_arena_strdup(&job->arena, text);
         pdnn_environment_value(text, "host", &host);
-        source->has_hosts = has_file(source->path, "hosts.csv");
+        source->has_hosts = pdnn_path_has(source->path, "hosts.csv");
         source->host = source->has_hosts ? UINT32_MAX : number_of_host(job, pdnn_str_text(&host));
     }
     if (status == PDNN_OK && source->has_hosts)
@@ -265,7 +261,7 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
         pdnn_journal_scan_close(&source->scan);
         if (status == PDNN_OK)
             pdnn_merge_note(job, "%s: no visits yet", path);
-        if (status == PDNN_OK && has_file(path, "spec.yaml"))
+        if (status == PDNN_OK && pdnn_path_has(path, "spec.yaml"))
             status = take_spec(job, path, err);
         return status;
     }
@@ -338,8 +334,8 @@ enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn
     return status;
 }
 
-static enum pdnn_status find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
-                                      struct pdnn_err *err) {
+enum pdnn_status pdnn_merge_find_instance(struct pdnn_merge_job *job, struct pdnn_piece id, size_t *number,
+                                          struct pdnn_err *err) {
     char spelt[PDNN_ID_TEXT + 2], plain[PDNN_ID_TEXT], today[PDNN_ID_TEXT];
     const size_t quoted = id.length > 1 && *id.text == '"', length = id.length - 2 * quoted;
     if (length >= sizeof plain)
@@ -354,37 +350,4 @@ static enum pdnn_status find_instance(struct pdnn_merge_job *job, struct pdnn_pi
     }
     *number = job->of_spelling[spelling];
     return PDNN_OK;
-}
-
-enum pdnn_status pdnn_merge_scan(struct pdnn_merge_job *job, size_t source, pdnn_merge_each *each, void *user,
-                                 struct pdnn_err *err) {
-    struct pdnn_journal_scan *scan = &job->source[source].scan;
-    enum pdnn_status status = PDNN_OK;
-    pdnn_journal_scan_rewind(scan);
-    for (bool done = false; status == PDNN_OK && !done;) {
-        struct pdnn_scanned_visit visit;
-        size_t instance = 0;
-        status = pdnn_journal_scan_next(scan, &visit, &done, err);
-        if (status == PDNN_OK && !done)
-            status = find_instance(job, visit.fields.id, &instance, err);
-        if (status == PDNN_OK && !done)
-            done = !each(user, source, instance, &visit);
-    }
-    pdnn_journal_scan_rest(scan);
-    return status;
-}
-
-void pdnn_merge_close_sources(struct pdnn_merge_job *job) {
-    pdnn_texts_finish(&job->spellings);
-    free(job->of_spelling);
-    for (size_t i = 0; i < job->n_sources; i++) {
-        pdnn_journal_scan_close(&job->source[i].scan);
-        pdnn_texts_finish(&job->source[i].ids);
-        free(job->source[i].host_of);
-    }
-    free(job->source);
-    for (size_t i = 0; i < job->n_specs; i++)
-        free(job->specs[i]);
-    free(job->specs);
-    free(job->spec_text);
 }

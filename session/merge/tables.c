@@ -11,12 +11,9 @@
 #include "runtime/protocol/standing.h"
 #include "session/merge/job.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct writing {
     struct pdnn_merge_job *job;
@@ -25,7 +22,6 @@ struct writing {
     struct pdnn_scatter *pools;     /* by host */
     struct pdnn_ceilings *ceilings; /* of the host whose row was made last */
     uint32_t host;
-    int visits_fd, ops_fd; /* the merged journal */
 };
 
 /* The facts of the session's machine: of all sources, that of the one with most memory, so that nothing
@@ -77,7 +73,7 @@ static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t th
     return status;
 }
 
-enum pdnn_status pdnn_merge_find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
+static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
     job->id_of_task = pdnn_alloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
     for (size_t i = 0; i < job->session.n_tasks; i++)
         job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
@@ -106,7 +102,7 @@ static int by_text(const void *left, const void *right, void *user) {
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
     size_t count = 0, room = job->ids.count + 1;
     job->order = pdnn_alloc(room, sizeof *job->order);
-    enum pdnn_status status = pdnn_merge_find_tasks(job, err);
+    enum pdnn_status status = find_tasks(job, err);
     for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
         size_t id = job->id_of_task[i];
         if (id == SIZE_MAX || job->of[id].is_listed)
@@ -140,32 +136,29 @@ static void pool_hosts(struct writing *writing) {
 }
 
 /* Appends the rows of an extent to their header. */
-static enum pdnn_status read_extent(int fd, const struct pdnn_table_def *def, struct pdnn_merge_extent extent,
-                                    struct pdnn_str *text, struct pdnn_err *err) {
+static enum pdnn_status read_extent(const struct pdnn_merge_file *file, const struct pdnn_table_def *def,
+                                    struct pdnn_merge_extent extent, struct pdnn_str *text,
+                                    struct pdnn_err *err) {
     struct pdnn_str header = {0};
     pdnn_table_csv_header(&header, def);
     size_t used = header.length, length = used + extent.length;
-    text->text = pdnn_alloc(length + 1, 1);
+    *text = (struct pdnn_str){.text = pdnn_alloc(length + 1, 1), .length = length, .room = length + 1};
     memcpy(text->text, header.text, used);
     pdnn_str_finish(&header);
-    if (pdnn_merge_read_at(fd, "the merged journal", extent.offset, text->text + used, extent.length, err) !=
-        PDNN_OK)
-        return err->status;
-    text->text[length] = 0;
-    text->length = length;
-    text->room = length + 1;
-    return PDNN_OK;
+    return pdnn_merge_read_at(fileno(file->stream), "the merged journal", extent.offset, text->text + used,
+                              extent.length, err);
 }
 
 static enum pdnn_status read_visits(const struct writing *writing, size_t id, struct pdnn_visits *visits,
                                     struct pdnn_err *err) {
-    const struct pdnn_merge_instance *of = &writing->job->of[id];
+    const struct pdnn_merge_job *job = writing->job;
+    const struct pdnn_merge_instance *of = &job->of[id];
     struct pdnn_str rows = {0}, ops = {0};
-    enum pdnn_status status = read_extent(writing->visits_fd, &pdnn_journal_def, of->visits, &rows, err);
+    enum pdnn_status status = read_extent(&job->visits_file, &pdnn_journal_def, of->visits, &rows, err);
     if (status == PDNN_OK)
-        status = read_extent(writing->ops_fd, &pdnn_journal_ops_def, of->ops, &ops, err);
+        status = read_extent(&job->ops_file, &pdnn_journal_ops_def, of->ops, &ops, err);
     if (status == PDNN_OK)
-        status = pdnn_journal_parse(writing->job->ids.text[id], &rows, &ops, visits, err);
+        status = pdnn_journal_parse(job->ids.text[id], &rows, &ops, visits, err);
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
     return status;
@@ -219,20 +212,12 @@ static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct
     const struct writing *writing = user;
     if (stage == PDNN_STAGE_OPEN)
         pdnn_merge_note(writing->job, "missing: %s", pdnn_result_text(row, PDNN_RESULT_ID));
-    return pdnn_merge_is_stopped(writing->job)
-               ? pdnn_fail(err, PDNN_INTERRUPTED, "interrupted; nothing was written")
-               : PDNN_OK;
+    return pdnn_merge_check_stop(writing->job, err);
 }
 
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct writing writing = {.job = job, .host = UINT32_MAX};
     writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
-    writing.visits_fd = openat(job->output.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
-    writing.ops_fd =
-        writing.visits_fd < 0 ? -1 : openat(job->output.fd, "journal-ops.csv", O_RDONLY | O_CLOEXEC);
-    enum pdnn_status status = PDNN_OK;
-    if (writing.visits_fd < 0 || writing.ops_fd < 0)
-        status = pdnn_fail(err, PDNN_IO, "the merged journal cannot be read: %s", strerror(errno));
     const struct pdnn_rows_request request = {.session = &job->session,
                                               .tables = &writing.tables,
                                               .ids = &job->ids,
@@ -242,20 +227,14 @@ enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn
                                               .fetch = fetch,
                                               .made = note_row,
                                               .user = &writing};
-    if (status == PDNN_OK) {
-        pool_hosts(&writing);
-        status = pdnn_rows_make(&request, &job->result.tally, err);
-    }
+    pool_hosts(&writing);
+    enum pdnn_status status = pdnn_rows_make(&request, &job->result.tally, err);
     if (status == PDNN_OK)
         status = pdnn_tables_write(&writing.tables, &job->output, err);
     pdnn_tables_finish(&writing.tables);
     pdnn_visits_finish(&writing.visits);
     free(writing.pools);
     free(writing.ceilings);
-    if (writing.visits_fd >= 0)
-        close(writing.visits_fd);
-    if (writing.ops_fd >= 0)
-        close(writing.ops_fd);
     return status;
 }
 
