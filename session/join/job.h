@@ -2,8 +2,8 @@
 #ifndef SESSION_JOIN_JOB_H
 #define SESSION_JOIN_JOB_H
 
-#include "base/texts.h"
 #include "results/store/visits.h"
+#include "session/join/deal.h"
 #include "session/join/leases.h"
 #include "session/join/request.h"
 
@@ -16,11 +16,10 @@ struct pdnn_join_job {
     bool has_part;
     struct pdnn_sweep_workers *workers;
     const volatile int *stop;
-    struct pdnn_texts ids; /* of the tasks, by task */
-    bool *is_runnable;     /* by task: something can be measured on this host */
-    uint64_t *cost_us;     /* by task: predicted, of all visits */
-    uint32_t *order;       /* tasks, longest first */
-    uint32_t *candidate;   /* tasks that may be claimed now, longest first */
+    bool *is_runnable;           /* by task: something can be measured on this host */
+    struct pdnn_deal_item *item; /* by task: what all its visits are predicted to cost */
+    uint32_t *order;             /* tasks, longest first */
+    uint32_t *candidate;         /* tasks that may be claimed now, longest first */
     uint64_t *candidate_us;
     size_t n_candidates;
     uint64_t last_us;         /* cost of the last lease */
@@ -38,7 +37,7 @@ struct pdnn_join_job {
 /* What is left of the time and the budget; UINT64_MAX: no limit. */
 uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job);
 
-/* Makes the part, unless there is one, with roofs. PDNN_INVALID if this host is not set up as it was for
+/* Makes the part, with roofs. PDNN_INVALID if this host is not set up as it was for
  * earlier parts. */
 enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err *err);
 

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "session/join/deal.h"
 #include "session/join/job.h"
 #include "session/join/shared_directory.h"
 #include "session/predict.h"
@@ -37,23 +36,20 @@ static uint64_t hash_instances(const struct pdnn_session *session) {
 static void rank_tasks(struct pdnn_join_job *job) {
     const struct pdnn_session *session = job->session;
     size_t n_tasks = session->n_tasks;
-    struct pdnn_deal_item *items = pdnn_alloc(n_tasks + 1, sizeof *items);
     job->is_runnable = pdnn_alloc(n_tasks + 1, sizeof *job->is_runnable);
-    job->cost_us = pdnn_alloc(n_tasks + 1, sizeof *job->cost_us);
+    job->item = pdnn_alloc(n_tasks + 1, sizeof *job->item);
     job->order = pdnn_alloc(n_tasks + 1, sizeof *job->order);
     job->candidate = pdnn_alloc(n_tasks + 1, sizeof *job->candidate);
     job->candidate_us = pdnn_alloc(n_tasks + 1, sizeof *job->candidate_us);
     for (size_t i = 0; i < n_tasks; i++) {
         const struct pdnn_task *task = &session->tasks[i];
         job->is_runnable[i] = !task->closed;
+        job->item[i].id = task->id;
         if (!task->closed)
-            job->cost_us[i] = pdnn_deal_cost(
+            job->item[i].cost_us = pdnn_deal_cost(
                 pdnn_predict(NULL, &session->spec, &task->instance, &session->rows[i].totals).total);
-        items[i] = (struct pdnn_deal_item){task->id, job->cost_us[i]};
-        pdnn_texts_add(&job->ids, task->id);
     }
-    pdnn_deal_order(items, n_tasks, job->order);
-    free(items);
+    pdnn_deal_order(job->item, n_tasks, job->order);
 }
 
 uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job) {
@@ -77,7 +73,7 @@ static void list_candidates(struct pdnn_join_job *job) {
             continue;
         }
         job->candidate[job->n_candidates] = task;
-        job->candidate_us[job->n_candidates++] = job->cost_us[task];
+        job->candidate_us[job->n_candidates++] = job->item[task].cost_us;
     }
 }
 
@@ -206,9 +202,8 @@ static void finish(struct pdnn_join_job *job) {
         pdnn_sweep_directory_close(&job->sweep);
     pdnn_leases_close(&job->leases);
     pdnn_visits_finish(&job->known);
-    pdnn_texts_finish(&job->ids);
     free(job->is_runnable);
-    free(job->cost_us);
+    free(job->item);
     free(job->order);
     free(job->candidate);
     free(job->candidate_us);

@@ -21,7 +21,56 @@
 #define SESSION_JOIN_LEASES_H
 
 #include "base/err.h"
-#include "session/join/leases_state.h"
+#include "base/paths/folder.h"
+#include "base/str.h"
+#include "session/join/lease_holder.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What all who join must agree on. */
+struct pdnn_lease_plan {
+    uint64_t instances;
+    uint64_t instances_hash; /* of their ids in order, but for the number of threads */
+    uint64_t expiry_ns;      /* 0 in a request: what the others have, or two minutes */
+    uint64_t allow_slow;     /* 0 or 1 */
+};
+
+enum pdnn_lease_state { PDNN_LEASE_HELD, PDNN_LEASE_ENDED, PDNN_LEASE_LOST };
+
+struct pdnn_lease {
+    uint64_t number; /* of its record */
+    enum pdnn_lease_state state;
+    struct pdnn_holder holder;
+    uint64_t cost_us;   /* predicted */
+    uint32_t *instance; /* heap: their numbers in the order of the spec */
+    size_t count, done; /* instances; those that were done when it ended or was lost */
+    uint32_t *finished; /* heap: the latter, ascending */
+    bool is_checked;    /* the holder's journal was read to its end after that */
+    bool is_void;       /* it is damaged or gone */
+    /* Of pdnn_leases_watch, if held. */
+    uint64_t beat, seen_ns; /* the counter, and when it had another value last */
+    bool is_seen;           /* it was read at all */
+    bool has_beaten;        /* and has changed since: somebody is alive */
+    uint64_t kept;          /* times that the holder has said it is still there */
+    bool is_stale;          /* the holder is gone, or the counter has not changed for the plan's expiry */
+};
+
+/* By instance; otherwise it is the index of the lease that has it. */
+enum { PDNN_LEASE_FREE = -1, PDNN_LEASE_DONE = -2 };
+
+struct pdnn_leases {
+    struct pdnn_folder folder; /* DIR/leases */
+    struct pdnn_holder self;
+    struct pdnn_lease_plan plan;
+    uint64_t next; /* number of the next record */
+    struct pdnn_lease *lease;
+    size_t count, room;
+    int32_t *state_of;       /* by instance */
+    uint64_t beats, beat_ns; /* signs of life so far, and when the last one was */
+    bool was_late;           /* others may have taken this process to be dead */
+};
 
 /* Whether the directory has a log, that is, was joined. */
 bool pdnn_leases_exist(const char *directory);
@@ -65,5 +114,38 @@ void pdnn_leases_watch(struct pdnn_leases *leases);
  * is gone, or its last sign of life is older than the expiry by the local clock, or by the latest one if that
  * is ahead. For showing only. */
 void pdnn_leases_judge(struct pdnn_leases *leases);
+
+enum pdnn_lease_event {
+    PDNN_LEASE_PLAN,
+    PDNN_LEASE_CLAIM,
+    PDNN_LEASE_KEPT,
+    PDNN_LEASE_END,
+    PDNN_LEASE_LOSS,
+    PDNN_LEASE_EVENT_COUNT
+};
+
+struct pdnn_lease_record {
+    uint64_t number;
+    enum pdnn_lease_event event;
+    struct pdnn_holder author;
+    struct pdnn_lease_plan plan; /* of PLAN */
+    uint64_t lease;              /* of KEPT, END, LOSS: the lease's number */
+    uint64_t cost_us;            /* of CLAIM */
+    uint32_t *instance;          /* of CLAIM: what is claimed; of END, LOSS: what is done. Ascending */
+    size_t count;
+};
+
+/* Appends the text; instances in ascending order. */
+void pdnn_lease_record_format(const struct pdnn_lease_record *record, struct pdnn_str *out);
+
+/* instances: of the plan, so that every number is smaller; 0 for the plan's own record. On success, free
+ * record->instance. PDNN_INVALID, without the file's name, for anything but a whole record of this number. */
+enum pdnn_status pdnn_lease_record_parse(const char *text, uint64_t number, uint64_t instances,
+                                         struct pdnn_lease_record *record, struct pdnn_err *err);
+
+/* Gives a file of the folder one more name. PDNN_BUSY, without a message, if a file has that name; over NFS
+ * it may be this one. PDNN_IO otherwise. */
+enum pdnn_status pdnn_leases_link(const struct pdnn_folder *folder, const char *name, const char *to,
+                                  struct pdnn_err *err);
 
 #endif

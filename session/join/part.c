@@ -40,11 +40,9 @@ static enum pdnn_status use_earlier(struct pdnn_join_job *job, struct pdnn_err *
             continue;
         path_of_part(job, entry->d_name, path);
         status = pdnn_environment_check(path, request->facts, request->n_facts, err);
-        size_t length = strlen(path);
-        snprintf(path + length, sizeof path - length, "/ceilings.csv");
         if (status == PDNN_OK && !request->ceilings_file && !job->session->ceilings->count &&
-            access(path, F_OK) == 0)
-            status = pdnn_ceilings_read(path, NULL, job->session->ceilings, err);
+            pdnn_path_has(path, "ceilings.csv"))
+            status = pdnn_ceilings_read_in(path, job->session->ceilings, err);
     }
     if (entries)
         closedir(entries);
@@ -54,8 +52,6 @@ static enum pdnn_status use_earlier(struct pdnn_join_job *job, struct pdnn_err *
 enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err *err) {
     struct pdnn_sweep_request request = job->request->sweep;
     char path[PDNN_FOLDER_TEXT];
-    if (job->has_part)
-        return PDNN_OK;
     if (use_earlier(job, err) != PDNN_OK)
         return err->status;
     if (!path_of_part(job, job->leases.self.part, path))
@@ -77,36 +73,22 @@ enum pdnn_status pdnn_join_make_part(struct pdnn_join_job *job, struct pdnn_err 
     return status;
 }
 
-/* A lease's instances, as those of a journal. */
-struct wanted {
-    const struct pdnn_join_job *job;
-    const struct pdnn_lease *lease;
-};
-
-static bool is_in_lease(const void *user, const char *id) {
-    const struct wanted *wanted = user;
-    const size_t task = pdnn_texts_find(&wanted->job->ids, id);
-    size_t i = 0;
-    while (i < wanted->lease->count && wanted->lease->instance[i] != task)
-        i++;
-    return i < wanted->lease->count;
-}
-
-static bool has_journal(const char *directory) {
-    char path[PDNN_FOLDER_TEXT];
-    return pdnn_path_join(path, directory, "journal.csv") && access(path, F_OK) == 0;
+static bool is_wanted(const void *user, const char *id) {
+    return pdnn_texts_find(user, id) != SIZE_MAX;
 }
 
 void pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_lease *lease,
                          struct pdnn_visits *visits) {
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_err cause = {0};
-    if (!path_of_part(job, lease->holder.part, path) || !has_journal(path))
+    struct pdnn_texts ids = {0};
+    if (!path_of_part(job, lease->holder.part, path) || !pdnn_path_has(path, "journal.csv"))
         return;
-    const struct wanted wanted = {job, lease};
-    enum pdnn_status status = pdnn_journal_read(path, is_in_lease, &wanted, visits, &cause);
-    if (status != PDNN_OK)
+    for (size_t i = 0; i < lease->count; i++)
+        pdnn_texts_add(&ids, job->session->tasks[lease->instance[i]].id);
+    if (pdnn_journal_read(path, is_wanted, &ids, visits, &cause) != PDNN_OK)
         pdnn_session_warn(job->session, "%s; instances of this part are measured again", cause.text);
+    pdnn_texts_finish(&ids);
 }
 
 /* Whether all of a part can be read; if not, *cause says why. What a merge took over from a part that is gone
@@ -114,8 +96,8 @@ void pdnn_join_read_part(const struct pdnn_join_job *job, const struct pdnn_leas
 static enum pdnn_status check_part(const struct pdnn_join_job *job, const char *path,
                                    struct pdnn_err *cause) {
     struct pdnn_visits visits = {0};
-    if (!has_journal(path) && (errno == ENOENT || errno == ENOTDIR))
-        return has_journal(job->request->sweep.path)
+    if (!pdnn_path_has(path, "journal.csv") && (errno == ENOENT || errno == ENOTDIR))
+        return pdnn_path_has(job->request->sweep.path, "journal.csv")
                    ? PDNN_OK
                    : pdnn_fail(cause, PDNN_INVALID, "%s/journal.csv: is gone", path);
     enum pdnn_status status = pdnn_journal_read(path, NULL, NULL, &visits, cause);

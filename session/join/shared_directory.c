@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/paths/folder.h"
 #include "session/join/leases.h"
-#include "session/join/leases_log.h"
 #include "session/same_spec.h"
 
 #include <errno.h>
@@ -44,9 +43,7 @@ static enum pdnn_status check_spec(const char *path, const char *text, struct pd
 }
 
 enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    if (!pdnn_leases_exist(directory) || !pdnn_path_join(path, directory, "journal.csv") ||
-        access(path, F_OK) == 0)
+    if (!pdnn_leases_exist(directory) || pdnn_path_has(directory, "journal.csv"))
         return PDNN_OK;
     return pdnn_fail(err, PDNN_INVALID, "%s: a joined sweep; go on with --join, or merge it first",
                      directory);
@@ -58,7 +55,7 @@ enum pdnn_status pdnn_join_make_directory(const char *directory, const char *tex
     struct pdnn_holder self;
     if (!pdnn_path_join(path, directory, "journal.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    if (access(path, F_OK) == 0 && !pdnn_leases_exist(directory))
+    if (pdnn_path_has(directory, "journal.csv") && !pdnn_leases_exist(directory))
         return pdnn_fail(err, PDNN_INVALID,
                          "%s: holds a sweep that one process runs; give --join a directory of its own",
                          directory);

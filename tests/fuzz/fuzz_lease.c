@@ -1,7 +1,7 @@
 /* Records of the log of leases: what parses is written as a record that parses to the same. */
 #include "tests/fuzz/common.h"
 
-#include "session/join/leases_log.h"
+#include "session/join/leases.h"
 
 #include <stdlib.h>
 #include <string.h>
