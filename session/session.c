@@ -89,17 +89,17 @@ static void add_task(struct pdnn_session *session, const struct pdnn_expanded *i
 }
 
 static enum pdnn_status expand(struct pdnn_session *session, struct pdnn_err *err) {
-    struct pdnn_walk walk = {0};
     struct pdnn_shard_deal deal;
     int64_t threads = session->host.threads_all;
     if (pdnn_shard_deal(&session->shard, &session->spec, threads, &deal, err) != PDNN_OK)
         return err->status;
     memcpy(session->deal, deal.hash, sizeof deal.hash);
+    struct pdnn_walk walk = {.only = deal.mine};
     enum pdnn_status status = PDNN_OK;
-    pdnn_shard_walk_start(&deal, &walk, &session->spec, threads, true);
+    pdnn_walk_start(&walk, &session->spec, threads, true);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
-        status = pdnn_shard_walk_next(&deal, &walk, &item, &done, err);
+        status = pdnn_walk_next(&walk, &item, &done, err);
         if (status == PDNN_OK && !done)
             add_task(session, &item);
     }

@@ -65,7 +65,7 @@ struct list {
 /* The next instance; counts those that a sweep would find invalid here. */
 static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool *done,
                              struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_shard_walk_next(&list->deal, &list->walk, item, done, err);
+    enum pdnn_status status = pdnn_walk_next(&list->walk, item, done, err);
     if (status == PDNN_OK && !*done && !item->filtered && !item->invalid)
         list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host->threads;
     return status;
@@ -155,10 +155,10 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     if (!width)
         return PDNN_OK;
     enum pdnn_status status = PDNN_OK;
-    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, false);
+    pdnn_walk_start(&list->walk, &list->spec, list->host->threads_all, false);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
-        status = pdnn_shard_walk_next(&list->deal, &list->walk, &item, &done, err);
+        status = pdnn_walk_next(&list->walk, &item, &done, err);
         if (status == PDNN_OK && !done)
             pdnn_varying_add(varying, &item.instance);
     }
@@ -168,7 +168,7 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
         pdnn_text_print(&text, false);
     }
     pdnn_str_finish(&common);
-    pdnn_shard_walk_start(&list->deal, &list->walk, &list->spec, list->host->threads_all, true);
+    pdnn_walk_start(&list->walk, &list->spec, list->host->threads_all, true);
     return status;
 }
 
@@ -342,11 +342,11 @@ static void print_estimate(const struct pdnn_estimate *estimate, uint64_t n_too_
 }
 
 static enum pdnn_status sum_up(struct totals *totals, struct pdnn_estimate *estimate, uint64_t memory_bytes,
-                               struct pdnn_shard_deal *deal, struct pdnn_walk *walk, struct pdnn_err *err) {
+                               struct pdnn_walk *walk, struct pdnn_err *err) {
     for (;;) {
         struct pdnn_expanded item;
         bool done;
-        enum pdnn_status status = pdnn_shard_walk_next(deal, walk, &item, &done, err);
+        enum pdnn_status status = pdnn_walk_next(walk, &item, &done, err);
         if (status != PDNN_OK || done)
             return status;
         add_totals(totals, &item);
@@ -368,8 +368,8 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
     uint64_t start_ns = pdnn_clock_ns();
     pdnn_session_cache(false, cache);
     struct pdnn_estimate *estimate = pdnn_estimate_create(&list->spec, list->host, cache, NULL);
-    enum pdnn_status status = sum_up(&totals, estimate, pdnn_session_memory_limit(&list->spec, list->host),
-                                     &list->deal, &list->walk, err);
+    enum pdnn_status status =
+        sum_up(&totals, estimate, pdnn_session_memory_limit(&list->spec, list->host), &list->walk, err);
     if (status == PDNN_OK) {
         double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
         fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
@@ -409,8 +409,9 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         return status;
     pdnn_tell_spec(&list.spec);
     status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
+    list.walk.only = list.deal.mine;
     if (status == PDNN_OK)
-        pdnn_shard_walk_start(&list.deal, &list.walk, &list.spec, host.threads_all, !only_count);
+        pdnn_walk_start(&list.walk, &list.spec, host.threads_all, !only_count);
     if (status == PDNN_OK && only_count)
         status = list_totals(&list, arguments, err);
     else if (status == PDNN_OK)

@@ -43,13 +43,14 @@ enum pdnn_status pdnn_walk_next(struct pdnn_walk *walk, struct pdnn_expanded *it
         if (pdnn_expand_next(walk->expand, item, done, err) != PDNN_OK)
             return err->status;
         is_new = !walk->may_repeat || (!*done && pdnn_instance_set_add(&walk->seen, &item->instance));
+        if (!*done && is_new && walk->only)
+            is_new = walk->only[walk->next++];
     }
     return PDNN_OK;
 }
 
 void pdnn_walk_finish(struct pdnn_walk *walk) {
     pdnn_expand_destroy(walk->expand);
-    walk->expand = NULL;
-    walk->may_repeat = false;
     pdnn_instance_set_finish(&walk->seen);
+    *walk = (struct pdnn_walk){.only = walk->only};
 }

@@ -1,4 +1,4 @@
-/* A walk over a spec's instances that returns only the first of equal ones. */
+/* A walk over a spec's instances, or some of them, that returns only the first of equal ones. */
 #ifndef GEN_EXPANSION_WALK_H
 #define GEN_EXPANSION_WALK_H
 
@@ -7,6 +7,8 @@
 
 /* {0}: no walk under way. */
 struct pdnn_walk {
+    const bool *only; /* the caller's: whether each instance is returned; NULL: all are */
+    size_t next;
     struct pdnn_expand *expand;
     bool may_repeat; /* else all instances are different, and none is remembered */
     struct pdnn_instance_set seen;

@@ -157,24 +157,19 @@ static uint64_t cost_of(const struct pdnn_spec *spec, const struct pdnn_expanded
     return pdnn_deal_cost(pdnn_predict(NULL, spec, &item->instance, &item->totals).total);
 }
 
-static void add_item(struct items *items, const struct pdnn_spec *spec,
-                     const struct pdnn_expanded *expanded) {
-    char text[PDNN_ID_TEXT];
-    items->item = pdnn_grow(items->item, &items->room, items->count, sizeof *items->item);
-    const char *id = pdnn_arena_strdup(&items->arena, pdnn_instance_format(&expanded->instance, text));
-    items->item[items->count++] = (struct pdnn_deal_item){id, cost_of(spec, expanded)};
-}
-
 static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spec, int64_t threads,
                                 struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
+    struct pdnn_expanded item;
+    bool done = false;
     enum pdnn_status status = PDNN_OK;
     pdnn_walk_start(&walk, spec, threads, true);
-    for (bool done = false; status == PDNN_OK && !done;) {
-        struct pdnn_expanded expanded;
-        status = pdnn_walk_next(&walk, &expanded, &done, err);
-        if (status == PDNN_OK && !done)
-            add_item(items, spec, &expanded);
+    while (status == PDNN_OK && (status = pdnn_walk_next(&walk, &item, &done, err)) == PDNN_OK && !done) {
+        char text[PDNN_ID_TEXT];
+        items->item = pdnn_grow(items->item, &items->room, items->count, sizeof *items->item);
+        items->item[items->count++] = (struct pdnn_deal_item){
+            pdnn_arena_strdup(&items->arena, pdnn_instance_format(&item.instance, text)),
+            cost_of(spec, &item)};
     }
     pdnn_walk_finish(&walk);
     return status;
@@ -183,7 +178,7 @@ static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spe
 /* Of (id, shard) in the order of the deal, so that it is one for all orders of specs. */
 static void hash_deal(const struct items *items, const uint32_t *shards, uint32_t n_shards,
                       char text[PDNN_DEAL_HASH_TEXT]) {
-    uint32_t *order = pdnn_alloc(items->count ? items->count : 1, sizeof *order);
+    uint32_t *order = pdnn_alloc(items->count + 1, sizeof *order);
     pdnn_deal_order(items->item, items->count, order);
     uint64_t hash = n_shards;
     for (size_t i = 0; i < items->count; i++)
@@ -195,52 +190,24 @@ static void hash_deal(const struct items *items, const uint32_t *shards, uint32_
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err) {
     struct items items = {0};
-    struct pdnn_shard_deal made = {0};
-    uint32_t *shards = NULL;
-    *deal = made;
-    if (!shard->count)
-        return PDNN_OK;
-    enum pdnn_status status = collect(&items, spec, threads, err);
-    if (status != PDNN_OK)
-        goto out;
-    made.count = items.count;
-    made.mine = pdnn_alloc(items.count ? items.count : 1, sizeof *made.mine);
-    shards = pdnn_alloc(items.count ? items.count : 1, sizeof *shards);
-    pdnn_deal_shards(items.item, items.count, shard->count, shards, NULL);
-    hash_deal(&items, shards, shard->count, made.hash);
-    for (size_t i = 0; i < items.count; i++) {
-        double seconds = (double)items.item[i].cost_us * 1e-6;
-        made.mine[i] = shards[i] == shard->index;
-        made.seconds += made.mine[i] ? seconds : 0;
-        made.seconds_all += seconds;
+    *deal = (struct pdnn_shard_deal){0};
+    enum pdnn_status status = shard->count ? collect(&items, spec, threads, err) : PDNN_OK;
+    if (status == PDNN_OK && shard->count) {
+        uint32_t *shards = pdnn_alloc(items.count + 1, sizeof *shards);
+        deal->count = items.count;
+        deal->mine = pdnn_alloc(items.count + 1, sizeof *deal->mine);
+        pdnn_deal_shards(items.item, items.count, shard->count, shards, NULL);
+        hash_deal(&items, shards, shard->count, deal->hash);
+        for (size_t i = 0; i < items.count; i++) {
+            double seconds = (double)items.item[i].cost_us * 1e-6;
+            deal->mine[i] = shards[i] == shard->index;
+            deal->seconds += deal->mine[i] ? seconds : 0;
+            deal->seconds_all += seconds;
+        }
+        free(shards);
     }
-out:
-    if (status == PDNN_OK)
-        *deal = made;
-    else
-        pdnn_shard_deal_finish(&made);
     pdnn_arena_finish(&items.arena);
     free(items.item);
-    free(shards);
-    return status;
-}
-
-void pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, const struct pdnn_spec *spec,
-                           int64_t threads, bool with_memory) {
-    deal->next = 0;
-    pdnn_walk_start(walk, spec, threads, with_memory);
-}
-
-enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
-                                      struct pdnn_expanded *item, bool *done, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    bool is_mine = false;
-    *done = false;
-    while (status == PDNN_OK && !is_mine) {
-        status = pdnn_walk_next(walk, item, done, err);
-        if (status == PDNN_OK)
-            is_mine = *done || !deal->mine || deal->mine[deal->next++];
-    }
     return status;
 }
 

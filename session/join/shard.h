@@ -31,8 +31,8 @@ const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_S
 
 /* The deal of a whole spec. */
 struct pdnn_shard_deal {
-    size_t count, next;             /* instances, as gen/expansion/walk returns them */
-    bool *mine;                     /* heap: whether each is in the shard; NULL: all are */
+    size_t count;                   /* instances, as gen/expansion/walk returns them */
+    bool *mine;                     /* heap: whether each is in the shard, for that walk; NULL: all are */
     double seconds, seconds_all;    /* predicted, of the shard and of all */
     char hash[PDNN_DEAL_HASH_TEXT]; /* of all ids and their shards: equal deals have equal hashes */
 };
@@ -44,12 +44,6 @@ struct pdnn_shard_deal {
  * dealt, and its hash is "". Release *deal with pdnn_shard_deal_finish after a success. */
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err);
-/* As in gen/expansion/walk, but only over the shard's instances. */
-void pdnn_shard_walk_start(struct pdnn_shard_deal *deal, struct pdnn_walk *walk, const struct pdnn_spec *spec,
-                           int64_t threads, bool with_memory);
-enum pdnn_status pdnn_shard_walk_next(struct pdnn_shard_deal *deal, struct pdnn_walk *walk,
-                                      struct pdnn_expanded *item, bool *done, struct pdnn_err *err);
-
 void pdnn_shard_deal_finish(struct pdnn_shard_deal *deal);
 
 /* PDNN_INVALID, naming both, if DIR/environment.yaml says that the directory holds another part. */
