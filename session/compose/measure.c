@@ -7,13 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Between two lines of progress. */
-static const uint64_t report_gap_ns = 200000000;
-
-static bool is_stopped(const struct compose *compose) {
-    return compose->rules.stop && *compose->rules.stop;
-}
-
 static bool is_late(struct compose *compose) {
     uint64_t deadline_ns = compose->rules.deadline_ns;
     bool late = deadline_ns && pdnn_clock_ns() >= deadline_ns;
@@ -134,32 +127,27 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
     return status;
 }
 
-/* The time left goes by what was guessed for the operators done and for the others. */
-static void report(const struct compose *compose, size_t done, size_t all, uint64_t began_ns) {
-    const struct pdnn_session_hooks *hooks = compose->session->hooks;
-    double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9, seconds[2] = {0};
-    for (size_t i = 0; i < all; i++)
-        seconds[i >= done] += compose->fates.choose.operators[compose->order[i]].seconds;
-    hooks->work(hooks->user, "operators measured", done, all,
-                seconds[0] > 0 ? passed / seconds[0] * seconds[1] : -1);
-}
-
 enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, size_t round,
                                       struct pdnn_err *err) {
+    const struct pdnn_session_hooks *hooks = compose->session->hooks;
+    const struct pdnn_choose_operator *operators = compose->fates.choose.operators;
     const uint64_t began_ns = pdnn_clock_ns();
-    uint64_t reported_ns = 0;
+    double done_seconds = 0, seconds = 0;
     enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < count; i++)
+        seconds += operators[compose->order[i]].seconds;
     for (size_t i = 0; i < count && status == PDNN_OK && !is_late(compose); i++) {
-        if (is_stopped(compose))
+        /* The time left goes by what was guessed for the operators done and for the others. */
+        double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
+        hooks->work(hooks->user, "operators measured", i, count,
+                    done_seconds > 0 ? passed / done_seconds * (seconds - done_seconds) : -1);
+        if (compose->rules.stop && *compose->rules.stop)
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
         else if (!is_done(compose, compose->order[i], round))
             status = measure_one(compose, compose->order[i], round, err);
-        if (pdnn_clock_ns() - reported_ns > report_gap_ns) {
-            report(compose, i, count, began_ns);
-            reported_ns = pdnn_clock_ns();
-        }
+        done_seconds += operators[compose->order[i]].seconds;
     }
-    compose->session->hooks->ended(compose->session->hooks->user);
+    hooks->ended(hooks->user);
     compose->result->measure_ns += pdnn_clock_ns() - began_ns;
     return status;
 }

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Minimum time between two reports of progress. */
-static const uint64_t report_gap_ns = 200000000;
-
 enum pdnn_status pdnn_operators_request(const struct pdnn_session *session,
                                         const struct pdnn_sweep_rules *rules, size_t task,
                                         struct pdnn_request *request, struct pdnn_err *err) {
@@ -96,18 +93,11 @@ static enum pdnn_status list_one(struct pdnn_operators *operators, const struct 
     return status;
 }
 
-static void report(const struct pdnn_session *session, size_t done, size_t all, uint64_t began_ns) {
-    double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9;
-    session->hooks->work(session->hooks->user, "models compiled", done, all,
-                         done ? passed / (double)done * (double)(all - done) : -1);
-}
-
 enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const struct pdnn_session *session,
                                         struct pdnn_sweep_workers *workers,
                                         const struct pdnn_sweep_rules *rules,
                                         const struct pdnn_operators_order *order, struct pdnn_err *err) {
     const uint64_t began_ns = pdnn_clock_ns();
-    uint64_t reported_ns = 0;
     size_t done = 0, all = 0;
     enum pdnn_status status = PDNN_OK;
     if (!operators->tasks)
@@ -125,11 +115,9 @@ enum pdnn_status pdnn_operators_collect(struct pdnn_operators *operators, const 
             status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
         else
             status = list_one(operators, session, workers, rules, task, err);
-        done++;
-        if (pdnn_clock_ns() - reported_ns > report_gap_ns) {
-            report(session, done, all, began_ns);
-            reported_ns = pdnn_clock_ns();
-        }
+        double passed = (double)(pdnn_clock_ns() - began_ns) * 1e-9 / (double)++done;
+        session->hooks->work(session->hooks->user, "models compiled", done, all,
+                             passed * (double)(all - done));
     }
     session->hooks->ended(session->hooks->user);
     return status;

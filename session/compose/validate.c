@@ -53,12 +53,11 @@ static double find_outside(const struct pdnn_instance_visits *of, double *scratc
 
 /* The mean time of a row over these visits. */
 static double time_of(const struct pdnn_instance_visits *of, enum pdnn_visits_of which,
-                      const struct pdnn_measured_op *row) {
-    const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
+                      const struct pdnn_standing *standing, const struct pdnn_measured_op *row) {
     double sum_ns = 0;
     size_t count = 0;
     for (size_t i = 0; i < of->count; i++) {
-        if (!pdnn_visit_is(&of->visit[i], which, &standing))
+        if (!pdnn_visit_is(&of->visit[i], which, standing))
             continue;
         count++;
         for (size_t k = 0; k < of->ops[i].count; k++) {
@@ -70,13 +69,15 @@ static double time_of(const struct pdnn_instance_visits *of, enum pdnn_visits_of
 }
 
 /* Over the rows of all visits: a row that one method lacks is off by all of its time. */
-static const char *find_worst(const struct pdnn_instance_visits *of, double *worst_ns) {
+static const char *find_worst(const struct pdnn_instance_visits *of, const struct pdnn_standing *standing,
+                              double *worst_ns) {
     const char *worst = "";
     *worst_ns = 0;
     for (size_t i = 0; i < of->count; i++) {
         for (size_t k = 0; k < of->ops[i].count; k++) {
             const struct pdnn_measured_op *row = &of->ops[i].op[k];
-            double off_ns = time_of(of, PDNN_VISITS_COMPOSED, row) - time_of(of, PDNN_VISITS_DIRECT, row);
+            double off_ns = time_of(of, PDNN_VISITS_COMPOSED, standing, row) -
+                            time_of(of, PDNN_VISITS_DIRECT, standing, row);
             if (fabs(off_ns) > fabs(*worst_ns)) {
                 *worst_ns = off_ns;
                 worst = row->key;
@@ -86,21 +87,12 @@ static const char *find_worst(const struct pdnn_instance_visits *of, double *wor
     return worst;
 }
 
-/* Family and mode of an id: "fc infer". */
-static void set_stratum(struct pdnn_table *table, size_t row, const char *id) {
-    struct pdnn_instance instance;
-    char text[64] = "?";
-    if (pdnn_instance_parse(id, &instance, NULL) == PDNN_OK)
-        snprintf(text, sizeof text, "%s %s", instance.family->name,
-                 instance.setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer");
-    pdnn_table_set_text(table, row, PDNN_VALIDATED_STRATUM, text);
-}
-
 /* Nothing if it has not both kinds of visits. */
-static void validate_one(const struct pdnn_instance_visits *of, const char *id, double *scratch,
+static void validate_one(const struct pdnn_instance_visits *of, const struct pdnn_task *task, double *scratch,
                          struct pdnn_table *table) {
     const struct pdnn_standing standing = pdnn_standing_of(of->visit, of->count);
     double composed, direct, repeat, ignored, worst_ns;
+    char stratum[64];
     if (!summarize(of, PDNN_VISITS_COMPOSED, scratch, &composed, &ignored) ||
         !summarize(of, PDNN_VISITS_DIRECT, scratch, &direct, &repeat))
         return;
@@ -112,15 +104,17 @@ static void validate_one(const struct pdnn_instance_visits *of, const char *id, 
         pdnn_table_set_number(table, row, PDNN_VALIDATED_LOW, visit->p10_ns);
         pdnn_table_set_number(table, row, PDNN_VALIDATED_HIGH, visit->p90_ns);
     }
-    pdnn_table_set_text(table, row, PDNN_VALIDATED_ID, id);
-    set_stratum(table, row, id);
+    snprintf(stratum, sizeof stratum, "%s %s", task->instance.family->name,
+             task->instance.setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN ? "train" : "infer");
+    pdnn_table_set_text(table, row, PDNN_VALIDATED_ID, task->id);
+    pdnn_table_set_text(table, row, PDNN_VALIDATED_STRATUM, stratum);
     pdnn_table_set_count(table, row, PDNN_VALIDATED_PLAN_BYTES, of->visit[of->count - 1].plan_bytes);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_COMPOSED, composed);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_DIRECT, direct);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_ERROR, (composed / direct - 1) * 100);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_REPEAT, repeat * 100);
     pdnn_table_set_number(table, row, PDNN_VALIDATED_OUTSIDE, find_outside(of, scratch) * 100);
-    pdnn_table_set_text(table, row, PDNN_VALIDATED_WORST_OP, find_worst(of, &worst_ns));
+    pdnn_table_set_text(table, row, PDNN_VALIDATED_WORST_OP, find_worst(of, &standing, &worst_ns));
     pdnn_table_set_number(table, row, PDNN_VALIDATED_WORST_NS, worst_ns);
 }
 
@@ -133,7 +127,7 @@ void pdnn_compose_validate(const struct pdnn_sweep_directory *sweep, const bool 
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(sweep, i);
         if (!(calibrates && calibrates[i]) && of.count)
-            validate_one(&of, session->tasks[i].id, scratch, made);
+            validate_one(&of, &session->tasks[i], scratch, made);
     }
     free(scratch);
 }
