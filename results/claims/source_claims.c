@@ -302,18 +302,15 @@ struct fitting {
 
 static struct fitting count_fitting(const struct pdnn_selection *rows) {
     struct fitting found = {.n = rows->count, .smallest_refused = INFINITY};
-    const struct pdnn_results *results = &rows->results;
     for (size_t at = 0; at < rows->count; at++)
         found.largest = fmax(found.largest, pdnn_selection_value(rows, at, PDNN_RESULT_MEMORY_BYTES));
-    for (size_t i = 0; i < rows->left_out; i++) {
-        enum pdnn_outcome outcome =
-            pdnn_outcome_find(pdnn_results_text(results, rows->left[i], rows->status));
+    for (size_t at = rows->count; at < rows->count + rows->left_out; at++) {
+        enum pdnn_outcome outcome = pdnn_outcome_find(pdnn_selection_get(rows, at, rows->status));
         if (outcome != PDNN_OUTCOME_OOM_PREDICTED && outcome != PDNN_OUTCOME_OOM)
             continue;
         found.n_refused++;
         found.smallest_refused =
-            fmin(found.smallest_refused,
-                 pdnn_results_number(results, rows->left[i], results->at[PDNN_RESULT_MEMORY_BYTES]));
+            fmin(found.smallest_refused, pdnn_selection_value(rows, at, PDNN_RESULT_MEMORY_BYTES));
     }
     found.n += found.n_refused;
     return found;

@@ -40,10 +40,8 @@ void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct p
 /* The values of a key in a table, those of failed rows too. */
 static void add_values(const struct pdnn_selection *table, const char *key, struct pdnn_texts *values) {
     int column = pdnn_results_named(&table->results, key);
-    for (size_t i = 0; i < table->count + table->left_out; i++) {
-        size_t row = i < table->count ? table->row[i] : table->left[i - table->count];
-        pdnn_texts_add(values, pdnn_results_text(&table->results, row, column));
-    }
+    for (size_t at = 0; at < table->count + table->left_out; at++)
+        pdnn_texts_add(values, pdnn_selection_get(table, at, column));
 }
 
 bool pdnn_compare_belongs(const struct pdnn_comparison *comparison, int side, size_t row) {
@@ -176,10 +174,9 @@ static bool has_alike(const struct pdnn_comparison *comparison) {
     bool alike = false;
     for (size_t t = 0; t <= last && !alike; t++) {
         const struct pdnn_selection *table = &comparison->table[t];
-        for (size_t i = 0; i < table->count + table->left_out && !alike; i++) {
-            size_t row = i < table->count ? table->row[i] : table->left[i - table->count];
+        for (size_t at = 0; at < table->count + table->left_out && !alike; at++) {
             size_t known = texts.count;
-            pdnn_compare_strip(comparison, table, row, &id);
+            pdnn_compare_strip(comparison, table, table->row[at], &id);
             size_t number = t && t == last ? pdnn_texts_find(&texts, pdnn_str_text(&id))
                                            : pdnn_texts_add(&texts, pdnn_str_text(&id));
             alike = number < known && t == last;

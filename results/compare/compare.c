@@ -190,10 +190,11 @@ static enum pdnn_status add_row(struct pdnn_comparison *comparison, struct join 
 static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join *join, int side,
                                  struct pdnn_err *err) {
     const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+    const size_t *left = table->row + table->count;
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0, k = 0; status == PDNN_OK && i + k < table->count + table->left_out;) {
-        bool is_ok = k == table->left_out || (i < table->count && table->row[i] < table->left[k]);
-        size_t row = is_ok ? table->row[i] : table->left[k];
+        bool is_ok = k == table->left_out || (i < table->count && table->row[i] < left[k]);
+        size_t row = is_ok ? table->row[i] : left[k];
         if (pdnn_compare_belongs(comparison, side, row))
             status = add_row(comparison, join, side, row, is_ok ? i : SIZE_MAX, err);
         i += is_ok;

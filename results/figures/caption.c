@@ -24,12 +24,9 @@ static void put_common(const char *name, const char *value, struct pdnn_str *out
 static const char *common_value(const struct pdnn_selection *selection, const char *name) {
     int column = pdnn_results_named(&selection->results, name);
     const char *value = selection->count ? pdnn_selection_get(selection, 0, column) : "";
-    for (size_t at = 1; at < selection->count; at++) {
+    const size_t left_out = selection->results.n_directories > 1 ? selection->left_out : 0;
+    for (size_t at = 1; at < selection->count + left_out; at++) {
         if (strcmp(pdnn_selection_get(selection, at, column), value) != 0)
-            return NULL;
-    }
-    for (size_t i = 0; selection->results.n_directories > 1 && i < selection->left_out; i++) {
-        if (strcmp(pdnn_results_text(&selection->results, selection->left[i], column), value) != 0)
             return NULL;
     }
     return value;

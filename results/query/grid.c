@@ -8,39 +8,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that did not end ok follow those that did. */
-static size_t row_of(const struct pdnn_grid_request *request, size_t at) {
-    const struct pdnn_selection *selection = request->selection;
-    return at < selection->count ? selection->row[at] : selection->left[at - selection->count];
+static double number_of(const struct pdnn_grid_request *request, size_t row, int column) {
+    return pdnn_results_number(&request->selection->results, row, column);
 }
 
-static double number_of(const struct pdnn_grid_request *request, size_t at, int column) {
-    return pdnn_results_number(&request->selection->results, row_of(request, at), column);
+static const char *get(const struct pdnn_grid_request *request, size_t row, int column) {
+    return pdnn_results_text(&request->selection->results, row, column);
 }
 
-static const char *get(const struct pdnn_grid_request *request, size_t at, int column) {
-    return pdnn_results_text(&request->selection->results, row_of(request, at), column);
+static bool is_ok(const struct pdnn_grid_request *request, size_t row) {
+    return strcmp(get(request, row, request->selection->status), "ok") == 0 &&
+           number_of(request, row, request->selection->step) > 0;
+}
+
+/* NaN if the row did not end ok. */
+static double value_of(const struct pdnn_grid_request *request, size_t row) {
+    return is_ok(request, row) ? number_of(request, row, request->value) : NAN;
 }
 
 /* Tried, but there is no time. */
-static bool is_failure(const struct pdnn_grid_request *request, size_t at) {
-    enum pdnn_outcome outcome = pdnn_outcome_find(get(request, at, request->selection->status));
-    return at >= request->selection->count && outcome != PDNN_OUTCOME_FILTERED &&
-           outcome != PDNN_OUTCOME_INTERRUPTED && outcome != PDNN_OUTCOME_COUNT;
+static bool is_failure(const struct pdnn_grid_request *request, size_t row) {
+    enum pdnn_outcome outcome = pdnn_outcome_find(get(request, row, request->selection->status));
+    return !is_ok(request, row) && outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
+           outcome != PDNN_OUTCOME_COUNT;
 }
 
-static bool has_value(const struct pdnn_grid_request *request, size_t at, double *value) {
-    if (at >= request->selection->count)
-        return false;
-    *value = pdnn_selection_number(request->selection, at, request->value);
-    return !isnan(*value);
-}
-
-/* True if the instance has a place in the grid. */
-static bool is_placed(const struct pdnn_grid_request *request, size_t at) {
-    double value;
-    return *get(request, at, request->x) && *get(request, at, request->y) &&
-           (has_value(request, at, &value) || is_failure(request, at));
+/* Whether the instance has a place in the grid. */
+static bool is_placed(const struct pdnn_table *table, size_t row, const void *user) {
+    const struct pdnn_grid_request *request = user;
+    (void)table;
+    return *get(request, row, request->x) && *get(request, row, request->y) &&
+           (!isnan(value_of(request, row)) || is_failure(request, row));
 }
 
 struct entry {
@@ -55,31 +53,24 @@ static int compare_entries(const void *a, const void *b) {
         return isnan(one->number) ? 1 : -1;
     if (!isnan(one->number) && one->number != other->number)
         return one->number < other->number ? -1 : 1;
-    return isnan(one->number) && one->at != other->at ? (one->at < other->at ? -1 : 1) : 0;
+    return (one->at > other->at) - (one->at < other->at);
 }
 
-/* Distinct values of a column in the order of the axis. Words are few, so each is compared with all. */
-static size_t distinct(const struct pdnn_grid_request *request, int column, struct entry *entries) {
-    const struct pdnn_selection *selection = request->selection;
-    size_t count = 0, kept = 0, words = 0;
-    for (size_t at = 0; at < selection->count + selection->left_out; at++) {
-        struct entry entry = {get(request, at, column), number_of(request, at, column), at};
-        bool known = false;
-        if (!is_placed(request, at))
-            continue;
-        if (isnan(entry.number)) {
-            for (size_t i = 0; i < count && words && !known; i++)
-                known = strcmp(entries[i].text, entry.text) == 0;
-            words += !known;
-        }
-        if (!known)
-            entries[count++] = entry;
+/* Distinct values of a column in the order of the axis. */
+static size_t distinct(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows, int column,
+                       struct entry *entries) {
+    struct pdnn_groups groups =
+        pdnn_groups_make(&request->selection->results.table, rows, &(size_t){(size_t)column}, 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < groups.count; i++) {
+        const size_t row = groups.group[i].at[0];
+        entries[i] = (struct entry){get(request, row, column), number_of(request, row, column), i};
     }
-    qsort(entries, count, sizeof *entries, compare_entries);
-    for (size_t i = 0; i < count; i++) {
+    qsort(entries, groups.count, sizeof *entries, compare_entries);
+    for (size_t i = 0; i < groups.count; i++)
         if (!kept || isnan(entries[i].number) || entries[i].number != entries[kept - 1].number)
             entries[kept++] = entries[i];
-    }
+    pdnn_groups_finish(&groups);
     return kept;
 }
 
@@ -114,12 +105,11 @@ static enum pdnn_status make_bins(const struct entry *entries, size_t count, str
     return PDNN_OK;
 }
 
-static enum pdnn_status make_axis(const struct pdnn_grid_request *request, int column,
-                                  struct pdnn_arena *arena, struct pdnn_grid_axis *axis,
+static enum pdnn_status make_axis(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows,
+                                  int column, struct pdnn_arena *arena, struct pdnn_grid_axis *axis,
                                   struct pdnn_err *err) {
-    size_t room = request->selection->count + request->selection->left_out + 1;
-    struct entry *entries = pdnn_alloc(room, sizeof *entries);
-    size_t count = distinct(request, column, entries);
+    struct entry *entries = pdnn_alloc(rows->count, sizeof *entries);
+    size_t count = distinct(request, rows, column, entries);
     enum pdnn_status status = PDNN_OK;
     *axis = (struct pdnn_grid_axis){.name = pdnn_results_name(&request->selection->results, column)};
     if (count > PDNN_GRID_EXACT_MAX)
@@ -145,66 +135,55 @@ static size_t step_of(const struct pdnn_grid_request *request, size_t row, int c
     return at;
 }
 
-static bool same_panel(const struct pdnn_grid_request *request, size_t a, size_t b) {
-    bool same =
-        strcmp(get(request, a, request->selection->family), get(request, b, request->selection->family)) == 0;
-    for (size_t k = 0; k < request->keys->count && same; k++)
-        same =
-            strcmp(get(request, a, request->keys->column[k]), get(request, b, request->keys->column[k])) == 0;
-    return same;
-}
-
-static enum pdnn_status find_panel(const struct pdnn_grid_request *request, size_t at,
-                                   struct pdnn_arena *arena, struct pdnn_grid *grid, size_t *panel,
-                                   struct pdnn_err *err) {
-    size_t found = 0, cells = grid->x.count * grid->y.count;
-    while (found < grid->n_panels && !same_panel(request, grid->panel[found].at, at))
-        found++;
-    *panel = found;
-    if (found < grid->n_panels)
-        return PDNN_OK;
-    if (found == PDNN_GRID_PANELS_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "more than %d panels: choose some with --only",
-                         PDNN_GRID_PANELS_MAX);
-    grid->panel[found] = (struct pdnn_grid_panel){row_of(request, at), at,
-                                                  pdnn_arena_alloc(arena, cells, sizeof *grid->panel->cell)};
-    grid->n_panels++;
-    return PDNN_OK;
-}
-
 /* Until pdnn_grid ends, `mean` of a cell is a sum. */
-static enum pdnn_status place_rows(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
-                                   struct pdnn_grid *grid, struct pdnn_err *err) {
-    const int method = request->selection->results.at[PDNN_RESULT_METHOD];
-    for (size_t at = 0; at < request->selection->count + request->selection->left_out; at++) {
-        double value;
-        size_t panel;
-        if (!is_placed(request, at)) {
-            grid->left_out++;
-            continue;
-        }
-        if (find_panel(request, at, arena, grid, &panel, err) != PDNN_OK)
-            return err->status;
-        size_t x = step_of(request, at, request->x, &grid->x);
-        size_t y = step_of(request, at, request->y, &grid->y);
-        if (x >= grid->x.count || y >= grid->y.count) {
-            grid->left_out++;
-            continue;
-        }
-        struct pdnn_grid_cell *cell = &grid->panel[panel].cell[x + grid->x.count * y];
-        if (has_value(request, at, &value)) {
-            cell->mean += grid->geometric ? log(value) : value;
-            cell->models++;
-            grid->models++;
-            bool is_predicted = method >= 0 && strcmp(get(request, at, method), "predicted") == 0;
-            cell->predicted += is_predicted;
-            grid->predicted += is_predicted;
-        } else {
-            cell->failed++;
-            grid->failed++;
-        }
+static void place_row(const struct pdnn_grid_request *request, size_t row, struct pdnn_grid *grid,
+                      struct pdnn_grid_panel *panel) {
+    size_t x = step_of(request, row, request->x, &grid->x), y = step_of(request, row, request->y, &grid->y);
+    if (x >= grid->x.count || y >= grid->y.count) {
+        grid->left_out++;
+        return;
     }
-    return PDNN_OK;
+    const int method = request->selection->results.at[PDNN_RESULT_METHOD];
+    struct pdnn_grid_cell *cell = &panel->cell[x + grid->x.count * y];
+    const double value = value_of(request, row);
+    if (isnan(value)) {
+        cell->failed++;
+        grid->failed++;
+        return;
+    }
+    const bool is_predicted = strcmp(get(request, row, method), "predicted") == 0;
+    cell->mean += grid->geometric ? log(value) : value;
+    cell->models++;
+    grid->models++;
+    cell->predicted += is_predicted;
+    grid->predicted += is_predicted;
+}
+
+/* A panel for each family and combination of the keys. */
+static enum pdnn_status place_rows(const struct pdnn_grid_request *request, const struct pdnn_row_list *rows,
+                                   struct pdnn_arena *arena, struct pdnn_grid *grid, struct pdnn_err *err) {
+    const struct pdnn_table *table = &request->selection->results.table;
+    size_t keys[1 + PDNN_SELECTION_AXES_MAX] = {(size_t)request->selection->family};
+    for (size_t k = 0; k < request->keys->count; k++)
+        keys[1 + k] = (size_t)request->keys->column[k];
+    struct pdnn_groups families = pdnn_groups_make(table, rows, keys, 1),
+                       panels = pdnn_groups_make(table, rows, keys, 1 + request->keys->count);
+    enum pdnn_status status = PDNN_OK;
+    if (panels.count > PDNN_GRID_PANELS_MAX)
+        status = pdnn_fail(err, PDNN_INVALID, "more than %d panels: choose some with --only",
+                           PDNN_GRID_PANELS_MAX);
+    for (size_t p = 0; p < panels.count && status == PDNN_OK; p++) {
+        const struct pdnn_row_list *of = &panels.group[p];
+        struct pdnn_grid_panel *panel = &grid->panel[grid->n_panels++];
+        panel->row = of->at[0];
+        panel->cell = pdnn_arena_alloc(arena, grid->x.count * grid->y.count, sizeof *panel->cell);
+        for (size_t i = 0; i < of->count; i++)
+            place_row(request, of->at[i], grid, panel);
+    }
+    grid->families = families.count;
+    pdnn_groups_finish(&families);
+    pdnn_groups_finish(&panels);
+    return status;
 }
 
 static void finish_cells(struct pdnn_grid *grid) {
@@ -221,33 +200,21 @@ static void finish_cells(struct pdnn_grid *grid) {
     }
 }
 
-static size_t count_families(const struct pdnn_grid_request *request, const struct pdnn_grid *grid) {
-    size_t count = 0;
-    for (size_t p = 0; p < grid->n_panels; p++) {
-        size_t before = 0;
-        while (strcmp(get(request, grid->panel[before].at, request->selection->family),
-                      get(request, grid->panel[p].at, request->selection->family)) != 0)
-            before++;
-        count += before == p;
-    }
-    return count;
-}
-
 /* Distinct values among the chosen rows, up to a limit; 0 if there are too many words. */
 static size_t count_values(const struct pdnn_selection *selection, int column) {
     enum { SEEN_MAX = 64 };
-    const char *seen[SEEN_MAX];
+    const struct pdnn_row_list chosen = {.at = selection->row, .count = selection->count};
+    struct pdnn_groups groups =
+        pdnn_groups_make(&selection->results.table, &chosen, &(size_t){(size_t)column}, 1);
     size_t count = 0, words = 0;
-    for (size_t at = 0; at < selection->count && count < SEEN_MAX; at++) {
-        const char *value = pdnn_selection_get(selection, at, column);
-        size_t i = 0;
-        while (i < count && strcmp(seen[i], value) != 0)
-            i++;
-        if (i < count || !*value)
+    for (size_t i = 0; i < groups.count && count < SEEN_MAX; i++) {
+        const size_t row = groups.group[i].at[0];
+        if (!*pdnn_results_text(&selection->results, row, column))
             continue;
-        seen[count++] = value;
-        words += isnan(pdnn_selection_number(selection, at, column)) != 0;
+        count++;
+        words += isnan(pdnn_results_number(&selection->results, row, column)) != 0;
     }
+    pdnn_groups_finish(&groups);
     return words && count > PDNN_GRID_EXACT_MAX ? 0 : count;
 }
 
@@ -269,24 +236,27 @@ int pdnn_grid_choose_axis(const struct pdnn_selection *selection, int taken) {
 enum pdnn_status pdnn_grid(const struct pdnn_grid_request *request, struct pdnn_arena *arena,
                            struct pdnn_grid *grid, struct pdnn_err *err) {
     const struct pdnn_selection *selection = request->selection;
+    const size_t n_all = selection->count + selection->left_out;
+    struct pdnn_row_list rows = {0};
     struct pdnn_grid made = {.geometric = true};
-    for (size_t at = 0; at < selection->count; at++) {
-        double value;
-        if (is_placed(request, at) && has_value(request, at, &value) && !(value > 0))
-            made.geometric = false;
-    }
-    enum pdnn_status status = make_axis(request, request->x, arena, &made.x, err);
+    for (size_t at = 0; at < n_all; at++)
+        pdnn_rows_add(&rows, selection->row[at]);
+    pdnn_rows_keep(&rows, &selection->results.table, is_placed, request);
+    made.left_out = n_all - rows.count;
+    for (size_t i = 0; i < rows.count; i++)
+        made.geometric = made.geometric && !(value_of(request, rows.at[i]) <= 0);
+    enum pdnn_status status = make_axis(request, &rows, request->x, arena, &made.x, err);
     if (status == PDNN_OK)
-        status = make_axis(request, request->y, arena, &made.y, err);
+        status = make_axis(request, &rows, request->y, arena, &made.y, err);
     if (status == PDNN_OK)
-        status = place_rows(request, arena, &made, err);
+        status = place_rows(request, &rows, arena, &made, err);
+    pdnn_rows_finish(&rows);
     if (status == PDNN_OK && !made.models)
         status = pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has %s, %s and a number in %s",
                            made.x.name, made.y.name, pdnn_results_name(&selection->results, request->value));
     if (status != PDNN_OK)
         return status;
     finish_cells(&made);
-    made.families = count_families(request, &made);
     *grid = made;
     return PDNN_OK;
 }

@@ -39,7 +39,6 @@ struct pdnn_grid_cell {
 
 struct pdnn_grid_panel {
     size_t row;                  /* one of its rows of results.csv */
-    size_t at;                   /* its place: among the chosen rows, then those that did not end ok */
     struct pdnn_grid_cell *cell; /* x + x.count * y */
 };
 

@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX, stat */
 #include "results/query/results.h"
 
-#include "base/file.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "models/instance.h"
@@ -72,98 +71,6 @@ static const char *key_of(const char *column) {
     return column;
 }
 
-/* The tables of the directories while they become one. */
-struct reading {
-    struct pdnn_results *results;
-    char **text; /* of the files */
-    size_t *length, n;
-    const char **path;              /* of the files */
-    struct pdnn_table_def known;    /* all columns of all families */
-    struct pdnn_column_def *column; /* those that the files have, in their order */
-    size_t n_columns;
-};
-
-/* Where a column stands in its own file, which the table keeps. */
-enum section { BEFORE_KEYS, KEYS, AFTER_KEYS, SECTIONS };
-
-/* What every results.csv has. */
-static bool is_needed(const char *name) {
-    static const char *const needed[] = {"id", "family", "status", "time_ns_median"};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (strcmp(name, needed[i]) == 0)
-            return true;
-    return false;
-}
-
-static void add_column(struct reading *r, const char *name) {
-    for (size_t i = 0; i < r->n_columns; i++)
-        if (strcmp(r->column[i].name, name) == 0)
-            return;
-    size_t k = 0;
-    while (k < r->known.count && strcmp(r->known.column[k].name, name) != 0)
-        k++;
-    struct pdnn_column_def *column = &r->column[r->n_columns++];
-    *column = k < r->known.count
-                  ? r->known.column[k]
-                  : (struct pdnn_column_def){.name = pdnn_arena_strdup(&r->results->arena, name),
-                                             .align = PDNN_ALIGN_WRAP};
-    column->is_optional = !is_needed(name);
-}
-
-/* The names of the file's columns; its text stays as it is. */
-static enum pdnn_status scan_header(const struct reading *r, size_t part, struct pdnn_csv_scan *scan,
-                                    char **copy, struct pdnn_err *err) {
-    size_t length = strcspn(r->text[part], "\n") + 1;
-    length = length < r->length[part] ? length : r->length[part];
-    *copy = pdnn_alloc(length + 1, 1);
-    memcpy(*copy, r->text[part], length);
-    return pdnn_csv_scan_start(scan, r->path[part], *copy, length, PDNN_CSV_STRICT, err);
-}
-
-static size_t place_of(const struct pdnn_csv_scan *scan, enum pdnn_result_column column) {
-    static const char *const names[] = {[PDNN_RESULT_FAMILY] = "family", [PDNN_RESULT_STATUS] = "status"};
-    size_t i = 0;
-    while (i < scan->n_columns && strcmp(scan->header[i], names[column]) != 0)
-        i++;
-    return i;
-}
-
-static enum pdnn_status add_columns(struct reading *r, struct pdnn_err *err) {
-    struct pdnn_csv_scan *scan = pdnn_alloc(r->n, sizeof *scan);
-    char **copy = pdnn_alloc(r->n, sizeof *copy);
-    size_t room = r->known.count + 2; /* also `results` and `version` */
-    enum pdnn_status status = PDNN_OK;
-    for (size_t part = 0; status == PDNN_OK && part < r->n; part++) {
-        status = scan_header(r, part, &scan[part], &copy[part], err);
-        room += scan[part].n_columns;
-    }
-    r->column = pdnn_arena_alloc(&r->results->arena, room, sizeof *r->column);
-    for (enum section section = 0; status == PDNN_OK && section < SECTIONS; section++) {
-        if (section == AFTER_KEYS && r->n > 1) {
-            add_column(r, PDNN_RESULTS_KEY);
-            add_column(r, PDNN_RESULTS_VERSION_KEY);
-        }
-        for (size_t part = 0; part < r->n; part++) {
-            size_t family = place_of(&scan[part], PDNN_RESULT_FAMILY),
-                   outcome = place_of(&scan[part], PDNN_RESULT_STATUS);
-            for (size_t i = 0; i < scan[part].n_columns; i++)
-                if ((i <= family ? BEFORE_KEYS : i < outcome ? KEYS : AFTER_KEYS) == section)
-                    add_column(r, scan[part].header[i]);
-        }
-    }
-    for (size_t i = 0; i < r->known.count; i++)
-        if (is_needed(r->known.column[i].name))
-            add_column(r, r->known.column[i].name);
-    if (status == PDNN_OK && r->n_columns > PDNN_TABLE_COLUMNS_MAX)
-        status = pdnn_fail(err, PDNN_INVALID, "these tables have more than %d columns together",
-                           PDNN_TABLE_COLUMNS_MAX);
-    for (size_t part = 0; part < r->n; part++)
-        free(copy[part]);
-    free(copy);
-    free(scan);
-    return status;
-}
-
 /* A table without the column is somebody's own. */
 static enum pdnn_status check_schema(const char *path, const struct pdnn_table *table, struct pdnn_err *err) {
     size_t column = pdnn_table_find(table, "schema");
@@ -180,17 +87,14 @@ static enum pdnn_status check_schema(const char *path, const struct pdnn_table *
 }
 
 /* Its own name, or the path where two directories have the same name. */
-static void name_directories(struct reading *r) {
-    const char *const *directory = r->results->directory;
-    for (size_t i = 0; i < r->n; i++) {
-        bool unique = true;
-        int length;
-        const char *name = pdnn_directory_name(directory[i], &length);
-        for (size_t k = 0; k < r->n; k++)
-            unique = unique && (k == i || !same_name(directory[i], directory[k]));
-        r->results->name[i] =
-            unique ? pdnn_arena_printf(&r->results->arena, "%.*s", length, name) : directory[i];
-    }
+static const char *name_of(struct pdnn_results *results, size_t number) {
+    const char *directory = results->directory[number];
+    int length;
+    const char *name = pdnn_directory_name(directory, &length);
+    for (size_t i = 0; i < results->n_directories; i++)
+        if (i != number && same_name(directory, results->directory[i]))
+            return directory;
+    return pdnn_arena_printf(&results->arena, "%.*s", length, name);
 }
 
 /* The version of a backend in a directory: the name and number that environment.yaml begins with, or the
@@ -213,47 +117,75 @@ static void append_version(const char *directory, const char *backend, struct pd
 }
 
 /* Rows of one backend follow each other mostly, so only the last version is remembered. */
-static void fill_origin(struct reading *r, size_t part, size_t first) {
-    struct pdnn_table *table = &r->results->table;
+static void fill_origin(struct pdnn_results *results, size_t number) {
+    struct pdnn_table *table = &results->table;
     size_t backend = pdnn_table_find(table, pdnn_settings[PDNN_SETTING_BACKEND].name),
-           results = pdnn_table_find(table, PDNN_RESULTS_KEY),
+           name = pdnn_table_find(table, PDNN_RESULTS_KEY),
            version = pdnn_table_find(table, PDNN_RESULTS_VERSION_KEY);
     const char *before = NULL;
     struct pdnn_str shown = {0};
-    for (size_t row = first; row < table->n_rows; row++) {
+    for (size_t row = results->first_row[number]; row < table->n_rows; row++) {
         const char *now = backend == SIZE_MAX ? "" : pdnn_table_text(table, row, backend);
         if (!before || strcmp(before, now) != 0) {
             pdnn_str_clear(&shown);
-            append_version(r->results->directory[part], now, &shown);
+            append_version(results->directory[number], now, &shown);
         }
         before = now;
-        pdnn_table_set_text(table, row, results, r->results->name[part]);
+        pdnn_table_set_text(table, row, name, results->name[number]);
         pdnn_table_set_text(table, row, version, pdnn_str_text(&shown));
     }
     pdnn_str_finish(&shown);
 }
 
-static enum pdnn_status take_part(struct reading *r, size_t part, const struct pdnn_table_def *def,
-                                  struct pdnn_err *err) {
-    struct pdnn_results *results = r->results;
-    struct pdnn_table_file file = {.path = r->path[part], .mode = PDNN_CSV_STRICT};
-    struct pdnn_table table;
-    enum pdnn_status status = pdnn_table_read_text(&file, r->text[part], r->length[part], def, &table, err);
-    if (status != PDNN_OK)
-        return status;
-    status = check_schema(r->path[part], &table, err);
-    pdnn_ids_reprint(&table, pdnn_table_find(&table, "id"));
-    if (status == PDNN_OK && r->n > 1) {
-        size_t first = results->table.n_rows;
-        for (size_t row = 0; row < table.n_rows; row++)
-            pdnn_table_copy_row(&results->table, &table, row);
-        fill_origin(r, part, first);
-        pdnn_table_finish(&table);
-    } else {
-        pdnn_table_finish(&results->table);
-        results->table = table;
+/* Where a column stands in its own file, which the table keeps. */
+enum section { BEFORE_KEYS, KEYS, AFTER_KEYS, SECTIONS };
+
+static enum section section_of(const struct pdnn_table *part, size_t column) {
+    return column <= pdnn_table_find(part, "family")  ? BEFORE_KEYS
+           : column < pdnn_table_find(part, "status") ? KEYS
+                                                      : AFTER_KEYS;
+}
+
+static bool add_column(struct pdnn_table *table, const struct pdnn_column_def *column) {
+    bool is_there = pdnn_table_find(table, column->name) != SIZE_MAX,
+         has_room = is_there || table->n_columns < PDNN_TABLE_COLUMNS_MAX;
+    if (!is_there && has_room)
+        pdnn_table_add_column(table, column);
+    return has_room;
+}
+
+/* The columns of all parts, each where it stands in the first that has it. */
+static bool add_columns(struct pdnn_table *table, const struct pdnn_table *parts, size_t n) {
+    static const struct pdnn_column_def origin[] = {{PDNN_RESULTS_KEY, .align = PDNN_ALIGN_WRAP},
+                                                    {PDNN_RESULTS_VERSION_KEY, .align = PDNN_ALIGN_WRAP}};
+    bool has_room = true;
+    for (enum section section = 0; section < SECTIONS; section++) {
+        for (size_t i = 0; i < 2 && section == AFTER_KEYS; i++)
+            has_room = has_room && add_column(table, &origin[i]);
+        for (size_t part = 0; part < n; part++)
+            for (size_t i = 0; i < parts[part].n_columns; i++)
+                if (section_of(&parts[part], i) == section)
+                    has_room = has_room && add_column(table, &parts[part].column[i].def);
     }
-    return status;
+    return has_room;
+}
+
+/* The parts are finished by the caller. */
+static enum pdnn_status join(struct pdnn_results *results, const struct pdnn_table *parts, size_t n,
+                             struct pdnn_err *err) {
+    const struct pdnn_table_def empty = {.name = parts[0].name, .help = parts[0].help};
+    pdnn_table_init(&results->table, &empty);
+    if (!add_columns(&results->table, parts, n))
+        return pdnn_fail(err, PDNN_INVALID, "these tables have more than %d columns together",
+                         PDNN_TABLE_COLUMNS_MAX);
+    for (size_t part = 0; part < n; part++) {
+        results->name[part] = name_of(results, part);
+        results->first_row[part] = results->table.n_rows;
+        for (size_t row = 0; row < parts[part].n_rows; row++)
+            pdnn_table_copy_row(&results->table, &parts[part], row);
+        fill_origin(results, part);
+    }
+    return PDNN_OK;
 }
 
 static int find(const struct pdnn_results *results, const char *name) {
@@ -262,16 +194,15 @@ static int find(const struct pdnn_results *results, const char *name) {
 }
 
 /* Fixed columns and keys; these get their own names. */
-static void find_columns(struct reading *r) {
-    struct pdnn_results *results = r->results;
-    const size_t n_params = r->known.count - PDNN_RESULT_COLUMNS;
+static void find_columns(struct pdnn_results *results) {
+    const bool is_joined = results->n_directories > 1;
     for (size_t c = 0; c < PDNN_RESULT_COLUMNS; c++)
-        results->at[c] = find(results, r->known.column[c + (c < PDNN_RESULT_STATUS ? 0 : n_params)].name);
-    results->results = r->n > 1 ? find(results, PDNN_RESULTS_KEY) : -1;
-    results->version = r->n > 1 ? find(results, PDNN_RESULTS_VERSION_KEY) : -1;
+        results->at[c] = find(results, pdnn_results_fixed_def.column[c].name);
+    results->results = is_joined ? find(results, PDNN_RESULTS_KEY) : -1;
+    results->version = is_joined ? find(results, PDNN_RESULTS_VERSION_KEY) : -1;
     results->first_key = results->at[PDNN_RESULT_FAMILY] + 1;
     results->end_name = results->at[PDNN_RESULT_STATUS];
-    results->end_key = r->n > 1 ? results->version : results->end_name;
+    results->end_key = is_joined ? results->version : results->end_name;
     for (int k = results->first_key; k < results->end_key; k++) {
         struct pdnn_column_def *def = &results->table.column[k].def;
         const char *key = key_of(def->name);
@@ -280,91 +211,76 @@ static void find_columns(struct reading *r) {
     }
 }
 
-static enum pdnn_status take_parts(struct reading *r, struct pdnn_err *err) {
-    struct pdnn_results *results = r->results;
+/* One directory's, from the text if there is one. */
+static enum pdnn_status read_part(const char *path, const struct pdnn_str *text, struct pdnn_arena *arena,
+                                  struct pdnn_table *part, struct pdnn_err *err) {
+    struct pdnn_table_file file = {.path = path, .limit_bytes = RESULTS_LIMIT_BYTES, .is_as_in_file = true};
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
-    r->known = pdnn_results_def(pdnn_families, n_families, &results->arena);
-    enum pdnn_status status = add_columns(r, err);
-    const struct pdnn_table_def def = {r->known.name, r->known.help, r->column, r->n_columns};
-    pdnn_table_init(&results->table, &def);
-    name_directories(r);
-    for (size_t part = 0; status == PDNN_OK && part < r->n; part++) {
-        results->first_row[part] = results->table.n_rows;
-        status = take_part(r, part, &def, err);
-    }
+    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, arena);
+    char *copy = text ? pdnn_alloc(text->length + 1, 1) : NULL;
+    if (text)
+        memcpy(copy, pdnn_str_text(text), text->length);
+    enum pdnn_status status = text ? pdnn_table_read_text(&file, copy, text->length, &def, part, err)
+                                   : pdnn_table_read(&file, &def, part, err);
+    free(copy);
     if (status != PDNN_OK)
         return status;
-    results->source = pdnn_alloc(results->table.n_rows + 1, sizeof *results->source);
-    for (size_t row = 0, part = 0; row < results->table.n_rows; row++) {
-        while (part + 1 < r->n && row >= results->first_row[part + 1])
-            part++;
-        results->source[row] = part;
-    }
-    find_columns(r);
-    results->text = pdnn_alloc(results->table.n_columns, sizeof *results->text);
-    results->shown = pdnn_alloc(1, sizeof *results->shown);
-    return PDNN_OK;
+    pdnn_ids_reprint(part, pdnn_table_find(part, "id"));
+    return check_schema(path, part, err);
 }
 
-static void begin(struct reading *r, struct pdnn_results *results, const char *const *directories, size_t n) {
-    *results = (struct pdnn_results){.n_directories = n};
-    const char **kept = pdnn_arena_alloc(&results->arena, n, sizeof *kept);
+/* text: of the only one's results.csv; NULL: the files are read. */
+static enum pdnn_status open_all(struct pdnn_results *results, const char *const *directories, size_t n,
+                                 const struct pdnn_str *text, struct pdnn_err *err) {
+    struct pdnn_results opened = {.n_directories = n};
+    struct pdnn_table *part = pdnn_alloc(n, sizeof *part);
+    const char **directory = pdnn_arena_alloc(&opened.arena, n, sizeof *directory);
+    enum pdnn_status status = PDNN_OK;
+    opened.directory = directory;
+    opened.name = pdnn_arena_alloc(&opened.arena, n, sizeof *opened.name);
+    opened.first_row = pdnn_arena_alloc(&opened.arena, n, sizeof *opened.first_row);
     for (size_t i = 0; i < n; i++)
-        kept[i] = pdnn_arena_strdup(&results->arena, directories[i]);
-    results->directory = kept;
-    results->name = pdnn_arena_alloc(&results->arena, n, sizeof *results->name);
-    results->first_row = pdnn_alloc(n, sizeof *results->first_row);
-    *r = (struct reading){.results = results,
-                          .n = n,
-                          .text = pdnn_alloc(n, sizeof *r->text),
-                          .length = pdnn_alloc(n, sizeof *r->length),
-                          .path = pdnn_arena_alloc(&results->arena, n, sizeof *r->path)};
-}
-
-static enum pdnn_status end(struct reading *r, enum pdnn_status status, struct pdnn_results *results,
-                            struct pdnn_err *err) {
-    if (status == PDNN_OK)
-        status = take_parts(r, err);
-    for (size_t part = 0; part < r->n; part++)
-        free(r->text[part]);
-    free(r->text);
-    free(r->length);
-    if (status == PDNN_OK)
-        *results = *r->results;
-    else
-        pdnn_results_close(r->results);
-    return status;
+        directory[i] = pdnn_arena_strdup(&opened.arena, directories[i]);
+    for (size_t i = 0; status == PDNN_OK && i < n; i++) {
+        const char *path =
+            text ? directory[i] : pdnn_arena_printf(&opened.arena, "%s/results.csv", directory[i]);
+        for (size_t other = 0; status == PDNN_OK && other < i; other++)
+            if (pdnn_same_directory(directory[i], directory[other]))
+                status = pdnn_fail(err, PDNN_INVALID, "%s: named twice", directory[i]);
+        if (status == PDNN_OK)
+            status = read_part(path, text, &opened.arena, &part[i], err);
+    }
+    if (status == PDNN_OK && n > 1) {
+        status = join(&opened, part, n, err);
+    } else if (status == PDNN_OK) {
+        opened.table = part[0];
+        part[0] = (struct pdnn_table){0};
+        opened.name[0] = name_of(&opened, 0);
+    }
+    for (size_t i = 0; i < n; i++)
+        pdnn_table_finish(&part[i]);
+    free(part);
+    if (status != PDNN_OK) {
+        pdnn_results_close(&opened);
+        return status;
+    }
+    find_columns(&opened);
+    opened.text = pdnn_alloc(opened.table.n_columns, sizeof *opened.text);
+    opened.shown = pdnn_alloc(1, sizeof *opened.shown);
+    *results = opened;
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
                                    struct pdnn_err *err) {
-    struct pdnn_results opened;
-    struct reading r;
-    enum pdnn_status status = PDNN_OK;
-    begin(&r, &opened, directories, n);
-    for (size_t part = 0; status == PDNN_OK && part < n; part++) {
-        for (size_t other = 0; status == PDNN_OK && other < part; other++)
-            if (pdnn_same_directory(directories[part], directories[other]))
-                status = pdnn_fail(err, PDNN_INVALID, "%s: named twice", directories[part]);
-        r.path[part] = pdnn_arena_printf(&opened.arena, "%s/results.csv", directories[part]);
-        if (status == PDNN_OK)
-            status = pdnn_file_read(r.path[part], RESULTS_LIMIT_BYTES, &r.text[part], &r.length[part], err);
-    }
-    return end(&r, status, results, err);
+    return open_all(results, directories, n, NULL, err);
 }
 
 enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path,
                                     const struct pdnn_str *text, struct pdnn_err *err) {
-    struct pdnn_results opened;
-    struct reading r;
-    begin(&r, &opened, &path, 1);
-    r.path[0] = opened.directory[0];
-    r.length[0] = text->length;
-    r.text[0] = pdnn_alloc(text->length + 1, 1);
-    memcpy(r.text[0], pdnn_str_text(text), text->length);
-    return end(&r, PDNN_OK, results, err);
+    return open_all(results, &path, 1, text, err);
 }
 
 void pdnn_results_close(struct pdnn_results *results) {
@@ -374,8 +290,6 @@ void pdnn_results_close(struct pdnn_results *results) {
     if (results->shown)
         pdnn_texts_finish(results->shown);
     free(results->shown);
-    free(results->source);
-    free(results->first_row);
     pdnn_table_finish(&results->table);
     pdnn_arena_finish(&results->arena);
     *results = (struct pdnn_results){.n_directories = 0};
@@ -456,6 +370,13 @@ double pdnn_results_number(const struct pdnn_results *results, size_t row, int c
     return pdnn_parse_double(pdnn_table_text(&results->table, row, (size_t)column), &number) ? number : NAN;
 }
 
+size_t pdnn_results_source(const struct pdnn_results *results, size_t row) {
+    size_t source = results->n_directories - 1;
+    while (row < results->first_row[source])
+        source--;
+    return source;
+}
+
 size_t pdnn_results_line(const struct pdnn_results *results, size_t row) {
-    return row - results->first_row[results->source[row]] + 2;
+    return row - results->first_row[pdnn_results_source(results, row)] + 2;
 }

@@ -25,7 +25,6 @@ struct pdnn_results {
     const char *const *directory;
     const char **name; /* by directory: the last part of its path, or all of it where two end alike */
     size_t n_directories;
-    size_t *source;    /* by row: the number of its directory */
     size_t *first_row; /* by directory */
     struct pdnn_arena arena;
     const char ***text;       /* by column: the cells' texts, once somebody has asked */
@@ -69,6 +68,9 @@ const char *pdnn_results_text(const struct pdnn_results *results, size_t row, in
 
 /* The cell's number; NaN if it has none. */
 double pdnn_results_number(const struct pdnn_results *results, size_t row, int column);
+
+/* The number of the directory that the row comes from. */
+size_t pdnn_results_source(const struct pdnn_results *results, size_t row);
 
 /* The line of the row in its file, where no cell has several lines. */
 size_t pdnn_results_line(const struct pdnn_results *results, size_t row);

@@ -71,7 +71,7 @@ size_t pdnn_selection_distinct(const struct pdnn_selection *selection, int colum
 }
 
 size_t pdnn_selection_source(const struct pdnn_selection *selection, size_t at) {
-    return selection->results.source[selection->row[at]];
+    return pdnn_results_source(&selection->results, selection->row[at]);
 }
 
 double pdnn_selection_step_ns(const struct pdnn_selection *selection, size_t at) {
@@ -144,15 +144,18 @@ static void describe_keys(struct pdnn_selection *selection) {
 }
 
 void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
-    const size_t before = selection->count;
-    selection->left = pdnn_resize(selection->left, before + selection->left_out + 1, sizeof *selection->left);
-    selection->count = 0;
-    for (size_t at = 0; at < before; at++) {
+    const size_t before = selection->count, n = before + selection->left_out;
+    size_t *row = pdnn_alloc(n, sizeof *row), count = 0;
+    for (size_t at = 0; at < before; at++)
         if (pdnn_selection_is_ok(selection, at))
-            selection->row[selection->count++] = selection->row[at];
-        else
-            selection->left[selection->left_out++] = selection->row[at];
-    }
+            row[count++] = selection->row[at];
+    selection->count = count;
+    for (size_t at = 0; at < n; at++)
+        if (at >= before || !pdnn_selection_is_ok(selection, at))
+            row[count++] = selection->row[at];
+    free(selection->row);
+    selection->row = row;
+    selection->left_out = n - selection->count;
     describe_keys(selection);
 }
 
@@ -199,23 +202,20 @@ enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const
     return PDNN_OK;
 }
 
-static size_t *rows_with(const struct pdnn_results *results, const size_t *row, size_t *count, int column,
-                         const char *text) {
-    size_t *kept = pdnn_alloc(*count + 1, sizeof *kept), n = 0;
-    for (size_t i = 0; i < *count; i++)
-        if (column < 0 || strcmp(pdnn_results_text(results, row[i], column), text) == 0)
-            kept[n++] = row[i];
-    *count = n;
-    return kept;
-}
-
 void pdnn_selection_part(const struct pdnn_selection *all, int column, const char *text,
                          struct pdnn_selection *part) {
+    const size_t n = all->count + all->left_out;
     *part = *all;
     part->is_part = true;
     part->key = NULL;
-    part->row = rows_with(&all->results, all->row, &part->count, column, text);
-    part->left = rows_with(&all->results, all->left, &part->left_out, column, text);
+    part->row = pdnn_alloc(n, sizeof *part->row);
+    part->count = part->left_out = 0;
+    for (size_t at = 0; at < n; at++) {
+        if (column >= 0 && strcmp(pdnn_selection_get(all, at, column), text) != 0)
+            continue;
+        part->row[part->count + part->left_out] = all->row[at];
+        *(at < all->count ? &part->count : &part->left_out) += 1;
+    }
     describe_keys(part);
 }
 
@@ -223,7 +223,6 @@ void pdnn_selection_close(struct pdnn_selection *selection) {
     if (!selection->is_part)
         pdnn_results_close(&selection->results);
     free(selection->row);
-    free(selection->left);
     free(selection->key);
     *selection = (struct pdnn_selection){.count = 0};
 }

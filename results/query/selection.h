@@ -19,10 +19,9 @@ struct pdnn_selection_key {
 struct pdnn_selection {
     struct pdnn_results results;
     int id, family, status, step; /* column numbers; step is time_ns_median */
-    size_t *row;                  /* the chosen rows of results, in order */
-    size_t count;
-    size_t *left;                   /* rows that match too but did not end ok, in order */
-    size_t left_out;                /* how many */
+    size_t *row;     /* the chosen rows of results, in order, then those that match but did not end ok */
+    size_t count;    /* of the chosen */
+    size_t left_out; /* of the others */
     struct pdnn_selection_key *key; /* by column, from the family to the end of the keys */
     bool is_part;                   /* the results belong to another selection */
 };

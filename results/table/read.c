@@ -6,18 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The table's column for each of the file's; unknown ones are added. */
-static void add_unknown(const struct pdnn_csv_scan *scan, struct pdnn_table *table, size_t *columns) {
+/* The table's column for each of the file's; those that are not there are added, as defined if they are. */
+static void add_missing(const struct pdnn_csv_scan *scan, const struct pdnn_table_def *def,
+                        struct pdnn_table *table, size_t *columns) {
     for (size_t i = 0; i < scan->n_columns; i++) {
-        columns[i] = pdnn_table_find(table, scan->header[i]);
+        struct pdnn_column_def column = {.name = scan->header[i], .align = PDNN_ALIGN_WRAP};
+        for (size_t c = 0; c < def->count; c++)
+            if (strcmp(def->column[c].name, column.name) == 0)
+                column = def->column[c];
+        columns[i] = pdnn_table_find(table, column.name);
         if (columns[i] == SIZE_MAX)
-            columns[i] = pdnn_table_add_column(
-                table, &(struct pdnn_column_def){.name = scan->header[i], .align = PDNN_ALIGN_WRAP});
+            columns[i] = pdnn_table_add_column(table, &column);
     }
 }
 
-static enum pdnn_status check_columns(const struct pdnn_csv_scan *scan, const struct pdnn_table_def *def,
-                                      struct pdnn_err *err) {
+static enum pdnn_status check_columns(const struct pdnn_table_file *file, const struct pdnn_csv_scan *scan,
+                                      const struct pdnn_table_def *def, struct pdnn_err *err) {
     size_t n_known = 0;
     for (size_t c = 0; c < def->count; c++) {
         size_t i = 0;
@@ -28,7 +32,7 @@ static enum pdnn_status check_columns(const struct pdnn_csv_scan *scan, const st
             return pdnn_fail(err, PDNN_INVALID, "%s:1: there is no column '%s'", scan->path,
                              def->column[c].name);
     }
-    if (def->count + scan->n_columns - n_known > PDNN_TABLE_COLUMNS_MAX)
+    if ((file->is_as_in_file ? 0 : def->count - n_known) + scan->n_columns > PDNN_TABLE_COLUMNS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "%s:1: too many columns", scan->path);
     return PDNN_OK;
 }
@@ -59,16 +63,17 @@ static enum pdnn_status read_rows(const struct pdnn_table_file *file, struct pdn
 enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, size_t length,
                                       const struct pdnn_table_def *def, struct pdnn_table *table,
                                       struct pdnn_err *err) {
+    const struct pdnn_table_def empty = {.name = def->name, .help = def->help};
     struct pdnn_csv_scan scan;
     struct pdnn_table made;
     size_t columns[PDNN_CSV_COLUMNS_MAX];
     enum pdnn_status status = pdnn_csv_scan_start(&scan, file->path, text, length, file->mode, err);
     if (status == PDNN_OK && scan.n_columns)
-        status = check_columns(&scan, def, err);
+        status = check_columns(file, &scan, def, err);
     if (status != PDNN_OK)
         return status;
-    pdnn_table_init(&made, def);
-    add_unknown(&scan, &made, columns);
+    pdnn_table_init(&made, file->is_as_in_file ? &empty : def);
+    add_missing(&scan, def, &made, columns);
     status = read_rows(file, &scan, columns, &made, err);
     if (status != PDNN_OK) {
         pdnn_table_finish(&made);

@@ -10,6 +10,7 @@ struct pdnn_table_file {
     const char *path; /* also in messages */
     enum pdnn_csv_mode mode;
     size_t limit_bytes;
+    bool is_as_in_file; /* the table has the columns of the file alone, in its order */
     /* What else must hold of a row than its cells' kinds, or NULL: PDNN_INVALID with what is wrong, and
      * "path:line: " is put in front of it. */
     enum pdnn_status (*check)(const struct pdnn_table *table, size_t row, struct pdnn_err *err);
