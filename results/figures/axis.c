@@ -172,6 +172,16 @@ void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
     pdnn_draw_line(canvas, x->scale.from, y->scale.from, x->scale.from, y->scale.to, line);
 }
 
+void pdnn_draw_interval(struct pdnn_canvas *canvas, const struct pdnn_scale *scale, double low, double high,
+                        double y, double width) {
+    static const double cap = 3;
+    const double end[] = {pdnn_scale_at(scale, low), pdnn_scale_at(scale, high)};
+    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_TEXT, width);
+    pdnn_draw_line(canvas, end[0], y, end[1], y, line);
+    for (size_t k = 0; k < 2; k++)
+        pdnn_draw_line(canvas, end[k], y - cap, end[k], y + cap, line);
+}
+
 int pdnn_palette(double part) {
     static const int inks[] = {0x440154, 0x46327e, 0x365c8d, 0x277f8e,
                                0x1fa187, 0x4ac16d, 0xa0da39, 0xe8d21b};

@@ -27,6 +27,10 @@ void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
 /* Its level part alone: the axis at `bottom`, of a frame up to `top`. */
 void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top);
 
+/* From one value of a level scale to another, with a cap at both ends. */
+void pdnn_draw_interval(struct pdnn_canvas *canvas, const struct pdnn_scale *scale, double low, double high,
+                        double y, double width);
+
 /* From purple to yellow, told apart also without color; part: 0 to 1. */
 int pdnn_palette(double part);
 

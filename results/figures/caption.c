@@ -47,6 +47,12 @@ static const char *common_of_pairs(const struct pdnn_comparison *comparison, con
     return value;
 }
 
+const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory) {
+    int length;
+    const char *name = pdnn_directory_name(directory, &length);
+    return pdnn_arena_printf(arena, "%.*s", length, name);
+}
+
 void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out) {
     size_t shown = n > 3 ? 2 : n;
     for (size_t i = 0; i < shown; i++) {
@@ -125,15 +131,10 @@ struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
 }
 
 const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side) {
-    int length[PDNN_SIDES];
-    const char *name[PDNN_SIDES];
-    for (int s = 0; s < PDNN_SIDES; s++)
-        name[s] = pdnn_directory_name(comparison->directory[s], &length[s]);
-    bool is_distinct = length[PDNN_SIDE_A] != length[PDNN_SIDE_B] ||
-                       strncmp(name[PDNN_SIDE_A], name[PDNN_SIDE_B], (size_t)length[PDNN_SIDE_A]) != 0;
-    return comparison->label[side] == comparison->directory[side] && is_distinct
-               ? pdnn_arena_printf(arena, "%.*s", length[side], name[side])
-               : comparison->label[side];
+    const char *name = pdnn_plot_directory(arena, comparison->directory[side]),
+               *other = pdnn_plot_directory(arena, comparison->directory[!side]);
+    const bool is_directory = comparison->label[side] == comparison->directory[side];
+    return is_directory && strcmp(name, other) != 0 ? name : comparison->label[side];
 }
 
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,

@@ -24,6 +24,9 @@ const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_compariso
 /* Appends the processor of the directories, if it is one. */
 void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out);
 
+/* The directory's name, without the rest of its path, in the arena. */
+const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory);
+
 /* Appends the names of the directories, without the rest of their paths: "a", "a and b", "a, b and 2 more".
  */
 void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out);

@@ -1,123 +1,320 @@
-/* `paradnn plot ceilings`: ceilings.csv as pictures. One row of panels per thread count: bandwidth against
- * working set (results/figures/ladder.h), and arithmetic by dtype and kernel as bars. */
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+/* `paradnn plot ceilings`: ceilings.csv as pictures. A row of two panels per directory and thread count:
+ * bandwidth against working set, where each level was found to end, and the roofs taken from it; and
+ * arithmetic by dtype and kernel as bars. */
 #include "base/memory.h"
+#include "base/texts.h"
 #include "base/units.h"
 #include "results/figures/caption.h"
-#include "results/figures/ladder.h"
 #include "results/figures/picture.h"
 #include "results/store/tables.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Bars and dtypes beyond these are left out of a panel. */
-enum { BARS_MAX = 48, DTYPES_MAX = PDNN_PLOT_COLORS };
-
-/* The rows of several directories in one table: each has its threads plus its number times this. */
-static const int64_t directory_step = 1000000;
 
 /* To the left of the panels. */
 static const double margin = 84;
 
-struct picture {
-    struct pdnn_picture *in;
-    struct pdnn_ceilings *ceilings;
-    int64_t threads[PDNN_CEILINGS_THREADS_MAX]; /* with the directory's number */
-    size_t n_threads;
-    const char *dtype[DTYPES_MAX]; /* distinct ones, in order of appearance; borrowed */
-    size_t n_dtypes;
+/* A level of one thread count, in order of capacity. */
+struct level {
+    const char *name;
+    double capacity_bytes, reported_bytes; /* INFINITY: DRAM; 0: not reported */
+    double gbs;                            /* the best of the patterns */
 };
 
-static bool is_compute(const struct pdnn_ceiling *row) {
-    return strcmp(row->kind, "compute") == 0;
+/* The roofs of one directory on one number of threads. */
+struct machine {
+    size_t directory;
+    int64_t threads;
+    const struct pdnn_ceiling *row; /* all of the directory, n_rows of them */
+    size_t n_rows;
+    struct level *level; /* of the panel of bandwidths */
+    size_t n_levels;
+    const struct pdnn_ceiling *
+        *bar; /* of the other panel, from top to bottom: by dtype, then as in the file */
+    size_t n_bars;
+};
+
+struct picture {
+    struct pdnn_picture *in;
+    struct machine *machine; /* heap, n_machines of them */
+    size_t n_machines, room;
+    struct pdnn_texts dtypes, patterns, plain; /* plain: without the kind of store; each has a color */
+    struct pdnn_scale x, y;                    /* of all panels of bandwidths, without their places */
+};
+
+/* The machine's next row of this kind from *at on, and moves *at behind it; NULL if there is none. */
+static const struct pdnn_ceiling *next_row(const struct machine *m, const char *kind, size_t *at) {
+    while (*at < m->n_rows) {
+        const struct pdnn_ceiling *row = &m->row[(*at)++];
+        if (row->threads == m->threads && strcmp(row->kind, kind) == 0)
+            return row;
+    }
+    return NULL;
 }
 
 static bool is_drawn(const struct pdnn_ceiling *row) {
-    return is_compute(row) || strcmp(row->kind, "bandwidth") == 0 || strcmp(row->kind, "ladder") == 0;
+    return strcmp(row->kind, "compute") == 0 || strcmp(row->kind, "bandwidth") == 0 ||
+           strcmp(row->kind, "ladder") == 0;
 }
 
-static void add_threads(struct picture *p, int64_t threads) {
-    for (size_t i = 0; i < p->n_threads; i++)
-        if (p->threads[i] == threads)
-            return;
-    if (p->n_threads < PDNN_CEILINGS_THREADS_MAX)
-        p->threads[p->n_threads++] = threads;
-}
-
-static void add_dtype(struct picture *p, const char *dtype) {
-    for (size_t i = 0; i < p->n_dtypes; i++)
-        if (strcmp(p->dtype[i], dtype) == 0)
-            return;
-    if (p->n_dtypes < DTYPES_MAX)
-        p->dtype[p->n_dtypes++] = dtype;
-}
-
-static enum pdnn_status add_directory(struct picture *p, size_t directory, struct pdnn_ceilings *read,
-                                      struct pdnn_err *err) {
-    char path[PATH_MAX];
-    size_t drawn = p->in->drawn;
-    if (snprintf(path, sizeof path, "%s/ceilings.csv", p->in->request->directory[directory]) >=
-        (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", p->in->request->directory[directory]);
-    if (pdnn_ceilings_read(path, NULL, read, err) != PDNN_OK)
-        return err->status;
-    if (read->count > PDNN_CEILINGS_MAX - p->ceilings->count)
-        return pdnn_fail(err, PDNN_INVALID, "%s: more than %d roofs together", path, PDNN_CEILINGS_MAX);
-    for (size_t i = 0; i < read->count; i++) {
-        struct pdnn_ceiling *row = &p->ceilings->row[p->ceilings->count++];
-        *row = read->row[i];
-        if (row->threads < 0 || row->threads >= directory_step)
-            return pdnn_fail(err, PDNN_INVALID, "%s: %" PRId64 " is not a number of threads", path,
-                             row->threads);
-        row->threads += (int64_t)directory * directory_step;
-        if (!is_drawn(row))
-            continue;
-        add_threads(p, row->threads);
-        if (is_compute(row))
-            add_dtype(p, row->dtype);
-        p->in->drawn++;
+/* The machine that the row belongs to, perhaps a new one. */
+static void add_row(struct picture *p, struct machine of, const struct pdnn_ceiling *row, const char *name) {
+    size_t m = 0;
+    while (m < p->n_machines &&
+           (p->machine[m].directory != of.directory || p->machine[m].threads != row->threads))
+        m++;
+    if (m == p->n_machines) {
+        p->machine = pdnn_grow(p->machine, &p->room, p->n_machines, sizeof *p->machine);
+        of.threads = row->threads;
+        p->machine[p->n_machines++] = of;
     }
+    if (strcmp(row->kind, "compute") == 0)
+        pdnn_texts_add(&p->dtypes, row->dtype);
+    pdnn_ceilings_add(row, &p->in->data);
+    pdnn_table_set_text(&p->in->data, p->in->drawn++, PDNN_CEILINGS_COLUMNS, name);
+}
+
+static enum pdnn_status add_directory(struct picture *p, size_t number, struct pdnn_ceilings *read,
+                                      struct pdnn_err *err) {
+    const char *directory = p->in->request->directory[number],
+               *name = pdnn_plot_directory(&p->in->arena, directory);
+    const size_t drawn = p->in->drawn;
+    if (pdnn_ceilings_read_in(directory, read, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_ceiling *rows = pdnn_arena_alloc(&p->in->arena, read->count + 1, sizeof *rows);
+    memcpy(rows, read->row, read->count * sizeof *rows);
+    for (size_t i = 0; i < read->count; i++) {
+        if (rows[i].threads < 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s/ceilings.csv: %" PRId64 " is not a number of threads",
+                             directory, rows[i].threads);
+        if (is_drawn(&rows[i]))
+            add_row(p, (struct machine){.directory = number, .row = rows, .n_rows = read->count}, &rows[i],
+                    name);
+    }
+    p->in->left_out += read->count - (p->in->drawn - drawn);
     return p->in->drawn > drawn
                ? PDNN_OK
-               : pdnn_fail(err, PDNN_INVALID, "%s: no row is compute, bandwidth or ladder", path);
+               : pdnn_fail(err, PDNN_INVALID, "%s/ceilings.csv: no row is compute, bandwidth or ladder",
+                           directory);
 }
 
+/* The rows that are drawn, as ceilings.csv has them; the column `results` comes first where there are several
+ * directories. */
 static enum pdnn_status read_ceilings(struct picture *p, struct pdnn_err *err) {
+    const bool several = p->in->request->n_directories > 1;
     struct pdnn_ceilings *read = pdnn_alloc(1, sizeof *read);
     enum pdnn_status status = PDNN_OK;
+    pdnn_table_init(&p->in->data, &pdnn_ceilings_def);
+    pdnn_table_add_column(&p->in->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
     for (size_t d = 0; status == PDNN_OK && d < p->in->request->n_directories; d++)
         status = add_directory(p, d, read, err);
     free(read);
+    size_t *columns = pdnn_arena_alloc(&p->in->arena, PDNN_CEILINGS_COLUMNS + 1, sizeof *columns);
+    columns[0] = PDNN_CEILINGS_COLUMNS;
+    for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
+        columns[i + several] = i;
+    p->in->columns = columns;
+    p->in->n_columns = PDNN_CEILINGS_COLUMNS + several;
     return status;
 }
 
-/* The name of the directory that a row comes from; it has *length letters. */
-static const char *directory_of(const struct picture *p, int64_t threads, int *length) {
-    return pdnn_directory_name(p->in->request->directory[threads / directory_step], length);
+/* Length of the pattern's name without its kind of store. */
+static size_t plain_length(const char *pattern) {
+    return strcspn(pattern, "-");
 }
 
-/* The bars of a thread count from top to bottom: by dtype, in the order of the file. */
-static size_t collect_bars(const struct picture *p, int64_t threads,
-                           const struct pdnn_ceiling *bars[BARS_MAX], size_t dtypes[BARS_MAX]) {
-    size_t count = 0;
-    for (size_t d = 0; d < p->n_dtypes; d++) {
-        for (size_t i = 0; i < p->ceilings->count; i++) {
-            const struct pdnn_ceiling *row = &p->ceilings->row[i];
-            if (!is_compute(row) || row->threads != threads || strcmp(row->dtype, p->dtype[d]) != 0)
-                continue;
-            if (count == BARS_MAX)
-                return count;
-            dtypes[count] = d;
-            bars[count++] = row;
+static int ink_of(size_t number) {
+    return number < PDNN_PLOT_COLORS ? pdnn_plot_distinct_color(number) : PDNN_INK_OTHERS;
+}
+
+/* Lines are in the color of the pattern; those with streaming stores are dashed. */
+static struct pdnn_pen pen_of(struct picture *p, const char *pattern) {
+    const char *plain = pdnn_arena_printf(&p->in->arena, "%.*s", (int)plain_length(pattern), pattern);
+    struct pdnn_pen pen = pdnn_pen_line(ink_of(pdnn_texts_add(&p->plain, plain)), 1.8);
+    pen.dash = pattern[plain_length(pattern)] ? 4 : 0;
+    return pen;
+}
+
+static void add_level(struct machine *m, const struct pdnn_ceiling *row) {
+    const double capacity = row->capacity_bytes ? (double)row->capacity_bytes : INFINITY,
+                 reported = row->reported_bytes == PDNN_ABSENT ? 0 : (double)row->reported_bytes;
+    size_t at = 0;
+    while (at < m->n_levels && strcmp(m->level[at].name, row->level) != 0)
+        at++;
+    if (at == m->n_levels) {
+        for (m->n_levels++; at > 0 && m->level[at - 1].capacity_bytes > capacity; at--)
+            m->level[at] = m->level[at - 1];
+        m->level[at] = (struct level){row->level, capacity, reported, 0};
+    }
+    m->level[at].gbs = fmax(m->level[at].gbs, row->value);
+}
+
+static void collect(struct picture *p, struct machine *m) {
+    const struct pdnn_ceiling *row;
+    m->level = pdnn_arena_alloc(&p->in->arena, m->n_rows, sizeof *m->level);
+    m->bar = pdnn_arena_alloc(&p->in->arena, m->n_rows, sizeof *m->bar);
+    for (size_t i = 0; (row = next_row(m, "bandwidth", &i));)
+        add_level(m, row);
+    for (size_t d = 0; d < p->dtypes.count; d++)
+        for (size_t i = 0; (row = next_row(m, "compute", &i));)
+            if (strcmp(row->dtype, p->dtypes.text[d]) == 0)
+                m->bar[m->n_bars++] = row;
+}
+
+/* The patterns, the roofs' first, so that each has a color of its own; and the ranges of all panels. Without
+ * a ladder there is room on both sides of the capacities. */
+static void collect_patterns(struct picture *p) {
+    static const char *const kinds[] = {"bandwidth", "ladder"};
+    double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
+    bool has_ladder = false;
+    for (int ladder = 0; ladder < 2; ladder++)
+        for (size_t m = 0; m < p->n_machines; m++) {
+            const struct pdnn_ceiling *row;
+            for (size_t i = 0; (row = next_row(&p->machine[m], kinds[ladder], &i));) {
+                const double number[] = {(double)row->capacity_bytes, row->value};
+                pdnn_texts_add(&p->patterns, row->pattern);
+                pen_of(p, row->pattern);
+                has_ladder = has_ladder || ladder;
+                for (int k = 0; k < 2; k++) {
+                    low[k] = number[k] > 0 ? fmin(low[k], number[k]) : low[k];
+                    high[k] = fmax(high[k], number[k]);
+                }
+            }
+        }
+    if (!(high[0] > 0))
+        low[0] = high[0] = 1 << 20;
+    if (!(high[1] > 0))
+        low[1] = high[1] = 1;
+    p->x = (struct pdnn_scale){.low = low[0] / (has_ladder ? 1.2 : 6),
+                               .high = high[0] * (has_ladder ? 1.2 : 16),
+                               .base = 2,
+                               .bytes = true};
+    p->y = (struct pdnn_scale){.low = low[1] / 1.2, .high = high[1] * 1.2, .base = 10};
+}
+
+/* The middle of the level's working sets, on a logarithmic axis. */
+static double middle_of(const struct picture *p, const struct machine *m, size_t at) {
+    double low = at ? m->level[at - 1].capacity_bytes : p->x.low;
+    return sqrt(fmax(low, p->x.low) * fmin(m->level[at].capacity_bytes, p->x.high));
+}
+
+/* Where the roof stands: at the working set that it was taken from, if the file has it. */
+static double place_of(const struct picture *p, const struct machine *m, const struct pdnn_ceiling *roof) {
+    const struct pdnn_ceiling *row;
+    size_t at = 0;
+    for (size_t i = 0; (row = next_row(m, "ladder", &i));) {
+        if (row->value == roof->value && strcmp(row->level, roof->level) == 0 &&
+            plain_length(row->pattern) == plain_length(roof->pattern) &&
+            memcmp(row->pattern, roof->pattern, plain_length(roof->pattern)) == 0)
+            return (double)row->capacity_bytes;
+    }
+    while (strcmp(m->level[at].name, roof->level) != 0)
+        at++;
+    return middle_of(p, m, at);
+}
+
+static void draw_patterns(struct picture *p, const struct machine *m) {
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    struct pdnn_spot *spots = pdnn_alloc(m->n_rows, sizeof *spots);
+    const struct pdnn_ceiling *row;
+    for (size_t k = 0; k < p->patterns.count; k++) {
+        const struct pdnn_pen pen = pen_of(p, p->patterns.text[k]);
+        size_t count = 0;
+        for (size_t i = 0; (row = next_row(m, "ladder", &i));)
+            if (strcmp(row->pattern, p->patterns.text[k]) == 0)
+                spots[count++] = (struct pdnn_spot){pdnn_scale_at(&p->x, (double)row->capacity_bytes),
+                                                    pdnn_scale_at(&p->y, row->value)};
+        if (count)
+            pdnn_draw_path(canvas, spots, count, false, pen);
+        if (count)
+            pdnn_draw_points(canvas, spots, NULL, count,
+                             (struct pdnn_mark){PDNN_CIRCLE, 2, pdnn_pen_fill(pen.line), false});
+    }
+    for (size_t i = 0; (row = next_row(m, "bandwidth", &i));)
+        pdnn_draw_point(
+            canvas, pdnn_scale_at(&p->x, place_of(p, m, row)), pdnn_scale_at(&p->y, row->value),
+            (struct pdnn_mark){PDNN_CIRCLE, 6, pdnn_pen_line(pen_of(p, row->pattern).line, 2), false});
+    free(spots);
+}
+
+/* Where each level ends: as found, and dashed as reported. */
+static void draw_ends(struct picture *p, const struct machine *m) {
+    for (size_t i = 0; i < m->n_levels; i++) {
+        const double size[] = {m->level[i].capacity_bytes, m->level[i].reported_bytes};
+        for (int reported = 0; reported < 2 && !isinf(size[0]); reported++) {
+            struct pdnn_pen pen = pdnn_pen_line(reported ? 0x777777 : PDNN_INK_TEXT, 1.4);
+            double x = size[reported] > 0 ? pdnn_scale_at(&p->x, size[reported]) : NAN;
+            pen.dash = reported ? 5 : 0;
+            if (x >= p->x.from && x <= p->x.to)
+                pdnn_draw_line(&p->in->canvas, x, p->y.from, x, p->y.to, pen);
         }
     }
-    return count;
+}
+
+/* The level and its best roof, what it was found to hold, what the host reports; short: its name and the roof
+ * alone. */
+enum { NAME_LINES = 3 };
+struct name {
+    const char *line[NAME_LINES];
+    double x, half; /* the middle, and half of the width */
+};
+
+static struct name name_level(struct pdnn_arena *arena, const struct level *level, bool is_short) {
+    char size[PDNN_UNIT_TEXT];
+    const char *number = pdnn_plot_number(arena, level->gbs, 3);
+    struct name name = {.line = {level->name, "", ""}};
+    if (is_short) {
+        name.line[1] = pdnn_arena_printf(arena, "%s GB/s", number);
+    } else {
+        name.line[0] = pdnn_arena_printf(arena, "%s: %s GB/s", level->name, number);
+        if (!isinf(level->capacity_bytes))
+            name.line[1] =
+                pdnn_arena_printf(arena, "holds %s", pdnn_format_bytes(size, level->capacity_bytes));
+        if (level->reported_bytes > 0)
+            name.line[2] =
+                pdnn_arena_printf(arena, "reported %s", pdnn_format_bytes(size, level->reported_bytes));
+    }
+    for (size_t k = 0; k < NAME_LINES; k++)
+        name.half = fmax(name.half, pdnn_text_width(name.line[k], PDNN_FONT_SMALL) / 2);
+    return name;
+}
+
+/* Names stand above the middle of their levels, apart from each other, and within the frame. */
+static void draw_names(struct picture *p, const struct machine *m) {
+    static const double apart = 14, line_height = 17, above = 12;
+    struct pdnn_arena *arena = &p->in->arena;
+    struct name *name = pdnn_arena_alloc(arena, m->n_levels + 1, sizeof *name);
+    double edge = p->x.from - apart, all = 0;
+    for (size_t i = 0; i < m->n_levels; i++)
+        all += 2 * name_level(arena, &m->level[i], false).half + apart;
+    for (size_t i = 0; i < m->n_levels; i++) {
+        name[i] = name_level(arena, &m->level[i], all > p->x.to - p->x.from);
+        name[i].x = fmax(pdnn_scale_at(&p->x, middle_of(p, m, i)), edge + apart + name[i].half);
+        edge = name[i].x + name[i].half;
+    }
+    edge = p->x.to + apart;
+    for (size_t i = m->n_levels; i-- > 0; edge = name[i].x - name[i].half) {
+        name[i].x = fmin(name[i].x, edge - apart - name[i].half);
+        for (size_t k = 0; k < NAME_LINES; k++)
+            pdnn_draw_text(&p->in->canvas, name[i].x,
+                           p->y.to + above + line_height * (double)(NAME_LINES - 1 - k), pdnn_small_middle,
+                           name[i].line[k]);
+    }
+}
+
+/* With the names of levels in three lines above it. A file without a ladder has its roofs only, each in the
+ * middle of its level. */
+static void draw_bandwidths(struct picture *p, const struct machine *m) {
+    const struct pdnn_frame_axis x = {.scale = p->x,
+                                      .title = "working set of all threads together",
+                                      .grid = true},
+                                 y = {.scale = p->y, .title = "bandwidth (GB/s)", .grid = true};
+    pdnn_draw_frame(&p->in->canvas, &x, &y);
+    draw_ends(p, m);
+    draw_patterns(p, m);
+    draw_names(p, m);
 }
 
 /* "bf16  gemm-onednn" */
@@ -126,82 +323,43 @@ static const char *name_bar(struct picture *p, const struct pdnn_ceiling *bar) {
 }
 
 /* A bar goes to the value; the line on it from the least to the greatest repetition. */
-static void draw_bars(struct picture *p, int64_t threads, double left, double bottom, double right,
+static void draw_bars(struct picture *p, const struct machine *m, struct pdnn_scale x, double bottom,
                       double top) {
-    static const double part = 0.72, cap = 3;
-    const struct pdnn_ceiling *bars[BARS_MAX];
+    static const double part = 0.72;
     struct pdnn_canvas *canvas = &p->in->canvas;
-    size_t dtypes[BARS_MAX], count = collect_bars(p, threads, bars, dtypes);
-    double most = 0;
-    for (size_t i = 0; i < count; i++)
-        most = fmax(most, fmax(bars[i]->value, bars[i]->high));
-    const struct pdnn_frame_axis x = {.scale = {.high = most > 0 ? most * 1.22 : 1,
-                                                .from = left,
-                                                .to = right},
-                                      .title = "arithmetic (GFLOP/s)",
-                                      .grid = true},
-                                 y = {.scale = {.high = fmax((double)count, 1), .from = top, .to = bottom},
-                                      .bare = true};
-    pdnn_draw_level(canvas, &x, bottom, top);
-    pdnn_draw_line(canvas, left, bottom, left, top, pdnn_pen_line(PDNN_INK_SOFT, 1));
-    for (size_t i = 0; i < count; i++) {
-        const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_TEXT, 1);
-        const double end[] = {pdnn_scale_at(&x.scale, bars[i]->low), pdnn_scale_at(&x.scale, bars[i]->high)};
-        double middle = pdnn_scale_at(&y.scale, (double)i + 0.5),
-               half = part * (top - bottom) / y.scale.high / 2;
-        pdnn_draw_box(canvas, left, middle - half, pdnn_scale_at(&x.scale, bars[i]->value), middle + half,
-                      pdnn_pen_fill(pdnn_plot_distinct_color(dtypes[i])));
-        pdnn_draw_line(canvas, end[0], middle, end[1], middle, line);
-        for (size_t k = 0; k < 2; k++)
-            pdnn_draw_line(canvas, end[k], middle - cap, end[k], middle + cap, line);
-        pdnn_draw_text(canvas, fmax(end[1], pdnn_scale_at(&x.scale, bars[i]->value)) + 7, middle, pdnn_small,
-                       pdnn_plot_number(&p->in->arena, bars[i]->value, 3));
-        pdnn_draw_cut(canvas, left - 8, middle, left, pdnn_small_end, name_bar(p, bars[i]));
+    double most = 0, step = (top - bottom) / fmax((double)m->n_bars, 1);
+    for (size_t i = 0; i < m->n_bars; i++)
+        most = fmax(most, fmax(m->bar[i]->value, m->bar[i]->high));
+    x.high = most > 0 ? most * 1.22 : 1;
+    pdnn_draw_level(canvas,
+                    &(struct pdnn_frame_axis){.scale = x, .title = "arithmetic (GFLOP/s)", .grid = true},
+                    bottom, top);
+    pdnn_draw_line(canvas, x.from, bottom, x.from, top, pdnn_pen_line(PDNN_INK_SOFT, 1));
+    for (size_t i = 0; i < m->n_bars; i++) {
+        const struct pdnn_ceiling *bar = m->bar[i];
+        const double y = top - ((double)i + 0.5) * step, half = part * step / 2,
+                     end = pdnn_scale_at(&x, bar->value);
+        pdnn_draw_box(canvas, x.from, y - half, end, y + half,
+                      pdnn_pen_fill(ink_of(pdnn_texts_find(&p->dtypes, bar->dtype))));
+        pdnn_draw_interval(canvas, &x, bar->low, bar->high, y, 1);
+        pdnn_draw_text(canvas, fmax(pdnn_scale_at(&x, bar->high), end) + 7, y, pdnn_small,
+                       pdnn_plot_number(&p->in->arena, bar->value, 3));
+        pdnn_draw_cut(canvas, x.from - 8, y, x.from, pdnn_small_end, name_bar(p, bar));
     }
-}
-
-static double overhead_of(const struct picture *p, int64_t threads) {
-    for (size_t i = 0; i < p->ceilings->count; i++) {
-        const struct pdnn_ceiling *row = &p->ceilings->row[i];
-        if (row->threads == threads && strcmp(row->kind, "overhead") == 0)
-            return row->value;
-    }
-    return 0;
 }
 
 /* What stands above a row of panels. */
-static const char *name_row(struct picture *p, int64_t with_directory) {
+static const char *name_machine(struct picture *p, const struct machine *m) {
     char time[PDNN_UNIT_TEXT];
-    double overhead_ns = overhead_of(p, with_directory);
-    int64_t threads = with_directory % directory_step;
     struct pdnn_str text = {0};
-    int length;
-    const char *directory = directory_of(p, with_directory, &length);
+    const struct pdnn_ceiling *overhead = next_row(m, "overhead", &(size_t){0});
     if (p->in->request->n_directories > 1)
-        pdnn_str_printf(&text, "%.*s, ", length, directory);
-    pdnn_str_printf(&text, "%" PRId64 " thread%s", threads, threads == 1 ? "" : "s");
-    if (overhead_ns > 0)
-        pdnn_str_printf(&text, ": calling an operator takes %s", pdnn_format_ns(time, overhead_ns));
+        pdnn_str_printf(&text, "%s, ",
+                        pdnn_plot_directory(&p->in->arena, p->in->request->directory[m->directory]));
+    pdnn_str_printf(&text, "%" PRId64 " thread%s", m->threads, m->threads == 1 ? "" : "s");
+    if (overhead && overhead->value > 0)
+        pdnn_str_printf(&text, ": calling an operator takes %s", pdnn_format_ns(time, overhead->value));
     return pdnn_plot_keep(&p->in->arena, &text);
-}
-
-/* The rows that are drawn, as ceilings.csv has them; the column `results` comes first where there are several
- * directories. */
-static void fill_data(struct picture *p) {
-    pdnn_table_init(&p->in->data, &pdnn_ceilings_def);
-    pdnn_table_add_column(&p->in->data, &(struct pdnn_column_def){.name = PDNN_RESULTS_KEY});
-    for (size_t i = 0; i < p->ceilings->count; i++) {
-        struct pdnn_ceiling roof = p->ceilings->row[i];
-        char name[PATH_MAX];
-        int length;
-        if (!is_drawn(&roof))
-            continue;
-        const char *directory = directory_of(p, roof.threads, &length);
-        snprintf(name, sizeof name, "%.*s", length, directory);
-        roof.threads %= directory_step;
-        pdnn_ceilings_add(&roof, &p->in->data);
-        pdnn_table_set_text(&p->in->data, p->in->data.n_rows - 1, PDNN_CEILINGS_COLUMNS, name);
-    }
 }
 
 /* "Roofs of new.results: the processor"; of several directories without it. */
@@ -218,41 +376,64 @@ static void draw_title(struct picture *p) {
     pdnn_str_finish(&cpu);
 }
 
-/* Two panels for each number of threads, side by side or below each other; the names of bars stand to the
- * left of the second. */
+/* The patterns in lines, the first with its middle at y, broken where they would leave the width. Returns
+ * what the others take; draws nothing on NULL. */
+static double draw_legend(struct picture *p, double y, struct pdnn_canvas *canvas) {
+    static const double sample = 32, gap = 18;
+    const double first = y;
+    double x = margin;
+    for (size_t i = 0; i < p->patterns.count; i++) {
+        const char *name = p->patterns.text[i];
+        const double taken = sample + 6 + pdnn_text_width(name, PDNN_FONT_SMALL);
+        if (x + taken > p->in->width - 8 && x > margin) {
+            x = margin;
+            y -= PDNN_LEGEND_LINE;
+        }
+        if (canvas) {
+            pdnn_draw_line(canvas, x, y, x + sample, y, pen_of(p, name));
+            pdnn_draw_text(canvas, x + sample + 6, y, pdnn_small, name);
+        }
+        x += taken + gap;
+    }
+    return first - y;
+}
+
+/* Two panels for each machine, side by side or below each other; the names of bars stand to the left of the
+ * second. */
 static void describe(struct picture *p) {
     static const double side_by_side = 1000, panel_least = 280, bar_height = 24, head = 88, foot = 72,
                         title = 112, names_most = 260, bars_part = 0.28, edge = 30;
-    const struct pdnn_ceiling *bars[BARS_MAX];
     struct pdnn_canvas *canvas = &p->in->canvas;
-    struct pdnn_ladder ladder;
-    size_t dtypes[BARS_MAX], most = 1;
-    double longest = 0;
-    for (size_t t = 0; t < p->n_threads; t++) {
-        size_t count = collect_bars(p, p->threads[t], bars, dtypes);
-        most = count > most ? count : most;
-        for (size_t i = 0; i < count; i++)
-            longest = fmax(longest, pdnn_text_width(name_bar(p, bars[i]), PDNN_FONT_SMALL));
+    double longest = 0, panel = panel_least;
+    for (size_t k = 0; k < p->n_machines; k++) {
+        struct machine *m = &p->machine[k];
+        collect(p, m);
+        panel = fmax(panel, bar_height * (double)m->n_bars);
+        for (size_t i = 0; i < m->n_bars; i++)
+            longest = fmax(longest, pdnn_text_width(name_bar(p, m->bar[i]), PDNN_FONT_SMALL));
     }
+    collect_patterns(p);
     canvas->width = p->in->width;
     const bool wide = canvas->width >= side_by_side;
-    const double panel = fmax(bar_height * (double)most, panel_least), pair = head + panel + foot,
-                 right = canvas->width - edge, row = wide ? pair : pair + panel + foot,
-                 bars_left =
-                     wide ? right - bars_part * canvas->width : fmin(longest, 0.4 * canvas->width) + 20,
-                 ladder_right = wide ? bars_left - fmin(longest, names_most) - 40 : right;
-    pdnn_ladder_init(&ladder, p->ceilings);
-    double legend = pdnn_ladder_draw_legend(&ladder, margin, 0, NULL, canvas->width);
-    canvas->height = title + legend + (double)p->n_threads * row + (wide ? 30 : 60);
+    const double pair = head + panel + foot, right = canvas->width - edge,
+                 row = wide ? pair : pair + panel + foot, legend = draw_legend(p, 0, NULL);
+    const struct pdnn_scale bars = {.from = wide ? right - bars_part * canvas->width
+                                                 : fmin(longest, 0.4 * canvas->width) + 20,
+                                    .to = right};
+    p->x.from = margin;
+    p->x.to = wide ? bars.from - fmin(longest, names_most) - 40 : right;
+    canvas->height = title + legend + (double)p->n_machines * row + (wide ? 30 : 60);
     draw_title(p);
-    pdnn_ladder_draw_legend(&ladder, margin, canvas->height - 66, canvas, canvas->width);
-    for (size_t t = 0; t < p->n_threads; t++) {
-        double top = canvas->height - title - legend - (double)t * row, frame = top - head,
-               bars_top = wide ? frame : top - pair;
+    draw_legend(p, canvas->height - 66, canvas);
+    for (size_t k = 0; k < p->n_machines; k++) {
+        const double top = canvas->height - title - legend - (double)k * row,
+                     bars_top = wide ? top - head : top - pair;
         pdnn_draw_text(canvas, margin, top - 8, (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0},
-                       name_row(p, p->threads[t]));
-        pdnn_ladder_draw(&ladder, p->threads[t], margin, frame - panel, ladder_right, frame, canvas);
-        draw_bars(p, p->threads[t], bars_left, bars_top - panel, right, bars_top);
+                       name_machine(p, &p->machine[k]));
+        p->y.to = top - head;
+        p->y.from = p->y.to - panel;
+        draw_bandwidths(p, &p->machine[k]);
+        draw_bars(p, &p->machine[k], bars, bars_top - panel, bars_top);
     }
     pdnn_draw_caption(
         canvas, wide ? margin : 16, 8,
@@ -261,20 +442,15 @@ static void describe(struct picture *p) {
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    struct picture p = {.in = picture, .ceilings = pdnn_arena_alloc(&picture->arena, 1, sizeof *p.ceilings)};
-    const bool several = picture->request->n_directories > 1;
-    if (read_ceilings(&p, err) != PDNN_OK)
-        return err->status;
-    describe(&p);
-    fill_data(&p);
-    size_t *columns = pdnn_arena_alloc(&picture->arena, PDNN_CEILINGS_COLUMNS + 1, sizeof *columns);
-    columns[0] = PDNN_CEILINGS_COLUMNS;
-    for (size_t i = 0; i < PDNN_CEILINGS_COLUMNS; i++)
-        columns[i + several] = i;
-    picture->columns = columns;
-    picture->n_columns = PDNN_CEILINGS_COLUMNS + several;
-    picture->left_out = p.ceilings->count - picture->drawn;
-    return PDNN_OK;
+    struct picture p = {.in = picture};
+    const enum pdnn_status status = read_ceilings(&p, err);
+    if (status == PDNN_OK)
+        describe(&p);
+    pdnn_texts_finish(&p.dtypes);
+    pdnn_texts_finish(&p.patterns);
+    pdnn_texts_finish(&p.plain);
+    free(p.machine);
+    return status;
 }
 
 const struct pdnn_plot_def pdnn_plot_ceilings = {

@@ -134,17 +134,12 @@ static void draw_name(struct picture *p, size_t row, double y) {
 
 /* From 0, with the interval of the weight. */
 static void draw_bar(struct picture *p, size_t row, int model, double y) {
-    static const double cap = 3;
-    struct pdnn_canvas *canvas = &p->in->canvas;
-    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_TEXT, 1.2);
-    double at[3];
-    for (size_t k = 0; k < 3; k++)
-        at[k] = pdnn_scale_at(&p->x, pdnn_table_number(&p->in->data, row, PDNN_FIT_WEIGHT + k));
-    pdnn_draw_box(canvas, pdnn_scale_at(&p->x, 0), y - bar_pixels / 2, at[0], y + bar_pixels / 2,
+    const struct pdnn_table *data = &p->in->data;
+    pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, 0), y - bar_pixels / 2,
+                  pdnn_scale_at(&p->x, pdnn_table_number(data, row, PDNN_FIT_WEIGHT)), y + bar_pixels / 2,
                   pdnn_pen_fill(models[model].ink));
-    pdnn_draw_line(canvas, at[1], y, at[2], y, line);
-    for (size_t k = 1; k < 3; k++)
-        pdnn_draw_line(canvas, at[k], y - cap, at[k], y + cap, line);
+    pdnn_draw_interval(&p->in->canvas, &p->x, pdnn_table_number(data, row, PDNN_FIT_CI_LOW),
+                       pdnn_table_number(data, row, PDNN_FIT_CI_HIGH), y, 1.2);
 }
 
 /* Each family with its terms, and a line at 0 beside their bars. */

@@ -571,6 +571,16 @@ class Data(Case):
         for text in ("Roofs of pair and fast", "pair, 1 thread: calling an operator takes 50.0 ns", "fast, 4 threads"):
             self.assertTrue(f">{text}<" in picture, text)
 
+    def test_ceilings_draws_all_that_it_counts(self):
+        header = CEILINGS.splitlines()[0]
+        rows = [f"compute,fma,f32,,{t},0,{t},{t},{t},5" for t in range(2, 72)] + [f"compute,gemm-{k},bf16,,2,0,9,8,10,5" for k in range(50)]
+        self.write("many/ceilings.csv", "\n".join([header, *rows, ""]))
+        run = self.plot("ceilings", "many", "--format", "svg")
+        self.assertIn("120 roofs\n", run.stderr)
+        words = re.findall(r">([^<>]+)</text>", self.read(run.stdout.strip()))
+        self.assertEqual([w for w in words if re.fullmatch(r"\d+ threads", w)], [f"{t} threads" for t in range(2, 72)])
+        self.assertEqual([w for w in words if w.startswith("bf16")], [f"bf16  gemm-{k}" for k in range(50)])
+
     def test_threads_without_roofs(self):
         """Their models stand under the roofs that there are, and the subtitle says so."""
         picture = self.picture("ops", "ops")
