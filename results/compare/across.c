@@ -275,8 +275,8 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
     enum pdnn_status status = PDNN_OK;
     if (comparison->n_directories > 1 && has_alike(comparison))
         return PDNN_OK;
-    for (size_t k = 0; k < comparison->n_keys; k++)
-        try_key(comparison, comparison->key[k], &search);
+    for (size_t k = 0; k < comparison->keys.count; k++)
+        try_key(comparison, comparison->keys.text[k], &search);
     comparison->across = NULL;
     if (search.n_found == 1) {
         comparison->across = pdnn_arena_alloc(&comparison->arena, 1, sizeof *comparison->across);

@@ -12,36 +12,26 @@
 
 const char pdnn_faster[] = "faster", pdnn_slower[] = "slower", pdnn_undecided[] = "undecided";
 
-#define NUMBER .kind = PDNN_KIND_NUMBER
-#define FACTOR NUMBER, .show = PDNN_SHOW_FACTOR
-#define TIME   .unit = "ns", NUMBER, .show = PDNN_SHOW_TIME
+#define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
 static const struct pdnn_column_def pair_columns[PDNN_PAIR_KEYS] = {
-    {.name = "id",
-     .title = "instance",
-     .align = PDNN_ALIGN_WRAP,
+    {"id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP,
      .help = "the instance, without the keys that differ"},
-    {.name = "a_id", .show = PDNN_SHOW_NEVER, .help = "its id in A's results.csv"},
-    {.name = "b_id", .show = PDNN_SHOW_NEVER, .help = "its id in B's results.csv"},
-    {.name = "family", .help = "model family"},
-    {.name = "a_ns", .title = "A", TIME, .help = "A's time_ns_median"},
-    {.name = "b_ns", .title = "B", TIME, .help = "B's time_ns_median"},
-    {.name = "ratio", FACTOR, .help = "a_ns over b_ns: above 1, B is faster"},
-    {.name = "ratio_low",
-     .title = "95 % interval",
-     NUMBER,
-     .show = PDNN_SHOW_INTERVAL,
-     .rank = 2,
+    {"a_id", NULL, NULL, AS(TEXT, NEVER), .help = "its id in A's results.csv"},
+    {"b_id", NULL, NULL, AS(TEXT, NEVER), .help = "its id in B's results.csv"},
+    {"family", NULL, NULL, AS(TEXT, PLAIN), .help = "model family"},
+    {"a_ns", "A", "ns", AS(NUMBER, TIME), .help = "A's time_ns_median"},
+    {"b_ns", "B", "ns", AS(NUMBER, TIME), .help = "B's time_ns_median"},
+    {"ratio", NULL, NULL, AS(NUMBER, FACTOR), .help = "a_ns over b_ns: above 1, B is faster"},
+    {"ratio_low", "95 % interval", NULL, AS(NUMBER, INTERVAL), .rank = 2,
      .help =
          "lower end of the ratio's 95 % interval: with h = ln(ci_high_ns / ci_low_ns) / 2 of either side, "
          "ratio * exp(-sqrt((h_a^2 + h_b^2) / 2)); empty if a side has no interval"},
-    {.name = "ratio_high", NUMBER, .show = PDNN_SHOW_NEVER, .help = "upper end of that interval"},
-    {.name = "clear",
-     .kind = PDNN_KIND_COUNT,
-     .show = PDNN_SHOW_NEVER,
+    {"ratio_high", NULL, NULL, AS(NUMBER, NEVER), .help = "upper end of that interval"},
+    {"clear", NULL, NULL, AS(COUNT, NEVER),
      .help = "1: the interval excludes 1; 0: it does not; empty without an interval"},
-    {.name = "decision", .rank = 1, .help = "faster or slower: what B clearly is; otherwise undecided"},
-    {.name = "probe_ratio",
-     NUMBER,
+    {"decision", NULL, NULL, AS(TEXT, PLAIN), .rank = 1,
+     .help = "faster or slower: what B clearly is; otherwise undecided"},
+    {"probe_ratio", NULL, NULL, AS(NUMBER, PLAIN),
      .help = "A's probe_gbs over B's: on one machine with the same threads, a sign of another state beyond "
              "15 %, for which intervals are not made. "
              "Columns for the hyper-parameters and run settings that both sides share follow"},
@@ -50,31 +40,15 @@ const struct pdnn_table_def pdnn_pairs_def = {"compare-pairs", "instances that e
                                               pair_columns, PDNN_PAIR_KEYS};
 
 static const struct pdnn_column_def unpaired_columns[PDNN_UNPAIRED_COLUMNS] = {
-    {.name = "id",
-     .title = "instance",
-     .align = PDNN_ALIGN_WRAP,
+    {"id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP,
      .help = "the instance, without the keys that differ"},
-    {.name = "a_id", .show = PDNN_SHOW_NEVER, .help = "its id in A's results.csv; empty: A does not have it"},
-    {.name = "b_id", .show = PDNN_SHOW_NEVER, .help = "its id in B's results.csv; empty: B does not have it"},
-    {.name = "a_status",
-     .title = "A",
-     .blank = "absent",
-     .words = pdnn_outcome_words,
-     .help = "its status in A"},
-    {.name = "b_status",
-     .title = "B",
-     .blank = "absent",
-     .words = pdnn_outcome_words,
-     .help = "its status in B"},
-    {.name = "a_reason",
-     .title = "A's reason",
-     .align = PDNN_ALIGN_WRAP,
-     .rank = 1,
+    {"a_id", NULL, NULL, AS(TEXT, NEVER), .help = "its id in A's results.csv; empty: A does not have it"},
+    {"b_id", NULL, NULL, AS(TEXT, NEVER), .help = "its id in B's results.csv; empty: B does not have it"},
+    {"a_status", "A", .blank = "absent", .words = pdnn_outcome_words, .help = "its status in A"},
+    {"b_status", "B", .blank = "absent", .words = pdnn_outcome_words, .help = "its status in B"},
+    {"a_reason", "A's reason", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP, .rank = 1,
      .help = "why A has no time for it"},
-    {.name = "b_reason",
-     .title = "B's reason",
-     .align = PDNN_ALIGN_WRAP,
-     .rank = 1,
+    {"b_reason", "B's reason", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP, .rank = 1,
      .help = "why B has no time for it"},
 };
 const struct pdnn_table_def pdnn_unpaired_def = {"compare-unpaired", "instances without a ratio",
@@ -113,26 +87,19 @@ double pdnn_pair_half(const struct pdnn_comparison *comparison, size_t pair) {
 
 /* The keys of A's table in its order, then those that only B's has. */
 static void find_keys(struct pdnn_comparison *comparison) {
-    struct pdnn_texts names = {0};
-    comparison->key =
-        pdnn_arena_alloc(&comparison->arena, PDNN_SIDES * PDNN_TABLE_COLUMNS_MAX, sizeof *comparison->key);
     for (size_t t = 0; t < comparison->n_directories; t++) {
         const struct pdnn_results *results = &comparison->table[t].results;
-        for (int column = results->first_key; column < results->end_key; column++) {
-            const char *name = pdnn_results_name(results, column);
-            comparison->key[pdnn_texts_add(&names, name)] = name;
-        }
+        for (int column = results->first_key; column < results->end_key; column++)
+            pdnn_texts_add(&comparison->keys, pdnn_results_name(results, column));
     }
-    comparison->n_keys = names.count;
-    pdnn_texts_finish(&names);
 }
 
 /* A column for each key that does not differ, unless the file calls it as another column is called: A's
  * values, or B's where A has none. */
 static void add_keys(struct pdnn_comparison *comparison) {
     struct pdnn_table *pairs = &comparison->pairs;
-    for (size_t k = 0; k < comparison->n_keys && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX; k++) {
-        const char *key = comparison->key[k];
+    for (size_t k = 0; k < comparison->keys.count && pairs->n_columns < PDNN_TABLE_COLUMNS_MAX; k++) {
+        const char *key = comparison->keys.text[k];
         struct pdnn_column_def def = {.name = pdnn_key_column(key), .title = key};
         int of_side[PDNN_SIDES];
         if (pdnn_compare_is_across(comparison, key, strlen(key)) ||
@@ -154,53 +121,43 @@ static void add_keys(struct pdnn_comparison *comparison) {
     }
 }
 
-/* One instance without the keys that differ. A row that does not end ok has no place among the chosen ones.
- */
+/* One instance without the keys that differ, by side. */
 struct entry {
     bool has[PDNN_SIDES];
-    size_t row[PDNN_SIDES], at[PDNN_SIDES];
+    size_t row[PDNN_SIDES], at[PDNN_SIDES]; /* at: SIZE_MAX where it did not end ok */
 };
 
 struct join {
     struct pdnn_texts ids;
+    struct pdnn_str id;
     struct entry *entry; /* by number of the id */
 };
-
-static enum pdnn_status add_row(struct pdnn_comparison *comparison, struct join *join, int side, size_t row,
-                                size_t at, struct pdnn_err *err) {
-    const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-    struct pdnn_str id = {0};
-    pdnn_compare_strip(comparison, table, row, &id);
-    struct entry *entry = &join->entry[pdnn_texts_add(&join->ids, pdnn_str_text(&id))];
-    pdnn_str_finish(&id);
-    if (entry->has[side])
-        return pdnn_fail(err, PDNN_INVALID,
-                         "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
-                         "--across threads=1:2, or more keys",
-                         comparison->directory[side], pdnn_results_line(&table->results, entry->row[side]),
-                         pdnn_results_line(&table->results, row),
-                         comparison->n_across ? " but for what is to differ" : "");
-    entry->has[side] = true;
-    entry->row[side] = row;
-    entry->at[side] = at;
-    return PDNN_OK;
-}
 
 /* Chosen rows and those that did not end ok, merged in the table's order. */
 static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join *join, int side,
                                  struct pdnn_err *err) {
     const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
     const size_t *left = table->row + table->count;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0, k = 0; status == PDNN_OK && i + k < table->count + table->left_out;) {
+    for (size_t i = 0, k = 0; i + k < table->count + table->left_out;) {
         bool is_ok = k == table->left_out || (i < table->count && table->row[i] < left[k]);
-        size_t row = is_ok ? table->row[i] : left[k];
-        if (pdnn_compare_belongs(comparison, side, row))
-            status = add_row(comparison, join, side, row, is_ok ? i : SIZE_MAX, err);
-        i += is_ok;
-        k += !is_ok;
+        size_t at = is_ok ? i : SIZE_MAX, row = is_ok ? table->row[i++] : left[k++];
+        if (!pdnn_compare_belongs(comparison, side, row))
+            continue;
+        pdnn_compare_strip(comparison, table, row, &join->id);
+        struct entry *entry = &join->entry[pdnn_texts_add(&join->ids, pdnn_str_text(&join->id))];
+        if (entry->has[side])
+            return pdnn_fail(err, PDNN_INVALID,
+                             "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
+                             "--across threads=1:2, or more keys",
+                             comparison->directory[side],
+                             pdnn_results_line(&table->results, entry->row[side]),
+                             pdnn_results_line(&table->results, row),
+                             comparison->n_across ? " but for what is to differ" : "");
+        entry->has[side] = true;
+        entry->row[side] = row;
+        entry->at[side] = at;
     }
-    return status;
+    return PDNN_OK;
 }
 
 static void measure(struct pdnn_comparison *comparison, size_t pair) {
@@ -280,24 +237,22 @@ static void add_unpaired(struct pdnn_comparison *comparison, const char *id, con
 static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {
     struct join join = {.entry = NULL};
     enum pdnn_status status = PDNN_OK;
-    size_t rows = 0, used = 0;
+    size_t rows = 0;
     for (size_t t = 0; t < comparison->n_directories; t++)
         rows += comparison->table[t].count + comparison->table[t].left_out;
     join.entry = pdnn_arena_alloc(&comparison->arena, rows, sizeof *join.entry);
     for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
         status = add_side(comparison, &join, side, err);
     comparison->at = pdnn_arena_alloc(&comparison->arena, join.ids.count, sizeof *comparison->at);
-    for (size_t i = 0; status == PDNN_OK && i < join.ids.count; i++) {
-        const struct entry *entry = &join.entry[i];
-        (has_ratio(comparison, entry) ? add_pair : add_unpaired)(comparison, join.ids.text[i], entry);
-        used += (size_t)entry->has[PDNN_SIDE_A] + entry->has[PDNN_SIDE_B];
-    }
-    comparison->n_beside = rows - used;
+    for (size_t i = 0; status == PDNN_OK && i < join.ids.count; i++)
+        (has_ratio(comparison, &join.entry[i]) ? add_pair : add_unpaired)(comparison, join.ids.text[i],
+                                                                          &join.entry[i]);
     if (status == PDNN_OK && !comparison->pairs.n_rows)
         status =
             pdnn_fail(err, PDNN_INVALID, "no instance ended ok on both sides, %s and %s (%zu on one or none)",
                       comparison->label[0], comparison->label[1], comparison->unpaired.n_rows);
     pdnn_texts_finish(&join.ids);
+    pdnn_str_finish(&join.id);
     return status;
 }
 
@@ -396,6 +351,7 @@ void pdnn_comparison_close(struct pdnn_comparison *comparison) {
         pdnn_selection_close(&comparison->table[side]);
     pdnn_table_finish(&comparison->pairs);
     pdnn_table_finish(&comparison->unpaired);
+    pdnn_texts_finish(&comparison->keys);
     pdnn_arena_finish(&comparison->arena);
     *comparison = (struct pdnn_comparison){.n_directories = 0};
 }

@@ -17,7 +17,7 @@
 #ifndef RESULTS_COMPARE_COMPARE_H
 #define RESULTS_COMPARE_COMPARE_H
 
-#include "results/compare/comparison.h"
+#include "results/compare/across.h"
 
 struct pdnn_compare_request {
     const char *directory[PDNN_SIDES]; /* B may be NULL: both sides are in A's */

@@ -9,122 +9,87 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT  .kind = PDNN_KIND_COUNT
-#define NUMBER .kind = PDNN_KIND_NUMBER
-#define FACTOR NUMBER, .show = PDNN_SHOW_FACTOR
+#define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
+#define AMONG(text)                                                                                          \
+    { "family", "among", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .blank = "all", .help = text }
 static const struct pdnn_column_def group_columns[PDNN_GROUP_COLUMNS] = {
-    {.name = "family",
-     .title = "among",
-     .align = PDNN_ALIGN_GROUP,
-     .blank = "all",
-     .help = "only pairs of this family; empty: all"},
-    {.name = "key",
-     .align = PDNN_ALIGN_WRAP,
+    AMONG("only pairs of this family; empty: all"),
+    {"key", NULL, NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP,
      .help = "only pairs with one value of this hyper-parameter or run setting, or family; "
              "empty: whatever their keys"},
-    {.name = "value", .align = PDNN_ALIGN_WRAP, .help = "that value"},
-    {.name = "instances", COUNT, .rank = 1, .help = "number of pairs"},
-    {.name = "geo_mean",
-     .title = "mean",
-     FACTOR,
+    {"value", NULL, NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP, .help = "that value"},
+    {"instances", NULL, NULL, AS(COUNT, PLAIN), .rank = 1, .help = "number of pairs"},
+    {"geo_mean", "mean", NULL, AS(NUMBER, FACTOR),
      .help = "geometric mean of the ratios: above 1, B is faster"},
-    {.name = "geo_mean_low",
-     .title = "95 % interval",
-     NUMBER,
-     .show = PDNN_SHOW_INTERVAL,
+    {"geo_mean_low", "95 % interval", NULL, AS(NUMBER, INTERVAL),
      .help = "lower end of its 95 % interval: the wider of Student's t over the ratios' logarithms and the "
              "error of measurement alone"},
-    {.name = "geo_mean_high", NUMBER, .show = PDNN_SHOW_NEVER, .help = "upper end of that interval"},
-    {.name = "least", FACTOR, .rank = 2, .help = "least ratio"},
-    {.name = "greatest", FACTOR, .rank = 3, .help = "greatest ratio"},
-    {.name = "faster", .unit = "instances", COUNT, .help = "pairs in which B is clearly faster"},
-    {.name = "slower", .unit = "instances", COUNT, .help = "pairs in which B is clearly slower"},
-    {.name = "undecided",
-     .unit = "instances",
-     COUNT,
-     .rank = 4,
+    {"geo_mean_high", NULL, NULL, AS(NUMBER, NEVER), .help = "upper end of that interval"},
+    {"least", NULL, NULL, AS(NUMBER, FACTOR), .rank = 2, .help = "least ratio"},
+    {"greatest", NULL, NULL, AS(NUMBER, FACTOR), .rank = 3, .help = "greatest ratio"},
+    {"faster", NULL, "instances", AS(COUNT, PLAIN), .help = "pairs in which B is clearly faster"},
+    {"slower", NULL, "instances", AS(COUNT, PLAIN), .help = "pairs in which B is clearly slower"},
+    {"undecided", NULL, "instances", AS(COUNT, PLAIN), .rank = 4,
      .help = "pairs whose interval has 1 in it, or that have none"},
-    {.name = "above_1",
-     .unit = "instances",
-     COUNT,
-     .show = PDNN_SHOW_NEVER,
-     .help = "pairs with a ratio above 1, clear or not"},
+    {"above_1", NULL, "instances", AS(COUNT, NEVER), .help = "pairs with a ratio above 1, clear or not"},
 };
 const struct pdnn_table_def pdnn_groups_def = {"compare-groups", "what ratios amount to", group_columns,
                                                PDNN_GROUP_COLUMNS};
 
 static const struct pdnn_column_def axis_columns[PDNN_COMPARE_AXIS_COLUMNS] = {
-    {.name = "family",
-     .title = "among",
-     .align = PDNN_ALIGN_GROUP,
-     .blank = "all",
-     .help = "among the pairs of this family; empty: among all"},
-    {.name = "key", .align = PDNN_ALIGN_WRAP, .help = "hyper-parameter or run setting with several values"},
-    {.name = "instances", COUNT, .rank = 1, .help = "pairs that have this key"},
-    {.name = "complete", COUNT, .show = PDNN_SHOW_NEVER, .help = "1: every pair has it"},
-    {.name = "n_values", .title = "values", COUNT, .rank = 2, .help = "number of its values"},
-    {.name = "explained",
-     .title = "explains",
-     NUMBER,
-     .show = PDNN_SHOW_SHARE,
-     .decimals = 1,
+    AMONG("among the pairs of this family; empty: among all"),
+    {"key", NULL, NULL, AS(TEXT, PLAIN), PDNN_ALIGN_WRAP,
+     .help = "hyper-parameter or run setting with several values"},
+    {"instances", NULL, NULL, AS(COUNT, PLAIN), .rank = 1, .help = "pairs that have this key"},
+    {"complete", NULL, NULL, AS(COUNT, NEVER), .help = "1: every pair has it"},
+    {"n_values", "values", NULL, AS(COUNT, PLAIN), .rank = 2, .help = "number of its values"},
+    {"explained", "explains", NULL, AS(NUMBER, SHARE), .decimals = 1,
      .help = "share of the variance of the ratios' logarithm that lies between its values"},
-    {.name = "adjusted",
-     NUMBER,
-     .show = PDNN_SHOW_SHARE,
-     .decimals = 1,
+    {"adjusted", NULL, NULL, AS(NUMBER, SHARE), .decimals = 1,
      .help = "the same without what as many values explain by chance: 0 on average for a key without "
              "influence, perhaps below 0; rows are sorted by it"},
-    {.name = "p_value",
-     .title = "p value",
-     FACTOR,
+    {"p_value", "p value", NULL, AS(NUMBER, FACTOR),
      .help = "probability that a key without influence explains as much (F test)"},
 };
 const struct pdnn_table_def pdnn_axes_def = {"compare-axes", "what explains ratios", axis_columns,
                                              PDNN_COMPARE_AXIS_COLUMNS};
 
 struct work {
-    const struct pdnn_table *pairs;
     const struct pdnn_comparison *comparison;
+    const struct pdnn_table *pairs;
     struct pdnn_table *groups;
     struct pdnn_table found; /* the axes of one scope */
 };
-
-static size_t count_decided(const struct work *work, const struct pdnn_row_list *rows, const char *decision) {
-    size_t count = 0;
-    for (size_t i = 0; i < rows->count; i++)
-        count += strcmp(pdnn_table_text(work->pairs, rows->at[i], PDNN_PAIR_DECISION), decision) == 0;
-    return count;
-}
 
 /* Adds a row for these pairs, which have the value of the key; returns the mean of their logarithms. */
 static struct pdnn_mean add_group(struct work *work, const char *family, const char *key, const char *value,
                                   const struct pdnn_row_list *rows) {
     static const char *const decisions[] = {pdnn_faster, pdnn_slower, pdnn_undecided};
+    const char *const texts[] = {family, key, value};
     struct pdnn_table *groups = work->groups;
     struct pdnn_mean logs = {.n = 0};
     double least = INFINITY, greatest = 0;
-    size_t n_above = 0, row = pdnn_table_add_row(groups);
+    uint64_t counts[] = {0, 0, 0, 0}; /* of each decision, and above 1 */
+    size_t row = pdnn_table_add_row(groups);
     for (size_t i = 0; i < rows->count; i++) {
         double ratio = pdnn_pair_ratio(work->comparison, rows->at[i]);
+        const char *decision = pdnn_table_text(work->pairs, rows->at[i], PDNN_PAIR_DECISION);
         pdnn_mean_add(&logs, log(ratio), pdnn_pair_half(work->comparison, rows->at[i]));
         least = fmin(least, ratio);
         greatest = fmax(greatest, ratio);
-        n_above += ratio > 1;
+        for (size_t d = 0; d < sizeof decisions / sizeof *decisions; d++)
+            counts[d] += strcmp(decision, decisions[d]) == 0;
+        counts[3] += ratio > 1;
     }
     double mean = pdnn_mean_geometric(&logs), half = pdnn_mean_half(&logs);
-    pdnn_table_set_text(groups, row, PDNN_GROUP_FAMILY, family);
-    pdnn_table_set_text(groups, row, PDNN_GROUP_KEY, key);
-    pdnn_table_set_text(groups, row, PDNN_GROUP_VALUE, value);
+    const double numbers[] = {mean, mean * exp(-half), mean * exp(half), least, greatest};
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        pdnn_table_set_text(groups, row, PDNN_GROUP_FAMILY + k, texts[k]);
     pdnn_table_set_count(groups, row, PDNN_GROUP_INSTANCES, rows->count);
-    pdnn_table_set_number(groups, row, PDNN_GROUP_MEAN, mean);
-    pdnn_table_set_number(groups, row, PDNN_GROUP_LOW, mean * exp(-half));
-    pdnn_table_set_number(groups, row, PDNN_GROUP_HIGH, mean * exp(half));
-    pdnn_table_set_number(groups, row, PDNN_GROUP_LEAST, least);
-    pdnn_table_set_number(groups, row, PDNN_GROUP_GREATEST, greatest);
-    for (size_t d = 0; d < sizeof decisions / sizeof *decisions; d++)
-        pdnn_table_set_count(groups, row, PDNN_GROUP_FASTER + d, count_decided(work, rows, decisions[d]));
-    pdnn_table_set_count(groups, row, PDNN_GROUP_ABOVE_1, n_above);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        pdnn_table_set_number(groups, row, PDNN_GROUP_MEAN + k, numbers[k]);
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+        pdnn_table_set_count(groups, row, PDNN_GROUP_FASTER + k, counts[k]);
     return logs;
 }
 
@@ -149,37 +114,32 @@ static void explain(const struct pdnn_mean *values, size_t n_values, struct pdnn
                           pdnn_f_tail(between / (k - 1) / (within / (n - k)), k - 1, n - k));
 }
 
-static bool has_key(const struct pdnn_table *pairs, size_t row, const void *user) {
-    const size_t *column = user;
-    return !pdnn_table_is_empty(pairs, row, *column);
-}
-
-/* Sorts the pairs of a scope into the values of one key; a pair without the key is in none. Numbers ascend,
- * words are in the order of their first rows. */
+/* The pairs of a scope by the values of one key; a pair without the key is in none. Numbers ascend, words are
+ * in the order of their first rows. */
 static void add_key(struct work *work, const char *family, size_t column, const struct pdnn_row_list *scope) {
     const struct pdnn_column_def *def = &work->pairs->column[column].def;
     const char *name = pdnn_column_title(def);
     struct pdnn_row_list rows = {0};
+    struct pdnn_str value = {0};
     for (size_t i = 0; i < scope->count; i++)
-        pdnn_rows_add(&rows, scope->at[i]);
-    pdnn_rows_keep(&rows, work->pairs, has_key, &column);
+        if (!pdnn_table_is_empty(work->pairs, scope->at[i], column))
+            pdnn_rows_add(&rows, scope->at[i]);
     if (def->kind != PDNN_KIND_TEXT)
         pdnn_rows_sort(&rows, work->pairs, &(struct pdnn_sort_key){column, false}, 1);
     struct pdnn_groups values = pdnn_groups_make(work->pairs, &rows, &column, 1);
     struct pdnn_mean *logs = pdnn_alloc(values.count, sizeof *logs);
-    struct pdnn_str value = {0};
     for (size_t v = 0; v < values.count && values.count > 1; v++) {
         pdnn_str_clear(&value);
         pdnn_table_append(work->pairs, values.group[v].at[0], column, &value);
         logs[v] = add_group(work, family, name, pdnn_str_text(&value), &values.group[v]);
     }
     if (values.count > 1) {
+        const uint64_t counts[] = {rows.count, rows.count == scope->count, values.count};
         size_t axis = pdnn_table_add_row(&work->found);
         pdnn_table_set_text(&work->found, axis, PDNN_COMPARE_AXIS_FAMILY, family);
         pdnn_table_set_text(&work->found, axis, PDNN_COMPARE_AXIS_KEY, name);
-        pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_INSTANCES, rows.count);
-        pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_COMPLETE, rows.count == scope->count);
-        pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_VALUES, values.count);
+        for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+            pdnn_table_set_count(&work->found, axis, PDNN_COMPARE_AXIS_INSTANCES + k, counts[k]);
         explain(logs, values.count, &work->found, axis);
     }
     pdnn_str_finish(&value);
@@ -208,7 +168,7 @@ static void add_scope(struct work *work, const char *family, const struct pdnn_r
 void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_table *groups,
                        struct pdnn_table *axes) {
     static const size_t family = PDNN_PAIR_FAMILY;
-    struct work work = {.pairs = &comparison->pairs, .comparison = comparison, .groups = groups};
+    struct work work = {comparison, &comparison->pairs, groups, {0}};
     struct pdnn_row_list all = pdnn_rows_all(work.pairs);
     struct pdnn_groups families = pdnn_groups_make(work.pairs, NULL, &family, 1);
     pdnn_table_init(groups, &pdnn_groups_def);

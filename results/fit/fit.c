@@ -8,89 +8,64 @@
 #include <stdint.h>
 #include <string.h>
 
-#define COUNT(what) .unit = what, .kind = PDNN_KIND_COUNT, .show = PDNN_SHOW_NEVER
-#define NUMBER      .kind = PDNN_KIND_NUMBER, .digits = PDNN_DIGITS_EXACT
-#define R2          .unit = "ratio", NUMBER, .show = PDNN_SHOW_NEVER
+#define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
+#define EXACT(show)    AS(NUMBER, show), .digits = PDNN_DIGITS_EXACT
+#define WRAPPED        AS(TEXT, PLAIN), PDNN_ALIGN_WRAP
 #define HEAD                                                                                                 \
-    {.name = "family", .align = PDNN_ALIGN_GROUP, .help = "model family"},                                   \
-        {.name = "value", .help = "what is fitted: a column of results.csv, or a ratio"}, {                  \
-        .name = "fit_model",                                                                                 \
-        .help = "linear: z-scores; log: z-scores of logarithms; power: value = constant * product of "       \
-                "number ^ weight"                                                                            \
+    {"family", NULL, NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "model family"},                       \
+        {"value", NULL, NULL, AS(TEXT, PLAIN),                                                               \
+         .help = "what is fitted: a column of results.csv, or a ratio"},                                     \
+    {                                                                                                        \
+        "fit_model", NULL, NULL, AS(TEXT, PLAIN),                                                            \
+            .help = "linear: z-scores; log: z-scores of logarithms; power: value = constant * product of "   \
+                    "number ^ weight"                                                                        \
     }
 
 static const struct pdnn_column_def fit_columns[PDNN_FIT_COLUMNS] = {
     HEAD,
-    {.name = "term",
-     .align = PDNN_ALIGN_WRAP,
+    {"term", NULL, NULL, WRAPPED,
      .help = "hyper-parameter or run setting; with one of its words, for those that are words; "
              "or the constant of a power law"},
-    {.name = "baseline",
-     .title = "against",
-     .align = PDNN_ALIGN_WRAP,
-     .rank = 2,
+    {"baseline", "against", NULL, WRAPPED, .rank = 2,
      .help = "what a word is set against: the first one in the table"},
-    {.name = "state", .rank = 3, .help = "fitted, constant, collinear, no logarithm or too many words"},
-    {.name = "collinear_with",
-     .title = "with",
-     .align = PDNN_ALIGN_WRAP,
-     .rank = 4,
+    {"state", NULL, NULL, AS(TEXT, PLAIN), .rank = 3,
+     .help = "fitted, constant, collinear, no logarithm or too many words"},
+    {"collinear_with", "with", NULL, WRAPPED, .rank = 4,
      .help = "collinear: the terms it is a combination of"},
-    {.name = "weight",
-     NUMBER,
+    {"weight", NULL, NULL, EXACT(PLAIN),
      .help =
          "linear and log: standard deviations of the value per standard deviation of the term; power: the "
          "exponent of a number, the factor of a word"},
-    {.name = "ci_low",
-     .title = "95 % interval",
-     NUMBER,
-     .show = PDNN_SHOW_INTERVAL,
+    {"ci_low", "95 % interval", NULL, EXACT(INTERVAL),
      .help = "lower end of its 95 % interval, for independent errors of equal size"},
-    {.name = "ci_high", NUMBER, .show = PDNN_SHOW_NEVER, .help = "upper end of that interval"},
-    {.name = "std_error",
-     NUMBER,
-     .show = PDNN_SHOW_NEVER,
+    {"ci_high", NULL, NULL, EXACT(NEVER), .help = "upper end of that interval"},
+    {"std_error", NULL, NULL, EXACT(NEVER),
      .help = "its standard error; power: of the logarithm of a factor"},
-    {.name = "vif",
-     .title = "VIF",
-     .unit = "ratio",
-     NUMBER,
-     .show = PDNN_SHOW_FIXED,
-     .decimals = 1,
-     .rank = 1,
+    {"vif", "VIF", "ratio", EXACT(FIXED), .decimals = 1, .rank = 1,
      .help = "variance inflation: 1 if no other term correlates with this one"},
-    {.name = "rows", COUNT("rows"), .help = "instances fitted"},
-    {.name = "no_value", COUNT("rows"), .help = "instances left out that lack the value"},
-    {.name = "no_cell",
-     COUNT("rows"),
+    {"rows", NULL, "rows", AS(COUNT, NEVER), .help = "instances fitted"},
+    {"no_value", NULL, "rows", AS(COUNT, NEVER), .help = "instances left out that lack the value"},
+    {"no_cell", NULL, "rows", AS(COUNT, NEVER),
      .help = "instances left out that lack a number which varies among the others"},
-    {.name = "outliers", COUNT("rows"), .help = "see the table of residuals"},
-    {.name = "r2", R2, .help = "part of the variance explained; for log and power, of the logarithm's"},
-    {.name = "r2_adjusted", R2, .help = "the same, with a price on every term"},
-    {.name = "r2_leave_one_out",
-     R2,
+    {"outliers", NULL, "rows", AS(COUNT, NEVER), .help = "see the table of residuals"},
+    {"r2", NULL, "ratio", EXACT(NEVER),
+     .help = "part of the variance explained; for log and power, of the logarithm's"},
+    {"r2_adjusted", NULL, "ratio", EXACT(NEVER), .help = "the same, with a price on every term"},
+    {"r2_leave_one_out", NULL, "ratio", EXACT(NEVER),
      .help = "the same for predicting each row from all others; empty if a row alone determines a weight"},
 };
 const struct pdnn_table_def pdnn_fit_def = {"fit", "the terms of fits", fit_columns, PDNN_FIT_COLUMNS};
 
 static const struct pdnn_column_def residuals_columns[PDNN_RESIDUALS_COLUMNS] = {
     HEAD,
-    {.name = "id", .title = "instance", .align = PDNN_ALIGN_WRAP, .help = "the instance"},
-    {.name = "actual", NUMBER, .help = "its value"},
-    {.name = "fitted", NUMBER, .help = "what the fit gives, in the same unit"},
-    {.name = "leverage",
-     .unit = "ratio",
-     NUMBER,
-     .rank = 1,
+    {"id", "instance", NULL, WRAPPED, .help = "the instance"},
+    {"actual", NULL, NULL, EXACT(PLAIN), .help = "its value"},
+    {"fitted", NULL, NULL, EXACT(PLAIN), .help = "what the fit gives, in the same unit"},
+    {"leverage", NULL, "ratio", EXACT(PLAIN), .rank = 1,
      .help = "how much of the fitted value is its own: 1 if it alone determines a weight"},
-    {.name = "studentized",
-     NUMBER,
-     .show = PDNN_SHOW_FIXED,
-     .decimals = 1,
+    {"studentized", NULL, NULL, EXACT(FIXED), .decimals = 1,
      .help = "residual over its standard deviation as estimated from all other rows"},
-    {.name = "outlier",
-     .kind = PDNN_KIND_COUNT,
-     .rank = 2,
+    {"outlier", NULL, NULL, AS(COUNT, PLAIN), .rank = 2,
      .help = "1: so far off that only 1 table in 20 has such a row by chance"},
 };
 const struct pdnn_table_def pdnn_residuals_def = {"residuals", "instances with their fitted values",

@@ -119,7 +119,6 @@ static void test_comparison_open_joins_directories(void **state) {
                         "its time is not above zero");
     assert_string_equal(pdnn_table_text(&c.unpaired, 2, PDNN_UNPAIRED_B_STATUS), "");
     assert_string_equal(pdnn_table_text(&c.unpaired, 3, PDNN_UNPAIRED_ID), "net/nodes=64,batch=4,threads=2");
-    assert_int_equal(c.n_beside, 0);
     pdnn_comparison_close(&c);
 }
 
@@ -168,7 +167,6 @@ static void test_comparison_open_leaves_other_values_beside(void **state) {
     assert_refuses(1, NULL, "threads has the values 1, 2, 4: name two of them, as in --across threads=1:2");
     open_comparison(&c, 1, "threads=1:4");
     assert_true(c.pairs.n_rows == 1 && pdnn_pair_ratio(&c, 0) == 4);
-    assert_int_equal(c.n_beside, 1);
     pdnn_comparison_close(&c);
 }
 
