@@ -65,6 +65,7 @@ struct compared {
     struct pdnn_by_list by;
     struct pdnn_table groups, axes, ops; /* empty unless the view shows them */
     size_t n_op_pairs;
+    struct pdnn_str others; /* of these, those with other implementations, in words */
 };
 
 /* Pairs and those without a ratio as people see them. */
@@ -322,6 +323,8 @@ static void append_overview(struct pdnn_str *out, struct compared *c) {
     bool is_doubtful = pdnn_comparison_doubt(&c->comparison, &doubt);
     if (is_doubtful)
         append_sentence(out, &doubt);
+    if (c->others.length)
+        append_sentence(out, &c->others);
     append_summary(out, &c->groups);
     if (doubt.length)
         append_sentence(out, &doubt);
@@ -339,7 +342,7 @@ static enum pdnn_status analyse(struct compared *c, size_t view, struct pdnn_err
     if (view == GROUPS || view == AXES || view == OVERVIEW)
         pdnn_compare_sums(&c->comparison, &c->groups, &c->axes);
     if (view == OPS || (view == OVERVIEW && pdnn_compare_has_ops(&c->comparison)))
-        return pdnn_compare_ops(&c->comparison, &c->by, &c->ops, &c->n_op_pairs, err);
+        return pdnn_compare_ops(&c->comparison, &c->by, &c->ops, &c->n_op_pairs, &c->others, err);
     return PDNN_OK;
 }
 
@@ -389,6 +392,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);
     pdnn_table_finish(&c.ops);
+    pdnn_str_finish(&c.others);
     pdnn_comparison_close(&c.comparison);
     return status;
 }

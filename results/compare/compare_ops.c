@@ -8,35 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER .kind = PDNN_KIND_NUMBER
-#define TIME   .unit = "ns", NUMBER, .show = PDNN_SHOW_TIME
-#define SHARE  .unit = "%", NUMBER, .show = PDNN_SHOW_NEVER
+#define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
 static const struct pdnn_column_def columns[PDNN_COMPARE_OPS_COLUMNS] = {
-    {.name = "family",
-     .title = "among",
-     .align = PDNN_ALIGN_GROUP,
-     .blank = "all",
+    {"family", "among", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .blank = "all",
      .help = "in the pairs of this family; empty: in all"},
     PDNN_BY_COLUMNS,
-    {.name = "instances", .kind = PDNN_KIND_COUNT, .rank = 3, .help = "pairs that have it on either side"},
-    {.name = "a_ns", .title = "A", TIME, .help = "A's time in it, summed over the pairs"},
-    {.name = "b_ns", .title = "B", TIME, .help = "B's time in it"},
-    {.name = "a_share_pct", SHARE, .help = "share of A's step times"},
-    {.name = "b_share_pct", SHARE, .help = "share of B's step times"},
-    {.name = "gain_ns", .title = "B saves", TIME, .rank = 1, .help = "a_ns less b_ns: what B saves there"},
-    {.name = "gain_pct",
-     .title = "of all",
-     .unit = "%",
-     NUMBER,
-     .show = PDNN_SHOW_PERCENT,
-     .decimals = 1,
-     .rank = 2,
+    {"instances", NULL, NULL, AS(COUNT, PLAIN), .rank = 3, .help = "pairs that have it on either side"},
+    {"a_ns", "A", "ns", AS(NUMBER, TIME), .help = "A's time in it, summed over the pairs"},
+    {"b_ns", "B", "ns", AS(NUMBER, TIME), .help = "B's time in it"},
+    {"a_share_pct", NULL, "%", AS(NUMBER, NEVER), .help = "share of A's step times"},
+    {"b_share_pct", NULL, "%", AS(NUMBER, NEVER), .help = "share of B's step times"},
+    {"gain_ns", "B saves", "ns", AS(NUMBER, TIME), .rank = 1, .help = "a_ns less b_ns: what B saves there"},
+    {"gain_pct", "of all", "%", AS(NUMBER, PERCENT), .decimals = 1, .rank = 2,
      .help =
          "share of what B saves in all; sums to 100; empty where that is less than 2 % of A's time, since a "
          "share of nearly nothing says nothing"},
-    {.name = "effect",
-     NUMBER,
-     .show = PDNN_SHOW_FACTOR,
+    {"effect", NULL, NULL, AS(NUMBER, FACTOR),
      .help = "its factor in the geometric mean of the ratios, in which every pair counts the same: mean of "
              "(a - b) / L with the logarithmic mean L of the two step times, exponentiated; the product over "
              "all rows of a family is the geometric mean"},
@@ -71,7 +58,8 @@ struct work {
     struct pdnn_texts names; /* of sums: scope and keys */
     struct sum *sum;         /* by number of the name */
     size_t room;
-    struct pdnn_str name;
+    struct pdnn_str name, example; /* example: of an op in another implementation */
+    size_t n_others;               /* pairs with such an op */
 };
 
 /* The sum of this kind, new or known. */
@@ -111,20 +99,44 @@ static void add_side(struct work *work, size_t scope, size_t pair, int side, con
     work->scope[scope].n_pairs += side == PDNN_SIDE_A;
 }
 
+/* Notes the first op of a pair that both sides ran, and each in its own way. */
+static void find_other(struct work *work, size_t pair, const struct pdnn_op_rows rows[PDNN_SIDES]) {
+    for (size_t i = 0; i < rows[PDNN_SIDE_A].count; i++) {
+        const struct pdnn_op_record *a = &rows[PDNN_SIDE_A].op[i], *b = NULL;
+        for (size_t k = 0; k < rows[PDNN_SIDE_B].count && !b; k++) {
+            const struct pdnn_op_record *op = &rows[PDNN_SIDE_B].op[(i + k) % rows[PDNN_SIDE_B].count];
+            b = pdnn_op_is_same(a, op) ? op : NULL;
+        }
+        if (!b || !*a->implementation || !*b->implementation ||
+            strcmp(a->implementation, b->implementation) == 0)
+            continue;
+        if (!work->n_others++)
+            pdnn_str_printf(&work->example, "%s/%s of %s: %s on side A, %s on side B", a->op, a->pass,
+                            pdnn_table_text(&work->comparison->pairs, pair, PDNN_PAIR_ID), a->implementation,
+                            b->implementation);
+        return;
+    }
+}
+
 static void add_pair(struct work *work, size_t pair, struct pdnn_arena *arena) {
     const struct pdnn_comparison *comparison = work->comparison;
     size_t scopes[] = {
         0, pdnn_texts_find(&work->families, pdnn_table_text(&comparison->pairs, pair, PDNN_PAIR_FAMILY))};
     size_t n_scopes = scopes[1] && work->families.count > 2 ? 2 : 1, n_shares[PDNN_SIDES];
     struct pdnn_share *shares[PDNN_SIDES];
+    struct pdnn_op_rows rows[PDNN_SIDES];
     for (int side = 0; side < PDNN_SIDES; side++) {
         struct pdnn_ops_reader *reader = &work->reader[comparison->n_directories > 1 ? side : 0];
-        const struct pdnn_share_source source = {pdnn_comparison_side(comparison, side), reader, work->by,
-                                                 arena};
-        n_shares[side] = pdnn_selection_shares(&source, comparison->at[pair][side], &shares[side]);
+        rows[side] =
+            pdnn_selection_rows(pdnn_comparison_side(comparison, side), comparison->at[pair][side], reader);
+        struct pdnn_op_record *kept = pdnn_arena_alloc(arena, rows[side].count + 1, sizeof *kept);
+        memcpy(kept, rows[side].op, rows[side].count * sizeof *kept); /* the reader forgets them */
+        rows[side].op = kept;
+        n_shares[side] = pdnn_shares(&rows[side], work->by, arena, &shares[side]);
     }
     if (!n_shares[PDNN_SIDE_A] || !n_shares[PDNN_SIDE_B])
         return; /* ops.csv lacks it */
+    find_other(work, pair, rows);
     for (size_t k = 0; k < n_scopes * PDNN_SIDES; k++) {
         int side = (int)(k % PDNN_SIDES);
         add_side(work, scopes[k / PDNN_SIDES], pair, side, shares[side], n_shares[side]);
@@ -197,7 +209,8 @@ bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison) {
 }
 
 enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, const struct pdnn_by_list *by,
-                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_err *err) {
+                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_str *others,
+                                  struct pdnn_err *err) {
     static const struct pdnn_by_list by_op = {{PDNN_BY_OP}, 1};
     struct work work = {.comparison = comparison, .by = by ? by : &by_op};
     enum pdnn_status status = PDNN_OK;
@@ -213,11 +226,15 @@ enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, cons
         put_rows(&work, ops);
     }
     *n_pairs = work.scope[0].n_pairs;
+    if (work.n_others)
+        pdnn_str_printf(others, "In %zu of %zu the sides ran an op in different implementations, such as %s.",
+                        work.n_others, *n_pairs, work.example.text);
     for (size_t t = 0; t < PDNN_SIDES; t++)
         pdnn_ops_reader_close(&work.reader[t]);
     pdnn_texts_finish(&work.families);
     pdnn_texts_finish(&work.names);
     pdnn_str_finish(&work.name);
+    pdnn_str_finish(&work.example);
     free(work.scope);
     free(work.sum);
     return status;

@@ -33,8 +33,10 @@ extern const struct pdnn_table_def pdnn_compare_ops_def;
 bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison);
 
 /* Reads ops.csv of both sides. by may be NULL: by op. *n_pairs: those with rows in ops.csv on both sides;
- * only these count. The table is the caller's in any case. */
+ * only these count. Appends to `others` how many of them ran an op in another implementation on either side,
+ * and which one for example; nothing if none did. The table is the caller's in any case. */
 enum pdnn_status pdnn_compare_ops(const struct pdnn_comparison *comparison, const struct pdnn_by_list *by,
-                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_err *err);
+                                  struct pdnn_table *ops, size_t *n_pairs, struct pdnn_str *others,
+                                  struct pdnn_err *err);
 
 #endif

@@ -59,13 +59,16 @@ static void put_ops(struct pdnn_str *out, const struct comparison *c) {
                                      PDNN_COMPARE_OPS_A_SHARE, PDNN_COMPARE_OPS_B_SHARE};
     struct pdnn_table ops;
     struct pdnn_row_list rows = {0};
-    struct pdnn_str title[PDNN_SIDES] = {{0}};
+    struct pdnn_str title[PDNN_SIDES] = {{0}}, others = {0};
     struct pdnn_err err = {.status = PDNN_OK};
     size_t n_pairs = 0;
     if (!pdnn_compare_has_ops(c->of))
         return;
-    if (pdnn_compare_ops(c->of, NULL, &ops, &n_pairs, &err) != PDNN_OK)
+    if (pdnn_compare_ops(c->of, NULL, &ops, &n_pairs, &others, &err) != PDNN_OK)
         pdnn_html_say(out, "%s", err.text);
+    if (others.length)
+        pdnn_html_say(out, "%s", others.text);
+    pdnn_str_finish(&others);
     for (size_t i = 0; i < ops.n_rows && n_pairs && rows.count < OPS_SHOWN; i++)
         if (pdnn_table_is_empty(&ops, i, PDNN_COMPARE_OPS_FAMILY) &&
             (!rows.count || !(fabs(pdnn_table_number(&ops, i, PDNN_COMPARE_OPS_EFFECT) - 1) < least_effect)))

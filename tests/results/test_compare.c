@@ -3,7 +3,9 @@
 #include "tests/cmocka_all.h"
 
 #include "base/file.h"
+#include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
+#include "results/table/write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +31,8 @@ static int teardown(void **state) {
     char path[sizeof directory + 16];
     for (int side = 0; side < PDNN_SIDES; side++) {
         snprintf(path, sizeof path, "%s/results.csv", directory[side]);
+        unlink(path);
+        snprintf(path, sizeof path, "%s/ops.csv", directory[side]);
         unlink(path);
         rmdir(directory[side]);
     }
@@ -293,6 +297,64 @@ static void test_compare_sums_known(void **state) {
     pdnn_comparison_close(&c);
 }
 
+/* One product of each of the first two models of write_eights, the second one in this implementation. */
+static void write_ops(int side, const char *implementation) {
+    static const char *const ids[] = {"net/nodes=8,batch=16,threads=1", "net/nodes=8,batch=4,threads=1"};
+    struct pdnn_table ops;
+    struct pdnn_str text = {0};
+    struct pdnn_table_writer writer = {.out = &text, .format = PDNN_FORMAT_CSV};
+    struct pdnn_err err = {0};
+    char path[sizeof directory + 16];
+    pdnn_table_init(&ops, &pdnn_ops_def);
+    for (size_t i = 0; i < 2; i++) {
+        size_t row = pdnn_table_add_row(&ops);
+        struct pdnn_op_record op = pdnn_ops_row(&ops, row);
+        op.id = ids[i];
+        op.op = "dense";
+        op.pass = "forward";
+        op.time_ns_median = 50;
+        op.implementation = i ? implementation : "onednn:brgemm";
+        pdnn_ops_put(&ops, row, &op);
+    }
+    pdnn_table_write(&writer, &ops, NULL);
+    pdnn_table_write_end(&writer);
+    snprintf(path, sizeof path, "%s/ops.csv", directory[side]);
+    assert_int_equal(pdnn_file_replace(path, text.text, text.length, &err), PDNN_OK);
+    pdnn_str_finish(&text);
+    pdnn_table_finish(&ops);
+}
+
+/* Models of which an op ran in another implementation on either side are named; nothing is where none did. */
+static void test_compare_ops_names_implementations(void **state) {
+    (void)state;
+    static const struct {
+        const char *implementation, *others;
+    } rows[] = {
+        {"onednn:brgemm", ""},
+        {"", ""}, /* not known */
+        {"onednn:gemm:jit",
+         "In 1 of 2 the sides ran an op in different implementations, such as dense/forward of "
+         "net/nodes=8,batch=4,threads=1: onednn:brgemm on side A, onednn:gemm:jit on side B."},
+    };
+    write_eights();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct pdnn_comparison c;
+        struct pdnn_table ops;
+        struct pdnn_str others = {0};
+        struct pdnn_err err = {0};
+        size_t n_pairs;
+        write_ops(PDNN_SIDE_A, "onednn:brgemm");
+        write_ops(PDNN_SIDE_B, rows[i].implementation);
+        open_comparison(&c, 2, NULL);
+        assert_int_equal(pdnn_compare_ops(&c, NULL, &ops, &n_pairs, &others, &err), PDNN_OK);
+        assert_int_equal(n_pairs, 2);
+        assert_string_equal(pdnn_str_text(&others), rows[i].others);
+        pdnn_str_finish(&others);
+        pdnn_table_finish(&ops);
+        pdnn_comparison_close(&c);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_comparison_open_joins_directories, setup, teardown),
@@ -301,6 +363,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_comparison_open_refuses, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comparison_open_names_candidates, setup, teardown),
         cmocka_unit_test_setup_teardown(test_compare_sums_known, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_compare_ops_names_implementations, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
