@@ -53,11 +53,9 @@ static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
         return next;
     }
     size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
-    if (room > SIZE_MAX - sizeof(struct pdnn_arena_block))
-        return pdnn_memory_none(room);
-    struct pdnn_arena_block *block = malloc(sizeof *block + room);
+    struct pdnn_arena_block *block = room > SIZE_MAX - sizeof *block ? NULL : malloc(sizeof *block + room);
     if (!block)
-        return pdnn_memory_none(room);
+        pdnn_memory_none(room);
     block->used = 0;
     block->size = room;
     block->next = next;
@@ -72,22 +70,27 @@ static struct pdnn_arena_block *advance(struct pdnn_arena *arena, size_t size) {
 void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX - _Alignof(max_align_t))
-        return pdnn_memory_none(SIZE_MAX);
+        pdnn_memory_none(SIZE_MAX);
     bytes = (bytes + _Alignof(max_align_t) - 1) & ~(_Alignof(max_align_t) - 1);
     struct pdnn_arena_block *block = arena->current;
     if (!block || block->size - block->used < bytes)
         block = advance(arena, bytes);
-    if (!block)
-        return NULL;
     char *at = (char *)block->data + block->used;
     block->used += bytes;
     return memset(at, 0, bytes);
 }
 
+void *pdnn_arena_grow(struct pdnn_arena *arena, void *items, size_t *room, size_t count, size_t size) {
+    if (count < *room)
+        return items;
+    *room = *room ? 2 * *room : 64;
+    void *larger = pdnn_arena_alloc(arena, *room, size);
+    return count ? memcpy(larger, items, count * size) : larger;
+}
+
 char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text) {
     size_t bytes = strlen(text) + 1;
-    char *copy = pdnn_arena_alloc(arena, bytes, 1);
-    return copy ? memcpy(copy, text, bytes) : NULL;
+    return memcpy(pdnn_arena_alloc(arena, bytes, 1), text, bytes);
 }
 
 char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...) {
@@ -96,9 +99,9 @@ char *pdnn_arena_printf(struct pdnn_arena *arena, const char *format, ...) {
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    char *text = length < 0 ? NULL : pdnn_arena_alloc(arena, (size_t)length + 1, 1);
-    if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
+    size_t room = length < 0 ? 1 : (size_t)length + 1;
+    char *text = pdnn_arena_alloc(arena, room, 1);
+    vsnprintf(text, room, format, again);
     va_end(again);
     return text;
 }

@@ -1,6 +1,6 @@
 /* A bump allocator whose memory is freed all at once. One per sweep for strings and the spec, one per
- * instance for the graph. Not thread-safe and not for tensor data. Want of memory ends the program unless
- * it may fail (base/memory), in which case these return NULL. */
+ * instance for the graph. Not thread-safe and not for tensor data. Want of memory ends the program
+ * (base/memory). */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
@@ -27,6 +27,10 @@ size_t pdnn_arena_used(const struct pdnn_arena *arena);
 
 /* count * size zeroed bytes aligned for any type. */
 void *pdnn_arena_alloc(struct pdnn_arena *arena, size_t count, size_t size);
+
+/* An array of elements of that size with room for one more than count: items itself, or a copy with twice
+ * its room. An outgrown array stays in the arena. */
+void *pdnn_arena_grow(struct pdnn_arena *arena, void *items, size_t *room, size_t count, size_t size);
 
 /* A copy of the text in the arena. */
 char *pdnn_arena_strdup(struct pdnn_arena *arena, const char *text);

@@ -1,13 +1,13 @@
-/* Memory from the heap. Where there is none, the program ends with one line and status 1: everything measured
- * is on disk by then, so no caller checks. A worker chooses at its start that allocations fail instead, and
- * makes that the status of the instance. */
+/* Memory from the heap. Where there is none, the program ends with one line and status 1, so that no caller
+ * checks: everything measured is on disk by then, and a worker's driver makes that line the outcome of the
+ * instance. What may well be too large, such as the block of a plan, is allocated without these. */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
 
 #include <stddef.h>
 
-/* From here on the functions below, texts, strings and arenas return failures in this process. */
-void pdnn_memory_may_fail(void);
+/* How the line begins. */
+#define PDNN_MEMORY_WORDS "paradnn: out of memory for "
 
 /* count * size zeroed bytes, to be freed by the caller; never NULL, also for none. */
 void *pdnn_alloc(size_t count, size_t size);
@@ -21,7 +21,7 @@ void *pdnn_grow(void *items, size_t *room, size_t count, size_t size);
 /* A copy of the text, to be freed by the caller. */
 char *pdnn_strdup(const char *text);
 
-/* What an allocator without memory for that many bytes returns: NULL, if it returns. */
-void *pdnn_memory_none(size_t bytes);
+/* Ends the program for want of that many bytes. */
+_Noreturn void pdnn_memory_none(size_t bytes);
 
 #endif

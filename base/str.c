@@ -17,32 +17,22 @@ void pdnn_str_finish(struct pdnn_str *str) {
 
 void pdnn_str_clear(struct pdnn_str *str) {
     str->length = 0;
-    str->failed = false;
     if (str->text)
         str->text[0] = 0;
 }
 
-static bool reserve(struct pdnn_str *str, size_t extra) {
+static void reserve(struct pdnn_str *str, size_t extra) {
     size_t need;
-    if (str->failed)
-        return false;
     if (__builtin_add_overflow(str->length, extra, &need) || need > SIZE_MAX / 2)
         need = SIZE_MAX / 2; /* which no allocator has */
     if (need < str->room)
-        return true;
-    size_t room = need < 64 ? 64 : need + need / 2 + 1;
-    char *text = pdnn_resize(str->text, room, 1);
-    str->failed = !text;
-    if (text) {
-        str->text = text;
-        str->room = room;
-    }
-    return text;
+        return;
+    str->room = need < 64 ? 64 : need + need / 2 + 1;
+    str->text = pdnn_resize(str->text, str->room, 1);
 }
 
 void pdnn_str_append(struct pdnn_str *str, const char *bytes, size_t length) {
-    if (!reserve(str, length))
-        return;
+    reserve(str, length);
     memcpy(str->text + str->length, bytes, length);
     str->length += length;
     str->text[str->length] = 0;
@@ -74,7 +64,8 @@ void pdnn_str_vprintf(struct pdnn_str *str, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     int length = vsnprintf(NULL, 0, format, args);
-    if (length >= 0 && reserve(str, (size_t)length)) {
+    if (length >= 0) {
+        reserve(str, (size_t)length);
         vsnprintf(str->text + str->length, (size_t)length + 1, format, again);
         str->length += (size_t)length;
     }

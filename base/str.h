@@ -7,12 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing heap string; {0} is empty. Want of memory ends the program; where it may fail
- * (base/memory), it sticks in `failed`: append freely, check once. */
+/* A growing heap string; {0} is empty. */
 struct pdnn_str {
     char *text; /* NUL-terminated; NULL until something is appended */
     size_t length, room;
-    bool failed;
 };
 
 void pdnn_str_finish(struct pdnn_str *str);

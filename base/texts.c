@@ -30,13 +30,11 @@ static size_t *slot_of(const struct pdnn_texts *texts, const char *text) {
     return &texts->slots[at];
 }
 
-static bool grow_slots(struct pdnn_texts *texts) {
+static void grow_slots(struct pdnn_texts *texts) {
     if (2 * (texts->count + 1) <= texts->n_slots)
-        return true;
+        return;
     size_t n_slots = texts->n_slots ? 2 * texts->n_slots : 64;
     size_t *slots = pdnn_alloc(n_slots, sizeof *slots);
-    if (!slots)
-        return false;
     for (size_t i = 0; i < n_slots; i++)
         slots[i] = none;
     free(texts->slots);
@@ -44,24 +42,15 @@ static bool grow_slots(struct pdnn_texts *texts) {
     texts->n_slots = n_slots;
     for (size_t i = 0; i < texts->count; i++)
         *slot_of(texts, texts->text[i]) = i;
-    return true;
-}
-
-static bool grow(struct pdnn_texts *texts) {
-    const char **text = pdnn_grow(texts->text, &texts->room, texts->count, sizeof *text);
-    if (!text)
-        return false;
-    texts->text = text;
-    return grow_slots(texts);
 }
 
 size_t pdnn_texts_add(struct pdnn_texts *texts, const char *text) {
     size_t known = pdnn_texts_find(texts, text);
-    if (known != none || !grow(texts))
+    if (known != none)
         return known;
     const char *copy = pdnn_arena_strdup(&texts->arena, text);
-    if (!copy)
-        return none;
+    texts->text = pdnn_grow(texts->text, &texts->room, texts->count, sizeof *texts->text);
+    grow_slots(texts);
     texts->text[texts->count] = copy;
     *slot_of(texts, copy) = texts->count;
     return texts->count++;

@@ -16,8 +16,7 @@ struct pdnn_texts {
     size_t n_slots;
 };
 
-/* The text's number, given to it now unless it has one; SIZE_MAX where memory is out and may be
- * (base/memory). */
+/* The text's number, given to it now unless it has one. */
 size_t pdnn_texts_add(struct pdnn_texts *texts, const char *text);
 
 /* Its number, or SIZE_MAX. */

@@ -114,7 +114,7 @@ const char *pdnn_visible(char buffer[PDNN_VISIBLE_TEXT], const char *text) {
         return text;
     struct pdnn_str shown = {0};
     pdnn_visible_append(&shown, text, length, "");
-    snprintf(buffer, PDNN_VISIBLE_TEXT, "%s", shown.failed ? "" : pdnn_str_text(&shown));
+    snprintf(buffer, PDNN_VISIBLE_TEXT, "%s", pdnn_str_text(&shown));
     pdnn_str_finish(&shown);
     return buffer;
 }

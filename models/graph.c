@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIRST_ROOM = 64 };
-
 void pdnn_graph_init(struct pdnn_graph *graph, struct pdnn_arena *arena) {
     *graph = (struct pdnn_graph){.arena = arena, .loss = PDNN_NONE, .result = PDNN_NONE};
 }
@@ -18,22 +16,6 @@ enum pdnn_status pdnn_graph_status(const struct pdnn_graph *graph, struct pdnn_e
 
 static bool failed(const struct pdnn_graph *graph) {
     return graph->err.status != PDNN_OK;
-}
-
-/* Doubles a table in the arena; the old copy stays there until the arena is freed. */
-static void *grow(struct pdnn_graph *graph, const void *table, size_t count, size_t *room, size_t size) {
-    if (count < *room)
-        return NULL;
-    size_t wanted = *room ? *room * 2 : FIRST_ROOM;
-    void *larger = pdnn_arena_alloc(graph->arena, wanted, size);
-    if (!larger) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for a graph of %zu entries", wanted);
-        return NULL;
-    }
-    if (count)
-        memcpy(larger, table, count * size);
-    *room = wanted;
-    return larger;
 }
 
 static bool fits(const struct pdnn_tensor *tensor) {
@@ -77,12 +59,8 @@ uint32_t pdnn_graph_tensor(struct pdnn_graph *graph, const struct pdnn_tensor *t
                   pdnn_dtype_name(tensor->dtype), (int)tensor->fill.kind);
         return 0;
     }
-    struct pdnn_tensor *larger =
-        grow(graph, graph->tensors, graph->n_tensors, &graph->tensor_room, sizeof *graph->tensors);
-    if (larger)
-        graph->tensors = larger;
-    if (failed(graph))
-        return 0;
+    graph->tensors = pdnn_arena_grow(graph->arena, graph->tensors, &graph->tensor_room, graph->n_tensors,
+                                     sizeof *graph->tensors);
     graph->tensors[graph->n_tensors] = *tensor;
     return (uint32_t)graph->n_tensors++;
 }
@@ -102,12 +80,8 @@ uint32_t pdnn_graph_like(struct pdnn_graph *graph, uint32_t tensor, enum pdnn_ro
 uint32_t pdnn_graph_node(struct pdnn_graph *graph, const struct pdnn_node *node) {
     if (failed(graph))
         return 0;
-    struct pdnn_node *larger =
-        grow(graph, graph->nodes, graph->n_nodes, &graph->node_room, sizeof *graph->nodes);
-    if (larger)
-        graph->nodes = larger;
-    if (failed(graph))
-        return 0;
+    graph->nodes =
+        pdnn_arena_grow(graph->arena, graph->nodes, &graph->node_room, graph->n_nodes, sizeof *graph->nodes);
     struct pdnn_node *copy = &graph->nodes[graph->n_nodes];
     *copy = *node;
     if (!copy->layer.stem)

@@ -35,25 +35,18 @@ static void note_tensors(const struct pdnn_graph *graph, const struct table *tab
         note(table, graph->tensors[i].of, i);
 }
 
-static bool make(const struct pdnn_graph *graph, struct pdnn_arena *arena, struct table *table,
-                 void (*note_all)(const struct pdnn_graph *graph, const struct table *table)) {
-    *table = (struct table){.of = pdnn_arena_alloc(arena, graph->n_tensors + 2, sizeof *table->of)};
-    if (!table->of)
-        return false;
-    note_all(graph, table);
+static struct table make(const struct pdnn_graph *graph, struct pdnn_arena *arena,
+                         void (*note_all)(const struct pdnn_graph *graph, const struct table *table)) {
+    struct table table = {.of = pdnn_arena_alloc(arena, graph->n_tensors + 2, sizeof *table.of)};
+    note_all(graph, &table);
     for (size_t i = 2; i < graph->n_tensors + 2; i++)
-        table->of[i] += table->of[i - 1];
-    table->users = pdnn_arena_alloc(arena, table->of[graph->n_tensors + 1] + 1, sizeof *table->users);
-    if (table->users)
-        note_all(graph, table);
-    return table->users;
+        table.of[i] += table.of[i - 1];
+    table.users = pdnn_arena_alloc(arena, table.of[graph->n_tensors + 1] + 1, sizeof *table.users);
+    note_all(graph, &table);
+    return table;
 }
 
-enum pdnn_status pdnn_users_init(struct pdnn_users *users, const struct pdnn_graph *graph,
-                                 struct pdnn_arena *arena, struct pdnn_err *err) {
-    struct table nodes, tensors;
-    if (!make(graph, arena, &nodes, note_nodes) || !make(graph, arena, &tensors, note_tensors))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the users of %zu tensors", graph->n_tensors);
+void pdnn_users_init(struct pdnn_users *users, const struct pdnn_graph *graph, struct pdnn_arena *arena) {
+    const struct table nodes = make(graph, arena, note_nodes), tensors = make(graph, arena, note_tensors);
     *users = (struct pdnn_users){nodes.users, nodes.of, tensors.users, tensors.of};
-    return PDNN_OK;
 }

@@ -15,8 +15,7 @@ struct pdnn_users {
 };
 
 /* The tables are in the arena. */
-enum pdnn_status pdnn_users_init(struct pdnn_users *users, const struct pdnn_graph *graph,
-                                 struct pdnn_arena *arena, struct pdnn_err *err);
+void pdnn_users_init(struct pdnn_users *users, const struct pdnn_graph *graph, struct pdnn_arena *arena);
 
 /* Nodes that read or write the tensor, themselves or in a post, in ascending order; one that uses it twice is
  * there twice. */

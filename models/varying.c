@@ -84,9 +84,8 @@ const char *pdnn_varying_label(const struct pdnn_varying *varying, const struct 
     append_settings(varying, instance, true, ",", &pairs);
     const char *name = varying->n_families > 1 || !pairs.length ? instance->family->name : "";
     snprintf(buffer, PDNN_ID_TEXT, "%s%s%s", name, *name && pairs.length ? "/" : "", pdnn_str_text(&pairs));
-    bool failed = pairs.failed;
     pdnn_str_finish(&pairs);
-    return failed ? pdnn_instance_format(instance, buffer) : buffer;
+    return buffer;
 }
 
 void pdnn_varying_common(const struct pdnn_varying *varying, struct pdnn_str *out) {
@@ -108,10 +107,8 @@ void pdnn_varying_common(const struct pdnn_varying *varying, struct pdnn_str *ou
                             : one         ? ", "
                                           : ": ",
                             pdnn_str_text(&pairs));
-        text.failed = text.failed || pairs.failed;
         pdnn_str_finish(&pairs);
     }
     pdnn_str_append(out, pdnn_str_text(&text), text.length);
-    out->failed = out->failed || text.failed;
     pdnn_str_finish(&text);
 }

@@ -120,7 +120,7 @@ static void add_line(const struct pdnn_kept *cache, const char *line, size_t len
     if (has_room && info.st_size > 0 && pread(fd, &last, 1, info.st_size - 1) != 1)
         has_room = false;
     pdnn_str_printf(&text, "%s%.*s\n", last == '\n' ? "" : "\n", (int)length, line);
-    if (has_room && !text.failed && write(fd, text.text, text.length) < 0)
+    if (has_room && write(fd, text.text, text.length) < 0)
         has_room = false; /* a full disk: not kept */
     pdnn_str_finish(&text);
     close(fd);
@@ -173,7 +173,6 @@ void pdnn_kept_add(const struct pdnn_kept *cache, const char *text) {
     if (!cache->path[0])
         return;
     pdnn_str_printf(&line, "%016" PRIx64 " %s", hash(cache->seal, text, strlen(text)), text);
-    if (!line.failed)
-        add_line(cache, line.text, line.length);
+    add_line(cache, line.text, line.length);
     pdnn_str_finish(&line);
 }

@@ -120,18 +120,14 @@ static void add_pair(struct shape *shape, const uint32_t *chunk_of, uint32_t inp
         shape->pairs[shape->n_pairs++] = (struct pair){chunk_of[input], chunk_of[output]};
 }
 
-static enum pdnn_status note_lives(const struct pdnn_graph *graph, struct shape *shape,
-                                   struct pdnn_err *err) {
-    struct pdnn_lifetime *lifetimes;
+static void note_lives(const struct pdnn_graph *graph, struct shape *shape) {
+    const struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(graph);
     size_t count = pdnn_memory_count(graph) + 1;
     struct pdnn_chunk *chunks = pdnn_arena_alloc(graph->arena, count, sizeof *chunks);
     uint32_t *chunk_of = pdnn_arena_alloc(graph->arena, count, sizeof *chunk_of);
     shape->lives = pdnn_arena_alloc(graph->arena, count, sizeof *shape->lives);
     shape->pairs =
         pdnn_arena_alloc(graph->arena, graph->n_nodes * (1 + PDNN_NODE_POSTS) + 1, sizeof *shape->pairs);
-    enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
-    if (status != PDNN_OK)
-        return status;
     shape->n_calls = graph->n_nodes;
     shape->n_lives = pdnn_memory_chunks(lifetimes, pdnn_memory_count(graph), chunks, chunk_of);
     for (size_t i = 0; i < shape->n_lives; i++)
@@ -143,7 +139,6 @@ static enum pdnn_status note_lives(const struct pdnn_graph *graph, struct shape 
         for (int k = 0; k < node->n_posts && node->pass == PDNN_FORWARD; k++)
             add_pair(shape, chunk_of, node->posts[k].input, node->output[0]);
     }
-    return PDNN_OK;
 }
 
 /* Builds the graphs of an outline whose kind is given, in the arena. */
@@ -162,7 +157,7 @@ static enum pdnn_status build(struct outline *outline, const struct pdnn_instanc
         if (status == PDNN_OK)
             status = pdnn_cost_graph(&graphs[i], &shape->base.totals, err);
         if (status == PDNN_OK && outline->has_lives)
-            status = note_lives(&graphs[i], shape, err);
+            note_lives(&graphs[i], shape);
         if (status == PDNN_OK)
             note_margins(&graphs[i], shape);
     }
@@ -382,7 +377,8 @@ static bool read_counts(const struct outline *outline, struct reading at, union 
 
 static bool read_loads(const struct shape *shape, struct reading at, struct pdnn_arena *scratch,
                        struct pdnn_loads *loads) {
-    bool fits = pdnn_loads_init(loads, shape->n_calls, scratch);
+    bool fits = true;
+    pdnn_loads_init(loads, shape->n_calls, scratch);
     for (size_t i = 0; i < shape->n_lives && fits; i++) {
         const struct life *life = &shape->lives[i];
         uint64_t bytes;

@@ -138,8 +138,6 @@ enum pdnn_status pdnn_graph_groups(const struct pdnn_graph *graph, struct pdnn_g
                                    size_t *n_groups, uint32_t **group_of, struct pdnn_err *err) {
     struct pdnn_group *all = pdnn_arena_alloc(graph->arena, graph->n_nodes, sizeof *all);
     uint32_t *of = pdnn_arena_alloc(graph->arena, graph->n_nodes, sizeof *of);
-    if (!all || !of)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the groups of %zu nodes", graph->n_nodes);
     size_t count = 0;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];

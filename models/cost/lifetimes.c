@@ -116,11 +116,8 @@ static uint32_t inherit_node(const void *user, uint32_t index, struct pdnn_herit
     return graph->nodes[index].output[0];
 }
 
-enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
-                                       struct pdnn_err *err) {
+struct pdnn_lifetime *pdnn_memory_lifetimes(const struct pdnn_graph *graph) {
     struct pdnn_lifetime *all = pdnn_arena_alloc(graph->arena, pdnn_memory_count(graph), sizeof *all);
-    if (!all)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     for (size_t i = 0; i < graph->n_tensors; i++) {
         enum pdnn_role role = graph->tensors[i].role;
         all[i].bytes = pdnn_tensor_bytes(&graph->tensors[i]);
@@ -143,6 +140,5 @@ enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pd
                                    .last = i,
                                    .takes_over = PDNN_NONE};
     }
-    *lifetimes = all;
-    return PDNN_OK;
+    return all;
 }

@@ -49,7 +49,6 @@ void pdnn_lifetimes_find(const struct pdnn_use_list *list, struct pdnn_lifetime 
 static inline size_t pdnn_memory_count(const struct pdnn_graph *graph) {
     return graph->n_tensors + graph->n_nodes;
 }
-enum pdnn_status pdnn_memory_lifetimes(const struct pdnn_graph *graph, struct pdnn_lifetime **lifetimes,
-                                       struct pdnn_err *err);
+struct pdnn_lifetime *pdnn_memory_lifetimes(const struct pdnn_graph *graph);
 
 #endif

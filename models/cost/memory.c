@@ -34,11 +34,10 @@ size_t pdnn_memory_chunks(const struct pdnn_lifetime *lifetimes, size_t count, s
     return n_chunks;
 }
 
-bool pdnn_loads_init(struct pdnn_loads *loads, size_t n_calls, struct pdnn_arena *arena) {
+void pdnn_loads_init(struct pdnn_loads *loads, size_t n_calls, struct pdnn_arena *arena) {
     *loads = (struct pdnn_loads){.n_calls = n_calls,
                                  .born = pdnn_arena_alloc(arena, n_calls + 1, sizeof *loads->born),
                                  .died = pdnn_arena_alloc(arena, n_calls + 1, sizeof *loads->died)};
-    return loads->born && loads->died;
 }
 
 bool pdnn_loads_sum(struct pdnn_loads *loads) {
@@ -66,11 +65,8 @@ enum pdnn_status pdnn_memory_peak(const struct pdnn_lifetime *lifetimes, size_t 
     struct pdnn_chunk *chunks = pdnn_arena_alloc(scratch, count + 1, sizeof *chunks);
     uint32_t *chunk_of = pdnn_arena_alloc(scratch, count + 1, sizeof *chunk_of);
     struct pdnn_loads loads;
-    if (!chunks || !chunk_of)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the lives of %zu buffers", count);
     size_t n_chunks = pdnn_memory_chunks(lifetimes, count, chunks, chunk_of);
-    if (!pdnn_loads_init(&loads, count_calls(chunks, n_chunks), scratch))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the lives of %zu buffers", count);
+    pdnn_loads_init(&loads, count_calls(chunks, n_chunks), scratch);
     bool fits = true;
     for (size_t i = 0; i < n_chunks; i++)
         fits = pdnn_loads_add(&loads, pdnn_memory_room(chunks[i].bytes), chunks[i].first, chunks[i].last) &&

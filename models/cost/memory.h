@@ -31,8 +31,8 @@ struct pdnn_loads {
     uint64_t *born, *died; /* n_calls + 1 each; after summing, born has the loads */
 };
 
-/* Zeros, in the arena; false without memory. */
-bool pdnn_loads_init(struct pdnn_loads *loads, size_t n_calls, struct pdnn_arena *arena);
+/* Zeros, in the arena. */
+void pdnn_loads_init(struct pdnn_loads *loads, size_t n_calls, struct pdnn_arena *arena);
 
 /* Adds the bytes to the calls from first to last, or to the end if last is UINT32_MAX. */
 static inline bool pdnn_loads_add(struct pdnn_loads *loads, uint64_t bytes, uint32_t first, uint32_t last) {

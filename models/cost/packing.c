@@ -296,10 +296,6 @@ static bool gather(struct packing *packing, const struct pdnn_chunk *chunks, siz
     return fits;
 }
 
-static enum pdnn_status no_memory(size_t count, struct pdnn_err *err) {
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory while packing %zu buffers", count);
-}
-
 enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count, struct pdnn_arena *scratch,
                                   uint64_t *total, struct pdnn_err *err) {
     struct pdnn_chunk *chunks = pdnn_arena_alloc(scratch, count + 1, sizeof *chunks);
@@ -310,8 +306,6 @@ enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count,
                               .pieces = pdnn_arena_alloc(scratch, 2 * count + 2, sizeof *packing.pieces),
                               .best = pdnn_arena_alloc(scratch, count + 1, sizeof *packing.best),
                               .best_top = UINT64_MAX};
-    if (!chunks || !chunk_of || !offset || !sorted || !packing.parts || !packing.pieces || !packing.best)
-        return no_memory(count, err);
     enum pdnn_status status = pdnn_memory_peak(lifetimes, count, scratch, &packing.bound, err);
     if (status != PDNN_OK)
         return status;
@@ -323,8 +317,6 @@ enum pdnn_status pdnn_memory_pack(struct pdnn_lifetime *lifetimes, size_t count,
     packing.bound -= floor;
     packing.born = pdnn_arena_alloc(scratch, packing.n_calls, sizeof(struct part *));
     packing.dying = pdnn_arena_alloc(scratch, packing.n_calls, sizeof(struct part *));
-    if (!packing.born || !packing.dying)
-        return no_memory(count, err);
     pack_parts(&packing, chunks, sorted);
     for (size_t i = 0; i < packing.n_parts; i++)
         offset[packing.parts[i].chunk] = floor + packing.best[i];

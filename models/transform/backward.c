@@ -248,18 +248,14 @@ static struct pdnn_node copy_of(struct pdnn_backward *backward, size_t index) {
 
 static struct entry *new_entries(struct pdnn_graph *graph, size_t count) {
     struct entry *entries = pdnn_arena_alloc(graph->arena, count + 1, sizeof *entries);
-    for (size_t i = 0; entries && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         entries[i].gradient = entries[i].sum = entries[i].copy = PDNN_NONE;
-    if (!entries)
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
     return entries;
 }
 
 static void begin_micro_step(struct pdnn_backward *backward) {
     struct pdnn_graph *graph = backward->graph;
     struct entry *entries = new_entries(graph, graph->n_tensors - backward->first_tensor);
-    if (!entries)
-        return;
     pdnn_graph_segment_end(graph);
     if (!backward->n_kept) {
         backward->kept = entries;
@@ -302,11 +298,8 @@ struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkp
     struct pdnn_backward *backward = pdnn_arena_alloc(graph->arena, 1, sizeof *backward);
     const struct pdnn_op_def *add = pdnn_op_find("add");
     assert(add);
-    if (backward)
-        *backward = (struct pdnn_backward){
-            .graph = graph, .add = add, .checkpoint = checkpoint, .loss = PDNN_NONE, .pending = PDNN_NONE};
-    else
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while deriving the backward pass");
+    *backward = (struct pdnn_backward){
+        .graph = graph, .add = add, .checkpoint = checkpoint, .loss = PDNN_NONE, .pending = PDNN_NONE};
     return backward;
 }
 
@@ -336,10 +329,6 @@ void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_opti
     struct pdnn_weight_update *updates =
         pdnn_arena_alloc(graph->arena, backward->n_kept + 1, sizeof *updates);
     size_t count = 0;
-    if (!updates) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the updates");
-        return;
-    }
     for (size_t i = 0; i < backward->n_forward; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         for (int k = 0; k < node->n_inputs; k++) {

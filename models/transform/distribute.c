@@ -26,7 +26,7 @@ struct distribution {
 static uint32_t *find_writers(struct distribution *of) {
     const struct pdnn_graph *graph = of->graph;
     uint32_t *writer = pdnn_arena_alloc(graph->arena, graph->n_tensors + 1, sizeof *writer);
-    for (; writer && of->first_update < graph->n_nodes; of->first_update++) {
+    for (; of->first_update < graph->n_nodes; of->first_update++) {
         const struct pdnn_node *node = &graph->nodes[of->first_update];
         if (node->pass == PDNN_UPDATE)
             break;
@@ -95,10 +95,6 @@ static void insert(const struct distribution *of) {
     size_t n_old = graph->n_nodes, next = 0;
     struct pdnn_node *old = pdnn_arena_alloc(graph->arena, n_old + 1, sizeof *old);
     bool waits = of->mode != PDNN_ALLREDUCE_BLOCKING;
-    if (!old) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the nodes of several ranks");
-        return;
-    }
     memcpy(old, graph->nodes, n_old * sizeof *old);
     graph->n_nodes = 0;
     for (size_t i = 0; i < n_old && graph->err.status == PDNN_OK; i++) {
@@ -128,10 +124,6 @@ void pdnn_distribute(const struct pdnn_instance *instance, struct pdnn_graph *gr
         return;
     uint32_t *writer = find_writers(&of);
     of.parts = pdnn_arena_alloc(graph->arena, graph->n_tensors + 1, sizeof *of.parts);
-    if (!writer || !of.parts) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory for the gradients of several ranks");
-        return;
-    }
     find_parts(&of, writer);
     qsort(of.parts, of.n_parts, sizeof *of.parts, compare_parts);
     fill_buckets(&of);

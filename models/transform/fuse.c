@@ -4,13 +4,11 @@
 
 #include <string.h>
 
-static bool find_uses(const struct pdnn_graph *graph, struct pdnn_uses *uses) {
+static void find_uses(const struct pdnn_graph *graph, struct pdnn_uses *uses) {
     size_t n = graph->n_tensors;
     uses->writer = pdnn_arena_alloc(graph->arena, n, sizeof *uses->writer);
     uses->first_reader = pdnn_arena_alloc(graph->arena, n, sizeof *uses->first_reader);
     uses->readers = pdnn_arena_alloc(graph->arena, n, sizeof *uses->readers);
-    if (!uses->writer || !uses->first_reader || !uses->readers)
-        return false;
     memset(uses->writer, 0xff, n * sizeof *uses->writer);
     memset(uses->first_reader, 0xff, n * sizeof *uses->first_reader);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
@@ -22,7 +20,6 @@ static bool find_uses(const struct pdnn_graph *graph, struct pdnn_uses *uses) {
         for (int k = 0; k < node->n_outputs; k++)
             uses->writer[node->output[k]] = i;
     }
-    return true;
 }
 
 static bool has_room(const struct pdnn_node *host, enum pdnn_pass pass, const struct pdnn_op_def *post) {
@@ -34,10 +31,6 @@ static void absorb(struct pdnn_graph *graph, struct pdnn_node *host, struct pdnn
                    struct pdnn_post post) {
     if (!host->posts)
         host->posts = pdnn_arena_alloc(graph->arena, PDNN_NODE_POSTS, sizeof *host->posts);
-    if (!host->posts) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while fusing");
-        return;
-    }
     host->posts[host->n_posts++] = post;
     follower->op = NULL;
 }
@@ -114,10 +107,7 @@ void pdnn_fuse_post_ops(struct pdnn_graph *graph) {
     struct pdnn_uses uses;
     if (graph->err.status != PDNN_OK)
         return;
-    if (!find_uses(graph, &uses)) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while fusing");
-        return;
-    }
+    find_uses(graph, &uses);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         if (graph->nodes[i].pass == PDNN_FORWARD)
             fuse_forward(graph, &uses, i);

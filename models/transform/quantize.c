@@ -30,14 +30,12 @@ static bool is_non_negative(const struct pass *pass, const struct pdnn_node *nod
     return false;
 }
 
-static bool pass_init(struct pass *pass, struct pdnn_graph *graph) {
+static void pass_init(struct pass *pass, struct pdnn_graph *graph) {
     size_t n = graph->n_tensors;
     pass->is_non_negative = pdnn_arena_alloc(graph->arena, n, sizeof *pass->is_non_negative);
     pass->readers = pdnn_arena_alloc(graph->arena, n, sizeof *pass->readers);
     pass->values = pdnn_arena_alloc(graph->arena, n, sizeof *pass->values);
     pass->x_scale = pdnn_arena_alloc(graph->arena, n, sizeof *pass->x_scale);
-    if (!pass->is_non_negative || !pass->readers || !pass->values || !pass->x_scale)
-        return false;
     memset(pass->values, 0xff, n * sizeof *pass->values);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -50,7 +48,6 @@ static bool pass_init(struct pass *pass, struct pdnn_graph *graph) {
         if (node->n_outputs)
             pass->is_non_negative[node->output[0]] = is_non_negative(pass, node);
     }
-    return true;
 }
 
 static bool is_quantized(const struct pass *pass, const struct pdnn_node *node) {
@@ -118,10 +115,7 @@ void pdnn_quantize(struct pdnn_graph *graph, bool is_fused) {
     size_t n_nodes = graph->n_nodes;
     if (graph->err.status != PDNN_OK)
         return;
-    if (!pass_init(&pass, graph)) {
-        pdnn_fail(&graph->err, PDNN_NO_MEMORY, "out of memory while quantizing");
-        return;
-    }
+    pass_init(&pass, graph);
     graph->nodes = NULL; /* the old ones stay in the arena until it is freed */
     graph->n_nodes = graph->node_room = 0;
     for (size_t i = 0; i < n_nodes && graph->err.status == PDNN_OK; i++) {

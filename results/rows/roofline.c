@@ -283,11 +283,9 @@ static void access_node(struct walk *walk, const struct pdnn_node *node, struct 
 
 enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
                                     struct pdnn_traffic **traffic, struct pdnn_err *err) {
-    struct pdnn_lifetime *lifetimes;
+    struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(graph);
     uint64_t total;
-    enum pdnn_status status = pdnn_memory_lifetimes(graph, &lifetimes, err);
-    if (status == PDNN_OK)
-        status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
+    enum pdnn_status status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
     if (status != PDNN_OK)
         return status;
     struct walk walk = {.graph = graph, .roofs = roofs, .lifetimes = lifetimes};

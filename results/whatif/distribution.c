@@ -323,10 +323,9 @@ static double slices_ns(const struct work *w, int64_t slice) {
 static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t slice,
                                   struct pdnn_arena *arena, uint64_t *bytes, struct pdnn_err *err) {
     struct pdnn_graph graph;
-    struct pdnn_lifetime *lifetimes;
-    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK ||
-        pdnn_memory_lifetimes(&graph, &lifetimes, err) != PDNN_OK)
+    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
         return err->status;
+    struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(&graph);
     bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
     if (slice > 1)
         find_sliced(instance->family, &graph, sliced);

@@ -33,8 +33,9 @@ struct pdnn_slot {
 /* An executable step. state belongs to the backend and is destroyed with the program. */
 struct pdnn_work {
     void *state;
-    /* Called once, before the first run. memory[i] is the address of slot i (64-byte aligned). */
-    enum pdnn_status (*bind)(void *state, void *const *memory, struct pdnn_err *err);
+    /* Called before the first run, and again where memory moves. memory[i] is the address of slot i (64-byte
+     * aligned). What fails here, fails in run. */
+    void (*bind)(void *state, void *const *memory);
     /* Returns 0 or the library's error code. Must not allocate, lock or print. */
     int (*run)(void *state);
     void (*destroy)(void *state); /* may be NULL */
@@ -79,18 +80,13 @@ struct pdnn_program {
 };
 
 /* Initialises a program whose slots 0..n_tensors-1 have the tensors' plain sizes and residency. */
-enum pdnn_status pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph,
-                                   struct pdnn_err *err);
+void pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph);
 void pdnn_program_finish(struct pdnn_program *program);
-/* Append a slot, or a copy of the step. On failure nothing is appended and the caller
- * still owns step->work. */
-enum pdnn_status pdnn_program_slot(struct pdnn_program *program, uint64_t bytes, bool resident,
-                                   uint32_t *slot, struct pdnn_err *err);
-enum pdnn_status pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step,
-                                   struct pdnn_err *err);
+/* Append a slot, which is returned, or a copy of the step, which takes over step->work. */
+uint32_t pdnn_program_slot(struct pdnn_program *program, uint64_t bytes, bool resident);
+void pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step);
 /* Binds all steps to the slots' memory. */
-enum pdnn_status pdnn_program_bind(const struct pdnn_program *program, void *const *memory,
-                                   struct pdnn_err *err);
+void pdnn_program_bind(const struct pdnn_program *program, void *const *memory);
 /* What a visit says of it: PDNN_FLAG_REF, _SLOW, _UNTRIED. */
 unsigned pdnn_program_flags(const struct pdnn_program *program);
 /* Whether the plan will place the node's output 0 in the memory of the tensor, which one of the node's posts

@@ -52,10 +52,10 @@ void pdnn_trial_finish(struct pdnn_trial *trial) {
 static enum pdnn_status bind_all(struct pdnn_trial *trial, struct pdnn_one_node *ones, struct pdnn_err *err) {
     uint64_t bytes[PDNN_ONE_NODE_KINDS] = {0}, all = 0;
     char *begin[PDNN_ONE_NODE_KINDS];
-    enum pdnn_status status = PDNN_OK;
-    for (int i = 0; i < trial->n && status == PDNN_OK; i++) {
+    for (int i = 0; i < trial->n; i++) {
         struct pdnn_one_node *one = &ones[i];
-        status = one->program.graph ? pdnn_one_node_place(one, err) : PDNN_OK;
+        if (one->program.graph)
+            pdnn_one_node_place(one);
         for (int kind = 0; kind < PDNN_ONE_NODE_KINDS; kind++) {
             uint64_t needed = one->bytes[kind] * (kind == PDNN_ONE_NODE_COLD ? one->n_sets : 1);
             bytes[kind] = needed > bytes[kind] ? needed : bytes[kind];
@@ -63,14 +63,17 @@ static enum pdnn_status bind_all(struct pdnn_trial *trial, struct pdnn_one_node 
     }
     for (int kind = 0; kind < PDNN_ONE_NODE_KINDS; kind++)
         all += bytes[kind];
-    if (status == PDNN_OK)
-        status = reserve(trial, all, err);
+    enum pdnn_status status = reserve(trial, all, err);
+    if (status != PDNN_OK)
+        return status;
     begin[0] = trial->block;
-    for (int kind = 1; kind < PDNN_ONE_NODE_KINDS && status == PDNN_OK; kind++)
+    for (int kind = 1; kind < PDNN_ONE_NODE_KINDS; kind++)
         begin[kind] = begin[kind - 1] + bytes[kind - 1];
-    for (int i = 0; i < trial->n && status == PDNN_OK; i++)
-        status = ones[i].program.graph ? pdnn_one_node_bind(&ones[i], begin, err) : PDNN_OK;
-    return status;
+    for (int i = 0; i < trial->n; i++) {
+        if (ones[i].program.graph)
+            pdnn_one_node_bind(&ones[i], begin);
+    }
+    return PDNN_OK;
 }
 
 static enum pdnn_status prepare_group(const struct pdnn_trial *trial, int first, struct pdnn_arena *arena,
@@ -109,13 +112,10 @@ static double run(void *state) {
 
 enum pdnn_status pdnn_trial_measure(struct pdnn_trial *trial, const struct pdnn_tune_rules *rules,
                                     const bool *is_yardstick, double *ns, struct pdnn_err *err) {
-    struct pdnn_one_node *ones = calloc((size_t)trial->n, sizeof *ones);
-    struct pdnn_tune_candidate *candidates = calloc((size_t)trial->n, sizeof *candidates);
-    struct pdnn_arena arena;
+    struct pdnn_arena arena = {0};
+    struct pdnn_one_node *ones = pdnn_arena_alloc(&arena, (size_t)trial->n, sizeof *ones);
+    struct pdnn_tune_candidate *candidates = pdnn_arena_alloc(&arena, (size_t)trial->n, sizeof *candidates);
     enum pdnn_status status = PDNN_OK;
-    pdnn_arena_init(&arena);
-    if (!ones || !candidates)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for measuring implementations");
     for (int i = 0; i < trial->n && status == PDNN_OK; i += trial->group_size)
         status = prepare_group(trial, i, &arena, ones, err);
     if (status == PDNN_OK && !trial->is_guess)
@@ -127,14 +127,12 @@ enum pdnn_status pdnn_trial_measure(struct pdnn_trial *trial, const struct pdnn_
                                                      .is_yardstick = is_yardstick && is_yardstick[i]};
     if (status == PDNN_OK)
         pdnn_tune_measure(rules, candidates, trial->n);
-    for (int i = 0; i < trial->n && ones && candidates; i++) {
+    for (int i = 0; i < trial->n; i++) {
         if (status == PDNN_OK)
             ns[i] = candidates[i].ns;
         pdnn_program_finish(&ones[i].program);
     }
     pdnn_arena_finish(&arena);
-    free(ones);
-    free(candidates);
     return status;
 }
 

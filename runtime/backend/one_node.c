@@ -39,10 +39,6 @@ static uint32_t inner_of(struct pdnn_one_node *one, uint32_t outer, bool is_writ
 void pdnn_one_node_add(struct pdnn_one_node *one, const struct pdnn_node *node) {
     struct pdnn_node copy = *node;
     copy.posts = pdnn_arena_alloc(one->graph.arena, PDNN_NODE_POSTS, sizeof *copy.posts);
-    if (!copy.posts) {
-        pdnn_fail(&one->graph.err, PDNN_NO_MEMORY, "out of memory for a step");
-        return;
-    }
     for (int i = 0; i < node->n_inputs; i++)
         copy.input[i] = inner_of(one, node->input[i], false);
     for (int i = 0; i < node->n_outputs; i++)
@@ -59,10 +55,9 @@ enum pdnn_status pdnn_one_node_compile(struct pdnn_one_node *one, const struct p
                                        void *state, const struct pdnn_program *outer, bool keeps_plain,
                                        struct pdnn_err *err) {
     enum pdnn_status status = pdnn_graph_status(&one->graph, err);
-    if (status == PDNN_OK)
-        status = pdnn_program_init(&one->program, &one->graph, err);
     if (status != PDNN_OK)
         return status;
+    pdnn_program_init(&one->program, &one->graph);
     one->program.keep_all = true;
     one->program.opens_weights = one->opens_weights;
     one->program.keeps_plain = keeps_plain;
@@ -93,12 +88,10 @@ static uint64_t take(uint64_t *end, uint64_t bytes) {
     return at;
 }
 
-enum pdnn_status pdnn_one_node_place(struct pdnn_one_node *one, struct pdnn_err *err) {
+void pdnn_one_node_place(struct pdnn_one_node *one) {
     const struct pdnn_program *program = &one->program;
     one->slots = pdnn_arena_alloc(one->graph.arena, program->n_slots, sizeof *one->slots);
     one->memory = pdnn_arena_alloc(one->graph.arena, program->n_slots, sizeof *one->memory);
-    if (!one->slots || !one->memory)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
     for (size_t i = 0; i < program->n_slots; i++) {
         bool is_weight = i < one->graph.n_tensors && one->graph.tensors[i].role == PDNN_ROLE_WEIGHT;
         one->slots[i].kind = one->cold_bytes && is_weight ? PDNN_ONE_NODE_COLD
@@ -114,31 +107,29 @@ enum pdnn_status pdnn_one_node_place(struct pdnn_one_node *one, struct pdnn_err 
         one->slots[i].offset = take(&one->bytes[one->slots[i].kind], program->slots[i].bytes);
     uint64_t set_bytes = one->bytes[PDNN_ONE_NODE_COLD];
     one->n_sets = set_bytes && 2 * set_bytes < one->cold_bytes ? one->cold_bytes / set_bytes : 2;
-    return PDNN_OK;
 }
 
 /* Finds the addresses of what is cold, in the next set, or of all else, and binds the calls that run. */
-static enum pdnn_status bind(struct pdnn_one_node *one, bool is_cold, struct pdnn_err *err) {
+static void bind(struct pdnn_one_node *one, bool is_cold) {
     uint64_t at = is_cold ? one->set * one->bytes[PDNN_ONE_NODE_COLD] : 0;
     for (size_t i = 0; i < one->program.n_slots; i++) {
         const struct pdnn_one_node_slot *slot = &one->slots[i];
         if (!is_cold || slot->kind == PDNN_ONE_NODE_COLD)
             one->memory[i] = one->begin[slot->kind] + slot->offset + at;
     }
-    return pdnn_program_bind(&one->program, one->memory, err);
+    pdnn_program_bind(&one->program, one->memory);
 }
 
-enum pdnn_status pdnn_one_node_bind(struct pdnn_one_node *one, char *const begin[PDNN_ONE_NODE_KINDS],
-                                    struct pdnn_err *err) {
+void pdnn_one_node_bind(struct pdnn_one_node *one, char *const begin[PDNN_ONE_NODE_KINDS]) {
     memcpy(one->begin, begin, sizeof one->begin);
-    return bind(one, false, err);
+    bind(one, false);
 }
 
 double pdnn_one_node_run(struct pdnn_one_node *one) {
     double ns = 0;
     one->set = (one->set + 1) % one->n_sets;
-    if (one->bytes[PDNN_ONE_NODE_COLD] && bind(one, true, NULL) != PDNN_OK)
-        return INFINITY;
+    if (one->bytes[PDNN_ONE_NODE_COLD])
+        bind(one, true);
     for (size_t i = 0; i < one->program.n_steps; i++) {
         const struct pdnn_step *step = &one->program.steps[i];
         if (!runs(one, step))

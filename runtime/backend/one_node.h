@@ -54,10 +54,9 @@ enum pdnn_status pdnn_one_node_compile(struct pdnn_one_node *one, const struct p
 const struct pdnn_step *pdnn_one_node_step(const struct pdnn_one_node *one);
 
 /* Finds how much memory of each kind it needs, and where its slots lie in that. */
-enum pdnn_status pdnn_one_node_place(struct pdnn_one_node *one, struct pdnn_err *err);
+void pdnn_one_node_place(struct pdnn_one_node *one);
 /* Binds what runs to memory of each kind. */
-enum pdnn_status pdnn_one_node_bind(struct pdnn_one_node *one, char *const begin[PDNN_ONE_NODE_KINDS],
-                                    struct pdnn_err *err);
+void pdnn_one_node_bind(struct pdnn_one_node *one, char *const begin[PDNN_ONE_NODE_KINDS]);
 /* ns of its calls, with what is cold in the next set; INFINITY when one fails. */
 double pdnn_one_node_run(struct pdnn_one_node *one);
 

@@ -1,6 +1,7 @@
 #include "runtime/backend/tune.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -102,29 +103,12 @@ static struct pdnn_tune_entry *find(const struct pdnn_tune *tune, const struct p
     return number == SIZE_MAX ? NULL : tune->entries[number];
 }
 
-/* Room for one key more. */
-static bool reserve(struct pdnn_tune *tune) {
-    if (tune->keys.count < tune->room)
-        return true;
-    size_t room = tune->room ? 2 * tune->room : 64;
-    struct pdnn_tune_entry **entries = realloc(tune->entries, room * sizeof(struct pdnn_tune_entry *));
-    if (!entries)
-        return false;
-    tune->entries = entries;
-    tune->room = room;
-    return true;
-}
-
 /* An entry without times, in the place of another under this key. */
-static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_key *key, int n,
-                            struct pdnn_tune_entry **added, struct pdnn_err *err) {
-    struct pdnn_tune_entry *entry = calloc(1, sizeof *entry + (size_t)n * sizeof *entry->ns);
+static struct pdnn_tune_entry *add(struct pdnn_tune *tune, const struct pdnn_tune_key *key, int n) {
+    struct pdnn_tune_entry *entry = pdnn_alloc(1, sizeof *entry + (size_t)n * sizeof *entry->ns);
     size_t before = tune->keys.count;
-    size_t number = entry && reserve(tune) ? pdnn_texts_add(&tune->keys, key->text) : SIZE_MAX;
-    if (number == SIZE_MAX) {
-        free(entry);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
-    }
+    tune->entries = pdnn_grow(tune->entries, &tune->room, before, sizeof(struct pdnn_tune_entry *));
+    size_t number = pdnn_texts_add(&tune->keys, key->text);
     entry->key = *key;
     entry->n = n;
     for (int i = 0; i < entry->n; i++)
@@ -132,41 +116,32 @@ static enum pdnn_status add(struct pdnn_tune *tune, const struct pdnn_tune_key *
     if (number < before)
         free(tune->entries[number]);
     tune->entries[number] = entry;
-    *added = entry;
-    return PDNN_OK;
+    return entry;
 }
 
-enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns,
-                                  int n, int compilations, struct pdnn_err *err) {
-    struct pdnn_tune_entry *entry = NULL;
-    enum pdnn_status status = add(tune, key, n, &entry, err);
-    if (status != PDNN_OK)
-        return status;
+void pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns, int n,
+                      int compilations) {
+    struct pdnn_tune_entry *entry = add(tune, key, n);
     memcpy(entry->ns, ns, (size_t)n * sizeof *ns);
     entry->compilation = UINT64_MAX; /* none of this process */
     entry->n_compilations = compilations;
     entry->is_recalled = true;
-    return PDNN_OK;
 }
 
 /* Measures and merges the minimum times into the entry, creating it if needed. */
 static enum pdnn_status measure(struct pdnn_tune *tune, const struct pdnn_tune_question *question,
                                 struct pdnn_tune_entry **entry, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    double *ns = malloc((size_t)question->n * sizeof *ns);
-    if (!ns)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
+    double *ns = pdnn_alloc((size_t)question->n, sizeof *ns);
     uint64_t start_ns = pdnn_clock_ns(), before_ns = tune->measuring_ns;
-    status = question->measure(question->state, false, ns, err);
+    enum pdnn_status status = question->measure(question->state, false, ns, err);
     if (status == PDNN_OK && pdnn_tune_agree)
         pdnn_tune_agree(ns, question->n);
     tune->measuring_ns =
         before_ns + pdnn_clock_ns() - start_ns; /* nested measurements are part of this one */
-    if (status == PDNN_OK && !*entry)
-        status = add(tune, &question->key, question->n, entry, err);
-    for (int i = 0; status == PDNN_OK && i < question->n; i++)
-        (*entry)->ns[i] = ns[i] < (*entry)->ns[i] ? ns[i] : (*entry)->ns[i];
     if (status == PDNN_OK) {
+        *entry = *entry ? *entry : add(tune, &question->key, question->n);
+        for (int i = 0; i < question->n; i++)
+            (*entry)->ns[i] = ns[i] < (*entry)->ns[i] ? ns[i] : (*entry)->ns[i];
         (*entry)->compilation = tune->compilation;
         (*entry)->n_compilations++;
         tune->n_measured++;

@@ -68,9 +68,9 @@ struct pdnn_tune {
 void pdnn_tune_finish(struct pdnn_tune *tune);
 
 /* Enters what another process measured in so many compilations. What is already known under the key is
- * replaced. PDNN_NO_MEMORY. Before the first question only. */
-enum pdnn_status pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns,
-                                  int n, int compilations, struct pdnn_err *err);
+ * replaced. Before the first question only. */
+void pdnn_tune_recall(struct pdnn_tune *tune, const struct pdnn_tune_key *key, const double *ns, int n,
+                      int compilations);
 
 /* Starts a new compilation, in which times from earlier ones may be measured again. */
 void pdnn_tune_begin(struct pdnn_tune *tune);

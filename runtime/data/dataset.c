@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/data/dataset.h"
 
+#include "base/memory.h"
 #include "base/file.h"
 #include "base/str.h"
 #include "base/units.h"
@@ -145,9 +146,7 @@ static enum pdnn_status read_list(const char *path, struct pdnn_dataset *dataset
     size_t n_lines = 0, number = 0;
     for (const char *at = dataset->list; *at; at++)
         n_lines += *at == '\n' || !at[1];
-    dataset->files = calloc(n_lines + 1, sizeof *dataset->files);
-    if (!dataset->files)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory for %zu files", path, n_lines);
+    dataset->files = pdnn_alloc(n_lines, sizeof *dataset->files);
     char *text = dataset->list;
     for (char *line; (line = next_line(&text));) {
         status = read_file_line(path, number + 1, line, &dataset->files[number], err);

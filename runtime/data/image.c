@@ -1,5 +1,7 @@
 #include "runtime/data/image.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,10 +133,7 @@ enum pdnn_status pdnn_image_decode_jpeg(struct pdnn_image_decoder *decoder, cons
                          PDNN_IMAGE_SIDE_MAX);
     size_t need = (size_t)width * (size_t)height * (size_t)channels;
     if (need > decoder->room_bytes) {
-        unsigned char *room = realloc(decoder->room, need);
-        if (!room)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an image of %d x %d", width, height);
-        decoder->room = room;
+        decoder->room = pdnn_resize(decoder->room, need, 1);
         decoder->room_bytes = need;
     }
     if (tjDecompress2(decoder->jpeg, bytes, length, decoder->room, width, 0, height, TJPF_RGB, 0) != 0)
@@ -154,11 +153,9 @@ enum pdnn_status pdnn_image_encode_jpeg(const struct pdnn_pixels *pixels, int qu
     if (tjCompress2(handle, pixels->rgb, (int)pixels->width, 0, (int)pixels->height, TJPF_RGB, &made,
                     &made_bytes, TJSAMP_420, quality, 0) != 0)
         status = fail_jpeg(handle, PDNN_INTERNAL, err);
-    *bytes = status == PDNN_OK ? malloc(made_bytes + 1) : NULL;
-    if (status == PDNN_OK && !*bytes)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a JPEG of %lu bytes", made_bytes);
+    *bytes = NULL;
     if (status == PDNN_OK) {
-        memcpy(*bytes, made, made_bytes);
+        *bytes = memcpy(pdnn_alloc(made_bytes, 1), made, made_bytes);
         *length = made_bytes;
     }
     tjFree(made);

@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/data/make.h"
 
+#include "base/memory.h"
 #include "base/file.h"
 #include "base/paths/folder.h"
 #include "base/rng.h"
@@ -106,11 +107,6 @@ static enum pdnn_status write_image(const struct pdnn_dataset_request *request, 
     return status;
 }
 
-static enum pdnn_status write_text(const char *path, const struct pdnn_str *text, struct pdnn_err *err) {
-    return text->failed ? pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path)
-                        : pdnn_file_replace(path, pdnn_str_text(text), text->length, err);
-}
-
 static uint32_t label_of(const struct pdnn_dataset_request *request, uint64_t number) {
     struct pdnn_rng rng = {pdnn_rng_mix(request->seed ^ UINT64_C(0x1abe1)), number};
     return (uint32_t)pdnn_rng_below(&rng, (uint64_t)request->classes);
@@ -121,8 +117,8 @@ static enum pdnn_status make_images(const struct pdnn_dataset_request *request, 
     struct pdnn_str list = {0};
     const char *ending = request->encoding == PDNN_ENCODING_JPEG ? "jpg" : "ppm";
     char path[PDNN_DATASET_PATH];
-    unsigned char *rgb = malloc((size_t)(request->width * request->height * CHANNELS));
-    enum pdnn_status status = rgb ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for an image");
+    unsigned char *rgb = pdnn_alloc((size_t)(request->width * request->height), CHANNELS);
+    enum pdnn_status status = PDNN_OK;
     for (uint64_t i = 0; i < request->count && status == PDNN_OK; i++) {
         draw_image(request, i, rgb);
         snprintf(path, sizeof path, "%.1100s/%06" PRIu64 ".%s", request->directory, i, ending);
@@ -131,7 +127,7 @@ static enum pdnn_status make_images(const struct pdnn_dataset_request *request, 
     }
     snprintf(path, sizeof path, "%.1100s/files.txt", request->directory);
     if (status == PDNN_OK)
-        status = write_text(path, &list, err);
+        status = pdnn_file_replace(path, pdnn_str_text(&list), list.length, err);
     pdnn_str_finish(&list);
     free(rgb);
     return status;
@@ -155,10 +151,9 @@ static enum pdnn_status make_numbers(const struct pdnn_dataset_request *request,
     uint64_t row = is_row ? (uint64_t)request->features + 1 : 1, count = request->count * row;
     char path[PDNN_DATASET_PATH];
     struct output output = {.fd = -1};
-    unsigned char *buffer = malloc(4 * BUFFER_WORDS);
+    unsigned char *buffer = pdnn_alloc(BUFFER_WORDS, 4);
     snprintf(path, sizeof path, "%.1100s/%s", request->directory, name);
-    enum pdnn_status status =
-        buffer ? open_output(path, &output, err) : pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path);
+    enum pdnn_status status = open_output(path, &output, err);
     bool is_open = status == PDNN_OK;
     for (uint64_t at = 0; at < count && status == PDNN_OK;) {
         size_t used = 0;
@@ -200,7 +195,7 @@ static enum pdnn_status write_manifest(const struct pdnn_dataset_request *reques
     if (request->kind == PDNN_DATASET_ROWS)
         pdnn_str_printf(&text, "features: %" PRId64 "\n", request->features);
     snprintf(path, sizeof path, "%.1100s/dataset.txt", request->directory);
-    enum pdnn_status status = write_text(path, &text, err);
+    enum pdnn_status status = pdnn_file_replace(path, pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
     return status;
 }

@@ -1,6 +1,8 @@
 #define _DEFAULT_SOURCE /* mincore */
 #include "runtime/data/pages.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,8 +27,8 @@ static void count_file(const char *path, struct pdnn_pages_found *found) {
     length = length < LOOK_BYTES ? length : LOOK_BYTES;
     void *memory = length ? mmap(NULL, length, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
     size_t pages = (length + page - 1) / page;
-    unsigned char *state = memory == MAP_FAILED ? NULL : malloc(pages);
-    if (state && mincore(memory, length, state) == 0) {
+    unsigned char *state = pdnn_alloc(pages, 1);
+    if (memory != MAP_FAILED && mincore(memory, length, state) == 0) {
         found->all += pages;
         for (size_t i = 0; i < pages; i++)
             found->cached += state[i] & 1;
@@ -57,10 +59,8 @@ const char *pdnn_pages_name(const struct pdnn_pages_found *found) {
 
 /* Reads up to *left bytes, and takes them off. */
 static enum pdnn_status read_through(int fd, const char *path, uint64_t *left, struct pdnn_err *err) {
-    char *bytes = malloc(READ_BYTES);
+    char *bytes = pdnn_alloc(READ_BYTES, 1);
     ssize_t got = 1;
-    if (!bytes)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory", path);
     while (*left && (got > 0 || (got < 0 && errno == EINTR))) {
         got = read(fd, bytes, *left < READ_BYTES ? (size_t)*left : READ_BYTES);
         *left -= got > 0 ? (uint64_t)got : 0;

@@ -1,5 +1,6 @@
 #include "runtime/distributed/allreduce_bench.h"
 
+#include "base/memory.h"
 #include "base/clock.h"
 #include "base/stats.h"
 #include "runtime/distributed/rank_sync.h"
@@ -68,11 +69,9 @@ enum pdnn_status pdnn_allreduce_bench_measure(const struct pdnn_world *world, do
                                               struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     enum { SIZES = 11 };
     uint64_t begun_ns = pdnn_clock_ns();
-    float *values = calloc(1, MOST_BYTES);
+    float *values = pdnn_alloc(1, MOST_BYTES);
+    enum pdnn_status status = PDNN_OK;
     double ns;
-    enum pdnn_status status = pdnn_rank_sync_agree(
-        world, values && ceilings ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a message"),
-        err);
     for (uint64_t bytes = LEAST_BYTES; status == PDNN_OK && bytes <= MOST_BYTES; bytes *= GROWTH) {
         /* Three of the next size, and the one before them, take four times as long as those of this one. */
         double left_ns = seconds * 1e9 - (double)(pdnn_clock_ns() - begun_ns);
@@ -88,11 +87,10 @@ enum pdnn_status pdnn_allreduce_bench_measure(const struct pdnn_world *world, do
 }
 
 enum pdnn_status pdnn_allreduce_bench_follow(const struct pdnn_world *world, struct pdnn_err *err) {
-    float *values = calloc(1, MOST_BYTES);
+    float *values = pdnn_alloc(1, MOST_BYTES);
+    enum pdnn_status status = PDNN_OK;
     struct order order = {.bytes = 1};
     double ns;
-    enum pdnn_status status = pdnn_rank_sync_agree(
-        world, values ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a message"), err);
     while (order.bytes) {
         world->share(&order, sizeof order);
         if (order.bytes && status == PDNN_OK)

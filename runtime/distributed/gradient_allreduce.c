@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* pthread_cond_clockwait, syscall */
 #include "runtime/distributed/gradient_allreduce.h"
 
+#include "base/memory.h"
 #include "base/clock.h"
 #include "models/instance.h"
 #include "runtime/backend/threads.h"
@@ -226,17 +227,12 @@ void pdnn_gradient_allreduce_switch(bool on) {
     exchange.is_off = !on;
 }
 
-/* Buckets come in order, so that at most the next one is new. NULL: no memory. */
+/* Buckets come in order, so that at most the next one is new. */
 static struct bucket *bucket_of(const struct pdnn_gradient_allreduce_part *part) {
     if (part->bucket < exchange.n_buckets)
         return exchange.buckets[part->bucket];
-    struct bucket **buckets = realloc(exchange.buckets, (exchange.n_buckets + 1) * sizeof(struct bucket *));
-    if (!buckets)
-        return NULL;
-    exchange.buckets = buckets;
-    struct bucket *fresh = calloc(1, sizeof *fresh);
-    if (!fresh)
-        return NULL;
+    exchange.buckets = pdnn_resize(exchange.buckets, exchange.n_buckets + 1, sizeof(struct bucket *));
+    struct bucket *fresh = pdnn_alloc(1, sizeof *fresh);
     fresh->is_double = part->is_double;
     fresh->mode = part->mode;
     exchange.buckets[exchange.n_buckets++] = fresh;
@@ -244,19 +240,12 @@ static struct bucket *bucket_of(const struct pdnn_gradient_allreduce_part *part)
 }
 
 /* The first step allocates; later ones find everything in its place. */
-static int add(struct bucket *bucket, const struct pdnn_gradient_allreduce_part *part) {
-    if (exchange.filling == bucket->room) {
-        struct part *parts = realloc(bucket->parts, (bucket->room + 8) * sizeof *parts);
-        if (!parts)
-            return ENOMEM;
-        bucket->parts = parts;
-        bucket->room += 8;
-    }
+static void add(struct bucket *bucket, const struct pdnn_gradient_allreduce_part *part) {
+    bucket->parts = pdnn_grow(bucket->parts, &bucket->room, exchange.filling, sizeof *bucket->parts);
     bucket->parts[exchange.filling++] = (struct part){part->values, part->count};
-    return 0;
 }
 
-static int complete(struct bucket *bucket) {
+static void complete(struct bucket *bucket) {
     size_t count = 0;
     bucket->n_parts = exchange.filling;
     exchange.filling = 0;
@@ -265,13 +254,9 @@ static int complete(struct bucket *bucket) {
     bucket->count = count;
     size_t bytes = bucket->n_parts > 1 ? count * value_bytes(bucket) : 0;
     if (bytes > bucket->packed_bytes) {
-        void *packed = realloc(bucket->packed, bytes);
-        if (!packed)
-            return ENOMEM;
-        bucket->packed = packed;
+        bucket->packed = pdnn_resize(bucket->packed, bytes, 1);
         bucket->packed_bytes = bytes;
     }
-    return 0;
 }
 
 static int hand_over(struct bucket *bucket) {
@@ -281,17 +266,12 @@ static int hand_over(struct bucket *bucket) {
     pthread_mutex_lock(&exchange.lock);
     if (exchange.n_taken == exchange.n_queued)
         exchange.n_taken = exchange.n_queued = 0;
-    if (exchange.n_queued == exchange.queue_room) {
-        struct bucket **queue = realloc(exchange.queue, (exchange.queue_room + 64) * sizeof(struct bucket *));
-        code = queue ? 0 : ENOMEM;
-        exchange.queue = queue ? queue : exchange.queue;
-        exchange.queue_room += queue ? 64 : 0;
-    }
-    if (!code)
-        exchange.queue[exchange.n_queued++] = bucket;
+    exchange.queue =
+        pdnn_grow(exchange.queue, &exchange.queue_room, exchange.n_queued, sizeof(struct bucket *));
+    exchange.queue[exchange.n_queued++] = bucket;
     pthread_cond_signal(&exchange.wake);
     pthread_mutex_unlock(&exchange.lock);
-    return code;
+    return 0;
 }
 
 /* By the calls that the bucket's mode uses beside a step. */
@@ -314,12 +294,10 @@ static int sum_now(struct bucket *bucket) {
 
 static int start_part(const struct pdnn_gradient_allreduce_part *part) {
     struct bucket *bucket = bucket_of(part);
-    int code = bucket ? add(bucket, part) : ENOMEM;
-    if (code || !part->is_last)
-        return code;
-    code = complete(bucket);
-    if (code)
-        return code;
+    add(bucket, part);
+    if (!part->is_last)
+        return 0;
+    complete(bucket);
     if (part->mode == PDNN_ALLREDUCE_BLOCKING)
         return sum_now(bucket);
     pack(bucket);

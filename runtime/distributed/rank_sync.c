@@ -1,5 +1,6 @@
 #include "runtime/distributed/rank_sync.h"
 
+#include "base/memory.h"
 #include "base/clock.h"
 #include "models/attributes.h"
 #include "models/op.h"
@@ -55,14 +56,10 @@ static double weights_print(const struct pdnn_plan *plan, bool *failed) {
     for (uint32_t i = 0; i < plan->graph->n_tensors; i++) {
         const struct pdnn_tensor *tensor = &plan->graph->tensors[i];
         uint64_t bytes = pdnn_tensor_bytes(tensor);
-        unsigned char *plain = NULL;
         if (tensor->role != PDNN_ROLE_WEIGHT || !pdnn_plan_has(plan, i))
             continue;
-        if (!(plain = malloc(bytes)) || pdnn_plan_get(plan, i, plain, NULL) != PDNN_OK) {
-            free(plain);
-            *failed = true;
-            return 0;
-        }
+        unsigned char *plain = pdnn_alloc(bytes, 1);
+        *failed = *failed || pdnn_plan_get(plan, i, plain, NULL) != PDNN_OK;
         for (uint64_t k = 0; k < bytes; k++)
             print = (print ^ plain[k]) * UINT64_C(0x100000001b3);
         free(plain);
@@ -77,7 +74,7 @@ static enum pdnn_status compare_weights(const struct pdnn_rank_sync *together, s
     double both[] = {print, -print, failed};
     together->world->max(both, 3);
     if (both[2] > 0)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for comparing the weights of the ranks");
+        return pdnn_fail(err, PDNN_INTERNAL, "the weights of a rank cannot be read");
     if (both[0] + both[1] != 0)
         return pdnn_fail(err, PDNN_INTERNAL, "the weights of the ranks differ after the same steps");
     return PDNN_OK;

@@ -3,6 +3,7 @@
  * MPI, and nothing beyond MPI-3. */
 #define _GNU_SOURCE
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "runtime/backend/tune.h"
 #include "runtime/distributed/world.h"
@@ -45,12 +46,12 @@ static int sum(void *values, size_t count, bool is_double) {
     return 0;
 }
 
-/* What is too large for one call, or finds no memory for its request, is summed at once. */
+/* What is too large for one call is summed at once. */
 static int start(void *values, size_t count, bool is_double, void **request) {
-    MPI_Request *made = count > PIECE ? NULL : malloc(sizeof *made);
-    *request = made;
-    if (!made)
+    *request = NULL;
+    if (count > PIECE)
         return sum(values, count, is_double);
+    MPI_Request *made = *request = pdnn_alloc(1, sizeof *made);
     return MPI_Iallreduce(MPI_IN_PLACE, values, (int)count, type_of(is_double), MPI_SUM, MPI_COMM_WORLD,
                           made);
 }
@@ -73,10 +74,8 @@ static int wait_for(void **request) {
 static void tell(const struct pdnn_world *world, enum pdnn_message_kind kind, const void *body,
                  size_t bytes) {
     const struct mpi_world *mine = (const struct mpi_world *)world;
-    unsigned char *message = malloc(bytes + sizeof(double));
+    unsigned char *message = pdnn_alloc(bytes + sizeof(double), 1);
     double number = (double)kind; /* as wide as a body's strictest member */
-    if (!message)
-        MPI_Abort(MPI_COMM_WORLD, 1);
     memcpy(message, &number, sizeof number);
     if (bytes)
         memcpy(message + sizeof number, body, bytes);
@@ -96,9 +95,7 @@ static void hear(const struct pdnn_world *world, struct pdnn_message *message) {
         nanosleep(&nap, NULL);
     MPI_Get_count(&status, MPI_BYTE, &bytes);
     free(*mine->heard);
-    unsigned char *heard = *mine->heard = malloc((size_t)bytes);
-    if (!heard)
-        MPI_Abort(MPI_COMM_WORLD, 1);
+    unsigned char *heard = *mine->heard = pdnn_alloc((size_t)bytes, 1);
     MPI_Recv(heard, bytes, MPI_BYTE, 0, TAG_REQUEST, mine->requests, MPI_STATUS_IGNORE);
     memcpy(&number, heard, sizeof number);
     *message = (struct pdnn_message){(enum pdnn_message_kind)number, heard + sizeof number,

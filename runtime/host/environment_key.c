@@ -9,7 +9,7 @@
 static void append_variable(struct pdnn_str *out, const char *variable) {
     size_t begin = out->length;
     pdnn_str_printf(out, "; %s", variable);
-    for (size_t i = begin; !out->failed && i < out->length; i++)
+    for (size_t i = begin; i < out->length; i++)
         out->text[i] = (unsigned char)out->text[i] < ' ' ? ' ' : out->text[i];
 }
 

@@ -225,10 +225,6 @@ char *pdnn_host_places(const struct pdnn_host *host) {
     struct pdnn_str places = {0};
     for (int64_t i = 0; i < host->threads; i++)
         pdnn_str_printf(&places, "%s{%d}", i ? "," : "", host->core_pu[i]);
-    if (places.failed) {
-        pdnn_str_finish(&places);
-        return NULL;
-    }
     return places.text;
 }
 
@@ -240,8 +236,7 @@ bool pdnn_host_setting(size_t index, const struct pdnn_host *host, char *const *
         pdnn_str_printf(out, "OMP_NUM_THREADS=%" PRId64, host->threads);
     } else if (index == FIXED + 1) {
         char *places = pdnn_host_places(host);
-        pdnn_str_printf(out, "OMP_PLACES=%s", places ? places : "");
-        out->failed = out->failed || !places;
+        pdnn_str_printf(out, "OMP_PLACES=%s", places);
         free(places);
     } else if (index < FIXED) {
         size_t name = strcspn(fixed[index], "=");

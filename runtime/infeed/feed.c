@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/infeed/feed.h"
 
+#include "base/memory.h"
 #include "base/checked.h"
 #include "base/rng.h"
 #include "base/str.h"
@@ -92,12 +93,10 @@ uint64_t pdnn_feed_bytes_of(const struct pdnn_graph *graph) {
     return sum;
 }
 
-static enum pdnn_status list_parts(struct pdnn_feed *feed, struct pdnn_err *err) {
+static void list_parts(struct pdnn_feed *feed) {
     const struct pdnn_graph *graph = feed->graph;
     uint64_t next[PDNN_FEED_NEXT + 1] = {0};
-    feed->parts = calloc(graph->n_tensors + 1, sizeof *feed->parts);
-    if (!feed->parts)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data of %zu tensors", graph->n_tensors);
+    feed->parts = pdnn_alloc(graph->n_tensors, sizeof *feed->parts);
     for (uint32_t i = 0; i < graph->n_tensors; i++) {
         const struct pdnn_tensor *t = &graph->tensors[i];
         if (!changes(t))
@@ -111,7 +110,6 @@ static enum pdnn_status list_parts(struct pdnn_feed *feed, struct pdnn_err *err)
         feed->bytes += (pdnn_tensor_bytes(t) + ALIGN - 1) / ALIGN * ALIGN;
     }
     feed->per_step = next[PDNN_FEED_IMAGE] + next[PDNN_FEED_ROW] + next[PDNN_FEED_WORD];
-    return PDNN_OK;
 }
 
 static uint64_t find_stride(uint64_t seed, uint64_t count) {
@@ -192,13 +190,13 @@ enum pdnn_status pdnn_feed_open(struct pdnn_feed *feed, const struct pdnn_feed_r
     struct pdnn_feed made = {
         .graph = request->graph, .seed = request->seed, .drops = request->drops, .fd = -1};
     enum pdnn_status status = request->sets ? open_set(&made, request->sets, err) : PDNN_OK;
-    if (status == PDNN_OK)
-        status = list_parts(&made, err);
-    if (status == PDNN_OK)
-        *feed = made;
-    else
+    if (status != PDNN_OK) {
         pdnn_feed_close(&made);
-    return status;
+        return status;
+    }
+    list_parts(&made);
+    *feed = made;
+    return PDNN_OK;
 }
 
 void pdnn_feed_close(struct pdnn_feed *feed) {
@@ -216,33 +214,20 @@ void pdnn_feed_scratch_finish(struct pdnn_feed_scratch *scratch) {
     *scratch = (struct pdnn_feed_scratch){.read_bytes = 0};
 }
 
-static enum pdnn_status ensure_file(struct pdnn_feed_scratch *scratch, size_t bytes, struct pdnn_err *err) {
-    if (bytes <= scratch->file_room)
-        return PDNN_OK;
-    unsigned char *room = realloc(scratch->file, bytes);
-    if (!room)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu bytes of a file", bytes);
-    scratch->file = room;
-    scratch->file_room = bytes;
-    return PDNN_OK;
-}
-
-static enum pdnn_status ensure_values(struct pdnn_feed_scratch *scratch, size_t count, struct pdnn_err *err) {
-    if (count <= scratch->values_room)
-        return PDNN_OK;
-    float *room = realloc(scratch->values, count * sizeof *room);
-    if (!room)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu values of an example", count);
-    scratch->values = room;
-    scratch->values_room = count;
-    return PDNN_OK;
+/* Makes room for a number of elements of that size. */
+static void *ensure(void *items, size_t *room, size_t count, size_t size) {
+    if (count <= *room)
+        return items;
+    *room = count;
+    return pdnn_resize(items, count, size);
 }
 
 /* Reads bytes [at, at + length) of an open file into the scratch. */
 static enum pdnn_status read_at(const struct pdnn_feed *feed, int fd, const char *path, uint64_t at,
                                 size_t length, struct pdnn_feed_scratch *scratch, struct pdnn_err *err) {
     size_t got = 0;
-    enum pdnn_status status = ensure_file(scratch, length, err);
+    enum pdnn_status status = PDNN_OK;
+    scratch->file = ensure(scratch->file, &scratch->file_room, length, 1);
     while (status == PDNN_OK && got < length) {
         ssize_t more = pread(fd, scratch->file + got, length - got, (off_t)(at + got));
         if (more < 0 && errno == EINTR)
@@ -313,9 +298,8 @@ static enum pdnn_status make_image(const struct pdnn_feed *feed, const struct pd
         pdnn_image_fit(&pixels, t->dim[3], t->dim[2], (float *)plain + n * elements);
         return PDNN_OK;
     }
-    status = ensure_values(scratch, (size_t)elements, err);
-    if (status != PDNN_OK)
-        return status;
+    scratch->values =
+        ensure(scratch->values, &scratch->values_room, (size_t)elements, sizeof *scratch->values);
     pdnn_image_fit(&pixels, t->dim[3], t->dim[2], scratch->values);
     store(t->dtype, scratch->values, (size_t)elements, plain, n * elements);
     return PDNN_OK;
@@ -337,9 +321,8 @@ static enum pdnn_status make_row(const struct pdnn_feed *feed, const struct pdnn
                                  int64_t n, struct pdnn_feed_scratch *scratch, void *plain,
                                  struct pdnn_err *err) {
     uint64_t features = (uint64_t)feed->set.features;
-    enum pdnn_status status = ensure_values(scratch, features, err);
-    if (status == PDNN_OK)
-        status = read_record(feed, example * (features + 1), features, scratch, err);
+    enum pdnn_status status = read_record(feed, example * (features + 1), features, scratch, err);
+    scratch->values = ensure(scratch->values, &scratch->values_room, features, sizeof *scratch->values);
     for (uint64_t i = 0; status == PDNN_OK && i < features; i++) {
         uint32_t bits = get_u32(scratch->file + 4 * i);
         memcpy(&scratch->values[i], &bits, sizeof bits);

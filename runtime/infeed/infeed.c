@@ -1,5 +1,6 @@
 #include "runtime/infeed/infeed.h"
 
+#include "base/memory.h"
 #include "base/clock.h"
 #include "runtime/backend/threads.h"
 
@@ -95,8 +96,8 @@ static void *load(void *user) {
 static enum pdnn_status start(struct pdnn_infeed *infeed, struct pdnn_err *err) {
     pthread_attr_t attributes;
     int code = 0;
-    infeed->threads = calloc((size_t)infeed->request.loaders, sizeof *infeed->threads);
-    if (!infeed->threads || pthread_attr_init(&attributes) != 0)
+    infeed->threads = pdnn_alloc((size_t)infeed->request.loaders, sizeof *infeed->threads);
+    if (pthread_attr_init(&attributes) != 0)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %" PRId64 " loaders",
                          infeed->request.loaders);
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
@@ -110,8 +111,8 @@ static enum pdnn_status start(struct pdnn_infeed *infeed, struct pdnn_err *err) 
 
 static enum pdnn_status allocate(struct pdnn_infeed *infeed, struct pdnn_err *err) {
     uint64_t bytes = infeed->request.feed->bytes;
-    infeed->slots = calloc(infeed->depth + 1, sizeof *infeed->slots);
-    for (uint64_t i = 0; infeed->slots && i < infeed->depth + (infeed->depth == 0); i++) {
+    infeed->slots = pdnn_alloc(infeed->depth + 1, sizeof *infeed->slots);
+    for (uint64_t i = 0; i < infeed->depth + (infeed->depth == 0); i++) {
         infeed->slots[i].bytes = aligned_alloc(ALIGN, bytes ? bytes : ALIGN);
         if (!infeed->slots[i].bytes)
             return pdnn_fail(err, PDNN_NO_MEMORY,
@@ -119,14 +120,12 @@ static enum pdnn_status allocate(struct pdnn_infeed *infeed, struct pdnn_err *er
                              infeed->depth, bytes);
         memset(infeed->slots[i].bytes, 0, bytes); /* no page fault later */
     }
-    return infeed->slots ? PDNN_OK : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the loaders");
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_infeed_create(const struct pdnn_infeed_request *request, struct pdnn_infeed **infeed,
                                     struct pdnn_err *err) {
-    struct pdnn_infeed *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the loaders");
+    struct pdnn_infeed *made = pdnn_alloc(1, sizeof *made);
     made->request = *request;
     made->depth = (uint64_t)pdnn_infeed_depth(request->loaders);
     pthread_mutex_init(&made->lock, NULL);
@@ -151,7 +150,7 @@ void pdnn_infeed_destroy(struct pdnn_infeed *infeed) {
     pthread_mutex_unlock(&infeed->lock);
     for (int64_t i = 0; i < infeed->n_threads; i++)
         pthread_join(infeed->threads[i], NULL);
-    for (uint64_t i = 0; infeed->slots && i <= infeed->depth; i++)
+    for (uint64_t i = 0; i <= infeed->depth; i++)
         free(infeed->slots[i].bytes);
     pdnn_feed_scratch_finish(&infeed->scratch);
     pthread_mutex_destroy(&infeed->lock);

@@ -34,9 +34,8 @@ bool pdnn_bound_step_fits(const struct pdnn_graph *graph, const struct pdnn_node
            (!node->n_posts || (pass->takes_posts && pass->takes_posts(node)));
 }
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct pdnn_bound_step *step = state;
-    (void)err;
     for (int i = 0; i < step->node->n_inputs; i++)
         step->in[i] = memory[step->node->input[i]];
     for (int i = 0; i < step->node->n_outputs; i++)
@@ -47,7 +46,6 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     }
     if (step->scratch_slot != PDNN_NONE)
         step->scratch = memory[step->scratch_slot];
-    return PDNN_OK;
 }
 
 static int run(void *state) {
@@ -155,8 +153,6 @@ static struct pdnn_bound_step *create(const struct pdnn_step_options *options, s
                                       const struct pdnn_node *node, const struct pdnn_step_pass *pass) {
     const struct pdnn_tensor *first = pdnn_node_in(program->graph, node, 0);
     struct pdnn_bound_step *bound = pdnn_arena_alloc(&program->arena, 1, sizeof *bound);
-    if (!bound)
-        return NULL;
     *bound = (struct pdnn_bound_step){
         .pass = pass,
         .graph = program->graph,
@@ -169,7 +165,6 @@ static struct pdnn_bound_step *create(const struct pdnn_step_options *options, s
         .per_float = moves_pairs(program->graph, node, pass) ? 2 : 1,
         .cache_bytes = options->cache_bytes,
         .zero_point = program->slots[node->output[0]].zero_point,
-        .scratch_slot = PDNN_NONE,
     };
     return bound;
 }
@@ -206,10 +201,10 @@ struct widened {
     float *room;
 };
 
-static enum pdnn_status bind_whole(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind_whole(void *state, void *const *memory) {
     struct widened *widened = state;
     struct pdnn_bound_step *bound = widened->bound;
-    enum pdnn_status status = widened->inner.bind(widened->inner.state, memory, err);
+    widened->inner.bind(widened->inner.state, memory);
     pdnn_f32_copies_bind(&widened->copies, memory);
     for (int i = 0; i < bound->node->n_inputs; i++) {
         float *copy = pdnn_f32_copies_find(&widened->copies, bound->node->input[i]);
@@ -223,7 +218,6 @@ static enum pdnn_status bind_whole(void *state, void *const *memory, struct pdnn
         float *copy = pdnn_f32_copies_find(&widened->copies, bound->node->posts[i].input);
         bound->post_in[i] = copy ? copy : bound->post_in[i];
     }
-    return status;
 }
 
 static int run_whole(void *state) {
@@ -234,12 +228,12 @@ static int run_whole(void *state) {
     return code;
 }
 
-static enum pdnn_status bind_pieces(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind_pieces(void *state, void *const *memory) {
     struct widened *widened = state;
     for (int i = 0; i < widened->n_operands; i++)
         widened->operand[i].memory = memory[widened->operand[i].tensor];
     widened->room = memory[widened->slot];
-    return widened->inner.bind(widened->inner.state, memory, err);
+    widened->inner.bind(widened->inner.state, memory);
 }
 
 /* The copies lie one after another in `room`. */
@@ -319,27 +313,21 @@ static bool cut(struct widened *widened) {
 }
 
 /* Makes an otherwise complete step work on f32 copies of its 16-bit operands, if it has any. */
-static enum pdnn_status widen(struct pdnn_program *program, struct pdnn_bound_step *bound,
-                              struct pdnn_step *step, struct pdnn_err *err) {
+static void widen(struct pdnn_program *program, struct pdnn_bound_step *bound, struct pdnn_step *step) {
     enum pdnn_step_half half = bound->pass->half;
     bool in_pieces = (half == PDNN_HALF_ELEMENTS || half == PDNN_HALF_ROWS) && !bound->node->n_posts;
     if (half == PDNN_HALF_NATIVE || bound->per_float > 1 || !pdnn_half_is_used(bound->graph, bound->node))
-        return PDNN_OK;
+        return;
     struct widened *widened = pdnn_arena_alloc(&program->arena, 1, sizeof *widened);
-    if (!widened)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *widened = (struct widened){.bound = bound, .inner = step->work, .slot = PDNN_NONE};
-    if (!in_pieces || !cut(widened)) {
+    *widened = (struct widened){.bound = bound, .inner = step->work};
+    if (in_pieces && cut(widened)) {
+        uint64_t bytes = (uint64_t)(bound->threads * room_floats(widened)) * sizeof(float);
+        widened->slot = pdnn_step_scratch(step, program, bytes);
+        step->work = (struct pdnn_work){widened, bind_pieces, run_pieces, NULL};
+    } else {
+        widened->copies = pdnn_f32_copies_create(program, bound->node, step);
         step->work = (struct pdnn_work){widened, bind_whole, run_whole, NULL};
-        return pdnn_f32_copies_create(&widened->copies, program, bound->node, step, err);
     }
-    uint64_t bytes = (uint64_t)(bound->threads * room_floats(widened)) * sizeof(float);
-    enum pdnn_status status = pdnn_program_slot(program, bytes, false, &widened->slot, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_step_use(step, widened->slot);
-    step->work = (struct pdnn_work){widened, bind_pieces, run_pieces, NULL};
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_bound_step_compile(const struct pdnn_step_options *options,
@@ -350,19 +338,13 @@ enum pdnn_status pdnn_bound_step_compile(const struct pdnn_step_options *options
     if (status != PDNN_OK)
         return status;
     struct pdnn_bound_step *bound = create(options, program, n, pass);
-    if (!bound)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
-    uint64_t scratch_bytes = pass->scratch_bytes ? pass->scratch_bytes(bound) : 0;
-    if (scratch_bytes) {
-        status = pdnn_program_slot(program, scratch_bytes, false, &bound->scratch_slot, err);
-        if (status != PDNN_OK)
-            return status;
-        pdnn_step_use(&step, bound->scratch_slot);
-    }
+    bound->scratch_slot =
+        pdnn_step_scratch(&step, program, pass->scratch_bytes ? pass->scratch_bytes(bound) : 0);
     step.sums_in_place = pass->sums_in_place;
     step.work = (struct pdnn_work){bound, bind, run, NULL};
     name_step(bound, &step);
-    status = widen(program, bound, &step, err);
-    return status == PDNN_OK ? pdnn_program_step(program, &step, err) : status;
+    widen(program, bound, &step);
+    pdnn_program_step(program, &step);
+    return PDNN_OK;
 }

@@ -14,13 +14,11 @@ struct product {
     uint32_t a_slot, b_slot, c_slot;
 };
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct product *product = state;
-    (void)err;
     product->gemm.a = memory[product->a_slot];
     product->gemm.b = memory[product->b_slot];
     product->gemm.c = memory[product->c_slot];
-    return PDNN_OK;
 }
 
 static int run(void *state) {
@@ -33,10 +31,24 @@ static int64_t width_of(const struct pdnn_tensor *tensor) {
     return pdnn_tensor_elements(tensor) / tensor->dim[0];
 }
 
-/* c = op(a) op(b), all row-major; the dimensions follow from the tensors and the transposes. */
-static struct product product_of(const struct pdnn_graph *graph, uint32_t a, bool a_transposed, uint32_t b,
-                                 bool b_transposed, uint32_t c) {
+/* c = op(a) op(b), all row-major, by pass: which operands of the node are a and b, and which is transposed.
+ */
+static const struct {
+    int a, b;
+    bool a_transposed, b_transposed;
+} products[PDNN_PASS_COUNT] = {
+    [PDNN_FORWARD] = {PDNN_DENSE_X, PDNN_DENSE_W, false, true},                           /* y = x w^T */
+    [PDNN_BACKWARD_DATA] = {PDNN_DENSE_DATA_DY, PDNN_DENSE_DATA_W, false, false},         /* dx = dy w */
+    [PDNN_BACKWARD_WEIGHTS] = {PDNN_DENSE_WEIGHTS_DY, PDNN_DENSE_WEIGHTS_X, true, false}, /* dw = dy^T x */
+};
+
+static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = steps->program->graph;
+    const struct pdnn_node *node = &graph->nodes[index];
+    uint32_t a = node->input[products[node->pass].a], b = node->input[products[node->pass].b];
     const struct pdnn_tensor *left = &graph->tensors[a], *right = &graph->tensors[b];
+    bool a_transposed = products[node->pass].a_transposed, b_transposed = products[node->pass].b_transposed;
+    int64_t most = steps->library->most;
     const struct pdnn_sgemm gemm = {
         .a_transposed = a_transposed,
         .b_transposed = b_transposed,
@@ -47,60 +59,22 @@ static struct product product_of(const struct pdnn_graph *graph, uint32_t a, boo
         .b_stride = width_of(right),
         .c_stride = b_transposed ? right->dim[0] : width_of(right),
     };
-    return (struct product){.gemm = gemm, .a_slot = a, .b_slot = b, .c_slot = c};
-}
-
-static enum pdnn_status append(const struct pdnn_steps *steps, uint32_t node, struct product product,
-                               struct pdnn_err *err) {
-    const struct pdnn_graph *graph = steps->program->graph;
-    const struct pdnn_sgemm *gemm = &product.gemm;
-    struct pdnn_step step = pdnn_step_of_node(graph, node);
-    int64_t most = steps->library->most;
-    if (graph->tensors[product.a_slot].dtype != PDNN_F32)
-        return pdnn_step_unsupported(steps->backend->name, graph, &graph->nodes[node], err);
-    if (gemm->m > most || gemm->n > most || gemm->k > most)
-        return pdnn_sgemm_refuse(steps, node, err);
-    product.sgemm = steps->library->sgemm;
+    if (left->dtype != PDNN_F32)
+        return pdnn_step_unsupported(steps->backend->name, graph, node, err);
+    if (gemm.m > most || gemm.n > most || gemm.k > most)
+        return pdnn_sgemm_refuse(steps, index, err);
+    struct pdnn_step step = pdnn_step_of_node(graph, index);
     struct product *state = pdnn_arena_alloc(&steps->program->arena, 1, sizeof *state);
-    if (!state)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *state = product;
+    *state = (struct product){gemm, steps->library->sgemm, a, b, node->output[0]};
     pdnn_sgemm_name(steps->library, step.implementation);
     step.work = (struct pdnn_work){state, bind, run, NULL};
-    return pdnn_program_step(steps->program, &step, err);
-}
-
-/* y = x w^T */
-static enum pdnn_status forward(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    const struct pdnn_node *n = &steps->program->graph->nodes[node];
-    return append(steps, node,
-                  product_of(steps->program->graph, n->input[PDNN_DENSE_X], false, n->input[PDNN_DENSE_W],
-                             true, n->output[PDNN_DENSE_Y]),
-                  err);
-}
-
-/* dx = dy w */
-static enum pdnn_status backward_data(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    const struct pdnn_node *n = &steps->program->graph->nodes[node];
-    return append(steps, node,
-                  product_of(steps->program->graph, n->input[PDNN_DENSE_DATA_DY], false,
-                             n->input[PDNN_DENSE_DATA_W], false, n->output[PDNN_DENSE_DATA_DX]),
-                  err);
-}
-
-/* dw = dy^T x */
-static enum pdnn_status backward_weights(const struct pdnn_steps *steps, uint32_t node,
-                                         struct pdnn_err *err) {
-    const struct pdnn_node *n = &steps->program->graph->nodes[node];
-    return append(steps, node,
-                  product_of(steps->program->graph, n->input[PDNN_DENSE_WEIGHTS_DY], true,
-                             n->input[PDNN_DENSE_WEIGHTS_X], false, n->output[PDNN_DENSE_WEIGHTS_DW]),
-                  err);
+    pdnn_program_step(steps->program, &step);
+    return PDNN_OK;
 }
 
 const struct pdnn_step_def pdnn_step_dense = {
     .op = &pdnn_op_dense,
-    .pass = {[PDNN_FORWARD] = {.compile = forward, .needs_sgemm = true},
-             [PDNN_BACKWARD_DATA] = {.compile = backward_data, .needs_sgemm = true},
-             [PDNN_BACKWARD_WEIGHTS] = {.compile = backward_weights, .needs_sgemm = true}},
+    .pass = {[PDNN_FORWARD] = {.compile = compile, .needs_sgemm = true},
+             [PDNN_BACKWARD_DATA] = {.compile = compile, .needs_sgemm = true},
+             [PDNN_BACKWARD_WEIGHTS] = {.compile = compile, .needs_sgemm = true}},
 };

@@ -39,10 +39,9 @@ static void add(struct pdnn_f32_copies *copies, const struct pdnn_program *progr
     copy->is_written = copy->is_written || is_written;
 }
 
-enum pdnn_status pdnn_f32_copies_create(struct pdnn_f32_copies *copies, struct pdnn_program *program,
-                                        const struct pdnn_node *node, struct pdnn_step *step,
-                                        struct pdnn_err *err) {
-    struct pdnn_f32_copies made = {.slot = PDNN_NONE};
+struct pdnn_f32_copies pdnn_f32_copies_create(struct pdnn_program *program, const struct pdnn_node *node,
+                                              struct pdnn_step *step) {
+    struct pdnn_f32_copies made = {0};
     for (int i = 0; i < node->n_inputs; i++)
         add(&made, program, node->input[i], false);
     for (int i = 0; i < node->n_outputs; i++)
@@ -51,15 +50,8 @@ enum pdnn_status pdnn_f32_copies_create(struct pdnn_f32_copies *copies, struct p
         add(&made, program, node->posts[i].input, false);
         add(&made, program, node->posts[i].output, true);
     }
-    if (made.floats) {
-        enum pdnn_status status =
-            pdnn_program_slot(program, (uint64_t)made.floats * sizeof(float), false, &made.slot, err);
-        if (status != PDNN_OK)
-            return status;
-        pdnn_step_use(step, made.slot);
-    }
-    *copies = made;
-    return PDNN_OK;
+    made.slot = pdnn_step_scratch(step, program, (uint64_t)made.floats * sizeof(float));
+    return made;
 }
 
 void pdnn_f32_copies_bind(struct pdnn_f32_copies *copies, void *const *memory) {

@@ -34,9 +34,8 @@ bool pdnn_half_is_used(const struct pdnn_graph *graph, const struct pdnn_node *n
 
 /* Creates a copy for each 16-bit tensor of the node, and the slot that holds them, which
  * is added to the step. */
-enum pdnn_status pdnn_f32_copies_create(struct pdnn_f32_copies *copies, struct pdnn_program *program,
-                                        const struct pdnn_node *node, struct pdnn_step *step,
-                                        struct pdnn_err *err);
+struct pdnn_f32_copies pdnn_f32_copies_create(struct pdnn_program *program, const struct pdnn_node *node,
+                                              struct pdnn_step *step);
 void pdnn_f32_copies_bind(struct pdnn_f32_copies *copies, void *const *memory);
 /* The tensor's f32 copy, or NULL if it has none. Valid once bound. */
 float *pdnn_f32_copies_find(const struct pdnn_f32_copies *copies, uint32_t tensor);

@@ -24,7 +24,7 @@ struct step {
     int64_t threads;
 };
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct step *step = state;
     const struct pdnn_matmul_memory places = {
         .a = memory[step->a_slot],
@@ -34,7 +34,7 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     };
     step->rest.to = memory[step->y_slot];
     step->rest.from = step->rest_slot == PDNN_NONE ? step->rest.to : memory[step->rest_slot];
-    return step->work.bind(step->work.state, &places, err);
+    step->work.bind(step->work.state, &places);
 }
 
 static void copy_part(void *state, int64_t index, int64_t parts) {
@@ -56,33 +56,23 @@ static void destroy(void *state) {
         step->work.destroy(step->work.state);
 }
 
-enum pdnn_status pdnn_matmul_append(struct pdnn_program *program, uint32_t node,
-                                    const struct pdnn_matmul_work *work, const char *implementation,
-                                    int64_t threads, struct pdnn_err *err) {
+void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struct pdnn_matmul_work *work,
+                        const char *implementation, int64_t threads) {
     const struct pdnn_node *n = &program->graph->nodes[node];
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
-    enum pdnn_status status = PDNN_OK;
     struct step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
-    if (!state)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *state = (struct step){.work = *work,
                            .a_slot = n->input[A],
                            .b_slot = n->input[B],
                            .y_slot = n->output[0],
                            .rest_slot = n->n_inputs > REST ? n->input[REST] : PDNN_NONE,
-                           .scratch_slot = PDNN_NONE,
+                           .scratch_slot = pdnn_step_scratch(&step, program, work->scratch_bytes),
                            .threads = threads};
     state->rest.bytes = (int64_t)program->slots[n->output[0]].bytes;
-    if (work->scratch_bytes) {
-        status = pdnn_program_slot(program, work->scratch_bytes, false, &state->scratch_slot, err);
-        if (status != PDNN_OK)
-            return status;
-        pdnn_step_use(&step, state->scratch_slot);
-    }
     snprintf(step.implementation, sizeof step.implementation, "%s", implementation);
     step.is_slow = step.is_reference = work->is_reference;
     step.work = (struct pdnn_work){state, bind, run, destroy};
-    return pdnn_program_step(program, &step, err);
+    pdnn_program_step(program, &step);
 }
 
 uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply) {
@@ -168,27 +158,21 @@ int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply) {
     return gemms.code;
 }
 
-static enum pdnn_status bind_multiply(void *state, const struct pdnn_matmul_memory *memory,
-                                      struct pdnn_err *err) {
-    struct pdnn_matmul_job *multiply = state;
-    (void)err;
-    multiply->memory = *memory;
-    return PDNN_OK;
+static void bind_multiply(void *state, const struct pdnn_matmul_memory *memory) {
+    ((struct pdnn_matmul_job *)state)->memory = *memory;
 }
 
 static int run_multiply(const void *state) {
     return pdnn_matmul_multiply(state);
 }
 
-enum pdnn_status pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program,
-                                     uint32_t node, const char *implementation, struct pdnn_err *err) {
+void pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program, uint32_t node,
+                         const char *implementation) {
     struct pdnn_matmul_job *copy = pdnn_arena_alloc(&program->arena, 1, sizeof *copy);
-    if (!copy)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *copy = *multiply;
     const struct pdnn_matmul_work work = {.state = copy,
                                           .scratch_bytes = pdnn_matmul_scratch_bytes(copy),
                                           .bind = bind_multiply,
                                           .run = run_multiply};
-    return pdnn_matmul_append(program, node, &work, implementation, multiply->threads, err);
+    pdnn_matmul_append(program, node, &work, implementation, multiply->threads);
 }

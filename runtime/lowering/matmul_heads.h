@@ -18,17 +18,16 @@ struct pdnn_matmul_memory {
 struct pdnn_matmul_work {
     void *state;
     uint64_t scratch_bytes;
-    enum pdnn_status (*bind)(void *state, const struct pdnn_matmul_memory *memory, struct pdnn_err *err);
+    void (*bind)(void *state, const struct pdnn_matmul_memory *memory);
     int (*run)(const void *state); /* 0, or the library's error code */
     void (*destroy)(void *state);  /* may be NULL */
     bool is_reference;             /* of a library: the step is slow, then */
 };
 
 /* Appends the step of a matmul node. If the node continues a gradient that lies elsewhere, the step first
- * copies it on `threads` threads. On failure the caller still owns work. */
-enum pdnn_status pdnn_matmul_append(struct pdnn_program *program, uint32_t node,
-                                    const struct pdnn_matmul_work *work, const char *implementation,
-                                    int64_t threads, struct pdnn_err *err);
+ * copies it on `threads` threads. The step takes over work. */
+void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struct pdnn_matmul_work *work,
+                        const char *implementation, int64_t threads);
 
 /* An f32 product of heads. */
 struct pdnn_matmul_job {
@@ -43,7 +42,7 @@ uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply);
 int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply);
 
 /* Appends a step that runs the job, which is copied. */
-enum pdnn_status pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program,
-                                     uint32_t node, const char *implementation, struct pdnn_err *err);
+void pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program, uint32_t node,
+                         const char *implementation);
 
 #endif

@@ -18,7 +18,8 @@ static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, 
         if (input->dim[0] > most || (input->rank > 1 && input->dim[1] > most))
             return pdnn_sgemm_refuse(steps, index, err);
     }
-    return pdnn_rnn_compile(steps->library, steps->options->threads, steps->program, index, err);
+    pdnn_rnn_compile(steps->library, steps->options->threads, steps->program, index);
+    return PDNN_OK;
 }
 
 const struct pdnn_step_def pdnn_step_rnn = {

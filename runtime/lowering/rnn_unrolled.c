@@ -423,10 +423,9 @@ static void *output_of(const struct step *step, void *const *memory, int i) {
     return i < step->node->n_outputs ? memory[step->node->output[i]] : NULL;
 }
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct step *step = state;
     struct pdnn_rnn_unrolled *rnn = &step->rnn;
-    (void)err;
     rnn->scratch = memory[step->scratch_slot];
     if (!rnn->is_backward) {
         rnn->x = input_of(step, memory, PDNN_RNN_X);
@@ -435,7 +434,7 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
         rnn->b = input_of(step, memory, PDNN_RNN_B);
         rnn->y = output_of(step, memory, PDNN_RNN_Y);
         rnn->saved = output_of(step, memory, PDNN_RNN_SAVED);
-        return PDNN_OK;
+        return;
     }
     rnn->dy = input_of(step, memory, PDNN_RNN_BACK_DY);
     rnn->x = input_of(step, memory, PDNN_RNN_BACK_X);
@@ -447,7 +446,6 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     rnn->du = output_of(step, memory, PDNN_RNN_BACK_DU);
     rnn->db = output_of(step, memory, PDNN_RNN_BACK_DB);
     rnn->dx = output_of(step, memory, PDNN_RNN_BACK_DX);
-    return PDNN_OK;
 }
 
 static int run_step(void *state) {
@@ -455,21 +453,15 @@ static int run_step(void *state) {
     return pdnn_rnn_unrolled_run(&step->rnn);
 }
 
-enum pdnn_status pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads,
-                                  struct pdnn_program *program, uint32_t node, struct pdnn_err *err) {
+void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads, struct pdnn_program *program,
+                      uint32_t node) {
     const struct pdnn_node *n = &program->graph->nodes[node];
     struct step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
-    if (!state)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *state = (struct step){.rnn = pdnn_rnn_unrolled_of(program->graph, n, library, threads), .node = n};
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
-    enum pdnn_status status = pdnn_program_slot(program, pdnn_rnn_unrolled_scratch_bytes(&state->rnn), false,
-                                                &state->scratch_slot, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_step_use(&step, state->scratch_slot);
+    state->scratch_slot = pdnn_step_scratch(&step, program, pdnn_rnn_unrolled_scratch_bytes(&state->rnn));
     snprintf(step.implementation, sizeof step.implementation, "paradnn:rnn unrolled %s %s", library->name,
              pdnn_level_name());
     step.work = (struct pdnn_work){state, bind, run_step, NULL};
-    return pdnn_program_step(program, &step, err);
+    pdnn_program_step(program, &step);
 }

@@ -36,7 +36,7 @@ uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn);
 int pdnn_rnn_unrolled_run(const struct pdnn_rnn_unrolled *rnn);
 
 /* Appends the step of an rnn node whose slots are plain row-major. */
-enum pdnn_status pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads,
-                                  struct pdnn_program *program, uint32_t node, struct pdnn_err *err);
+void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads, struct pdnn_program *program,
+                      uint32_t node);
 
 #endif

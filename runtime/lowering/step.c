@@ -13,6 +13,14 @@ void pdnn_step_use(struct pdnn_step *step, uint32_t slot) {
     step->slot[step->n_slots++] = slot;
 }
 
+uint32_t pdnn_step_scratch(struct pdnn_step *step, struct pdnn_program *program, uint64_t bytes) {
+    if (!bytes)
+        return PDNN_NONE;
+    uint32_t slot = pdnn_program_slot(program, bytes, false);
+    pdnn_step_use(step, slot);
+    return slot;
+}
+
 struct pdnn_step pdnn_step_of_node(const struct pdnn_graph *graph, uint32_t node) {
     const struct pdnn_node *n = &graph->nodes[node];
     struct pdnn_step step = {.node = node, .tensor = PDNN_NONE};

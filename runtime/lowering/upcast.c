@@ -44,29 +44,20 @@ static void widen(const void *user, uint32_t outer, struct pdnn_tensor *tensor) 
 }
 
 /* Packs the slots after those of the tensors into one slot of the outer program. */
-static enum pdnn_status place_scratch(struct upcast *upcast, struct pdnn_program *outer,
-                                      struct pdnn_step *step, struct pdnn_err *err) {
+static void place_scratch(struct upcast *upcast, struct pdnn_program *outer, struct pdnn_step *step) {
     uint64_t bytes = 0;
     size_t n_slots = upcast->one.program.n_slots;
-    upcast->scratch_slot = PDNN_NONE;
     upcast->scratch_at = pdnn_arena_alloc(&outer->arena, n_slots, sizeof *upcast->scratch_at);
     upcast->memory = pdnn_arena_alloc(&outer->arena, n_slots, sizeof *upcast->memory);
-    if (!upcast->scratch_at || !upcast->memory)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     for (size_t i = upcast->one.graph.n_tensors; i < n_slots; i++) {
         upcast->scratch_at[i] = bytes;
         bytes +=
             (upcast->one.program.slots[i].bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
     }
-    if (!bytes)
-        return PDNN_OK;
-    enum pdnn_status status = pdnn_program_slot(outer, bytes, false, &upcast->scratch_slot, err);
-    if (status == PDNN_OK)
-        pdnn_step_use(step, upcast->scratch_slot);
-    return status;
+    upcast->scratch_slot = pdnn_step_scratch(step, outer, bytes);
 }
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct upcast *upcast = state;
     pdnn_f32_copies_bind(&upcast->copies, memory);
     for (size_t i = 0; i < upcast->one.graph.n_tensors; i++) {
@@ -75,7 +66,7 @@ static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *
     }
     for (size_t i = upcast->one.graph.n_tensors; i < upcast->one.program.n_slots; i++)
         upcast->memory[i] = (char *)memory[upcast->scratch_slot] + upcast->scratch_at[i];
-    return pdnn_program_bind(&upcast->one.program, upcast->memory, err);
+    pdnn_program_bind(&upcast->one.program, upcast->memory);
 }
 
 static int run(void *state) {
@@ -99,8 +90,6 @@ enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, voi
     const struct pdnn_graph *graph = program->graph;
     struct pdnn_step step = pdnn_step_of_node(graph, node);
     struct upcast *upcast = pdnn_arena_alloc(&program->arena, 1, sizeof *upcast);
-    if (!upcast)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     enum pdnn_status status = check_way(graph, &graph->nodes[node], err);
     if (status != PDNN_OK)
         return status;
@@ -112,21 +101,18 @@ enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, voi
     pdnn_one_node_add(&upcast->one, &graph->nodes[node]);
     status = pdnn_one_node_compile(&upcast->one, backend, state, program, true, err);
     program->is_untried = program->is_untried || upcast->one.program.is_untried;
-    if (status == PDNN_OK)
-        status = place_scratch(upcast, program, &step, err);
-    if (status == PDNN_OK)
-        status = pdnn_f32_copies_create(&upcast->copies, program, &graph->nodes[node], &step, err);
-    if (status == PDNN_OK) { /* "slow bf16 x64:gemm:jit matmul ab" */
-        const struct pdnn_step *inner = pdnn_one_node_step(&upcast->one);
-        step.is_reference = inner->is_reference;
-        snprintf(step.implementation, sizeof step.implementation, "slow %s %.50s",
-                 pdnn_dtype_name(graph->dtype), inner->implementation);
+    if (status != PDNN_OK) {
+        destroy(upcast);
+        return status;
     }
+    place_scratch(upcast, program, &step);
+    upcast->copies = pdnn_f32_copies_create(program, &graph->nodes[node], &step);
+    const struct pdnn_step *inner = pdnn_one_node_step(&upcast->one);
+    snprintf(step.implementation, sizeof step.implementation, "slow %s %.50s", pdnn_dtype_name(graph->dtype),
+             inner->implementation); /* "slow bf16 x64:gemm:jit matmul ab" */
+    step.is_reference = inner->is_reference;
     step.is_slow = true;
     step.work = (struct pdnn_work){upcast, bind, run, destroy};
-    if (status == PDNN_OK)
-        status = pdnn_program_step(program, &step, err);
-    if (status != PDNN_OK)
-        destroy(upcast);
-    return status;
+    pdnn_program_step(program, &step);
+    return PDNN_OK;
 }

@@ -1,6 +1,7 @@
 #include "runtime/measure/measure.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/measure/core_share.h"
 #include "base/stats.h"
 
@@ -361,12 +362,10 @@ static enum pdnn_status reserve(struct session *session, struct pdnn_err *err) {
     while (stamps < 2 * session->rules->min_samples)
         stamps *= 2;
     session->stamps_room = stamps;
-    session->sample_ns = malloc(SAMPLES_MAX * sizeof *session->sample_ns);
-    session->sorted = malloc(SAMPLES_MAX * sizeof *session->sorted);
-    session->stamp_ns = calloc(stamps * row, sizeof *session->stamp_ns);
-    session->column = malloc(stamps * sizeof *session->column);
-    if (!session->sample_ns || !session->sorted || !session->stamp_ns || !session->column)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for samples of %zu parts", row - 1);
+    session->sample_ns = pdnn_alloc(SAMPLES_MAX, sizeof *session->sample_ns);
+    session->sorted = pdnn_alloc(SAMPLES_MAX, sizeof *session->sorted);
+    session->stamp_ns = pdnn_alloc(stamps * row, sizeof *session->stamp_ns);
+    session->column = pdnn_alloc(stamps, sizeof *session->column);
     memset(session->sample_ns, 1, SAMPLES_MAX * sizeof *session->sample_ns);
     memset(session->stamp_ns, 1, stamps * row * sizeof *session->stamp_ns);
     return PDNN_OK;

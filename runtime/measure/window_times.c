@@ -2,6 +2,7 @@
 #include "runtime/measure/window_times.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/measure/core_share.h"
 #include "base/stats.h"
 
@@ -158,20 +159,17 @@ static void summarize(struct session *session, struct pdnn_part_time *times, str
         visit->flags |= PDNN_FLAG_SHORT;
 }
 
-static enum pdnn_status reserve(struct session *session, struct pdnn_err *err) {
+static void reserve(struct session *session) {
     const struct pdnn_step_window_target *target = session->target;
     size_t n_parts = target->n_parts;
-    session->step_ns = calloc(target->window->count + 1, sizeof *session->step_ns);
-    session->runs = calloc((n_parts + 1) * (RUNS_MAX + 1), sizeof *session->runs);
-    session->sums = calloc(RUNS_MAX, sizeof *session->sums);
-    session->order = calloc(RUNS_MAX, sizeof *session->order);
-    session->steps_of = calloc(n_parts + 1, sizeof *session->steps_of);
-    if (!session->step_ns || !session->runs || !session->sums || !session->order || !session->steps_of)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu operators", n_parts);
+    session->step_ns = pdnn_alloc(target->window->count, sizeof *session->step_ns);
+    session->runs = pdnn_alloc((n_parts + 1) * (RUNS_MAX + 1), sizeof *session->runs);
+    session->sums = pdnn_alloc(RUNS_MAX, sizeof *session->sums);
+    session->order = pdnn_alloc(RUNS_MAX, sizeof *session->order);
+    session->steps_of = pdnn_alloc(n_parts, sizeof *session->steps_of);
     for (size_t i = 0; i < target->window->count; i++)
         if (target->part_of[i] != PDNN_NONE)
             session->steps_of[target->part_of[i]]++;
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_step_window_measure(const struct pdnn_step_window_target *target,
@@ -179,18 +177,17 @@ enum pdnn_status pdnn_step_window_measure(const struct pdnn_step_window_target *
                                           struct pdnn_part_time *times, struct pdnn_visit *visit,
                                           struct pdnn_err *err) {
     struct session session = {.target = target, .rules = rules};
-    enum pdnn_status status = reserve(&session, err);
-    if (status == PDNN_OK) {
-        session.clock_cost_ns = pdnn_clock_read_cost_ns();
-        session.began_ns = pdnn_clock_ns();
-        int code = warm_up(&session);
-        if (code == 0)
-            code = take_runs(&session, &visit->stop);
-        if (code)
-            status = pdnn_fail(err, PDNN_INTERNAL, "a step failed with code %d", code);
-        else
-            summarize(&session, times, visit);
-    }
+    enum pdnn_status status = PDNN_OK;
+    reserve(&session);
+    session.clock_cost_ns = pdnn_clock_read_cost_ns();
+    session.began_ns = pdnn_clock_ns();
+    int code = warm_up(&session);
+    if (code == 0)
+        code = take_runs(&session, &visit->stop);
+    if (code)
+        status = pdnn_fail(err, PDNN_INTERNAL, "a step failed with code %d", code);
+    else
+        summarize(&session, times, visit);
     free(session.step_ns);
     free(session.runs);
     free(session.sums);

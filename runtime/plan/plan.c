@@ -38,12 +38,9 @@ static uint32_t inherit_step(const void *user, uint32_t index, struct pdnn_herit
 _Static_assert((int)PDNN_STEP_SLOTS <= (int)PDNN_USE_BUFFERS, "a use holds the slots of a step");
 
 /* Lifetimes of slots from the steps that touch them. */
-static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifetime **lifetimes,
-                                       struct pdnn_err *err) {
+static struct pdnn_lifetime *find_lifetimes(struct pdnn_plan *plan) {
     struct pdnn_program *program = &plan->program;
     struct pdnn_lifetime *all = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *all);
-    if (!all)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
     for (size_t i = 0; i < program->n_slots; i++) {
         bool is_kept = program->slots[i].resident || program->keep_all;
         all[i].bytes = program->slots[i].bytes;
@@ -57,8 +54,7 @@ static enum pdnn_status find_lifetimes(struct pdnn_plan *plan, struct pdnn_lifet
                                        .inherit = inherit_step,
                                        .user = plan};
     pdnn_lifetimes_find(&list, all);
-    *lifetimes = all;
-    return PDNN_OK;
+    return all;
 }
 
 /* Huge pages, so that TLB misses do not show up in the ops we measure. */
@@ -84,16 +80,13 @@ void pdnn_block_unmap(unsigned char *block, uint64_t bytes) {
 
 static enum pdnn_status pack(struct pdnn_plan *plan, struct pdnn_err *err) {
     struct pdnn_program *program = &plan->program;
-    struct pdnn_lifetime *lifetimes = NULL;
-    enum pdnn_status status = find_lifetimes(plan, &lifetimes, err);
-    if (status == PDNN_OK)
-        status = pdnn_memory_pack(lifetimes, program->n_slots, &program->arena, &plan->block_bytes, err);
+    struct pdnn_lifetime *lifetimes = find_lifetimes(plan);
+    enum pdnn_status status =
+        pdnn_memory_pack(lifetimes, program->n_slots, &program->arena, &plan->block_bytes, err);
     if (status != PDNN_OK)
         return status;
     plan->offset = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *plan->offset);
     plan->memory = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *plan->memory);
-    if (!plan->offset || !plan->memory)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
     for (size_t i = 0; i < program->n_slots; i++)
         plan->offset[i] = lifetimes[i].offset;
     return PDNN_OK;
@@ -113,20 +106,20 @@ enum pdnn_status pdnn_plan_compile(struct pdnn_plan *plan, struct pdnn_err *err)
         plan->block_bytes + pdnn_plan_moved_bytes(plan) <= asked.trial_bytes)
         return status;
     pdnn_program_finish(&plan->program);
-    status = pdnn_program_init(&plan->program, plan->graph, err);
+    pdnn_program_init(&plan->program, plan->graph);
     plan->program.keep_all = asked.keep_all;
     plan->program.keeps_plain = asked.keeps_plain;
     plan->program.allow_slow = asked.allow_slow;
     plan->program.trial_bytes = asked.trial_bytes;
     plan->program.opens_weights = asked.opens_weights;
     plan->program.spares_memory = true;
-    return status == PDNN_OK ? compile_and_pack(plan, err) : status;
+    return compile_and_pack(plan, err);
 }
 
-enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err) {
+void pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory) {
     for (size_t i = 0; i < plan->program.n_slots; i++)
         plan->memory[i] = memory + plan->offset[i];
-    return pdnn_program_bind(&plan->program, plan->memory, err);
+    pdnn_program_bind(&plan->program, plan->memory);
 }
 
 /* Zero-filled tensors are skipped: fresh pages are zero, and should first be touched by the thread
@@ -213,12 +206,11 @@ enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_bac
                                    const struct pdnn_plan_options *options, struct pdnn_err *err) {
     struct pdnn_plan made = {
         .backend = backend, .state = state, .graph = graph, .between_calls = options->between_calls};
-    enum pdnn_status status = pdnn_program_init(&made.program, graph, err);
+    pdnn_program_init(&made.program, graph);
     made.program.keep_all = options->keep_all;
     made.program.allow_slow = options->allow_slow;
     made.program.trial_bytes = pdnn_plan_room(options);
-    if (status == PDNN_OK)
-        status = pdnn_plan_compile(&made, err);
+    enum pdnn_status status = pdnn_plan_compile(&made, err);
     if (status == PDNN_OK)
         status = pdnn_plan_check(&made, options, err);
     if (status != PDNN_OK) {
@@ -239,7 +231,7 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
         return status;
     status = pdnn_block_map(made.block_bytes, false, &made.block, err);
     if (status == PDNN_OK)
-        status = pdnn_plan_bind(&made, made.block, err);
+        pdnn_plan_bind(&made, made.block);
     if (status == PDNN_OK)
         status = pdnn_plan_fill(&made, true, &source, err);
     if (status == PDNN_OK)

@@ -88,7 +88,7 @@ enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn
 uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan);
 
 /* Sets the slots' addresses in `memory` (at least block_bytes) and binds the steps. */
-enum pdnn_status pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory, struct pdnn_err *err);
+void pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory);
 
 /* Whether the slot holds weights or state. */
 bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot);

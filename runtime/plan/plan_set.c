@@ -1,8 +1,8 @@
-#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "runtime/plan/plan_set.h"
 
 #include "models/sharing.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -26,10 +26,7 @@ static struct pdnn_plan_member **find(struct pdnn_plan_set *set, const char *key
 
 static enum pdnn_status build(struct pdnn_plan_set *set, const char *key, struct pdnn_plan_member *member,
                               struct pdnn_err *err) {
-    pdnn_arena_init(&member->arena);
     member->key = pdnn_arena_strdup(&member->arena, key);
-    if (!member->key)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a member of a set");
     enum pdnn_status status = set->source.build(set->source.user, key, &member->arena, &member->graph, err);
     if (status == PDNN_OK && set->first)
         status = pdnn_graph_shares(&member->graph, &set->first->graph, err);
@@ -48,14 +45,12 @@ static enum pdnn_status compile(struct pdnn_plan_set *set, struct pdnn_plan_memb
                                 struct pdnn_err *err) {
     struct pdnn_plan *plan = &member->plan;
     *plan = (struct pdnn_plan){.backend = set->backend, .state = set->state, .graph = &member->graph};
-    enum pdnn_status status = pdnn_program_init(&plan->program, &member->graph, err);
-    if (status != PDNN_OK)
-        return status;
+    pdnn_program_init(&plan->program, &member->graph);
     plan->program.opens_weights = set->opens_weights;
     plan->program.allow_slow = set->options.plan.allow_slow;
     plan->program.trial_bytes = trial_bytes(set);
     plan->program.like = set->first ? &set->first->plan.program : NULL;
-    status = pdnn_plan_compile(plan, err);
+    enum pdnn_status status = pdnn_plan_compile(plan, err);
     plan->program.like = NULL;
     return status;
 }
@@ -103,7 +98,7 @@ static enum pdnn_status prepare(struct pdnn_plan_set *set, const char *key, stru
                            ": it must be made for its largest member",
                            plan->block_bytes, set->room_bytes);
     if (status == PDNN_OK)
-        status = pdnn_plan_bind(plan, set->block, err);
+        pdnn_plan_bind(plan, set->block);
     const struct pdnn_fill_source source = {.seed = set->options.plan.seed};
     if (status == PDNN_OK && !set->first)
         status = pdnn_plan_fill(plan, true, &source, err);
@@ -145,9 +140,7 @@ static void clear(struct pdnn_plan_set *set) {
 }
 
 static enum pdnn_status add(struct pdnn_plan_set *set, const char *key, struct pdnn_err *err) {
-    struct pdnn_plan_member *member = calloc(1, sizeof *member);
-    if (!member)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a member of a set");
+    struct pdnn_plan_member *member = pdnn_alloc(1, sizeof *member);
     enum pdnn_status status = prepare(set, key, member, err);
     if (status != PDNN_OK) {
         destroy(member);
@@ -236,9 +229,7 @@ enum pdnn_status pdnn_plan_set_init(struct pdnn_plan_set *set, const struct pdnn
                                     const struct pdnn_plan_set_options *options, struct pdnn_err *err) {
     const struct pdnn_plan_member *member;
     *set = (struct pdnn_plan_set){.backend = backend, .state = state, .source = *source, .options = *options};
-    set->largest = strdup(largest);
-    if (!set->largest)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a set");
+    set->largest = pdnn_strdup(largest);
     return pdnn_plan_set_get(set, largest, NULL, &member, err);
 }
 

@@ -1,6 +1,7 @@
 #include "runtime/plan/step_window.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "models/cost/memory.h"
 
@@ -19,14 +20,6 @@ struct touched {
     uint64_t bytes;
 };
 
-static enum pdnn_status touched_init(struct touched *touched, const struct pdnn_plan *plan,
-                                     struct pdnn_err *err) {
-    touched->bytes = 0;
-    touched->is_touched = calloc(plan->block_bytes / GRANULE + 1, 1);
-    return touched->is_touched ? PDNN_OK
-                               : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a map of a plan");
-}
-
 static void touch(struct touched *touched, const struct pdnn_plan *plan, const struct pdnn_step *step) {
     for (int k = 0; k < step->n_slots; k++) {
         uint64_t bytes = plan->program.slots[step->slot[k]].bytes, offset = plan->offset[step->slot[k]];
@@ -37,16 +30,17 @@ static void touch(struct touched *touched, const struct pdnn_plan *plan, const s
     }
 }
 
-enum pdnn_status pdnn_step_window_before(const struct pdnn_plan *plan, size_t step, uint64_t bytes,
-                                         bool is_cold, size_t *count, struct pdnn_err *err) {
-    size_t n_steps = plan->program.n_steps, most = is_cold ? step : n_steps - 1;
-    struct touched touched;
-    if (touched_init(&touched, plan, err) != PDNN_OK)
-        return err->status;
-    for (*count = 0; *count < most && touched.bytes < bytes; ++*count)
-        touch(&touched, plan, &plan->program.steps[(step + n_steps - 1 - *count) % n_steps]);
+static struct touched nothing_touched(const struct pdnn_plan *plan) {
+    return (struct touched){pdnn_alloc(plan->block_bytes / GRANULE + 1, 1), 0};
+}
+
+size_t pdnn_step_window_before(const struct pdnn_plan *plan, size_t step, uint64_t bytes, bool is_cold) {
+    size_t n_steps = plan->program.n_steps, most = is_cold ? step : n_steps - 1, count = 0;
+    struct touched touched = nothing_touched(plan);
+    for (; count < most && touched.bytes < bytes; count++)
+        touch(&touched, plan, &plan->program.steps[(step + n_steps - 1 - count) % n_steps]);
     free(touched.is_touched);
-    return PDNN_OK;
+    return count;
 }
 
 static const struct pdnn_step *step_at(const struct pdnn_step_window *window, size_t i) {
@@ -61,17 +55,11 @@ static bool is_resident(const struct pdnn_plan *plan, uint32_t slot) {
 /* What the stretch does with each slot. */
 enum use { USE_NONE, USE_FIRST_HERE, USE_RESIDENT, USE_COMPUTED_BEFORE };
 
-/* The step that touches a slot first computes it. */
-static enum pdnn_status find_uses(const struct pdnn_step_window *window, enum use **uses,
-                                  struct pdnn_err *err) {
+/* By slot. The step that touches a slot first computes it. */
+static enum use *find_uses(const struct pdnn_step_window *window) {
     const struct pdnn_program *program = &window->plan->program;
-    uint32_t *computes = calloc(program->n_slots + 1, sizeof *computes);
-    enum use *use = calloc(program->n_slots + 1, sizeof *use);
-    *uses = use;
-    if (!computes || !use) {
-        free(computes);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", program->n_slots);
-    }
+    uint32_t *computes = pdnn_alloc(program->n_slots, sizeof *computes);
+    enum use *use = pdnn_alloc(program->n_slots, sizeof *use);
     for (size_t i = program->n_steps; i-- > 0;)
         for (int k = 0; k < program->steps[i].n_slots; k++)
             computes[program->steps[i].slot[k]] = (uint32_t)i;
@@ -88,7 +76,7 @@ static enum pdnn_status find_uses(const struct pdnn_step_window *window, enum us
         }
     }
     free(computes);
-    return PDNN_OK;
+    return use;
 }
 
 /* The type of what a slot beyond the tensors holds is not known; these values are sane numbers as f32 and in
@@ -124,9 +112,7 @@ static enum pdnn_status fill_resident(const struct pdnn_step_window *window, uin
         pdnn_fill_tensor(plan->graph, tensor, &source, to);
         return PDNN_OK;
     }
-    void *plain = malloc(pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
-    if (!plain)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the data of an operand");
+    void *plain = pdnn_alloc(pdnn_tensor_bytes(&plan->graph->tensors[tensor]), 1);
     pdnn_fill_tensor(plan->graph, tensor, &source, plain);
     enum pdnn_status status = plan->backend->put(plan->state, &plan->program, tensor, plain, to, err);
     free(plain);
@@ -160,12 +146,9 @@ static bool is_whole(const struct pdnn_step_window *window) {
     return window->count == window->plan->program.n_steps;
 }
 
-static enum pdnn_status find_restored(struct pdnn_step_window *window, const enum use *use,
-                                      struct pdnn_err *err) {
+static void find_restored(struct pdnn_step_window *window, const enum use *use) {
     const struct pdnn_plan *plan = window->plan;
-    window->restored = calloc(plan->program.n_slots + 1, sizeof *window->restored);
-    if (!window->restored)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
+    window->restored = pdnn_alloc(plan->program.n_slots, sizeof *window->restored);
     for (uint32_t i = 0; i < plan->program.n_slots && !is_whole(window); i++) {
         if (use[i] != USE_COMPUTED_BEFORE || !is_overwritten(plan, use, i))
             continue;
@@ -174,16 +157,13 @@ static enum pdnn_status find_restored(struct pdnn_step_window *window, const enu
             (struct pdnn_step_window_restored){plan->offset[i], bytes, window->copies_bytes};
         window->copies_bytes += (bytes + PDNN_MEMORY_ALIGN - 1) / PDNN_MEMORY_ALIGN * PDNN_MEMORY_ALIGN;
     }
-    return PDNN_OK;
 }
 
 static enum pdnn_status check_limit(struct pdnn_step_window *window, const enum use *use,
                                     uint64_t limit_bytes, struct pdnn_err *err) {
     const struct pdnn_plan *plan = window->plan;
-    struct touched touched;
+    struct touched touched = nothing_touched(plan);
     uint64_t moved = 0;
-    if (touched_init(&touched, plan, err) != PDNN_OK)
-        return err->status;
     for (size_t i = 0; i < window->count; i++)
         touch(&touched, plan, step_at(window, i));
     free(touched.is_touched);
@@ -202,18 +182,14 @@ static enum pdnn_status check_limit(struct pdnn_step_window *window, const enum 
     return PDNN_OK;
 }
 
-static enum pdnn_status bind(const struct pdnn_step_window *window, struct pdnn_err *err) {
+static void bind(const struct pdnn_step_window *window) {
     const struct pdnn_plan *plan = window->plan;
-    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < plan->program.n_slots; i++)
         window->memory[i] = window->block + plan->offset[i];
-    for (size_t i = 0; i < window->count && status == PDNN_OK; i++) {
-        const struct pdnn_step *step = step_at(window, i);
-        status = step->work.bind(step->work.state, window->memory, err);
-        if (status != PDNN_OK)
-            status = pdnn_wrap(err, "%s", step->implementation);
+    for (size_t i = 0; i < window->count; i++) {
+        const struct pdnn_work *work = &step_at(window, i)->work;
+        work->bind(work->state, window->memory);
     }
-    return status;
 }
 
 static void copy(unsigned char *to, const unsigned char *from, uint64_t bytes) {
@@ -226,9 +202,7 @@ static void copy(unsigned char *to, const unsigned char *from, uint64_t bytes) {
 
 static enum pdnn_status allocate(struct pdnn_step_window *window, struct pdnn_err *err) {
     const struct pdnn_plan *plan = window->plan;
-    window->memory = calloc(plan->program.n_slots + 1, sizeof *window->memory);
-    if (!window->memory)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu slots", plan->program.n_slots);
+    window->memory = pdnn_alloc(plan->program.n_slots, sizeof *window->memory);
     enum pdnn_status status = pdnn_block_map(plan->block_bytes, true, &window->block, err);
     if (status == PDNN_OK)
         status = pdnn_block_map(window->copies_bytes, false, &window->copies, err);
@@ -239,18 +213,15 @@ enum pdnn_status pdnn_step_window_create(struct pdnn_step_window *window, const 
                                          size_t first, size_t count, uint64_t limit_bytes, uint64_t seed,
                                          struct pdnn_err *err) {
     struct pdnn_step_window made = {.plan = plan, .first = first, .count = count};
-    enum use *use;
-    enum pdnn_status status = find_uses(&made, &use, err);
-    if (status == PDNN_OK)
-        status = find_restored(&made, use, err);
-    if (status == PDNN_OK)
-        status = check_limit(&made, use, limit_bytes, err);
+    enum use *use = find_uses(&made);
+    find_restored(&made, use);
+    enum pdnn_status status = check_limit(&made, use, limit_bytes, err);
     if (status == PDNN_OK)
         status = allocate(&made, err);
-    if (status == PDNN_OK)
-        status = bind(&made, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        bind(&made);
         status = fill(&made, use, seed, err);
+    }
     free(use);
     if (status != PDNN_OK) {
         pdnn_step_window_destroy(&made);

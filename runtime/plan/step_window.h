@@ -33,8 +33,7 @@ struct pdnn_step_window {
 /* How many steps before `step`, in the circle in which a model's steps follow each other, touch so much
  * different memory together; the whole circle less one if it has no more. is_cold: caches are evicted before
  * each first step, so none before that counts. */
-enum pdnn_status pdnn_step_window_before(const struct pdnn_plan *plan, size_t step, uint64_t bytes,
-                                         bool is_cold, size_t *count, struct pdnn_err *err);
+size_t pdnn_step_window_before(const struct pdnn_plan *plan, size_t step, uint64_t bytes, bool is_cold);
 
 /* PDNN_TOO_BIG if what it touches does not fit limit_bytes (0: no limit). The plan need not have memory.
  * *window is written only on success. */

@@ -1,6 +1,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/protocol/protocol.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,23 +60,13 @@ static void forget_taken(struct pdnn_inbox *inbox) {
     inbox->taken = 0;
 }
 
-static bool make_room(struct pdnn_inbox *inbox) {
-    if (inbox->room - inbox->used >= 4096)
-        return true;
-    size_t room = inbox->room ? inbox->room * 2 : 65536;
-    unsigned char *data = realloc(inbox->data, room);
-    if (!data)
-        return false;
-    inbox->data = data;
-    inbox->room = room;
-    return true;
-}
-
 enum pdnn_status pdnn_inbox_receive(struct pdnn_inbox *inbox, int fd, bool *ended, struct pdnn_err *err) {
     *ended = false;
     forget_taken(inbox);
-    if (!make_room(inbox))
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a message");
+    if (inbox->room - inbox->used < 4096) {
+        inbox->room = inbox->room ? inbox->room * 2 : 65536;
+        inbox->data = pdnn_resize(inbox->data, inbox->room, 1);
+    }
     ssize_t done = recv(fd, inbox->data + inbox->used, inbox->room - inbox->used, 0);
     if (done > 0) {
         inbox->used += (size_t)done;

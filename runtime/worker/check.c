@@ -1,5 +1,6 @@
 #include "runtime/worker/check.h"
 
+#include "base/memory.h"
 #include "models/op.h"
 #include "runtime/worker/rounding.h"
 
@@ -70,11 +71,11 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_proces
     }
     for (size_t i = 0; i < graph->n_nodes; i++)
         n_rows += (size_t)(graph->nodes[i].n_outputs + graph->nodes[i].n_posts);
-    checker->computed = calloc(graph->n_tensors, sizeof *checker->computed);
-    checker->rows = calloc(n_rows, sizeof *checker->rows);
+    checker->computed = pdnn_alloc(graph->n_tensors, sizeof *checker->computed);
+    checker->rows = pdnn_alloc(n_rows, sizeof *checker->rows);
     checker->tried_values = malloc((size_t)largest_bytes);
     checker->exact_values = malloc((size_t)largest_bytes);
-    if (!checker->computed || !checker->rows || !checker->tried_values || !checker->exact_values)
+    if (!checker->tried_values || !checker->exact_values)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
     enum pdnn_status status = make_plans(checker, process, model, request, err);
     return status == PDNN_OK ? pdnn_rerun_init(&checker->rerun, &checker->exact, err) : status;

@@ -1,5 +1,7 @@
 #include "runtime/worker/choices.h"
 
+#include "base/memory.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,8 +19,7 @@ static void add(void *keeper, const struct pdnn_tune_key *key, const double *ns,
             pdnn_str_printf(&text, " inf");
     }
     pdnn_str_printf(&text, " %s", key->text);
-    if (!text.failed)
-        pdnn_kept_add(&choices->file, text.text);
+    pdnn_kept_add(&choices->file, text.text);
     pdnn_str_finish(&text);
 }
 
@@ -71,12 +72,11 @@ static void recall_one(void *user, const char *text) {
     if (!read_cache(&text, recall->cache_bytes))
         return;
     int compilations = read_count(&text, 1000), n = compilations ? read_count(&text, NUMBERS_MAX) : 0;
-    double *ns = n ? malloc((size_t)n * sizeof *ns) : NULL;
-    if (ns && read_times(&text, ns, n)) {
+    double *ns = pdnn_alloc((size_t)n, sizeof *ns);
+    if (n && read_times(&text, ns, n)) {
         pdnn_tune_key_add(&key, "%s", text);
         if (key.length && key.length < sizeof key.text)
-            pdnn_tune_recall(recall->tune, &key, ns, n, compilations,
-                             NULL); /* out of memory: measured again */
+            pdnn_tune_recall(recall->tune, &key, ns, n, compilations);
     }
     free(ns);
 }
@@ -87,13 +87,11 @@ void pdnn_choices_keep(struct pdnn_tune *tune, struct pdnn_choices *choices, con
     if (!directory[0])
         return;
     pdnn_environment_key_format(context, &text);
-    if (!text.failed) {
-        struct recall recall = {tune, cache_bytes};
-        choices->cache_bytes = cache_bytes;
-        pdnn_kept_open(&choices->file, directory, "choices", text.text);
-        pdnn_kept_read(&choices->file, recall_one, &recall);
-        tune->keep = add;
-        tune->keeper = choices;
-    }
+    struct recall recall = {tune, cache_bytes};
+    choices->cache_bytes = cache_bytes;
+    pdnn_kept_open(&choices->file, directory, "choices", text.text);
+    pdnn_kept_read(&choices->file, recall_one, &recall);
+    tune->keep = add;
+    tune->keeper = choices;
     pdnn_str_finish(&text);
 }

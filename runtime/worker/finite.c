@@ -1,5 +1,7 @@
 #include "runtime/worker/finite.h"
 
+#include "base/memory.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,9 +53,7 @@ static enum pdnn_status check_tensor(const struct pdnn_plan *plan, uint32_t tens
     if (is_slot_finite(plan, tensor))
         return PDNN_OK;
     bool is_copied = !pdnn_plan_is_plain(plan, tensor);
-    unsigned char *copy = is_copied ? malloc((size_t)pdnn_tensor_bytes(what)) : NULL;
-    if (is_copied && !copy)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the result");
+    unsigned char *copy = is_copied ? pdnn_alloc(pdnn_tensor_bytes(what), 1) : NULL;
     enum pdnn_status status = is_copied ? pdnn_plan_get(plan, tensor, copy, err) : PDNN_OK;
     const unsigned char *values = is_copied ? copy : plan->memory[tensor];
     for (int64_t i = 0; status == PDNN_OK && i < elements; i++) {

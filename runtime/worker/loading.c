@@ -1,5 +1,6 @@
 #include "runtime/worker/loading.h"
 
+#include "base/memory.h"
 #include "runtime/data/pages.h"
 
 #include <inttypes.h>
@@ -64,16 +65,13 @@ uint64_t pdnn_loading_bytes(const struct pdnn_model *model) {
     return pdnn_feed_bytes_of(&model->graph) * (uint64_t)(depth ? depth : 1);
 }
 
-enum pdnn_status pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
-                                     struct pdnn_step_rows *rows, struct pdnn_err *err) {
+void pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
+                         struct pdnn_step_rows *rows) {
     const struct pdnn_feed *feed = &loading->feed;
-    struct pdnn_visit_op *ops = realloc(rows->ops, (rows->n_ops + 1) * sizeof *ops);
-    if (!ops)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the row of the infeed");
-    rows->ops = ops;
+    rows->ops = pdnn_resize(rows->ops, rows->n_ops + 1, sizeof *rows->ops);
     visit->infeed = loading->seen;
     visit->infeed.wait_ns = visit->waited_share * visit->median_ns;
-    struct pdnn_visit_op *wait = &ops[rows->n_ops++];
+    struct pdnn_visit_op *wait = &rows->ops[rows->n_ops++];
     *wait = (struct pdnn_visit_op){.count = 1, .time_ns = visit->infeed.wait_ns};
     char *key = wait->key, *end = key + sizeof wait->key;
     key += snprintf(key, sizeof wait->key, PDNN_INFEED_OP "/forward/");
@@ -81,5 +79,4 @@ enum pdnn_status pdnn_loading_report(const struct pdnn_loading *loading, struct 
     for (int i = 0; t && i < t->rank; i++)
         key += snprintf(key, (size_t)(end - key), "%s%" PRId64, i ? "x" : "", t->dim[i]);
     pdnn_feed_format(feed, wait->implementation);
-    return PDNN_OK;
 }

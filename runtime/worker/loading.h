@@ -28,9 +28,8 @@ enum pdnn_status pdnn_loading_init(struct pdnn_loading *loading, const struct pd
 void pdnn_loading_finish(struct pdnn_loading *loading); /* takes {0} */
 
 /* Notes what was seen in the visit, which has its times. Waiting is a row of its ops too:
- * "infeed/forward/32x3x224x224".
- */
-enum pdnn_status pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
-                                     struct pdnn_step_rows *rows, struct pdnn_err *err);
+ * "infeed/forward/32x3x224x224". */
+void pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
+                         struct pdnn_step_rows *rows);
 
 #endif

@@ -1,5 +1,4 @@
 /* paradnn-worker, which only the driver starts. */
-#include "base/memory.h"
 #include "base/units.h"
 #include "runtime/worker/serve.h"
 
@@ -7,7 +6,6 @@
 
 int main(int argc, char **argv) {
     int64_t fd;
-    pdnn_memory_may_fail();
     if (argc != 2 || !pdnn_parse_i64(argv[1], &fd))
         return 2;
     return pdnn_worker_serve((int)fd);

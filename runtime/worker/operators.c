@@ -1,6 +1,7 @@
 #include "runtime/worker/operators.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/measure/core_share.h"
 #include "runtime/measure/evict.h"
 #include "runtime/measure/window_times.h"
@@ -91,8 +92,6 @@ static enum pdnn_status add_step(struct pdnn_compiled_model *compiled, size_t in
     const struct pdnn_program *program = &compiled->plan.program;
     uint32_t row = compiled->rows.row_of[index];
     size_t at = 0;
-    if (key->failed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the operators of a model");
     if (key->length >= PDNN_OPERATOR_KEY_TEXT)
         return pdnn_fail(err, PDNN_INTERNAL, "too long for the key of an operator: %s", key->text);
     while (at < compiled->n_operators && (compiled->operators[at].op != row ||
@@ -113,12 +112,11 @@ static enum pdnn_status add_step(struct pdnn_compiled_model *compiled, size_t in
 static enum pdnn_status find_operators(struct pdnn_compiled_model *compiled, struct pdnn_err *err) {
     size_t n_steps = compiled->plan.program.n_steps;
     struct pdnn_str key = {0};
-    enum pdnn_status status = pdnn_step_rows_init(&compiled->rows, &compiled->plan.program, err);
-    compiled->operators = calloc(n_steps + 1, sizeof *compiled->operators);
-    compiled->first = calloc(n_steps + 1, sizeof *compiled->first);
-    compiled->operator_of = calloc(n_steps + 1, sizeof *compiled->operator_of);
-    if (status == PDNN_OK && (!compiled->operators || !compiled->first || !compiled->operator_of))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the operators of %zu steps", n_steps);
+    enum pdnn_status status = PDNN_OK;
+    compiled->rows = pdnn_step_rows_of(&compiled->plan.program);
+    compiled->operators = pdnn_alloc(n_steps, sizeof *compiled->operators);
+    compiled->first = pdnn_alloc(n_steps, sizeof *compiled->first);
+    compiled->operator_of = pdnn_alloc(n_steps, sizeof *compiled->operator_of);
     for (size_t i = 0; i < n_steps && status == PDNN_OK; i++) {
         format_key(compiled, i, &key);
         status = add_step(compiled, i, &key, err);
@@ -156,10 +154,8 @@ static enum pdnn_status open_model(struct pdnn_process *process, const struct pd
                                               .seed = request->seed,
                                               .allow_slow = request->allow_slow};
     const struct pdnn_open_backend *backend;
-    struct pdnn_compiled_model *made = calloc(1, sizeof *made);
+    struct pdnn_compiled_model *made = pdnn_alloc(1, sizeof *made);
     uint64_t started_ns = pdnn_clock_ns();
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory");
     made->request = *request;
     enum pdnn_status status = pdnn_model_init(&made->model, process, request->id, err);
     if (status == PDNN_OK && made->model.instance.setting[PDNN_SETTING_DATA] != PDNN_DATA_RESIDENT)
@@ -214,13 +210,12 @@ void pdnn_operators_list(struct pdnn_process *process, const struct pdnn_request
     *count = 0;
     enum pdnn_status status = get_model(process, request, &err);
     struct pdnn_compiled_model *compiled = process->compiled;
-    if (status == PDNN_OK && !(visit->ops = malloc((compiled->rows.n_ops + 1) * sizeof *visit->ops)))
-        status = pdnn_fail(&err, PDNN_NO_MEMORY, "out of memory for the rows of the operators");
     if (status != PDNN_OK) {
         pdnn_visit_fail(visit, &err);
         return;
     }
     visit->n_ops = compiled->rows.n_ops;
+    visit->ops = pdnn_alloc(visit->n_ops, sizeof *visit->ops);
     memcpy(visit->ops, compiled->rows.ops, visit->n_ops * sizeof *visit->ops);
     visit->plan_bytes = compiled->plan.block_bytes;
     visit->prepare_ns = compiled->prepare_ns;
@@ -236,26 +231,23 @@ struct stretch {
 
 /* The operator's first step, after what fills the caches before it; and then, as long as they touch no more
  * than that again, those until the last one that is wanted too, for which the same steps serve. */
-static enum pdnn_status find_stretch(const struct pdnn_compiled_model *compiled, size_t asked,
-                                     const struct pdnn_operator_request *request, struct stretch *stretch,
-                                     struct pdnn_err *err) {
+static struct stretch find_stretch(const struct pdnn_compiled_model *compiled, size_t asked,
+                                   const struct pdnn_operator_request *request) {
     const struct pdnn_program *program = &compiled->plan.program;
     size_t step = compiled->first[asked], last = step;
     uint64_t more = 0;
-    if (pdnn_step_window_before(&compiled->plan, step, compiled->caches.far_bytes, compiled->is_cold,
-                                &stretch->sure, err) != PDNN_OK)
-        return err->status;
+    size_t sure =
+        pdnn_step_window_before(&compiled->plan, step, compiled->caches.far_bytes, compiled->is_cold);
     for (size_t i = step + 1; i < program->n_steps; i++) {
         more += bytes_of(program, &program->steps[i]);
         if (more > compiled->caches.far_bytes)
             break;
         last = pdnn_operator_is_wanted(request, compiled->operator_of[i]) ? i : last;
     }
-    stretch->count = stretch->sure + 1 + (last - step);
-    stretch->first = (step + program->n_steps - stretch->sure) % program->n_steps;
-    if (stretch->count >= program->n_steps && !compiled->is_cold)
-        *stretch = (struct stretch){0, program->n_steps, 0};
-    return PDNN_OK;
+    size_t count = sure + 1 + (last - step);
+    if (count >= program->n_steps && !compiled->is_cold)
+        return (struct stretch){0, program->n_steps, 0};
+    return (struct stretch){(step + program->n_steps - sure) % program->n_steps, count, sure};
 }
 
 /* Which part of the stretch each step is: one for each operator that is asked for or wanted. part_of: by
@@ -305,19 +297,14 @@ static enum pdnn_status time_stretch(const struct pdnn_compiled_model *compiled,
 static enum pdnn_status measure(const struct pdnn_compiled_model *compiled, size_t asked,
                                 const struct pdnn_operator_request *request, struct pdnn_visit *visit,
                                 struct pdnn_operator_time **times, size_t *n_times, struct pdnn_err *err) {
-    struct stretch stretch;
+    const struct stretch stretch = find_stretch(compiled, asked, request);
     struct pdnn_step_window window;
-    enum pdnn_status status = find_stretch(compiled, asked, request, &stretch, err);
-    if (status != PDNN_OK)
-        return status;
-    uint32_t *part_of = calloc(stretch.count + 1, sizeof *part_of);
-    struct pdnn_part_time *parts = calloc(compiled->n_operators + 1, sizeof *parts);
-    *times = calloc(compiled->n_operators + 1, sizeof **times);
-    if (!part_of || !parts || !*times)
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of operators");
-    if (status == PDNN_OK)
-        status = pdnn_step_window_create(&window, &compiled->plan, stretch.first, stretch.count,
-                                         request->request.memory_limit_bytes, request->request.seed, err);
+    uint32_t *part_of = pdnn_alloc(stretch.count, sizeof *part_of);
+    struct pdnn_part_time *parts = pdnn_alloc(compiled->n_operators, sizeof *parts);
+    *times = pdnn_alloc(compiled->n_operators, sizeof **times);
+    enum pdnn_status status =
+        pdnn_step_window_create(&window, &compiled->plan, stretch.first, stretch.count,
+                                request->request.memory_limit_bytes, request->request.seed, err);
     if (status == PDNN_OK) {
         struct pdnn_step_window_target target = {.window = &window, .part_of = part_of};
         target.n_parts = number_parts(compiled, asked, request, &stretch, part_of, *times);

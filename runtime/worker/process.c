@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* environ */
 #include "runtime/worker/process.h"
 
+#include "base/memory.h"
 #include "models/build.h"
 #include "runtime/backend/threads.h"
 #include "runtime/protocol/software.h"
@@ -100,13 +101,12 @@ static void close_backend(struct pdnn_open_backend *open) {
     free(open->choices);
 }
 
-/* Without memory for it, choices are measured and forgotten. */
 static void keep_choices(const struct pdnn_process *process, const struct pdnn_request *request,
                          struct pdnn_open_backend *open) {
     open->tune = open->def->tune ? open->def->tune(open->state) : NULL;
-    open->choices = open->tune ? calloc(1, sizeof *open->choices) : NULL;
-    if (!open->choices)
+    if (!open->tune)
         return;
+    open->choices = pdnn_alloc(1, sizeof *open->choices);
     const struct pdnn_environment_key context = {.host = &process->host,
                                                  .build = pdnn_build,
                                                  .library = open->def->version(),

@@ -1,5 +1,6 @@
 #include "runtime/worker/serve.h"
 
+#include "base/memory.h"
 #include "runtime/roofs/roofs.h"
 #include "runtime/backend/threads.h"
 #include "runtime/protocol/protocol.h"
@@ -137,17 +138,14 @@ static enum pdnn_status set_threads(const struct pdnn_process *process, int64_t 
 static enum pdnn_status answer_ceilings(struct pdnn_process *process, const void *body,
                                         struct pdnn_err *err) {
     const struct pdnn_roofs_request *request = body;
-    struct pdnn_ceilings *ceilings = NULL;
+    struct pdnn_ceilings *ceilings = pdnn_alloc(1, sizeof *ceilings);
     enum pdnn_status result = process->world ? PDNN_OK : set_threads(process, request->threads, err);
-    if (result == PDNN_OK && !(ceilings = calloc(1, sizeof *ceilings)))
-        result = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
     if (process->world) /* the others are at it, whatever happened here */
         result = pdnn_allreduce_bench_measure(process->world, request->seconds, ceilings, err);
     else if (result == PDNN_OK)
         result = pdnn_ceilings_measure(&process->host, pdnn_backends, request->threads, request->seconds,
                                        send_progress, process, ceilings, err);
-    const struct pdnn_part part = {ceilings ? ceilings->row : NULL,
-                                   ceilings ? ceilings->count * sizeof ceilings->row[0] : 0};
+    const struct pdnn_part part = {ceilings->row, ceilings->count * sizeof ceilings->row[0]};
     enum pdnn_status status = send_result(process, PDNN_MESSAGE_CEILINGS, result, &part, err);
     free(ceilings);
     return status;
@@ -171,9 +169,6 @@ static enum pdnn_status answer_places(struct pdnn_process *process, const void *
     enum pdnn_status result = set_threads(process, *threads, err);
     if (result == PDNN_OK)
         pdnn_threads_places(&places);
-    if (places.failed)
-        result =
-            pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the places of %" PRId64 " threads", *threads);
     const struct pdnn_part part = {pdnn_str_text(&places), places.length};
     enum pdnn_status status = send_result(process, PDNN_MESSAGE_PLACES, result, &part, err);
     pdnn_str_finish(&places);

@@ -1,5 +1,6 @@
 #include "runtime/worker/step_rows.h"
 
+#include "base/memory.h"
 #include "models/cost/group.h"
 #include "models/op.h"
 
@@ -63,16 +64,9 @@ static uint32_t find_row(struct pdnn_step_rows *rows, const struct pdnn_program 
     return (uint32_t)rows->n_ops++;
 }
 
-enum pdnn_status pdnn_step_rows_init(struct pdnn_step_rows *rows, const struct pdnn_program *program,
-                                     struct pdnn_err *err) {
-    struct pdnn_step_rows made = {.n_ops = 0};
-    size_t room = program->n_steps ? program->n_steps : 1;
-    made.row_of = calloc(room, sizeof *made.row_of);
-    made.ops = calloc(room, sizeof *made.ops);
-    if (!made.row_of || !made.ops) {
-        pdnn_step_rows_finish(&made);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the rows of %zu steps", program->n_steps);
-    }
+struct pdnn_step_rows pdnn_step_rows_of(const struct pdnn_program *program) {
+    struct pdnn_step_rows made = {.row_of = pdnn_alloc(program->n_steps, sizeof *made.row_of),
+                                  .ops = pdnn_alloc(program->n_steps, sizeof *made.ops)};
     for (size_t i = 0; i < program->n_steps; i++) {
         const struct pdnn_step *step = &program->steps[i];
         uint32_t row = find_row(&made, program, i);
@@ -82,8 +76,7 @@ enum pdnn_status pdnn_step_rows_init(struct pdnn_step_rows *rows, const struct p
         if (!same_node || made.row_of[i - 1] != row)
             made.ops[row].count++;
     }
-    *rows = made;
-    return PDNN_OK;
+    return made;
 }
 
 void pdnn_step_rows_finish(struct pdnn_step_rows *rows) {

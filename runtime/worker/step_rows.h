@@ -11,9 +11,7 @@ struct pdnn_step_rows {
     size_t n_ops;
 };
 
-/* *rows is written only on success. */
-enum pdnn_status pdnn_step_rows_init(struct pdnn_step_rows *rows, const struct pdnn_program *program,
-                                     struct pdnn_err *err);
+struct pdnn_step_rows pdnn_step_rows_of(const struct pdnn_program *program);
 void pdnn_step_rows_finish(struct pdnn_step_rows *rows);
 
 #endif

@@ -1,6 +1,7 @@
 #include "runtime/worker/visit.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "runtime/measure/core_share.h"
 #include "runtime/measure/evict.h"
 #include "runtime/measure/measure.h"
@@ -48,21 +49,6 @@ struct bench {
 static void bench_finish(struct bench *bench) {
     pdnn_step_rows_finish(&bench->rows);
     free(bench->step_ns);
-}
-
-static enum pdnn_status bench_init(struct bench *bench, const struct pdnn_plan *plan, struct pdnn_err *err) {
-    const struct pdnn_program *program = &plan->program;
-    struct bench made = {.plan = plan, .clock_cost_ns = pdnn_clock_read_cost_ns()};
-    enum pdnn_status status = pdnn_step_rows_init(&made.rows, program, err);
-    if (status != PDNN_OK)
-        return status;
-    made.step_ns = calloc(program->n_steps ? program->n_steps : 1, sizeof *made.step_ns);
-    if (!made.step_ns) {
-        bench_finish(&made);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu steps", program->n_steps);
-    }
-    *bench = made;
-    return PDNN_OK;
 }
 
 static int feed_step(const struct bench *bench) {
@@ -172,9 +158,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         .before = bench->together.world ? begin_together : NULL,
         .after = bench->together.world ? end_together : NULL};
     uint64_t throttled = pdnn_host_throttle_count(), held_up = pdnn_quota_stops_read("");
-    double *part_ns = calloc(bench->rows.n_ops ? bench->rows.n_ops : 1, sizeof *part_ns);
-    if (!part_ns)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the times of %zu ops", bench->rows.n_ops);
+    double *part_ns = pdnn_alloc(bench->rows.n_ops, sizeof *part_ns);
     enum pdnn_status status = probe(bench, request, true, visit, err);
     struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
     if (bench->together.world) /* the rest is for what the ranks do apart from whole steps */
@@ -203,15 +187,18 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
                                    const struct pdnn_plan *plan, const struct pdnn_dram_buffer *far,
                                    const struct pdnn_loading *loading, struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
-    struct bench bench = {0};
-    enum pdnn_status status = bench_init(&bench, plan, err);
-    bench.loading = loading;
-    bench.far = *far;
-    bench.asked_ns = process->asked_ns;
-    bench.probe = &process->probe;
+    struct bench bench = {.plan = plan,
+                          .far = *far,
+                          .probe = &process->probe,
+                          .loading = loading,
+                          .step_ns = pdnn_alloc(plan->program.n_steps, sizeof *bench.step_ns),
+                          .clock_cost_ns = pdnn_clock_read_cost_ns(),
+                          .asked_ns = process->asked_ns,
+                          .rows = pdnn_step_rows_of(&plan->program)};
+    enum pdnn_status status = PDNN_OK;
     visit->plan_bytes = plan->block_bytes;
     visit->spent.prepare_ns = pdnn_clock_ns() - process->asked_ns;
-    if (status == PDNN_OK && request->rules.cold)
+    if (request->rules.cold)
         status = pdnn_evictor_init(&bench.evictor, far, err);
     bench.together = (struct pdnn_rank_sync){
         .world = process->world, .plan = plan, .evictor = request->rules.cold ? &bench.evictor : NULL};
@@ -227,7 +214,7 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
     if (status == PDNN_OK)
         status = pdnn_finite_check(plan, visit, err);
     if (status == PDNN_OK && loading)
-        status = pdnn_loading_report(loading, visit, &bench.rows, err);
+        pdnn_loading_report(loading, visit, &bench.rows);
     if (status == PDNN_OK) {
         visit->ops = bench.rows.ops;
         visit->n_ops = bench.rows.n_ops;

@@ -44,14 +44,12 @@ static void run_openblas(void *user) {
 }
 
 static void bind(struct product *p, struct pdnn_onednn_dense_pass *pass) {
-    if (pdnn_onednn_primitive_bind(pass->primitive, pass->x, p->x, NULL) != PDNN_OK ||
-        pdnn_onednn_primitive_bind(pass->primitive, pass->w, p->w, NULL) != PDNN_OK ||
-        pdnn_onednn_primitive_bind(pass->primitive, pass->y, p->y, NULL) != PDNN_OK)
-        bench_fail("oneDNN takes no address");
+    pdnn_onednn_primitive_bind(pass->primitive, pass->x, p->x);
+    pdnn_onednn_primitive_bind(pass->primitive, pass->w, p->w);
+    pdnn_onednn_primitive_bind(pass->primitive, pass->y, p->y);
     uint64_t scratch = pdnn_onednn_primitive_scratchpad_bytes(pass->primitive);
-    if (scratch && pdnn_onednn_primitive_bind(pass->primitive, PDNN_ONEDNN_SCRATCHPAD, bench_memory(scratch),
-                                              NULL) != PDNN_OK)
-        bench_fail("oneDNN takes no address");
+    if (scratch)
+        pdnn_onednn_primitive_bind(pass->primitive, PDNN_ONEDNN_SCRATCHPAD, bench_memory(scratch));
 }
 
 static float *new_matrix(int64_t elements) {

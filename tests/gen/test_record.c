@@ -26,7 +26,6 @@ static void list_instances(const struct pdnn_spec *spec, struct pdnn_str *lines)
             break;
         pdnn_str_printf(lines, "%s %s\n", pdnn_instance_format(&item.instance, id), item.reason);
     }
-    assert_false(lines->failed);
     assert_true(lines->length > 0);
     pdnn_expand_destroy(expand);
 }

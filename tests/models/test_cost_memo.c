@@ -45,7 +45,6 @@ static enum pdnn_status count_whole(const struct pdnn_instance *instance, struct
                                     struct pdnn_totals *totals, struct pdnn_err *err) {
     const struct pdnn_instance run = pdnn_instance_as_run(instance);
     struct pdnn_graph graph;
-    struct pdnn_lifetime *lifetimes;
     pdnn_arena_reset(arena);
     enum pdnn_status status = pdnn_instance_graph(instance, arena, &graph, err);
     if (status == PDNN_OK)
@@ -53,9 +52,8 @@ static enum pdnn_status count_whole(const struct pdnn_instance *instance, struct
     if (status == PDNN_OK)
         status = pdnn_instance_graph(&run, arena, &graph, err);
     if (status == PDNN_OK)
-        status = pdnn_memory_lifetimes(&graph, &lifetimes, err);
-    if (status == PDNN_OK)
-        status = pdnn_memory_peak(lifetimes, pdnn_memory_count(&graph), arena, &totals->memory_bytes, err);
+        status = pdnn_memory_peak(pdnn_memory_lifetimes(&graph), pdnn_memory_count(&graph), arena,
+                                  &totals->memory_bytes, err);
     return status;
 }
 

@@ -156,7 +156,7 @@ static void test_fused_in_place(void **state) {
         }
     }
     assert_int_equal(n_parts, 3);
-    assert_int_equal(pdnn_memory_lifetimes(graph, &lifetimes, &err), PDNN_OK);
+    lifetimes = pdnn_memory_lifetimes(graph);
     assert_int_equal(lifetimes[parts[0]].takes_over, PDNN_NONE);
     assert_int_equal(lifetimes[parts[1]].takes_over, parts[0]);
     assert_int_equal(lifetimes[parts[2]].takes_over, parts[1]);

@@ -142,7 +142,7 @@ static void test_memory_lifetimes_fc(void **state) {
         uint64_t total;
         assert_int_equal(pdnn_instance_parse(rows[i].id, &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
-        assert_int_equal(pdnn_memory_lifetimes(&graph, &all, &err), PDNN_OK);
+        all = pdnn_memory_lifetimes(&graph);
         assert_int_equal(pdnn_memory_pack(all, pdnn_memory_count(&graph), &arena, &total, &err), PDNN_OK);
         check_packing(all, pdnn_memory_count(&graph), total);
         assert_int_equal(total, rows[i].total);
@@ -182,7 +182,7 @@ static void test_memory_pack_graphs(void **state) {
         if (pdnn_instance_parse(rows[i].id, &instance, &err) != PDNN_OK ||
             pdnn_instance_graph(&instance, &arena, &graph, &err) != PDNN_OK)
             fail_msg("%s: %s", rows[i].id, err.text);
-        assert_int_equal(pdnn_memory_lifetimes(&graph, &all, &err), PDNN_OK);
+        all = pdnn_memory_lifetimes(&graph);
         assert_int_equal(pdnn_memory_pack(all, pdnn_memory_count(&graph), &arena, &total, &err), PDNN_OK);
         assert_int_equal(pdnn_memory_peak(all, pdnn_memory_count(&graph), &arena, &peak, &err), PDNN_OK);
         check_packing(all, pdnn_memory_count(&graph), total);

@@ -37,9 +37,9 @@ static void test_users_of_graphs(void **state) {
         struct pdnn_err err = {0};
         size_t n_tensors = 0;
         if (pdnn_instance_parse(ids[i], &instance, &err) != PDNN_OK ||
-            pdnn_instance_graph(&instance, &arena, &graph, &err) != PDNN_OK ||
-            pdnn_users_init(&users, &graph, &arena, &err) != PDNN_OK)
+            pdnn_instance_graph(&instance, &arena, &graph, &err) != PDNN_OK)
             fail_msg("%s: %s", ids[i], err.text);
+        pdnn_users_init(&users, &graph, &arena);
         for (uint32_t t = 0; t < graph.n_tensors; t++) {
             for (uint32_t n = 0; n < graph.n_nodes; n++)
                 assert_int_equal(count_in(pdnn_users_nodes(&users, t), n), count_uses(&graph.nodes[n], t));

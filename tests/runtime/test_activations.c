@@ -136,10 +136,9 @@ static void test_in_place(void **state) {
         struct pdnn_arena arena;
         struct pdnn_graph graph;
         struct pdnn_lifetime *lifetimes;
-        struct pdnn_err err = {0};
         bool train = k % 2;
         build_layer(&arena, &graph, row, train);
-        must(pdnn_memory_lifetimes(&graph, &lifetimes, &err), &err);
+        lifetimes = pdnn_memory_lifetimes(&graph);
         const struct pdnn_node *node = &graph.nodes[2];
         assert_ptr_equal(node->op, pdnn_op_find(row->name));
         assert_int_equal(lifetimes[node->output[0]].takes_over,

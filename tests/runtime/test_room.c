@@ -208,7 +208,7 @@ static void test_auto_takes_what_fits(void **state) {
     for (size_t i = 0; i < tune->keys.count; i++) { /* the primitive was the faster one */
         struct pdnn_tune_key key = {0};
         pdnn_tune_key_add(&key, "%s", tune->keys.text[i]);
-        must(pdnn_tune_recall(tune, &key, (const double[]){1, 2}, 2, 1, &err), &err);
+        pdnn_tune_recall(tune, &key, (const double[]){1, 2}, 2, 1);
     }
     const struct pdnn_plan_options options = {.limit_bytes = unrolled + unrolled / 64};
     must(pdnn_plan_create(&plan, backend.def, backend.state, &graph, &options, &err), &err);

@@ -36,10 +36,10 @@ struct fault {
     double factor, *values;
 };
 
-static enum pdnn_status bind_fault(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind_fault(void *state, void *const *memory) {
     struct fault *fault = state;
     fault->values = memory[fault->tensor];
-    return fault->inner.bind(fault->inner.state, memory, err);
+    fault->inner.bind(fault->inner.state, memory);
 }
 
 static int run_fault(void *state) {

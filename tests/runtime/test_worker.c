@@ -2,6 +2,7 @@
  * variable PDNN_TEST_WORKER says how it behaves. */
 #define _DEFAULT_SOURCE
 #include "runtime/host/host_cgroup.h"
+#include "base/memory.h"
 #include "runtime/driver/worker/worker_program.h"
 #include "runtime/driver/worker/worker.h"
 #include "runtime/protocol/protocol.h"
@@ -54,6 +55,11 @@ static void worker_does_exit(int fd, const struct pdnn_message *request) {
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
     _exit(3);
+}
+
+static void worker_does_starve(int fd, const struct pdnn_message *request) {
+    (void)fd, (void)request;
+    pdnn_memory_none(4096);
 }
 
 static void worker_does_hang(int fd, const struct pdnn_message *request) {
@@ -186,6 +192,7 @@ static const struct behaviour {
     {"segv", worker_does_segv},
     {"kill", worker_does_kill},
     {"exit", worker_does_exit},
+    {"starve", worker_does_starve},
     {"hang", worker_does_hang},
     {"closes", worker_does_closes},
     {"garbage", worker_does_garbage},
@@ -385,6 +392,7 @@ static void test_worker_visit_bad(void **state) {
         {"segv", PDNN_OUTCOME_CRASH, "killed by signal 11 (Segmentation fault)"},
         {"kill", PDNN_OUTCOME_CRASH, "killed by signal 9 (Killed)"},
         {"exit", PDNN_OUTCOME_CRASH, "exited with status 3: libfoo: out of luck"},
+        {"starve", PDNN_OUTCOME_OOM, "exited with status 1: paradnn: out of memory for 4096 bytes"},
         {"hang", PDNN_OUTCOME_TIMEOUT, "took longer than the limit of 1.00 ms"},
         {"closes", PDNN_OUTCOME_CRASH, "closed its connection and hung"},
         {"garbage", PDNN_OUTCOME_CRASH, "the worker's answer was garbled"},

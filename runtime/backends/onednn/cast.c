@@ -32,7 +32,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     if (status == PDNN_OK) {
         snprintf(step.implementation, sizeof step.implementation, "%.37s cast %.16s",
                  pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(to, format));
-        status = pdnn_onednn_append(program, &step, &call, err);
+        pdnn_onednn_append(program, &step, &call);
     }
     pdnn_onednn_layout_destroy(from);
     pdnn_onednn_layout_destroy(to);

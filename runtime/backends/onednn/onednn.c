@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/onednn.h"
 
+#include "base/memory.h"
 #include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
@@ -21,9 +22,7 @@ static const struct pdnn_step_def *const rows[] = {&pdnn_onednn_dense_row,  &pdn
 
 static enum pdnn_status open_onednn(int64_t threads, uint64_t cache_bytes, void **state,
                                     struct pdnn_err *err) {
-    struct pdnn_onednn *onednn = calloc(1, sizeof *onednn);
-    if (!onednn)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
+    struct pdnn_onednn *onednn = pdnn_alloc(1, sizeof *onednn);
     omp_set_num_threads((int)threads);
     onednn->options = pdnn_step_options(threads, cache_bytes);
     enum pdnn_status status = pdnn_onednn_library_create(&onednn->library, err);
@@ -72,8 +71,6 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     compile.layer = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *compile.layer);
     compile.convolution =
         pdnn_arena_alloc(&program->arena, graph->n_nodes + 1, sizeof(struct pdnn_onednn_conv2d *));
-    if (!layouts || !compile.layout || !compile.choice || !compile.layer || !compile.convolution)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.layout, compile.layer};
     program->layouts = layouts;
     program->release = release;
@@ -115,17 +112,13 @@ static enum pdnn_status convert(struct pdnn_onednn *onednn, const struct pdnn_on
                                 void *source, const struct pdnn_onednn_layout *to, void *target,
                                 struct pdnn_err *err) {
     struct pdnn_onednn_reorder reorder = {0};
-    void *scratch = NULL;
     enum pdnn_status status =
         pdnn_onednn_reorder_create(onednn->library, &onednn->options, from, to, NULL, &reorder, err);
     if (status != PDNN_OK)
         return status;
-    uint64_t scratch_bytes = pdnn_onednn_reorder_scratch_bytes(&reorder);
-    if (scratch_bytes && !(scratch = malloc(scratch_bytes)))
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a reorder");
-    if (status == PDNN_OK)
-        status = pdnn_onednn_reorder_bind(&reorder, source, target, scratch, err);
-    if (status == PDNN_OK && pdnn_onednn_reorder_run(&reorder) != 0)
+    void *scratch = pdnn_alloc(pdnn_onednn_reorder_scratch_bytes(&reorder), 1);
+    pdnn_onednn_reorder_bind(&reorder, source, target, scratch);
+    if (pdnn_onednn_reorder_run(&reorder) != 0)
         status = pdnn_fail(err, PDNN_INTERNAL, "onednn: a reorder failed");
     pdnn_onednn_reorder_destroy(&reorder);
     free(scratch);

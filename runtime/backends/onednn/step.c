@@ -6,6 +6,7 @@
 #include "runtime/kernels/rows/quantize.h"
 #include "runtime/kernels/simd/team.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,22 +53,18 @@ static void run_rescale(const struct rescale *rescale) {
         rescale->divided[o] = rescale->bias[o] / rescale->factor[o];
 }
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct execution *execution = state;
-    enum pdnn_status status = PDNN_OK;
     uint32_t summand = execution->summand;
-    if (summand != PDNN_NONE && memory[summand] != memory[execution->slot[PDNN_ONEDNN_DST]])
-        return pdnn_fail(err, PDNN_INTERNAL, "onednn: the sum of tensor %u is not where the tensor is",
-                         summand);
-    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_ARG_COUNT; i++) {
+    assert(summand == PDNN_NONE || memory[summand] == memory[execution->slot[PDNN_ONEDNN_DST]]);
+    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
         if (execution->slot[i] != PDNN_NONE)
-            status = pdnn_onednn_primitive_bind(execution->primitive, (enum pdnn_onednn_arg)i,
-                                                memory[execution->slot[i]], err);
+            pdnn_onednn_primitive_bind(execution->primitive, (enum pdnn_onednn_arg)i,
+                                       memory[execution->slot[i]]);
     }
     for (int i = 0; i < SUMS; i++)
         execution->sum[i] = execution->slot[sums[i]] == PDNN_NONE ? NULL : memory[execution->slot[sums[i]]];
     bind_rescale(execution, memory);
-    return status;
 }
 
 struct zeros {
@@ -118,49 +115,35 @@ void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_nod
 }
 
 /* The primitive reads copies that the step makes. */
-static enum pdnn_status append_rescale(struct pdnn_program *program, struct pdnn_step *step,
-                                       const struct pdnn_onednn_call *call, struct execution *execution,
-                                       struct pdnn_err *err) {
+static void append_rescale(struct pdnn_program *program, struct pdnn_step *step,
+                           const struct pdnn_onednn_call *call, struct execution *execution) {
     struct rescale *rescale = &execution->rescale;
     *rescale = (struct rescale){.x_scale_slot = call->x_scale,
                                 .w_scale_slot = call->w_scale,
                                 .bias_slot = call->slot[PDNN_ONEDNN_BIAS]};
     if (call->x_scale == PDNN_NONE)
-        return PDNN_OK;
+        return;
     uint64_t bytes = pdnn_onednn_primitive_bytes(call->primitive, PDNN_ONEDNN_SCALE);
     rescale->O = (int64_t)(bytes / sizeof(float));
-    enum pdnn_status status =
-        pdnn_program_slot(program, bytes, false, &execution->slot[PDNN_ONEDNN_SCALE], err);
-    if (status == PDNN_OK && rescale->bias_slot != PDNN_NONE)
-        status = pdnn_program_slot(program, bytes, false, &execution->slot[PDNN_ONEDNN_BIAS], err);
+    execution->slot[PDNN_ONEDNN_SCALE] = pdnn_program_slot(program, bytes, false);
     pdnn_step_use(step, rescale->x_scale_slot);
     pdnn_step_use(step, rescale->w_scale_slot);
-    if (rescale->bias_slot != PDNN_NONE)
-        pdnn_step_use(step, rescale->bias_slot);
-    return status;
+    if (rescale->bias_slot == PDNN_NONE)
+        return;
+    execution->slot[PDNN_ONEDNN_BIAS] = pdnn_program_slot(program, bytes, false);
+    pdnn_step_use(step, rescale->bias_slot);
 }
 
-enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
-                                    const struct pdnn_onednn_call *call, struct pdnn_err *err) {
-    uint64_t scratchpad_bytes = pdnn_onednn_primitive_scratchpad_bytes(call->primitive);
-    enum pdnn_status status = PDNN_OK;
+void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
+                        const struct pdnn_onednn_call *call) {
     struct execution *execution = pdnn_arena_alloc(&program->arena, 1, sizeof *execution);
-    if (!execution) {
-        status = pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-        goto out;
-    }
     step->is_reference = pdnn_onednn_primitive_is_reference(call->primitive);
-    *execution = (struct execution){.primitive = call->primitive, .summand = call->summand};
+    *execution =
+        (struct execution){.primitive = call->primitive, .summand = call->summand, .threads = call->threads};
     memcpy(execution->slot, call->slot, sizeof call->slot);
-    execution->threads = call->threads;
-    execution->slot[PDNN_ONEDNN_SCRATCHPAD] = PDNN_NONE;
-    if (scratchpad_bytes)
-        status = pdnn_program_slot(program, scratchpad_bytes, false, &execution->slot[PDNN_ONEDNN_SCRATCHPAD],
-                                   err);
-    if (status == PDNN_OK)
-        status = append_rescale(program, step, call, execution, err);
-    if (status != PDNN_OK)
-        goto out;
+    execution->slot[PDNN_ONEDNN_SCRATCHPAD] =
+        pdnn_step_scratch(step, program, pdnn_onednn_primitive_scratchpad_bytes(call->primitive));
+    append_rescale(program, step, call, execution);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
         if (execution->slot[i] != PDNN_NONE)
             pdnn_step_use(step, execution->slot[i]);
@@ -169,11 +152,7 @@ enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_st
         pdnn_step_use(step, call->summand);
     step->sums_in_place = call->summand != PDNN_NONE;
     step->work = (struct pdnn_work){execution, bind, run, destroy};
-    status = pdnn_program_step(program, step, err);
-out:
-    if (status != PDNN_OK)
-        pdnn_onednn_primitive_destroy(call->primitive);
-    return status;
+    pdnn_program_step(program, step);
 }
 
 struct move {
@@ -181,11 +160,10 @@ struct move {
     uint32_t from_slot, to_slot, scratch_slot; /* scratch_slot may be PDNN_NONE */
 };
 
-static enum pdnn_status bind_move(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind_move(void *state, void *const *memory) {
     struct move *move = state;
     void *scratch = move->scratch_slot == PDNN_NONE ? NULL : memory[move->scratch_slot];
-    return pdnn_onednn_reorder_bind(&move->reorder, memory[move->from_slot], memory[move->to_slot], scratch,
-                                    err);
+    pdnn_onednn_reorder_bind(&move->reorder, memory[move->from_slot], memory[move->to_slot], scratch);
 }
 
 static int run_move(void *state) {
@@ -205,42 +183,31 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
     struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
     char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT], name[PDNN_ONEDNN_REORDER_TEXT];
     struct move *move = pdnn_arena_alloc(&program->arena, 1, sizeof *move);
-    if (!move)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *move = (struct move){.from_slot = from.slot, .to_slot = to.slot, .scratch_slot = PDNN_NONE};
+    *move = (struct move){.from_slot = from.slot, .to_slot = to.slot};
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     enum pdnn_status status =
         pdnn_onednn_reorder_create(compile->onednn->library, &compile->onednn->options, from.layout,
                                    to.layout, t->rank == 2 ? t->dim : NULL, &move->reorder, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: reorder");
-    uint64_t scratch_bytes = pdnn_onednn_reorder_scratch_bytes(&move->reorder);
-    if (scratch_bytes)
-        status = pdnn_program_slot(program, scratch_bytes, false, &move->scratch_slot, err);
     step.is_reference =
         move->reorder.primitive && pdnn_onednn_primitive_is_reference(move->reorder.primitive);
     pdnn_step_use(&step, from.slot);
     pdnn_step_use(&step, to.slot);
-    if (move->scratch_slot != PDNN_NONE)
-        pdnn_step_use(&step, move->scratch_slot);
+    move->scratch_slot = pdnn_step_scratch(&step, program, pdnn_onednn_reorder_scratch_bytes(&move->reorder));
     step.reorder_bytes = pdnn_onednn_layout_bytes(from.layout) + pdnn_onednn_layout_bytes(to.layout);
     snprintf(step.implementation, sizeof step.implementation, "%.30s %.15s->%.15s",
              pdnn_onednn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from.layout, source),
              pdnn_onednn_layout_format(to.layout, target));
     step.work = (struct pdnn_work){move, bind_move, run_move, destroy_move};
-    if (status == PDNN_OK)
-        status = pdnn_program_step(program, &step, err);
-    if (status != PDNN_OK)
-        pdnn_onednn_reorder_destroy(&move->reorder);
-    return status;
+    pdnn_program_step(program, &step);
+    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_program *program,
-                                           struct pdnn_err *err) {
-    operand->slot = operand->tensor;
-    if (!operand->used || pdnn_onednn_layout_equal(operand->stored, operand->used))
-        return PDNN_OK;
-    return pdnn_program_slot(program, pdnn_onednn_layout_bytes(operand->used), false, &operand->slot, err);
+void pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_program *program) {
+    bool is_copy = operand->used && !pdnn_onednn_layout_equal(operand->stored, operand->used);
+    operand->slot = is_copy ? pdnn_program_slot(program, pdnn_onednn_layout_bytes(operand->used), false)
+                            : operand->tensor;
 }
 
 void pdnn_onednn_operand_finish(struct pdnn_onednn_operand *operand) {

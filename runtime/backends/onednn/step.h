@@ -22,11 +22,10 @@ struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primit
 /* For an int8 product with an f32 result: sets the slots of its scales. Otherwise does nothing. */
 void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_node *node);
 
-/* Appends a step that runs the primitive and makes a slot for its scratchpad. Gradients that a
- * recurrent layer accumulates into are cleared first. The step takes over the primitive, which is
- * destroyed if this fails. */
-enum pdnn_status pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
-                                    const struct pdnn_onednn_call *call, struct pdnn_err *err);
+/* Appends a step that runs the primitive, which it takes over, and makes a slot for its scratchpad. Gradients
+ * that a recurrent layer accumulates into are cleared first. */
+void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
+                        const struct pdnn_onednn_call *call);
 
 /* A layout of a tensor, and the slot that holds the tensor in it. */
 struct pdnn_onednn_place {
@@ -48,8 +47,7 @@ struct pdnn_onednn_operand {
 };
 
 /* Finds or makes the slot. Tensor and layouts must be set. */
-enum pdnn_status pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_program *program,
-                                           struct pdnn_err *err);
+void pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_program *program);
 void pdnn_onednn_operand_finish(struct pdnn_onednn_operand *operand);
 
 bool pdnn_onednn_operand_is_copy(const struct pdnn_onednn_operand *operand);

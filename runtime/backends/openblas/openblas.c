@@ -2,6 +2,7 @@
 /* The backend `openblas`: dense passes, products of heads and unrolled recurrent layers through OpenBLAS's
  * sgemm, everything else on our own kernels. All tensors are plain row-major. The library must be the OpenMP
  * build, so that its threads are the kernels' threads. */
+#include "base/memory.h"
 #include "runtime/backends/openblas/core.h"
 #include "runtime/lowering/steps.h"
 
@@ -14,10 +15,6 @@
 extern const struct pdnn_backend_def pdnn_backend_openblas;
 
 enum { PARALLEL_OPENMP = 2 }; /* openblas_get_parallel() in the OpenMP build */
-
-struct openblas {
-    struct pdnn_step_options own;
-};
 
 static const char *version(void) {
     return openblas_get_config();
@@ -50,12 +47,10 @@ static enum pdnn_status open_openblas(int64_t threads, uint64_t cache_bytes, voi
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "openblas: the library found is not its OpenMP build, whose threads would be ours "
                          "(Debian: libopenblas0-openmp)");
-    struct openblas *openblas = malloc(sizeof *openblas);
-    if (!openblas)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
-    *openblas = (struct openblas){pdnn_step_options(threads, cache_bytes)};
+    struct pdnn_step_options *own = pdnn_alloc(1, sizeof *own);
+    *own = pdnn_step_options(threads, cache_bytes);
     omp_set_num_threads((int)threads);
-    *state = openblas;
+    *state = own;
     return PDNN_OK;
 }
 
@@ -76,11 +71,10 @@ static const struct pdnn_sgemm_library library = {
 
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
-    const struct openblas *openblas = state;
     const struct pdnn_steps steps = {.backend = &pdnn_backend_openblas,
                                      .state = state,
                                      .program = program,
-                                     .options = &openblas->own,
+                                     .options = state,
                                      .library = &library};
     for (size_t i = 0; i < graph->n_nodes; i++) {
         if (graph->nodes[i].n_posts)

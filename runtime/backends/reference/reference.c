@@ -28,14 +28,12 @@ static void close_reference(void *state) {
     (void)state;
 }
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct reference_step *step = state;
-    (void)err;
     for (size_t i = 0; i < step->reference.graph->n_tensors; i++)
         step->value[i] = memory[i];
     if (step->scratch_slot != PDNN_NONE)
         step->reference.scratch = memory[step->scratch_slot];
-    return PDNN_OK;
 }
 
 /* Rounds to the 16-bit type: an op computes in double, but the next one must read 16-bit values. */
@@ -82,44 +80,29 @@ static bool has_reference(const struct pdnn_node *node) {
     return has;
 }
 
-/* Scratch is part of the plan's memory. */
-static enum pdnn_status add_scratch(struct pdnn_program *program, const struct pdnn_node *node,
-                                    struct pdnn_step *step, uint32_t *slot, struct pdnn_err *err) {
-    const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
-    if (!pass->scratch)
-        return PDNN_OK;
-    uint64_t bytes = (uint64_t)pass->scratch(program->graph, node) * sizeof(double);
-    enum pdnn_status status = pdnn_program_slot(program, bytes, false, slot, err);
-    if (status == PDNN_OK)
-        pdnn_step_use(step, *slot);
-    return status;
-}
-
 static enum pdnn_status compile_node(struct pdnn_program *program, double **value, uint32_t index,
                                      struct pdnn_err *err) {
     const struct pdnn_node *node = &program->graph->nodes[index];
     if (!has_reference(node))
         return pdnn_step_unsupported("reference", program->graph, node, err);
+    const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
+    int64_t scratch = pass->scratch ? pass->scratch(program->graph, node) : 0;
     struct reference_step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
-    if (!state)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
-    *state =
-        (struct reference_step){{.graph = program->graph, .node = node, .value = value}, value, PDNN_NONE};
     struct pdnn_step step = pdnn_step_of_node(program->graph, index);
-    enum pdnn_status status = add_scratch(program, node, &step, &state->scratch_slot, err);
-    if (status != PDNN_OK)
-        return status;
+    *state = (struct reference_step){
+        .reference = {.graph = program->graph, .node = node, .value = value},
+        .value = value,
+        .scratch_slot = pdnn_step_scratch(&step, program, (uint64_t)scratch * sizeof(double))};
     snprintf(step.implementation, sizeof step.implementation, "reference:f64");
     step.work = (struct pdnn_work){state, bind, run, NULL};
-    return pdnn_program_step(program, &step, err);
+    pdnn_program_step(program, &step);
+    return PDNN_OK;
 }
 
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
     (void)state;
     double **value = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *value);
-    if (!value)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     for (size_t i = 0; i < graph->n_tensors; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[i];
         if (!pdnn_mul_u64((uint64_t)pdnn_tensor_elements(tensor), sizeof(double), &program->slots[i].bytes))

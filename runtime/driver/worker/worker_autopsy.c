@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* memmem */
 #include "runtime/driver/worker/worker_autopsy.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "runtime/host/host_cgroup.h"
 
@@ -100,12 +101,20 @@ static bool ran_out_of_memory(const struct pdnn_worker_link *link, int status, c
     return near || has_risen;
 }
 
+/* It says so, and ends by itself. */
+static bool had_no_memory(const struct pdnn_worker_link *link, int status) {
+    return WIFEXITED(status) &&
+           memmem(link->last_words, link->last_words_length, PDNN_MEMORY_WORDS, sizeof PDNN_MEMORY_WORDS - 1);
+}
+
 void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
     int status = 0;
     struct rusage usage = {0};
     char words[PDNN_LAST_WORDS_TEXT + 1], bytes[PDNN_UNIT_TEXT], cause[96];
     bool killed = reap(worker->pid, &status, &usage);
-    fate->outcome = PDNN_OUTCOME_CRASH;
+    while (pdnn_worker_hear(worker->link)) {
+    }
+    fate->outcome = had_no_memory(worker->link, status) ? PDNN_OUTCOME_OOM : PDNN_OUTCOME_CRASH;
     if (killed) {
         snprintf(cause, sizeof cause, "closed its connection and hung");
     } else if (ran_out_of_memory(worker->link, status, &usage)) {
@@ -117,8 +126,6 @@ void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
                  strsignal(WTERMSIG(status)));
     } else {
         snprintf(cause, sizeof cause, "exited with status %d", WEXITSTATUS(status));
-    }
-    while (pdnn_worker_hear(worker->link)) {
     }
     last_line(worker->link, words);
     snprintf(fate->reason, sizeof fate->reason, "%.90s%s%.150s",

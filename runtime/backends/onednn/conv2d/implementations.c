@@ -80,8 +80,6 @@ enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uin
     if (*convolution)
         return PDNN_OK;
     struct pdnn_onednn_conv2d *made = pdnn_arena_alloc(&compile->program->arena, 1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a convolution");
     *made = (struct pdnn_onednn_conv2d){.graph = graph, .node = node, .summand = PDNN_NONE};
     made->request = (struct pdnn_onednn_request){
         .kind = PDNN_ONEDNN_CONVOLUTION,

@@ -149,8 +149,6 @@ enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, s
     const struct pdnn_graph *graph = compile->program->graph;
     enum pdnn_onednn_order order;
     bool *is_placed = pdnn_arena_alloc(&compile->program->arena, graph->n_tensors + 1, sizeof *is_placed);
-    if (!is_placed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     enum pdnn_status status = check_halves(compile, err);
     if (status != PDNN_OK || compile->has_upcast || compile->program->keeps_plain)
         return status;

@@ -49,7 +49,7 @@ static enum pdnn_status find_slots(struct conv2d_step *c, struct pdnn_err *err) 
         status =
             pdnn_onednn_primitive_layout(c->call.primitive, (enum pdnn_onednn_arg)i, &operand->used, err);
         if (status == PDNN_OK)
-            status = pdnn_onednn_operand_place(operand, c->compile->program, err);
+            pdnn_onednn_operand_place(operand, c->compile->program);
     }
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
         c->call.slot[i] = c->operand[i].slot;
@@ -90,9 +90,9 @@ static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err 
         step.is_slow ? pdnn_onednn_upcast_check(c->compile, c->convolution->node, err) : PDNN_OK;
     if (status != PDNN_OK)
         return status;
-    status = pdnn_onednn_append(c->compile->program, &step, &c->call, err);
+    pdnn_onednn_append(c->compile->program, &step, &c->call);
     c->call.primitive = NULL;
-    return status;
+    return PDNN_OK;
 }
 
 static enum pdnn_status append_steps(struct conv2d_step *c, struct pdnn_err *err) {

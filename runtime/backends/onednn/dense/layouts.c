@@ -30,8 +30,6 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     if (compile->program->like && !shape->pinned)
         status = describe_stored(compile, weights, shape, err);
     struct pdnn_onednn_dense_choice *choice = pdnn_arena_alloc(&compile->program->arena, 1, sizeof *choice);
-    if (!choice)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a choice");
     if (status == PDNN_OK)
         status = pdnn_onednn_dense_choose(compile, weights, shape, choice, err);
     if (status != PDNN_OK)
@@ -98,8 +96,6 @@ enum pdnn_status pdnn_onednn_dense_place(struct pdnn_onednn_compile *compile, st
     struct pdnn_onednn_dense_shape *shapes =
         pdnn_arena_alloc(&compile->program->arena, graph->n_tensors + 1, sizeof *shapes);
     enum pdnn_status status = PDNN_OK;
-    if (!shapes)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for %zu tensors", graph->n_tensors);
     for (size_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
         uint32_t weights = pdnn_onednn_dense_weights_of(graph, node);

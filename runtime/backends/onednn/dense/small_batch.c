@@ -39,14 +39,12 @@ struct small_batch_step {
     int64_t threads;
 };
 
-static enum pdnn_status bind(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind(void *state, void *const *memory) {
     struct small_batch_step *batch = state;
-    (void)err;
     batch->job.x = memory[batch->slots.x];
     batch->job.w = memory[batch->slots.w];
     batch->job.b = batch->slots.b == PDNN_NONE ? NULL : memory[batch->slots.b];
     batch->job.y = memory[batch->slots.y];
-    return PDNN_OK;
 }
 
 static int run(void *state) {
@@ -55,13 +53,11 @@ static int run(void *state) {
     return 0;
 }
 
-enum pdnn_status pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
-                                                      const struct pdnn_dense_few_job *job,
-                                                      const struct pdnn_onednn_dense_small_batch_slots *slots,
-                                                      int64_t threads, struct pdnn_err *err) {
+void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
+                                          const struct pdnn_dense_few_job *job,
+                                          const struct pdnn_onednn_dense_small_batch_slots *slots,
+                                          int64_t threads) {
     struct small_batch_step *batch = pdnn_arena_alloc(&program->arena, 1, sizeof *batch);
-    if (!batch)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *batch = (struct small_batch_step){*job, *slots, threads};
     pdnn_step_use(step, slots->x);
     pdnn_step_use(step, slots->w);
@@ -70,5 +66,5 @@ enum pdnn_status pdnn_onednn_dense_small_batch_append(struct pdnn_program *progr
         pdnn_step_use(step, slots->b);
     snprintf(step->implementation, sizeof step->implementation, "paradnn:dense %s", pdnn_level_name());
     step->work = (struct pdnn_work){batch, bind, run, NULL};
-    return pdnn_program_step(program, step, err);
+    pdnn_program_step(program, step);
 }

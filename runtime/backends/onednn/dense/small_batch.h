@@ -21,9 +21,9 @@ struct pdnn_onednn_dense_small_batch_slots {
 };
 
 /* Appends a step that runs the job on these slots. */
-enum pdnn_status pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
-                                                      const struct pdnn_dense_few_job *job,
-                                                      const struct pdnn_onednn_dense_small_batch_slots *slots,
-                                                      int64_t threads, struct pdnn_err *err);
+void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
+                                          const struct pdnn_dense_few_job *job,
+                                          const struct pdnn_onednn_dense_small_batch_slots *slots,
+                                          int64_t threads);
 
 #endif

@@ -21,25 +21,27 @@ struct dense_step {
     struct pdnn_onednn_operand w, x; /* or their gradients */
 };
 
-static enum pdnn_status append_own(struct dense_step *d, struct pdnn_step *step, struct pdnn_err *err) {
+static void append_own(struct dense_step *d, struct pdnn_step *step) {
     const struct pdnn_node *node = d->node;
     struct pdnn_onednn_dense_small_batch_slots slots = {d->x.slot, d->w.slot, PDNN_NONE,
                                                         node->output[PDNN_DENSE_Y]};
     if (d->shape.bias)
         slots.b = node->posts[0].input;
-    return pdnn_onednn_dense_small_batch_append(d->compile->program, step, &d->pass.small_batch, &slots,
-                                                d->compile->onednn->options.threads, err);
+    pdnn_onednn_dense_small_batch_append(d->compile->program, step, &d->pass.small_batch, &slots,
+                                         d->compile->onednn->options.threads);
 }
 
-static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) {
+static void append_pass(struct dense_step *d) {
     const struct pdnn_graph *graph = d->compile->program->graph;
     const struct pdnn_node *node = d->node;
     struct pdnn_step step = pdnn_step_of_node(graph, d->index);
     struct pdnn_onednn_call call = pdnn_onednn_call_of(d->pass.primitive);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     step.n_slots = 0; /* append adds the slots in use, which may be copies */
-    if (!d->pass.primitive)
-        return append_own(d, &step, err);
+    if (!d->pass.primitive) {
+        append_own(d, &step);
+        return;
+    }
     call.slot[d->pass.w] = d->w.slot;
     call.slot[d->pass.x] = d->x.slot;
     call.slot[d->pass.y] = pdnn_onednn_dense_tensors_of(node).y;
@@ -56,7 +58,7 @@ static enum pdnn_status append_pass(struct dense_step *d, struct pdnn_err *err) 
              pdnn_onednn_primitive_name(d->pass.primitive), matmul ? "matmul" : "inner_product",
              pdnn_onednn_layout_format(d->pass.weights, format));
     d->pass.primitive = NULL;
-    return pdnn_onednn_append(d->compile->program, &step, &call, err);
+    pdnn_onednn_append(d->compile->program, &step, &call);
 }
 
 static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err) {
@@ -67,7 +69,7 @@ static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err)
     if (status == PDNN_OK && pass != PDNN_BACKWARD_DATA)
         status = pdnn_onednn_operand_move(&d->x, d->compile, pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK)
-        status = append_pass(d, err);
+        append_pass(d);
     if (status == PDNN_OK && pass == PDNN_BACKWARD_WEIGHTS)
         status = pdnn_onednn_operand_move(&d->w, d->compile, pass, PDNN_ONEDNN_STORE, err);
     if (status == PDNN_OK && pass == PDNN_BACKWARD_DATA)
@@ -83,7 +85,7 @@ static enum pdnn_status find_operands(struct dense_step *d, struct pdnn_err *err
     if (status == PDNN_OK)
         status = pdnn_onednn_layout_copy(d->pass.weights, &d->w.used, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_place(&d->w, compile->program, err);
+        pdnn_onednn_operand_place(&d->w, compile->program);
     if (status == PDNN_OK &&
         !pdnn_onednn_tensor_layout_is_plain(compile->program, compile->layout, d->x.tensor)) {
         status = pdnn_onednn_tensor_layout_copy(compile, d->x.tensor, &d->x.stored, err);
@@ -92,7 +94,7 @@ static enum pdnn_status find_operands(struct dense_step *d, struct pdnn_err *err
                                                PDNN_ONEDNN_ROW_MAJOR, &d->x.used, err);
     }
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_place(&d->x, compile->program, err);
+        pdnn_onednn_operand_place(&d->x, compile->program);
     return status;
 }
 

@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/library/layout.h"
 
+#include "base/memory.h"
 #include "models/graph.h"
 #include "runtime/backends/onednn/library/dnnl.h"
 #include "runtime/backends/onednn/library/version.h"
@@ -39,11 +40,7 @@ static enum pdnn_status keep(dnnl_status_t made, struct pdnn_onednn_layout layou
                              struct pdnn_onednn_layout **kept, struct pdnn_err *err) {
     if (made != dnnl_success)
         return pdnn_onednn_fail(err, made, "a layout");
-    struct pdnn_onednn_layout *copy = malloc(sizeof *copy);
-    if (!copy) {
-        pdnn_onednn_desc_finish(&layout);
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a layout");
-    }
+    struct pdnn_onednn_layout *copy = pdnn_alloc(1, sizeof *copy);
     *copy = layout;
     *kept = copy;
     return PDNN_OK;

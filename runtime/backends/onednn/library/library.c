@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/library/library.h"
 
+#include "base/memory.h"
 #include "runtime/backends/onednn/library/dnnl.h"
 #include "runtime/backends/onednn/library/version.h"
 #include "runtime/lowering/sgemm.h"
@@ -62,9 +63,7 @@ enum pdnn_status pdnn_onednn_fail(struct pdnn_err *err, dnnl_status_t status, co
 }
 
 enum pdnn_status pdnn_onednn_library_create(struct pdnn_onednn_library **library, struct pdnn_err *err) {
-    struct pdnn_onednn_library *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a backend");
+    struct pdnn_onednn_library *made = pdnn_alloc(1, sizeof *made);
     dnnl_status_t status = dnnl_engine_create(&made->engine, dnnl_cpu, 0);
     if (status == dnnl_success)
         status = dnnl_stream_create(&made->stream, made->engine, dnnl_stream_in_order);

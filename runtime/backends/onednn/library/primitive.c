@@ -1,5 +1,6 @@
 #include "runtime/backends/onednn/library/primitive.h"
 
+#include "base/memory.h"
 #include "runtime/backends/onednn/library/arguments.h"
 #include "runtime/backends/onednn/library/dnnl.h"
 #include "runtime/backends/onednn/library/implementation.h"
@@ -22,6 +23,7 @@ struct pdnn_onednn_primitive {
     int n_args;
     dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT + 1]; /* and a zero point */
     int32_t zero_point;
+    dnnl_status_t bound; /* the first failure to bind */
 };
 
 static void set_name(struct pdnn_onednn_primitive *primitive, const_dnnl_primitive_desc_t descriptor) {
@@ -131,9 +133,7 @@ enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_library *libr
                                                 struct pdnn_onednn_primitive **primitive,
                                                 struct pdnn_err *err) {
     dnnl_primitive_attr_t attributes = NULL;
-    struct pdnn_onednn_primitive *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a primitive");
+    struct pdnn_onednn_primitive *made = pdnn_alloc(1, sizeof *made);
     made->stream = library->stream;
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
         made->index[i] = -1;
@@ -225,15 +225,17 @@ uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primiti
     return pdnn_onednn_primitive_bytes(primitive, PDNN_ONEDNN_SCRATCHPAD);
 }
 
-enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
-                                            void *address, struct pdnn_err *err) {
+void pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
+                                void *address) {
     assert(primitive->index[arg] >= 0);
     dnnl_status_t status =
         dnnl_memory_set_data_handle(primitive->args[primitive->index[arg]].memory, address);
-    return status == dnnl_success ? PDNN_OK : pdnn_onednn_fail(err, status, "an address");
+    primitive->bound = primitive->bound == dnnl_success ? status : primitive->bound;
 }
 
 int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive) {
+    if (primitive->bound != dnnl_success)
+        return (int)primitive->bound;
     return (int)dnnl_primitive_execute(primitive->primitive, primitive->stream, primitive->n_args,
                                        primitive->args);
 }

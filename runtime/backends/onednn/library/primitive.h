@@ -39,11 +39,11 @@ uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primiti
 uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive);
 /* Sets an argument's address. Call it for every argument before the first run. Padding must be zero in what
  * is read and is zeroed in what is written. */
-enum pdnn_status pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
-                                            void *address, struct pdnn_err *err);
+void pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
+                                void *address);
 
-/* 0, or the library's status. The result is complete on return: the CPU stream runs on the calling
- * thread and its pool. */
+/* 0, or the library's status, also of binding. The result is complete on return: the CPU stream runs on the
+ * calling thread and its pool. */
 int pdnn_onednn_primitive_run(const struct pdnn_onednn_primitive *primitive);
 
 #endif

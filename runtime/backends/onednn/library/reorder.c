@@ -65,18 +65,15 @@ uint64_t pdnn_onednn_reorder_scratch_bytes(const struct pdnn_onednn_reorder *reo
     return reorder->primitive ? pdnn_onednn_primitive_scratchpad_bytes(reorder->primitive) : 0;
 }
 
-enum pdnn_status pdnn_onednn_reorder_bind(struct pdnn_onednn_reorder *reorder, void *from, void *to,
-                                          void *scratch, struct pdnn_err *err) {
+void pdnn_onednn_reorder_bind(struct pdnn_onednn_reorder *reorder, void *from, void *to, void *scratch) {
     reorder->from = from;
     reorder->to = to;
     if (!reorder->primitive)
-        return PDNN_OK;
-    enum pdnn_status status = pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_SRC, from, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_DST, to, err);
-    if (status == PDNN_OK && pdnn_onednn_reorder_scratch_bytes(reorder))
-        status = pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_SCRATCHPAD, scratch, err);
-    return status;
+        return;
+    pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_SRC, from);
+    pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_DST, to);
+    if (pdnn_onednn_reorder_scratch_bytes(reorder))
+        pdnn_onednn_primitive_bind(reorder->primitive, PDNN_ONEDNN_SCRATCHPAD, scratch);
 }
 
 int pdnn_onednn_reorder_run(const struct pdnn_onednn_reorder *reorder) {

@@ -30,8 +30,7 @@ const char *pdnn_onednn_reorder_name(const struct pdnn_onednn_reorder *reorder,
 
 /* Bytes of scratch memory to bind; 0: none. */
 uint64_t pdnn_onednn_reorder_scratch_bytes(const struct pdnn_onednn_reorder *reorder);
-enum pdnn_status pdnn_onednn_reorder_bind(struct pdnn_onednn_reorder *reorder, void *from, void *to,
-                                          void *scratch, struct pdnn_err *err);
+void pdnn_onednn_reorder_bind(struct pdnn_onednn_reorder *reorder, void *from, void *to, void *scratch);
 /* 0, or the library's status. */
 int pdnn_onednn_reorder_run(const struct pdnn_onednn_reorder *reorder);
 

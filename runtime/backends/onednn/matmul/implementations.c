@@ -55,26 +55,23 @@ void pdnn_onednn_matmul_destroy(struct pdnn_onednn_matmul *made) {
     made->primitive = NULL;
 }
 
-static enum pdnn_status bind_argument(const struct pdnn_onednn_matmul *made, enum pdnn_onednn_arg arg,
-                                      void *tensor, const struct pdnn_heads *heads, struct pdnn_err *err) {
-    return pdnn_onednn_primitive_bind(made->primitive, arg,
-                                      (char *)tensor + (uint64_t)heads->offset * made->element_bytes, err);
+static void bind_argument(const struct pdnn_onednn_matmul *made, enum pdnn_onednn_arg arg, void *tensor,
+                          const struct pdnn_heads *heads) {
+    pdnn_onednn_primitive_bind(made->primitive, arg,
+                               (char *)tensor + (uint64_t)heads->offset * made->element_bytes);
 }
 
-static enum pdnn_status bind(void *state, const struct pdnn_matmul_memory *memory, struct pdnn_err *err) {
+static void bind(void *state, const struct pdnn_matmul_memory *memory) {
     struct pdnn_onednn_matmul *made = state;
     const struct pdnn_heads_product *product = &made->multiply.product;
     made->multiply.memory = *memory;
     if (!made->primitive)
-        return PDNN_OK;
-    enum pdnn_status status = bind_argument(made, PDNN_ONEDNN_SRC, memory->a, &product->a, err);
-    if (status == PDNN_OK)
-        status = bind_argument(made, PDNN_ONEDNN_WEIGHTS, memory->b, &product->b, err);
-    if (status == PDNN_OK)
-        status = bind_argument(made, PDNN_ONEDNN_DST, memory->y, &product->y, err);
-    if (status == PDNN_OK && pdnn_onednn_primitive_scratchpad_bytes(made->primitive))
-        status = pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCRATCHPAD, memory->scratch, err);
-    return status;
+        return;
+    bind_argument(made, PDNN_ONEDNN_SRC, memory->a, &product->a);
+    bind_argument(made, PDNN_ONEDNN_WEIGHTS, memory->b, &product->b);
+    bind_argument(made, PDNN_ONEDNN_DST, memory->y, &product->y);
+    if (pdnn_onednn_primitive_scratchpad_bytes(made->primitive))
+        pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCRATCHPAD, memory->scratch);
 }
 
 static int run(const void *state) {

@@ -15,8 +15,6 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     enum pdnn_onednn_matmul_way way;
     char name[PDNN_ONEDNN_MATMUL_TEXT];
     struct pdnn_onednn_matmul *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     enum pdnn_status status = pdnn_onednn_matmul_choose(compile, n, &way, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->options.threads,
@@ -26,14 +24,12 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: matmul for %s", pdnn_dtype_name(dtype));
     const struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(made);
-    if (work.is_reference)
-        status = pdnn_onednn_upcast_check(compile, n, err);
-    if (status == PDNN_OK)
-        status = pdnn_matmul_append(program, node, &work, pdnn_onednn_matmul_name(made, name),
-                                    onednn->options.threads, err);
-    if (status != PDNN_OK)
+    if (work.is_reference && pdnn_onednn_upcast_check(compile, n, err) != PDNN_OK) {
         pdnn_onednn_matmul_destroy(made);
-    return status;
+        return PDNN_UNSUPPORTED;
+    }
+    pdnn_matmul_append(program, node, &work, pdnn_onednn_matmul_name(made, name), onednn->options.threads);
+    return PDNN_OK;
 }
 
 const struct pdnn_step_def pdnn_onednn_matmul_row = {

@@ -15,12 +15,10 @@ struct bias_pair {
     float *pair, *sum;
 };
 
-static enum pdnn_status bind_pair(void *state, void *const *memory, struct pdnn_err *err) {
+static void bind_pair(void *state, void *const *memory) {
     struct bias_pair *b = state;
-    (void)err;
     b->pair = memory[b->pair_slot];
     b->sum = memory[b->sum_slot];
-    return PDNN_OK;
 }
 
 static int run_pair(void *state) {
@@ -43,15 +41,12 @@ uint64_t pdnn_onednn_rnn_bias_bytes(const struct pdnn_onednn_rnn_shape *shape) {
     return (uint64_t)(pdnn_cells[shape->cell].n_biases * shape->H) * sizeof(float);
 }
 
-enum pdnn_status pdnn_onednn_rnn_append_biases(struct pdnn_program *program,
-                                               const struct pdnn_onednn_rnn_shape *shape, enum pdnn_pass pass,
-                                               uint32_t tensor, uint32_t sum_slot, bool is_gradient,
-                                               struct pdnn_err *err) {
+void pdnn_onednn_rnn_append_biases(struct pdnn_program *program, const struct pdnn_onednn_rnn_shape *shape,
+                                   enum pdnn_pass pass, uint32_t tensor, uint32_t sum_slot,
+                                   bool is_gradient) {
     const struct pdnn_cell_def *cell = &pdnn_cells[shape->cell];
     struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
     struct bias_pair *pair = pdnn_arena_alloc(&program->arena, 1, sizeof *pair);
-    if (!pair)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a step");
     *pair = (struct bias_pair){.H = shape->H,
                                .n_gates = cell->n_gates,
                                .n_vectors = cell->n_biases,
@@ -64,5 +59,5 @@ enum pdnn_status pdnn_onednn_rnn_append_biases(struct pdnn_program *program,
     snprintf(step.implementation, sizeof step.implementation, "paradnn:%s",
              is_gradient ? "gradient of both biases" : "sum of two biases");
     step.work = (struct pdnn_work){pair, bind_pair, run_pair, NULL};
-    return pdnn_program_step(program, &step, err);
+    pdnn_program_step(program, &step);
 }

@@ -11,9 +11,7 @@ uint64_t pdnn_onednn_rnn_bias_bytes(const struct pdnn_onednn_rnn_shape *shape);
 
 /* Appends the step between a tensor of two bias vectors per gate, or its gradient, and the slot with their
  * sum that the library uses. */
-enum pdnn_status pdnn_onednn_rnn_append_biases(struct pdnn_program *program,
-                                               const struct pdnn_onednn_rnn_shape *shape, enum pdnn_pass pass,
-                                               uint32_t tensor, uint32_t sum_slot, bool is_gradient,
-                                               struct pdnn_err *err);
+void pdnn_onednn_rnn_append_biases(struct pdnn_program *program, const struct pdnn_onednn_rnn_shape *shape,
+                                   enum pdnn_pass pass, uint32_t tensor, uint32_t sum_slot, bool is_gradient);
 
 #endif

@@ -34,29 +34,27 @@ static enum pdnn_status find_operand(struct rnn_step *r, uint32_t tensor, enum p
         status = stored ? pdnn_onednn_layout_copy(stored, &operand->stored, err)
                         : pdnn_onednn_layout_plain(operand->used, &operand->stored, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_operand_place(operand, r->compile->program, err);
+        pdnn_onednn_operand_place(operand, r->compile->program);
     r->call.slot[arg] = operand->slot;
     return status;
 }
 
-static enum pdnn_status append_primitive(struct rnn_step *r, struct pdnn_err *err) {
+static void append_primitive(struct rnn_step *r) {
     struct pdnn_step step = pdnn_step_of_node(r->compile->program->graph, r->index);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     step.n_slots = 0; /* append adds the slots in use, which may be copies */
     snprintf(step.implementation, sizeof step.implementation, "%.31s rnn %.16s%s",
              pdnn_onednn_primitive_name(r->call.primitive), pdnn_onednn_layout_format(r->u.used, format),
              r->layer->is_measured ? ", auto" : "");
-    enum pdnn_status status = pdnn_onednn_append(r->compile->program, &step, &r->call, err);
+    pdnn_onednn_append(r->compile->program, &step, &r->call);
     r->call.primitive = NULL;
-    return status;
 }
 
 /* In training, provides the state before the first step: zeros that nothing writes, so they stay as the plan
  * initialises its memory. */
-static enum pdnn_status provide_state(struct rnn_step *r, struct pdnn_err *err) {
+static void provide_state(struct rnn_step *r) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, PDNN_ONEDNN_STATE);
-    r->layer->state = PDNN_NONE;
-    return bytes ? pdnn_program_slot(r->compile->program, bytes, true, &r->layer->state, err) : PDNN_OK;
+    r->layer->state = bytes ? pdnn_program_slot(r->compile->program, bytes, true) : PDNN_NONE;
 }
 
 static void use_state(struct rnn_step *r) {
@@ -73,14 +71,11 @@ static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err
     enum pdnn_status status = find_operand(r, node->input[PDNN_RNN_W], PDNN_ONEDNN_WEIGHTS, &r->w, err);
     if (status == PDNN_OK)
         status = find_operand(r, node->input[PDNN_RNN_U], PDNN_ONEDNN_RECURRENT, &r->u, err);
-    shared->bias = node->input[PDNN_RNN_B];
-    shared->workspace = PDNN_NONE;
-    if (status == PDNN_OK && r->shape.has_two_biases)
-        status = pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false, &shared->bias, err);
-    if (status == PDNN_OK && workspace_bytes)
-        status = pdnn_program_slot(program, workspace_bytes, false, &shared->workspace, err);
-    if (status == PDNN_OK)
-        status = provide_state(r, err);
+    shared->bias = r->shape.has_two_biases
+                       ? pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false)
+                       : node->input[PDNN_RNN_B];
+    shared->workspace = workspace_bytes ? pdnn_program_slot(program, workspace_bytes, false) : PDNN_NONE;
+    provide_state(r);
     use_state(r);
     r->call.slot[PDNN_ONEDNN_SRC] = node->input[PDNN_RNN_X];
     r->call.slot[PDNN_ONEDNN_BIAS] = shared->bias;
@@ -90,16 +85,20 @@ static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err
         status = pdnn_onednn_operand_move(&r->w, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_move(&r->u, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
-    if (status == PDNN_OK && r->shape.has_two_biases)
-        status = pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass,
-                                               node->input[PDNN_RNN_B], shared->bias, false, err);
-    return status == PDNN_OK ? append_primitive(r, err) : status;
+    if (status != PDNN_OK)
+        return status;
+    if (r->shape.has_two_biases)
+        pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass, node->input[PDNN_RNN_B],
+                                      shared->bias, false);
+    append_primitive(r);
+    return PDNN_OK;
 }
 
 /* Gradients that no node reads still need memory. */
-static enum pdnn_status provide_scratch(struct rnn_step *r, enum pdnn_onednn_arg arg, struct pdnn_err *err) {
+static void provide_scratch(struct rnn_step *r, enum pdnn_onednn_arg arg) {
     uint64_t bytes = pdnn_onednn_primitive_bytes(r->call.primitive, arg);
-    return bytes ? pdnn_program_slot(r->compile->program, bytes, false, &r->call.slot[arg], err) : PDNN_OK;
+    if (bytes)
+        r->call.slot[arg] = pdnn_program_slot(r->compile->program, bytes, false);
 }
 
 /* Finds the slots of the library's results. */
@@ -111,17 +110,14 @@ static enum pdnn_status find_results(struct rnn_step *r, struct pdnn_err *err) {
         find_operand(r, node->output[PDNN_RNN_BACK_DW], PDNN_ONEDNN_DIFF_WEIGHTS, &r->dw, err);
     if (status == PDNN_OK)
         status = find_operand(r, node->output[PDNN_RNN_BACK_DU], PDNN_ONEDNN_DIFF_RECURRENT, &r->du, err);
-    *db = node->output[PDNN_RNN_BACK_DB];
-    if (status == PDNN_OK && r->shape.has_two_biases)
-        status = pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false, db, err);
+    *db = r->shape.has_two_biases ? pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false)
+                                  : node->output[PDNN_RNN_BACK_DB];
     if (node->n_outputs > PDNN_RNN_BACK_DX)
         r->call.slot[PDNN_ONEDNN_DIFF_SRC] = node->output[PDNN_RNN_BACK_DX];
-    else if (status == PDNN_OK)
-        status = provide_scratch(r, PDNN_ONEDNN_DIFF_SRC, err);
-    if (status == PDNN_OK)
-        status = provide_scratch(r, PDNN_ONEDNN_DIFF_STATE, err);
-    if (status == PDNN_OK)
-        status = provide_scratch(r, PDNN_ONEDNN_DIFF_STATE_C, err);
+    else
+        provide_scratch(r, PDNN_ONEDNN_DIFF_SRC);
+    provide_scratch(r, PDNN_ONEDNN_DIFF_STATE);
+    provide_scratch(r, PDNN_ONEDNN_DIFF_STATE_C);
     return status;
 }
 
@@ -144,14 +140,14 @@ static enum pdnn_status compile_backward(struct rnn_step *r, struct pdnn_err *er
         status = pdnn_onednn_operand_move(&r->u, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     uint32_t db = r->call.slot[PDNN_ONEDNN_DIFF_BIAS];
     if (status == PDNN_OK)
-        status = append_primitive(r, err);
+        append_primitive(r);
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_move(&r->dw, r->compile, node->pass, PDNN_ONEDNN_STORE, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_move(&r->du, r->compile, node->pass, PDNN_ONEDNN_STORE, err);
     if (status == PDNN_OK && r->shape.has_two_biases)
-        status = pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass,
-                                               node->output[PDNN_RNN_BACK_DB], db, true, err);
+        pdnn_onednn_rnn_append_biases(r->compile->program, &r->shape, node->pass,
+                                      node->output[PDNN_RNN_BACK_DB], db, true);
     return status;
 }
 
@@ -203,14 +199,13 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     if (has_forward && compile->layer[y].is_fused)
         return compile_fused(compile, node, y, err);
     size_t step = compile->program->n_steps;
-    enum pdnn_status status =
-        pdnn_rnn_compile(&unrolled, compile->onednn->options.threads, compile->program, node, err);
-    if (status == PDNN_OK && compile->layer[y].is_measured) {
+    pdnn_rnn_compile(&unrolled, compile->onednn->options.threads, compile->program, node);
+    if (compile->layer[y].is_measured) {
         char *text = compile->program->steps[step].implementation;
         size_t length = strlen(text);
         snprintf(text + length, PDNN_IMPLEMENTATION_TEXT - length, ", auto");
     }
-    return status;
+    return PDNN_OK;
 }
 
 const struct pdnn_step_def pdnn_onednn_rnn_row = {
