@@ -2,7 +2,6 @@
 #include "runtime/driver/worker/worker.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "base/str.h"
 #include "runtime/driver/worker/worker_autopsy.h"
 #include "runtime/driver/worker/worker_environment.h"
@@ -11,14 +10,11 @@
 #include "runtime/driver/worker/worker_start.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -144,44 +140,6 @@ static char **environment_of(struct pdnn_arena *arena, const struct pdnn_host *h
     return all;
 }
 
-/* Runs between fork and exec: system calls only. */
-static _Noreturn void become_mpirun(int error_fd, pid_t parent, char *const *arguments,
-                                    char *const *environment) {
-    sigset_t none;
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-        _exit(127);
-    setpgid(0, 0); /* ^C is for the driver */
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
-    int nothing = open("/dev/null", O_RDONLY);
-    dup2(nothing, STDIN_FILENO);
-    dup2(error_fd, STDOUT_FILENO);
-    dup2(error_fd, STDERR_FILENO);
-    execvpe(arguments[0], arguments, environment);
-    pdnn_worker_end_unstarted(arguments[0]);
-}
-
-static enum pdnn_status spawn(struct pdnn_worker *worker, char *const *arguments, char *const *environment,
-                              struct pdnn_err *err) {
-    int errors[2] = {-1, -1};
-    pid_t parent = getpid(), pid = -1;
-    if (pipe2(errors, O_CLOEXEC) == 0) {
-        pid = fork();
-        if (pid == 0)
-            become_mpirun(errors[1], parent, arguments, environment);
-    }
-    int cause = errno;
-    if (errors[1] >= 0)
-        close(errors[1]);
-    worker->link->error_fd = errors[0];
-    if (pid < 0)
-        return pdnn_fail(err, PDNN_IO, "cannot start %s: %s", arguments[0], strerror(cause));
-    worker->pid = pid;
-    fcntl(errors[0], F_SETFL, O_NONBLOCK);
-    return PDNN_OK;
-}
-
 /* Until rank 0 calls, mpirun ends, or time is up. */
 static enum pdnn_status let_in(struct pdnn_worker *worker, const struct door *door, const char *mpirun,
                                struct pdnn_err *err) {
@@ -204,26 +162,22 @@ static enum pdnn_status let_in(struct pdnn_worker *worker, const struct door *do
     return pdnn_fail(err, PDNN_IO, "%s did not start the ranks within a minute", mpirun);
 }
 
-static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
-                                   int64_t ranks, const char *more, struct pdnn_welcome *welcome,
-                                   struct pdnn_err *err) {
-    char program[PDNN_PROGRAM_TEXT], number[24], host_option[] = "--host", np[] = "-np";
+static enum pdnn_status connect_ranks(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                                      const char *more, char program[PDNN_PROGRAM_TEXT],
+                                      struct pdnn_err *err) {
+    char number[24], host_option[] = "--host", np[] = "-np";
     const char *mpirun = getenv(MPIRUN_VARIABLE), *hosts = getenv(HOSTS_VARIABLE);
     struct pdnn_arena arena = {0};
     struct door door;
-    *worker = (struct pdnn_worker){.isa = start->isa, .link = pdnn_alloc(1, sizeof *worker->link)};
-    worker->link->fd = worker->link->error_fd = -1;
-    worker->link->memory_limit_bytes = start->memory_limit_bytes;
-    worker->link->is_ranks = true;
     pdnn_worker_mpi_program(program);
-    snprintf(number, sizeof number, "%" PRId64, ranks);
+    snprintf(number, sizeof number, "%" PRId64, start->ranks);
     enum pdnn_status status = open_door(&door, err);
     char **environment = environment_of(&arena, start->host, more);
-    char *name = pdnn_arena_printf(&arena, "%s", mpirun && *mpirun ? mpirun : "mpirun");
-    char *host_list = pdnn_arena_printf(&arena, "%s", hosts ? hosts : "");
+    char *name = pdnn_arena_strdup(&arena, mpirun && *mpirun ? mpirun : "mpirun");
+    char *host_list = pdnn_arena_strdup(&arena, hosts ? hosts : "");
     char *arguments[9] = {name, np, number};
     int n = 3;
-    if (hosts && *hosts) {
+    if (*host_list) {
         arguments[n++] = host_option;
         arguments[n++] = host_list;
     }
@@ -231,15 +185,9 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn
     arguments[n++] = door.address.sun_path;
     arguments[n++] = number;
     if (status == PDNN_OK)
-        status = spawn(worker, arguments, environment, err);
+        status = pdnn_worker_spawn(worker, -1, name, arguments, environment, err);
     if (status == PDNN_OK)
         status = let_in(worker, &door, name, err);
-    if (status == PDNN_OK)
-        status = pdnn_worker_greet(worker, start, program, welcome, err);
-    if (status == PDNN_OK)
-        worker->link->software = welcome->software;
-    else
-        pdnn_worker_stop(worker);
     close_door(&door);
     pdnn_arena_finish(&arena);
     return status;
@@ -248,18 +196,12 @@ static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn
 enum pdnn_status pdnn_worker_start_ranks(struct pdnn_worker *worker, const struct pdnn_host *host,
                                          enum pdnn_isa isa, int64_t ranks, uint64_t memory_limit_bytes,
                                          const struct pdnn_worker *alike, struct pdnn_err *err) {
-    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes};
-    struct pdnn_welcome welcome, again;
+    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes, ranks, connect_ranks};
     char program[PDNN_PROGRAM_TEXT];
     if (!pdnn_worker_mpi_program(program))
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "ranks=%" PRId64
                          " needs a build with MPI: install libopenmpi-dev or libmpich-dev, then build again",
                          ranks);
-    const char *variables = alike->link ? alike->link->variables : "";
-    enum pdnn_status status = start_once(worker, &start, ranks, variables, &welcome, err);
-    if (status != PDNN_OK || !welcome.variables[0])
-        return status;
-    pdnn_worker_stop(worker);
-    return start_once(worker, &start, ranks, welcome.variables, &again, err);
+    return pdnn_worker_begin(worker, &start, alike->link ? alike->link->variables : "", err);
 }

@@ -32,7 +32,8 @@ static void volunteer_for_oom(void) {
     close(fd);
 }
 
-_Noreturn void pdnn_worker_end_unstarted(const char *program) {
+/* Where exec has failed: says why, as the last words. */
+static _Noreturn void end_unstarted(const char *program) {
     const char *cause = strerror(errno);
     const char *const words[] = {program, ": ", cause, "\n"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -42,51 +43,55 @@ _Noreturn void pdnn_worker_end_unstarted(const char *program) {
     _exit(127);
 }
 
-/* Runs between fork and exec: system calls only. */
-static _Noreturn void become_worker(int fd, int error_fd, pid_t parent, const char *program,
-                                    char *const *environment) {
-    char name[] = "paradnn-worker", number[16];
-    char *const arguments[] = {name, number, NULL};
-    sigset_t none;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(127);
-    /* Ignored signals stay ignored across exec. */
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGUSR1, SIG_IGN);
-    signal(SIGUSR2, SIG_IGN);
-    signal(SIGXCPU, SIG_IGN);
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+/* Signals are for the driver. Ignored ones stay ignored across exec; mpirun handles its own, in a group of
+ * its own, and ends its ranks. */
+static void prepare_worker(int fd) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGXCPU};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        signal(signals[i], SIG_IGN);
     volunteer_for_oom();
-    dup2(error_fd, STDOUT_FILENO);
-    dup2(error_fd, STDERR_FILENO);
     fcntl(fd, F_SETFD, 0);
-    snprintf(number, sizeof number, "%d", fd);
-    execve(program, arguments, environment);
-    pdnn_worker_end_unstarted(program);
 }
 
-static enum pdnn_status spawn(struct pdnn_worker *worker, const char *program, char *const *environment,
-                              struct pdnn_err *err) {
-    int sockets[2] = {-1, -1}, errors[2] = {-1, -1};
+static void prepare_mpirun(void) {
+    setpgid(0, 0);
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+}
+
+/* Runs between fork and exec: system calls only. */
+static _Noreturn void become(int fd, int error_fd, pid_t parent, const char *program, char *const *arguments,
+                             char *const *environment) {
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, fd < 0 ? SIGTERM : SIGKILL);
+    if (getppid() != parent)
+        _exit(127);
+    if (fd < 0)
+        prepare_mpirun();
+    else
+        prepare_worker(fd);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(error_fd, STDOUT_FILENO);
+    dup2(error_fd, STDERR_FILENO);
+    execvpe(program, arguments, environment);
+    end_unstarted(program);
+}
+
+enum pdnn_status pdnn_worker_spawn(struct pdnn_worker *worker, int fd, const char *program,
+                                   char *const *arguments, char *const *environment, struct pdnn_err *err) {
+    int errors[2] = {-1, -1};
     pid_t parent = getpid(), pid = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) == 0 && pipe2(errors, O_CLOEXEC) == 0) {
+    if (pipe2(errors, O_CLOEXEC) == 0) {
         pid = fork();
         if (pid == 0)
-            become_worker(sockets[1], errors[1], parent, program, environment);
+            become(fd, errors[1], parent, program, arguments, environment);
     }
     int cause = errno;
-    if (sockets[1] >= 0)
-        close(sockets[1]);
     if (errors[1] >= 0)
         close(errors[1]);
-    worker->link->fd = sockets[0];
     worker->link->error_fd = errors[0];
     if (pid < 0)
-        return pdnn_fail(err, PDNN_IO, "cannot start a worker: %s", strerror(cause));
+        return pdnn_fail(err, PDNN_IO, "cannot start %s: %s", program, strerror(cause));
     worker->pid = pid;
     fcntl(errors[0], F_SETFL, O_NONBLOCK);
     return PDNN_OK;
@@ -120,8 +125,8 @@ static enum pdnn_status read_welcome(const struct pdnn_message *answer, const ch
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_worker_greet(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
-                                   const char *program, struct pdnn_welcome *welcome, struct pdnn_err *err) {
+static enum pdnn_status greet(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                              const char *program, struct pdnn_welcome *welcome, struct pdnn_err *err) {
     struct pdnn_hello hello = {
         .host = *start->host, .memory_limit_bytes = start->memory_limit_bytes, .isa = start->isa};
     const struct pdnn_part body = {&hello, sizeof hello};
@@ -137,43 +142,60 @@ enum pdnn_status pdnn_worker_greet(struct pdnn_worker *worker, const struct pdnn
     return read_welcome(&answer, program, welcome, err);
 }
 
-/* `more`: environment variables for the worker besides ours. welcome->variables lists those it should
- * have been started with. */
+/* welcome->variables lists those it should have been started with. */
 static enum pdnn_status start_once(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
                                    const char *more, struct pdnn_welcome *welcome, struct pdnn_err *err) {
     char program[PDNN_PROGRAM_TEXT];
-    struct pdnn_arena arena = {0};
     *worker = (struct pdnn_worker){.isa = start->isa, .link = pdnn_alloc(1, sizeof *worker->link)};
     worker->link->fd = worker->link->error_fd = -1;
     worker->link->memory_limit_bytes = start->memory_limit_bytes;
-    enum pdnn_status status = pdnn_worker_program(program, err);
-    char **environment = pdnn_worker_environment(&arena, start->host, more);
+    worker->link->is_ranks = start->ranks > 0;
+    enum pdnn_status status = start->connect(worker, start, more, program, err);
     if (status == PDNN_OK)
-        status = spawn(worker, program, environment, err);
-    if (status == PDNN_OK)
-        status = pdnn_worker_greet(worker, start, program, welcome, err);
+        status = greet(worker, start, program, welcome, err);
     if (status == PDNN_OK)
         worker->link->software = welcome->software;
     else
         pdnn_worker_stop(worker);
+    return status;
+}
+
+enum pdnn_status pdnn_worker_begin(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                                   const char *variables, struct pdnn_err *err) {
+    struct pdnn_welcome welcome, again;
+    enum pdnn_status status = start_once(worker, start, variables, &welcome, err);
+    if (status != PDNN_OK || !welcome.variables[0])
+        return status;
+    pdnn_worker_stop(worker);
+    status = start_once(worker, start, welcome.variables, &again, err);
+    if (status == PDNN_OK)
+        memcpy(worker->link->variables, welcome.variables, sizeof welcome.variables);
+    return status;
+}
+
+static enum pdnn_status connect_one(struct pdnn_worker *worker, const struct pdnn_worker_start *start,
+                                    const char *more, char program[PDNN_PROGRAM_TEXT], struct pdnn_err *err) {
+    char name[] = "paradnn-worker", number[16], *const arguments[] = {name, number, NULL};
+    struct pdnn_arena arena = {0};
+    int sockets[2];
+    if (pdnn_worker_program(program, err) != PDNN_OK)
+        return err->status;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+        return pdnn_fail(err, PDNN_IO, "cannot start %s: %s", program, strerror(errno));
+    worker->link->fd = sockets[0];
+    snprintf(number, sizeof number, "%d", sockets[1]);
+    enum pdnn_status status = pdnn_worker_spawn(worker, sockets[1], program, arguments,
+                                                pdnn_worker_environment(&arena, start->host, more), err);
+    close(sockets[1]);
     pdnn_arena_finish(&arena);
     return status;
 }
 
 enum pdnn_status pdnn_worker_start(struct pdnn_worker *worker, const struct pdnn_host *host,
                                    enum pdnn_isa isa, uint64_t memory_limit_bytes, struct pdnn_err *err) {
-    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes};
-    struct pdnn_welcome welcome, again;
+    const struct pdnn_worker_start start = {host, isa, memory_limit_bytes, 0, connect_one};
     enum pdnn_status status = pdnn_host_process_check(err);
-    if (status == PDNN_OK)
-        status = start_once(worker, &start, "", &welcome, err);
-    if (status != PDNN_OK || !welcome.variables[0])
-        return status;
-    pdnn_worker_stop(worker);
-    status = start_once(worker, &start, welcome.variables, &again, err);
-    if (status == PDNN_OK)
-        memcpy(worker->link->variables, welcome.variables, sizeof welcome.variables);
-    return status;
+    return status == PDNN_OK ? pdnn_worker_begin(worker, &start, "", err) : status;
 }
 
 const struct pdnn_software *pdnn_worker_software(const struct pdnn_worker *worker) {
