@@ -87,42 +87,29 @@ static enum pdnn_status bad(const char *key, struct pdnn_err *err) {
                      key);
 }
 
-static enum pdnn_status get_number(const char *text, const char *key, uint64_t *number,
-                                   struct pdnn_err *err) {
+/* Copies the value; false if it is missing or too long. */
+static bool get(const char *text, const char *key, char *buffer, size_t size) {
     struct pdnn_str value = {0};
     pdnn_environment_value(text, key, &value);
-    bool is_number = value.length && pdnn_count_parse(pdnn_str_text(&value), number);
-    pdnn_str_finish(&value);
-    return is_number ? PDNN_OK : bad(key, err);
-}
-
-static enum pdnn_status get_text(const char *text, const char *key, char *buffer, size_t size,
-                                 struct pdnn_err *err) {
-    struct pdnn_str value = {0};
-    pdnn_environment_value(text, key, &value);
-    bool fits = value.length < size && strspn(pdnn_str_text(&value), name_characters) == value.length;
+    bool fits = value.length && value.length < size;
     snprintf(buffer, size, "%s", pdnn_str_text(&value));
     pdnn_str_finish(&value);
-    return fits ? PDNN_OK : bad(key, err);
+    return fits;
 }
 
-static bool parse_range(const char **at, uint64_t instances, uint64_t *first, uint64_t *last) {
-    char number[NUMBER_TEXT];
-    for (int i = 0; i < 2; i++) {
-        size_t length = strspn(*at, "0123456789");
-        if (!length || length >= sizeof number)
-            return false;
-        snprintf(number, sizeof number, "%.*s", (int)length, *at);
-        if (!pdnn_count_parse(number, i ? last : first))
-            return false;
-        *at += length;
-        if (!i && **at != '-') {
-            *last = *first;
-            break;
-        }
-        *at += !i;
-    }
-    return *first <= *last && *last < instances;
+static bool get_number(const char *text, const char *key, uint64_t *number) {
+    char digits[NUMBER_TEXT];
+    return get(text, key, digits, sizeof digits) && pdnn_count_parse(digits, number);
+}
+
+/* Reads digits, and moves *at past them. */
+static bool take_number(const char **at, uint64_t *number) {
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    *number = strtoull(*at, &end, 10);
+    *at = end;
+    return true;
 }
 
 static enum pdnn_status parse_list(const char *list, uint64_t instances, struct pdnn_lease_record *record,
@@ -132,48 +119,50 @@ static enum pdnn_status parse_list(const char *list, uint64_t instances, struct 
     size_t count = 0;
     bool is_list = true;
     while (*list && is_list) {
-        uint64_t first, last;
-        is_list = parse_range(&list, instances, &first, &last) && (!count || first >= next);
+        uint64_t first = 0, last = 0;
+        is_list = take_number(&list, &first);
+        last = first;
+        if (is_list && *list == '-') {
+            list++;
+            is_list = take_number(&list, &last);
+        }
+        is_list = is_list && first >= next && first <= last && last < instances &&
+                  (!*list || (*list == ',' && list[1]));
         for (uint64_t i = first; is_list && i <= last; i++)
             instance[count++] = (uint32_t)i;
         next = last + 1;
-        is_list = is_list && (!*list || (*list == ',' && list[1]));
         list += *list == ',';
     }
-    if (!is_list) {
-        free(instance);
-        return bad("list", err);
-    }
-    record->instance = pdnn_resize(instance, count + 1, sizeof *instance);
+    record->instance = instance;
     record->count = count;
-    return PDNN_OK;
+    return is_list ? PDNN_OK : bad("list", err);
 }
 
-static enum pdnn_status parse_numbers(const char *text, struct pdnn_lease_record *record,
-                                      struct pdnn_err *err) {
+static enum pdnn_status parse_values(const char *text, struct pdnn_lease_record *record,
+                                     struct pdnn_err *err) {
+    struct pdnn_holder *author = &record->author;
     for (size_t i = 0; i < N_NUMBERS; i++) {
         uint64_t value;
         if (!(numbers[i].events & 1 << record->event))
             continue;
-        if (get_number(text, numbers[i].key, &value, err) != PDNN_OK)
-            return err->status;
+        if (!get_number(text, numbers[i].key, &value))
+            return bad(numbers[i].key, err);
         memcpy((char *)record + numbers[i].offset, &value, sizeof value);
     }
-    return record->plan.instances > INT32_MAX ? bad("instances", err) : PDNN_OK;
-}
-
-static enum pdnn_status parse_author(const char *text, struct pdnn_holder *author, struct pdnn_err *err) {
-    if (get_text(text, "part", author->part, sizeof author->part, err) != PDNN_OK ||
-        get_text(text, "boot", author->boot, sizeof author->boot, err) != PDNN_OK)
-        return err->status;
-    return !*author->part || *author->part == '.' ? bad("part", err) : PDNN_OK;
+    if (record->plan.instances > INT32_MAX)
+        return bad("instances", err);
+    if (!get(text, "part", author->part, sizeof author->part) || *author->part == '.' ||
+        author->part[strspn(author->part, name_characters)])
+        return bad("part", err);
+    bool is_boot = get(text, "boot", author->boot, sizeof author->boot) || !*author->boot;
+    return is_boot && !author->boot[strspn(author->boot, name_characters)] ? PDNN_OK : bad("boot", err);
 }
 
 static enum pdnn_status check_schema(const char *text, const char *key, const char *what, uint64_t own,
                                      struct pdnn_err *err) {
     uint64_t schema;
-    if (get_number(text, key, &schema, err) != PDNN_OK)
-        return err->status;
+    if (!get_number(text, key, &schema))
+        return bad(key, err);
     if (schema == own)
         return PDNN_OK;
     return pdnn_fail(err, PDNN_INVALID,
@@ -198,34 +187,33 @@ static enum pdnn_status check_frame(const char *text, uint64_t number, struct pd
 
 enum pdnn_status pdnn_lease_record_parse(const char *text, uint64_t number, uint64_t instances,
                                          struct pdnn_lease_record *record, struct pdnn_err *err) {
-    struct pdnn_lease_record made = {.number = number, .event = PDNN_LEASE_EVENT_COUNT};
-    struct pdnn_str value = {0};
-    enum pdnn_status status = check_frame(text, number, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_environment_value(text, "event", &value);
-    for (int event = 0; event < PDNN_LEASE_EVENT_COUNT; event++)
-        if (strcmp(pdnn_str_text(&value), event_names[event]) == 0)
-            made.event = (enum pdnn_lease_event)event;
+    struct pdnn_lease_record made = {.number = number, .event = PDNN_LEASE_PLAN};
+    struct pdnn_str list = {0};
+    char event[NUMBER_TEXT];
+    if (check_frame(text, number, err) != PDNN_OK)
+        return err->status;
+    get(text, "event", event, sizeof event);
+    while (made.event < PDNN_LEASE_EVENT_COUNT && strcmp(event, event_names[made.event]) != 0)
+        made.event++;
     /* The plan is the first record, and only that. */
-    if (made.event == PDNN_LEASE_EVENT_COUNT || (made.event == PDNN_LEASE_PLAN) != (number == 0))
-        status = bad("event", err);
     const bool is_plan = made.event == PDNN_LEASE_PLAN;
-    if (status == PDNN_OK)
-        status = parse_author(text, &made.author, err);
-    if (status == PDNN_OK && is_plan)
+    if (made.event == PDNN_LEASE_EVENT_COUNT || is_plan != (number == 0))
+        return bad("event", err);
+    enum pdnn_status status = PDNN_OK;
+    if (is_plan)
         status = check_schema(text, "journal_schema", "journals", PDNN_SCHEMA, err);
     if (status == PDNN_OK)
-        status = parse_numbers(text, &made, err);
-    pdnn_str_clear(&value);
-    pdnn_environment_value(text, "list", &value);
+        status = parse_values(text, &made, err);
     if (status == PDNN_OK && !is_plan && !strstr(text, "\nlist: "))
         status = bad("list", err);
+    pdnn_environment_value(text, "list", &list);
     if (status == PDNN_OK && !is_plan)
-        status = parse_list(pdnn_str_text(&value), instances, &made, err);
-    pdnn_str_finish(&value);
+        status = parse_list(pdnn_str_text(&list), instances, &made, err);
+    pdnn_str_finish(&list);
     if (status == PDNN_OK)
         *record = made;
+    else
+        free(made.instance);
     return status;
 }
 
@@ -257,6 +245,12 @@ static struct pdnn_lease *find_lease(const struct pdnn_leases *leases, uint64_t 
     return NULL;
 }
 
+/* Sets what the lease's instances are from now on. */
+static void set_states(struct pdnn_leases *leases, const uint32_t *instances, size_t count, int32_t state) {
+    for (size_t i = 0; i < count; i++)
+        leases->state_of[instances[i]] = state;
+}
+
 /* The lease takes over the record's list. */
 static enum pdnn_status take_claim(struct pdnn_leases *leases, struct pdnn_lease_record *record,
                                    struct pdnn_err *err) {
@@ -265,8 +259,7 @@ static enum pdnn_status take_claim(struct pdnn_leases *leases, struct pdnn_lease
             return pdnn_fail(err, PDNN_INVALID, "claims instance %" PRIu32 ", which was not free",
                              record->instance[i]);
     leases->lease = pdnn_grow(leases->lease, &leases->room, leases->count, sizeof *leases->lease);
-    for (size_t i = 0; i < record->count; i++)
-        leases->state_of[record->instance[i]] = (int32_t)leases->count;
+    set_states(leases, record->instance, record->count, (int32_t)leases->count);
     leases->lease[leases->count++] = (struct pdnn_lease){.number = record->number,
                                                          .holder = record->author,
                                                          .cost_us = record->cost_us,
@@ -276,58 +269,37 @@ static enum pdnn_status take_claim(struct pdnn_leases *leases, struct pdnn_lease
     return PDNN_OK;
 }
 
-/* What the lease had done is free again. */
-static void take_void(struct pdnn_leases *leases, struct pdnn_lease *lease) {
-    for (size_t i = 0; i < lease->done; i++)
-        leases->state_of[lease->finished[i]] = PDNN_LEASE_FREE;
-    lease->state = PDNN_LEASE_LOST;
-    lease->done = 0;
-    lease->is_void = true;
-}
-
-/* The lease takes over the record's list. */
-static enum pdnn_status take_end(struct pdnn_leases *leases, struct pdnn_lease_record *record,
-                                 struct pdnn_err *err) {
+/* A record about a lease that is held, or one that frees what a lease had done. */
+static enum pdnn_status take_news(struct pdnn_leases *leases, struct pdnn_lease_record *record,
+                                  struct pdnn_err *err) {
     struct pdnn_lease *lease = find_lease(leases, record->lease);
-    if (lease && lease->state != PDNN_LEASE_HELD && lease->done && record->event == PDNN_LEASE_LOSS &&
-        !record->count) {
-        take_void(leases, lease);
+    const bool is_held = lease && lease->state == PDNN_LEASE_HELD;
+    const int32_t index = lease ? (int32_t)(lease - leases->lease) : 0;
+    if (lease && !is_held && lease->done && record->event == PDNN_LEASE_LOSS && !record->count) {
+        set_states(leases, lease->finished, lease->done, PDNN_LEASE_FREE);
+        lease->state = PDNN_LEASE_LOST;
+        lease->done = 0;
+        lease->is_void = true;
         return PDNN_OK;
     }
-    if (!lease || lease->state != PDNN_LEASE_HELD)
+    if (!is_held)
         return pdnn_fail(err, PDNN_INVALID, "is about lease %" PRIu64 ", which nobody held", record->lease);
-    const int32_t index = (int32_t)(lease - leases->lease);
-    for (size_t i = 0; i < record->count; i++) {
+    if (record->event == PDNN_LEASE_KEPT) {
+        lease->kept++;
+        lease->is_stale = lease->is_seen = false;
+        return PDNN_OK;
+    }
+    for (size_t i = 0; i < record->count; i++)
         if (leases->state_of[record->instance[i]] != index)
             return pdnn_fail(err, PDNN_INVALID, "is about instance %" PRIu32 ", which was not in its lease",
                              record->instance[i]);
-        leases->state_of[record->instance[i]] = PDNN_LEASE_DONE;
-    }
-    for (size_t i = 0; i < lease->count; i++)
-        if (leases->state_of[lease->instance[i]] == index)
-            leases->state_of[lease->instance[i]] = PDNN_LEASE_FREE;
+    set_states(leases, lease->instance, lease->count, PDNN_LEASE_FREE);
+    set_states(leases, record->instance, record->count, PDNN_LEASE_DONE);
     lease->state = record->event == PDNN_LEASE_END ? PDNN_LEASE_ENDED : PDNN_LEASE_LOST;
     lease->done = record->count;
     lease->finished = record->instance;
     record->instance = NULL;
     return PDNN_OK;
-}
-
-static enum pdnn_status take_kept(struct pdnn_leases *leases, const struct pdnn_lease_record *record,
-                                  struct pdnn_err *err) {
-    struct pdnn_lease *lease = find_lease(leases, record->lease);
-    if (!lease || lease->state != PDNN_LEASE_HELD)
-        return pdnn_fail(err, PDNN_INVALID, "is about lease %" PRIu64 ", which nobody held", record->lease);
-    lease->kept++;
-    lease->is_stale = lease->is_seen = false;
-    return PDNN_OK;
-}
-
-static void take_plan(struct pdnn_leases *leases, const struct pdnn_lease_plan *plan) {
-    leases->plan = *plan;
-    leases->state_of = pdnn_alloc(plan->instances + 1, sizeof *leases->state_of);
-    for (size_t i = 0; i < plan->instances; i++)
-        leases->state_of[i] = PDNN_LEASE_FREE;
 }
 
 static enum pdnn_status take(struct pdnn_leases *leases, const char *text, struct pdnn_err *err) {
@@ -336,14 +308,14 @@ static enum pdnn_status take(struct pdnn_leases *leases, const char *text, struc
     name_record(leases->next, name);
     enum pdnn_status status =
         pdnn_lease_record_parse(text, leases->next, leases->plan.instances, &record, err);
-    if (status == PDNN_OK && record.event == PDNN_LEASE_PLAN)
-        take_plan(leases, &record.plan);
-    else if (status == PDNN_OK && record.event == PDNN_LEASE_CLAIM)
-        status = take_claim(leases, &record, err);
-    else if (status == PDNN_OK && record.event == PDNN_LEASE_KEPT)
-        status = take_kept(leases, &record, err);
-    else if (status == PDNN_OK)
-        status = take_end(leases, &record, err);
+    if (status == PDNN_OK && record.event == PDNN_LEASE_PLAN) {
+        leases->plan = record.plan;
+        leases->state_of = pdnn_alloc(record.plan.instances + 1, sizeof *leases->state_of);
+        for (size_t i = 0; i < record.plan.instances; i++)
+            leases->state_of[i] = PDNN_LEASE_FREE;
+    } else if (status == PDNN_OK) {
+        status = (record.event == PDNN_LEASE_CLAIM ? take_claim : take_news)(leases, &record, err);
+    }
     free(record.instance);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s/%s", leases->folder.path, name);
@@ -381,26 +353,11 @@ enum pdnn_status pdnn_leases_link(const struct pdnn_folder *folder, const char *
               : "");
 }
 
-/* Gives the file the number, unless another has it. Over NFS, a link that was made may be reported as one
- * that failed, when the answer got lost and the question was repeated: the content decides. */
-static enum pdnn_status link_to(struct pdnn_leases *leases, const char *name, const char *number,
-                                const struct pdnn_str *text, bool *added, struct pdnn_err *err) {
-    char *there;
-    enum pdnn_status status = pdnn_leases_link(&leases->folder, name, number, err);
-    *added = status == PDNN_OK;
-    if (status != PDNN_BUSY)
-        return status;
-    status = read_text(leases, number, &there, err);
-    *added = status == PDNN_OK && there && strcmp(there, pdnn_str_text(text)) == 0;
-    free(there);
-    return status;
-}
-
 /* Adds the record under the next number, which it gets. *added is false if another was first; that one is
  * read by then. */
 static enum pdnn_status add(struct pdnn_leases *leases, struct pdnn_lease_record *record, bool *added,
                             struct pdnn_err *err) {
-    char name[PDNN_PART_TEXT + 8], number[NUMBER_TEXT];
+    char name[PDNN_PART_TEXT + 8], number[NUMBER_TEXT], *there = NULL;
     struct pdnn_str text = {0};
     bool found;
     *added = false;
@@ -410,7 +367,15 @@ static enum pdnn_status add(struct pdnn_leases *leases, struct pdnn_lease_record
     snprintf(name, sizeof name, "new-%s", leases->self.part);
     enum pdnn_status status = pdnn_folder_replace(&leases->folder, name, text.text, text.length, err);
     if (status == PDNN_OK)
-        status = link_to(leases, name, name_record(leases->next, number), &text, added, err);
+        status = pdnn_leases_link(&leases->folder, name, name_record(leases->next, number), err);
+    *added = status == PDNN_OK;
+    /* Over NFS, a link that was made may be reported as one that failed, when the answer got lost and the
+     * question was repeated: the content decides. */
+    if (status == PDNN_BUSY) {
+        status = read_text(leases, number, &there, err);
+        *added = status == PDNN_OK && there && strcmp(there, text.text) == 0;
+    }
+    free(there);
     unlinkat(leases->folder.fd, name, 0);
     if (status == PDNN_OK && *added)
         status = take(leases, pdnn_str_text(&text), err);
