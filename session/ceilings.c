@@ -40,22 +40,27 @@ static void counts_add(struct counts *counts, int64_t threads) {
     counts->threads[at] = threads;
 }
 
-static bool ceilings_have(const struct pdnn_ceilings *ceilings, int64_t threads) {
+static bool has_threads(const struct pdnn_ceilings *ceilings, int64_t threads) {
     for (size_t i = 0; i < ceilings->count; i++)
         if (ceilings->row[i].threads == threads)
             return true;
     return false;
 }
 
-/* The thread counts that are wanted but not measured yet. */
-static struct counts missing_counts(const struct pdnn_session *session) {
+static bool has_link(const struct pdnn_ceilings *ceilings, int64_t ranks) {
+    return ranks < 2 || pdnn_ceilings_have_link(ceilings, ranks);
+}
+
+/* The values of this setting that open tasks have and no row of the ceilings. */
+static struct counts missing(const struct pdnn_session *session, enum pdnn_setting setting,
+                             bool (*has)(const struct pdnn_ceilings *ceilings, int64_t value)) {
     struct counts wanted = {0}, missing = {0};
     for (size_t i = 0; i < session->n_tasks; i++)
         if (!session->tasks[i].closed)
-            counts_add(&wanted, session->tasks[i].instance.setting[PDNN_SETTING_THREADS]);
+            counts_add(&wanted, session->tasks[i].instance.setting[setting]);
     for (size_t i = 0; i < wanted.count; i++)
-        if (!ceilings_have(session->ceilings, wanted.threads[i]))
-            counts_add(&missing, wanted.threads[i]);
+        if (!has(session->ceilings, wanted.threads[i]))
+            missing.threads[missing.count++] = wanted.threads[i];
     return missing;
 }
 
@@ -146,7 +151,7 @@ enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
 }
 
 enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, struct pdnn_err *err) {
-    struct counts counts = missing_counts(session);
+    const struct counts counts = missing(session, PDNN_SETTING_THREADS, has_threads);
     if (!counts.count)
         return PDNN_OK;
     uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(session);
@@ -166,29 +171,18 @@ enum pdnn_status pdnn_session_measure_ceilings(struct pdnn_session *session, str
     return pdnn_measure_ceilings(&request, session->hooks, session->ceilings, err);
 }
 
-/* Ranks that open tasks have and no row of a link. */
-static struct counts missing_links(const struct pdnn_session *session) {
-    struct counts missing = {0};
-    for (size_t i = 0; i < session->n_tasks; i++) {
-        int64_t ranks = session->tasks[i].instance.setting[PDNN_SETTING_RANKS];
-        if (!session->tasks[i].closed && ranks > 1 && !pdnn_ceilings_have_link(session->ceilings, ranks))
-            counts_add(&missing, ranks);
-    }
-    return missing;
-}
-
 enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct pdnn_err *err) {
     const struct pdnn_session_hooks *hooks = session->hooks;
     const struct pdnn_worker alone = {.pid = 0};
-    struct counts missing = missing_links(session);
+    const struct counts ranks = missing(session, PDNN_SETTING_RANKS, has_link);
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < missing.count && status == PDNN_OK; i++) {
-        struct watcher watcher = {.hooks = hooks, .threads = missing.threads[i], .all = 1};
+    for (size_t i = 0; i < ranks.count && status == PDNN_OK; i++) {
+        struct watcher watcher = {.hooks = hooks, .threads = ranks.threads[i], .all = 1};
         const struct pdnn_watch watch = {.time_limit_ns =
                                              pdnn_ceilings_limit_ns(link_seconds, link_overtime_ns),
                                          .stop = hooks->watch(hooks->user)};
-        status = pdnn_worker_start_ranks(&watcher.worker, &session->host, PDNN_ISA_DEFAULT,
-                                         missing.threads[i], session->memory_limit_bytes, &alone, err);
+        status = pdnn_worker_start_ranks(&watcher.worker, &session->host, PDNN_ISA_DEFAULT, ranks.threads[i],
+                                         session->memory_limit_bytes, &alone, err);
         if (status == PDNN_OK)
             status = pdnn_worker_ceilings(&watcher.worker, 0, link_seconds, &watch, session->ceilings, err);
         pdnn_worker_stop(&watcher.worker);
@@ -197,7 +191,7 @@ enum pdnn_status pdnn_session_measure_links(struct pdnn_session *session, struct
 }
 
 void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path) {
-    struct counts counts = missing_counts(session);
+    const struct counts counts = missing(session, PDNN_SETTING_THREADS, has_threads);
     for (size_t i = 0; i < counts.count; i++)
         pdnn_session_warn(session,
                           "%s has no roofs for %" PRId64 " thread%s: rows with that many are not placed",

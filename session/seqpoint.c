@@ -114,9 +114,11 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struc
     return status;
 }
 
-/* The target that goes with a kind or an example whose lengths are in one column. */
-static int64_t target_of(const struct model *model, int64_t source) {
-    return model->def->target_of ? model->def->target_of(source) : source;
+/* The target that goes with these lengths of a kind or an example. */
+static int64_t target_of(const struct pdnn_epoch *epoch, const struct model *model, const int64_t *length) {
+    if (epoch->columns > 1)
+        return length[1];
+    return model->target >= 0 && model->def->target_of ? model->def->target_of(*length) : *length;
 }
 
 /* A word stands for a number that may depend on the length, so the word is written if it gives this number.
@@ -148,12 +150,11 @@ static size_t append_entry(const struct pdnn_epoch *epoch, const struct model *m
             pdnn_str_printf(out, "%s: %s, ", family->params[i].name, format_value(&model->instance, i, text));
     pdnn_str_printf(out, "%s: %" PRId64, family->params[model->def->source].name, source);
     for (; next < epoch->n_kinds && epoch->kind[next].length[0] == source; next++) {
-        int64_t target =
-            epoch->columns > 1 ? epoch->kind[next].length[1] : target_of(model, epoch->kind[next].length[0]);
         if (model->target >= 0 && next == first)
             pdnn_str_printf(out, ", %s: [", family->params[model->target].name);
         if (model->target >= 0)
-            pdnn_str_printf(out, "%s%" PRId64, next > first ? ", " : "", target);
+            pdnn_str_printf(out, "%s%" PRId64, next > first ? ", " : "",
+                            target_of(epoch, model, epoch->kind[next].length));
     }
     pdnn_str_printf(out, "%s}\n", model->target >= 0 ? "]" : "");
     return next;
@@ -169,11 +170,8 @@ static void note_examples(struct pdnn_seqpoint_epoch *made, const struct model *
         of->count = count;
         for (uint32_t n = 0; n < count; n++) {
             const int64_t *length = pdnn_epoch_example(epoch, i, n);
-            int64_t target = epoch->columns > 1  ? length[1]
-                             : model->target < 0 ? length[0]
-                                                 : target_of(model, length[0]);
             of->source[n] = (int32_t)length[0];
-            of->target[n] = (int32_t)target;
+            of->target[n] = (int32_t)target_of(epoch, model, length);
         }
     }
 }
@@ -229,8 +227,10 @@ static enum pdnn_status open_epoch(struct pdnn_seqpoint_epoch *made, struct pdnn
         note_examples(made, &model);
     for (size_t k = 0; status == PDNN_OK && k < made->epoch.n_kinds;)
         k = append_entry(&made->epoch, &model, k, &models);
+    session->models = pdnn_str_text(&models);
     if (status == PDNN_OK)
-        status = pdnn_session_open_models(session, argument, sets, n_sets, pdnn_str_text(&models), err);
+        status = pdnn_session_open(session, &argument, 1, sets, n_sets, err);
+    session->models = NULL;
     if (status == PDNN_OK)
         status = take_tasks(made, session, err);
     pdnn_str_finish(&models);
@@ -266,20 +266,19 @@ static void read_times(const struct pdnn_seqpoint_epoch *made, const struct pdnn
                        bool every, double *time_ns, uint64_t *measured) {
     for (size_t k = 0; k < made->epoch.n_kinds; k++) {
         const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(directory, k);
-        double sum_ns = 0, steps = 0, *medians = pdnn_alloc(of.count + 1, sizeof *medians);
-        size_t n_medians = 0;
+        double sum_ns = 0, steps = 0, *scratch = pdnn_alloc(of.count + 1, sizeof *scratch);
         for (size_t i = 0; i < of.count; i++) {
             const struct pdnn_visit *visit = &of.visit[i];
-            if (!pdnn_visit_is_direct(visit))
-                continue;
-            double more = (double)visit->samples * (double)visit->steps_per_sample;
-            medians[n_medians++] = visit->median_ns;
+            bool counts = pdnn_visit_is_direct(visit);
+            double more = counts ? (double)visit->samples * (double)visit->steps_per_sample : 0;
             sum_ns += more * visit->mean_ns;
             steps += more;
         }
         measured[k] = (uint64_t)steps;
-        time_ns[k] = !n_medians ? NAN : every ? sum_ns / steps : pdnn_median(medians, n_medians);
-        free(medians);
+        time_ns[k] = every && steps > 0
+                         ? sum_ns / steps
+                         : pdnn_visits_median_ns(of.visit, of.count, PDNN_VISITS_DIRECT, scratch);
+        free(scratch);
     }
 }
 
@@ -288,23 +287,14 @@ static bool is_by_time(const struct pdnn_seqpoint_run *run) {
     return run->made.rules.statistic == PDNN_STATISTIC_TIME && !run->wish.points_from;
 }
 
-/* The statistic to select by; NULL: the length. */
-static const double *statistic_of(const struct pdnn_seqpoint_run *run) {
-    switch (run->made.rules.statistic) {
-    case PDNN_STATISTIC_FLOP:
-        return run->made.flop_count;
-    case PDNN_STATISTIC_TIME:
-        return run->time_ns;
-    default:
-        return NULL;
-    }
-}
-
 static enum pdnn_status choose(struct pdnn_seqpoint_run *run, struct pdnn_err *err) {
     const struct pdnn_spec_seqpoint *rules = &run->made.rules;
+    const double *const statistics[] = {[PDNN_STATISTIC_LENGTH] = NULL, /* the length itself */
+                                        [PDNN_STATISTIC_FLOP] = run->made.flop_count,
+                                        [PDNN_STATISTIC_TIME] = run->time_ns};
     const struct pdnn_seqpoint_request request = {.epoch = &run->made.epoch,
                                                   .key = (enum pdnn_seqpoint_key)rules->key,
-                                                  .statistic = statistic_of(run),
+                                                  .statistic = statistics[rules->statistic],
                                                   .unique_max = (size_t)rules->unique_max,
                                                   .bins = (size_t)rules->bins,
                                                   .error = rules->error};
@@ -395,11 +385,8 @@ static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_run(directory, &result, err);
     uint64_t ran_ns = pdnn_clock_ns() - begun_ns - directory->roofs_ns;
-    struct pdnn_visit_spent *sum = &run->spent;
     run->ran_ns += result.visits ? ran_ns : 0;
-    sum->prepare_ns += result.spent.prepare_ns;
-    sum->samples_ns += result.spent.samples_ns;
-    sum->stamped_ns += result.spent.stamped_ns;
+    pdnn_sweep_result_add(&run->swept, &result);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
     read_times(&run->made, directory, every, run->time_ns, run->measured);

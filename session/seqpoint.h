@@ -37,9 +37,9 @@ struct pdnn_seqpoint_run {
     double *time_ns; /* by kind, as the next two; NaN: none was measured */
     uint64_t *measured;
     bool *wanted;
-    bool has_every;                /* as many steps were timed as the epoch has */
-    uint64_t ran_ns;               /* wall time of what ran now, roofs apart; 0: nothing did */
-    struct pdnn_visit_spent spent; /* of that */
+    bool has_every;                 /* as many steps were timed as the epoch has */
+    uint64_t ran_ns;                /* wall time of what ran now, roofs apart; 0: nothing did */
+    struct pdnn_sweep_result swept; /* of that */
     struct pdnn_arena arena;
 };
 

@@ -31,54 +31,48 @@ enum { BUDGET_RESERVE_SHARE = 50 };
 /* Room for a path and a cause. */
 enum { WARNING_TEXT = 8192 };
 
-static void reserve(struct pdnn_session *session) {
-    if (session->n_tasks < session->room)
-        return;
-    size_t room = session->room ? session->room * 2 : 256;
-    session->tasks = pdnn_resize(session->tasks, room, sizeof *session->tasks);
-    session->rows = pdnn_resize(session->rows, room, sizeof *session->rows);
-    session->room = room;
-}
-
-/* Sets the outcomes that are known before anything starts. */
-static void judge(const struct pdnn_session *session, const struct pdnn_expanded *item,
-                  struct pdnn_arena *arena, struct pdnn_session_row *row) {
-    int64_t threads = item->instance.setting[PDNN_SETTING_THREADS];
-    *row = (struct pdnn_session_row){item->totals, item->has_totals, PDNN_OUTCOME_INTERRUPTED,
-                                     "stopped before its first visit"};
-    if (item->filtered) {
-        row->outcome = PDNN_OUTCOME_FILTERED;
-        row->reason = pdnn_arena_strdup(arena, item->reason);
-    } else if (item->invalid) {
-        row->outcome = PDNN_OUTCOME_INVALID;
-        row->reason = pdnn_arena_strdup(arena, item->reason);
-    } else if (threads > session->host.threads) {
-        row->outcome = PDNN_OUTCOME_INVALID;
-        bool is_limit = session->host.threads == session->host.thread_limit;
-        row->reason = pdnn_arena_printf(
-            arena, "%" PRId64 " threads, but only %" PRId64 " %s", threads, session->host.threads,
-            is_limit ? "are allowed by OMP_THREAD_LIMIT" : "cores may be used here");
-    } else if (pdnn_instance_refusal(&item->instance)) {
-        row->outcome = PDNN_OUTCOME_UNSUPPORTED;
-        row->reason = pdnn_instance_refusal(&item->instance);
-    } else if (!item->has_totals) {
-        row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
-        row->reason = pdnn_arena_strdup(arena, item->reason);
-    } else if (item->totals.memory_bytes > session->memory_limit_bytes) {
-        char need[PDNN_UNIT_TEXT], limit[PDNN_UNIT_TEXT];
-        row->outcome = PDNN_OUTCOME_OOM_PREDICTED;
-        row->reason = pdnn_arena_printf(arena, "needs %s, the limit is %s",
-                                        pdnn_format_bytes(need, (double)item->totals.memory_bytes),
-                                        pdnn_format_bytes(limit, (double)session->memory_limit_bytes));
+/* The outcome that is known before anything starts; INTERRUPTED: none. *reason: why. */
+static enum pdnn_outcome judge(struct pdnn_session *session, const struct pdnn_expanded *item,
+                               const char **reason) {
+    const struct pdnn_host *host = &session->host;
+    struct pdnn_arena *arena = &session->arena;
+    const int64_t threads = item->instance.setting[PDNN_SETTING_THREADS];
+    char need[PDNN_UNIT_TEXT], limit[PDNN_UNIT_TEXT];
+    *reason = item->reason ? pdnn_arena_strdup(arena, item->reason) : NULL;
+    if (item->filtered || item->invalid)
+        return item->filtered ? PDNN_OUTCOME_FILTERED : PDNN_OUTCOME_INVALID;
+    if (threads > host->threads) {
+        *reason =
+            pdnn_arena_printf(arena, "%" PRId64 " threads, but only %" PRId64 " %s", threads, host->threads,
+                              host->threads == host->thread_limit ? "are allowed by OMP_THREAD_LIMIT"
+                                                                  : "cores may be used here");
+        return PDNN_OUTCOME_INVALID;
     }
+    if (pdnn_instance_refusal(&item->instance)) {
+        *reason = pdnn_instance_refusal(&item->instance);
+        return PDNN_OUTCOME_UNSUPPORTED;
+    }
+    if (!item->has_totals)
+        return PDNN_OUTCOME_OOM_PREDICTED;
+    if (item->totals.memory_bytes > session->memory_limit_bytes) {
+        *reason = pdnn_arena_printf(arena, "needs %s, the limit is %s",
+                                    pdnn_format_bytes(need, (double)item->totals.memory_bytes),
+                                    pdnn_format_bytes(limit, (double)session->memory_limit_bytes));
+        return PDNN_OUTCOME_OOM_PREDICTED;
+    }
+    *reason = "stopped before its first visit";
+    return PDNN_OUTCOME_INTERRUPTED;
 }
 
 static void add_task(struct pdnn_session *session, const struct pdnn_expanded *item) {
     char text[PDNN_ID_TEXT];
-    reserve(session);
+    size_t room = session->room;
+    session->tasks = pdnn_grow(session->tasks, &room, session->n_tasks, sizeof *session->tasks);
+    session->rows = pdnn_grow(session->rows, &session->room, session->n_tasks, sizeof *session->rows);
     const char *id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&item->instance, text));
     struct pdnn_session_row *row = &session->rows[session->n_tasks];
-    judge(session, item, &session->arena, row);
+    *row = (struct pdnn_session_row){.totals = item->totals, .has_totals = item->has_totals};
+    row->outcome = judge(session, item, &row->reason);
     session->tasks[session->n_tasks++] = (struct pdnn_task){
         .instance = item->instance,
         .id = id,
@@ -115,13 +109,6 @@ void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]) {
         pdnn_kept_directory(environ, directory);
 }
 
-/* Else a spec from elsewhere might be taken for one's own. */
-static void note_installed(const struct pdnn_session *session) {
-    char text[PDNN_PROGRAM_TEXT + 8];
-    snprintf(text, sizeof text, "spec: %s", session->spec.installed);
-    session->hooks->note(session->hooks->user, text);
-}
-
 /* People read what differs among the tasks; the rest is said once. */
 static void label_tasks(struct pdnn_session *session) {
     struct pdnn_str common = {0};
@@ -143,25 +130,9 @@ uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pd
                                 : (uint64_t)(limits->memory_fraction * (double)host->memory_limit_bytes);
 }
 
-/* Releases what an earlier opening left. */
-static enum pdnn_status begin(struct pdnn_session *session, struct pdnn_err *err) {
-    const struct pdnn_session fresh = {.hooks = session->hooks,
-                                       .shard = session->shard,
-                                       .no_cache = session->no_cache,
-                                       .grace_ns = session->grace_ns,
-                                       .started_ns =
-                                           session->started_ns ? session->started_ns : pdnn_clock_ns(),
-                                       .deadline_ns = session->deadline_ns,
-                                       .ceilings = pdnn_alloc(1, sizeof *session->ceilings)};
-    pdnn_session_finish(session);
-    *session = fresh;
-    pdnn_session_cache(session->no_cache, session->cache);
-    return pdnn_host_read(&session->host, err);
-}
-
 /* Workers may run elsewhere than this process, so paths are made absolute. */
-static enum pdnn_status add(const char *name, struct pdnn_str *paths, struct pdnn_str *text,
-                            struct pdnn_err *err) {
+static enum pdnn_status add_dataset(const char *name, struct pdnn_str *paths, struct pdnn_str *text,
+                                    struct pdnn_err *err) {
     char shown[PDNN_DATASET_TEXT];
     struct pdnn_dataset set;
     char *path = realpath(name, NULL);
@@ -179,31 +150,11 @@ static enum pdnn_status add(const char *name, struct pdnn_str *paths, struct pdn
     return status == PDNN_OK ? status : pdnn_wrap(err, "dataset");
 }
 
-/* Opens every data set of the spec. Fills paths for requests, and appends what they are to text. PDNN_INVALID
- * if there is none, or what is wrong with one. */
-static enum pdnn_status open_datasets(const struct pdnn_spec *spec, char paths[PDNN_REQUEST_SETS],
-                                      struct pdnn_str *text, struct pdnn_err *err) {
-    struct pdnn_str found = {0};
-    enum pdnn_status status = PDNN_OK;
-    if (!spec->n_datasets)
-        return pdnn_fail(
-            err, PDNN_INVALID,
-            "data=file needs a data set, and the spec names none: add 'dataset: DIR', or give --set "
-            "dataset=DIR ('paradnn data make' writes data sets)");
-    for (size_t i = 0; i < spec->n_datasets && status == PDNN_OK; i++)
-        status = add(spec->datasets[i], &found, text, err);
-    if (status == PDNN_OK && found.length >= PDNN_REQUEST_SETS)
-        status = pdnn_fail(err, PDNN_INVALID, "dataset: the paths of all data sets have at most %d letters",
-                           PDNN_REQUEST_SETS - 1);
-    if (status == PDNN_OK)
-        memcpy(paths, pdnn_str_text(&found), found.length + 1);
-    pdnn_str_finish(&found);
-    return status;
-}
-
-/* If an open task reads files. */
-static enum pdnn_status find_datasets(struct pdnn_session *session, struct pdnn_err *err) {
-    struct pdnn_str text = {0};
+/* Opens every data set of the spec, if an open task reads files. PDNN_INVALID if there is none, or what is
+ * wrong with one. */
+static enum pdnn_status open_datasets(struct pdnn_session *session, struct pdnn_err *err) {
+    const struct pdnn_spec *spec = &session->spec;
+    struct pdnn_str paths = {0}, text = {0};
     bool reads = false;
     for (size_t i = 0; i < session->n_tasks; i++) {
         const struct pdnn_task *task = &session->tasks[i];
@@ -211,39 +162,57 @@ static enum pdnn_status find_datasets(struct pdnn_session *session, struct pdnn_
     }
     if (!reads)
         return PDNN_OK;
-    enum pdnn_status status = open_datasets(&session->spec, session->sets, &text, err);
+    if (!spec->n_datasets)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "data=file needs a data set, and the spec names none: add 'dataset: DIR', or give --set "
+            "dataset=DIR ('paradnn data make' writes data sets)");
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < spec->n_datasets && status == PDNN_OK; i++)
+        status = add_dataset(spec->datasets[i], &paths, &text, err);
+    if (status == PDNN_OK && paths.length >= PDNN_REQUEST_SETS)
+        status = pdnn_fail(err, PDNN_INVALID, "dataset: the paths of all data sets have at most %d letters",
+                           PDNN_REQUEST_SETS - 1);
+    if (status == PDNN_OK)
+        memcpy(session->sets, pdnn_str_text(&paths), paths.length + 1);
     session->sets_text = pdnn_arena_strdup(&session->arena, pdnn_str_text(&text));
+    pdnn_str_finish(&paths);
     pdnn_str_finish(&text);
     return status;
-}
-
-/* What follows from the spec. */
-static enum pdnn_status take_spec(struct pdnn_session *session, struct pdnn_err *err) {
-    if (session->spec.installed && session->hooks)
-        note_installed(session);
-    session->memory_limit_bytes = pdnn_session_memory_limit(&session->spec, &session->host);
-    enum pdnn_status status = expand(session, err);
-    if (status == PDNN_OK)
-        label_tasks(session);
-    return status == PDNN_OK ? find_datasets(session, err) : status;
 }
 
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
-    enum pdnn_status status = begin(session, err);
+    const struct pdnn_session fresh = {.hooks = session->hooks,
+                                       .shard = session->shard,
+                                       .models = session->models,
+                                       .no_cache = session->no_cache,
+                                       .grace_ns = session->grace_ns,
+                                       .started_ns =
+                                           session->started_ns ? session->started_ns : pdnn_clock_ns(),
+                                       .deadline_ns = session->deadline_ns,
+                                       .ceilings = pdnn_alloc(1, sizeof *session->ceilings)};
+    struct pdnn_spec *spec = &session->spec;
+    pdnn_session_finish(session);
+    *session = fresh;
+    pdnn_session_cache(session->no_cache, session->cache);
+    enum pdnn_status status = pdnn_host_read(&session->host, err);
     if (status == PDNN_OK)
-        status = pdnn_spec_load(arguments, n_arguments, sets, n_sets, &session->spec, err);
-    return status == PDNN_OK ? take_spec(session, err) : status;
-}
-
-enum pdnn_status pdnn_session_open_models(struct pdnn_session *session, const char *argument,
-                                          const char *const *sets, size_t n_sets, const char *models,
-                                          struct pdnn_err *err) {
-    enum pdnn_status status = begin(session, err);
-    if (status == PDNN_OK)
-        status = pdnn_spec_load_models(argument, sets, n_sets, models, &session->spec, err);
-    return status == PDNN_OK ? take_spec(session, err) : status;
+        status = session->models ? pdnn_spec_load_models(*arguments, sets, n_sets, session->models, spec, err)
+                                 : pdnn_spec_load(arguments, n_arguments, sets, n_sets, spec, err);
+    if (status != PDNN_OK)
+        return status;
+    /* Else a spec from elsewhere might be taken for one's own. */
+    if (spec->installed && session->hooks)
+        session->hooks->note(session->hooks->user,
+                             pdnn_arena_printf(&session->arena, "spec: %s", spec->installed));
+    session->memory_limit_bytes = pdnn_session_memory_limit(spec, &session->host);
+    status = expand(session, err);
+    if (status != PDNN_OK)
+        return status;
+    label_tasks(session);
+    return open_datasets(session, err);
 }
 
 /* The machine that the facts are of; what they do not say is this one's. */

@@ -27,6 +27,8 @@ struct pdnn_session {
     const struct pdnn_session_hooks *hooks; /* borrowed; NULL if nothing is measured */
     struct pdnn_shard shard;                /* the caller's; {0}: the whole sweep */
     char deal[PDNN_DEAL_HASH_TEXT];         /* what the instances were dealt by; "": not dealt */
+    const char *
+        models; /* instead of those of the only argument (pdnn_spec_load_models); NULL: those. The caller's */
     bool no_cache; /* the user wants nothing kept between processes, nor anything used that was */
     char cache[PDNN_KEPT_PATH]; /* directory of what is kept; "": nothing */
     struct pdnn_host host;
@@ -55,17 +57,13 @@ uint64_t pdnn_session_memory_limit(const struct pdnn_spec *spec, const struct pd
 void pdnn_session_cache(bool no_cache, char directory[PDNN_KEPT_PATH]);
 
 /* Reads the host, loads the spec and expands it, and keeps the instances of the shard. `hooks`, `shard`,
- * `no_cache`, grace and deadline are the caller's, all else is {0} at first; what an earlier opening left is
- * released. A task starts closed if it is filtered out, needs more memory than the limit or than can be
- * counted, or needs more threads than there are. The others are open, and `interrupted` until they have a
- * visit. Always release *session with pdnn_session_finish. */
+ * `models`, `no_cache`, grace and deadline are the caller's, all else is {0} at first; what an earlier
+ * opening left is released. A task starts closed if it is filtered out, needs more memory than the limit or
+ * than can be counted, or needs more threads than there are. The others are open, and `interrupted` until
+ * they have a visit. Always release *session with pdnn_session_finish. */
 enum pdnn_status pdnn_session_open(struct pdnn_session *session, const char *const *arguments,
                                    size_t n_arguments, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err);
-/* The same with other models in the spec: pdnn_spec_load_models. */
-enum pdnn_status pdnn_session_open_models(struct pdnn_session *session, const char *argument,
-                                          const char *const *sets, size_t n_sets, const char *models,
-                                          struct pdnn_err *err);
 /* The same for a sweep that ran on the machine that an environment.yaml tells of ("": this one): what its
  * spec asked of that machine; is_shard: of the shard that it ran. It measures nothing, and has no room for
  * roofs.

@@ -180,7 +180,7 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
                     : epoch->sampler == PDNN_SAMPLER_STREAM ? "all iterations have one length"
                                                             : "in this order they may be far off");
     if (run->ran_ns) {
-        const struct pdnn_visit_spent *spent = &run->spent;
+        const struct pdnn_visit_spent *spent = &run->swept.spent;
         double epoch_ns = isnan(projections->truth_ns) ? projections->of[0].total_ns : projections->truth_ns;
         char wall[PDNN_UNIT_TEXT], prepare[PDNN_UNIT_TEXT], timed[PDNN_UNIT_TEXT];
         pdnn_str_printf(out, "ran now: %s wall time, %s of it preparing, %s timed",
@@ -271,7 +271,7 @@ static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_r
         status = pdnn_sweep_directory_open(&directory, &job->request, err);
     if (status == PDNN_OK) {
         status = pdnn_seqpoint_run_measure(run, &directory, err);
-        *job->arguments->some_failed = pdnn_session_has_failed(directory.tally.counts);
+        *job->arguments->some_failed = pdnn_session_has_failed(directory.sums.tally.counts);
     }
     pdnn_sweep_directory_close(&directory);
     return status;
