@@ -5,11 +5,8 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "runtime/protocol/standing.h"
-#include "base/stats.h"
-#include "session/rows.h"
 
 #include <fcntl.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,50 +177,36 @@ void pdnn_sweep_directory_resume(struct pdnn_sweep_directory *sweep) {
     }
 }
 
-static bool any_open(const struct pdnn_session *session) {
-    for (size_t i = 0; i < session->n_tasks; i++)
-        if (!session->tasks[i].closed)
-            return true;
-    return false;
-}
-
-static enum pdnn_status write_ceilings(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
+    static const struct {
+        enum pdnn_status (*measure)(struct pdnn_session *session, struct pdnn_err *err);
+        const char *what;
+    } roofs[] = {{pdnn_session_measure_ceilings, "the missing roofs"},
+                 {pdnn_session_measure_links, "the roofs of links"}};
+    struct pdnn_session *session = sweep->session;
+    if (sweep->request.ceilings_file)
+        pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
+    for (size_t i = 0; i < 2 && !sweep->request.ceilings_file; i++) {
+        struct pdnn_err cause = {0};
+        enum pdnn_status status = roofs[i].measure(session, &cause);
+        if (status == PDNN_INTERRUPTED)
+            return pdnn_fail(err, status, "%s", cause.text);
+        if (status != PDNN_OK)
+            pdnn_session_warn(session, "going on without %s: %s", roofs[i].what, cause.text);
+    }
+    if (!sweep->request.ceilings_file && session->ceilings->count == sweep->n_ceilings)
+        return PDNN_OK;
     struct pdnn_str text = {0};
-    pdnn_ceilings_format(sweep->session->ceilings, &text);
+    pdnn_ceilings_format(session->ceilings, &text);
     enum pdnn_status status =
         pdnn_folder_replace(&sweep->folder, ceilings_name, pdnn_str_text(&text), text.length, err);
     pdnn_str_finish(&text);
     return status;
 }
 
-enum pdnn_status pdnn_sweep_directory_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    struct pdnn_session *session = sweep->session;
-    if (sweep->request.ceilings_file) {
-        pdnn_session_warn_ceilings(session, sweep->request.ceilings_file);
-    } else if (any_open(session)) {
-        struct pdnn_err cause = {0};
-        enum pdnn_status status = pdnn_session_measure_ceilings(session, &cause);
-        if (status == PDNN_INTERRUPTED)
-            return pdnn_fail(err, status, "%s", cause.text);
-        if (status != PDNN_OK)
-            pdnn_session_warn(session, "going on without the missing roofs: %s", cause.text);
-        status = pdnn_session_measure_links(session, &cause);
-        if (status == PDNN_INTERRUPTED)
-            return pdnn_fail(err, status, "%s", cause.text);
-        if (status != PDNN_OK)
-            pdnn_session_warn(session, "going on without the roofs of links: %s", cause.text);
-    }
-    if (!sweep->request.ceilings_file && session->ceilings->count == sweep->n_ceilings)
-        return PDNN_OK;
-    return write_ceilings(sweep, err);
-}
-
 struct writing {
-    struct pdnn_sweep_directory *sweep;
+    const struct pdnn_sweep_directory *sweep;
     struct pdnn_scatter pool;
-    double *speeds; /* of the ok rows that have one */
-    size_t n_speeds;
-    struct pdnn_summary summary;
 };
 
 static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input *input,
@@ -243,44 +226,25 @@ static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input
     return PDNN_OK;
 }
 
-static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct pdnn_result *row,
-                                 struct pdnn_err *err) {
-    struct writing *writing = user;
-    (void)err;
-    if (stage == PDNN_STAGE_OTHER)
-        return PDNN_OK;
-    pdnn_summary_add(&writing->summary, row);
-    double speed_index = pdnn_result_number(row, PDNN_RESULT_SPEED_INDEX);
-    if (!isnan(speed_index))
-        writing->speeds[writing->n_speeds++] = speed_index;
-    return PDNN_OK;
-}
-
 enum pdnn_status pdnn_sweep_directory_tables(struct pdnn_sweep_directory *sweep, struct pdnn_tables *tables,
                                              struct pdnn_err *err) {
     struct writing writing = {.sweep = sweep};
     const struct pdnn_session *session = sweep->session;
-    const struct pdnn_texts *ids = &pdnn_journal_visits(sweep->journal)->ids;
+    const struct pdnn_visits *visits = pdnn_journal_visits(sweep->journal);
+    struct pdnn_rows_sums sums;
     size_t *id_of_task = pdnn_alloc(session->n_tasks + 1, sizeof *id_of_task);
-    struct pdnn_tally tally;
     for (size_t i = 0; i < session->n_tasks; i++)
-        id_of_task[i] = pdnn_texts_find(ids, session->tasks[i].id);
-    writing.speeds = pdnn_alloc(session->n_tasks + 1, sizeof *writing.speeds);
-    pdnn_aggregate_pool(pdnn_journal_visits(sweep->journal), &writing.pool);
+        id_of_task[i] = pdnn_texts_find(&visits->ids, session->tasks[i].id);
+    pdnn_aggregate_pool(visits, &writing.pool);
     const struct pdnn_rows_request request = {.session = session,
                                               .tables = tables,
-                                              .ids = ids,
+                                              .ids = &visits->ids,
                                               .id_of_task = id_of_task,
                                               .fetch = fetch,
-                                              .made = note_row,
                                               .user = &writing};
-    enum pdnn_status status = pdnn_rows_make(&request, &tally, err);
-    if (status == PDNN_OK) {
-        sweep->tally = tally;
-        sweep->summary = writing.summary;
-        sweep->speed_index = writing.n_speeds ? pdnn_median(writing.speeds, writing.n_speeds) : NAN;
-    }
-    free(writing.speeds);
+    enum pdnn_status status = pdnn_rows_make(&request, &sums, err);
+    if (status == PDNN_OK)
+        sweep->sums = sums;
     free(id_of_task);
     return status;
 }

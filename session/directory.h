@@ -5,10 +5,9 @@
 
 #include "session/session.h"
 #include "base/paths/folder.h"
-#include "results/rows/summary.h"
 #include "results/store/journal.h"
 #include "results/store/tables.h"
-#include "session/tally.h"
+#include "session/rows.h"
 
 /* What the caller wants from a directory; all pointers are borrowed. */
 struct pdnn_sweep_request {
@@ -31,13 +30,11 @@ struct pdnn_sweep_directory {
     struct pdnn_folder folder;    /* the directory, held open: all files are written through it */
     size_t n_ceilings;            /* rows in ceilings.csv */
     struct pdnn_journal *journal;
-    bool waited;                 /* another process wrote there until now */
-    uint64_t next_write_ns;      /* when the tables may be replaced again */
-    bool warned;                 /* a warning said that they could not be */
-    bool written;                /* the tables are there, as the journal is; the fields below are valid */
-    struct pdnn_tally tally;     /* of the session's instances */
-    double speed_index;          /* median over the ok rows; NaN if there are none */
-    struct pdnn_summary summary; /* of the session's rows */
+    bool waited;            /* another process wrote there until now */
+    uint64_t next_write_ns; /* when the tables may be replaced again */
+    bool warned;            /* a warning said that they could not be */
+    bool written;           /* the tables are there, as the journal is; what follows is valid */
+    struct pdnn_rows_sums sums;
 };
 
 /* Creates the directory if needed, locks it, and checks that shard, machine and software are those of an

@@ -1,13 +1,17 @@
 #include "session/rows.h"
 
 #include "base/memory.h"
+#include "base/stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct making {
     const struct pdnn_rows_request *request;
-    struct pdnn_tally *tally;
+    struct pdnn_rows_sums *sums;
+    double *speeds; /* of the ok rows that have one */
+    size_t n_speeds;
     struct pdnn_arena arena;
     bool *is_listed; /* by id: it has its row */
 };
@@ -65,19 +69,24 @@ static enum pdnn_status add(struct making *making, size_t id, size_t task, struc
         return status;
     const struct pdnn_standing standing = pdnn_standing_of(input.visits, input.n_visits);
     const struct pdnn_result made = pdnn_result_of(&tables->results, 0);
-    status =
-        request->made(request->user, pdnn_tally_add(making->tally, session, task, &standing), &made, err);
+    const double speed_index = pdnn_result_number(&made, PDNN_RESULT_SPEED_INDEX);
+    if (pdnn_tally_add(&making->sums->tally, session, task, &standing) != PDNN_STAGE_OTHER) {
+        pdnn_summary_add(&making->sums->summary, &made);
+        if (!isnan(speed_index))
+            making->speeds[making->n_speeds++] = speed_index;
+    }
     pdnn_tables_flush(tables);
-    return status;
+    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_tally *tally,
+enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_rows_sums *sums,
                                 struct pdnn_err *err) {
     const size_t n_ids = request->ids->count;
-    struct making making = {.request = request, .tally = tally};
+    struct making making = {.request = request, .sums = sums};
     enum pdnn_status status = PDNN_OK;
     making.is_listed = pdnn_alloc(n_ids + 1, sizeof *making.is_listed);
-    *tally = (struct pdnn_tally){0};
+    making.speeds = pdnn_alloc(request->session->n_tasks + 1, sizeof *making.speeds);
+    *sums = (struct pdnn_rows_sums){0};
     init_tables(request);
     for (size_t i = 0; i < request->session->n_tasks && status == PDNN_OK; i++) {
         size_t id = request->id_of_task[i];
@@ -92,7 +101,9 @@ enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct 
         if (!making.is_listed[id])
             status = add(&making, id, SIZE_MAX, err);
     }
+    sums->speed_index = making.n_speeds ? pdnn_median(making.speeds, making.n_speeds) : NAN;
     pdnn_arena_finish(&making.arena);
+    free(making.speeds);
     free(making.is_listed);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/texts.h"
 #include "results/rows/aggregate.h"
+#include "results/rows/summary.h"
 #include "results/store/tables.h"
 #include "session/tally.h"
 
@@ -19,13 +20,17 @@ struct pdnn_rows_request {
      * needs: host, roofs, pool. */
     enum pdnn_status (*fetch)(void *user, size_t id, struct pdnn_aggregate_input *input,
                               struct pdnn_err *err);
-    /* Called with each row. */
-    enum pdnn_status (*made)(void *user, enum pdnn_stage stage, const struct pdnn_result *row,
-                             struct pdnn_err *err);
     void *user;
 };
 
-enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_tally *tally,
+/* What the rows come to; the last two are of the spec's instances. */
+struct pdnn_rows_sums {
+    struct pdnn_tally tally;
+    struct pdnn_summary summary;
+    double speed_index; /* median over the ok rows; NaN if there are none */
+};
+
+enum pdnn_status pdnn_rows_make(const struct pdnn_rows_request *request, struct pdnn_rows_sums *sums,
                                 struct pdnn_err *err);
 
 #endif

@@ -304,7 +304,7 @@ static void print_summary(const struct job *job) {
     const struct pdnn_compose_result *result = &job->result;
     char shown[PDNN_VISIBLE_TEXT], lists[PDNN_DURATION_TEXT], measures[PDNN_DURATION_TEXT];
     struct pdnn_str tally = {0};
-    pdnn_tally_append(&tally, &job->sweep.tally);
+    pdnn_tally_append(&tally, &job->sweep.sums.tally);
     fprintf(stderr,
             "%s%s\n%zu models to compose, %zu small enough to run; %zu operators, %zu without their cache "
             "states\n%zu measurements in %s, after %s for compiling; %zu visits of models\n",
@@ -344,7 +344,7 @@ static enum pdnn_status compose(const struct pdnn_arguments *arguments, struct j
         return status;
     if (job->sweep.written)
         print_summary(job);
-    *arguments->some_failed = pdnn_session_has_failed(job->sweep.tally.counts);
+    *arguments->some_failed = pdnn_session_has_failed(job->sweep.sums.tally.counts);
     if (status == PDNN_OK && job->request.validate)
         status = print_validation(arguments, job, err);
     return status;

@@ -91,7 +91,7 @@ static const struct pdnn_example examples[] = {
  * on the roofline is doubtful. */
 static void warn_speed(const struct pdnn_sweep_directory *sweep) {
     static const double most = 1.5, least = 0.67;
-    const double index = sweep->speed_index;
+    const double index = sweep->sums.speed_index;
     if (!sweep->written || isnan(index) || (index >= least && index <= most))
         return;
     fprintf(
@@ -130,7 +130,7 @@ static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory 
 
 static void append_counts(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
                           const struct pdnn_sweep_result *result) {
-    pdnn_tally_append(out, &sweep->tally);
+    pdnn_tally_append(out, &sweep->sums.tally);
     if (result->out_of_time)
         pdnn_str_printf(out, "; %s", pdnn_session_end_text(sweep->session));
     pdnn_str_append(out, "\n", 1);
@@ -184,7 +184,7 @@ static void append_bounds(struct pdnn_str *out, const struct pdnn_summary *summa
 }
 
 static void append_findings(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep) {
-    const struct pdnn_summary *summary = &sweep->summary;
+    const struct pdnn_summary *summary = &sweep->sums.summary;
     const struct pdnn_extreme_row *row = summary->row;
     if (!summary->n_ok)
         return;
@@ -205,7 +205,7 @@ static void append_findings(struct pdnn_str *out, const struct pdnn_sweep_direct
  * of all. */
 static void append_next(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
                         const struct pdnn_sweep_result *result) {
-    const struct pdnn_summary *summary = &sweep->summary;
+    const struct pdnn_summary *summary = &sweep->sums.summary;
     const struct pdnn_extreme_row *farthest = &summary->row[PDNN_EXTREME_FARTHEST];
     const char *path = sweep->request.path;
     char shard[PDNN_SHARD_TEXT];
@@ -265,7 +265,7 @@ static enum pdnn_status sweep_alone(const struct pdnn_cli_job *job, struct pdnn_
         if (!job->bar.quiet)
             say_end(&sweep, &result);
         warn_speed(&sweep);
-        *job->arguments->some_failed = pdnn_session_has_failed(sweep.tally.counts);
+        *job->arguments->some_failed = pdnn_session_has_failed(sweep.sums.tally.counts);
     }
     pdnn_sweep_directory_close(&sweep);
     return status;

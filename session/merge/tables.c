@@ -164,59 +164,39 @@ static enum pdnn_status read_visits(const struct writing *writing, size_t id, st
     return status;
 }
 
-/* Ceilings of the host, as a directory of its own would have them. */
-static void load_ceilings(struct writing *writing, uint32_t host) {
-    const struct pdnn_merge_roofs *roofs = &writing->job->roofs[host];
-    if (host == writing->host)
-        return;
-    size_t count = roofs->count < PDNN_CEILINGS_MAX ? roofs->count : PDNN_CEILINGS_MAX;
-    if (count)
-        memcpy(writing->ceilings->row, roofs->row, count * sizeof *roofs->row);
-    writing->ceilings->count = count;
-    writing->host = host;
-}
-
-/* Rows of both files. */
-static size_t count_rows(const struct pdnn_visits *visits) {
-    size_t rows = 0;
-    for (size_t i = 0; i < visits->ids.count; i++)
-        for (size_t k = 0; k < visits->of[i].count; k++)
-            rows += 1 + visits->of[i].ops[k].count;
-    return rows;
-}
-
 static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input *input,
                               struct pdnn_err *err) {
     struct writing *writing = user;
     struct pdnn_merge_job *job = writing->job;
     pdnn_visits_finish(&writing->visits);
     if (id == SIZE_MAX)
-        return PDNN_OK;
+        return pdnn_merge_check_stop(job, err);
     const struct pdnn_merge_instance *instance = &job->of[id];
     if (read_visits(writing, id, &writing->visits, err) != PDNN_OK)
         return err->status;
     const struct pdnn_instance_visits of = pdnn_visits_of(&writing->visits, input->id);
-    load_ceilings(writing, instance->host);
+    /* Ceilings of the host, as a directory of its own would have them. */
+    const struct pdnn_merge_roofs *roofs = &job->roofs[instance->host];
+    if (instance->host != writing->host) {
+        writing->host = instance->host;
+        writing->ceilings->count = roofs->count < PDNN_CEILINGS_MAX ? roofs->count : PDNN_CEILINGS_MAX;
+        for (size_t i = 0; i < writing->ceilings->count; i++)
+            writing->ceilings->row[i] = roofs->row[i];
+    }
     input->visits = of.visit;
     input->ops = of.ops;
     input->n_visits = of.count;
     input->pool = writing->pools[instance->host];
     input->ceilings = writing->ceilings->count ? writing->ceilings : NULL;
     input->host = job->hosts.text[instance->host];
-    job->result.rows += count_rows(&writing->visits);
-    return PDNN_OK;
-}
-
-static enum pdnn_status note_row(void *user, enum pdnn_stage stage, const struct pdnn_result *row,
-                                 struct pdnn_err *err) {
-    const struct writing *writing = user;
-    if (stage == PDNN_STAGE_OPEN)
-        pdnn_merge_note(writing->job, "missing: %s", pdnn_result_text(row, PDNN_RESULT_ID));
-    return pdnn_merge_check_stop(writing->job, err);
+    for (size_t i = 0; i < of.count; i++)
+        job->result.rows += 1 + of.ops[i].count;
+    return pdnn_merge_check_stop(job, err);
 }
 
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct writing writing = {.job = job, .host = UINT32_MAX};
+    struct pdnn_rows_sums sums;
     writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
     const struct pdnn_rows_request request = {.session = &job->session,
                                               .tables = &writing.tables,
@@ -225,10 +205,13 @@ enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn
                                               .id_of_task = job->id_of_task,
                                               .unvisited = "no visit in the merged journals",
                                               .fetch = fetch,
-                                              .made = note_row,
                                               .user = &writing};
     pool_hosts(&writing);
-    enum pdnn_status status = pdnn_rows_make(&request, &job->result.tally, err);
+    for (size_t i = 0; i < job->session.n_tasks; i++)
+        if (job->id_of_task[i] == SIZE_MAX && job->session.rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
+            pdnn_merge_note(job, "missing: %s", job->session.tasks[i].id);
+    enum pdnn_status status = pdnn_rows_make(&request, &sums, err);
+    job->result.tally = sums.tally;
     if (status == PDNN_OK)
         status = pdnn_tables_write(&writing.tables, &job->output, err);
     pdnn_tables_finish(&writing.tables);

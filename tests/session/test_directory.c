@@ -220,9 +220,9 @@ static void test_write_has_every_row(void **state) {
     add_visit(place, 1, PDNN_OUTCOME_OK, 110, 0);
     assert_int_equal(pdnn_sweep_directory_write(&place->sweep, &err), PDNN_OK);
     assert_true(place->sweep.written);
-    assert_int_equal(place->sweep.tally.counts[PDNN_OUTCOME_OK], 1);
-    assert_int_equal(place->sweep.tally.counts[PDNN_OUTCOME_INTERRUPTED], 1);
-    assert_true(isnan(place->sweep.speed_index));
+    assert_int_equal(place->sweep.sums.tally.counts[PDNN_OUTCOME_OK], 1);
+    assert_int_equal(place->sweep.sums.tally.counts[PDNN_OUTCOME_INTERRUPTED], 1);
+    assert_true(isnan(place->sweep.sums.speed_index));
     snprintf(path, sizeof path, "%s/results.csv", place->path);
     assert_int_equal(whole_csv_read(path, 1 << 20, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
     const char *const rows[][3] = {{place->session.tasks[0].id, "interrupted", ""},
