@@ -86,14 +86,6 @@ static bool is_measured(const struct compose *compose, size_t task, size_t round
     return true;
 }
 
-/* Visits of the journal that were composed. Those with predicted times do not count where there are measured
- * ones now. */
-static size_t count_composed(const struct compose *compose, size_t task, size_t round) {
-    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
-    return standing.rounds[PDNN_METHOD_COMPOSED] +
-           (is_measured(compose, task, round) ? 0 : standing.rounds[PDNN_METHOD_PREDICTED]);
-}
-
 /* What could not be predicted may be later, when more is measured; until then, it is said once. */
 static bool is_said(const struct compose *compose, size_t task, const struct pdnn_visit *visit) {
     const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(compose->sweep, task);
@@ -143,8 +135,16 @@ static void find_neighbours(struct compose *compose, size_t round) {
 enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, struct pdnn_err *err) {
     find_neighbours(compose, round);
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < compose->session->n_tasks && status == PDNN_OK; i++)
-        if (is_composed(compose->of[i].role) && count_composed(compose, i, round) <= round)
+    for (size_t i = 0; i < compose->session->n_tasks && status == PDNN_OK; i++) {
+        if (!is_composed(compose->of[i].role))
+            continue;
+        const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, i);
+        size_t count = standing.rounds[PDNN_METHOD_COMPOSED];
+        /* Visits with predicted times do not count where there are measured ones now. */
+        if (!is_measured(compose, i, round))
+            count += standing.rounds[PDNN_METHOD_PREDICTED];
+        if (count <= round)
             status = compose_one(compose, i, round, err);
+    }
     return status;
 }

@@ -53,11 +53,6 @@ static enum pdnn_status visit_some(struct compose *compose, size_t round, bool i
     return status;
 }
 
-static enum pdnn_status visit_round(struct compose *compose, size_t round, struct pdnn_err *err) {
-    enum pdnn_status status = visit_some(compose, round, false, err);
-    return status == PDNN_OK ? visit_some(compose, round, true, err) : status;
-}
-
 /* Roles for the models listed since the last call, what becomes of their operators, and all rounds. is_first:
  * samples are drawn. */
 static enum pdnn_status run_rounds(struct compose *compose, bool is_first, struct pdnn_err *err) {
@@ -74,7 +69,9 @@ static enum pdnn_status run_rounds(struct compose *compose, bool is_first, struc
         if (status == PDNN_OK)
             status = pdnn_compose_add_up(compose, round, err);
         if (status == PDNN_OK)
-            status = visit_round(compose, round, err);
+            status = visit_some(compose, round, false, err);
+        if (status == PDNN_OK)
+            status = visit_some(compose, round, true, err);
     }
     return status == PDNN_OK ? pdnn_compose_settle(compose, err) : status;
 }
@@ -89,19 +86,17 @@ static void calibrate(struct compose *compose, double guessed_compiling) {
         compose->plan.measure_scale = (double)result->measure_ns * 1e-9 / compose->guessed_seconds;
 }
 
-static bool is_done(const struct compose *compose, size_t task) {
-    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
-    return pdnn_standing_is_done(&standing, (size_t)compose->rules.rounds);
-}
-
 /* Also what was planned, where the budget was spent before it was measured. */
 static bool is_anything_left(struct compose *compose) {
-    bool left = false, is_spent = seconds_left(compose) <= 0;
-    for (size_t i = 0; i < compose->session->n_tasks; i++)
-        left = left || compose->plan.models[i].is_open ||
-               (compose->of[i].role != ROLE_NONE && (compose->fates.choose.models[i].fate == PDNN_FATE_LEFT ||
-                                                     (is_spent && !is_done(compose, i))));
-    return left;
+    const bool is_spent = seconds_left(compose) <= 0;
+    for (size_t i = 0; i < compose->session->n_tasks; i++) {
+        const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, i);
+        bool is_left = compose->fates.choose.models[i].fate == PDNN_FATE_LEFT ||
+                       (is_spent && !pdnn_standing_is_done(&standing, (size_t)compose->rules.rounds));
+        if (compose->plan.models[i].is_open || (compose->of[i].role != ROLE_NONE && is_left))
+            return true;
+    }
+    return false;
 }
 
 /* The plan, then rounds: once without a budget; with one, as long as it buys more, since the first guesses

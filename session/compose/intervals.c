@@ -69,16 +69,6 @@ static void find_rounds(const struct settle *settle, size_t task, struct rounds 
     }
 }
 
-static void rounds_finish(struct rounds *rounds) {
-    free(rounds->visit);
-    free(rounds->scratch);
-}
-
-/* What was predicted says nothing of the method's own error. */
-static bool is_predicted(const struct rounds *rounds) {
-    return rounds->of.visit[rounds->visit[0]].flags & PDNN_FLAG_PREDICTED;
-}
-
 static double median_of_row(const struct rounds *rounds, size_t row) {
     for (size_t i = 0; i < rounds->count; i++)
         rounds->scratch[i] = rounds->of.ops[rounds->visit[i]].op[row].time_ns;
@@ -118,29 +108,13 @@ static void find_strata(struct settle *settle, size_t task, uint64_t plan_bytes,
 
 static void add_to_calibration(struct settle *settle, size_t task, const struct rounds *rounds) {
     struct pdnn_conformal_case *one = &settle->cases[settle->n_cases];
-    if (is_predicted(rounds))
+    /* What was predicted says nothing of the method's own error. */
+    if (rounds->of.visit[rounds->visit[0]].flags & PDNN_FLAG_PREDICTED)
         return;
     uint64_t plan_bytes = rounds->of.visit[rounds->visit[0]].plan_bytes;
     find_strata(settle, task, plan_bytes, one->stratum);
     one->score = fabs(direct_of(rounds) / total_of(rounds) - 1);
     settle->n_cases++;
-}
-
-/* Calls each for every task that has rounds: those that calibrate and have run, or the composed ones, among
- * which are those that were to calibrate and did not run, such as in an interrupted composition. */
-static void for_each(struct settle *settle, bool calibrates,
-                     void (*each)(struct settle *settle, size_t task, const struct rounds *rounds)) {
-    const struct compose *compose = settle->compose;
-    for (size_t i = 0; i < compose->session->n_tasks && settle->status == PDNN_OK; i++) {
-        struct rounds rounds = {0};
-        if (!is_composed(compose->of[i].role))
-            continue;
-        find_rounds(settle, i, &rounds);
-        bool says = compose->of[i].role == ROLE_CALIBRATES && !isnan(direct_of(&rounds));
-        if (rounds.count && says == calibrates)
-            each(settle, i, &rounds);
-        rounds_finish(&rounds);
-    }
 }
 
 /* What was predicted has the error of its rounds beside that of the method. */
@@ -214,9 +188,22 @@ enum pdnn_status pdnn_compose_settle(struct compose *compose, struct pdnn_err *e
         calibrates[i] = compose->of[i].role == ROLE_CALIBRATES;
     settle.cases = pdnn_alloc(n_tasks + 1, sizeof *settle.cases);
     settle.scratch = pdnn_alloc(n_tasks + 1, sizeof *settle.scratch);
-    for_each(&settle, true, add_to_calibration);
+    /* First those that calibrate and have run, then the composed ones, among which are those that were to
+     * calibrate and did not run, such as in an interrupted composition. */
+    for (int settles = 0; settles < 2; settles++) {
+        for (size_t i = 0; i < n_tasks && settle.status == PDNN_OK; i++) {
+            struct rounds rounds = {0};
+            if (!is_composed(compose->of[i].role))
+                continue;
+            find_rounds(&settle, i, &rounds);
+            bool says = calibrates[i] && !isnan(direct_of(&rounds));
+            if (rounds.count && says != settles)
+                (settles ? settle_one : add_to_calibration)(&settle, i, &rounds);
+            free(rounds.visit);
+            free(rounds.scratch);
+        }
+    }
     compose->result->calibrated = settle.n_cases;
-    for_each(&settle, false, settle_one);
     pdnn_texts_finish(&settle.strata);
     free(settle.cases);
     free(settle.scratch);

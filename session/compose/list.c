@@ -58,14 +58,6 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
     return PDNN_OK;
 }
 
-/* Whether the journal has all rounds of the task, of its own or composed of measured operators: what is
- * predicted may be measured this time. */
-static bool is_complete(const struct compose *compose, size_t task) {
-    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
-    size_t rounds = (size_t)compose->rules.rounds;
-    return standing.rounds[PDNN_METHOD_DIRECT] >= rounds || standing.rounds[PDNN_METHOD_COMPOSED] >= rounds;
-}
-
 /* What earlier runs have measured costs nothing in the plan. */
 static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err) {
     const struct pdnn_session *session = compose->session;
@@ -84,13 +76,6 @@ static enum pdnn_status note_known(struct compose *compose, struct pdnn_err *err
                 pdnn_compose_plan_known(&compose->plan, key);
     }
     return PDNN_OK;
-}
-
-/* What earlier runs have done is out of the plan, except for what validates and calibrates. */
-static void note_complete(struct compose *compose) {
-    for (size_t i = 0; i < compose->session->n_tasks; i++)
-        if (compose->plan.models[i].is_open && !compose->of[i].is_sampled && is_complete(compose, i))
-            pdnn_compose_plan_compiled(&compose->plan, i);
 }
 
 /* Compiles what the budget may buy, until half of it is spent; what was drawn first, so that it does not
@@ -146,12 +131,21 @@ enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *
     compose->of = pdnn_alloc(session->n_tasks + 1, sizeof *compose->of);
     for (size_t i = 0; i < session->n_tasks; i++)
         compose->of[i].is_closed = session->tasks[i].closed;
-    enum pdnn_status status = pdnn_compose_plan(&compose->plan, session, err);
-    if (status == PDNN_OK && !isinf(seconds_left(compose)))
-        status = note_known(compose, err);
-    if (status == PDNN_OK && !isinf(seconds_left(compose)))
-        pdnn_compose_draw_samples(compose, seconds_left(compose));
-    if (status == PDNN_OK && !isinf(seconds_left(compose)))
-        note_complete(compose);
-    return status;
+    if (pdnn_compose_plan(&compose->plan, session, err) != PDNN_OK)
+        return err->status;
+    if (isinf(seconds_left(compose)))
+        return PDNN_OK;
+    if (note_known(compose, err) != PDNN_OK)
+        return err->status;
+    pdnn_compose_draw_samples(compose, seconds_left(compose));
+    /* Models that have all rounds, of their own or composed of measured operators, are out of the plan,
+     * except for what validates and calibrates. What is predicted may be measured this time. */
+    for (size_t i = 0; i < session->n_tasks; i++) {
+        const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, i);
+        const size_t rounds = (size_t)compose->rules.rounds;
+        if (!compose->of[i].is_sampled && (standing.rounds[PDNN_METHOD_DIRECT] >= rounds ||
+                                           standing.rounds[PDNN_METHOD_COMPOSED] >= rounds))
+            pdnn_compose_plan_compiled(&compose->plan, i);
+    }
+    return PDNN_OK;
 }

@@ -52,15 +52,6 @@ static bool is_done(const struct compose *compose, size_t number, size_t round) 
     return known && (times.count > round || (times.outcome != PDNN_OUTCOME_OK && !may_retry));
 }
 
-/* The operators of the same model that this round lacks too. */
-static void want_others(const struct compose *compose, size_t task, size_t round,
-                        struct pdnn_operator_request *request) {
-    const struct pdnn_task_operators *of = &compose->operators.tasks[task];
-    for (size_t i = 0; i < of->count && i < PDNN_OPERATOR_WANTED_MAX; i++)
-        if (is_chosen(compose, of->use[i].number) && !is_done(compose, of->use[i].number, round))
-            request->wanted[i / 8] |= (unsigned char)(1u << i % 8);
-}
-
 static enum pdnn_status add_row(struct compose *compose, size_t number, const struct pdnn_visit *visit,
                                 struct pdnn_err *err) {
     const struct context *context = &compose->contexts[compose->measured[number].context];
@@ -117,7 +108,11 @@ static enum pdnn_status measure_one(struct compose *compose, size_t number, size
         request->request.rules.max_visit_ns = PDNN_COMPOSE_MEASURE_NS;
         request->request.rules.time_limit_ns = watch.time_limit_ns;
         snprintf(request->key, sizeof request->key, "%s", compose->operators.keys.text[number]);
-        want_others(compose, task, round, request);
+        /* The operators of the same model that this round lacks too. */
+        const struct pdnn_task_operators *of = &compose->operators.tasks[task];
+        for (size_t i = 0; i < of->count && i < PDNN_OPERATOR_WANTED_MAX; i++)
+            if (is_chosen(compose, of->use[i].number) && !is_done(compose, of->use[i].number, round))
+                request->wanted[i / 8] |= (unsigned char)(1u << i % 8);
         status = pdnn_worker_operator(worker, request, &watch, &visit, &times, &n_times, err);
     }
     if (status == PDNN_OK)

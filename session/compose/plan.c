@@ -29,11 +29,6 @@ struct rates {
     struct pdnn_roofs roofs;
 };
 
-static double gflops_of(const struct rates *rates, enum pdnn_dtype dtype) {
-    double measured = rates->roofs.peak_gflops[dtype];
-    return measured > 0 ? measured : nominal_gflops * (double)rates->threads;
-}
-
 static double gbs_of(const struct pdnn_roofs *roofs, int64_t threads) {
     double measured = roofs->n_levels ? roofs->level[roofs->n_levels - 1].gbs : 0;
     return measured > 0 ? measured : nominal_gbs * (double)threads;
@@ -73,8 +68,9 @@ static size_t enter(struct pdnn_compose_plan *plan, const struct rates *rates, c
         return number;
     plan->operators = pdnn_grow(plan->operators, &plan->room, number, sizeof *plan->operators);
     const struct pdnn_node *node = &graph->nodes[group->node];
-    double flop_ns = (double)group->cost.in_bounds_flop_count / group->count /
-                     gflops_of(rates, pdnn_node_dtype(graph, node));
+    const double measured = rates->roofs.peak_gflops[pdnn_node_dtype(graph, node)],
+                 gflops = measured > 0 ? measured : nominal_gflops * (double)rates->threads;
+    double flop_ns = (double)group->cost.in_bounds_flop_count / group->count / gflops;
     uint64_t bytes = group->cost.byte_count / group->count;
     double floor_ns = fmax(flop_ns, (double)bytes / gbs_of(&rates->roofs, rates->threads));
     plan->operators[number] = (struct pdnn_planned_operator){
@@ -244,19 +240,17 @@ void pdnn_compose_choice_begin(struct pdnn_compose_choice *choice, const struct 
     find_all_caches(session, &choice->arena, &choice->caches);
 }
 
-static bool fits(const struct pdnn_compose_plan *plan, const struct pdnn_planned_operator *planned) {
-    uint64_t limit_bytes = plan->session->memory_limit_bytes, limit_ns = plan->session->spec.limits.time_ns;
-    double seconds = plan->measure_scale * planned->measure_seconds;
-    return (!limit_bytes || planned->bytes <= limit_bytes) &&
-           (!limit_ns || seconds <= (double)limit_ns * 1e-9);
-}
-
+/* INFINITY: it cannot be measured within the limits. */
 static double seconds_of(const struct pdnn_compose_plan *plan, const struct pdnn_planned_operator *planned) {
-    double rounds = (double)plan->session->spec.measure.rounds;
+    const struct pdnn_session *session = plan->session;
+    uint64_t limit_bytes = session->memory_limit_bytes, limit_ns = session->spec.limits.time_ns;
+    double seconds = plan->measure_scale * planned->measure_seconds;
     double choice = planned->is_chosen ? 0 : plan->compile_scale * planned->choice_seconds;
     if (planned->is_known)
         return choice;
-    return fits(plan, planned) ? rounds * plan->measure_scale * planned->measure_seconds + choice : INFINITY;
+    if ((limit_bytes && planned->bytes > limit_bytes) || (limit_ns && seconds > (double)limit_ns * 1e-9))
+        return INFINITY;
+    return (double)session->spec.measure.rounds * seconds + choice;
 }
 
 void pdnn_compose_plan_choose(const struct pdnn_compose_plan *plan, double extrapolate, double budget_seconds,

@@ -23,16 +23,13 @@ static int by_class(const void *a, const void *b) {
     return x->class != y->class ? (x->class < y->class ? -1 : 1) : by_hash(a, b);
 }
 
-/* Whether the model has been composed and has run. */
-static bool has_both(const struct compose *compose, size_t task) {
-    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
-    return standing.rounds[PDNN_METHOD_DIRECT] &&
-           (standing.rounds[PDNN_METHOD_COMPOSED] || standing.rounds[PDNN_METHOD_PREDICTED]);
-}
-
-/* With a budget, those of earlier runs come first, which had another part of the models to draw from. */
+/* With a budget, those that earlier runs composed and ran come first, which had another part of the models to
+ * draw from. */
 static void add(const struct compose *compose, size_t task, struct candidate *candidates, size_t *count) {
-    bool is_old = compose->rules.deadline_ns && has_both(compose, task);
+    const struct pdnn_standing standing = pdnn_sweep_directory_standing(compose->sweep, task);
+    const size_t *rounds = standing.rounds;
+    bool is_old = compose->rules.deadline_ns && rounds[PDNN_METHOD_DIRECT] &&
+                  (rounds[PDNN_METHOD_COMPOSED] || rounds[PDNN_METHOD_PREDICTED]);
     unsigned class = is_old ? 0 : compose->of[task].is_sampled ? 1 : 2;
     uint64_t hash = pdnn_rng_seed(compose->request->seed, compose->session->tasks[task].id);
     candidates[(*count)++] = (struct candidate){class, hash, task};
