@@ -74,33 +74,59 @@ enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const 
     return status;
 }
 
-/* The key's value as it stands in the file's text, including quotes and escapes;
- * false if the key is missing. */
-static bool find_value(const char *text, const char *key, struct pdnn_str *value) {
-    size_t key_length = strlen(key);
-    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        if (strncmp(line, key, key_length) != 0 || strncmp(line + key_length, ": ", 2) != 0)
+/* A line that is a fact, in the file's text. */
+struct line {
+    const char *key, *value; /* the value as written, with its quotes and escapes */
+    size_t key_length, value_length;
+    bool is_identity;
+};
+
+static size_t value_length(const char *value) {
+    if (*value != '"')
+        return strcspn(value, " \n");
+    size_t length = 1;
+    for (; value[length] && value[length] != '\n' && value[length] != '"'; length++)
+        length += value[length] == '\\' && value[length + 1];
+    return length + (value[length] == '"');
+}
+
+/* Takes the next such line; false after the last one. */
+static bool next_line(const char **at, struct line *line) {
+    static const char mark[] = " # identity";
+    while (**at) {
+        const char *text = *at;
+        size_t length = strcspn(text, "\n"), key = strcspn(text, ":\n"), mark_length = strlen(mark);
+        *at += length + (text[length] == '\n');
+        if (*text == '#' || strncmp(text + key, ": ", 2) != 0)
             continue;
-        const char *at = line + key_length + 2;
-        size_t length = 0;
-        if (*at != '"')
-            length = strcspn(at, " \n");
-        else
-            for (length = 1; at[length] && at[length] != '\n' && at[length] != '"'; length++)
-                length += at[length] == '\\' && at[length + 1];
-        pdnn_str_append(value, at, length + (*at == '"' && at[length] == '"'));
+        const char *value = text + key + 2;
+        *line = (struct line){text, value, key, value_length(value),
+                              length >= mark_length &&
+                                  memcmp(text + length - mark_length, mark, mark_length) == 0};
         return true;
     }
     return false;
 }
 
+static bool has_value(const struct line *line, const char *value, size_t length) {
+    return line->value_length == length && memcmp(line->value, value, length) == 0;
+}
+
+static bool find(const char *text, const char *key, size_t length, struct line *line) {
+    while (next_line(&text, line))
+        if (line->key_length == length && memcmp(line->key, key, length) == 0)
+            return true;
+    return false;
+}
+
 /* Undoes append_quoted; text without quotes is copied. */
-static void append_plain(struct pdnn_str *out, const char *value) {
+static void append_plain(struct pdnn_str *out, const struct line *line) {
+    const char *value = line->value;
     if (*value != '"') {
-        pdnn_str_append(out, value, strlen(value));
+        pdnn_str_append(out, value, line->value_length);
         return;
     }
-    for (value++; *value && *value != '"'; value++) {
+    for (value++; value < line->value + line->value_length && *value != '"'; value++) {
         char byte = *value;
         if (byte == '\\' && value[1] == 'x' && value[2] && value[3]) {
             byte = (char)strtol((char[]){value[2], value[3], 0}, NULL, 16);
@@ -127,27 +153,27 @@ enum pdnn_status pdnn_environment_read(const char *directory, char **text, struc
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,
                                         struct pdnn_err *err) {
     char *text;
-    struct pdnn_str before = {0}, now = {0};
+    struct pdnn_str now = {0};
     enum pdnn_status status = pdnn_environment_read(directory, &text, err);
     if (status != PDNN_OK || !text)
         return status;
     for (size_t i = 0; status == PDNN_OK && i < n_facts; i++) {
-        if (!facts[i].identity)
-            continue;
-        pdnn_str_clear(&before);
+        const struct pdnn_fact *fact = &facts[i];
+        struct line before;
         pdnn_str_clear(&now);
-        append_value(&now, &facts[i]);
-        bool there = find_value(text, facts[i].key, &before);
+        append_value(&now, fact);
+        bool is_there = find(text, fact->key, strlen(fact->key), &before),
+             is_same = is_there && has_value(&before, pdnn_str_text(&now), now.length);
         /* Directories of earlier versions lack some variables. */
-        bool is_unknown = !there && facts[i].variable;
-        if (!is_unknown && (!there || strcmp(pdnn_str_text(&before), pdnn_str_text(&now)) != 0))
+        bool is_unknown = !is_there && fact->variable;
+        if (fact->identity && !is_same && !is_unknown)
             status = pdnn_fail(
                 err, PDNN_INVALID,
-                "%s/environment.yaml: %s was %s and is %s now; one directory holds one machine and setup, use another with -o",
-                directory, facts[i].variable ? facts[i].variable : facts[i].key,
-                there ? pdnn_str_text(&before) : "not said", pdnn_str_text(&now));
+                "%s/environment.yaml: %s was %.*s and is %s now; one directory holds one machine and setup, use another with -o",
+                directory, fact->variable ? fact->variable : fact->key,
+                is_there ? (int)before.value_length : INT_MAX, is_there ? before.value : "not said",
+                pdnn_str_text(&now));
     }
-    pdnn_str_finish(&before);
     pdnn_str_finish(&now);
     free(text);
     return status;
@@ -162,10 +188,9 @@ void pdnn_environment_get(const char *directory, const char *key, struct pdnn_st
 }
 
 void pdnn_environment_value(const char *text, const char *key, struct pdnn_str *value) {
-    struct pdnn_str found = {0};
-    if (find_value(text, key, &found))
-        append_plain(value, pdnn_str_text(&found));
-    pdnn_str_finish(&found);
+    struct line line;
+    if (find(text, key, strlen(key), &line))
+        append_plain(value, &line);
 }
 
 uint64_t pdnn_environment_count(const char *text, const char *key) {
@@ -176,47 +201,19 @@ uint64_t pdnn_environment_count(const char *text, const char *key) {
     return count;
 }
 
-/* Steps to the next line that is a fact: sets its key and whether it is identity. NULL after the last one. */
-static const char *next_fact(const char *line, struct pdnn_str *key, bool *identity) {
-    static const char mark[] = " # identity";
-    for (; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-        size_t length = strcspn(line, "\n"), name = strcspn(line, ":\n");
-        if (*line == '#' || line[name] != ':')
-            continue;
-        pdnn_str_clear(key);
-        pdnn_str_append(key, line, name);
-        *identity = length >= sizeof mark - 1 &&
-                    memcmp(line + length - (sizeof mark - 1), mark, sizeof mark - 1) == 0;
-        return line;
-    }
-    return NULL;
-}
-
-static const char *after_line(const char *line) {
-    line += strcspn(line, "\n");
-    return line + (*line == '\n');
-}
-
 bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_str *key,
                               struct pdnn_str *values) {
-    struct pdnn_str name = {0}, first = {0}, second = {0};
-    bool differs = false, identity;
-    for (const char *line = one; !differs && (line = next_fact(line, &name, &identity)) != NULL;
-         line = after_line(line)) {
-        pdnn_str_clear(&first);
-        pdnn_str_clear(&second);
-        differs = identity && find_value(one, pdnn_str_text(&name), &first) &&
-                  find_value(other, pdnn_str_text(&name), &second) &&
-                  strcmp(pdnn_str_text(&first), pdnn_str_text(&second)) != 0;
+    struct line line, there;
+    while (next_line(&one, &line)) {
+        if (!line.is_identity || !find(other, line.key, line.key_length, &there) ||
+            has_value(&line, there.value, there.value_length))
+            continue;
+        pdnn_str_append(key, line.key, line.key_length);
+        pdnn_str_printf(values, "%.*s and %.*s", (int)line.value_length, line.value, (int)there.value_length,
+                        there.value);
+        return true;
     }
-    if (differs) {
-        pdnn_str_printf(key, "%s", pdnn_str_text(&name));
-        pdnn_str_printf(values, "%s and %s", pdnn_str_text(&first), pdnn_str_text(&second));
-    }
-    pdnn_str_finish(&name);
-    pdnn_str_finish(&first);
-    pdnn_str_finish(&second);
-    return differs;
+    return false;
 }
 
 static const char separator[] = " | ";
@@ -250,32 +247,29 @@ static void add_distinct(struct pdnn_str *list, const char *value) {
 }
 
 void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out) {
-    struct pdnn_str key = {0}, written = {0}, value = {0}, list = {0};
-    bool identity;
+    struct pdnn_str value = {0}, list = {0};
+    struct line line, there;
     pdnn_str_printf(out, "# What the machines of a merged directory and their software were.\n");
-    for (const char *line = texts[0]; (line = next_fact(line, &key, &identity)) != NULL;
-         line = after_line(line)) {
+    for (const char *at = texts[0]; next_line(&at, &line);) {
         bool is_same = true;
         pdnn_str_clear(&list);
-        pdnn_str_clear(&written);
-        pdnn_environment_value(texts[0], pdnn_str_text(&key), &list);
+        append_plain(&list, &line);
         for (size_t i = 1; i < n_texts; i++) {
             pdnn_str_clear(&value);
-            pdnn_environment_value(texts[i], pdnn_str_text(&key), &value);
+            if (find(texts[i], line.key, line.key_length, &there))
+                append_plain(&value, &there);
             is_same = is_same && strcmp(pdnn_str_text(&value), pdnn_str_text(&list)) == 0;
             if (!is_same)
                 add_distinct(&list, pdnn_str_text(&value));
         }
-        find_value(texts[0], pdnn_str_text(&key), &written);
-        pdnn_str_printf(out, "%s: ", pdnn_str_text(&key));
-        if (!is_same)
-            append_quoted(out, pdnn_str_text(&list));
+        pdnn_str_append(out, line.key, line.key_length);
+        pdnn_str_append(out, ": ", 2);
+        if (is_same)
+            pdnn_str_append(out, line.value, line.value_length);
         else
-            pdnn_str_printf(out, "%s", pdnn_str_text(&written));
-        pdnn_str_printf(out, "%s\n", identity ? " # identity" : "");
+            append_quoted(out, pdnn_str_text(&list));
+        pdnn_str_printf(out, "%s\n", line.is_identity ? " # identity" : "");
     }
-    pdnn_str_finish(&key);
-    pdnn_str_finish(&written);
     pdnn_str_finish(&value);
     pdnn_str_finish(&list);
 }

@@ -74,43 +74,22 @@ static void append_decimal(struct pdnn_str *out, const struct decimal *d) {
 
 /* 5^27 is the last below 2^63: the product of it and the 53 bits of a number is exact. */
 enum { FAST_DIGITS = 15, POWERS = 28 };
-static const uint64_t powers_of_5[POWERS] = {1,
-                                             5,
-                                             25,
-                                             125,
-                                             625,
-                                             3125,
-                                             15625,
-                                             78125,
-                                             390625,
-                                             1953125,
-                                             9765625,
-                                             48828125,
-                                             244140625,
-                                             1220703125,
-                                             6103515625,
-                                             30517578125,
-                                             152587890625,
-                                             762939453125,
-                                             3814697265625,
-                                             19073486328125,
-                                             95367431640625,
-                                             476837158203125,
-                                             2384185791015625,
-                                             11920928955078125,
-                                             59604644775390625,
-                                             298023223876953125,
-                                             1490116119384765625,
-                                             7450580596923828125};
+
+static uint64_t power_of_5(int exponent) {
+    uint64_t power = 1;
+    for (uint64_t square = 5; exponent; exponent >>= 1, square *= square)
+        power *= exponent & 1 ? square : 1;
+    return power;
+}
 
 static uint64_t power_of_10(int exponent) {
-    return powers_of_5[exponent] << exponent;
+    return power_of_5(exponent) << exponent;
 }
 
 /* mantissa * 2^exponent * 10^power, rounded to a whole number, halves to the even one; exact. The result is
  * below 2^63 and the exponent so low that the point is within the product. */
 static uint64_t scale(uint64_t mantissa, int exponent, int power) {
-    pdnn_u128 product = (pdnn_u128)mantissa * powers_of_5[power];
+    pdnn_u128 product = (pdnn_u128)mantissa * power_of_5(power);
     int shift = -(exponent + power);
     pdnn_u128 half = (pdnn_u128)1 << (shift - 1), rest = product & ((half << 1) - 1);
     uint64_t whole = (uint64_t)(product >> shift);

@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* qsort_r */
 #include "results/table/rows.h"
 
 #include "base/memory.h"
@@ -39,48 +40,36 @@ struct order {
     size_t n_keys;
 };
 
-static int compare(const struct order *order, size_t a, size_t b) {
+/* Where a row of the list is. */
+struct place {
+    size_t row, at;
+};
+
+static int compare(const void *left, const void *right, void *user) {
+    const struct order *order = user;
+    const struct place *a = left, *b = right;
     for (size_t i = 0; i < order->n_keys; i++) {
         const struct pdnn_sort_key *key = &order->keys[i];
-        int sign = pdnn_table_compare(order->table, key->column, a, b);
-        if (key->is_descending && !pdnn_table_is_empty(order->table, a, key->column) &&
-            !pdnn_table_is_empty(order->table, b, key->column))
+        int sign = pdnn_table_compare(order->table, key->column, a->row, b->row);
+        if (key->is_descending && !pdnn_table_is_empty(order->table, a->row, key->column) &&
+            !pdnn_table_is_empty(order->table, b->row, key->column))
             sign = -sign;
         if (sign)
             return sign;
     }
-    return 0;
+    return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Merges from[low..middle) and from[middle..high) into to. */
-static void merge(const struct order *order, const size_t *from, size_t *to, const size_t bounds[3]) {
-    size_t a = bounds[0], b = bounds[1];
-    for (size_t i = bounds[0]; i < bounds[2]; i++) {
-        bool first = a < bounds[1] && (b == bounds[2] || compare(order, from[a], from[b]) <= 0);
-        to[i] = first ? from[a++] : from[b++];
-    }
-}
-
-static size_t smaller(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-/* A merge sort: the library's qsort is not stable and hands its function no table. */
 void pdnn_rows_sort(struct pdnn_row_list *rows, const struct pdnn_table *table,
                     const struct pdnn_sort_key *keys, size_t n_keys) {
-    const struct order order = {table, keys, n_keys};
-    size_t *from = rows->at, *to = pdnn_alloc(rows->count, sizeof *to), *other = to;
-    for (size_t run = 1; run < rows->count; run *= 2) {
-        for (size_t low = 0; low < rows->count; low += 2 * run)
-            merge(&order, from, to,
-                  (size_t[3]){low, smaller(low + run, rows->count), smaller(low + 2 * run, rows->count)});
-        size_t *swapped = from;
-        from = to;
-        to = swapped;
-    }
-    if (from == other)
-        memcpy(rows->at, from, rows->count * sizeof *from);
-    free(other);
+    struct order order = {table, keys, n_keys};
+    struct place *places = pdnn_alloc(rows->count, sizeof *places);
+    for (size_t i = 0; i < rows->count; i++)
+        places[i] = (struct place){rows->at[i], i};
+    qsort_r(places, rows->count, sizeof *places, compare, &order);
+    for (size_t i = 0; i < rows->count; i++)
+        rows->at[i] = places[i].row;
+    free(places);
 }
 
 /* The cells of the keys as one text: each with its length before it, so that no two lists of cells give the
