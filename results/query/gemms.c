@@ -3,6 +3,7 @@
 #include "models/graph.h"
 #include "results/query/op_groups.h"
 #include "results/rows/roofline.h"
+#include "results/table/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -153,57 +154,41 @@ static int compare(const void *a, const void *b) {
     return memcmp(&x->shape, &y->shape, sizeof x->shape);
 }
 
+#define AT(member) .field = PDNN_FIELD(gemm, member)
+
 static const struct pdnn_column_def columns[PDNN_GEMM_COLUMNS] = {
-    {"id", .help = "the instance"},
-    {"m", "M", NULL, PDNN_KIND_WHOLE, .help = "output units; for gradients of weights, rows of the weights"},
-    {"n", "N", NULL, PDNN_KIND_WHOLE,
+    {"id", .field = PDNN_FIELD_POINTER(gemm, id), .help = "the instance"},
+    {"m", "M", NULL, PDNN_KIND_WHOLE, AT(shape.m),
+     .help = "output units; for gradients of weights, rows of the weights"},
+    {"n", "N", NULL, PDNN_KIND_WHOLE, AT(shape.n),
      .help = "rows (tokens); for gradients of weights, columns of the weights"},
-    {"k", "K", NULL, PDNN_KIND_WHOLE, .help = "length of the sums"},
-    {"batch", NULL, NULL, PDNN_KIND_WHOLE, .rank = 5,
+    {"k", "K", NULL, PDNN_KIND_WHOLE, AT(shape.k), .help = "length of the sums"},
+    {"batch", NULL, NULL, PDNN_KIND_WHOLE, .rank = 5, AT(shape.batch),
      .help = "products of this shape in one call: sequences times heads"},
-    {"groups", "group", .align = PDNN_ALIGN_WRAP, .rank = 1,
+    {"groups", "group", .align = PDNN_ALIGN_WRAP, .rank = 1, AT(groups),
      .help = "groups they belong to, as in breakdown"},
-    {"passes", .align = PDNN_ALIGN_WRAP, .rank = 2, .help = "passes they belong to, as in ops.csv"},
-    {"executions", "count", NULL, PDNN_KIND_COUNT, .rank = 6, .help = "calls in one step"},
-    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI,
+    {"passes", .align = PDNN_ALIGN_WRAP, .rank = 2, AT(passes),
+     .help = "passes they belong to, as in ops.csv"},
+    {"executions", "count", NULL, PDNN_KIND_COUNT, .rank = 6, AT(work.count), .help = "calls in one step"},
+    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, AT(work.flop_count),
      .help = "FLOP of all of them, with what is fused into them, as in ops.csv"},
-    {"byte_count", NULL, "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "compulsory traffic of all of them"},
+    {"byte_count", NULL, "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, AT(work.byte_count),
+     .help = "compulsory traffic of all of them"},
     {"intensity_flop_per_byte", "FLOP/byte", "FLOP/byte", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
-     .rank = 4, .help = "flop_count over byte_count"},
-    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, .help = "time of all of them"},
-    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+     .rank = 4, AT(work.intensity_flop_per_byte), .help = "flop_count over byte_count"},
+    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, AT(work.time_ns),
+     .help = "time of all of them"},
+    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(work.share_pct),
      .help = "share of the step's time_ns_median"},
-    {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+    {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(work.gflops),
      .help = "flop_count over time_ns"},
     {"bw_gbs", "GB/s", "1e9 B/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 3,
-     .help = "byte_count over time_ns"},
+     AT(work.bw_gbs), .help = "byte_count over time_ns"},
     {"pct_of_roof", "% of roof", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT,
-     .help = "time that their roofs allow over time they take"},
+     AT(work.pct_of_roof), .help = "time that their roofs allow over time they take"},
 };
 const struct pdnn_table_def pdnn_gemms_def = {"gemms", "the matrix products of instances", columns,
                                               PDNN_GEMM_COLUMNS};
-
-static void add_row(const struct gemm *gemm, struct pdnn_table *table) {
-    const struct pdnn_op_sum *work = &gemm->work;
-    const int64_t shape[] = {gemm->shape.m, gemm->shape.n, gemm->shape.k, gemm->shape.batch};
-    const double numbers[] = {work->intensity_flop_per_byte,
-                              work->time_ns,
-                              work->share_pct,
-                              work->gflops,
-                              work->bw_gbs,
-                              work->pct_of_roof};
-    size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, PDNN_GEMM_ID, gemm->id);
-    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
-        pdnn_table_set_whole(table, row, PDNN_GEMM_M + i, shape[i]);
-    pdnn_table_set_text(table, row, PDNN_GEMM_GROUPS, gemm->groups);
-    pdnn_table_set_text(table, row, PDNN_GEMM_PASSES, gemm->passes);
-    pdnn_table_set_count(table, row, PDNN_GEMM_EXECUTIONS, work->count);
-    pdnn_table_set_count(table, row, PDNN_GEMM_FLOP, work->flop_count);
-    pdnn_table_set_count(table, row, PDNN_GEMM_BYTES, work->byte_count);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pdnn_table_set_number(table, row, PDNN_GEMM_INTENSITY + i, numbers[i]);
-}
 
 void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struct pdnn_table *table) {
     const struct pdnn_family_def *family = pdnn_family_find(rows->family);
@@ -224,5 +209,5 @@ void pdnn_gemms(const struct pdnn_op_rows *rows, struct pdnn_arena *arena, struc
         pdnn_op_sum_finish(&made[i].work, rows->step_ns);
     qsort(made, count, sizeof *made, compare);
     for (size_t i = 0; i < count; i++)
-        add_row(&made[i], table);
+        pdnn_record_put(table, pdnn_table_add_row(table), &made[i]);
 }

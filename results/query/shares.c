@@ -1,6 +1,7 @@
 #include "results/query/shares.h"
 #include "results/query/op_groups.h"
 #include "results/rows/roofline.h"
+#include "results/table/record.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -208,32 +209,34 @@ const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_
 
 #define PCT_OF_ROOF PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT
 
+#define AT(member) .field = PDNN_FIELD(pdnn_share, member)
+
 static const struct pdnn_column_def columns[PDNN_SHARE_COLUMNS] = {
-    {"id", .help = "the instance"},
+    {"id", .field = PDNN_FIELD_POINTER(pdnn_share, id), .help = "the instance"},
     PDNN_BY_COLUMNS,
-    {"executions", "ops", NULL, PDNN_KIND_COUNT, .rank = 5, .help = "executions in one step"},
-    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_NEVER,
+    {"executions", "ops", NULL, PDNN_KIND_COUNT, .rank = 5, AT(work.count), .help = "executions in one step"},
+    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_NEVER, AT(work.flop_count),
      .help = "FLOP of all of them, as in ops.csv"},
     {"in_bounds_flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 6,
-     .help = "flop_count without the taps on padding; rates use this"},
-    {"byte_count", "bytes", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 7,
+     AT(work.in_bounds_flop_count), .help = "flop_count without the taps on padding; rates use this"},
+    {"byte_count", "bytes", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 7, AT(work.byte_count),
      .help = "compulsory traffic of all of them"},
-    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME,
+    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, AT(work.time_ns),
      .help = "time of all of them; with the residual, they add up to the step's time_ns_median"},
-    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(work.share_pct),
      .help = "share of the step's time_ns_median; with the residual, they add up to 100"},
     {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 3,
-     .help = "in_bounds_flop_count over time_ns"},
+     AT(work.gflops), .help = "in_bounds_flop_count over time_ns"},
     {"bw_gbs", "GB/s", "1e9 B/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 4,
-     .help = "byte_count over time_ns"},
+     AT(work.bw_gbs), .help = "byte_count over time_ns"},
     {"intensity_flop_per_byte", "FLOP/byte", "FLOP/byte", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
-     .help = "in_bounds_flop_count over byte_count"},
-    {"pct_of_roof", "% of roof", "%", PCT_OF_ROOF,
+     AT(work.intensity_flop_per_byte), .help = "in_bounds_flop_count over byte_count"},
+    {"pct_of_roof", "% of roof", "%", PCT_OF_ROOF, AT(work.pct_of_roof),
      .help = "time that the ops' roofs allow over time they take"},
-    {"lost_ns", NULL, "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME,
+    {"lost_ns", NULL, "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, AT(lost_ns),
      .help = "time beyond what the roofs allow, of the ops that stay below theirs"},
     {"lost_pct", "would save at roof, % of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
-     .help = "the same, as a share of the step"},
+     AT(lost_pct), .help = "the same, as a share of the step"},
     {"most_layer", .help = "the op that loses most: where in the model"},
     {"most_op", .help = "its name"},
     {"most_op_pass", .help = "its pass"},
@@ -241,28 +244,18 @@ static const struct pdnn_column_def columns[PDNN_SHARE_COLUMNS] = {
     {"most_implementation", .help = "what ran"},
     {"most_pct_of_roof", NULL, "%", PCT_OF_ROOF, .help = "how close it comes to its roof"},
     {"most_bound", .help = "what bounds that roof"},
-    {"most_lost_pct", NULL, "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
+    {"most_lost_pct", NULL, "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(most_lost_pct),
      .help = "the time it loses, as a share of the step"},
 };
 const struct pdnn_table_def pdnn_shares_def = {"breakdown", "where the time of instances goes", columns,
                                                PDNN_SHARE_COLUMNS};
 
 void pdnn_shares_add(const struct pdnn_share *share, struct pdnn_table *table) {
-    const struct pdnn_op_sum *work = &share->work;
-    const uint64_t counts[] = {work->count, work->flop_count, work->in_bounds_flop_count, work->byte_count};
-    const double numbers[] = {
-        work->time_ns,     work->share_pct, work->gflops,   work->bw_gbs, work->intensity_flop_per_byte,
-        work->pct_of_roof, share->lost_ns,  share->lost_pct};
+    const struct pdnn_op_record *most = share->most;
     size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, PDNN_SHARE_ID, share->id);
+    pdnn_record_put(table, row, share);
     for (size_t by = 0; by < PDNN_BY_COUNT; by++)
         pdnn_table_set_text(table, row, PDNN_SHARE_KEY + by, share->key[by]);
-    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-        pdnn_table_set_count(table, row, PDNN_SHARE_EXECUTIONS + i, counts[i]);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        pdnn_table_set_number(table, row, PDNN_SHARE_TIME + i, numbers[i]);
-    pdnn_table_set_number(table, row, PDNN_SHARE_MOST_LOST, share->most_lost_pct);
-    const struct pdnn_op_record *most = share->most;
     if (!most)
         return;
     const char *const texts[] = {most->layer, most->op, most->pass, most->shape, most->implementation};
