@@ -8,7 +8,6 @@
 #include "cli/args/registry.h"
 #include "cli/args/tables.h"
 #include "cli/print/terminal.h"
-#include "results/table/sheet.h"
 #include "models/family.h"
 #include "models/instance.h"
 

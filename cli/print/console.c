@@ -5,7 +5,6 @@
 #include "cli/interrupt.h"
 #include "cli/print/terminal.h"
 #include "results/table/escape.h"
-#include "results/table/sheet.h"
 
 #include <inttypes.h>
 #include <stdint.h>

@@ -2,7 +2,6 @@
 #include "cli/print/progress.h"
 
 #include "base/fill.h"
-#include "results/table/sheet.h"
 #include "base/clock.h"
 #include "cli/print/terminal.h"
 #include "runtime/driver/sweep/sweep.h"

@@ -11,19 +11,39 @@
  * have before other columns are kept. SQUEEZED: a column's width where nothing fits. */
 enum { GAP = 2, LEAST_CUT = 16, READABLE = 28, SQUEEZED = 4 };
 
-void pdnn_sheet_init(struct pdnn_sheet *table, const struct pdnn_sheet_column *columns, size_t n_columns) {
-    *table = (struct pdnn_sheet){.columns = columns, .n_columns = n_columns};
+struct column {
+    const char *title;
+    enum pdnn_align align;
+    int spare; /* may be left out on a narrow terminal, the highest first; 0: may not */
+};
+
+/* How the rows are set at some width. */
+struct layout {
+    size_t width[PDNN_TABLE_COLUMNS_MAX];
+    bool shown[PDNN_TABLE_COLUMNS_MAX];
+    size_t indent; /* of rows below the line of their group */
+};
+
+struct pdnn_sheet {
+    struct column *columns;
+    size_t n_columns, columns_room;
+    struct pdnn_arena arena; /* text of the cells */
+    char **cells;            /* row by row */
+    size_t n_cells, room;
+    bool has_layout;
+    struct layout layout; /* of the rows before */
+    struct pdnn_str note;
+};
+
+struct pdnn_sheet *pdnn_sheet_create(void) {
+    return pdnn_alloc(1, sizeof(struct pdnn_sheet));
 }
 
-void pdnn_sheet_finish(struct pdnn_sheet *table) {
-    pdnn_arena_finish(&table->arena);
-    free(table->cells);
-    *table = (struct pdnn_sheet){0};
-}
-
-void pdnn_sheet_clear(struct pdnn_sheet *table) {
-    pdnn_arena_reset(&table->arena);
-    table->n_cells = 0;
+void pdnn_sheet_column(struct pdnn_sheet *table, const struct pdnn_column_def *def) {
+    table->columns =
+        pdnn_grow(table->columns, &table->columns_room, table->n_columns, sizeof *table->columns);
+    table->columns[table->n_columns++] = (struct column){
+        pdnn_column_title(def), def->kind == PDNN_KIND_TEXT ? def->align : PDNN_ALIGN_RIGHT, def->rank};
 }
 
 void pdnn_sheet_cell(struct pdnn_sheet *table, const char *text) {
@@ -37,14 +57,6 @@ struct need {
     double area;        /* of the text that gets more lines as the column gets narrower */
     bool empty;
 };
-
-static enum pdnn_align align_of(const struct pdnn_sheet *table, size_t c) {
-    return (enum pdnn_align)(table->columns[c].align & 0xf);
-}
-
-static int spare_of(const struct pdnn_sheet *table, size_t c) {
-    return table->columns[c].align >> 4;
-}
 
 static bool is_flexible(enum pdnn_align align) {
     return align == PDNN_ALIGN_WRAP || align == PDNN_ALIGN_CUT;
@@ -70,15 +82,15 @@ static void add_cell(struct need *need, const char *text, enum pdnn_align align)
 
 /* A title may take several lines unless the table may be as wide as it is. */
 static struct need measure(const struct pdnn_sheet *table, size_t c) {
-    const struct pdnn_sheet_column *column = &table->columns[c];
+    const struct column *column = &table->columns[c];
     struct need need = {.empty = true};
     for (size_t i = c; i < table->n_cells; i += table->n_columns) {
         char buffer[PDNN_VISIBLE_TEXT];
-        add_cell(&need, pdnn_visible(buffer, table->cells[i]), align_of(table, c));
+        add_cell(&need, pdnn_visible(buffer, table->cells[i]), table->columns[c].align);
     }
     need.least = larger(need.least, pdnn_fill_least(column->title));
     need.most = larger(need.most, strlen(column->title));
-    need.area += is_flexible(align_of(table, c)) ? 0 : (double)strlen(column->title);
+    need.area += is_flexible(table->columns[c].align) ? 0 : (double)strlen(column->title);
     return need;
 }
 
@@ -92,18 +104,18 @@ static size_t sum_of(const size_t *widths, const bool *shown, size_t n) {
 static int highest_spare(const struct pdnn_sheet *table) {
     int highest = 0;
     for (size_t c = 0; c < table->n_columns; c++)
-        highest = spare_of(table, c) > highest ? spare_of(table, c) : highest;
+        highest = table->columns[c].spare > highest ? table->columns[c].spare : highest;
     return highest;
 }
 
 /* Leaves out columns until the rest fits and text is readable, those first that are missed least. */
-static void spare_columns(const struct pdnn_sheet *table, struct pdnn_sheet_layout *layout, size_t width) {
-    bool spared[PDNN_SHEET_COLUMNS_MAX] = {false};
+static void spare_columns(const struct pdnn_sheet *table, struct layout *layout, size_t width) {
+    bool spared[PDNN_TABLE_COLUMNS_MAX] = {false};
     while (sum_of(layout->width, layout->shown, table->n_columns) > width) {
         size_t out = table->n_columns;
         for (size_t c = 0; c < table->n_columns; c++)
-            if (layout->shown[c] && spare_of(table, c) &&
-                (out == table->n_columns || spare_of(table, c) > spare_of(table, out)))
+            if (layout->shown[c] && table->columns[c].spare &&
+                (out == table->n_columns || table->columns[c].spare > table->columns[out].spare))
                 out = c;
         if (out == table->n_columns)
             return;
@@ -113,7 +125,7 @@ static void spare_columns(const struct pdnn_sheet *table, struct pdnn_sheet_layo
     /* Where a wide column had to go, a narrow one that went before it may have room. */
     for (int rank = 1; rank <= highest_spare(table); rank++)
         for (size_t c = 0; c < table->n_columns; c++) {
-            if (!spared[c] || spare_of(table, c) != rank)
+            if (!spared[c] || table->columns[c].spare != rank)
                 continue;
             layout->shown[c] = true;
             layout->shown[c] = sum_of(layout->width, layout->shown, table->n_columns) <= width;
@@ -121,11 +133,11 @@ static void spare_columns(const struct pdnn_sheet *table, struct pdnn_sheet_layo
 }
 
 /* Where even the least widths are too much, the widest columns that can give get narrower. */
-static void squeeze(const struct pdnn_sheet *table, struct pdnn_sheet_layout *layout, size_t width) {
+static void squeeze(const struct pdnn_sheet *table, struct layout *layout, size_t width) {
     while (sum_of(layout->width, layout->shown, table->n_columns) > width) {
         size_t widest = table->n_columns;
         for (size_t c = 0; c < table->n_columns; c++)
-            if (layout->shown[c] && is_flexible(align_of(table, c)) && layout->width[c] > SQUEEZED &&
+            if (layout->shown[c] && is_flexible(table->columns[c].align) && layout->width[c] > SQUEEZED &&
                 (widest == table->n_columns || layout->width[c] > layout->width[widest]))
                 widest = c;
         if (widest == table->n_columns)
@@ -135,7 +147,7 @@ static void squeeze(const struct pdnn_sheet *table, struct pdnn_sheet_layout *la
 }
 
 /* Gives the rest of the width where it saves most lines: those of a column are its area over its width. */
-static void widen(const struct need *needs, struct pdnn_sheet_layout *layout, size_t n, size_t width) {
+static void widen(const struct need *needs, struct layout *layout, size_t n, size_t width) {
     for (size_t sum = sum_of(layout->width, layout->shown, n); sum < width; sum++) {
         size_t best = n;
         double most = 0;
@@ -152,24 +164,26 @@ static void widen(const struct need *needs, struct pdnn_sheet_layout *layout, si
     }
 }
 
-struct pdnn_sheet_layout pdnn_sheet_arrange(const struct pdnn_sheet *table, size_t width) {
-    struct pdnn_sheet_layout layout = {.indent = 0};
-    struct need needs[PDNN_SHEET_COLUMNS_MAX];
+/* For a width of 0 (as wide as needed) or more. On a terminal a column that may be spared and has nothing but
+ * empty cells is not shown. */
+static struct layout arrange(const struct pdnn_sheet *table, size_t width) {
+    struct layout layout = {.indent = 0};
+    struct need needs[PDNN_TABLE_COLUMNS_MAX];
     for (size_t c = 0; c < table->n_columns; c++) {
         needs[c] = measure(table, c);
         layout.width[c] = needs[c].most;
-        layout.shown[c] = !width || !needs[c].empty || !spare_of(table, c) || !table->n_cells;
+        layout.shown[c] = !width || !needs[c].empty || !table->columns[c].spare || !table->n_cells;
     }
     if (!width || sum_of(layout.width, layout.shown, table->n_columns) <= width)
         return layout;
-    if (align_of(table, 0) == PDNN_ALIGN_GROUP) {
+    if (table->columns[0].align == PDNN_ALIGN_GROUP) {
         layout.shown[0] = false;
         layout.indent = GAP;
     }
     width = width > layout.indent ? width - layout.indent : 1;
     for (size_t c = 0; c < table->n_columns; c++) {
         size_t readable = needs[c].most < READABLE ? needs[c].most : READABLE;
-        bool wraps = align_of(table, c) == PDNN_ALIGN_WRAP;
+        bool wraps = table->columns[c].align == PDNN_ALIGN_WRAP;
         layout.width[c] = wraps ? larger(readable, needs[c].least) : needs[c].least;
     }
     spare_columns(table, &layout, width);
@@ -181,7 +195,7 @@ struct pdnn_sheet_layout pdnn_sheet_arrange(const struct pdnn_sheet *table, size
 }
 
 bool pdnn_sheet_fits(const struct pdnn_sheet *table, size_t width) {
-    const struct pdnn_sheet_layout layout = pdnn_sheet_arrange(table, 0);
+    const struct layout layout = arrange(table, 0);
     return !width || sum_of(layout.width, layout.shown, table->n_columns) <= width;
 }
 
@@ -233,10 +247,9 @@ static size_t count_lines(const char *text, size_t width) {
 }
 
 /* A title of fewer lines than others is on the lowest ones, next to its cells. */
-void pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
-                       struct pdnn_str *out) {
-    const char *rest[PDNN_SHEET_COLUMNS_MAX];
-    size_t lines[PDNN_SHEET_COLUMNS_MAX], most = 1;
+static void put_titles(const struct pdnn_sheet *table, const struct layout *layout, struct pdnn_str *out) {
+    const char *rest[PDNN_TABLE_COLUMNS_MAX];
+    size_t lines[PDNN_TABLE_COLUMNS_MAX], most = 1;
     struct pdnn_str line = {0};
     for (size_t c = 0; c < table->n_columns; c++) {
         rest[c] = table->columns[c].title;
@@ -253,7 +266,7 @@ void pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_l
             if (lines[c] < left)
                 continue;
             size_t next, length = pdnn_fill_line(rest[c], layout->width[c], &next);
-            bool right = align_of(table, c) == PDNN_ALIGN_RIGHT;
+            bool right = table->columns[c].align == PDNN_ALIGN_RIGHT;
             pdnn_str_printf(&line, "%*s%.*s", right ? (int)(layout->width[c] - length) : 0, "", (int)length,
                             rest[c]);
             rest[c] += next;
@@ -263,9 +276,9 @@ void pdnn_sheet_titles(const struct pdnn_sheet *table, const struct pdnn_sheet_l
     pdnn_str_finish(&line);
 }
 
-static void put_row(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
-                    char *const *cells, struct pdnn_str *line, struct pdnn_str *out) {
-    size_t done[PDNN_SHEET_COLUMNS_MAX] = {0};
+static void put_row(const struct pdnn_sheet *table, const struct layout *layout, char *const *cells,
+                    struct pdnn_str *line, struct pdnn_str *out) {
+    size_t done[PDNN_TABLE_COLUMNS_MAX] = {0};
     for (bool more = true; more;) {
         size_t start = layout->indent;
         more = false;
@@ -279,7 +292,7 @@ static void put_row(const struct pdnn_sheet *table, const struct pdnn_sheet_layo
             start += layout->width[c] + GAP;
             if (!*rest)
                 continue;
-            rest = put_piece(line, rest, layout->width[c], align_of(table, c));
+            rest = put_piece(line, rest, layout->width[c], table->columns[c].align);
             done[c] = (size_t)(rest - text);
             more = more || *rest;
         }
@@ -287,8 +300,7 @@ static void put_row(const struct pdnn_sheet *table, const struct pdnn_sheet_layo
     }
 }
 
-void pdnn_sheet_rows(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout,
-                     struct pdnn_str *out) {
+static void put_rows(const struct pdnn_sheet *table, const struct layout *layout, struct pdnn_str *out) {
     struct pdnn_str line = {0};
     for (size_t i = 0; i + table->n_columns <= table->n_cells; i += table->n_columns) {
         char *const *cells = table->cells + i;
@@ -307,17 +319,45 @@ static bool has_content(const struct pdnn_sheet *table, size_t c) {
     return any;
 }
 
-void pdnn_sheet_note(const struct pdnn_sheet *table, const struct pdnn_sheet_layout *layout, size_t width,
-                     struct pdnn_str *out) {
-    struct pdnn_str note = {0};
+/* Names the columns with content that the layout leaves out. The longest of several notes stays. */
+static void note(struct pdnn_sheet *table, const struct layout *layout, size_t width) {
+    struct pdnn_str names = {0}, text = {0}, filled = {0};
     for (size_t c = 0; c < table->n_columns; c++)
-        if (!layout->shown[c] && align_of(table, c) != PDNN_ALIGN_GROUP && has_content(table, c))
-            pdnn_str_printf(&note, "%s%s", note.length ? ", " : "", table->columns[c].title);
-    if (note.length) {
-        struct pdnn_str text = {0};
-        pdnn_str_printf(&text, "(no room for: %s)", pdnn_str_text(&note));
-        pdnn_fill_text(out, pdnn_str_text(&text), 0, width);
-        pdnn_str_finish(&text);
+        if (!layout->shown[c] && table->columns[c].align != PDNN_ALIGN_GROUP && has_content(table, c))
+            pdnn_str_printf(&names, "%s%s", names.length ? ", " : "", table->columns[c].title);
+    pdnn_str_printf(&text, "(no room for: %s)", pdnn_str_text(&names));
+    if (names.length)
+        pdnn_fill_text(&filled, pdnn_str_text(&text), 0, width);
+    if (filled.length > table->note.length) {
+        pdnn_str_clear(&table->note);
+        pdnn_str_append(&table->note, pdnn_str_text(&filled), filled.length);
     }
-    pdnn_str_finish(&note);
+    pdnn_str_finish(&names);
+    pdnn_str_finish(&text);
+    pdnn_str_finish(&filled);
+}
+
+void pdnn_sheet_flush(struct pdnn_sheet *table, size_t width, struct pdnn_str *out) {
+    bool is_first = !table->has_layout;
+    struct layout next = is_first || width ? arrange(table, width) : table->layout;
+    if (is_first || memcmp(&next, &table->layout, sizeof next) != 0)
+        put_titles(table, &next, out);
+    table->layout = next;
+    table->has_layout = true;
+    put_rows(table, &next, out);
+    note(table, &next, width);
+    pdnn_arena_reset(&table->arena);
+    table->n_cells = 0;
+}
+
+void pdnn_sheet_destroy(struct pdnn_sheet *table, struct pdnn_str *out) {
+    if (!table)
+        return;
+    if (out)
+        pdnn_str_append(out, pdnn_str_text(&table->note), table->note.length);
+    pdnn_str_finish(&table->note);
+    pdnn_arena_finish(&table->arena);
+    free(table->columns);
+    free(table->cells);
+    free(table);
 }

@@ -11,7 +11,6 @@
 #include "base/texts.h"
 #include "base/word.h"
 #include "models/param.h"
-#include "results/table/sheet.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +25,16 @@ enum pdnn_kind {
 
 /* "text", "count", "integer", "number": what a reader of a file should expect. */
 const char *pdnn_kind_name(enum pdnn_kind kind);
+
+/* How people see text. */
+enum pdnn_align {
+    PDNN_ALIGN_LEFT,
+    PDNN_ALIGN_RIGHT, /* numbers */
+    PDNN_ALIGN_WRAP,  /* left; cells are filled over several lines */
+    PDNN_ALIGN_CUT,   /* left; cells lose their end, whole words first */
+    PDNN_ALIGN_GROUP, /* first column only: where the table is too wide, a line above the rows it is the same
+                         in */
+};
 
 /* How people see a number; files have it as it is. */
 enum pdnn_show {
@@ -102,7 +111,7 @@ struct pdnn_cells {
     };
 };
 
-enum { PDNN_TABLE_COLUMNS_MAX = PDNN_SHEET_COLUMNS_MAX };
+enum { PDNN_TABLE_COLUMNS_MAX = 512 };
 
 struct pdnn_table {
     const char *name, *help; /* of the definition */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "results/table/csv.h"
 #include "results/table/escape.h"
+#include "results/table/sheet.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -144,17 +145,10 @@ static void html_end(struct pdnn_table_writer *writer) {
 }
 
 static void text_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
-    size_t count = 0;
-    writer->sheet_columns = pdnn_alloc(column_count(writer, table), sizeof *writer->sheet_columns);
-    for (size_t i = 0; i < column_count(writer, table); i++) {
-        const struct pdnn_column_def *def = &table->column[column_at(writer, i)].def;
-        if (!is_shown(writer, table, column_at(writer, i)))
-            continue;
-        enum pdnn_align align = def->kind == PDNN_KIND_TEXT ? def->align : PDNN_ALIGN_RIGHT;
-        writer->sheet_columns[count++] =
-            (struct pdnn_sheet_column){pdnn_column_title(def), (int)align | PDNN_SPARE(def->rank)};
-    }
-    pdnn_sheet_init(&writer->sheet, writer->sheet_columns, count);
+    writer->sheet = pdnn_sheet_create();
+    for (size_t i = 0; i < column_count(writer, table); i++)
+        if (is_shown(writer, table, column_at(writer, i)))
+            pdnn_sheet_column(writer->sheet, &table->column[column_at(writer, i)].def);
 }
 
 static void text_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
@@ -164,35 +158,18 @@ static void text_row(struct pdnn_table_writer *writer, const struct pdnn_table *
             continue;
         pdnn_str_clear(&cell);
         pdnn_table_append_shown(table, row, column_at(writer, i), &cell);
-        pdnn_sheet_cell(&writer->sheet, pdnn_str_text(&cell));
+        pdnn_sheet_cell(writer->sheet, pdnn_str_text(&cell));
     }
     pdnn_str_finish(&cell);
 }
 
-/* Rows of a terminal are set chunk by chunk, each as wide as it needs, with the titles where the widths
- * change; others as the first chunk. The note is the longest of theirs. */
-static void text_flush(struct pdnn_table_writer *writer) {
-    bool is_first = !writer->layout;
-    struct pdnn_sheet_layout next =
-        is_first || writer->width ? pdnn_sheet_arrange(&writer->sheet, writer->width) : *writer->layout;
-    if (is_first)
-        writer->layout = pdnn_alloc(1, sizeof *writer->layout);
-    if (is_first || memcmp(&next, writer->layout, sizeof next) != 0)
-        pdnn_sheet_titles(&writer->sheet, &next, writer->out);
-    *writer->layout = next;
-    pdnn_sheet_rows(&writer->sheet, &next, writer->out);
-    struct pdnn_str note = {0};
-    pdnn_sheet_note(&writer->sheet, &next, writer->width, &note);
-    if (note.length > writer->note.length) {
-        pdnn_str_clear(&writer->note);
-        pdnn_str_append(&writer->note, pdnn_str_text(&note), note.length);
-    }
-    pdnn_str_finish(&note);
-    pdnn_sheet_clear(&writer->sheet);
+static void text_end(struct pdnn_table_writer *writer) {
+    pdnn_sheet_destroy(writer->sheet, writer->is_noteless ? NULL : writer->out);
+    writer->sheet = NULL;
 }
 
 static const struct format formats[PDNN_FORMAT_COUNT] = {
-    [PDNN_FORMAT_TEXT] = {text_start, text_row, NULL},     [PDNN_FORMAT_CSV] = {csv_start, csv_row, NULL},
+    [PDNN_FORMAT_TEXT] = {text_start, text_row, text_end}, [PDNN_FORMAT_CSV] = {csv_start, csv_row, NULL},
     [PDNN_FORMAT_JSON] = {json_start, json_row, json_end}, [PDNN_FORMAT_JSON_LINES] = {NULL, json_line, NULL},
     [PDNN_FORMAT_HTML] = {html_start, html_row, html_end},
 };
@@ -206,8 +183,8 @@ void pdnn_table_write(struct pdnn_table_writer *writer, const struct pdnn_table 
     writer->is_started = true;
     for (size_t i = 0; i < count; i++, writer->n_written++)
         format->row(writer, table, rows ? rows->at[i] : i);
-    if (writer->format == PDNN_FORMAT_TEXT)
-        text_flush(writer);
+    if (writer->sheet)
+        pdnn_sheet_flush(writer->sheet, writer->width, writer->out);
 }
 
 static void choose(struct pdnn_table_writer *writer, size_t *count, size_t column) {
@@ -261,25 +238,15 @@ bool pdnn_table_fits(const struct pdnn_table_writer *writer, const struct pdnn_t
     text_start(&probe, table);
     for (size_t row = 0; row < table->n_rows; row++)
         text_row(&probe, table, row);
-    bool fits = pdnn_sheet_fits(&probe.sheet, writer->width);
-    pdnn_sheet_finish(&probe.sheet);
-    free(probe.sheet_columns);
+    bool fits = pdnn_sheet_fits(probe.sheet, writer->width);
+    pdnn_sheet_destroy(probe.sheet, NULL);
     return fits;
 }
 
 void pdnn_table_write_end(struct pdnn_table_writer *writer) {
     if (writer->is_started && formats[writer->format].end)
         formats[writer->format].end(writer);
-    if (!writer->is_noteless)
-        put(writer, pdnn_str_text(&writer->note));
-    if (writer->sheet_columns)
-        pdnn_sheet_finish(&writer->sheet);
-    free(writer->sheet_columns);
-    free(writer->layout);
     free(writer->chosen);
-    pdnn_str_finish(&writer->note);
-    writer->sheet_columns = NULL;
-    writer->layout = NULL;
     writer->chosen = NULL;
 }
 

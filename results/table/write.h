@@ -28,10 +28,7 @@ struct pdnn_table_writer {
     /* The writer's own. */
     bool is_started;
     size_t n_written;
-    struct pdnn_sheet sheet; /* TEXT: the rows of this chunk */
-    struct pdnn_sheet_column *sheet_columns;
-    struct pdnn_sheet_layout *layout; /* of the chunk before */
-    struct pdnn_str note;
+    struct pdnn_sheet *sheet; /* TEXT */
 };
 
 /* Of the writer's columns keeps those of its choice, once, in that order: `brief` are those that people
