@@ -61,7 +61,6 @@ static bool is_behind(const struct pdnn_prune *prune, const char *name, const st
     bool found = false;
     struct pdnn_table table;
     struct pdnn_table_file file = {.path = pdnn_folder_path(&prune->sweep.folder, name, path),
-                                   .mode = PDNN_CSV_STRICT,
                                    .limit_bytes = SIZE_MAX >> 1};
     if (pdnn_table_read(&file, &id_def, &table, NULL) != PDNN_OK)
         return false;

@@ -16,8 +16,6 @@ struct whole_csv {
     const char **header; /* n_columns */
     size_t *lines;       /* n_rows: where each row starts in the file, from 1 */
     size_t n_rows, n_columns;
-    bool torn;             /* the last line was incomplete and was left out */
-    size_t complete_bytes; /* length of the file without a torn last line */
 };
 
 static inline void whole_csv_finish(struct whole_csv *csv) {
@@ -40,14 +38,13 @@ static inline void csv_add_row(struct whole_csv *csv, size_t *row_room, const ch
 }
 
 static inline enum pdnn_status whole_csv_parse(const char *path, char *text, size_t length,
-                                               enum pdnn_csv_mode mode, struct whole_csv *csv,
-                                               struct pdnn_err *err) {
+                                               struct whole_csv *csv, struct pdnn_err *err) {
     struct whole_csv table = {.text = text};
     struct pdnn_csv_scan scan;
     const char *fields[PDNN_CSV_COLUMNS_MAX];
     size_t row_room = 0;
     bool found = true;
-    enum pdnn_status status = pdnn_csv_scan_start(&scan, path, text, length, mode, err);
+    enum pdnn_status status = pdnn_csv_scan_start(&scan, path, text, length, err);
     if (status == PDNN_OK) {
         table.n_columns = scan.n_columns;
         table.header = pdnn_alloc(scan.n_columns, sizeof *table.header);
@@ -62,18 +59,16 @@ static inline enum pdnn_status whole_csv_parse(const char *path, char *text, siz
         whole_csv_finish(&table);
         return status;
     }
-    table.torn = scan.torn;
-    table.complete_bytes = scan.complete_bytes;
     *csv = table;
     return PDNN_OK;
 }
 
-static inline enum pdnn_status whole_csv_read(const char *path, size_t limit_bytes, enum pdnn_csv_mode mode,
-                                              struct whole_csv *csv, struct pdnn_err *err) {
+static inline enum pdnn_status whole_csv_read(const char *path, size_t limit_bytes, struct whole_csv *csv,
+                                              struct pdnn_err *err) {
     char *text;
     size_t length;
     enum pdnn_status status = pdnn_file_read(path, limit_bytes, &text, &length, err);
-    return status == PDNN_OK ? whole_csv_parse(path, text, length, mode, csv, err) : status;
+    return status == PDNN_OK ? whole_csv_parse(path, text, length, csv, err) : status;
 }
 
 static inline int whole_csv_find(const struct whole_csv *csv, const char *name) {

@@ -41,8 +41,7 @@ enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char
     struct pdnn_ops_reader opened = {.room = 0};
     if (snprintf(path, sizeof path, "%s/ops.csv", directory) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    struct pdnn_table_file file = {
-        .path = path, .mode = PDNN_CSV_STRICT, .limit_bytes = OPS_LIMIT_BYTES, .check = pdnn_ops_check};
+    struct pdnn_table_file file = {.path = path, .limit_bytes = OPS_LIMIT_BYTES, .check = pdnn_ops_check};
     enum pdnn_status status = pdnn_table_read(&file, &pdnn_ops_def, &opened.table, err);
     if (status != PDNN_OK)
         return status;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Rows are far shorter: a longer line is no row. */
-enum { BLOCK_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 24, FIELDS_MAX = 64 };
+enum { BLOCK_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 24 };
 
 static enum pdnn_status open_file(struct pdnn_scan_file *file, const char *directory, const char *name,
                                   struct pdnn_err *err) {
@@ -156,36 +156,21 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
 }
 
 size_t pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields) {
-    static const enum pdnn_journal_column columns[] = {PDNN_JOURNAL_SCHEMA,      PDNN_JOURNAL_ID,
-                                                       PDNN_JOURNAL_VISIT,       PDNN_JOURNAL_STATUS,
-                                                       PDNN_JOURNAL_STARTED_UTC, PDNN_JOURNAL_TIME_NS_MEDIAN,
-                                                       PDNN_JOURNAL_ROW_FLAGS,   PDNN_JOURNAL_OPS};
-    const char *starts[FIELDS_MAX + 1], *end = line + length;
-    size_t count = 0;
-    bool quoted = false;
-    starts[count++] = line;
-    for (const char *at = line; at < end; at++) {
-        if (*at == '"') {
-            quoted = !quoted;
-        } else if (*at == ',' && !quoted) {
-            if (count < FIELDS_MAX)
-                starts[count] = at + 1;
-            count++;
-        } else if (!*at) {
-            return 0;
-        }
-    }
-    if (quoted || count != PDNN_JOURNAL_COLUMNS)
-        return quoted ? 0 : count;
-    starts[count] = end + 1;
-    struct pdnn_piece *const parts[] = {&fields->schema,  &fields->id,     &fields->number, &fields->status,
-                                        &fields->started, &fields->median, &fields->flags,  &fields->ops};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const char *start = starts[columns[i]];
-        *parts[i] = (struct pdnn_piece){start, (size_t)(starts[columns[i] + 1] - start) - 1};
-    }
-    const char *rest = fields->number.text + fields->number.length;
-    fields->rest = (struct pdnn_piece){rest, (size_t)(end - rest)};
+    struct pdnn_piece piece[PDNN_JOURNAL_COLUMNS];
+    const size_t count = pdnn_csv_split(line, length, piece, PDNN_JOURNAL_COLUMNS);
+    if (count != PDNN_JOURNAL_COLUMNS)
+        return count;
+    const struct pdnn_piece number = piece[PDNN_JOURNAL_VISIT];
+    const char *rest = number.text + number.length;
+    *fields = (struct pdnn_row_fields){.schema = piece[PDNN_JOURNAL_SCHEMA],
+                                       .id = piece[PDNN_JOURNAL_ID],
+                                       .number = number,
+                                       .status = piece[PDNN_JOURNAL_STATUS],
+                                       .started = piece[PDNN_JOURNAL_STARTED_UTC],
+                                       .median = piece[PDNN_JOURNAL_TIME_NS_MEDIAN],
+                                       .flags = piece[PDNN_JOURNAL_ROW_FLAGS],
+                                       .ops = piece[PDNN_JOURNAL_OPS],
+                                       .rest = {rest, (size_t)(line + length - rest)}};
     return count;
 }
 

@@ -8,6 +8,7 @@
 #include "base/paths/folder.h"
 #include "base/str.h"
 #include "models/instance.h"
+#include "results/table/csv.h"
 #include "runtime/protocol/visit.h"
 
 #include <stdbool.h>
@@ -30,11 +31,6 @@ struct pdnn_journal_scan {
     /* Get the rows of journal-ops.csv: those of the visits, and those between them, which a killed prune
      * left; NULL: not wanted. To be set once it is open. */
     struct pdnn_str *ops_rows, *strays;
-};
-
-struct pdnn_piece {
-    const char *text;
-    size_t length;
 };
 
 /* The fields of a row of journal.csv that tell visits apart, as they stand in the file, quotes included. */

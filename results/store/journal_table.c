@@ -1,6 +1,7 @@
 #include "results/store/journal_table.h"
 
 #include "models/instance.h"
+#include "results/store/log_file.h"
 #include "results/store/results.h"
 #include "results/table/number.h"
 #include "results/table/record.h"
@@ -33,21 +34,6 @@ const struct pdnn_table_def pdnn_journal_ops_def = {
     "journal-ops", "one row per visit and operator, written before the visit's row commits them", op_columns,
     PDNN_JOURNAL_OPS_COLUMNS};
 
-/* A row is one line, whatever its texts hold. */
-static void set_on_line(struct pdnn_table *table, size_t row) {
-    for (size_t column = 0; column < table->n_columns; column++) {
-        if (table->column[column].def.kind != PDNN_KIND_TEXT)
-            continue;
-        struct pdnn_str line = {0};
-        pdnn_table_append(table, row, column, &line);
-        for (size_t i = 0; i < line.length; i++)
-            if ((unsigned char)line.text[i] < 0x20)
-                line.text[i] = ' ';
-        pdnn_table_set_text(table, row, column, pdnn_str_text(&line));
-        pdnn_str_finish(&line);
-    }
-}
-
 /* What is 0 was not measured: the visit did not get that far. With samples, a 0 of theirs is a 0. */
 static bool is_measured(const struct pdnn_table *journal, size_t row, size_t column,
                         const struct pdnn_visit *visit) {
@@ -73,7 +59,7 @@ void pdnn_journal_add(struct pdnn_table *journal, const char *id, uint64_t numbe
         pdnn_table_set_text(journal, row, PDNN_JOURNAL_STOP_REASON, pdnn_stop_name(visit->stop));
     pdnn_table_set_text(journal, row, PDNN_JOURNAL_ROW_FLAGS, pdnn_flags_format(visit->flags, flags));
     pdnn_table_set_count(journal, row, PDNN_JOURNAL_OPS, visit->n_ops);
-    set_on_line(journal, row);
+    pdnn_log_row_flatten(journal, row);
 }
 
 /* The key is split at its first two slashes. */
@@ -93,7 +79,7 @@ void pdnn_journal_add_op(struct pdnn_table *ops, const char *id, uint64_t number
         pdnn_table_set_text(ops, row, column, part);
         part += length + has_more;
     }
-    set_on_line(ops, row);
+    pdnn_log_row_flatten(ops, row);
 }
 
 struct pdnn_visit pdnn_journal_visit(const struct pdnn_table *journal, size_t row) {

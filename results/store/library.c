@@ -133,6 +133,7 @@ static void add_row(struct pdnn_table *table, const struct pdnn_library_row *mea
     pdnn_table_set_text(table, row, PDNN_LIBRARY_OPERATOR, measured->key);
     pdnn_table_set_text(table, row, PDNN_LIBRARY_STATUS, pdnn_outcome_name(visit->outcome));
     pdnn_table_set_text(table, row, PDNN_LIBRARY_ROW_FLAGS, pdnn_flags_format(visit->flags, flags));
+    pdnn_log_row_flatten(table, row);
 }
 
 static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, struct pdnn_err *err) {

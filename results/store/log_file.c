@@ -41,6 +41,20 @@ enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char
                      def->name, PDNN_SCHEMA);
 }
 
+void pdnn_log_row_flatten(struct pdnn_table *table, size_t row) {
+    for (size_t column = 0; column < table->n_columns; column++) {
+        if (table->column[column].def.kind != PDNN_KIND_TEXT)
+            continue;
+        struct pdnn_str line = {0};
+        pdnn_table_append(table, row, column, &line);
+        for (size_t i = 0; i < line.length; i++)
+            if ((unsigned char)line.text[i] < 0x20)
+                line.text[i] = ' ';
+        pdnn_table_set_text(table, row, column, pdnn_str_text(&line));
+        pdnn_str_finish(&line);
+    }
+}
+
 void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
                         const struct pdnn_table_def *def,
                         enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
@@ -71,9 +85,20 @@ enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, 
                          : "");
 }
 
+/* Without a last line that a crash cut short: it has no newline, or not all fields. */
+static size_t complete_length(const struct pdnn_table_def *def, const char *text, size_t length) {
+    size_t complete = length;
+    while (text[complete - 1] != '\n')
+        complete--;
+    size_t start = complete - 1;
+    while (start && text[start - 1] != '\n')
+        start--;
+    return pdnn_csv_split(text + start, complete - 1 - start, NULL, 0) == def->count ? complete : start;
+}
+
 enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_table *table,
                                     struct pdnn_err *err) {
-    struct pdnn_table_file read = {.path = file->path, .mode = PDNN_CSV_JOURNAL, .check = file->check};
+    struct pdnn_table_file read = {.path = file->path, .check = file->check};
     char *text;
     size_t length;
     pdnn_table_init(table, file->def);
@@ -91,13 +116,14 @@ enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_tabl
         return status;
     }
     struct pdnn_table rows;
-    status = pdnn_table_read_text(&read, text, length, file->def, &rows, err);
+    file->length = complete_length(file->def, text, length);
+    file->torn = file->length < length;
+    text[file->length] = 0;
+    status = pdnn_table_read_text(&read, text, file->length, file->def, &rows, err);
     free(text);
     if (status == PDNN_OK) {
         pdnn_table_finish(table);
         *table = rows;
-        file->torn = read.torn;
-        file->length = read.complete_bytes;
     }
     return status;
 }

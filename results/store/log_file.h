@@ -18,6 +18,9 @@ enum pdnn_header_match pdnn_header_match(const struct pdnn_table_def *def, const
 enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char *path, const char *text,
                                     size_t length, struct pdnn_err *err);
 
+/* Makes the row one line, whatever its texts hold: control characters become blanks. */
+void pdnn_log_row_flatten(struct pdnn_table *table, size_t row);
+
 enum { PDNN_LOG_FILE_TEXT = 32 };
 
 struct pdnn_log_file {

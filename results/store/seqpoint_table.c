@@ -101,8 +101,7 @@ static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, st
 }
 
 enum pdnn_status pdnn_seqpoint_table_read(const char *path, struct pdnn_table *table, struct pdnn_err *err) {
-    struct pdnn_table_file file = {
-        .path = path, .mode = PDNN_CSV_STRICT, .limit_bytes = TABLE_LIMIT_BYTES, .check = check_row};
+    struct pdnn_table_file file = {.path = path, .limit_bytes = TABLE_LIMIT_BYTES, .check = check_row};
     struct pdnn_table made;
     enum pdnn_status status = pdnn_table_read(&file, &pdnn_seqpoint_def, &made, err);
     if (status != PDNN_OK)

@@ -112,22 +112,6 @@ static bool parse_row(struct pdnn_csv_scan *p, const char **fields, size_t *coun
     return true;
 }
 
-/* The start of the last line that ends with a newline; *length is cut to that newline.
- * NULL if no line is complete. */
-static const char *cut_to_complete_lines(const char *text, size_t *length, bool *torn) {
-    size_t complete = *length;
-    while (complete && text[complete - 1] != '\n')
-        complete--;
-    *torn = complete < *length;
-    *length = complete;
-    if (!complete)
-        return NULL;
-    size_t start = complete - 1;
-    while (start && text[start - 1] != '\n')
-        start--;
-    return text + start;
-}
-
 static size_t line_of(const char *text, const char *at) {
     size_t line = 1;
     for (; text < at; text++)
@@ -136,22 +120,11 @@ static size_t line_of(const char *text, const char *at) {
 }
 
 enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
-                                     enum pdnn_csv_mode mode, struct pdnn_err *err) {
-    struct pdnn_csv_scan p = {.path = path, .text = text, .line = 1};
-    if (mode == PDNN_CSV_JOURNAL) {
-        p.last_line = cut_to_complete_lines(text, &length, &p.torn);
-        text[length] = 0;
-    }
-    p.complete_bytes = length;
-    p.at = text;
-    p.end = text + length;
+                                     struct pdnn_err *err) {
+    struct pdnn_csv_scan p = {.path = path, .line = 1, .at = text, .end = text + length};
     const char *nul = memchr(text, 0, length);
-    if (nul && !(p.last_line && nul >= p.last_line))
+    if (nul)
         return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, line_of(text, nul));
-    if (mode == PDNN_CSV_JOURNAL && !length) {
-        *scan = p;
-        return PDNN_OK;
-    }
     if (p.at == p.end)
         return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
     if (!parse_row(&p, p.header, &p.n_columns))
@@ -172,19 +145,12 @@ enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *p, const char **fields,
     *found = false;
     if (p->at >= p->end)
         return PDNN_OK;
-    char *start = p->at;
     size_t count = 0;
     p->row_line = p->line;
     bool good = parse_row(p, fields, &count);
     *found = good && count == p->n_columns;
     if (*found)
         return PDNN_OK;
-    if (p->last_line && start >= p->last_line) {
-        p->torn = true;
-        p->complete_bytes = (size_t)(start - p->text);
-        p->at = p->end;
-        return PDNN_OK;
-    }
     if (!good)
         return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s", p->path, p->row_line, p->problem);
     return pdnn_csv_fail_count(p->path, p->row_line, count, p->n_columns, err);
@@ -194,4 +160,22 @@ enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t field
                                      struct pdnn_err *err) {
     return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %zu fields, the header has %zu", path, line, fields,
                      columns);
+}
+
+size_t pdnn_csv_split(const char *line, size_t length, struct pdnn_piece *fields, size_t room) {
+    const char *start = line, *end = line + length;
+    size_t count = 0;
+    bool quoted = false;
+    for (const char *at = line; at <= end; at++) {
+        if (at < end && !*at)
+            return 0;
+        quoted ^= at < end && *at == '"';
+        if (at < end && (*at != ',' || quoted))
+            continue;
+        if (count < room)
+            fields[count] = (struct pdnn_piece){start, (size_t)(at - start)};
+        count++;
+        start = at + 1;
+    }
+    return quoted ? 0 : count;
 }

@@ -24,12 +24,6 @@ void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text);
 void pdnn_csv_put_empty(struct pdnn_csv_writer *writer);
 void pdnn_csv_end_row(struct pdnn_csv_writer *writer);
 
-enum pdnn_csv_mode {
-    PDNN_CSV_STRICT, /* an incomplete last line is an error like any other */
-    /* One row is one line. A last line cut short (no newline, or fewer fields) is left out. */
-    PDNN_CSV_JOURNAL,
-};
-
 /* The rows of a text, one after the other and in place: fields are unquoted where they lie, and a NUL
  * overwrites their separator. Errors are
  * PDNN_INVALID and start with "path:line: ": a row whose number of fields differs from the header's, a stray
@@ -38,21 +32,18 @@ struct pdnn_csv_scan {
     const char *path;
     const char *header[PDNN_CSV_COLUMNS_MAX]; /* names of columns, in the text */
     size_t n_columns;
-    size_t row_line;       /* where the last row starts, from 1 */
-    bool torn;             /* after the last row: the last line was incomplete and was left out */
-    size_t complete_bytes; /* length of the text without it */
+    size_t row_line; /* where the last row starts, from 1 */
     /* The scan's own. */
-    char *text, *at, *end;
-    const char *last_line; /* in a journal: from here on a row may be incomplete */
-    size_t line;           /* of `at` */
-    bool end_of_row;       /* the last field read ended its row */
-    const char *problem;   /* what is wrong with the row */
+    char *at, *end;
+    size_t line;         /* of `at` */
+    bool end_of_row;     /* the last field read ended its row */
+    const char *problem; /* what is wrong with the row */
 };
 
 /* Starts with the header. The text of the given length plus a NUL is the caller's, and lives as long as the
- * fields are used; it is changed. In a journal it may be empty: then there are no columns. */
+ * fields are used; it is changed. */
 enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
-                                     enum pdnn_csv_mode mode, struct pdnn_err *err);
+                                     struct pdnn_err *err);
 
 /* The next row's n_columns fields, each NUL-terminated; *found is false after the last. */
 enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *scan, const char **fields, bool *found,
@@ -61,5 +52,15 @@ enum pdnn_status pdnn_csv_scan_row(struct pdnn_csv_scan *scan, const char **fiel
 /* PDNN_INVALID, for a row with another number of fields than the header. */
 enum pdnn_status pdnn_csv_fail_count(const char *path, size_t line, size_t fields, size_t columns,
                                      struct pdnn_err *err);
+
+/* A part of a text. */
+struct pdnn_piece {
+    const char *text;
+    size_t length;
+};
+
+/* Returns how many fields a line without its newline has; 0 if it has a NUL or an open quote. The first of
+ * them, up to `room`, are set as they stand there, quotes included. */
+size_t pdnn_csv_split(const char *line, size_t length, struct pdnn_piece *fields, size_t room);
 
 #endif

@@ -67,8 +67,8 @@ enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, 
     struct pdnn_csv_scan scan;
     struct pdnn_table made;
     size_t columns[PDNN_CSV_COLUMNS_MAX];
-    enum pdnn_status status = pdnn_csv_scan_start(&scan, file->path, text, length, file->mode, err);
-    if (status == PDNN_OK && scan.n_columns)
+    enum pdnn_status status = pdnn_csv_scan_start(&scan, file->path, text, length, err);
+    if (status == PDNN_OK)
         status = check_columns(file, &scan, def, err);
     if (status != PDNN_OK)
         return status;
@@ -80,8 +80,6 @@ enum pdnn_status pdnn_table_read_text(struct pdnn_table_file *file, char *text, 
         return status;
     }
     pdnn_table_fit(&made, 0);
-    file->torn = scan.torn;
-    file->complete_bytes = scan.complete_bytes;
     *table = made;
     return PDNN_OK;
 }

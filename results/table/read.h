@@ -5,17 +5,14 @@
 #include "results/table/csv.h"
 #include "results/table/table.h"
 
-/* What is being read, and what was found out about it. */
+/* What is being read. */
 struct pdnn_table_file {
     const char *path; /* also in messages */
-    enum pdnn_csv_mode mode;
     size_t limit_bytes;
     bool is_as_in_file; /* the table has the columns of the file alone, in its order */
     /* What else must hold of a row than its cells' kinds, or NULL: PDNN_INVALID with what is wrong, and
      * "path:line: " is put in front of it. */
     enum pdnn_status (*check)(const struct pdnn_table *table, size_t row, struct pdnn_err *err);
-    bool torn;             /* out: a journal's last line was incomplete and was left out */
-    size_t complete_bytes; /* out: the length of the file without it */
 };
 
 /* Reads the file as a table of this definition, its columns first and in its order. Columns that it does not

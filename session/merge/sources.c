@@ -120,7 +120,7 @@ static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge
     char path[PDNN_FOLDER_TEXT];
     struct pdnn_table hosts;
     snprintf(path, sizeof path, "%s/hosts.csv", source->path);
-    struct pdnn_table_file file = {.path = path, .mode = PDNN_CSV_STRICT, .limit_bytes = hosts_limit_bytes};
+    struct pdnn_table_file file = {.path = path, .limit_bytes = hosts_limit_bytes};
     if (pdnn_table_read(&file, &pdnn_hosts_def, &hosts, err) != PDNN_OK)
         return err->status;
     pdnn_ids_reprint(&hosts, PDNN_HOSTS_ID);

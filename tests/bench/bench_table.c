@@ -76,7 +76,7 @@ static double bytes_per_cell(const struct pdnn_table *table) {
 static uint64_t read_once(const struct pdnn_str *text, double *bytes) {
     struct pdnn_table table;
     struct pdnn_err err = {0};
-    struct pdnn_table_file file = {.path = "bench.csv", .mode = PDNN_CSV_STRICT};
+    struct pdnn_table_file file = {.path = "bench.csv"};
     char *copy = malloc(text->length + 1);
     if (!copy)
         exit(1);

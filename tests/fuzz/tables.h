@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* Parses the bytes; false if they are not a table. Release *csv with whole_csv_finish. */
-bool tables_parse(const uint8_t *bytes, size_t length, enum pdnn_csv_mode mode, struct whole_csv *csv);
+bool tables_parse(const uint8_t *bytes, size_t length, struct whole_csv *csv);
 
 /* Writes the table as CSV and reads that back: the same cells. */
 void tables_check_round_trip(const struct whole_csv *csv);

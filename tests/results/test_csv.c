@@ -15,13 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static enum pdnn_status parse(const char *text, size_t length, enum pdnn_csv_mode mode, struct whole_csv *csv,
-                              struct pdnn_err *err) {
+static enum pdnn_status parse(const char *text, size_t length, struct whole_csv *csv, struct pdnn_err *err) {
     char *copy = malloc(length + 1);
     assert_non_null(copy);
     memcpy(copy, text, length);
     copy[length] = 0;
-    return whole_csv_parse("t.csv", copy, length, mode, csv, err);
+    return whole_csv_parse("t.csv", copy, length, csv, err);
 }
 
 static const char *formatted(struct pdnn_str *str, double value, int digits) {
@@ -238,7 +237,7 @@ static void test_csv_parse_reads_back_nasty_fields(void **state) {
                 pdnn_csv_put_text(&writer, fields[(i + k * shift) % N]);
             pdnn_csv_end_row(&writer);
         }
-        assert_int_equal(parse(str.text, str.length, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
+        assert_int_equal(parse(str.text, str.length, &csv, &err), PDNN_OK);
         assert_int_equal(csv.n_rows, N);
         assert_int_equal(csv.n_columns, COLUMNS);
         assert_int_equal(whole_csv_find(&csv, "z"), 2);
@@ -271,7 +270,7 @@ static void test_csv_parse_accepts(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct whole_csv csv = {0};
         struct pdnn_err err = {0};
-        assert_int_equal(parse(rows[i].text, strlen(rows[i].text), PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
+        assert_int_equal(parse(rows[i].text, strlen(rows[i].text), &csv, &err), PDNN_OK);
         assert_int_equal(csv.n_rows, rows[i].n_rows);
         assert_string_equal(whole_csv_get(&csv, csv.n_rows - 1, 1), rows[i].last);
         assert_string_equal(whole_csv_get(&csv, 0, -1), "");
@@ -300,7 +299,7 @@ static void test_csv_parse_names_file_and_line(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct whole_csv csv = {0};
         struct pdnn_err err = {0};
-        assert_int_equal(parse(rows[i].text, rows[i].length, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
+        assert_int_equal(parse(rows[i].text, rows[i].length, &csv, &err), PDNN_INVALID);
         assert_string_equal(err.text, rows[i].message);
     }
 }
@@ -314,7 +313,7 @@ static void test_csv_parse_columns_limit(void **state) {
         for (size_t i = 0; i < PDNN_CSV_COLUMNS_MAX + extra; i++)
             pdnn_str_printf(&str, "%sc%zu", i ? "," : "", i);
         pdnn_str_append(&str, "\n", 1);
-        enum pdnn_status status = parse(str.text, str.length, PDNN_CSV_STRICT, &csv, &err);
+        enum pdnn_status status = parse(str.text, str.length, &csv, &err);
         if (extra) {
             assert_int_equal(status, PDNN_INVALID);
             assert_string_equal(err.text, "t.csv:1: too many columns");
@@ -336,48 +335,13 @@ static void test_csv_read_limit_and_missing(void **state) {
     close(fd);
     struct whole_csv csv = {0};
     struct pdnn_err err = {0};
-    assert_int_equal(whole_csv_read(path, 4, PDNN_CSV_STRICT, &csv, &err), PDNN_OK);
+    assert_int_equal(whole_csv_read(path, 4, &csv, &err), PDNN_OK);
     whole_csv_finish(&csv);
-    assert_int_equal(whole_csv_read(path, 3, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
+    assert_int_equal(whole_csv_read(path, 3, &csv, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, path));
     unlink(path);
-    assert_int_equal(whole_csv_read(path, 4, PDNN_CSV_STRICT, &csv, &err), PDNN_INVALID);
+    assert_int_equal(whole_csv_read(path, 4, &csv, &err), PDNN_INVALID);
     assert_non_null(strstr(err.text, path));
-}
-
-static void test_csv_parse_journal_mode(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        size_t length;
-        enum pdnn_status status;
-        bool torn;
-        size_t n_rows, complete;
-    } rows[] = {
-        {"a,b\n1,2\n", 8, PDNN_OK, false, 1, 8},
-        {"a,b\n1,2", 7, PDNN_OK, true, 0, 4}, /* all fields, but "2" may be only a part of the last one */
-        {"a,b\n1,2\n3", 9, PDNN_OK, true, 1, 8},
-        {"a,b\n1,2\n3\n", 10, PDNN_OK, true, 1, 8}, /* a newline, but a field is missing */
-        {"a,b\n1,2\n3,\"x", 12, PDNN_OK, true, 1, 8},
-        {"a,b\n1,2\n3,\"x\n", 13, PDNN_OK, true, 1, 8},
-        {"a,b\n1,2\n\0\0\0", 11, PDNN_OK, true, 1, 8}, /* file system grew the file before writing it */
-        {"a,b\n1,2\n\0\n", 10, PDNN_OK, true, 1, 8},
-        {"a,b", 3, PDNN_OK, true, 0, 0},
-        {"a,b\n1\n3,4\n", 10, PDNN_INVALID, false, 0, 0}, /* broken in the middle: not torn, never dropped */
-        {"a,b\n1,\"x\n3,4\n", 13, PDNN_INVALID, false, 0, 0},
-        {"a,b\n1,\0\n3,4\n", 12, PDNN_INVALID, false, 0, 0},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct whole_csv csv = {0};
-        struct pdnn_err err = {0};
-        assert_int_equal(parse(rows[i].text, rows[i].length, PDNN_CSV_JOURNAL, &csv, &err), rows[i].status);
-        if (rows[i].status != PDNN_OK)
-            continue;
-        assert_int_equal(csv.torn, rows[i].torn);
-        assert_int_equal(csv.n_rows, rows[i].n_rows);
-        assert_int_equal(csv.complete_bytes, rows[i].complete);
-        whole_csv_finish(&csv);
-    }
 }
 
 int main(void) {
@@ -393,7 +357,6 @@ int main(void) {
         cmocka_unit_test(test_csv_parse_names_file_and_line),
         cmocka_unit_test(test_csv_parse_columns_limit),
         cmocka_unit_test(test_csv_read_limit_and_missing),
-        cmocka_unit_test(test_csv_parse_journal_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

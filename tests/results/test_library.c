@@ -1,6 +1,7 @@
 /* The library of measured operators: what is added is found again, by context, also after the file was cut
  * short; a foreign file is refused. */
 #define _DEFAULT_SOURCE /* mkdtemp */
+#include "base/file.h"
 #include "results/store/library.h"
 #include "tests/cmocka_all.h"
 
@@ -128,6 +129,49 @@ static void test_library_drops_a_torn_row(void **state) {
     pdnn_library_close(library);
 }
 
+static void write_file(const char *text, size_t length) {
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What a crash may leave behind the rows goes; what is broken before them is never dropped. */
+static void test_library_drops_only_the_end(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t length;
+    } ends[] = {{"ab", 2}, {"ab,host\n", 8}, {"ab,\"host\n", 9}, {"\0\0\0", 3}, {"\0\n", 2}};
+    struct pdnn_library *library = open_it();
+    add(library, here, "a", 1, PDNN_OUTCOME_OK);
+    pdnn_library_close(library);
+    char *rows;
+    size_t length, header;
+    assert_int_equal(pdnn_file_read(path, 1 << 20, &rows, &length, NULL), PDNN_OK);
+    header = strcspn(rows, "\n") + 1;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct pdnn_str text = {0};
+        struct pdnn_err err = {0};
+        pdnn_str_append(&text, rows, length);
+        pdnn_str_append(&text, ends[i].text, ends[i].length);
+        write_file(text.text, text.length);
+        library = open_it();
+        check(library, here, "a", 1, 1);
+        pdnn_library_close(library);
+        pdnn_str_clear(&text);
+        pdnn_str_append(&text, rows, header);
+        pdnn_str_append(&text, ends[i].text, ends[i].length);
+        pdnn_str_append(&text, "\n", 1);
+        pdnn_str_append(&text, rows + header, length - header);
+        write_file(text.text, text.length);
+        assert_int_equal(pdnn_library_open(directory, &library, &err), PDNN_INVALID);
+        assert_non_null(strstr(err.text, "operators.csv:2: "));
+        pdnn_str_finish(&text);
+    }
+    free(rows);
+}
+
 static void test_library_refuses_what_is_not_its_own(void **state) {
     (void)state;
     struct pdnn_library *library = open_it(), *second;
@@ -173,6 +217,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_library_keeps_contexts_apart, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_outcome_knows_no_order, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_drops_a_torn_row, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_library_drops_only_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_refuses_what_is_not_its_own, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_library_refuses_a_time_of_nothing, set_up, tear_down),
         cmocka_unit_test(test_library_context_is_a_hash),

@@ -22,11 +22,11 @@ static const struct pdnn_column_def columns[] = {
 static const struct pdnn_table_def def = {"made.csv", "a table for tests", columns,
                                           sizeof columns / sizeof *columns};
 
-static enum pdnn_status read_text(const char *text, enum pdnn_csv_mode mode, struct pdnn_table *table,
-                                  struct pdnn_table_file *file, struct pdnn_err *err) {
+static enum pdnn_status read_text(const char *text, struct pdnn_table *table, struct pdnn_table_file *file,
+                                  struct pdnn_err *err) {
     char copy[1024];
     snprintf(copy, sizeof copy, "%s", text);
-    *file = (struct pdnn_table_file){.path = "made.csv", .mode = mode};
+    *file = (struct pdnn_table_file){.path = "made.csv"};
     return pdnn_table_read_text(file, copy, strlen(copy), &def, table, err);
 }
 
@@ -34,7 +34,7 @@ static struct pdnn_table table_of(const char *text) {
     struct pdnn_table table;
     struct pdnn_table_file file;
     struct pdnn_err err = {0};
-    if (read_text(text, PDNN_CSV_STRICT, &table, &file, &err) != PDNN_OK)
+    if (read_text(text, &table, &file, &err) != PDNN_OK)
         fail_msg("%s", err.text);
     return table;
 }
@@ -172,33 +172,8 @@ static void test_table_read_names_file_line_and_column(void **state) {
         struct pdnn_table table;
         struct pdnn_table_file file;
         struct pdnn_err err = {0};
-        assert_int_equal(read_text(rows[i].text, PDNN_CSV_STRICT, &table, &file, &err), PDNN_INVALID);
+        assert_int_equal(read_text(rows[i].text, &table, &file, &err), PDNN_INVALID);
         assert_string_equal(err.text, rows[i].message);
-    }
-}
-
-static void test_table_read_leaves_out_a_torn_line(void **state) {
-    (void)state;
-    static const struct {
-        const char *text;
-        size_t n_rows;
-        bool torn;
-    } rows[] = {
-        {"", 0, false},
-        {"name,flo", 0, true},
-        {"name,flop,shift,time_ns\n", 0, false},
-        {"name,flop,shift,time_ns\na,1,2,3\n", 1, false},
-        {"name,flop,shift,time_ns\na,1,2,3\nb,1,2,3", 1, true},
-        {"name,flop,shift,time_ns\na,1,2,3\nb,1\n", 1, true},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_table table;
-        struct pdnn_table_file file;
-        struct pdnn_err err = {0};
-        assert_int_equal(read_text(rows[i].text, PDNN_CSV_JOURNAL, &table, &file, &err), PDNN_OK);
-        assert_int_equal(table.n_rows, rows[i].n_rows);
-        assert_int_equal(file.torn, rows[i].torn);
-        pdnn_table_finish(&table);
     }
 }
 
@@ -557,7 +532,6 @@ int main(void) {
         cmocka_unit_test(test_table_read_is_typed),
         cmocka_unit_test(test_table_read_keeps_unknown_columns),
         cmocka_unit_test(test_table_read_names_file_line_and_column),
-        cmocka_unit_test(test_table_read_leaves_out_a_torn_line),
         cmocka_unit_test(test_rows_keep_selects),
         cmocka_unit_test(test_rows_sort_is_stable_with_empty_last),
         cmocka_unit_test(test_rows_sort_many),
