@@ -262,6 +262,14 @@ double pdnn_entries_height(const struct pdnn_entries *entries) {
     return height;
 }
 
+double pdnn_entries_width(const struct pdnn_entries *entries) {
+    double widest = 0;
+    for (size_t i = 0; i < entries->count; i++)
+        if (entries->entry[i].text)
+            widest = fmax(widest, pdnn_text_width(entries->entry[i].text, PDNN_FONT_SMALL));
+    return widest;
+}
+
 static void draw_entry(const struct pdnn_entry *entry, struct pdnn_legend *legend) {
     if (!entry->text)
         legend->y -= entry_gap;
@@ -278,14 +286,11 @@ void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *l
 
 double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas) {
     static const double margin = 16;
-    double widest = 0, room = canvas->width - 2 * margin;
+    const double room = canvas->width - 2 * margin,
+                 column = fmin(pdnn_entries_width(entries) + PDNN_LEGEND_INDENT + 12, room);
     size_t shown = 0;
-    for (size_t i = 0; i < entries->count; i++) {
+    for (size_t i = 0; i < entries->count; i++)
         shown += entries->entry[i].text != NULL;
-        if (entries->entry[i].text)
-            widest = fmax(widest, pdnn_text_width(entries->entry[i].text, PDNN_FONT_SMALL));
-    }
-    double column = fmin(widest + PDNN_LEGEND_INDENT + 12, room);
     size_t columns = (size_t)fmax(1, floor(room / column)), rows = (shown + columns - 1) / columns;
     struct pdnn_legend legend = {canvas, margin, 0, column - 8};
     for (size_t i = 0, at = 0; i < entries->count; i++) {
@@ -299,12 +304,11 @@ double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, str
 }
 
 /* How many letters of the text are a line: the words that fit, at least one. */
-static size_t line_length(struct pdnn_canvas *canvas, const char *text, double room) {
+static size_t line_length(const char *text, double room) {
     size_t length = strcspn(text, " \n");
     for (size_t next; text[length] == ' '; length = next) {
         next = length + 1 + strcspn(text + length + 1, " \n");
-        const char *longer = pdnn_arena_printf(&canvas->arena, "%.*s", (int)next, text);
-        if (pdnn_text_width(longer, PDNN_FONT_SMALL) > room)
+        if (pdnn_text_part_width(text, next, PDNN_FONT_SMALL) > room)
             break;
     }
     return length;
@@ -316,9 +320,9 @@ double pdnn_draw_caption(struct pdnn_canvas *canvas, double x, double y, const c
     const double room = canvas->width - x - 8;
     size_t count = 0, length;
     for (const char *at = text; *at; at += length + (at[length] != 0), count++)
-        length = line_length(canvas, at, room);
+        length = line_length(at, room);
     for (size_t below = count; below-- > 0; text += length + (text[length] != 0)) {
-        length = line_length(canvas, text, room);
+        length = line_length(text, room);
         pdnn_draw_cut(canvas, x, y + line_height * ((double)below + 0.5), room, font,
                       pdnn_arena_printf(&canvas->arena, "%.*s", (int)length, text));
     }

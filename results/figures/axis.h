@@ -70,6 +70,7 @@ struct pdnn_entries {
 void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark);
 void pdnn_entries_gap(struct pdnn_entries *entries); /* none at the start, or beside another one */
 double pdnn_entries_height(const struct pdnn_entries *entries);
+double pdnn_entries_width(const struct pdnn_entries *entries); /* of the longest text */
 void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *legend);
 
 /* Where a picture is so narrow that its legend is below it, in columns as wide as the widest entry, from y

@@ -1,11 +1,9 @@
 #include "results/figures/box.h"
-#include "base/memory.h"
+#include "base/stats.h"
 #include "models/cost/cost.h"
 #include "models/instance.h"
+#include "results/figures/bars.h"
 #include "results/figures/caption.h"
-#include "results/figures/color.h"
-#include "results/figures/names.h"
-#include "base/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,18 +11,17 @@
 
 enum { BOXES_MAX = 48 };
 
-static const double left = 104, right_legend = 264, right_alone = 24, above = 88, axis_pixels = 30,
-                    caption_bottom = 8, caption_gap = 12, box_pixels_most = 130, legend_pixels = 24;
+static const double right_legend = 264, right_alone = 24, caption_bottom = 8, legend_pixels = 24;
 
-/* In slots, one per box: the width of a box, and the gap between two families. */
-static const double box_part = 0.56, gap = 0.6;
+/* A box's width in slots, one per box. */
+static const double box_part = 0.56;
 
 struct box {
     size_t at;                                /* one of its chosen rows */
     size_t rank[1 + PDNN_SELECTION_AXES_MAX]; /* its family and keys, by where they come first */
     double *value;
     size_t count;
-    double center;
+    double quantile[PDNN_BOX_QUANTILES]; /* lower whisker, box, bar, box, upper whisker */
 };
 
 /* A named model, drawn as a point over its box. */
@@ -38,14 +35,15 @@ struct dot {
 struct picture {
     struct pdnn_picture *in;
     const struct pdnn_box_request *request;
+    int column[1 + PDNN_SELECTION_AXES_MAX]; /* the family and the keys */
+    size_t n_columns;
     struct box box[BOXES_MAX];
-    size_t n_boxes, n_sets;
-    size_t set_of[BOXES_MAX];
-    struct pdnn_bar_name names[BOXES_MAX], sets[BOXES_MAX];
+    size_t n_boxes;
+    struct pdnn_bars bars;
     struct dot *dot;
     size_t n_dots;
-    double slots, low, high;
-    struct pdnn_scale x, y;
+    double low, high;
+    struct pdnn_scale y;
 };
 
 static const char *get(const struct picture *p, size_t at, int column) {
@@ -53,21 +51,18 @@ static const char *get(const struct picture *p, size_t at, int column) {
 }
 
 static const char *family_of(const struct picture *p, size_t box) {
-    return get(p, p->box[box].at, p->request->selection->family);
-}
-
-static bool same_box(const struct picture *p, size_t a, size_t b) {
-    bool same =
-        strcmp(get(p, a, p->request->selection->family), get(p, b, p->request->selection->family)) == 0;
-    for (size_t k = 0; k < p->request->keys.count && same; k++)
-        same = strcmp(get(p, a, p->request->keys.column[k]), get(p, b, p->request->keys.column[k])) == 0;
-    return same;
+    return get(p, p->box[box].at, p->column[0]);
 }
 
 static enum pdnn_status find_box(struct picture *p, size_t at, size_t *box, struct pdnn_err *err) {
-    size_t found = 0;
-    while (found < p->n_boxes && !same_box(p, p->box[found].at, at))
-        found++;
+    size_t found = 0, k = 0;
+    for (; found < p->n_boxes; found++) {
+        for (k = 0; k < p->n_columns; k++)
+            if (strcmp(get(p, p->box[found].at, p->column[k]), get(p, at, p->column[k])) != 0)
+                break;
+        if (k == p->n_columns)
+            break;
+    }
     if (found == BOXES_MAX)
         return pdnn_fail(err, PDNN_INVALID,
                          "more than %d boxes: choose some with --only, or other keys with --by", BOXES_MAX);
@@ -87,15 +82,6 @@ static size_t rank_of(const struct picture *p, size_t box, int column) {
     return first;
 }
 
-/* By family, then by each key; values in the order of the file. */
-static void rank_boxes(struct picture *p) {
-    for (size_t i = 0; i < p->n_boxes; i++) {
-        p->box[i].rank[0] = rank_of(p, i, p->request->selection->family);
-        for (size_t k = 0; k < p->request->keys.count; k++)
-            p->box[i].rank[k + 1] = rank_of(p, i, p->request->keys.column[k]);
-    }
-}
-
 static int compare_boxes(const void *a, const void *b) {
     const struct box *x = a, *y = b;
     int order = 0;
@@ -104,42 +90,38 @@ static int compare_boxes(const void *a, const void *b) {
     return order;
 }
 
-static void order_boxes(struct picture *p) {
-    rank_boxes(p);
-    qsort(p->box, p->n_boxes, sizeof *p->box, compare_boxes);
-    double center = 0;
-    for (size_t i = 0; i < p->n_boxes; i++) {
-        bool first = i == 0 || strcmp(family_of(p, i), family_of(p, i - 1)) != 0;
-        center += i == 0 ? 0 : first ? 1 + gap : 1;
-        p->n_sets += first;
-        p->set_of[i] = p->n_sets - 1;
-        p->box[i].center = center;
-        pdnn_sort(p->box[i].value, p->box[i].count);
-    }
-    p->slots = center + 1;
+static void widen(struct picture *p, double value) {
+    p->low = fmin(p->low, value);
+    p->high = fmax(p->high, value);
 }
 
+/* By family, then by each key; values in the order of the file. */
 static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
-    p->low = INFINITY;
-    p->high = -INFINITY;
     for (size_t i = 0; i < p->request->n_values; i++) {
         size_t box = 0;
         if (find_box(p, p->request->at[i], &box, err) != PDNN_OK)
             return err->status;
         p->box[box].value[p->box[box].count++] = p->request->value[i];
-        p->low = fmin(p->low, p->request->value[i]);
-        p->high = fmax(p->high, p->request->value[i]);
+        widen(p, p->request->value[i]);
     }
     if (!p->n_boxes)
         return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has a number to draw");
-    order_boxes(p);
+    for (size_t i = 0; i < p->n_boxes; i++)
+        for (size_t k = 0; k < p->n_columns; k++)
+            p->box[i].rank[k] = rank_of(p, i, p->column[k]);
+    qsort(p->box, p->n_boxes, sizeof *p->box, compare_boxes);
+    for (size_t i = 0; i < p->n_boxes; i++) {
+        struct box *box = &p->box[i];
+        pdnn_sort(box->value, box->count);
+        for (size_t k = 0; k < PDNN_BOX_QUANTILES; k++)
+            box->quantile[k] = pdnn_quantile_sorted(box->value, box->count, p->request->style.quantile[k]);
+    }
     return PDNN_OK;
 }
 
 static void add_dot(struct picture *p, size_t box, const char *name, double value, bool measured) {
     p->dot[p->n_dots++] = (struct dot){box, name, value, measured};
-    p->low = fmin(p->low, value);
-    p->high = fmax(p->high, value);
+    widen(p, value);
 }
 
 static void add_measured(struct picture *p) {
@@ -207,43 +189,34 @@ static void choose_range(struct picture *p) {
     }
 }
 
-static double quantile(const struct box *box, double q) {
-    return pdnn_quantile_sorted(box->value, box->count, q);
-}
-
 static void level(struct picture *p, double center, double half, double y, double width) {
-    pdnn_draw_line(&p->in->canvas, pdnn_scale_at(&p->x, center - half), y,
-                   pdnn_scale_at(&p->x, center + half), y, pdnn_pen_line(PDNN_INK_TEXT, width));
+    pdnn_draw_line(&p->in->canvas, pdnn_scale_at(&p->bars.x, center - half), y,
+                   pdnn_scale_at(&p->bars.x, center + half), y, pdnn_pen_line(PDNN_INK_TEXT, width));
 }
 
 /* Whiskers, the box, its middle, and what is beyond. */
-static void draw_box(struct picture *p, const struct box *box) {
-    const struct pdnn_box_style *style = &p->request->style;
-    const double q[] = {style->low_whisker, style->low, style->middle, style->high, style->high_whisker};
+static void draw_box(struct picture *p, size_t number) {
+    const struct box *box = &p->box[number];
     const struct pdnn_pen whisker = pdnn_pen_line(PDNN_INK_TEXT, 1.4);
     const struct pdnn_mark beyond = {PDNN_CIRCLE, 2.5, pdnn_pen_line(PDNN_INK_SOFT, 1), false};
-    double y[5], x = pdnn_scale_at(&p->x, box->center), half = box_part / 2;
-    for (size_t k = 0; k < 5; k++)
-        y[k] = pdnn_scale_at(&p->y, quantile(box, q[k]));
-    pdnn_draw_line(&p->in->canvas, x, y[0], x, y[1], whisker);
-    pdnn_draw_line(&p->in->canvas, x, y[3], x, y[4], whisker);
-    level(p, box->center, half / 2, y[0], 1.4);
-    level(p, box->center, half / 2, y[4], 1.4);
-    pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, box->center - half), y[1],
-                  pdnn_scale_at(&p->x, box->center + half), y[3],
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    const double center = p->bars.bar[number].center, half = box_part / 2,
+                 x = pdnn_scale_at(&p->bars.x, center);
+    double y[PDNN_BOX_QUANTILES];
+    for (size_t k = 0; k < PDNN_BOX_QUANTILES; k++)
+        y[k] = pdnn_scale_at(&p->y, box->quantile[k]);
+    pdnn_draw_line(canvas, x, y[0], x, y[1], whisker);
+    pdnn_draw_line(canvas, x, y[3], x, y[4], whisker);
+    level(p, center, half / 2, y[0], 1.4);
+    level(p, center, half / 2, y[4], 1.4);
+    pdnn_draw_box(canvas, pdnn_scale_at(&p->bars.x, center - half), y[1],
+                  pdnn_scale_at(&p->bars.x, center + half), y[3],
                   (struct pdnn_pen){0x9ecae1, PDNN_INK_TEXT, 1.2, 0});
-    if (style->shows_middle)
-        level(p, box->center, half, y[2], 3);
-    struct pdnn_spot *spots = pdnn_alloc(box->count, sizeof *spots);
-    size_t n_beyond = 0;
-    for (size_t k = 0; k < box->count && style->shows_beyond; k++) {
-        double at = pdnn_scale_at(&p->y, box->value[k]);
-        if (at < y[0] || at > y[4])
-            spots[n_beyond++] = (struct pdnn_spot){x, at};
-    }
-    if (n_beyond)
-        pdnn_draw_points(&p->in->canvas, spots, NULL, n_beyond, beyond);
-    free(spots);
+    if (p->request->style.shows_middle)
+        level(p, center, half, y[2], 3);
+    for (size_t k = 0; k < box->count && p->request->style.shows_beyond; k++)
+        if (box->value[k] < box->quantile[0] || box->value[k] > box->quantile[4])
+            pdnn_draw_point(canvas, x, pdnn_scale_at(&p->y, box->value[k]), beyond);
 }
 
 /* White where the model is not in the tables. */
@@ -259,10 +232,11 @@ static struct pdnn_mark mark_of(const struct pdnn_look *color, bool measured) {
 static void draw_dots(struct picture *p, const struct pdnn_look *colors) {
     for (size_t i = 0; i < p->n_dots; i++) {
         double spread = ((double)(i % 5) - 2) / 5 * box_part * 0.7;
-        pdnn_draw_points(&p->in->canvas,
-                         &(struct pdnn_spot){pdnn_scale_at(&p->x, p->box[p->dot[i].box].center + spread),
-                                             pdnn_scale_at(&p->y, p->dot[i].value)},
-                         &(size_t){p->n_boxes + i}, 1, mark_of(&colors[i], p->dot[i].measured));
+        pdnn_draw_points(
+            &p->in->canvas,
+            &(struct pdnn_spot){pdnn_scale_at(&p->bars.x, p->bars.bar[p->dot[i].box].center + spread),
+                                pdnn_scale_at(&p->y, p->dot[i].value)},
+            &(size_t){p->n_boxes + i}, 1, mark_of(&colors[i], p->dot[i].measured));
     }
 }
 
@@ -285,76 +259,54 @@ static void list_dots(struct picture *p, struct pdnn_look *colors, struct pdnn_e
         pdnn_entries_add(entries, "white: not in the tables", NULL);
 }
 
-/* Boxes are named by their keys, sets by their family; the frame ends above the names. */
-static void draw_names(struct picture *p, double foot) {
-    const struct pdnn_selection *selection = p->request->selection;
-    double slot = pdnn_scale_at(&p->x, 1) - pdnn_scale_at(&p->x, 0);
-    bool has_keys = p->request->keys.count > 0;
+/* Boxes are named by their keys, sets by their family. */
+static void name_boxes(struct picture *p) {
+    const struct pdnn_axes *keys = &p->request->keys;
+    p->bars = (struct pdnn_bars){.canvas = &p->in->canvas,
+                                 .bar = pdnn_arena_alloc(&p->in->arena, p->n_boxes, sizeof *p->bars.bar),
+                                 .set = pdnn_arena_alloc(&p->in->arena, p->n_boxes, sizeof *p->bars.set),
+                                 .n_bars = p->n_boxes,
+                                 .part = box_part};
     for (size_t i = 0; i < p->n_boxes; i++) {
         struct pdnn_str text = {0};
-        if (has_keys)
-            pdnn_selection_values(selection, p->box[i].at, &p->request->keys, &text);
+        if (keys->count)
+            pdnn_selection_values(p->request->selection, p->box[i].at, keys, &text);
         else
             pdnn_str_printf(&text, "%s", family_of(p, i));
         pdnn_str_printf(&text, ", n=%zu", p->box[i].count);
-        p->names[i] = (struct pdnn_bar_name){pdnn_plot_keep(&p->in->arena, &text), p->box[i].center,
-                                             pdnn_bar_name_room(slot)};
-        struct pdnn_bar_name *set = &p->sets[p->set_of[i]];
-        if (!set->text)
-            *set = (struct pdnn_bar_name){has_keys ? family_of(p, i) : "", p->box[i].center, 0};
-        set->center +=
-            (p->box[i].center - p->box[i > 0 && p->set_of[i - 1] == p->set_of[i] ? i - 1 : i].center) / 2;
-        set->pixels += slot * (set->pixels > 0 ? 1 : 1 + gap) * 0.96;
+        if (i == 0 || strcmp(family_of(p, i), family_of(p, i - 1)) != 0)
+            p->bars.set[p->bars.n_sets++] = family_of(p, i);
+        p->bars.bar[i] =
+            (struct pdnn_bar){.text = pdnn_plot_keep(&p->in->arena, &text), .set = p->bars.n_sets - 1};
     }
-    struct pdnn_str axis = {0};
-    pdnn_selection_values(selection, SIZE_MAX, &p->request->keys, &axis);
-    struct pdnn_bar_names names = {.bar = p->names,
-                                   .set = p->sets,
-                                   .set_of = p->set_of,
-                                   .n_bars = p->n_boxes,
-                                   .n_sets = has_keys && p->n_sets > 1 ? p->n_sets : 0};
-    const char *title = pdnn_plot_keep(&p->in->arena, &axis);
-    pdnn_bar_names_arrange(&names);
-    double below = foot + pdnn_draw_caption(&p->in->canvas, left, foot, p->request->caption) + caption_gap;
-    pdnn_draw_cut(&p->in->canvas, (p->x.from + p->x.to) / 2, below + axis_pixels / 2, p->in->width - 12,
-                  pdnn_plain_middle, title);
-    p->y.from = below + (*title ? axis_pixels : 0) + names.height;
-    pdnn_bar_names_put(&names, p->y.from, &p->x, &p->in->canvas);
+    if (!keys->count || p->bars.n_sets == 1)
+        p->bars.n_sets = 0;
 }
 
 /* The family, the keys, and of each box its quantiles, of each dot its value. */
 static void fill_data(struct picture *p) {
-    enum { KIND, NAME, INSTANCES, QUANTILES, N_QUANTILES = 5 };
-    const struct pdnn_box_style *style = &p->request->style;
-    const struct pdnn_selection *selection = p->request->selection;
-    const size_t n_keys = p->request->keys.count, after = 1 + n_keys;
-    const double q[] = {style->low_whisker, style->low, style->middle, style->high, style->high_whisker};
-    struct pdnn_str names = {0};
-    pdnn_str_printf(&names, "family ");
-    for (size_t k = 0; k < n_keys; k++)
-        pdnn_str_printf(&names, "%s ",
-                        pdnn_key_column(pdnn_results_name(&selection->results, p->request->keys.column[k])));
-    pdnn_str_printf(&names, "kind name +instances #low_whisker #low #middle #high #high_whisker");
-    pdnn_picture_table(p->in, pdnn_str_text(&names));
-    pdnn_str_finish(&names);
+    struct pdnn_table *data = &p->in->data;
+    const char *names = "";
+    for (size_t k = 0; k < p->n_columns; k++)
+        names = pdnn_arena_printf(
+            &p->in->arena, "%s%s ", names,
+            pdnn_key_column(pdnn_results_name(&p->request->selection->results, p->column[k])));
+    pdnn_picture_table(
+        p->in,
+        pdnn_arena_printf(&p->in->arena,
+                          "%skind name +instances #low_whisker #low #middle #high #high_whisker", names));
     for (size_t i = 0; i < p->n_boxes + p->n_dots; i++) {
-        bool is_box = i < p->n_boxes;
-        const struct dot *dot = is_box ? NULL : &p->dot[i - p->n_boxes];
-        const struct box *box = &p->box[is_box ? i : dot->box];
-        size_t row = pdnn_table_add_row(&p->in->data);
-        pdnn_table_set_text(&p->in->data, row, 0, get(p, box->at, selection->family));
-        for (size_t k = 0; k < n_keys; k++)
-            pdnn_table_set_text(&p->in->data, row, 1 + k, get(p, box->at, p->request->keys.column[k]));
-        pdnn_table_set_text(&p->in->data, row, after + KIND,
-                            is_box          ? "box"
-                            : dot->measured ? "measured"
-                                            : "preset");
-        pdnn_table_set_text(&p->in->data, row, after + NAME, is_box ? "" : dot->name);
-        pdnn_table_set_count(&p->in->data, row, after + INSTANCES, is_box ? box->count : 1);
-        for (size_t k = 0; k < N_QUANTILES; k++)
-            if (is_box || k == N_QUANTILES / 2)
-                pdnn_table_set_number(&p->in->data, row, after + QUANTILES + k,
-                                      is_box ? quantile(box, q[k]) : dot->value);
+        const struct dot *dot = i < p->n_boxes ? NULL : &p->dot[i - p->n_boxes];
+        const struct box *box = &p->box[dot ? dot->box : i];
+        const double *q = box->quantile;
+        size_t row = pdnn_table_add_row(data);
+        for (size_t k = 0; k < p->n_columns; k++)
+            pdnn_table_set_text(data, row, k, get(p, box->at, p->column[k]));
+        if (dot)
+            pdnn_picture_fill(p->in, p->n_columns, dot->measured ? "measured" : "preset", dot->name,
+                              (size_t)1, NAN, NAN, dot->value, NAN, NAN);
+        else
+            pdnn_picture_fill(p->in, p->n_columns, "box", "", box->count, q[0], q[1], q[2], q[3], q[4]);
     }
 }
 
@@ -363,33 +315,34 @@ static void describe(struct picture *p) {
     const struct pdnn_titles titles =
         pdnn_plot_titles(&p->in->arena, p->request->title, p->request->selection);
     const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
-    struct pdnn_look *colors = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *colors);
+    struct pdnn_look *looks = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *looks);
     struct pdnn_entries entries = {0};
-    const double right = p->in->width - (beside ? right_legend : right_alone),
-                 margin = (fmax(p->slots, (right - left) / box_pixels_most * box_part) - p->slots) / 2;
+    struct pdnn_str keys = {0};
+    const double right = p->in->width - (beside ? right_legend : right_alone);
     canvas->width = p->in->width;
-    list_dots(p, colors, &entries);
+    list_dots(p, looks, &entries);
     double foot = caption_bottom + (beside ? 0 : pdnn_entries_draw_below(&entries, caption_bottom, canvas));
     canvas->height = p->in->height + foot - caption_bottom;
     choose_range(p);
-    p->x =
-        (struct pdnn_scale){.low = -0.5 - margin, .high = p->slots - 0.5 + margin, .from = left, .to = right};
-    p->y.to = canvas->height - above;
-    draw_names(p, foot);
-    pdnn_draw_titles(canvas, left, canvas->height, &titles);
-    const struct pdnn_frame_axis x = {.scale = p->x, .bare = true},
+    name_boxes(p);
+    pdnn_bars_place(&p->bars, right, 0);
+    pdnn_selection_values(p->request->selection, SIZE_MAX, &p->request->keys, &keys);
+    p->y.from = pdnn_bars_put(&p->bars, foot, p->request->caption, pdnn_plot_keep(&p->in->arena, &keys));
+    p->y.to = canvas->height - PDNN_BARS_ABOVE;
+    pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
+    const struct pdnn_frame_axis x = {.scale = p->bars.x, .bare = true},
                                  y = {.scale = p->y, .title = p->request->y_title, .grid = true};
     pdnn_draw_frame(canvas, &x, &y);
     if (!isnan(p->request->line)) {
         struct pdnn_pen pen = pdnn_pen_line(PDNN_INK_LINE, 1.6);
         double at = pdnn_scale_at(&p->y, p->request->line);
         pen.dash = 6;
-        pdnn_draw_line(canvas, left, at, right, at, pen);
+        pdnn_draw_line(canvas, PDNN_BARS_LEFT, at, right, at, pen);
     }
     for (size_t i = 0; i < p->n_boxes; i++)
-        draw_box(p, &p->box[i]);
+        draw_box(p, i);
     fill_data(p);
-    draw_dots(p, colors);
+    draw_dots(p, looks);
     struct pdnn_legend legend = {canvas, right + legend_pixels, p->y.to - 10,
                                  canvas->width - right - legend_pixels - 4};
     if (beside)
@@ -400,8 +353,13 @@ static void describe(struct picture *p) {
 enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_picture *picture,
                                  struct pdnn_err *err) {
     struct picture *p = pdnn_arena_alloc(&picture->arena, 1, sizeof *p);
-    p->in = picture;
-    p->request = request;
+    *p = (struct picture){.in = picture,
+                          .request = request,
+                          .column = {request->selection->family},
+                          .n_columns = 1 + request->keys.count,
+                          .low = INFINITY,
+                          .high = -INFINITY};
+    memcpy(p->column + 1, request->keys.column, request->keys.count * sizeof *p->column);
     if (collect_boxes(p, err) != PDNN_OK)
         return err->status;
     collect_dots(p);

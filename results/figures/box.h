@@ -6,10 +6,11 @@
 #include "results/query/selection.h"
 #include "results/figures/picture.h"
 
-/* Percentiles of whiskers, box and bar. */
+enum { PDNN_BOX_QUANTILES = 5 };
+
 struct pdnn_box_style {
-    double low_whisker, low, middle, high, high_whisker; /* 0 to 1 */
-    bool shows_middle, shows_beyond; /* a bar at the middle; dots for values beyond the whiskers */
+    double quantile[PDNN_BOX_QUANTILES]; /* lower whisker, box, bar, box, upper whisker; 0 to 1 */
+    bool shows_middle, shows_beyond;     /* a bar at the middle; dots for values beyond the whiskers */
 };
 
 struct pdnn_box_request {

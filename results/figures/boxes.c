@@ -139,7 +139,7 @@ static void choose_keys(struct picture *p) {
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = picture->request;
     struct picture p = {.in = picture,
-                        .box = {.style = {0.02, 0.09, 0.5, 0.91, 0.98, true, true},
+                        .box = {.style = {{0.02, 0.09, 0.5, 0.91, 0.98}, true, true},
                                 .line = NAN,
                                 .caption =
                                     "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 and 98; "

@@ -109,11 +109,15 @@ static double width_of(unsigned char first) {
     return (first < ' ' || first == 0x7f ? 0 : letter_width[first - ' ']) / 1000.0;
 }
 
-double pdnn_text_width(const char *text, double size) {
+double pdnn_text_part_width(const char *text, size_t length, double size) {
     double width = 0;
-    for (; *text; text++)
-        width += width_of((unsigned char)*text);
+    for (size_t i = 0; i < length; i++)
+        width += width_of((unsigned char)text[i]);
     return width * size;
+}
+
+double pdnn_text_width(const char *text, double size) {
+    return pdnn_text_part_width(text, strlen(text), size);
 }
 
 bool pdnn_text_cut(char *text, double width, double size) {

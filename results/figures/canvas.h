@@ -110,8 +110,9 @@ void pdnn_draw_text(struct pdnn_canvas *canvas, double x, double y, struct pdnn_
 void pdnn_draw_cut(struct pdnn_canvas *canvas, double x, double y, double width, struct pdnn_font font,
                    const char *text);
 
-/* The width of a text in Helvetica, or in what has its measures. */
+/* The width of a text in Helvetica, or in what has its measures; that of its first bytes. */
 double pdnn_text_width(const char *text, double size);
+double pdnn_text_part_width(const char *text, size_t length, double size);
 
 /* Cuts a text that is wider between two letters, and says so with "..": true if it did. */
 bool pdnn_text_cut(char *text, double width, double size);

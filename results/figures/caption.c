@@ -89,6 +89,17 @@ const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text) {
     return kept;
 }
 
+const char *pdnn_plot_caption(struct pdnn_arena *arena, struct pdnn_str *caption,
+                              const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                              const char *said) {
+    struct pdnn_str usual = {0};
+    pdnn_selection_where(selection, SIZE_MAX, axes, &usual);
+    if (usual.length)
+        pdnn_str_printf(caption, "\n%s %s", usual.text, said);
+    pdnn_str_finish(&usual);
+    return pdnn_plot_keep(arena, caption);
+}
+
 const char *pdnn_plot_number(struct pdnn_arena *arena, double value, int digits) {
     struct pdnn_str text = {0};
     pdnn_number_format(&text, value, digits);

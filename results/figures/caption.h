@@ -31,6 +31,12 @@ const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory)
  */
 void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out);
 
+/* The caption, and below it the values that most chosen instances have in keys other than the axes, with what
+ * is said of them: "layers=4 unless stated otherwise". In the arena. */
+const char *pdnn_plot_caption(struct pdnn_arena *arena, struct pdnn_str *caption,
+                              const struct pdnn_selection *selection, const struct pdnn_axes *axes,
+                              const char *said);
+
 /* A number with so many significant digits, in the arena; "" for NaN. */
 const char *pdnn_plot_number(struct pdnn_arena *arena, double value, int digits);
 

@@ -260,8 +260,8 @@ static void draw_colors(struct picture *p) {
                    pdnn_plot_axis(pdnn_results_name(&p->in->selection.results, p->value), &p->in->arena));
 }
 
-static void draw_captions(struct picture *p) {
-    struct pdnn_str caption = {0}, usual = {0};
+static void draw_caption(struct picture *p) {
+    struct pdnn_str caption = {0};
     struct pdnn_axes fixed = p->axes;
     for (size_t k = 0; k < p->keys.count && fixed.count < PDNN_SELECTION_AXES_MAX; k++)
         fixed.column[fixed.count++] = p->keys.column[k];
@@ -272,50 +272,37 @@ static void draw_captions(struct picture *p) {
     if (p->grid.predicted)
         pdnn_str_printf(&caption, "; ~: some are predicted, %zu in all", p->grid.predicted);
     pdnn_str_printf(&caption, "; white: nothing was measured");
-    pdnn_selection_where(&p->in->selection, SIZE_MAX, &fixed, &usual);
-    if (usual.length)
-        pdnn_str_printf(&usual, " for most models");
-    double y = caption_bottom;
-    y += pdnn_draw_caption(&p->in->canvas, left, y, pdnn_str_text(&usual));
-    y += pdnn_draw_caption(&p->in->canvas, left, y, pdnn_str_text(&caption));
-    p->bottom = y + caption_gap;
-    pdnn_str_finish(&caption);
-    pdnn_str_finish(&usual);
-}
-
-static void add_cell(struct picture *p, const struct pdnn_grid_panel *panel, size_t x, size_t y) {
-    const struct pdnn_grid_cell *cell = &panel->cell[x + p->grid.x.count * y];
-    size_t column = 0;
-    if (!cell->models && !cell->failed)
-        return;
-    size_t row = pdnn_table_add_row(&p->in->data);
-    pdnn_table_set_text(&p->in->data, row, column++,
-                        pdnn_results_text(&p->in->selection.results, panel->row, p->in->selection.family));
-    for (size_t k = 0; k < p->keys.count; k++)
-        pdnn_table_set_text(&p->in->data, row, column++,
-                            pdnn_results_text(&p->in->selection.results, panel->row, p->keys.column[k]));
-    pdnn_table_set_text(&p->in->data, row, column++, p->grid.x.step[x]);
-    pdnn_table_set_text(&p->in->data, row, column++, p->grid.y.step[y]);
-    pdnn_table_set_number(&p->in->data, row, column++, cell->mean);
-    pdnn_table_set_count(&p->in->data, row, column++, cell->models);
-    pdnn_table_set_count(&p->in->data, row, column, cell->failed);
+    p->bottom = caption_bottom + caption_gap +
+                pdnn_draw_caption(
+                    &p->in->canvas, left, caption_bottom,
+                    pdnn_plot_caption(&p->in->arena, &caption, &p->in->selection, &fixed, "for most models"));
 }
 
 /* The family, the keys of panels, both axes, the mean, and how many models it is of. */
 static void fill_data(struct picture *p) {
     const struct pdnn_results *results = &p->in->selection.results;
-    struct pdnn_str names = {0};
-    pdnn_str_printf(&names, "family ");
+    const struct pdnn_grid *grid = &p->grid;
+    const char *names = "";
     for (size_t k = 0; k < p->keys.count; k++)
-        pdnn_str_printf(&names, "%s ", pdnn_key_column(pdnn_results_name(results, p->keys.column[k])));
-    pdnn_str_printf(&names, "%s %s #%s +models +failed", pdnn_key_column(p->grid.x.name),
-                    pdnn_key_column(p->grid.y.name), pdnn_key_column(pdnn_results_name(results, p->value)));
-    pdnn_picture_table(p->in, pdnn_str_text(&names));
-    pdnn_str_finish(&names);
-    for (size_t i = 0; i < p->grid.n_panels; i++)
-        for (size_t y = 0; y < p->grid.y.count; y++)
-            for (size_t x = 0; x < p->grid.x.count; x++)
-                add_cell(p, &p->grid.panel[i], x, y);
+        names = pdnn_arena_printf(&p->in->arena, "%s%s ", names,
+                                  pdnn_key_column(pdnn_results_name(results, p->keys.column[k])));
+    pdnn_picture_table(p->in, pdnn_arena_printf(&p->in->arena, "family %s%s %s #%s +models +failed", names,
+                                                pdnn_key_column(grid->x.name), pdnn_key_column(grid->y.name),
+                                                pdnn_key_column(pdnn_results_name(results, p->value))));
+    for (size_t i = 0; i < grid->n_panels; i++)
+        for (size_t c = 0; c < grid->x.count * grid->y.count; c++) {
+            const struct pdnn_grid_cell *cell = &grid->panel[i].cell[c];
+            if (!cell->models && !cell->failed)
+                continue;
+            const size_t panel = grid->panel[i].row, row = pdnn_table_add_row(&p->in->data);
+            pdnn_table_set_text(&p->in->data, row, 0,
+                                pdnn_results_text(results, panel, p->in->selection.family));
+            for (size_t k = 0; k < p->keys.count; k++)
+                pdnn_table_set_text(&p->in->data, row, 1 + k,
+                                    pdnn_results_text(results, panel, p->keys.column[k]));
+            pdnn_picture_fill(p->in, 1 + p->keys.count, grid->x.step[c % grid->x.count],
+                              grid->y.step[c / grid->x.count], cell->mean, cell->models, cell->failed);
+        }
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
@@ -330,7 +317,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     picture->canvas.width = picture->width;
     picture->canvas.height = picture->height;
     pdnn_draw_titles(&picture->canvas, left, picture->height, &titles);
-    draw_captions(&p);
+    draw_caption(&p);
     choose_colors(&p);
     draw_panels(&p);
     draw_colors(&p);

@@ -63,10 +63,10 @@ void pdnn_picture_table(struct pdnn_picture *picture, const char *names) {
     }
 }
 
-/* Adds a row and fills its columns before `end`. */
-static size_t fill_row(struct pdnn_table *data, size_t end, va_list cells) {
-    const size_t row = pdnn_table_add_row(data);
-    for (size_t column = 0; column < end; column++) {
+/* Fills the last row's columns from `first` to the one before `end`. */
+static void fill_row(struct pdnn_table *data, size_t first, size_t end, va_list cells) {
+    const size_t row = data->n_rows - 1;
+    for (size_t column = first; column < end; column++) {
         const enum pdnn_kind kind = data->column[column].def.kind;
         if (kind == PDNN_KIND_NUMBER)
             pdnn_table_set_number(data, row, column, va_arg(cells, double));
@@ -75,25 +75,31 @@ static size_t fill_row(struct pdnn_table *data, size_t end, va_list cells) {
         else
             pdnn_table_set_text(data, row, column, va_arg(cells, const char *));
     }
-    return row;
 }
 
-size_t pdnn_picture_row(struct pdnn_picture *picture, ...) {
+void pdnn_picture_row(struct pdnn_picture *picture, ...) {
     va_list cells;
+    pdnn_table_add_row(&picture->data);
     va_start(cells, picture);
-    const size_t row = fill_row(&picture->data, picture->data.n_columns, cells);
+    fill_row(&picture->data, 0, picture->data.n_columns, cells);
     va_end(cells);
-    return row;
 }
 
-size_t pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...) {
+void pdnn_picture_fill(struct pdnn_picture *picture, size_t first, ...) {
+    va_list cells;
+    va_start(cells, first);
+    fill_row(&picture->data, first, picture->data.n_columns, cells);
+    va_end(cells);
+}
+
+void pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...) {
+    const size_t row = pdnn_table_add_row(&picture->data), last = picture->data.n_columns - 1;
     va_list cells;
     va_start(cells, point);
-    const size_t row = fill_row(&picture->data, picture->data.n_columns - 1, cells);
+    fill_row(&picture->data, 0, last, cells);
     va_end(cells);
-    pdnn_table_set_text(&picture->data, row, picture->data.n_columns - 1, point.color.text);
+    pdnn_table_set_text(&picture->data, row, last, point.color.text);
     pdnn_chart_add_point(&picture->chart, point);
-    return row;
 }
 
 const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column) {

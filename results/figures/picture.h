@@ -43,11 +43,14 @@ enum pdnn_status pdnn_picture_column(const struct pdnn_picture *picture, const c
 void pdnn_picture_table(struct pdnn_picture *picture, const char *names);
 
 /* Adds a row to that table with its cells in their order, each by its column's kind: a const char *, a double
- * or a size_t. Returns its number. */
-size_t pdnn_picture_row(struct pdnn_picture *picture, ...);
+ * or a size_t. */
+void pdnn_picture_row(struct pdnn_picture *picture, ...);
 
 /* The same of a point, which is added to the chart; its color is the last cell and not named. */
-size_t pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...);
+void pdnn_picture_point(struct pdnn_picture *picture, struct pdnn_chart_point point, ...);
+
+/* Fills the last row's cells from column `first` on. */
+void pdnn_picture_fill(struct pdnn_picture *picture, size_t first, ...);
 
 /* The chosen instance's cell, its number or NaN, and both as what colors a point. */
 const char *pdnn_picture_cell(const struct pdnn_picture *picture, size_t at, int column);

@@ -22,7 +22,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         .at = at,
         .value = value,
         .left_out = selection->left_out,
-        .style = {0, 0, 0.5, 1, 1, false, false},
+        .style = {{0, 0, 0.5, 1, 1}, false, false},
         .line = NAN,
         .adds_presets = strcmp(name, "params") == 0};
     if (selection->results.n_directories > 1)

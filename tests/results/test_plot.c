@@ -6,7 +6,7 @@
 #include "results/figures/picture.h"
 #include "results/figures/frame.h"
 #include "results/figures/color.h"
-#include "results/figures/names.h"
+#include "results/figures/bars.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -424,12 +424,6 @@ static void test_frame_place_avoids_points_and_labels(void **state) {
     assert_true(between > 100);
 }
 
-static const struct pdnn_bar_name bars[] = {{"4", 0, 60}, {"16", 1, 60}, {"32", 2, 60}},
-                                  sets[] = {{"length=128, fuse=none", 0.5, 120}, {"length=512", 2, 90}};
-static const size_t set_of[] = {0, 0, 1};
-
-static const struct pdnn_scale slots = {-0.5, 2.5, 100, 400, 0, false};
-
 static const struct pdnn_item *find_text(const struct pdnn_canvas *canvas, const char *text) {
     for (size_t i = 0; i < canvas->n_items; i++)
         if (canvas->item[i].kind == PDNN_ITEM_TEXT && strcmp(canvas->item[i].text, text) == 0)
@@ -438,20 +432,31 @@ static const struct pdnn_item *find_text(const struct pdnn_canvas *canvas, const
     return NULL;
 }
 
+/* Three bars in two sets, with slots of 45 pixels. */
+static struct pdnn_bars make_bars(struct pdnn_canvas *canvas, struct pdnn_bar *bar, const char **sets) {
+    struct pdnn_bars bars = {
+        .canvas = canvas, .bar = bar, .set = sets, .n_bars = 3, .n_sets = 2, .part = 0.7};
+    *canvas = (struct pdnn_canvas){.width = 500, .height = 300};
+    pdnn_bars_place(&bars, PDNN_BARS_LEFT, 45);
+    return bars;
+}
+
 /* Two lines for the first set: its items do not fit on one. */
 static void test_bar_names_in_lines(void **state) {
     (void)state;
-    struct pdnn_bar_names names = {.bar = bars, .set = sets, .set_of = set_of, .n_bars = 3, .n_sets = 2};
-    struct pdnn_canvas canvas = {.width = 500, .height = 300};
-    pdnn_bar_names_arrange(&names);
-    assert_false(names.upright);
-    assert_int_equal(names.bar_lines, 1);
-    assert_int_equal(names.set_lines, 2);
-    pdnn_bar_names_put(&names, 200, &slots, &canvas);
-    assert_true(find_text(&canvas, "4")->spot->x == 150);
-    assert_true(find_text(&canvas, "32")->spot->x == 350);
-    assert_true(find_text(&canvas, "length=128")->spot->x == 200);
-    assert_true(find_text(&canvas, "fuse=none")->spot->y < find_text(&canvas, "length=128")->spot->y);
+    struct pdnn_bar bar[] = {{.text = "4"}, {.text = "16"}, {.text = "32", .set = 1}};
+    const char *sets[] = {"length=128, fuse=none", "length=512"};
+    struct pdnn_canvas canvas;
+    struct pdnn_bars bars = make_bars(&canvas, bar, sets);
+    assert_true(fabs(pdnn_bars_slot_pixels(&bars) - 45) < 1e-9);
+    assert_false(pdnn_bars_are_cut(&bars));
+    const double bottom = pdnn_bars_put(&bars, 0, "", "");
+    const struct pdnn_item *four = find_text(&canvas, "4"), *length = find_text(&canvas, "length=128");
+    assert_true(fabs(four->spot->x - PDNN_BARS_LEFT - 22.5) < 1e-9 && four->spot->y < bottom);
+    assert_true(fabs(find_text(&canvas, "32")->spot->x - four->spot->x - 2.7 * 45) < 1e-9);
+    assert_true(fabs(length->spot->x - four->spot->x - 22.5) < 1e-9);
+    assert_true(length->spot->y < four->spot->y && length->font.degrees == 0);
+    assert_true(find_text(&canvas, "fuse=none")->spot->y < length->spot->y);
     assert_true(find_text(&canvas, "length=512")->font.degrees == 0);
     pdnn_canvas_finish(&canvas);
 }
@@ -459,18 +464,14 @@ static void test_bar_names_in_lines(void **state) {
 /* Names of bars that have no room in lines stand upright; those of their sets lie below if they have room. */
 static void test_bar_names_upright_above_sets(void **state) {
     (void)state;
-    static const struct pdnn_bar_name narrow[] = {{"train, openblas", 0, 40}, {"train, onednn", 1, 40}};
-    static const struct pdnn_bar_name wide[] = {{"transformer", 0.5, 100}};
-    static const size_t one_set[] = {0, 0};
-    struct pdnn_bar_names names = {.bar = narrow, .set = wide, .set_of = one_set, .n_bars = 2, .n_sets = 1};
-    struct pdnn_canvas canvas = {.width = 500, .height = 300};
-    pdnn_bar_names_arrange(&names);
-    assert_true(names.upright);
-    assert_false(names.joined);
-    assert_int_equal(names.set_lines, 1);
-    assert_true(names.height > names.bar_height + 18);
-    pdnn_bar_names_put(&names, 300, &slots, &canvas);
-    assert_true(find_text(&canvas, "train, openblas")->font.degrees == 90);
+    struct pdnn_bar bar[] = {
+        {.text = "train, openblas"}, {.text = "train, onednn"}, {.text = "all", .set = 1}};
+    const char *sets[] = {"transformer", "fc"};
+    struct pdnn_canvas canvas;
+    struct pdnn_bars bars = make_bars(&canvas, bar, sets);
+    bar[0].text = "train-bfloat16, openblas";
+    pdnn_bars_put(&bars, 0, "", "");
+    assert_true(find_text(&canvas, "train-bfloat16, openblas")->font.degrees == 90);
     assert_true(find_text(&canvas, "transformer")->font.degrees == 0);
     pdnn_canvas_finish(&canvas);
 }
@@ -478,13 +479,13 @@ static void test_bar_names_upright_above_sets(void **state) {
 /* One set has no room for its name: then every bar's name includes its set's, cut if it is too long. */
 static void test_bar_names_upright(void **state) {
     (void)state;
-    struct pdnn_bar_name narrow[] = {sets[0], {"objective=masked-lm, optimizer=lamb, qkv=separate", 2, 20}};
-    struct pdnn_bar_names names = {
-        .bar = bars, .set = narrow, .set_of = set_of, .n_bars = 3, .n_sets = 2, .upright_most = 250};
-    struct pdnn_canvas canvas = {.width = 500, .height = 300};
-    pdnn_bar_names_arrange(&names);
-    assert_true(names.upright && names.joined && names.cut);
-    pdnn_bar_names_put(&names, 200, &slots, &canvas);
+    struct pdnn_bar bar[] = {{.text = "4"}, {.text = "16"}, {.text = "32", .set = 1}};
+    const char *sets[] = {"length=128, fuse=none", "objective=masked-lm, optimizer=lamb, qkv=separate"};
+    struct pdnn_canvas canvas;
+    struct pdnn_bars bars = make_bars(&canvas, bar, sets);
+    bars.upright_most = 250;
+    assert_true(pdnn_bars_are_cut(&bars));
+    pdnn_bars_put(&bars, 0, "", "");
     assert_true(find_text(&canvas, "4, length=128, fuse=none")->font.degrees == 90);
     for (size_t i = 0; i < canvas.n_items; i++)
         assert_true(pdnn_text_width(canvas.item[i].text, PDNN_FONT_SMALL) <= 250);
