@@ -11,8 +11,8 @@ struct pdnn_step_options {
 };
 
 /* Results of at least 1/part of the last-level cache bypass it, which leaves the cache to the data that the
- * step reads. Transposes bypass it early because their writes are scattered. */
-enum { PDNN_STEP_BYPASS_ELEMENTWISE = 1, PDNN_STEP_BYPASS_IMAGES = 2, PDNN_STEP_BYPASS_TRANSPOSE = 4 };
+ * step reads. */
+enum { PDNN_STEP_BYPASS_ELEMENTWISE = 1, PDNN_STEP_BYPASS_IMAGES = 2 };
 
 /* cache_bytes: measured capacity of the last-level cache for these threads; 0: take the size
  * that the host reports. */

@@ -4,7 +4,6 @@
 #include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/gemm/dense_few.h"
 #include "runtime/kernels/gemm/rnn_product.h"
-#include "runtime/kernels/gemm/transpose.h"
 #include "runtime/kernels/images/batchnorm.h"
 #include "runtime/kernels/images/channel_bias.h"
 #include "runtime/kernels/images/pool.h"
@@ -170,11 +169,6 @@ static void run_column_sums(void *user) {
     pdnn_column_sums(m->x, m->y, array[5], m->N, m->C, 1);
 }
 
-static void run_transpose(void *user) {
-    const struct matrix *m = user;
-    pdnn_transpose(m->x, m->y, m->N, m->C, 1, false);
-}
-
 static void run_widen(void *user) {
     const struct matrix *m = user;
     pdnn_half_widen(PDNN_HALF_BF16, (const uint16_t *)(const void *)m->x, m->y, m->N * m->C);
@@ -197,13 +191,12 @@ static void run_narrow_f16(void *user) {
 
 static void add_matrix(void) {
     const struct matrix wide = {array[0], array[1], 32, 512}, narrow = {array[0], array[1], 512, 32},
-                        odd = {array[0], array[1], 100, 100}, square = {array[0], array[1], 256, 256};
+                        odd = {array[0], array[1], 100, 100};
     ADD("bias 32x512", run_bias, wide);
     ADD("bias 512x32", run_bias, narrow);
     ADD("bias 100x100", run_bias, odd);
     ADD("column sums 32x512", run_column_sums, wide);
     ADD("column sums 512x32", run_column_sums, narrow);
-    ADD("transpose 256x256", run_transpose, square);
     ADD("widen bf16", run_widen, wide);
     ADD("narrow bf16", run_narrow, wide);
     ADD("widen f16", run_widen_f16, wide);

@@ -1,4 +1,4 @@
-/* Optimizer updates and norms, ReLU, normalization and softmax of rows on tensors of 256 MB, and a transpose,
+/* Optimizer updates and norms, ReLU, normalization and softmax of rows on tensors of 256 MB,
  * against the copy bandwidth of DRAM. */
 #include "runtime/kernels/rows/elementwise.h"
 #include "runtime/kernels/update/lamb.h"
@@ -6,12 +6,11 @@
 #include "runtime/kernels/update/optimizer.h"
 #include "runtime/kernels/rows/softmax.h"
 #include "runtime/kernels/roofs/stream.h"
-#include "runtime/kernels/gemm/transpose.h"
 #include "tests/bench/bench.h"
 
 #include <stdio.h>
 
-enum { ELEMENTS = 64 << 20, ROUNDS = 9, ARRAYS = 4, SIDE = 8192, WIDTH = 1024 };
+enum { ELEMENTS = 64 << 20, ROUNDS = 9, ARRAYS = 4, WIDTH = 1024 };
 enum { GAP_BYTES = 17 * 4096 + 5 * 64 }; /* between arrays, as in models/cost/memory.c */
 
 static int64_t threads;
@@ -65,11 +64,6 @@ static void run_softmax_backward(void *user) {
 
 static void run_mask(void *user) {
     pdnn_softmax_mask(user, 0, threads);
-}
-
-static void run_transpose(void *user) {
-    float *const *arrays = user;
-    pdnn_transpose(arrays[0], arrays[1], SIDE, SIDE, threads, true);
 }
 
 /* Directions overwrite gradients, as in plans. */
@@ -242,7 +236,6 @@ int main(void) {
         {.name = "its backward", .run = run_softmax_backward, .user = &s.fused_backward, .work = 3 * array},
         {.name = "causal softmax", .run = run_softmax, .user = &s.causal, .work = 1.5 * array},
         {.name = "its backward", .run = run_softmax_backward, .user = &s.causal_backward, .work = 2 * array},
-        {.name = "transpose 8192x8192", .run = run_transpose, .user = a, .work = 2 * array},
     };
     const size_t count = sizeof cases / sizeof *cases;
     bench_run(cases, count, ROUNDS);

@@ -10,7 +10,6 @@
 #include "runtime/kernels/rows/loss.h"
 #include "runtime/kernels/update/optimizer.h"
 #include "runtime/kernels/simd/team.h"
-#include "runtime/kernels/gemm/transpose.h"
 
 #include <math.h>
 #include <omp.h>
@@ -283,24 +282,6 @@ static void test_bias_forward(void **state) {
     }
 }
 
-static void test_transpose(void **state) {
-    (void)state;
-    static const int64_t shapes[][2] = {{1, 1},   {1, 40},    {15, 17},  {16, 16},
-                                        {64, 33}, {130, 200}, {200, 132}};
-    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        int64_t rows = shapes[s][0], columns = shapes[s][1];
-        float *x = new_array(rows * columns, 1), *y = new_array(rows * columns, 2);
-        for (int bypass = 0; bypass < 2; bypass++) {
-            memset(y, 0xff, (size_t)(rows * columns) * sizeof *y);
-            pdnn_transpose(x, y, rows, columns, THREADS, bypass);
-            for (int64_t i = 0; i < rows * columns; i++)
-                assert_near((double)y[i % columns * rows + i / columns], (double)x[i], 0);
-        }
-        free(x);
-        free(y);
-    }
-}
-
 /* Logits whose exponentials overflow, a certain label and an impossible one: the mean of ln 2, 0 and 2000. */
 static void test_loss_extreme_logits(void **state) {
     (void)state;
@@ -409,9 +390,9 @@ int main(void) {
         cmocka_unit_test(test_elementwise_accuracy),   cmocka_unit_test(test_elementwise_extremes),
         cmocka_unit_test(test_gelu_accuracy),          cmocka_unit_test(test_gelu_extremes),
         cmocka_unit_test(test_elementwise_ways_agree), cmocka_unit_test(test_column_sums),
-        cmocka_unit_test(test_bias_forward),           cmocka_unit_test(test_transpose),
-        cmocka_unit_test(test_loss_extreme_logits),    cmocka_unit_test(test_loss_threads_agree),
-        cmocka_unit_test(test_loss_ignored_rows),      cmocka_unit_test(test_update_keeps_padding),
+        cmocka_unit_test(test_bias_forward),           cmocka_unit_test(test_loss_extreme_logits),
+        cmocka_unit_test(test_loss_threads_agree),     cmocka_unit_test(test_loss_ignored_rows),
+        cmocka_unit_test(test_update_keeps_padding),
     };
     omp_set_num_threads(THREADS);
     int failed = 0;

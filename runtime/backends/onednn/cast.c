@@ -13,9 +13,8 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     struct pdnn_program *program = compile->program;
     uint32_t x = program->graph->nodes[node].input[PDNN_CAST_X],
              y = program->graph->nodes[node].output[PDNN_CAST_Y];
-    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
     struct pdnn_onednn_layout *from = NULL, *to = NULL;
-    struct pdnn_onednn_call call = pdnn_onednn_call_of(NULL);
+    struct pdnn_onednn_call call;
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
     if (!compile->layout[x] && !compile->layout[y])
@@ -23,12 +22,9 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     enum pdnn_status status = pdnn_onednn_tensor_layout_copy(compile, x, &from, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_tensor_layout_copy(compile, y, &to, err);
-    request.layout[PDNN_ONEDNN_SRC] = from;
-    request.layout[PDNN_ONEDNN_DST] = to;
-    call.slot[PDNN_ONEDNN_SRC] = x;
-    call.slot[PDNN_ONEDNN_DST] = y;
     if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_create(compile->onednn->library, &request, &call.primitive, err);
+        status = pdnn_onednn_reorder_call(compile, (struct pdnn_onednn_place){from, x},
+                                          (struct pdnn_onednn_place){to, y}, &call, err);
     if (status == PDNN_OK) {
         snprintf(step.implementation, sizeof step.implementation, "%.37s cast %.16s",
                  pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(to, format));

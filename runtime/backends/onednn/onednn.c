@@ -6,7 +6,7 @@
 #include "runtime/backends/onednn/conv2d/implementations.h"
 #include "runtime/backends/onednn/conv2d/layouts.h"
 #include "runtime/backends/onednn/dense/layouts.h"
-#include "runtime/backends/onednn/library/reorder.h"
+#include "runtime/backends/onednn/library/primitive.h"
 #include "runtime/backends/onednn/rnn/layouts.h"
 #include "runtime/backends/onednn/rows.h"
 #include "runtime/backends/onednn/tensor_layout.h"
@@ -111,16 +111,22 @@ static struct pdnn_tune *tune_of(void *state) {
 static enum pdnn_status convert(struct pdnn_onednn *onednn, const struct pdnn_onednn_layout *from,
                                 void *source, const struct pdnn_onednn_layout *to, void *target,
                                 struct pdnn_err *err) {
-    struct pdnn_onednn_reorder reorder = {0};
-    enum pdnn_status status =
-        pdnn_onednn_reorder_create(onednn->library, &onednn->options, from, to, NULL, &reorder, err);
+    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
+    struct pdnn_onednn_primitive *reorder;
+    request.layout[PDNN_ONEDNN_SRC] = from;
+    request.layout[PDNN_ONEDNN_DST] = to;
+    enum pdnn_status status = pdnn_onednn_primitive_create(onednn->library, &request, &reorder, err);
     if (status != PDNN_OK)
         return status;
-    void *scratch = pdnn_alloc(pdnn_onednn_reorder_scratch_bytes(&reorder), 1);
-    pdnn_onednn_reorder_bind(&reorder, source, target, scratch);
-    if (pdnn_onednn_reorder_run(&reorder) != 0)
+    const uint64_t scratch_bytes = pdnn_onednn_primitive_scratchpad_bytes(reorder);
+    void *scratch = pdnn_alloc(scratch_bytes, 1);
+    pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_SRC, source);
+    pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_DST, target);
+    if (scratch_bytes)
+        pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_SCRATCHPAD, scratch);
+    if (pdnn_onednn_primitive_run(reorder) != 0)
         status = pdnn_fail(err, PDNN_INTERNAL, "onednn: a reorder failed");
-    pdnn_onednn_reorder_destroy(&reorder);
+    pdnn_onednn_primitive_destroy(reorder);
     free(scratch);
     return status;
 }

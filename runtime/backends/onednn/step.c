@@ -2,7 +2,6 @@
 
 #include "models/op.h"
 #include "runtime/lowering/step.h"
-#include "runtime/backends/onednn/library/reorder.h"
 #include "runtime/kernels/rows/quantize.h"
 #include "runtime/kernels/simd/team.h"
 
@@ -155,52 +154,31 @@ void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
     pdnn_program_step(program, step);
 }
 
-struct move {
-    struct pdnn_onednn_reorder reorder;
-    uint32_t from_slot, to_slot, scratch_slot; /* scratch_slot may be PDNN_NONE */
-};
-
-static void bind_move(void *state, void *const *memory) {
-    struct move *move = state;
-    void *scratch = move->scratch_slot == PDNN_NONE ? NULL : memory[move->scratch_slot];
-    pdnn_onednn_reorder_bind(&move->reorder, memory[move->from_slot], memory[move->to_slot], scratch);
-}
-
-static int run_move(void *state) {
-    const struct move *move = state;
-    return pdnn_onednn_reorder_run(&move->reorder);
-}
-
-static void destroy_move(void *state) {
-    struct move *move = state;
-    pdnn_onednn_reorder_destroy(&move->reorder);
+enum pdnn_status pdnn_onednn_reorder_call(const struct pdnn_onednn_compile *compile,
+                                          struct pdnn_onednn_place from, struct pdnn_onednn_place to,
+                                          struct pdnn_onednn_call *call, struct pdnn_err *err) {
+    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
+    *call = pdnn_onednn_call_of(NULL);
+    request.layout[PDNN_ONEDNN_SRC] = from.layout;
+    request.layout[PDNN_ONEDNN_DST] = to.layout;
+    call->slot[PDNN_ONEDNN_SRC] = from.slot;
+    call->slot[PDNN_ONEDNN_DST] = to.slot;
+    return pdnn_onednn_primitive_create(compile->onednn->library, &request, &call->primitive, err);
 }
 
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
                                             enum pdnn_pass pass, struct pdnn_onednn_place from,
                                             struct pdnn_onednn_place to, struct pdnn_err *err) {
-    struct pdnn_program *program = compile->program;
     struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
-    char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT], name[PDNN_ONEDNN_REORDER_TEXT];
-    struct move *move = pdnn_arena_alloc(&program->arena, 1, sizeof *move);
-    *move = (struct move){.from_slot = from.slot, .to_slot = to.slot};
-    const struct pdnn_tensor *t = &program->graph->tensors[tensor];
-    enum pdnn_status status =
-        pdnn_onednn_reorder_create(compile->onednn->library, &compile->onednn->options, from.layout,
-                                   to.layout, t->rank == 2 ? t->dim : NULL, &move->reorder, err);
-    if (status != PDNN_OK)
+    char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT];
+    struct pdnn_onednn_call call;
+    if (pdnn_onednn_reorder_call(compile, from, to, &call, err) != PDNN_OK)
         return pdnn_wrap(err, "onednn: reorder");
-    step.is_reference =
-        move->reorder.primitive && pdnn_onednn_primitive_is_reference(move->reorder.primitive);
-    pdnn_step_use(&step, from.slot);
-    pdnn_step_use(&step, to.slot);
-    move->scratch_slot = pdnn_step_scratch(&step, program, pdnn_onednn_reorder_scratch_bytes(&move->reorder));
     step.reorder_bytes = pdnn_onednn_layout_bytes(from.layout) + pdnn_onednn_layout_bytes(to.layout);
     snprintf(step.implementation, sizeof step.implementation, "%.30s %.15s->%.15s",
-             pdnn_onednn_reorder_name(&move->reorder, name), pdnn_onednn_layout_format(from.layout, source),
+             pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(from.layout, source),
              pdnn_onednn_layout_format(to.layout, target));
-    step.work = (struct pdnn_work){move, bind_move, run_move, destroy_move};
-    pdnn_program_step(program, &step);
+    pdnn_onednn_append(compile->program, &step, &call);
     return PDNN_OK;
 }
 

@@ -33,6 +33,11 @@ struct pdnn_onednn_place {
     uint32_t slot;
 };
 
+/* A call that moves a tensor, or casts it, from one place to the other. */
+enum pdnn_status pdnn_onednn_reorder_call(const struct pdnn_onednn_compile *compile,
+                                          struct pdnn_onednn_place from, struct pdnn_onednn_place to,
+                                          struct pdnn_onednn_call *call, struct pdnn_err *err);
+
 /* Appends an explicit reorder of the tensor between two slots. */
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
                                             enum pdnn_pass pass, struct pdnn_onednn_place from,
