@@ -12,16 +12,16 @@
  * they read. */
 static const double least_update = 1.0 / 16;
 
-/* The measured GB/s by pattern; 0: not measured. */
-struct patterns {
-    double read, copy, triad, update;
-};
+/* A rung is smoothed with this number of neighbours on either side. */
+enum { NEAR = 3 };
+
+enum { READ, COPY, TRIAD, UPDATE, PATTERNS };
 
 /* Of a stretch of reuse distances, while its rows are read. */
 struct stretch {
     uint64_t bytes; /* of a level its capacity, of a rung its working set */
     char level[PDNN_CEILING_TEXT];
-    struct patterns patterns;
+    double gbs[PATTERNS]; /* measured; 0: not */
 };
 
 /* Ascending; a row that finds no room is left out. */
@@ -49,24 +49,20 @@ static struct stretch *find_stretch(struct stretches *all, const struct pdnn_cei
 /* Both kinds of stores count, the better one: "copy" and "copy-streaming". */
 static void add_bandwidth(struct stretches *all, const struct pdnn_ceiling *row, uint64_t bytes,
                           size_t room) {
+    static const char *const names[PATTERNS] = {"read", "copy", "triad", "update"};
     struct stretch *stretch = find_stretch(all, row, bytes, room);
-    if (!stretch)
-        return;
-    struct patterns *patterns = &stretch->patterns;
-    double *rate = strncmp(row->pattern, "read", 4) == 0   ? &patterns->read
-                   : strncmp(row->pattern, "copy", 4) == 0 ? &patterns->copy
-                   : strcmp(row->pattern, "update") == 0   ? &patterns->update
-                                                           : &patterns->triad;
-    *rate = fmax(*rate, row->value);
+    for (size_t k = 0; stretch && k < PATTERNS; k++) {
+        if (strncmp(row->pattern, names[k], strlen(names[k])) == 0)
+            stretch->gbs[k] = fmax(stretch->gbs[k], row->value);
+    }
 }
 
 /* As the header defines them, not yet in order. */
-static struct pdnn_roof_rung rung_of(const struct patterns *patterns) {
-    double pure = fmax(fmax(patterns->read, patterns->copy), patterns->triad);
-    double read =
-        fmax(fmax(patterns->read, patterns->copy / 2), fmax(patterns->triad, patterns->update) * 2 / 3);
-    double mixed = 1 / fmax(pure, patterns->update * (2 + least_update) / 3);
-    double update = patterns->update > 0 ? fmin(mixed, 3 / patterns->update - 2 * mixed) : mixed;
+static struct pdnn_roof_rung rung_of(const double gbs[PATTERNS]) {
+    double pure = fmax(fmax(gbs[READ], gbs[COPY]), gbs[TRIAD]);
+    double read = fmax(fmax(gbs[READ], gbs[COPY] / 2), fmax(gbs[TRIAD], gbs[UPDATE]) * 2 / 3);
+    double mixed = 1 / fmax(pure, gbs[UPDATE] * (2 + least_update) / 3);
+    double update = gbs[UPDATE] > 0 ? fmin(mixed, 3 / gbs[UPDATE] - 2 * mixed) : mixed;
     return (struct pdnn_roof_rung){.ns_per_byte = {
                                        [PDNN_TRAFFIC_READ] = 1 / read,
                                        [PDNN_TRAFFIC_MIXED] = mixed,
@@ -90,10 +86,9 @@ static void set_levels(struct pdnn_roofs *roofs, const struct stretches *levels)
     roofs->n_levels = levels->count;
     for (size_t i = levels->count; i-- > 0;) {
         const struct stretch *from = &levels->row[i];
-        const struct patterns *patterns = &from->patterns;
         struct pdnn_roof_level *level = &roofs->level[i];
         level->capacity_bytes = from->bytes;
-        level->gbs = fmax(fmax(patterns->read, patterns->copy), fmax(patterns->triad, patterns->update));
+        level->gbs = fmax(fmax(from->gbs[READ], from->gbs[COPY]), fmax(from->gbs[TRIAD], from->gbs[UPDATE]));
         memcpy(level->name, from->level, sizeof level->name);
         if (i + 1 < levels->count)
             level->gbs = fmax(level->gbs, level[1].gbs);
@@ -107,12 +102,27 @@ static size_t level_named(const struct pdnn_roofs *roofs, const char *name) {
     return at;
 }
 
+/* The median of each pattern over the nearest rungs of the same level. */
+static void smooth(const struct stretches *all, size_t at, double gbs[PATTERNS]) {
+    for (size_t k = 0; k < PATTERNS; k++) {
+        double near[2 * NEAR + 1];
+        size_t count = 0;
+        for (size_t i = at < NEAR ? 0 : at - NEAR; i < all->count && i <= at + NEAR; i++) {
+            if (strcmp(all->row[i].level, all->row[at].level) == 0)
+                near[count++] = all->row[i].gbs[k];
+        }
+        gbs[k] = pdnn_median(near, count);
+    }
+}
+
 /* is_ladder: stretches begin at their working sets; else they end at their capacities. */
 static void set_rungs(struct pdnn_roofs *roofs, const struct stretches *from, bool is_ladder) {
     roofs->n_rungs = roofs->n_levels ? from->count : 0;
     for (size_t i = 0; i < roofs->n_rungs; i++) {
         struct pdnn_roof_rung *rung = &roofs->rung[i];
-        *rung = rung_of(&from->row[i].patterns);
+        double gbs[PATTERNS];
+        smooth(from, i, gbs);
+        *rung = rung_of(gbs);
         rung->level = level_named(roofs, from->row[i].level);
         if (i)
             rung->from_bytes = is_ladder ? from->row[i].bytes : from->row[i - 1].bytes + 1;

@@ -16,6 +16,9 @@ static const uint64_t usual_l1_bytes = UINT64_C(32) << 10;
 enum { SEGMENT_MIN = 2 };
 static const double segment_points = 1.5;
 
+/* A level that is found to be smaller than reported by less than this factor is as large as reported. */
+static const double slope = 1.5;
+
 uint64_t pdnn_ladder_reported(const struct pdnn_host *host, int64_t threads, size_t level) {
     int64_t sharing = host->cache_cores[level] > 0 ? host->cache_cores[level] : 1;
     return host->cache_bytes[level] * (uint64_t)((threads + sharing - 1) / sharing);
@@ -163,14 +166,17 @@ static void name_levels(const struct pdnn_host *host, int64_t threads, struct pd
     snprintf(levels[n_levels - 1].name, sizeof levels[n_levels - 1].name, "DRAM");
 }
 
-/* What lies beyond the reported size is the slope to the next level. */
-static void clip(const struct pdnn_ladder_point *points, struct pdnn_ladder_level *level,
-                 struct pdnn_ladder_level *next) {
-    if (!level->reported_bytes || level->capacity_bytes <= level->reported_bytes)
+/* What lies beyond the reported size, or nearly as far as that, is the slope to the next level: where on it
+ * bandwidth has dropped half way is another point in every measurement. */
+static void settle(const struct pdnn_ladder_point *points, struct pdnn_ladder_level *level,
+                   struct pdnn_ladder_level *next) {
+    if (!level->reported_bytes || (double)level->capacity_bytes * slope < (double)level->reported_bytes)
         return;
     level->capacity_bytes = level->reported_bytes;
     while (level->end > level->first + 1 && points[level->end - 1].bytes > level->reported_bytes)
         next->first = --level->end;
+    while (next->end > next->first + 1 && points[next->first].bytes <= level->reported_bytes)
+        level->end = ++next->first;
 }
 
 size_t pdnn_ladder_split(const struct pdnn_host *host, int64_t threads,
@@ -192,7 +198,7 @@ size_t pdnn_ladder_split(const struct pdnn_host *host, int64_t threads,
     }
     name_levels(host, threads, levels, n_levels);
     for (size_t i = 0; i + 1 < n_levels; i++)
-        clip(points, &levels[i], &levels[i + 1]);
+        settle(points, &levels[i], &levels[i + 1]);
     return n_levels;
 }
 

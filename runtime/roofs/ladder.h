@@ -21,7 +21,7 @@ struct pdnn_ladder_point {
 /* Consecutive points of one level. */
 struct pdnn_ladder_level {
     char name[PDNN_CEILING_TEXT]; /* L1, L2, L3; the last one is DRAM */
-    uint64_t capacity_bytes;      /* where bandwidth drops, or reported_bytes if less; 0: DRAM */
+    uint64_t capacity_bytes;      /* where bandwidth drops, or reported_bytes if near or less; 0: DRAM */
     uint64_t reported_bytes;      /* what the host reports for these threads together; 0: nothing */
     size_t first, end;            /* its points */
 };
@@ -40,7 +40,7 @@ size_t pdnn_ladder_sizes(const struct pdnn_host *host, int64_t threads, uint64_t
  * host reports. Among such splits, takes the one with the least error: the sum of squared distances of log
  * bandwidth from the level's median, each capped at log(PDNN_LADDER_STEP) squared, plus 1.5 times that cap
  * per level. A level takes the name of the reported level closest in size, and ends where bandwidth has
- * dropped half way to the next, but not beyond the reported size. */
+ * dropped half way to the next, or at the reported size if that is near or less. */
 #define PDNN_LADDER_STEP 1.2
 size_t pdnn_ladder_split(const struct pdnn_host *host, int64_t threads,
                          const struct pdnn_ladder_point *points, size_t count,

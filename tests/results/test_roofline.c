@@ -116,13 +116,19 @@ static void test_roofs_init_passes_no_pattern(void **state) {
 static void test_roofs_init_takes_the_ladder(void **state) {
     (void)state;
     static const struct pdnn_ceilings measured = {
-        .count = 10,
+        .count = 11,
         .row = {{.kind = "bandwidth",
                  .pattern = "read",
                  .level = "L1",
                  .threads = 1,
                  .capacity_bytes = 1500,
                  .value = 100},
+                {.kind = "bandwidth",
+                 .pattern = "read",
+                 .level = "L2",
+                 .threads = 1,
+                 .capacity_bytes = 3000,
+                 .value = 40},
                 {.kind = "bandwidth", .pattern = "read", .level = "DRAM", .threads = 1, .value = 10},
                 {.kind = "ladder",
                  .pattern = "read",
@@ -144,7 +150,7 @@ static void test_roofs_init_takes_the_ladder(void **state) {
                  .value = 80},
                 {.kind = "ladder",
                  .pattern = "read",
-                 .level = "DRAM",
+                 .level = "L2",
                  .threads = 1,
                  .capacity_bytes = 2000,
                  .value = 40},
@@ -167,8 +173,8 @@ static void test_roofs_init_takes_the_ladder(void **state) {
         uint64_t distance;
         double ns; /* of 1000 bytes read */
         const char *level;
-    } rows[] = {{1, 10, "L1"},      {1999, 10, "L1"},    {2000, 25, "DRAM"},
-                {3999, 25, "DRAM"}, {4000, 100, "DRAM"}, {UINT64_MAX, 100, "DRAM"}};
+    } rows[] = {{1, 10, "L1"},    {1999, 10, "L1"},    {2000, 25, "L2"},
+                {3999, 25, "L2"}, {4000, 100, "DRAM"}, {UINT64_MAX, 100, "DRAM"}};
     struct pdnn_roofs roofs;
     pdnn_roofs_init(&roofs, &measured, 1);
     assert_int_equal(roofs.n_rungs, 3);
@@ -181,6 +187,32 @@ static void test_roofs_init_takes_the_ladder(void **state) {
         pdnn_place(&roofs, &input, &place);
         assert_near(place.pct_of_roof, rows[i].ns / 10);
         assert_string_equal(place.roof_level, rows[i].level);
+    }
+}
+
+/* One rung that noise made slow or fast is like its neighbours of the same level, and changes none of them.
+ */
+static void test_roofs_init_passes_over_a_rung(void **state) {
+    (void)state;
+    static const double wrong[] = {0.2, 1, 3};
+    for (size_t odd = 0; odd < 12 * 3; odd++) {
+        struct pdnn_ceilings measured = {.count = 2};
+        struct pdnn_ceiling level = {.kind = "bandwidth", .pattern = "read", .threads = 1, .value = 100};
+        struct pdnn_roofs roofs;
+        measured.row[0] = measured.row[1] = level;
+        strcpy(measured.row[0].level, "L1");
+        measured.row[0].capacity_bytes = 600;
+        strcpy(measured.row[1].level, "DRAM");
+        for (size_t i = 0; i < 12; i++) {
+            struct pdnn_ceiling *rung = &measured.row[measured.count++];
+            *rung = measured.row[i / 6];
+            strcpy(rung->kind, "ladder");
+            rung->capacity_bytes = 100 * (i + 1);
+            rung->value = (i < 6 ? 100 : 20) * (odd / 3 == i ? wrong[odd % 3] : 1);
+        }
+        pdnn_roofs_init(&roofs, &measured, 1);
+        for (size_t i = 0; i < 12; i++)
+            assert_near(roofs.rung[i].ns_per_byte[PDNN_TRAFFIC_READ], i < 6 ? 1.0 / 100 : 1.0 / 20);
     }
 }
 
@@ -515,6 +547,7 @@ int main(void) {
         cmocka_unit_test(test_roofs_init_takes_the_best_of_its_kind),
         cmocka_unit_test(test_roofs_init_passes_no_pattern),
         cmocka_unit_test(test_roofs_init_takes_the_ladder),
+        cmocka_unit_test(test_roofs_init_passes_over_a_rung),
         cmocka_unit_test(test_place_bound_by_no_more_than_it_takes),
         cmocka_unit_test(test_graph_traffic_by_reuse_distance),
         cmocka_unit_test(test_graph_traffic_in_place),
