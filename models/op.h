@@ -64,6 +64,11 @@ struct pdnn_pass_def {
 
 enum { PDNN_UPDATES_LAST = -1 };
 
+/* Which values of input 0 the op's longest sum takes: as in products, one for every two FLOP of an output
+ * element; or a row (the last dimension), a channel (all but dimension 1) or all, for ops in which every
+ * value has the error of that sum. */
+enum pdnn_summed { PDNN_SUMMED_PRODUCTS, PDNN_SUMMED_ROW, PDNN_SUMMED_CHANNEL, PDNN_SUMMED_ALL };
+
 struct pdnn_op_def {
     const char *name;
     const char *category; /* for breakdowns: "linear gemm", "activation", "loss", "optimizer", ... */
@@ -91,6 +96,7 @@ struct pdnn_op_def {
      * tensor's largest value. `check` scales it by the square root of the accumulation length, and makes it
      * relative to the terms if they cancel (runtime/worker/rounding.h). */
     double tolerance;
+    enum pdnn_summed summed;
     /* int8 results are rounded, and exact ties may go either way. int8 results of other ops are exact. */
     bool rounds;
     /* Forward: tries to absorb the node, and all posts of the host that computes its first input, into

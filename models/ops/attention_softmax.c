@@ -174,4 +174,5 @@ const struct pdnn_op_def pdnn_op_attention_softmax = {
              [PDNN_BACKWARD_DATA] =
                  {.flop = backward_flop, .reference = backward_data, .in_place = 1, .bytes = bytes}},
     .tolerance = 2e-6,
+    .summed = PDNN_SUMMED_ROW,
 };

@@ -268,5 +268,6 @@ const struct pdnn_op_def pdnn_op_batchnorm = {
          [PDNN_BACKWARD_DATA] =
              {.flop = backward_flop, .reference = backward_data, .posts = backward_posts, .in_place = 1}},
     .tolerance = 2e-6,
+    .summed = PDNN_SUMMED_CHANNEL,
     .fold = fold,
 };

@@ -156,4 +156,5 @@ const struct pdnn_op_def pdnn_op_embedding = {
              [PDNN_BACKWARD_DATA] = BACKWARD,
              [PDNN_BACKWARD_WEIGHTS] = BACKWARD},
     .tolerance = 1e-6,
+    .summed = PDNN_SUMMED_ALL,
 };

@@ -20,6 +20,25 @@ static struct pdnn_node writer_of(const struct pdnn_node *node, uint32_t tensor)
     return *node;
 }
 
+/* Of the sums behind an element of the output, which may itself be a sum of the whole input, like a gradient
+ * of gamma. */
+static double longest_sum(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          const struct pdnn_cost *cost, uint32_t output) {
+    const struct pdnn_tensor *x = pdnn_node_in(graph, node, 0);
+    double values = (double)pdnn_tensor_elements(x);
+    double elements = (double)pdnn_tensor_elements(&graph->tensors[output]);
+    switch (node->op->summed) {
+    case PDNN_SUMMED_ROW:
+        return fmax((double)x->dim[x->rank - 1], values / elements);
+    case PDNN_SUMMED_CHANNEL:
+        return fmax(values / (double)x->dim[1], values / elements);
+    case PDNN_SUMMED_ALL:
+        return values;
+    default:
+        return ceil((double)cost->flop_count / (2 * elements));
+    }
+}
+
 enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                          uint32_t tensor, double *tolerance, struct pdnn_err *err) {
     struct pdnn_node writer = writer_of(node, tensor);
@@ -34,9 +53,7 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
     double per_term = writer.op->tolerance;
     for (int i = 0; i < writer.n_posts; i++)
         per_term = fmax(per_term, writer.posts[i].op->tolerance);
-    /* Two FLOP per term. */
-    double elements = (double)pdnn_tensor_elements(&graph->tensors[tensor]);
-    double terms = ceil((double)cost.flop_count / (2 * elements));
+    double terms = longest_sum(graph, &writer, &cost, tensor);
     *tolerance = fmin(per_term * sqrt(fmax(terms, 1)), PDNN_TOLERANCE_MOST);
     if (pdnn_dtype_is_half(graph->tensors[tensor].dtype))
         *tolerance += pdnn_dtype_epsilon(graph->tensors[tensor].dtype);

@@ -2,8 +2,8 @@
  *
  *   |tried - exact| <= tolerance * scale
  *
- * tolerance is the op's tolerance for one accumulated term, times the square root of the number of terms
- * behind one output element, since the error of a sum grows like a random walk. It is at most
+ * tolerance is the op's tolerance for one accumulated term, times the square root of the number of terms in
+ * the longest sum behind an output element, since the error of a sum grows like a random walk. It is at most
  * PDNN_TOLERANCE_MOST, because such long sums are computed in parts. A 16-bit result may also be off by one
  * unit in its last place: 2^-7 for bf16, 2^-10 for f16. Of int8 results, those that an op rounds may be off
  * by one, all others must be exact.
