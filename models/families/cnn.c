@@ -11,6 +11,9 @@
 #include "models/instance.h"
 #include "models/op.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 enum {
     BLOCK,
     BLOCKS,
@@ -210,6 +213,18 @@ static uint32_t pool(struct net *net, uint32_t x, enum pdnn_pool2d_kind kind, st
     return pdnn_graph_forward(net->base.graph, &pdnn_op_pool2d, (uint32_t[]){x, PDNN_NONE}, attrs);
 }
 
+/* Fails unless earlier layers leave as many pixels as the key asks for. */
+static void require(struct net *net, uint32_t x, int64_t least, const char *key) {
+    struct pdnn_graph *graph = net->base.graph;
+    char layer[PDNN_LAYER_TEXT];
+    if (graph->err.status != PDNN_OK || graph->tensors[x].dim[2] >= least)
+        return;
+    pdnn_fail(&graph->err, PDNN_INVALID,
+              "image=%" PRId64 " leaves %" PRId64 "x%" PRId64 " pixels for %s, too few for %s",
+              net->hyper[IMAGE].number, graph->tensors[x].dim[2], graph->tensors[x].dim[3],
+              pdnn_layer_format(graph->layer, layer), key);
+}
+
 static uint32_t convolve_normalized(struct net *net, uint32_t x, struct shape shape) {
     return pdnn_net_normalize(&net->base, convolve(net, x, shape));
 }
@@ -257,13 +272,16 @@ static uint32_t residual(struct net *net, uint32_t x) {
     }
     pdnn_net_layer(&net->base, "head", 0);
     int64_t kernel = hyper[POOL].number == POOL_7X7 ? 7 : net->base.graph->tensors[x].dim[2];
+    require(net, x, kernel, "pool=7x7");
     return pool(net, x, PDNN_POOL2D_AVERAGE, (struct shape){0, kernel, 1, 0});
 }
 
 static uint32_t plain(struct net *net, uint32_t x) {
     const struct pdnn_value *hyper = net->hyper;
     for (int i = 0, stages = stages_of(hyper); i < stages; i++) {
-        int64_t kernel = pdnn_list_at(hyper[KERNEL], i), window = pdnn_list_at(hyper[WINDOW], i);
+        int64_t kernel = pdnn_list_at(hyper[KERNEL], i), window = pdnn_list_at(hyper[WINDOW], i),
+                padding = pdnn_list_at(hyper[PADDING], i);
+        char key[80];
         bool doubles = pdnn_list_length(hyper[FILTERS]) == 1;
         int64_t filters =
             doubles ? hyper[FILTERS].number << (i < 3 ? i : 3) : pdnn_list_at(hyper[FILTERS], i);
@@ -271,9 +289,13 @@ static uint32_t plain(struct net *net, uint32_t x) {
         pdnn_graph_segment_begin(net->base.graph);
         for (int64_t k = 0; k < pdnn_list_at(hyper[BLOCKS], i); k++) {
             int64_t stride = k ? 1 : pdnn_list_at(hyper[STRIDE], i), inputs = pdnn_net_width(&net->base, x);
-            x = convolve(net, x, (struct shape){filters, kernel, stride, pdnn_list_at(hyper[PADDING], i)});
+            snprintf(key, sizeof key, "padding=%" PRId64 " with kernel=%" PRId64, padding, kernel);
+            require(net, x, kernel - 2 * padding, key);
+            x = convolve(net, x, (struct shape){filters, kernel, stride, padding});
             x = activate(net, pdnn_net_bias(&net->base, x, inputs * kernel * kernel));
         }
+        snprintf(key, sizeof key, "window=%" PRId64, window);
+        require(net, x, window, key);
         if (window)
             x = pool(net, x, PDNN_POOL2D_MAX, (struct shape){0, window, 2, 0});
         pdnn_graph_segment_end(net->base.graph);
@@ -285,17 +307,25 @@ static uint32_t plain(struct net *net, uint32_t x) {
     return x;
 }
 
-/* Residual networks have four groups: `blocks` holds one number or four. */
-static bool has_groups(const struct pdnn_value *hyper, struct pdnn_err *err) {
+/* Residual networks have four groups: `blocks` holds one number or four. Padding is smaller than its kernel,
+ * or whole windows would lie on it. */
+static enum pdnn_status check(const struct pdnn_value *hyper, struct pdnn_err *err) {
     int n_blocks = pdnn_list_length(hyper[BLOCKS]);
-    if (n_blocks != 1 && n_blocks != GROUPS)
-        pdnn_fail(err, PDNN_INVALID, "blocks has %d numbers, expected one or %d, for each group", n_blocks,
-                  GROUPS);
-    else if (pdnn_list_length(hyper[FILTERS]) != 1)
-        pdnn_fail(err, PDNN_INVALID, "filters is a list, expected one number: only block=plain takes a list");
-    else
-        return true;
-    return false;
+    bool is_plain = hyper[BLOCK].number == BLOCK_PLAIN;
+    char given[PDNN_PARAM_TEXT];
+    for (int i = 0; is_plain && i < stages_of(hyper); i++) {
+        int64_t kernel = pdnn_list_at(hyper[KERNEL], i), padding = pdnn_list_at(hyper[PADDING], i);
+        if (padding >= kernel)
+            return pdnn_fail(err, PDNN_INVALID, "kernel=%" PRId64 " is not larger than padding=%" PRId64,
+                             kernel, padding);
+    }
+    if (!is_plain && n_blocks != 1 && n_blocks != GROUPS)
+        return pdnn_fail(err, PDNN_INVALID, "blocks=%s has %d numbers, expected one or %d, for each group",
+                         pdnn_param_format(&params[BLOCKS], hyper[BLOCKS], given), n_blocks, GROUPS);
+    if (!is_plain && pdnn_list_length(hyper[FILTERS]) != 1)
+        return pdnn_fail(err, PDNN_INVALID, "filters=%s is for block=plain, expected one number",
+                         pdnn_param_format(&params[FILTERS], hyper[FILTERS], given));
+    return PDNN_OK;
 }
 
 static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph) {
@@ -303,7 +333,7 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     struct net net = {pdnn_net_init(instance, graph, hyper[BATCH].number, 0), hyper, 0};
     int64_t pixels = hyper[IMAGE].number;
     uint32_t x = pdnn_net_input(&net.base, 4, (int64_t[]){net.base.batch, COLORS, pixels, pixels});
-    if (hyper[BLOCK].number != BLOCK_PLAIN && !has_groups(hyper, &graph->err))
+    if (check(hyper, &graph->err) != PDNN_OK)
         return;
     x = hyper[BLOCK].number == BLOCK_PLAIN ? plain(&net, x) : residual(&net, x);
     pdnn_net_layer(&net.base, "output", 0);

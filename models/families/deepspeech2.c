@@ -69,13 +69,13 @@ static uint32_t listen(struct pdnn_net *net, int64_t frames) {
 }
 
 /* CTC may need a blank between any two labels. */
-static bool has_time(const struct pdnn_net *net, uint32_t x, int64_t labels) {
+static bool has_time(const struct pdnn_net *net, uint32_t x, int64_t frames, int64_t labels) {
     int64_t steps = net->graph->tensors[x].dim[0] / net->batch, needed = 2 * labels - 1;
     if (net->graph->err.status != PDNN_OK || needed <= steps)
         return true;
     pdnn_fail(&net->graph->err, PDNN_INVALID,
-              "%" PRId64 " labels may need %" PRId64 " steps, the frames leave %" PRId64, labels, needed,
-              steps);
+              "frames=%" PRId64 " leave %" PRId64 " steps, and labels=%" PRId64 " may need %" PRId64, frames,
+              steps, labels, needed);
     return false;
 }
 
@@ -84,7 +84,7 @@ static void build(const struct pdnn_instance *instance, struct pdnn_graph *graph
     struct pdnn_net net = pdnn_net_init(instance, graph, hyper[BATCH].number, 0);
     struct pdnn_recurrent layer = {PDNN_CELL_LBR_GRU, hyper[HIDDEN].number, true};
     uint32_t x = listen(&net, hyper[FRAMES].number);
-    if (net.train && !has_time(&net, x, hyper[LABELS].number))
+    if (net.train && !has_time(&net, x, hyper[FRAMES].number, hyper[LABELS].number))
         return;
     for (int64_t i = 1; i <= hyper[LAYERS].number; i++) {
         pdnn_net_layer(&net, "layer", i);

@@ -189,15 +189,13 @@ static bool check(const struct pdnn_instance *instance, struct pdnn_graph *graph
     const struct pdnn_value *hyper = instance->hyper;
     bool decodes = applies(instance, CONTEXT),
          trains = instance->setting[PDNN_SETTING_MODE] == PDNN_MODE_TRAIN;
-    int64_t last = decodes                                       ? hyper[CONTEXT].number
-                   : hyper[LENGTH].number > hyper[TARGET].number ? hyper[LENGTH].number
-                                                                 : hyper[TARGET].number;
+    int longest = decodes ? CONTEXT : hyper[LENGTH].number >= hyper[TARGET].number ? LENGTH : TARGET;
     if (hyper[HIDDEN].number % hyper[HEADS].number)
         pdnn_fail(&graph->err, PDNN_INVALID, "hidden=%" PRId64 " is not a multiple of heads=%" PRId64,
                   hyper[HIDDEN].number, hyper[HEADS].number);
-    else if (hyper[POSITIONS].number && last > hyper[POSITIONS].number)
-        pdnn_fail(&graph->err, PDNN_INVALID, "token %" PRId64 " is beyond positions=%" PRId64, last,
-                  hyper[POSITIONS].number);
+    else if (hyper[POSITIONS].number && hyper[longest].number > hyper[POSITIONS].number)
+        pdnn_fail(&graph->err, PDNN_INVALID, "positions=%" PRId64 " are fewer than %s=%" PRId64,
+                  hyper[POSITIONS].number, params[longest].name, hyper[longest].number);
     else if ((hyper[OBJECTIVE].number == OBJECTIVE_MASKED) != (hyper[ARCHITECTURE].number == ENCODER) &&
              hyper[OBJECTIVE].number != OBJECTIVE_NONE)
         pdnn_fail(&graph->err, PDNN_INVALID, "objective=%s is not for architecture=%s",

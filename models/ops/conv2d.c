@@ -57,11 +57,8 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     outputs[PDNN_CONV2D_Y].dim[1] = w->dim[0];
     outputs[PDNN_CONV2D_Y].dim[2] = pdnn_window_positions(h, x->dim[2]);
     outputs[PDNN_CONV2D_Y].dim[3] = pdnn_window_positions(v, x->dim[3]);
-    if (!outputs[PDNN_CONV2D_Y].dim[2] || !outputs[PDNN_CONV2D_Y].dim[3]) {
-        char text[160];
-        pdnn_window_explain(text, "kernel", h, v, x->dim[2], x->dim[3]);
-        return pdnn_fail(err, PDNN_INVALID, "conv2d: %s", text);
-    }
+    if (!outputs[PDNN_CONV2D_Y].dim[2] || !outputs[PDNN_CONV2D_Y].dim[3])
+        return pdnn_fail(err, PDNN_INVALID, "conv2d: the kernel does not fit the image");
     return pdnn_quantized_infer(graph, node, &outputs[PDNN_CONV2D_Y], err);
 }
 

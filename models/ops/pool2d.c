@@ -49,11 +49,8 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     outputs[PDNN_POOL2D_Y].dim[1] = x->dim[1];
     outputs[PDNN_POOL2D_Y].dim[2] = pdnn_window_positions(h, x->dim[2]);
     outputs[PDNN_POOL2D_Y].dim[3] = pdnn_window_positions(w, x->dim[3]);
-    if (!outputs[PDNN_POOL2D_Y].dim[2] || !outputs[PDNN_POOL2D_Y].dim[3]) {
-        char text[160];
-        pdnn_window_explain(text, "window", h, w, x->dim[2], x->dim[3]);
-        return pdnn_fail(err, PDNN_INVALID, "pool2d: %s", text);
-    }
+    if (!outputs[PDNN_POOL2D_Y].dim[2] || !outputs[PDNN_POOL2D_Y].dim[3])
+        return pdnn_fail(err, PDNN_INVALID, "pool2d: the window does not fit the image");
     if (attr[PDNN_POOL2D_KIND] != PDNN_POOL2D_MAX || !attr[PDNN_POOL2D_TRAIN])
         return PDNN_OK;
     if (h.kernel > PDNN_POOL2D_TAPS_MAX / w.kernel)

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 struct pdnn_window {
     int64_t kernel, stride, padding;
@@ -23,19 +22,6 @@ static inline int64_t pdnn_window_positions(struct pdnn_window window, int64_t l
         window.kernel > length + 2 * window.padding)
         return 0;
     return (length + 2 * window.padding - window.kernel) / window.stride + 1;
-}
-
-/* Why two windows have no position on an image: "a 3x3 kernel ..." */
-static inline void pdnn_window_explain(char text[160], const char *what, struct pdnn_window h,
-                                       struct pdnn_window w, int64_t height, int64_t width) {
-    bool pads = h.padding >= h.kernel || w.padding >= w.kernel;
-    int used = snprintf(text, 160, "a %" PRId64 "x%" PRId64 " %s with padding %" PRId64 "x%" PRId64, h.kernel,
-                        w.kernel, what, h.padding, w.padding);
-    if (pads)
-        snprintf(text + used, 160 - (size_t)used, ": the padding must be smaller than the %s", what);
-    else
-        snprintf(text + used, 160 - (size_t)used, " does not fit an image of %" PRId64 "x%" PRId64, height,
-                 width);
 }
 
 /* The taps that lie on the image at a position. Tap t reads element position * stride - padding + t. */

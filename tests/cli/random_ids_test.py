@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""No ID that `list` accepts crashes a worker: random, tiny models of every family through `check`.
+"""Random, tiny models of every family: no ID that `list` accepts crashes a worker in `check`, and what cannot be a
+model says for which key.
 
 Usage: random_ids_test.py PARADNN [TEST...]"""
 
@@ -21,7 +22,11 @@ ENDS = re.compile(r"signal|assert|crash|exited with|core dumped|AddressSanitizer
 
 
 class RandomIds(Case):
-    def draw(self, rng, rows):
+    def rows_of(self, family):
+        return [row for row in table(self.paradnn("families", family, "--format", "csv", expect=0).stdout)
+                if row["kind"] in ("hyper-parameter", "run setting")]
+
+    def draw(self, rng, rows, sizes=SIZES):
         """A value for about two of three parameters; sizes are always given, since the defaults are large."""
         parts = []
         for row in rows:
@@ -35,8 +40,8 @@ class RandomIds(Case):
                 continue
             if row["name"] in CONDITIONAL and rng.random() < 0.7:
                 continue
-            if row["name"] in SIZES:
-                value = rng.choice(SIZES[row["name"]])
+            if row["name"] in sizes:
+                value = rng.choice(sizes[row["name"]])
             elif number and (not words or rng.random() < 0.7):
                 value = min(max(rng.choice(TINY), int(number[1])), int(number[2]))
             elif rng.random() < 0.4:
@@ -49,9 +54,7 @@ class RandomIds(Case):
     def test_no_id_crashes(self):
         rng = random.Random(7)
         for family in FAMILIES:
-            rows = [row for row in table(self.paradnn("families", family, "--format", "csv", expect=0).stdout)
-                    if row["kind"] in ("hyper-parameter", "run setting")]
-            compared = 0
+            rows, compared = self.rows_of(family), 0
             for _ in range(EACH):
                 name = family + "/" + ",".join(self.draw(rng, rows) + ["threads=1"])
                 done = self.paradnn("check", name, "--allow-slow", "--max-flop", "1e9",
@@ -61,6 +64,20 @@ class RandomIds(Case):
                 self.assertIsNone(ENDS.search(said), f"{name}: {said}")
                 compared += " 1 passed" in " " + done.stderr.replace("\n", " ")
             self.assertGreater(compared, 0, f"{family}: no ID is a model")
+
+    def test_what_does_not_fit_names_its_key(self):
+        rng = random.Random(11)
+        invalid = {}
+        for family in FAMILIES:
+            rows = [row for row in self.rows_of(family) if row["kind"] == "hyper-parameter"]
+            for _ in range(3 * EACH):
+                name = family + "/" + ",".join(self.draw(rng, rows, {}) + ["threads=1"])
+                done = self.paradnn("list", name)
+                if done.returncode and "does not apply" not in done.stderr:
+                    said = done.stderr.split(name + ": ")[-1]
+                    self.assertRegex(said, rf"\b({'|'.join(row['name'] for row in rows)})=", f"{name}: {said}")
+                    invalid[family] = invalid.get(family, 0) + 1
+        self.assertEqual(sorted(invalid), ["cnn", "deepspeech2", "transformer"])  # those whose keys depend on each other
 
 
 if __name__ == "__main__":

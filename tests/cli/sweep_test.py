@@ -220,7 +220,7 @@ class Sweep(Case):
             ("plain", "1", "3", "16", "ok"), ("plain", "1", "3", "8", "ok"),
             ("plain", "1", "5-3", "16", "ok"), ("plain", "1", "5-3", "8", "ok")])
         self.assertEqual({row["reason"] for row in rows if row["status"] == "invalid"},
-                         {"pool2d: a 2x2 window with padding 0x0 does not fit an image of 1x1"})
+                         {"image=8 leaves 1x1 pixels for stage4, too few for window=2"})
         self.assertEqual({row["pool"] for row in rows}, {"global", ""})
         journal = self.read("nets.results", "journal.csv")
         self.paradnn("sweep", "nets.results/spec.yaml", *ROOFS, "-o", "nets.results", expect=1)

@@ -268,7 +268,7 @@ static void test_deepspeech2_loss_falls(void **state) {
 
 static void test_deepspeech2_invalid(void **state) {
     (void)state;
-    check_invalid("deepspeech2/frames=101,labels=19", "19 labels may need 37 steps, the frames leave 36");
+    check_invalid("deepspeech2/frames=101,labels=19", "frames=101 leave 36 steps, and labels=19 may need 37");
     totals_of("deepspeech2/frames=101,labels=18");
     totals_of("deepspeech2/frames=101,labels=19,mode=infer");
 }

@@ -212,12 +212,12 @@ static void test_transformer_depth(void **state) {
 static void test_transformer_invalid(void **state) {
     (void)state;
     check_invalid("transformer/hidden=10,heads=3", "hidden=10 is not a multiple of heads=3");
-    check_invalid("transformer/length=600", "token 600 is beyond positions=512");
+    check_invalid("transformer/length=600", "positions=512 are fewer than length=600");
     check_invalid("transformer/architecture=decoder,objective=masked-lm", "masked-lm is not for");
     check_invalid("transformer/objective=masked-lm,length=8,predictions=9",
                   "predictions=9 are more than length=8");
     check_invalid("transformer:gpt2,phase=decode,mode=train", "phase=decode is for mode=infer");
-    check_invalid("transformer:gpt2,phase=decode,context=2000,mode=infer", "token 2000 is beyond");
+    check_invalid("transformer:gpt2,phase=decode,context=2000,mode=infer", "positions=1024 are fewer than context=2000");
 }
 
 int main(void) {
