@@ -127,6 +127,31 @@ const char *pdnn_node_pass_name(const struct pdnn_node *node) {
     return node->recompute ? "recompute" : pdnn_pass_name(node->pass);
 }
 
+int pdnn_node_accesses(const struct pdnn_node *node, struct pdnn_access access[PDNN_NODE_ACCESSES]) {
+    int count = 0;
+    for (int i = 0; i < node->n_inputs; i++)
+        access[count++] = (struct pdnn_access){node->input[i], false};
+    for (int i = 0; i < node->n_outputs; i++)
+        access[count++] = (struct pdnn_access){node->output[i], true};
+    for (int i = 0; i < node->n_posts; i++) {
+        const struct pdnn_post *post = &node->posts[i];
+        /* A backward-weights post reads only what its host reads anyway. */
+        bool is_written = post->pass == PDNN_BACKWARD_WEIGHTS;
+        uint32_t extra = is_written ? post->output : post->input;
+        if (extra != PDNN_NONE)
+            access[count++] = (struct pdnn_access){extra, is_written};
+    }
+    return count;
+}
+
+int pdnn_node_readings(const struct pdnn_node *node, uint32_t tensor) {
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    int count = 0;
+    for (int i = pdnn_node_accesses(node, access); i-- > 0;)
+        count += access[i].tensor == tensor && !access[i].is_written;
+    return count;
+}
+
 const char *pdnn_role_name(enum pdnn_role role) {
     static const char *const names[PDNN_ROLE_COUNT] = {
         "input", "label", "weight", "weight copy", "activation", "gradient", "weight gradient", "state"};

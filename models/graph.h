@@ -22,6 +22,7 @@ enum {
     PDNN_NODE_ATTRS = 10,
     PDNN_NODE_COEFS = 6,
     PDNN_NODE_POSTS = 4,
+    PDNN_NODE_ACCESSES = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS + PDNN_NODE_POSTS,
 };
 
 #define PDNN_NONE UINT32_MAX /* no tensor, no node */
@@ -203,6 +204,18 @@ uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);
 const char *
 pdnn_pass_name(enum pdnn_pass pass); /* "forward", "backward-data", "backward-weights", "update" */
 const char *pdnn_node_pass_name(const struct pdnn_node *node); /* the same, or "recompute" */
+
+struct pdnn_access {
+    uint32_t tensor;
+    bool is_written;
+};
+
+/* What a node reads and writes, in this order: inputs, outputs, and what its posts need beside them. Returns
+ * how many. */
+int pdnn_node_accesses(const struct pdnn_node *node, struct pdnn_access access[PDNN_NODE_ACCESSES]);
+
+/* How often a node reads the tensor. */
+int pdnn_node_readings(const struct pdnn_node *node, uint32_t tensor);
 const char *pdnn_role_name(enum pdnn_role role);
 
 /* "hidden3". Returns buffer. */

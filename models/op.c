@@ -59,6 +59,10 @@ void pdnn_reference_run(struct pdnn_reference *r, const struct pdnn_node *node) 
     r->node = node;
 }
 
+void pdnn_no_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *flop) {
+    (void)graph, (void)node, (void)flop;
+}
+
 bool pdnn_quantized_is_scaled(const struct pdnn_node *node) {
     return node->pass == PDNN_FORWARD && node->n_inputs == PDNN_QUANTIZED_W_SCALE + 1;
 }

@@ -49,9 +49,8 @@ struct pdnn_pass_def {
     /* 1 + the index of the input that output 0 may overwrite if the node has that input and nothing
      * reads it later; 0: none. */
     int in_place;
-    /* Bytes, if the generic rule "each input read once, each output written once" does not hold (a
-     * gather reads only part of its table); NULL: the generic rule. Fills bytes[] with one number per
-     * input, then per output. */
+    /* Changes bytes[], one number per input and then per output, where "each input read once, each output
+     * written once" does not hold (a gather reads only part of its table); NULL: it holds. */
     void (*bytes)(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes);
     /* Bytes that the pass needs beside its tensors while it runs, however it is done well; NULL: few. */
     uint64_t (*workspace)(const struct pdnn_graph *graph, const struct pdnn_node *node);
@@ -145,6 +144,9 @@ static inline double *pdnn_ref_in(const struct pdnn_reference *r, int i) {
 static inline double *pdnn_ref_out(const struct pdnn_reference *r, int i) {
     return r->value[r->node->output[i]];
 }
+
+/* The flop of a pass that only moves data. */
+void pdnn_no_flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *flop);
 
 /* Whether the node is an int8 product that returns f32. */
 bool pdnn_quantized_is_scaled(const struct pdnn_node *node);

@@ -8,8 +8,6 @@ struct table {
 };
 
 static void note(const struct table *table, uint32_t tensor, uint32_t user) {
-    if (tensor == PDNN_NONE)
-        return;
     if (table->users)
         table->users[table->of[tensor + 1]++] = user;
     else
@@ -18,21 +16,17 @@ static void note(const struct table *table, uint32_t tensor, uint32_t user) {
 
 static void note_nodes(const struct pdnn_graph *graph, const struct table *table) {
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        for (int k = 0; k < node->n_inputs; k++)
-            note(table, node->input[k], i);
-        for (int k = 0; k < node->n_outputs; k++)
-            note(table, node->output[k], i);
-        for (int k = 0; k < node->n_posts; k++) {
-            note(table, node->posts[k].input, i);
-            note(table, node->posts[k].output, i);
-        }
+        struct pdnn_access access[PDNN_NODE_ACCESSES];
+        for (int k = pdnn_node_accesses(&graph->nodes[i], access); k-- > 0;)
+            note(table, access[k].tensor, i);
     }
 }
 
 static void note_tensors(const struct pdnn_graph *graph, const struct table *table) {
-    for (uint32_t i = 0; i < graph->n_tensors; i++)
-        note(table, graph->tensors[i].of, i);
+    for (uint32_t i = 0; i < graph->n_tensors; i++) {
+        if (graph->tensors[i].of != PDNN_NONE)
+            note(table, graph->tensors[i].of, i);
+    }
 }
 
 static struct table make(const struct pdnn_graph *graph, struct pdnn_arena *arena,

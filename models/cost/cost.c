@@ -23,25 +23,23 @@ static void add_traffic(struct pdnn_cost *cost, const struct pdnn_tensor *tensor
     *fits = pdnn_add_u64(&cost->byte_count, bytes) && *fits;
 }
 
+int pdnn_cost_accesses(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                       struct pdnn_access access[PDNN_NODE_ACCESSES], uint64_t bytes[PDNN_NODE_ACCESSES]) {
+    int count = pdnn_node_accesses(node, access);
+    for (int k = 0; k < count; k++)
+        bytes[k] = pdnn_tensor_bytes(&graph->tensors[access[k].tensor]);
+    if (node->op->pass[node->pass].bytes)
+        node->op->pass[node->pass].bytes(graph, node, bytes);
+    return count;
+}
+
 static void add_node_traffic(const struct pdnn_graph *graph, const struct pdnn_node *node,
                              struct pdnn_cost *cost, bool *fits) {
-    uint64_t own[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
-    bool generic = !node->op->pass[node->pass].bytes;
-    if (!generic)
-        node->op->pass[node->pass].bytes(graph, node, own);
-    for (int k = 0; k < node->n_inputs + node->n_outputs; k++) {
-        bool input = k < node->n_inputs;
-        const struct pdnn_tensor *tensor =
-            input ? pdnn_node_in(graph, node, k) : pdnn_node_out(graph, node, k - node->n_inputs);
-        add_traffic(cost, tensor, generic ? pdnn_tensor_bytes(tensor) : own[k], fits);
-    }
-    for (int k = 0; k < node->n_posts; k++) {
-        const struct pdnn_post *post = &node->posts[k];
-        /* A backward-weights post reads only what its host reads anyway. */
-        uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
-        if (extra != PDNN_NONE)
-            add_traffic(cost, &graph->tensors[extra], pdnn_tensor_bytes(&graph->tensors[extra]), fits);
-    }
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    uint64_t bytes[PDNN_NODE_ACCESSES];
+    int count = pdnn_cost_accesses(graph, node, access, bytes);
+    for (int k = 0; k < count; k++)
+        add_traffic(cost, &graph->tensors[access[k].tensor], bytes[k], fits);
 }
 
 /* Counts the FLOP of the node and its posts. */

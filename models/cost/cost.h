@@ -31,6 +31,10 @@ struct pdnn_totals {
 enum pdnn_status pdnn_cost_node(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                 struct pdnn_cost *cost, struct pdnn_err *err);
 
+/* What the node reads and writes (pdnn_node_accesses), and how many bytes of each. */
+int pdnn_cost_accesses(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                       struct pdnn_access access[PDNN_NODE_ACCESSES], uint64_t bytes[PDNN_NODE_ACCESSES]);
+
 /* *sum += cost, checked. */
 enum pdnn_status pdnn_cost_add(struct pdnn_cost *sum, const struct pdnn_cost *cost, struct pdnn_err *err);
 

@@ -15,20 +15,13 @@ static int count_inputs(const struct pdnn_node *node, uint32_t tensor) {
     return count;
 }
 
-static int count_readings(const struct pdnn_node *node, uint32_t tensor) {
-    int count = count_inputs(node, tensor);
-    for (int i = 0; i < node->n_posts; i++)
-        count += node->posts[i].input == tensor;
-    return count;
-}
-
 static uint32_t find_summand(const struct pdnn_graph *graph, const struct pdnn_node *node) {
     for (int i = 0; i < node->n_posts && node->pass == PDNN_FORWARD; i++) {
         const struct pdnn_post *post = &node->posts[i];
         if (post->input == PDNN_NONE || !post->op->pass[post->pass].in_place)
             continue;
         const struct pdnn_tensor *extra = &graph->tensors[post->input];
-        if (!pdnn_role_is_resident(extra->role) && count_readings(node, post->input) == 1 &&
+        if (!pdnn_role_is_resident(extra->role) && pdnn_node_readings(node, post->input) == 1 &&
             pdnn_tensor_bytes(extra) == pdnn_tensor_bytes(pdnn_node_out(graph, node, 0)))
             return post->input;
     }
@@ -94,19 +87,10 @@ void pdnn_lifetimes_find(const struct pdnn_use_list *list, struct pdnn_lifetime 
 
 static int use_node(const void *user, uint32_t index, uint32_t buffer[PDNN_USE_BUFFERS]) {
     const struct pdnn_graph *graph = user;
-    const struct pdnn_node *node = &graph->nodes[index];
-    int count = 0;
-    for (int k = 0; k < node->n_inputs; k++)
-        buffer[count++] = node->input[k];
-    for (int k = 0; k < node->n_outputs; k++)
-        buffer[count++] = node->output[k];
-    for (int k = 0; k < node->n_posts; k++) {
-        const struct pdnn_post *post = &node->posts[k];
-        /* A backward-weights post reads only what its host reads anyway. */
-        uint32_t extra = post->pass == PDNN_BACKWARD_WEIGHTS ? post->output : post->input;
-        if (extra != PDNN_NONE)
-            buffer[count++] = extra;
-    }
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    int count = pdnn_node_accesses(&graph->nodes[index], access);
+    for (int k = 0; k < count; k++)
+        buffer[k] = access[k].tensor;
     return count;
 }
 

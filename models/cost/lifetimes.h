@@ -26,7 +26,7 @@ struct pdnn_heritage {
 };
 struct pdnn_heritage pdnn_memory_heritage(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
-enum { PDNN_USE_BUFFERS = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS + PDNN_NODE_POSTS };
+enum { PDNN_USE_BUFFERS = PDNN_NODE_ACCESSES };
 
 /* A step as a list of uses. */
 struct pdnn_use_list {

@@ -6,10 +6,6 @@
 #include "models/attributes.h"
 #include "models/op.h"
 
-static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count;
-}
-
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     int64_t phase = node->attr[PDNN_ALLREDUCE_PHASE];
     uint64_t all = (uint64_t)node->coef[PDNN_ALLREDUCE_LAST];
@@ -30,6 +26,6 @@ const struct pdnn_op_def pdnn_op_allreduce = {
     .coef_names =
         {[PDNN_ALLREDUCE_MODE] = "mode", [PDNN_ALLREDUCE_AT] = "bucket", [PDNN_ALLREDUCE_LAST] = "last"},
     .n_outputs = 1,
-    .pass = {[PDNN_UPDATE] = {.flop = flop, .bytes = bytes, .reference = update}},
+    .pass = {[PDNN_UPDATE] = {.flop = pdnn_no_flop, .bytes = bytes, .reference = update}},
     .tolerance = 1e-6,
 };

@@ -84,11 +84,9 @@ static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, 
     struct pdnn_score_rows rows = rows_of(graph, node);
     for (int i = 0; i < node->n_inputs; i++) {
         const struct pdnn_tensor *tensor = pdnn_node_in(graph, node, i);
-        bytes[i] =
-            tensor->rank == 3 ? pdnn_score_rows_bytes(&rows, tensor->dtype) : pdnn_tensor_bytes(tensor);
+        if (tensor->rank == 3)
+            bytes[i] = pdnn_score_rows_bytes(&rows, tensor->dtype);
     }
-    for (int i = 0; i < node->n_outputs; i++)
-        bytes[node->n_inputs + i] = pdnn_tensor_bytes(pdnn_node_out(graph, node, i));
 }
 
 /* Writes what a row sees to y, scaled and with bias. */

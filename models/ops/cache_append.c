@@ -26,10 +26,6 @@ static enum pdnn_status infer(const struct pdnn_graph *graph, const struct pdnn_
     return PDNN_OK;
 }
 
-static void flop(const struct pdnn_graph *graph, const struct pdnn_node *node, struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* only moves data */
-}
-
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     const struct pdnn_tensor *x = pdnn_node_in(graph, node, PDNN_CACHE_APPEND_X),
                              *cache = pdnn_node_in(graph, node, PDNN_CACHE_APPEND_CACHE);
@@ -63,6 +59,6 @@ const struct pdnn_op_def pdnn_op_cache_append = {
     .n_outputs = 1,
     .updates = {[PDNN_CACHE_APPEND_NEW_CACHE] = 1 + PDNN_CACHE_APPEND_CACHE},
     .infer = infer,
-    .pass = {[PDNN_FORWARD] = {.flop = flop, .reference = forward, .bytes = bytes}},
+    .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop, .reference = forward, .bytes = bytes}},
     .tolerance = 1e-6,
 };

@@ -104,9 +104,6 @@ static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, 
     struct geometry g = geometry_of(graph, node);
     uint64_t pixels = (uint64_t)(pdnn_window_covered(g.h, g.H) * pdnn_window_covered(g.w, g.W));
     uint64_t taps = (uint64_t)(pdnn_window_taps_used(g.h, g.H) * pdnn_window_taps_used(g.w, g.W));
-    for (int i = 0; i < node->n_inputs; i++)
-        bytes[i] = pdnn_tensor_bytes(pdnn_node_in(graph, node, i));
-    bytes[node->n_inputs] = pdnn_tensor_bytes(pdnn_node_out(graph, node, 0));
     if (node->pass != PDNN_BACKWARD_DATA)
         bytes[0] = bytes[0] / (uint64_t)(g.H * g.W) * pixels;
     if (node->pass != PDNN_BACKWARD_WEIGHTS)

@@ -37,11 +37,6 @@ static void gradient(struct pdnn_backward *backward, const struct pdnn_node *nod
                                (uint32_t[]){node->input[PDNN_EMBEDDING_IDS], dy, rest, PDNN_NONE});
 }
 
-static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                         struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* only moves data */
-}
-
 /* One addition per element of dy. */
 static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
                           struct pdnn_count *count) {
@@ -62,48 +57,36 @@ static int64_t most_different(const struct pdnn_tensor *ids, int64_t V) {
     }
 }
 
-/* Elements of x that the ids name, and of x if they name each possible row. */
-static struct pdnn_saturation saturation_of(const struct pdnn_tensor *ids, const struct pdnn_tensor *x) {
-    int64_t E = x->dim[1];
-    return (struct pdnn_saturation){pdnn_tensor_elements(ids) * E, most_different(ids, x->dim[0]) * E};
+/* The rows that are looked up, or their gradient. */
+static const struct pdnn_tensor *table_of(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    return node->pass == PDNN_FORWARD ? pdnn_node_in(graph, node, PDNN_EMBEDDING_X)
+                                      : pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX);
 }
 
-/* x may be f32 while the gathered rows are 16-bit. */
-static uint64_t looked_up_bytes(const struct pdnn_tensor *ids, const struct pdnn_tensor *x) {
-    struct pdnn_saturation is = saturation_of(ids, x);
-    return (uint64_t)(is.size < is.limit ? is.size : is.limit) * pdnn_dtype_bytes(x->dtype);
+/* Elements of the table that the ids name, and if they name each possible row. The ids are input 0 of every
+ * pass. */
+static struct pdnn_saturation saturation(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS),
+                             *table = table_of(graph, node);
+    return (struct pdnn_saturation){pdnn_tensor_elements(ids) * table->dim[1],
+                                    most_different(ids, table->dim[0]) * table->dim[1]};
+}
+
+/* The table may be f32 while the gathered rows are 16-bit. */
+static uint64_t looked_up_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node) {
+    struct pdnn_saturation is = saturation(graph, node);
+    return (uint64_t)(is.size < is.limit ? is.size : is.limit) *
+           pdnn_dtype_bytes(table_of(graph, node)->dtype);
 }
 
 static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    const struct pdnn_tensor *y = pdnn_node_out(graph, node, PDNN_EMBEDDING_Y);
-    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS);
-    bytes[PDNN_EMBEDDING_IDS] = pdnn_tensor_bytes(ids);
-    bytes[PDNN_EMBEDDING_X] = looked_up_bytes(ids, pdnn_node_in(graph, node, PDNN_EMBEDDING_X));
-    bytes[PDNN_EMBEDDING_INPUTS] = pdnn_tensor_bytes(y);
+    bytes[PDNN_EMBEDDING_X] = looked_up_bytes(graph, node);
 }
 
 /* A continued gradient changes only in the rows looked up. */
 static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    const struct pdnn_tensor *ids = pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_IDS),
-                             *dx = pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX);
-    bytes[PDNN_EMBEDDING_BACK_IDS] = pdnn_tensor_bytes(ids);
-    bytes[PDNN_EMBEDDING_BACK_DY] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_DY));
     if (node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS)
-        bytes[PDNN_EMBEDDING_BACK_REST] = bytes[PDNN_EMBEDDING_BACK_INPUTS] = looked_up_bytes(ids, dx);
-    else
-        bytes[PDNN_EMBEDDING_BACK_REST] = pdnn_tensor_bytes(dx);
-}
-
-static struct pdnn_saturation forward_saturation(const struct pdnn_graph *graph,
-                                                 const struct pdnn_node *node) {
-    return saturation_of(pdnn_node_in(graph, node, PDNN_EMBEDDING_IDS),
-                         pdnn_node_in(graph, node, PDNN_EMBEDDING_X));
-}
-
-static struct pdnn_saturation backward_saturation(const struct pdnn_graph *graph,
-                                                  const struct pdnn_node *node) {
-    return saturation_of(pdnn_node_in(graph, node, PDNN_EMBEDDING_BACK_IDS),
-                         pdnn_node_out(graph, node, PDNN_EMBEDDING_BACK_DX));
+        bytes[PDNN_EMBEDDING_BACK_REST] = bytes[PDNN_EMBEDDING_BACK_INPUTS] = looked_up_bytes(graph, node);
 }
 
 static void forward(struct pdnn_reference *r) {
@@ -138,8 +121,8 @@ static void backward(struct pdnn_reference *r) {
 /* The same for a table (backward-weights) and an activation (backward-data). */
 #define BACKWARD                                                                                             \
     {                                                                                                        \
-        .flop = backward_flop, .reference = backward, .bytes = backward_bytes,                               \
-        .saturation = backward_saturation, .in_place = 1 + PDNN_EMBEDDING_BACK_REST                          \
+        .flop = backward_flop, .reference = backward, .bytes = backward_bytes, .saturation = saturation,     \
+        .in_place = 1 + PDNN_EMBEDDING_BACK_REST                                                             \
     }
 
 const struct pdnn_op_def pdnn_op_embedding = {
@@ -149,10 +132,10 @@ const struct pdnn_op_def pdnn_op_embedding = {
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = forward_flop,
+    .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop,
                                .reference = forward,
                                .bytes = forward_bytes,
-                               .saturation = forward_saturation},
+                               .saturation = saturation},
              [PDNN_BACKWARD_DATA] = BACKWARD,
              [PDNN_BACKWARD_WEIGHTS] = BACKWARD},
     .tolerance = 1e-6,

@@ -38,17 +38,9 @@ static void forward_flop(const struct pdnn_graph *graph, const struct pdnn_node 
     pdnn_count_add(count, rows.matrices, pdnn_score_rows_elements(&rows), node->n_inputs > PDNN_MASK_BIAS);
 }
 
-static void backward_flop(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                          struct pdnn_count *count) {
-    (void)graph, (void)node, (void)count; /* only moves data */
-}
-
 static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     struct pdnn_score_rows rows = rows_of(graph, node);
     bytes[PDNN_MASK_X] = pdnn_score_rows_bytes(&rows, pdnn_node_in(graph, node, PDNN_MASK_X)->dtype);
-    if (node->n_inputs > PDNN_MASK_BIAS)
-        bytes[PDNN_MASK_BIAS] = pdnn_tensor_bytes(pdnn_node_in(graph, node, PDNN_MASK_BIAS));
-    bytes[node->n_inputs] = pdnn_tensor_bytes(pdnn_node_out(graph, node, PDNN_MASK_Y));
 }
 
 static void forward(struct pdnn_reference *r) {
@@ -86,6 +78,6 @@ const struct pdnn_op_def pdnn_op_mask = {
     .gradient = gradient,
     .pass = {[PDNN_FORWARD] = {.flop = forward_flop, .reference = forward, .in_place = 1, .bytes = bytes},
              [PDNN_BACKWARD_DATA] =
-                 {.flop = backward_flop, .reference = backward_data, .in_place = 1, .bytes = bytes}},
+                 {.flop = pdnn_no_flop, .reference = backward_data, .in_place = 1, .bytes = bytes}},
     .tolerance = 1e-6,
 };

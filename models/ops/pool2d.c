@@ -95,9 +95,7 @@ static void forward_in_bounds_flop(const struct pdnn_graph *graph, const struct 
 static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
     struct geometry g = geometry_of(graph, node);
     int64_t pixels = pdnn_window_covered(g.h, g.H) * pdnn_window_covered(g.w, g.W);
-    bytes[0] = pdnn_tensor_bytes(pdnn_node_in(graph, node, 0)) / (uint64_t)(g.H * g.W) * (uint64_t)pixels;
-    for (int i = 0; i < node->n_outputs; i++)
-        bytes[1 + i] = pdnn_tensor_bytes(pdnn_node_out(graph, node, i));
+    bytes[0] = bytes[0] / (uint64_t)(g.H * g.W) * (uint64_t)pixels;
 }
 
 /* Maximum: one addition per window. Mean: one division per window and one addition per tap. */

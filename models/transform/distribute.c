@@ -28,13 +28,12 @@ static uint32_t *find_writers(struct distribution *of) {
     uint32_t *writer = pdnn_arena_alloc(graph->arena, graph->n_tensors + 1, sizeof *writer);
     for (; of->first_update < graph->n_nodes; of->first_update++) {
         const struct pdnn_node *node = &graph->nodes[of->first_update];
+        struct pdnn_access access[PDNN_NODE_ACCESSES];
         if (node->pass == PDNN_UPDATE)
             break;
-        for (int k = 0; k < node->n_outputs; k++)
-            writer[node->output[k]] = (uint32_t)of->first_update + 1;
-        for (int k = 0; k < node->n_posts; k++) {
-            if (node->posts[k].output != PDNN_NONE)
-                writer[node->posts[k].output] = (uint32_t)of->first_update + 1;
+        for (int k = pdnn_node_accesses(node, access); k-- > 0;) {
+            if (access[k].is_written)
+                writer[access[k].tensor] = (uint32_t)of->first_update + 1;
         }
     }
     return writer;

@@ -12,13 +12,14 @@ static void find_uses(const struct pdnn_graph *graph, struct pdnn_uses *uses) {
     memset(uses->writer, 0xff, n * sizeof *uses->writer);
     memset(uses->first_reader, 0xff, n * sizeof *uses->first_reader);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        const struct pdnn_node *node = &graph->nodes[i];
-        for (int k = 0; k < node->n_inputs; k++) {
-            if (!uses->readers[node->input[k]]++)
-                uses->first_reader[node->input[k]] = i;
+        struct pdnn_access access[PDNN_NODE_ACCESSES];
+        for (int k = pdnn_node_accesses(&graph->nodes[i], access); k-- > 0;) {
+            uint32_t tensor = access[k].tensor;
+            if (access[k].is_written)
+                uses->writer[tensor] = i;
+            else if (!uses->readers[tensor]++)
+                uses->first_reader[tensor] = i;
         }
-        for (int k = 0; k < node->n_outputs; k++)
-            uses->writer[node->output[k]] = i;
     }
 }
 
@@ -81,14 +82,6 @@ static void fuse_backward_data(struct pdnn_graph *graph, const struct pdnn_uses 
            (struct pdnn_post){follower->op, PDNN_BACKWARD_DATA, follower->input[1], PDNN_NONE});
 }
 
-static bool reads(const struct pdnn_node *node, uint32_t tensor) {
-    for (int k = 0; k < node->n_inputs; k++) {
-        if (node->input[k] == tensor)
-            return true;
-    }
-    return false;
-}
-
 /* The follower joins a later node that reads the same output gradient, unless its result
  * is needed earlier. */
 static void fuse_backward_weights(struct pdnn_graph *graph, const struct pdnn_uses *uses, uint32_t index) {
@@ -96,7 +89,7 @@ static void fuse_backward_weights(struct pdnn_graph *graph, const struct pdnn_us
     uint32_t dy = follower->input[0], result = follower->output[0];
     for (uint32_t at = index + 1; at < graph->n_nodes && at < uses->first_reader[result]; at++) {
         struct pdnn_node *host = &graph->nodes[at];
-        if (!has_room(host, PDNN_BACKWARD_WEIGHTS, follower->op) || !reads(host, dy))
+        if (!has_room(host, PDNN_BACKWARD_WEIGHTS, follower->op) || !pdnn_node_readings(host, dy))
             continue;
         absorb(graph, host, follower, (struct pdnn_post){follower->op, PDNN_BACKWARD_WEIGHTS, dy, result});
         return;

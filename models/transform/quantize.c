@@ -39,12 +39,9 @@ static void pass_init(struct pass *pass, struct pdnn_graph *graph) {
     memset(pass->values, 0xff, n * sizeof *pass->values);
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        for (int k = 0; k < node->n_inputs; k++)
-            pass->readers[node->input[k]]++;
-        for (int k = 0; k < node->n_posts; k++) {
-            if (node->posts[k].input != PDNN_NONE)
-                pass->readers[node->posts[k].input]++;
-        }
+        struct pdnn_access access[PDNN_NODE_ACCESSES];
+        for (int k = pdnn_node_accesses(node, access); k-- > 0;)
+            pass->readers[access[k].tensor] += !access[k].is_written;
         if (node->n_outputs)
             pass->is_non_negative[node->output[0]] = is_non_negative(pass, node);
     }

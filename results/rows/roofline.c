@@ -1,5 +1,6 @@
 #include "results/rows/roofline.h"
 #include "base/stats.h"
+#include "models/cost/cost.h"
 #include "models/cost/packing.h"
 #include "models/op.h"
 
@@ -266,29 +267,15 @@ static bool is_in_place(const struct walk *walk, const struct pdnn_node *node, u
     return found && walk->lifetimes[output].bytes > 0;
 }
 
-/* The same accesses and bytes that models/cost/cost counts. */
 static void access_node(struct walk *walk, const struct pdnn_node *node, struct pdnn_traffic *traffic) {
-    const struct pdnn_graph *graph = walk->graph;
-    uint64_t own[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS];
-    bool generic = !node->op->pass[node->pass].bytes;
-    if (!generic)
-        node->op->pass[node->pass].bytes(graph, node, own);
-    for (int k = 0; k < node->n_inputs + node->n_outputs; k++) {
-        bool is_read = k < node->n_inputs;
-        uint32_t tensor = is_read ? node->input[k] : node->output[k - node->n_inputs];
-        access_tensor(walk, tensor, generic ? pdnn_tensor_bytes(&graph->tensors[tensor]) : own[k],
-                      is_read                           ? traffic->read_bytes
-                      : is_in_place(walk, node, tensor) ? traffic->updated_bytes
-                                                        : traffic->written_bytes);
-    }
-    for (int k = 0; k < node->n_posts; k++) {
-        const struct pdnn_post *post = &node->posts[k];
-        bool is_read = post->pass != PDNN_BACKWARD_WEIGHTS;
-        uint32_t extra = is_read ? post->input : post->output;
-        if (extra != PDNN_NONE)
-            access_tensor(walk, extra, pdnn_tensor_bytes(&graph->tensors[extra]),
-                          is_read ? traffic->read_bytes : traffic->written_bytes);
-    }
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    uint64_t bytes[PDNN_NODE_ACCESSES];
+    int count = pdnn_cost_accesses(walk->graph, node, access, bytes);
+    for (int k = 0; k < count; k++)
+        access_tensor(walk, access[k].tensor, bytes[k],
+                      !access[k].is_written                       ? traffic->read_bytes
+                      : is_in_place(walk, node, access[k].tensor) ? traffic->updated_bytes
+                                                                  : traffic->written_bytes);
 }
 
 enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,

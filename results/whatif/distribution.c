@@ -288,9 +288,11 @@ static struct pdnn_timed_node *time_nodes(struct work *w, int64_t slice) {
         const struct pdnn_node *node = &graph->nodes[i];
         made[i].ns = node_ns(w, i, slice);
         made[i].is_update = node->pass == PDNN_UPDATE;
-        for (int k = 0; k < node->n_outputs + node->n_posts && !made[i].is_update; k++) {
-            uint32_t tensor = k < node->n_outputs ? node->output[k] : node->posts[k - node->n_outputs].output;
-            if (tensor == PDNN_NONE || graph->tensors[tensor].role != PDNN_ROLE_WEIGHT_GRADIENT)
+        struct pdnn_access access[PDNN_NODE_ACCESSES];
+        int n_accesses = made[i].is_update ? 0 : pdnn_node_accesses(node, access);
+        for (int k = 0; k < n_accesses; k++) {
+            uint32_t tensor = access[k].tensor;
+            if (!access[k].is_written || graph->tensors[tensor].role != PDNN_ROLE_WEIGHT_GRADIENT)
                 continue;
             writer[tensor] = i + 1;
             uint32_t of = graph->tensors[tensor].of;

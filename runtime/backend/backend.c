@@ -40,18 +40,6 @@ void pdnn_program_bind(const struct pdnn_program *program, void *const *memory) 
         program->steps[i].work.bind(program->steps[i].work.state, memory);
 }
 
-static bool reads(const struct pdnn_node *node, uint32_t tensor) {
-    for (int i = 0; i < node->n_inputs; i++) {
-        if (node->input[i] == tensor)
-            return true;
-    }
-    for (int i = 0; i < node->n_posts; i++) {
-        if (node->posts[i].input == tensor)
-            return true;
-    }
-    return false;
-}
-
 bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, uint32_t tensor) {
     const struct pdnn_graph *graph = program->graph;
     const struct pdnn_slot *from = &program->slots[tensor],
@@ -62,7 +50,7 @@ bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, 
         return false;
     const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
     for (const uint32_t *user = users.begin; user < users.end; user++) {
-        if (*user > node && reads(&graph->nodes[*user], tensor))
+        if (*user > node && pdnn_node_readings(&graph->nodes[*user], tensor))
             return false;
     }
     return true;

@@ -10,17 +10,17 @@ enum pdnn_half pdnn_half_of(enum pdnn_dtype dtype) {
 }
 
 bool pdnn_half_is_used(const struct pdnn_graph *graph, const struct pdnn_node *node) {
-    const struct pdnn_step all = pdnn_step_of_node(graph, (uint32_t)(node - graph->nodes));
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
     bool is_used = false;
-    for (int i = 0; i < all.n_slots; i++)
-        is_used = is_used || pdnn_dtype_is_half(graph->tensors[all.slot[i]].dtype);
+    for (int i = pdnn_node_accesses(node, access); i-- > 0;)
+        is_used = is_used || pdnn_dtype_is_half(graph->tensors[access[i].tensor].dtype);
     return is_used;
 }
 
 static void add(struct pdnn_f32_copies *copies, const struct pdnn_program *program, uint32_t tensor,
                 bool is_written) {
     int i = 0;
-    if (tensor == PDNN_NONE || !pdnn_dtype_is_half(program->graph->tensors[tensor].dtype))
+    if (!pdnn_dtype_is_half(program->graph->tensors[tensor].dtype))
         return;
     while (i < copies->count && copies->copy[i].tensor != tensor)
         i++;
@@ -42,14 +42,10 @@ static void add(struct pdnn_f32_copies *copies, const struct pdnn_program *progr
 struct pdnn_f32_copies pdnn_f32_copies_create(struct pdnn_program *program, const struct pdnn_node *node,
                                               struct pdnn_step *step) {
     struct pdnn_f32_copies made = {0};
-    for (int i = 0; i < node->n_inputs; i++)
-        add(&made, program, node->input[i], false);
-    for (int i = 0; i < node->n_outputs; i++)
-        add(&made, program, node->output[i], true);
-    for (int i = 0; i < node->n_posts; i++) {
-        add(&made, program, node->posts[i].input, false);
-        add(&made, program, node->posts[i].output, true);
-    }
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    int n_accesses = pdnn_node_accesses(node, access);
+    for (int i = 0; i < n_accesses; i++)
+        add(&made, program, access[i].tensor, access[i].is_written);
     made.slot = pdnn_step_scratch(step, program, (uint64_t)made.floats * sizeof(float));
     return made;
 }

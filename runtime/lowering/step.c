@@ -22,18 +22,11 @@ uint32_t pdnn_step_scratch(struct pdnn_step *step, struct pdnn_program *program,
 }
 
 struct pdnn_step pdnn_step_of_node(const struct pdnn_graph *graph, uint32_t node) {
-    const struct pdnn_node *n = &graph->nodes[node];
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    int n_accesses = pdnn_node_accesses(&graph->nodes[node], access);
     struct pdnn_step step = {.node = node, .tensor = PDNN_NONE};
-    for (int i = 0; i < n->n_inputs; i++)
-        pdnn_step_use(&step, n->input[i]);
-    for (int i = 0; i < n->n_outputs; i++)
-        pdnn_step_use(&step, n->output[i]);
-    for (int i = 0; i < n->n_posts; i++) {
-        if (n->posts[i].input != PDNN_NONE)
-            pdnn_step_use(&step, n->posts[i].input);
-        if (n->posts[i].output != PDNN_NONE)
-            pdnn_step_use(&step, n->posts[i].output);
-    }
+    for (int i = 0; i < n_accesses; i++)
+        pdnn_step_use(&step, access[i].tensor);
     return step;
 }
 

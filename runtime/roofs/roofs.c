@@ -36,19 +36,21 @@ struct bench {
     struct pdnn_one_op_plan *single[SINGLES_MAX];
 };
 
-static struct pdnn_roof_job *add_job(struct bench *bench, const char *kind, const char *pattern) {
+/* The pattern's name is in two parts. */
+static struct pdnn_roof_job *add_job(struct bench *bench, const char *kind, const char *dtype,
+                                     const char *first, const char *second) {
     struct pdnn_roof_job *job = &bench->job[bench->n_jobs++];
     snprintf(job->row.kind, sizeof job->row.kind, "%s", kind);
-    snprintf(job->row.pattern, sizeof job->row.pattern, "%s", pattern);
+    snprintf(job->row.dtype, sizeof job->row.dtype, "%s", dtype);
+    snprintf(job->row.pattern, sizeof job->row.pattern, "%s%.18s", first, second);
     job->row.threads = bench->threads;
     return job;
 }
 
 static void add_rung(struct bench *bench, uint64_t bytes, enum pdnn_stream_pattern pattern, size_t store) {
     static const char *const suffixes[STORES] = {"", "-streaming"};
-    struct pdnn_roof_job *job = add_job(bench, "ladder", pdnn_stream_pattern_name(pattern));
-    size_t used = strlen(job->row.pattern);
-    snprintf(job->row.pattern + used, sizeof job->row.pattern - used, "%s", suffixes[store]);
+    struct pdnn_roof_job *job =
+        add_job(bench, "ladder", "", pdnn_stream_pattern_name(pattern), suffixes[store]);
     job->row.capacity_bytes = bytes;
     job->run = pdnn_roof_run_stream;
     job->stream = &bench->stream;
@@ -88,10 +90,9 @@ static enum pdnn_status add_ladder(struct bench *bench, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-/* Takes ownership of the single. */
-static void add_single(struct bench *bench, struct pdnn_one_op_plan *single, const char *kind,
+/* What the job runs, of which it takes ownership. */
+static void run_single(struct bench *bench, struct pdnn_roof_job *job, struct pdnn_one_op_plan *single,
                        enum pdnn_roof_rate rate) {
-    struct pdnn_roof_job *job = add_job(bench, kind, "op");
     bench->single[bench->n_singles++] = single;
     job->single = single;
     job->rate = rate;
@@ -114,19 +115,10 @@ static enum pdnn_status add_gemm(struct bench *bench, const struct pdnn_backend_
                                                            single_limit(bench), &single, err);
     if (status != PDNN_OK)
         return status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG ? PDNN_OK : status;
-    add_single(bench, single, "compute", PDNN_RATE_WORK_PER_NS);
-    struct pdnn_roof_job *job = &bench->job[bench->n_jobs - 1];
-    snprintf(job->row.pattern, sizeof job->row.pattern, "gemm-%.18s", backend->name);
-    snprintf(job->row.dtype, sizeof job->row.dtype, "%s", pdnn_dtype_name(dtype));
+    struct pdnn_roof_job *job = add_job(bench, "compute", pdnn_dtype_name(dtype), "gemm-", backend->name);
+    run_single(bench, job, single, PDNN_RATE_WORK_PER_NS);
     job->units = 1; /* large enough; already warmed up by two runs */
     return PDNN_OK;
-}
-
-static void add_peak(struct bench *bench, const struct pdnn_peak *peak) {
-    struct pdnn_roof_job *job = add_job(bench, "compute", peak->instruction);
-    snprintf(job->row.dtype, sizeof job->row.dtype, "%s", peak->dtype);
-    job->peak = peak;
-    job->run = pdnn_roof_run_peak;
 }
 
 /* Starts with FMA: its rate tells how large a GEMM fits the time budget. */
@@ -136,15 +128,17 @@ static enum pdnn_status add_compute(struct bench *bench, const struct pdnn_backe
     const size_t n_dtypes = sizeof dtypes / sizeof *dtypes;
     size_t tried = 1; /* plus one: few backends support more than f32, and the other dtypes are faster */
     double ns = 1, work = 0;
-    struct pdnn_roof_job *fma = add_job(bench, "compute", "fma");
-    snprintf(fma->row.dtype, sizeof fma->row.dtype, "f32");
+    struct pdnn_roof_job *fma = add_job(bench, "compute", "f32", "fma", "");
     fma->run = pdnn_roof_run_fma;
     enum pdnn_status status = pdnn_roof_calibrate(fma, err);
     if (status == PDNN_OK)
         status = pdnn_roof_time(fma, &ns, &work, err);
     for (const struct pdnn_peak *peak = pdnn_peaks; peak->dtype; peak++) {
-        if (peak->usable())
-            add_peak(bench, peak);
+        if (!peak->usable())
+            continue;
+        struct pdnn_roof_job *job = add_job(bench, "compute", peak->dtype, peak->instruction, "");
+        job->peak = peak;
+        job->run = pdnn_roof_run_peak;
     }
     for (size_t i = 0; backends[i]; i++)
         tried += !backends[i]->is_reference;
@@ -170,7 +164,7 @@ static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_back
         if (status == PDNN_UNSUPPORTED)
             continue;
         if (status == PDNN_OK)
-            add_single(bench, single, "overhead", PDNN_RATE_NS_PER_WORK);
+            run_single(bench, add_job(bench, "overhead", "", "op", ""), single, PDNN_RATE_NS_PER_WORK);
         return status;
     }
     return PDNN_OK;
@@ -180,7 +174,7 @@ static enum pdnn_status add_overhead(struct bench *bench, const struct pdnn_back
 static void add_probes(struct bench *bench, uint64_t cache_bytes) {
     static const char *const patterns[] = {"fma", "read"};
     for (size_t i = 0; i < 2; i++) {
-        struct pdnn_roof_job *job = add_job(bench, "probe", patterns[i]);
+        struct pdnn_roof_job *job = add_job(bench, "probe", "", patterns[i], "");
         job->rate = PDNN_RATE_IS_WORK;
         job->units = 1;
         job->run = pdnn_roof_run_probe;

@@ -86,7 +86,7 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_proces
  * the reference uses its own result, computed from the inputs it was fed. */
 static enum pdnn_status feed(struct checker *checker, uint32_t tensor, struct pdnn_err *err) {
     struct pdnn_plan *exact = &checker->exact;
-    if (tensor == PDNN_NONE || !checker->computed[tensor])
+    if (!checker->computed[tensor])
         return PDNN_OK;
     enum pdnn_status status = pdnn_plan_get(&checker->tried, tensor, checker->tried_values, err);
     if (status != PDNN_OK)
@@ -100,11 +100,11 @@ static enum pdnn_status feed(struct checker *checker, uint32_t tensor, struct pd
 
 static enum pdnn_status feed_node(struct checker *checker, const struct pdnn_node *node,
                                   struct pdnn_err *err) {
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    int count = pdnn_node_accesses(node, access);
     enum pdnn_status status = PDNN_OK;
-    for (int i = 0; i < node->n_inputs && status == PDNN_OK; i++)
-        status = feed(checker, node->input[i], err);
-    for (int i = 0; i < node->n_posts && status == PDNN_OK; i++)
-        status = feed(checker, node->posts[i].input, err);
+    for (int i = 0; i < count && status == PDNN_OK; i++)
+        status = access[i].is_written ? PDNN_OK : feed(checker, access[i].tensor, err);
     return status;
 }
 
@@ -166,7 +166,7 @@ static enum pdnn_status find_error(struct checker *checker, uint32_t tensor, str
 
 static enum pdnn_status compare(struct checker *checker, const struct pdnn_node *node, uint32_t tensor,
                                 struct pdnn_err *err) {
-    if (tensor == PDNN_NONE || !pdnn_plan_has(&checker->tried, tensor))
+    if (!pdnn_plan_has(&checker->tried, tensor))
         return PDNN_OK;
     struct pdnn_check_row *row = &checker->rows[checker->n_rows];
     name_row(checker->graph, node, tensor, row);
@@ -186,11 +186,11 @@ static enum pdnn_status compare(struct checker *checker, const struct pdnn_node 
 
 static enum pdnn_status compare_node(struct checker *checker, const struct pdnn_node *node,
                                      struct pdnn_err *err) {
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    int count = pdnn_node_accesses(node, access);
     enum pdnn_status status = PDNN_OK;
-    for (int i = 0; i < node->n_outputs && status == PDNN_OK; i++)
-        status = compare(checker, node, node->output[i], err);
-    for (int i = 0; i < node->n_posts && status == PDNN_OK; i++)
-        status = compare(checker, node, node->posts[i].output, err);
+    for (int i = 0; i < count && status == PDNN_OK; i++)
+        status = access[i].is_written ? compare(checker, node, access[i].tensor, err) : PDNN_OK;
     return status;
 }
 

@@ -60,41 +60,15 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
     return PDNN_OK;
 }
 
-static int count_inputs(const struct pdnn_node *node) {
-    return node->n_inputs + node->n_posts;
-}
-
-/* Inputs of the node come first, then those of its posts; may be PDNN_NONE. */
-static uint32_t input_of(const struct pdnn_node *node, int i) {
-    return i < node->n_inputs ? node->input[i] : node->posts[i - node->n_inputs].input;
-}
-
-static size_t bytes_of(const struct pdnn_plan *plan, uint32_t tensor) {
-    return tensor == PDNN_NONE ? 0 : (size_t)plan->program.slots[tensor].bytes;
-}
-
-static size_t input_bytes(const struct pdnn_plan *plan, const struct pdnn_node *node) {
-    size_t bytes = 0;
-    for (int i = 0; i < count_inputs(node); i++)
-        bytes += bytes_of(plan, input_of(node, i));
-    return bytes;
-}
-
 enum pdnn_status pdnn_rerun_init(struct pdnn_rerun *rerun, const struct pdnn_plan *plan,
                                  struct pdnn_err *err) {
-    const struct pdnn_graph *graph = plan->graph;
-    size_t inputs = 1, values = 1;
-    for (size_t i = 0; i < graph->n_nodes; i++) {
-        size_t bytes = input_bytes(plan, &graph->nodes[i]);
-        inputs = bytes > inputs ? bytes : inputs;
-    }
-    for (size_t i = 0; i < graph->n_tensors; i++) {
-        size_t bytes = (size_t)pdnn_tensor_bytes(&graph->tensors[i]);
+    size_t values = 1;
+    for (size_t i = 0; i < plan->graph->n_tensors; i++) {
+        size_t bytes = (size_t)pdnn_tensor_bytes(&plan->graph->tensors[i]);
         values = bytes > values ? bytes : values;
     }
-    *rerun = (struct pdnn_rerun){
-        .plan = plan, .inputs = malloc(inputs), .values = malloc(values), .moved = malloc(values)};
-    if (rerun->inputs && rerun->values && rerun->moved)
+    *rerun = (struct pdnn_rerun){.plan = plan, .values = malloc(values), .moved = malloc(values)};
+    if (rerun->values && rerun->moved)
         return PDNN_OK;
     pdnn_rerun_finish(rerun);
     return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
@@ -116,30 +90,39 @@ static enum pdnn_status run_steps(const struct pdnn_rerun *rerun, struct pdnn_er
     return PDNN_OK;
 }
 
+static size_t bytes_of(const struct pdnn_rerun *rerun, int input) {
+    return (size_t)rerun->plan->program.slots[rerun->input[input]].bytes;
+}
+
 enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_node *node,
                                   const struct pdnn_step *first, const struct pdnn_step *end,
                                   struct pdnn_err *err) {
-    unsigned char *at = rerun->inputs;
-    rerun->node = node;
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    int count = pdnn_node_accesses(node, access);
+    size_t bytes = 1;
     rerun->first = first;
     rerun->end = end;
-    for (int i = 0; i < count_inputs(node); i++) {
-        uint32_t tensor = input_of(node, i);
-        if (tensor != PDNN_NONE)
-            memcpy(at, rerun->plan->memory[tensor], bytes_of(rerun->plan, tensor));
-        at += bytes_of(rerun->plan, tensor);
+    rerun->n_inputs = 0;
+    for (int i = 0; i < count; i++) {
+        if (!access[i].is_written)
+            rerun->input[rerun->n_inputs++] = access[i].tensor;
     }
+    for (int i = 0; i < rerun->n_inputs; i++)
+        bytes += bytes_of(rerun, i);
+    free(rerun->inputs);
+    rerun->inputs = malloc(bytes);
+    if (!rerun->inputs)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
+    unsigned char *at = rerun->inputs;
+    for (int i = 0; i < rerun->n_inputs; at += bytes_of(rerun, i++))
+        memcpy(at, rerun->plan->memory[rerun->input[i]], bytes_of(rerun, i));
     return run_steps(rerun, err);
 }
 
 static void restore_inputs(const struct pdnn_rerun *rerun) {
     const unsigned char *at = rerun->inputs;
-    for (int i = 0; i < count_inputs(rerun->node); i++) {
-        uint32_t tensor = input_of(rerun->node, i);
-        if (tensor != PDNN_NONE)
-            memcpy(rerun->plan->memory[tensor], at, bytes_of(rerun->plan, tensor));
-        at += bytes_of(rerun->plan, tensor);
-    }
+    for (int i = 0; i < rerun->n_inputs; at += bytes_of(rerun, i++))
+        memcpy(rerun->plan->memory[rerun->input[i]], at, bytes_of(rerun, i));
 }
 
 /* Moves the value one unit in the last place away from zero: the next larger bit pattern. */
@@ -168,19 +151,14 @@ static enum pdnn_status move_input(const struct pdnn_rerun *rerun, uint32_t tens
     return plan->backend->put(plan->state, &plan->program, tensor, rerun->moved, plan->memory[tensor], err);
 }
 
-static bool has_type(const struct pdnn_rerun *rerun, uint32_t tensor, enum pdnn_dtype dtype) {
-    return tensor != PDNN_NONE && rerun->plan->graph->tensors[tensor].dtype == dtype;
-}
-
 /* Runs the steps with the inputs of one type moved. */
 static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, enum pdnn_dtype dtype, uint64_t draw,
                                   struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
     restore_inputs(rerun);
-    for (int i = 0; i < count_inputs(rerun->node) && status == PDNN_OK; i++) {
-        uint32_t tensor = input_of(rerun->node, i);
-        if (has_type(rerun, tensor, dtype))
-            status = move_input(rerun, tensor, draw, err);
+    for (int i = 0; i < rerun->n_inputs && status == PDNN_OK; i++) {
+        if (rerun->plan->graph->tensors[rerun->input[i]].dtype == dtype)
+            status = move_input(rerun, rerun->input[i], draw, err);
     }
     return status == PDNN_OK ? run_steps(rerun, err) : status;
 }
@@ -210,11 +188,6 @@ enum pdnn_status pdnn_rerun_scale(struct pdnn_rerun *rerun, uint32_t tensor, dou
     enum pdnn_status status = pdnn_plan_get(rerun->plan, tensor, rerun->values, err);
     *scale = 0;
     for (size_t i = 0; i < sizeof types / sizeof *types && status == PDNN_OK; i++) {
-        bool any = false;
-        for (int k = 0; k < count_inputs(rerun->node); k++)
-            any = any || has_type(rerun, input_of(rerun->node, k), types[i]);
-        if (!any)
-            continue;
         status = find_most(rerun, tensor, types[i], &most, err);
         *scale = fmax(*scale, most / pdnn_dtype_epsilon(types[i]));
     }

@@ -32,9 +32,10 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
 /* The steps of one node in the reference's plan, to be run again. */
 struct pdnn_rerun {
     const struct pdnn_plan *plan;
-    const struct pdnn_node *node; /* the current one */
-    const struct pdnn_step *first, *end;
-    unsigned char *inputs; /* copy of the node's inputs, one after the other */
+    const struct pdnn_step *first, *end; /* of the current node */
+    uint32_t input[PDNN_NODE_ACCESSES];  /* what it reads */
+    int n_inputs;
+    unsigned char *inputs; /* copies of them, one after the other */
     void *values, *moved;  /* room for the largest tensor each */
 };
 

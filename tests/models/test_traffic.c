@@ -174,17 +174,6 @@ static void visit_node(struct operands *of, struct pdnn_rng *rng) {
         free(own[k]);
 }
 
-static void listed_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    if (node->op->pass[node->pass].bytes) {
-        node->op->pass[node->pass].bytes(graph, node, bytes);
-        return;
-    }
-    for (int k = 0; k < node->n_inputs; k++)
-        bytes[k] = pdnn_tensor_bytes(pdnn_node_in(graph, node, k));
-    for (int k = 0; k < node->n_outputs; k++)
-        bytes[node->n_inputs + k] = pdnn_tensor_bytes(pdnn_node_out(graph, node, k));
-}
-
 /* Which rows are looked up depends on the seed if ids are drawn; models/test_embedding.c has them. */
 static bool is_drawn(const struct operands *of) {
     const struct pdnn_fill *fill = &of->graph->tensors[of->node->input[0]].fill;
@@ -203,9 +192,10 @@ static uint64_t initial_state(const struct operands *of) {
 }
 
 static void compare_bytes(const struct operands *of, const char *id) {
-    uint64_t listed[PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS], needed = 0, all = 0;
+    struct pdnn_access access[PDNN_NODE_ACCESSES];
+    uint64_t listed[PDNN_NODE_ACCESSES], needed = 0, all = 0;
     char layer[PDNN_LAYER_TEXT];
-    listed_bytes(of->graph, of->node, listed);
+    pdnn_cost_accesses(of->graph, of->node, access, listed);
     for (int k = 0; k < of->count && !is_drawn(of); k++) {
         bool is_input = k < of->node->n_inputs,
              continues = is_input && k + 1 < of->node->n_inputs && tensor_of(of, k + 1) == tensor_of(of, k);

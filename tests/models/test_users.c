@@ -19,8 +19,10 @@ static size_t count_uses(const struct pdnn_node *node, uint32_t tensor) {
         count += node->input[k] == tensor;
     for (int k = 0; k < node->n_outputs; k++)
         count += node->output[k] == tensor;
-    for (int k = 0; k < node->n_posts; k++)
-        count += (node->posts[k].input == tensor) + (size_t)(node->posts[k].output == tensor);
+    for (int k = 0; k < node->n_posts; k++) {
+        bool is_new = node->posts[k].pass != PDNN_BACKWARD_WEIGHTS; /* else its host reads that, too */
+        count += (is_new && node->posts[k].input == tensor) + (size_t)(node->posts[k].output == tensor);
+    }
     return count;
 }
 

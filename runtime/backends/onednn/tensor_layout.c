@@ -94,17 +94,11 @@ bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_program *program, uin
         return true;
     for (const uint32_t *user = users.begin; user < users.end; user++) {
         const struct pdnn_node *node = &program->graph->nodes[*user];
-        for (int k = 0; k < node->n_posts; k++) {
-            if (node->posts[k].input == weights)
-                return true;
-        }
-        if (node->op == &pdnn_op_dense || node->op == &pdnn_op_conv2d || node->op == &pdnn_op_add ||
-            node->pass == PDNN_UPDATE)
-            continue;
-        for (int k = 0; k < node->n_inputs; k++) {
-            if (node->input[k] == weights)
-                return true;
-        }
+        /* These read them in any layout, but not as the operand of a post. */
+        bool is_free = node->op == &pdnn_op_dense || node->op == &pdnn_op_conv2d ||
+                       node->op == &pdnn_op_add || node->pass == PDNN_UPDATE;
+        if (pdnn_node_readings(node, weights) > is_free)
+            return true;
     }
     return false;
 }

@@ -85,14 +85,8 @@ static bool is_read_by_others(const struct pdnn_program *program, uint32_t tenso
     const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
     for (const uint32_t *user = users.begin; user < users.end; user++) {
         const struct pdnn_node *node = &program->graph->nodes[*user];
-        for (int k = 0; k < node->n_inputs; k++) {
-            if (node->input[k] == tensor && !pdnn_onednn_conv2d_is(node))
-                return true;
-        }
-        for (int k = 0; k < node->n_posts; k++) {
-            if (node->posts[k].input == tensor)
-                return true;
-        }
+        if (pdnn_node_readings(node, tensor) > pdnn_onednn_conv2d_is(node))
+            return true;
     }
     return false;
 }
