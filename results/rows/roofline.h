@@ -18,8 +18,8 @@
  * and writes together (a byte written takes as long as a byte read beside it); and u, of what is written in
  * place over what the same node reads: an update takes 3 / update = 2 / m + 1 / u. u is neither below m nor
  * above 16 m, for which m is raised where necessary. What is measured at a working set is the median of
- * it and its neighbours of the same level, three on either side, since single ones are a tenth off; where noise
- * still makes a rate fall towards the core, the neighbours take their geometric mean.
+ * it and its neighbours of the same level, three on either side, since single ones are a tenth off; where
+ * noise still makes a rate fall towards the core, the neighbours take their geometric mean.
  *
  * Then, with F_d the FLOP in bounds (models/cost/cost.h: padding need not be computed) in dtype d
  * (pdnn_node_dtype), F their sum, and R_l, W_l and U_l the bytes read, written and updated in

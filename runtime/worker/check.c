@@ -22,7 +22,7 @@ struct checker {
 };
 
 static void checker_finish(struct checker *checker) {
-    pdnn_rerun_finish(&checker->rerun);
+    free(checker->rerun.inputs);
     pdnn_plan_destroy(&checker->tried);
     pdnn_plan_destroy(&checker->exact);
     free(checker->computed);
@@ -77,8 +77,9 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_proces
     checker->exact_values = malloc((size_t)largest_bytes);
     if (!checker->tried_values || !checker->exact_values)
         return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
-    enum pdnn_status status = make_plans(checker, process, model, request, err);
-    return status == PDNN_OK ? pdnn_rerun_init(&checker->rerun, &checker->exact, err) : status;
+    checker->rerun = (struct pdnn_rerun){
+        .plan = &checker->exact, .values = checker->exact_values, .moved = checker->tried_values};
+    return make_plans(checker, process, model, request, err);
 }
 
 /* Copies the value that the backend computed into the reference. Tensors that no node has written yet were

@@ -1,5 +1,6 @@
 #include "runtime/worker/rounding.h"
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "models/cost/cost.h"
 #include "models/op.h"
@@ -60,27 +61,6 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_rerun_init(struct pdnn_rerun *rerun, const struct pdnn_plan *plan,
-                                 struct pdnn_err *err) {
-    size_t values = 1;
-    for (size_t i = 0; i < plan->graph->n_tensors; i++) {
-        size_t bytes = (size_t)pdnn_tensor_bytes(&plan->graph->tensors[i]);
-        values = bytes > values ? bytes : values;
-    }
-    *rerun = (struct pdnn_rerun){.plan = plan, .values = malloc(values), .moved = malloc(values)};
-    if (rerun->values && rerun->moved)
-        return PDNN_OK;
-    pdnn_rerun_finish(rerun);
-    return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
-}
-
-void pdnn_rerun_finish(struct pdnn_rerun *rerun) {
-    free(rerun->inputs);
-    free(rerun->values);
-    free(rerun->moved);
-    *rerun = (struct pdnn_rerun){0};
-}
-
 static enum pdnn_status run_steps(const struct pdnn_rerun *rerun, struct pdnn_err *err) {
     for (const struct pdnn_step *step = rerun->first; step < rerun->end; step++) {
         int code = step->work.run(step->work.state);
@@ -110,9 +90,7 @@ enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_no
     for (int i = 0; i < rerun->n_inputs; i++)
         bytes += bytes_of(rerun, i);
     free(rerun->inputs);
-    rerun->inputs = malloc(bytes);
-    if (!rerun->inputs)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the check");
+    rerun->inputs = pdnn_alloc(bytes, 1);
     unsigned char *at = rerun->inputs;
     for (int i = 0; i < rerun->n_inputs; at += bytes_of(rerun, i++))
         memcpy(at, rerun->plan->memory[rerun->input[i]], bytes_of(rerun, i));
@@ -181,11 +159,11 @@ static enum pdnn_status find_most(const struct pdnn_rerun *rerun, uint32_t tenso
     return status;
 }
 
-enum pdnn_status pdnn_rerun_scale(struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
+enum pdnn_status pdnn_rerun_scale(const struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
                                   struct pdnn_err *err) {
     static const enum pdnn_dtype types[] = {PDNN_F32, PDNN_BF16, PDNN_F16};
     double most;
-    enum pdnn_status status = pdnn_plan_get(rerun->plan, tensor, rerun->values, err);
+    enum pdnn_status status = PDNN_OK;
     *scale = 0;
     for (size_t i = 0; i < sizeof types / sizeof *types && status == PDNN_OK; i++) {
         status = find_most(rerun, tensor, types[i], &most, err);

@@ -31,18 +31,14 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
 
 /* The steps of one node in the reference's plan, to be run again. */
 struct pdnn_rerun {
-    const struct pdnn_plan *plan;
+    const struct pdnn_plan *plan;        /* borrowed */
     const struct pdnn_step *first, *end; /* of the current node */
     uint32_t input[PDNN_NODE_ACCESSES];  /* what it reads */
     int n_inputs;
-    unsigned char *inputs; /* copies of them, one after the other */
-    void *values, *moved;  /* room for the largest tensor each */
+    unsigned char *inputs; /* copies of them, one after the other, to be freed after the last node */
+    /* Borrowed, with room for any tensor: the result whose scale is asked for, and one that changed. */
+    void *values, *moved;
 };
-
-/* The plan must outlive *rerun. PDNN_NO_MEMORY. */
-enum pdnn_status pdnn_rerun_init(struct pdnn_rerun *rerun, const struct pdnn_plan *plan,
-                                 struct pdnn_err *err);
-void pdnn_rerun_finish(struct pdnn_rerun *rerun);
 
 /* Saves the inputs of the node and runs its steps, from `first` up to but not including `end`. */
 enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_node *node,
@@ -51,7 +47,7 @@ enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_no
 
 /* The scale, as defined above, for a result of the node whose terms cancel. Leaves all
  * values as they were. */
-enum pdnn_status pdnn_rerun_scale(struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
+enum pdnn_status pdnn_rerun_scale(const struct pdnn_rerun *rerun, uint32_t tensor, double *scale,
                                   struct pdnn_err *err);
 
 #endif

@@ -142,8 +142,10 @@ static void test_cnn_invalid(void **state) {
     static const struct {
         const char *id, *reason;
     } rows[] = {
-        {"cnn/block=plain,blocks=1,filters=2-2-2-2-2,image=16", "image=16 leaves 1x1 pixels for stage5, too few for window=2"},
-        {"cnn/block=residual,image=100,pool=7x7", "image=100 leaves 4x4 pixels for head, too few for pool=7x7"},
+        {"cnn/block=plain,blocks=1,filters=2-2-2-2-2,image=16",
+         "image=16 leaves 1x1 pixels for stage5, too few for window=2"},
+        {"cnn/block=residual,image=100,pool=7x7",
+         "image=100 leaves 4x4 pixels for head, too few for pool=7x7"},
         {"cnn/block=plain,blocks=1,filters=2,image=3,kernel=5,padding=0",
          "image=3 leaves 3x3 pixels for stage1, too few for padding=0 with kernel=5"},
         {"cnn/block=plain,blocks=1,filters=2,kernel=3,padding=3", "kernel=3 is not larger than padding=3"},

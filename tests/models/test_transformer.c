@@ -217,7 +217,8 @@ static void test_transformer_invalid(void **state) {
     check_invalid("transformer/objective=masked-lm,length=8,predictions=9",
                   "predictions=9 are more than length=8");
     check_invalid("transformer:gpt2,phase=decode,mode=train", "phase=decode is for mode=infer");
-    check_invalid("transformer:gpt2,phase=decode,context=2000,mode=infer", "positions=1024 are fewer than context=2000");
+    check_invalid("transformer:gpt2,phase=decode,context=2000,mode=infer",
+                  "positions=1024 are fewer than context=2000");
 }
 
 int main(void) {

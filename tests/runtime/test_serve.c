@@ -521,8 +521,8 @@ static const struct pdnn_check_row *find_row(const struct checked *checked, cons
     return NULL;
 }
 
-/* Each output is judged by its own sums: the first dense layer sums 64 products; a probability, 5 exponentials,
- * and the loss 3 rows of them. A sum of a million products is taken in blocks. */
+/* Each output is judged by its own sums: the first dense layer sums 64 products; a probability, 5
+ * exponentials, and the loss 3 rows of them. A sum of a million products is taken in blocks. */
 static void test_serve_check_tolerance(void **state) {
     struct checked checked =
         check("fc/layers=4,nodes=9,input=64,output=5,batch=3,threads=1,backend=reference", NULL, "1");
