@@ -13,19 +13,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Files that the shell offers besides the candidates. */
-enum files {
-    OFFER_NONE,
-    OFFER_FILES,
-    OFFER_DIRECTORIES,
-    OFFER_SPECS, /* YAML files */
-};
-
 /* Candidates for one word, of which the user has typed a part. */
 struct completion {
     const char *word;
     size_t kept; /* letters of the word before the part that is being completed: "--set=", "fc/nodes=8," */
-    enum files files;
+    const char *files;     /* that the shell offers besides: none, files, directories, specs (YAML files) */
+    const char *assign;    /* what follows the name of a parameter: "=", or "" where names are all */
     struct pdnn_str lines; /* "\nCANDIDATE\tHELP", each a whole word, once; its last letter is one of ,./:= if
                               more must follow */
 };
@@ -67,7 +60,7 @@ static bool names(const char *part, const char *name) {
 static void add_param(struct completion *completion, const struct pdnn_param_def *param) {
     const char *part = part_of(completion);
     if (!strchr(part, '=')) {
-        add_candidate(completion, param->name, "=", param->help);
+        add_candidate(completion, param->name, completion->assign, param->help);
         return;
     }
     if (!names(part, param->name))
@@ -113,14 +106,11 @@ static void add_selectors(struct completion *completion) {
     add_params(completion);
 }
 
-/* Names without values: keys that things differ in. */
+/* Keys that things differ in. */
 static void add_key_names(struct completion *completion) {
     keep_to(completion, ",");
-    for (const struct pdnn_family_def *const *family = pdnn_families; *family; family++)
-        for (size_t i = 0; i < (*family)->n_params; i++)
-            add_candidate(completion, (*family)->params[i].name, "", (*family)->params[i].help);
-    for (size_t i = 0; i < PDNN_SETTING_COUNT; i++)
-        add_candidate(completion, pdnn_settings[i].name, "", pdnn_settings[i].help);
+    completion->assign = "";
+    add_params(completion);
 }
 
 static void add_parts(struct completion *completion) {
@@ -243,7 +233,7 @@ static void add_ids(struct completion *completion) {
     strncat(name, part, length);
     if (pdnn_model_find(name, false, &model, NULL) != PDNN_OK)
         return;
-    completion->files = OFFER_NONE;
+    completion->files = "none";
     if (part[length] != ':' || strchr(part, ',')) {
         add_id_keys(completion, model.family);
         return;
@@ -267,49 +257,49 @@ static void add_topics(struct completion *completion) {
 
 static const struct {
     const char *argument;
-    enum files files;
+    const char *files;
     void (*add)(struct completion *completion);
 } arguments[] = {
-    {"A", OFFER_DIRECTORIES, NULL},
-    {"B", OFFER_DIRECTORIES, NULL},
-    {"DIR", OFFER_DIRECTORIES, NULL},
-    {"OUT", OFFER_DIRECTORIES, NULL},
-    {"RESULTS", OFFER_DIRECTORIES, NULL},
-    {"CONTENT", OFFER_DIRECTORIES, add_contents},
-    {"COMMAND", OFFER_FILES, NULL},
-    {"FILE", OFFER_FILES, NULL},
-    {"LENGTHS", OFFER_FILES, add_lengths},
-    {"SPEC", OFFER_SPECS, add_ids},
-    {"ID", OFFER_SPECS, add_ids},
-    {"CONDITIONS", OFFER_NONE, add_selectors},
-    {"KEY=VALUE", OFFER_NONE, add_spec_paths},
-    {"PARAMETER=VALUE", OFFER_NONE, add_params},
-    {"KEY=LIST", OFFER_NONE, add_hypers},
-    {"KEY", OFFER_NONE, add_key_names},
-    {"KEYS", OFFER_NONE, add_key_names},
-    {"PARTS", OFFER_NONE, add_parts},
-    {"TOPIC", OFFER_NONE, add_topics},
-    {"COLUMN", OFFER_NONE, add_columns},
-    {"COLUMNS", OFFER_NONE, add_columns},
-    {"CHOICE", OFFER_NONE, add_choice},
+    {"A", "directories", NULL},
+    {"B", "directories", NULL},
+    {"DIR", "directories", NULL},
+    {"OUT", "directories", NULL},
+    {"RESULTS", "directories", NULL},
+    {"CONTENT", "directories", add_contents},
+    {"COMMAND", "files", NULL},
+    {"FILE", "files", NULL},
+    {"LENGTHS", "files", add_lengths},
+    {"SPEC", "specs", add_ids},
+    {"ID", "specs", add_ids},
+    {"CONDITIONS", "none", add_selectors},
+    {"KEY=VALUE", "none", add_spec_paths},
+    {"PARAMETER=VALUE", "none", add_params},
+    {"KEY=LIST", "none", add_hypers},
+    {"KEY", "none", add_key_names},
+    {"KEYS", "none", add_key_names},
+    {"PARTS", "none", add_parts},
+    {"TOPIC", "none", add_topics},
+    {"COLUMN", "none", add_columns},
+    {"COLUMNS", "none", add_columns},
+    {"CHOICE", "none", add_choice},
     /* What only the user knows; of an operand, its command has the words. */
-    {"0|1", OFFER_NONE, NULL},
-    {"ACTION", OFFER_NONE, NULL},
-    {"BYTES", OFFER_NONE, NULL},
-    {"FACTOR", OFFER_NONE, NULL},
-    {"FACTORS", OFFER_NONE, NULL},
-    {"I/N", OFFER_NONE, NULL},
-    {"KIND", OFFER_NONE, NULL},
-    {"LENGTH", OFFER_NONE, NULL},
-    {"LINK", OFFER_NONE, NULL},
-    {"N", OFFER_NONE, NULL},
-    {"NUMBERS", OFFER_NONE, NULL},
-    {"NAME", OFFER_NONE, NULL},
-    {"PERCENT", OFFER_NONE, NULL},
-    {"POINTS", OFFER_NONE, NULL},
-    {"SECONDS", OFFER_NONE, NULL},
-    {"SIZE", OFFER_NONE, NULL},
-    {"TIME", OFFER_NONE, NULL},
+    {"0|1", "none", NULL},
+    {"ACTION", "none", NULL},
+    {"BYTES", "none", NULL},
+    {"FACTOR", "none", NULL},
+    {"FACTORS", "none", NULL},
+    {"I/N", "none", NULL},
+    {"KIND", "none", NULL},
+    {"LENGTH", "none", NULL},
+    {"LINK", "none", NULL},
+    {"N", "none", NULL},
+    {"NUMBERS", "none", NULL},
+    {"NAME", "none", NULL},
+    {"PERCENT", "none", NULL},
+    {"POINTS", "none", NULL},
+    {"SECONDS", "none", NULL},
+    {"SIZE", "none", NULL},
+    {"TIME", "none", NULL},
 };
 
 /* Adds what an operand or an option's argument may be. `name` is its name in the tables ("DIR"); option may
@@ -336,18 +326,6 @@ struct place {
     bool options_ended, rest;
 };
 
-/* The option that the word gives, or NULL. */
-static const struct pdnn_option_def *find_option(const struct pdnn_command_def *command, const char *word) {
-    size_t length = strcspn(word + 1, "=") - 1;
-    for (size_t i = 0; i < command->n_options; i++) {
-        const struct pdnn_option_def *option = &command->options[i];
-        if (word[1] != '-' ? option->letter && option->letter == word[1]
-                           : strlen(option->name) == length && strncmp(option->name, word + 2, length) == 0)
-            return option;
-    }
-    return NULL;
-}
-
 /* True if the argument is in the option's own word: --set=KEY=VALUE, -oDIR. */
 static bool has_argument(const char *word) {
     return word[1] == '-' ? strchr(word, '=') != NULL : word[2] != 0;
@@ -363,7 +341,7 @@ static struct place find_place(const char *const *words, size_t count) {
             place.options_ended = true;
             place.rest = place.command->rest != NULL;
         } else {
-            const struct pdnn_option_def *option = find_option(place.command, word);
+            const struct pdnn_option_def *option = pdnn_option_find(place.command, word);
             if (option && option->argument && !has_argument(word) && ++i + 1 == count)
                 place.argument_of = option;
         }
@@ -389,7 +367,7 @@ static void complete_first(struct completion *completion) {
 static bool is_given(const struct pdnn_command_def *command, const struct pdnn_option_def *option,
                      const char *const *words, size_t count) {
     for (size_t i = 1; i + 1 < count; i++)
-        if (words[i][0] == '-' && words[i][1] && find_option(command, words[i]) == option)
+        if (words[i][0] == '-' && words[i][1] && pdnn_option_find(command, words[i]) == option)
             return true;
     return false;
 }
@@ -437,7 +415,7 @@ static void complete_word(struct completion *completion, const char *const *word
         return;
     const struct pdnn_option_def *option = place.argument_of;
     if (!option && !place.options_ended && word[0] == '-' && word[1]) {
-        option = find_option(place.command, word);
+        option = pdnn_option_find(place.command, word);
         if (!option || !option->argument || !has_argument(word)) {
             add_options(completion, place.command, words, count);
             return;
@@ -454,19 +432,13 @@ static void complete_word(struct completion *completion, const char *const *word
 }
 
 void pdnn_complete(struct pdnn_str *out, const char *const *words, size_t count) {
-    static const char *const files[] = {
-        [OFFER_NONE] = "none",
-        [OFFER_FILES] = "files",
-        [OFFER_DIRECTORIES] = "directories",
-        [OFFER_SPECS] = "specs",
-    };
-    struct completion completion = {.word = count ? words[count - 1] : ""};
+    struct completion completion = {.word = count ? words[count - 1] : "", .files = "none", .assign = "="};
     if (count < 2)
         complete_first(&completion);
     else if (count == 2 && strcmp(words[0], "--man") == 0)
         add_commands(&completion);
     else
         complete_word(&completion, words, count);
-    pdnn_str_printf(out, "%s%s\n", files[completion.files], pdnn_str_text(&completion.lines));
+    pdnn_str_printf(out, "%s%s\n", completion.files, pdnn_str_text(&completion.lines));
     pdnn_str_finish(&completion.lines);
 }

@@ -17,20 +17,15 @@ static size_t count_words(const char *const *words) {
     return count;
 }
 
-/* Index of the option whose name has `length` letters, or n_options. */
-static size_t find_long(const struct pdnn_command_def *command, const char *name, size_t length) {
-    size_t i = 0;
-    while (i < command->n_options &&
-           (strncmp(command->options[i].name, name, length) != 0 || command->options[i].name[length] != 0))
-        i++;
-    return i;
-}
-
-static size_t find_letter(const struct pdnn_command_def *command, char letter) {
-    size_t i = 0;
-    while (i < command->n_options && command->options[i].letter != letter)
-        i++;
-    return i;
+const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *command, const char *word) {
+    const size_t length = strcspn(word + 1, "=") - 1;
+    for (size_t i = 0; i < command->n_options; i++) {
+        const struct pdnn_option_def *option = &command->options[i];
+        if (word[1] != '-' ? option->letter && option->letter == word[1]
+                           : strlen(option->name) == length && strncmp(option->name, word + 2, length) == 0)
+            return option;
+    }
+    return NULL;
 }
 
 /* "run: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE", if the name is a key
@@ -39,11 +34,11 @@ static enum pdnn_status misplaced_key(const struct pdnn_command_def *command, co
                                       const char *name, struct pdnn_err *err) {
     char place[PDNN_PLACE_TEXT];
     const char *section = pdnn_key_section(name);
-    const size_t set = find_long(command, "set", 3);
-    if (set == command->n_options || !*pdnn_key_place(place, name))
+    const struct pdnn_option_def *set = pdnn_option_find(command, "--set");
+    if (!set || !*pdnn_key_place(place, name))
         return PDNN_OK;
     bool is_hyper = pdnn_key_is_hyper(name);
-    if (strcmp(command->options[set].argument, "PARAMETER=VALUE") == 0) /* of an instance, not of a spec */
+    if (strcmp(set->argument, "PARAMETER=VALUE") == 0) /* of an instance, not of a spec */
         return is_hyper || (section && strcmp(section, "run") == 0)
                    ? pdnn_fail(err, PDNN_INVALID,
                                "%s: unknown option '%s', it is a parameter: --set %s=VALUE", command->name,
@@ -116,18 +111,26 @@ static enum pdnn_status check_choice(const struct pdnn_command_def *command,
     return PDNN_INVALID;
 }
 
-static enum pdnn_status add_value(struct pdnn_arguments *arguments, size_t option, const char *text,
-                                  struct pdnn_err *err) {
+static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct pdnn_option_def *option,
+                                  const char *text, struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
-    const struct pdnn_option_def *row = &command->options[option];
-    if (!row->repeats && pdnn_argument(arguments, row->name))
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s is given twice", command->name, row->name);
-    if (row->argument && !*text)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s, but it is empty", command->name, row->name,
-                         row->argument);
-    if (check_choice(command, row, text, err) != PDNN_OK)
+    if (!option->repeats && pdnn_argument(arguments, option->name))
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s is given twice", command->name, option->name);
+    if (option->argument && !*text)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s, but it is empty", command->name,
+                         option->name, option->argument);
+    if (check_choice(command, option, text, err) != PDNN_OK)
         return err->status;
-    arguments->values[arguments->n_values++] = (struct pdnn_option_value){option, text};
+    size_t at = arguments->n_values++;
+    while (at && arguments->given[at - 1] != option)
+        at--;
+    at = at ? at : arguments->n_values - 1;
+    for (size_t i = arguments->n_values - 1; i > at; i--) {
+        arguments->given[i] = arguments->given[i - 1];
+        arguments->values[i] = arguments->values[i - 1];
+    }
+    arguments->given[at] = option;
+    arguments->values[at] = text;
     return PDNN_OK;
 }
 
@@ -137,22 +140,20 @@ static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc,
                                      struct pdnn_err *err) {
     const struct pdnn_command_def *command = arguments->command;
     const char *text = argv[(*at)++];
-    bool is_long = text[1] == '-';
-    size_t length = is_long ? strcspn(text + 2, "=") : 1;
-    size_t option = is_long ? find_long(command, text + 2, length) : find_letter(command, text[1]);
-    if (option == command->n_options)
+    const bool is_long = text[1] == '-';
+    const char *rest = is_long ? text + strcspn(text, "=") : text + 2;
+    const struct pdnn_option_def *option = pdnn_option_find(command, text);
+    if (!option)
         return unknown_option(command, text, err);
-    const struct pdnn_option_def *row = &command->options[option];
-    const char *rest = is_long ? text + 2 + length : text + 2;
-    bool attached = *rest != 0;
-    if (!row->argument && attached)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s takes no value", command->name, row->name);
-    if (!row->argument)
+    if (!option->argument && *rest)
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s takes no value", command->name, option->name);
+    if (!option->argument)
         return add_value(arguments, option, "", err);
-    if (attached)
+    if (*rest)
         return add_value(arguments, option, is_long ? rest + 1 : rest, err);
     if (*at == argc)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s", command->name, row->name, row->argument);
+        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s", command->name, option->name,
+                         option->argument);
     return add_value(arguments, option, argv[(*at)++], err);
 }
 
@@ -179,19 +180,11 @@ static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, s
     return PDNN_OK;
 }
 
-static void group(struct pdnn_arguments *arguments) {
-    size_t count = 0;
-    arguments->texts = pdnn_alloc(arguments->n_values + 1, sizeof *arguments->texts);
-    for (size_t row = 0; row < arguments->command->n_options; row++)
-        for (size_t i = 0; i < arguments->n_values; i++)
-            if (arguments->values[i].option == row)
-                arguments->texts[count++] = arguments->values[i].text;
-}
-
 enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, int argc, char **argv,
                                       struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_arguments parsed = {.command = command};
     parsed.operands = pdnn_alloc((size_t)argc + 1, sizeof *parsed.operands);
+    parsed.given = pdnn_alloc((size_t)argc + 1, sizeof *parsed.given);
     parsed.values = pdnn_alloc((size_t)argc + 1, sizeof *parsed.values);
     enum pdnn_status status = PDNN_OK;
     bool options_ended = false;
@@ -213,7 +206,6 @@ enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, in
             status = parse_option(&parsed, argc, argv, &at, err);
         }
     }
-    group(&parsed);
     if (status == PDNN_OK && !parsed.help)
         status = check_operands(&parsed, err);
     if (status != PDNN_OK) {
@@ -226,25 +218,27 @@ enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, in
 
 void pdnn_arguments_finish(struct pdnn_arguments *arguments) {
     free(arguments->operands);
+    free(arguments->given);
     free(arguments->values);
-    free(arguments->texts);
     *arguments = (struct pdnn_arguments){0};
 }
 
 const char *pdnn_argument(const struct pdnn_arguments *arguments, const char *option) {
-    for (size_t i = arguments->n_values; i-- > 0;)
-        if (strcmp(arguments->command->options[arguments->values[i].option].name, option) == 0)
-            return arguments->values[i].text;
-    return NULL;
+    size_t count;
+    const char *const *values = pdnn_argument_all(arguments, option, &count);
+    return count ? values[count - 1] : NULL;
 }
 
 size_t pdnn_argument_choice(const struct pdnn_arguments *arguments, const char *option, size_t usual) {
     const char *text = pdnn_argument(arguments, option);
-    const size_t row = find_long(arguments->command, option, strlen(option));
-    size_t choice = 0;
-    while (text && strcmp(arguments->command->options[row].choices[choice], text) != 0)
+    size_t row = 0, choice = 0;
+    if (!text)
+        return usual;
+    while (strcmp(arguments->command->options[row].name, option) != 0)
+        row++;
+    while (strcmp(arguments->command->options[row].choices[choice], text) != 0)
         choice++;
-    return text ? choice : usual;
+    return choice;
 }
 
 enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, const char *option, uint64_t *ns,
@@ -275,16 +269,11 @@ enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, co
 
 const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
                                      size_t *count) {
-    size_t first = 0;
-    *count = 0;
-    for (size_t row = 0; row < arguments->command->n_options; row++) {
-        first += *count;
-        *count = 0;
-        for (size_t i = 0; i < arguments->n_values; i++)
-            *count += arguments->values[i].option == row;
-        if (strcmp(arguments->command->options[row].name, option) == 0)
-            return arguments->texts + first;
-    }
-    *count = 0;
-    return arguments->texts;
+    size_t first = 0, end;
+    while (first < arguments->n_values && strcmp(arguments->given[first]->name, option) != 0)
+        first++;
+    for (end = first; end < arguments->n_values && arguments->given[end] == arguments->given[first];)
+        end++;
+    *count = end - first;
+    return arguments->values + first;
 }

@@ -79,17 +79,16 @@ struct pdnn_operand_counts {
 };
 struct pdnn_operand_counts pdnn_operand_counts(const char *synopsis);
 
-struct pdnn_option_value {
-    size_t option; /* index of its row */
-    const char *text;
-};
+/* The option that the word gives, --output=X or -oX, or NULL. */
+const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *command, const char *word);
 
 /* A parsed and checked command line. Everything borrows from argv except the arrays. */
 struct pdnn_arguments {
     const struct pdnn_command_def *command;
     const char **operands;
-    struct pdnn_option_value *values; /* in the order given */
-    const char **texts;               /* those values by option, each option's in that order */
+    const struct pdnn_option_def *
+        *given;          /* as often as it was given; those of one option follow each other */
+    const char **values; /* one for each of these; "" of a flag */
     size_t n_operands, n_values;
     const char *const *rest; /* after "--", if the command has a use for it */
     size_t n_rest;

@@ -81,7 +81,7 @@ static enum pdnn_status refuse_option(const struct pdnn_plot_def *plot, const ch
 static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
                                       const struct pdnn_plot_def *plot, struct pdnn_err *err) {
     for (size_t i = 0; i < arguments->n_values; i++) {
-        const char *name = options[arguments->values[i].option].name;
+        const char *name = arguments->given[i]->name;
         if (!is_in(name, common) && !is_in(name, plot->options))
             return refuse_option(plot, name, err);
     }

@@ -33,7 +33,7 @@ static void describe(const struct pdnn_arguments *arguments, struct pdnn_str *ou
     for (size_t i = 0; i < arguments->n_operands; i++)
         pdnn_str_printf(out, "%s ", arguments->operands[i]);
     for (size_t i = 0; i < arguments->n_values; i++)
-        pdnn_str_printf(out, "%s=%s ", options[arguments->values[i].option].name, arguments->values[i].text);
+        pdnn_str_printf(out, "%s=%s ", arguments->given[i]->name, arguments->values[i]);
     if (arguments->help)
         pdnn_str_printf(out, "help ");
 }
