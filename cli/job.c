@@ -82,6 +82,15 @@ enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffi
     return PDNN_OK;
 }
 
+enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,
+                                 struct pdnn_selection *selection, struct pdnn_ops_reader **readers,
+                                 struct pdnn_err *err) {
+    size_t n_only;
+    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
+    enum pdnn_status status = pdnn_selection_open_all(selection, arguments->operands, n, only, n_only, err);
+    return status == PDNN_OK && readers ? pdnn_selection_ops_open(selection, readers, err) : status;
+}
+
 enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments, const char *spec_name,
                                          const struct pdnn_shard *shard, const char *suffix,
                                          struct pdnn_str *name, struct pdnn_err *err) {

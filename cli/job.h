@@ -1,10 +1,12 @@
-/* What the commands that measure begin with: a session as the arguments say, and for those that write one,
- * the result directory with what it is opened with. An option that a command has no row for is not given. */
+/* What commands begin with. Those that measure: a session as the arguments say, and for those that write one,
+ * the result directory with what it is opened with; those that look at results: a selection of them. An
+ * option that a command has no row for is not given. */
 #ifndef CLI_JOB_H
 #define CLI_JOB_H
 
 #include "cli/args/options.h"
 #include "cli/print/console.h"
+#include "results/query/share_matrix.h"
 #include "session/directory.h"
 
 struct pdnn_cli_job {
@@ -39,6 +41,12 @@ enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err
 
 /* Names the directory, announces the sweep to others, and finds the facts of environment.yaml. */
 enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
+
+/* Opens the first n result directories of the operands, with the rows that --only selects, and ops.csv of
+ * each unless readers is NULL. Both are {0} at first and the caller's to close, also after a failure. */
+enum pdnn_status pdnn_cli_select(const struct pdnn_arguments *arguments, size_t n,
+                                 struct pdnn_selection *selection, struct pdnn_ops_reader **readers,
+                                 struct pdnn_err *err);
 
 /* Appends --output, or the spec's name, the shard and the suffix. PDNN_INVALID: there is no name. */
 enum pdnn_status pdnn_cli_name_directory(const struct pdnn_arguments *arguments, const char *spec_name,

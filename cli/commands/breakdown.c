@@ -1,5 +1,6 @@
 #include "base/units.h"
 #include "base/visible.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/instance_result.h"
@@ -354,31 +355,6 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     return status;
 }
 
-/* One line per check; a line that names no instances holds for all of them. */
-static void append_directions(struct breakdown *b) {
-    enum { CLAIM_COLUMN = 16 };
-    const struct pdnn_axes none = {.count = 0};
-    struct pdnn_str usual = {0};
-    for (size_t row = 0; row < b->table.n_rows; row++) {
-        const char *cell[PDNN_DIRECTION_COLUMNS];
-        struct pdnn_str text = {0};
-        for (size_t c = 0; c < PDNN_DIRECTION_COLUMNS; c++)
-            cell[c] = pdnn_table_text(&b->table, row, c);
-        const char *compared = cell[PDNN_DIRECTION_COMPARED], *where = cell[PDNN_DIRECTION_WHERE];
-        bool is_covered = *cell[PDNN_DIRECTION_NUMBERS];
-        pdnn_str_printf(&b->out, "%-*s", CLAIM_COLUMN, cell[PDNN_DIRECTION_VERDICT]);
-        pdnn_str_printf(&text, "%s: %s%s", cell[PDNN_DIRECTION_NAME], is_covered ? "" : "needs ",
-                        is_covered ? cell[PDNN_DIRECTION_NUMBERS] : compared);
-        if (is_covered && (*compared || *where))
-            pdnn_str_printf(&text, " (%s%s%s)", compared, *compared && *where ? "; " : "", where);
-        pdnn_line_append(&b->out, &text, CLAIM_COLUMN, SIZE_MAX);
-    }
-    pdnn_selection_where(&b->selection, SIZE_MAX, &none, &usual);
-    if (usual.length)
-        pdnn_str_printf(&usual, " unless stated otherwise");
-    pdnn_line_append(&b->out, &usual, 2, SIZE_MAX);
-}
-
 static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict verdict) {
     size_t count = 0;
     for (size_t row = 0; row < table->n_rows; row++)
@@ -386,21 +362,29 @@ static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict v
     return count;
 }
 
+/* A row per check; what it says of instances without naming them holds for all. */
 static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_arguments *arguments,
                                         struct pdnn_err *err) {
-    enum pdnn_status status = start_table(b, &pdnn_directions_def, err);
-    if (status == PDNN_OK)
-        pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
-    if (status != PDNN_OK)
-        return status;
+    static const size_t shown[] = {PDNN_DIRECTION_VERDICT, PDNN_DIRECTION_NAME, PDNN_DIRECTION_NUMBERS,
+                                   PDNN_DIRECTION_COMPARED, PDNN_DIRECTION_WHERE};
+    const struct pdnn_axes none = {.count = 0};
+    struct pdnn_str usual = {0};
+    if (start_table(b, &pdnn_directions_def, err) != PDNN_OK)
+        return err->status;
+    pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
     size_t failed = count_verdicts(&b->table, PDNN_DOES_NOT_HOLD);
     fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n",
             count_verdicts(&b->table, PDNN_HOLDS), failed, count_verdicts(&b->table, PDNN_CANNOT_BE_TOLD));
     *arguments->some_failed = failed > 0;
-    if (b->for_people)
-        append_directions(b);
-    else
+    if (!b->for_people) {
         pdnn_table_write(&b->writer, &b->table, NULL);
+        return PDNN_OK;
+    }
+    show_rows(b, shown, sizeof shown / sizeof *shown, true);
+    pdnn_selection_where(&b->selection, SIZE_MAX, &none, &usual);
+    if (usual.length)
+        pdnn_str_printf(&usual, " unless stated otherwise");
+    pdnn_line_append(&b->out, &usual, 2, SIZE_MAX);
     return PDNN_OK;
 }
 
@@ -418,32 +402,25 @@ static enum pdnn_status check_view(const struct pdnn_arguments *arguments, struc
     return PDNN_OK;
 }
 
-static enum pdnn_status open_tables(struct breakdown *b, const struct pdnn_arguments *arguments,
-                                    struct pdnn_err *err) {
-    size_t n_only;
-    const char *by = pdnn_argument(arguments, "by");
-    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
-    enum pdnn_status status = pdnn_by_parse(by ? by : "category", &b->by, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_open_all(&b->selection, arguments->operands, arguments->n_operands, only,
-                                         n_only, err);
-    return status == PDNN_OK ? pdnn_selection_ops_open(&b->selection, &b->ops, err) : status;
+static enum pdnn_status show(struct breakdown *b, const struct pdnn_arguments *arguments,
+                             struct pdnn_err *err) {
+    const char *by = pdnn_argument(arguments, "by"), *across = pdnn_argument(arguments, "across");
+    if (check_view(arguments, b, err) != PDNN_OK ||
+        pdnn_by_parse(by ? by : "category", &b->by, err) != PDNN_OK ||
+        pdnn_cli_select(arguments, arguments->n_operands, &b->selection, &b->ops, err) != PDNN_OK)
+        return err->status;
+    if (b->checks && b->selection.results.n_directories > 1)
+        return pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
+    return across                              ? show_across(b, across, err)
+           : b->checks                         ? show_directions(b, arguments, err)
+           : pdnn_argument(arguments, "gemms") ? show_gemms(b, err)
+                                               : show_instances(b, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct breakdown b = {.for_people = pdnn_wants_text(arguments), .writer = pdnn_table_printer(arguments)};
-    const char *across = pdnn_argument(arguments, "across");
     b.writer.out = &b.out;
-    enum pdnn_status status = check_view(arguments, &b, err);
-    if (status == PDNN_OK)
-        status = open_tables(&b, arguments, err);
-    if (status == PDNN_OK && b.checks && b.selection.results.n_directories > 1)
-        status = pdnn_fail(err, PDNN_INVALID, "--check-directions takes one result directory");
-    if (status == PDNN_OK)
-        status = across                              ? show_across(&b, across, err)
-                 : b.checks                          ? show_directions(&b, arguments, err)
-                 : pdnn_argument(arguments, "gemms") ? show_gemms(&b, err)
-                                                     : show_instances(&b, err);
+    enum pdnn_status status = show(&b, arguments, err);
     size_t shown = b.selection.count, left_out = b.selection.left_out;
     if (!b.for_people)
         pdnn_table_write_end(&b.writer);

@@ -1,4 +1,5 @@
 #include "base/visible.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/compare/compare.h"
@@ -86,17 +87,16 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
                                     struct pdnn_err *err) {
     struct pdnn_compare_request request = {.directory = {arguments->operands[0]},
                                            .across = pdnn_argument(arguments, "across")};
-    request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     enum pdnn_status status = PDNN_OK;
     bool is_ratio = arguments->n_operands > 1 || request.across;
+    request.only = pdnn_argument_all(arguments, "only", &request.n_only);
     if (arguments->n_operands > 1)
         request.directory[PDNN_SIDE_B] = arguments->operands[1];
     if (is_ratio && c->value)
         status = pdnn_fail(err, PDNN_INVALID, "a ratio is fitted, so --value cannot be given");
-    else if (is_ratio)
-        status = pdnn_comparison_open(&c->comparison, &request, err);
     else
-        status = pdnn_selection_open_all(&c->own, arguments->operands, 1, request.only, request.n_only, err);
+        status = is_ratio ? pdnn_comparison_open(&c->comparison, &request, err)
+                          : pdnn_cli_select(arguments, 1, &c->own, NULL, err);
     if (status != PDNN_OK)
         return status;
     c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;
@@ -274,11 +274,10 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     bool residuals = pdnn_argument(arguments, "residuals");
     pdnn_table_init(&c.terms, &pdnn_fit_def);
     pdnn_table_init(&c.residuals, &pdnn_residuals_def);
-    enum pdnn_status status = parse_on(&c, pdnn_argument(arguments, "on"), err);
-    if (status == PDNN_OK)
-        status = open_tables(&c, arguments, err);
-    if (status == PDNN_OK)
-        status = fit_all(&c, pdnn_argument(arguments, "model"), err);
+    enum pdnn_status status = parse_on(&c, pdnn_argument(arguments, "on"), err) != PDNN_OK ||
+                                      open_tables(&c, arguments, err) != PDNN_OK
+                                  ? err->status
+                                  : fit_all(&c, pdnn_argument(arguments, "model"), err);
     if (status == PDNN_OK && (residuals || !pdnn_wants_text(arguments)))
         status = pdnn_table_print(residuals ? &c.residuals : &c.terms, arguments, err);
     else if (status == PDNN_OK)

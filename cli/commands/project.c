@@ -1,4 +1,5 @@
 #include "base/memory.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/whatif/projection.h"
@@ -58,9 +59,7 @@ struct command {
 
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    size_t n_only;
     const char *by = pdnn_argument(arguments, "by");
-    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
     const struct pdnn_hardware_request request = {
         .compute = pdnn_argument(arguments, "compute"),
         .bandwidth = pdnn_argument(arguments, "bandwidth"),
@@ -69,15 +68,12 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
         .onto = pdnn_argument(arguments, "onto"),
         .threads = pdnn_argument(arguments, "threads"),
     };
-    enum pdnn_status status = pdnn_hardware_parse(&c->hardware, &request, err);
-    if (status == PDNN_OK)
-        status = pdnn_by_parse(by ? by : "group", &c->by, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_open_all(&c->selection, arguments->operands, 1, only, n_only, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
-    return status == PDNN_OK ? pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err) : status;
+    if (pdnn_hardware_parse(&c->hardware, &request, err) != PDNN_OK ||
+        pdnn_by_parse(by ? by : "group", &c->by, err) != PDNN_OK ||
+        pdnn_cli_select(arguments, 1, &c->selection, &c->readers, err) != PDNN_OK)
+        return err->status;
+    return pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
 }
 
 static bool is_limit(const struct pdnn_table *limits, size_t row, const void *user) {

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "base/units.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "results/whatif/distribution.h"
@@ -61,24 +62,17 @@ struct command {
 /* "2,8,64"; 1 where the option is not given. */
 static enum pdnn_status parse_numbers(const char *option, const char *text, int64_t *numbers, size_t *count,
                                       struct pdnn_err *err) {
-    enum { MOST = 1 << 20, TEXT = 512 };
-    char buffer[TEXT];
-    numbers[0] = 1;
-    *count = !text;
-    if (text && snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
-        return pdnn_fail(err, PDNN_INVALID, "--%s: the text is too long", option);
-    for (char *at = text ? buffer : NULL; at;) {
-        char *comma = strchr(at, ',');
-        if (comma)
-            *comma++ = 0;
-        if (*count == PDNN_SCALE_VALUES_MAX)
-            return pdnn_fail(err, PDNN_INVALID, "--%s has more than %d numbers", option,
-                             PDNN_SCALE_VALUES_MAX);
-        if (!pdnn_parse_i64(at, &numbers[*count]) || numbers[*count] < 1 || numbers[*count] > MOST)
-            return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected numbers from 1 to %d such as 2,8,64",
-                             option, text, MOST);
+    enum { MOST = 1 << 20 };
+    char number[24];
+    *count = 0;
+    for (const char *at = text ? text : "1"; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        snprintf(number, sizeof number, "%.*s", (int)strcspn(at, ","), at);
+        if (*count == PDNN_SCALE_VALUES_MAX || !pdnn_parse_i64(number, &numbers[*count]) ||
+            numbers[*count] < 1 || numbers[*count] > MOST)
+            return pdnn_fail(err, PDNN_INVALID,
+                             "--%s is '%s', expected up to %d numbers from 1 to %d such as 2,8,64", option,
+                             text, PDNN_SCALE_VALUES_MAX, MOST);
         (*count)++;
-        at = comma;
     }
     return PDNN_OK;
 }
@@ -114,19 +108,13 @@ static enum pdnn_status parse(struct command *c, const struct pdnn_arguments *ar
 
 static enum pdnn_status open_tables(struct command *c, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    size_t n_only;
-    const char *const *only = pdnn_argument_all(arguments, "only", &n_only);
-    enum pdnn_status status =
-        pdnn_selection_open_all(&c->selection, arguments->operands, 1, only, n_only, err);
-    if (status == PDNN_OK)
-        status = pdnn_selection_ops_open(&c->selection, &c->readers, err);
     c->ceilings = pdnn_alloc(1, sizeof *c->ceilings);
-    if (status == PDNN_OK)
-        status = pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
+    if (pdnn_cli_select(arguments, 1, &c->selection, &c->readers, err) != PDNN_OK)
+        return err->status;
     c->request.selection = &c->selection;
     c->request.readers = c->readers;
     c->request.ceilings = c->ceilings;
-    return status;
+    return pdnn_ceilings_read_in(arguments->operands[0], c->ceilings, err);
 }
 
 /* The largest batch only where it was asked for. */
@@ -172,13 +160,11 @@ static enum pdnn_status print(struct command *c, const struct pdnn_arguments *ar
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct command c = {.readers = NULL};
-    enum pdnn_status status = parse(&c, arguments, err);
-    if (status == PDNN_OK)
-        status = open_tables(&c, arguments, err);
-    if (status == PDNN_OK)
-        status = pdnn_scale(&c.request, &c.made, err);
-    if (status == PDNN_OK)
-        status = print(&c, arguments, err);
+    enum pdnn_status status = parse(&c, arguments, err) != PDNN_OK ||
+                                      open_tables(&c, arguments, err) != PDNN_OK ||
+                                      pdnn_scale(&c.request, &c.made, err) != PDNN_OK
+                                  ? err->status
+                                  : print(&c, arguments, err);
     size_t rows = c.made.devices.n_rows, left_out = c.selection.left_out + c.made.without_ops;
     if (status == PDNN_OK)
         fprintf(

@@ -542,11 +542,13 @@ void pdnn_directions_check(const struct pdnn_selection *selection, struct pdnn_o
 }
 
 static const struct pdnn_column_def columns[PDNN_DIRECTION_COLUMNS] = {
-    {"direction", .help = "what must hold in measured runs of BERT training"},
+    {"direction", .align = PDNN_ALIGN_WRAP, .help = "what must hold in measured runs of BERT training"},
     {"verdict", .help = "holds, does not hold or cannot be told"},
-    {"numbers", .help = "what the verdict is based on, in the order of `compared`"},
-    {"compared", .help = "the instances compared; if it cannot be told: those that are missing"},
-    {"condition", .help = "what distinguishes this set of instances from others in the sweep"},
+    {"numbers", .align = PDNN_ALIGN_WRAP, .help = "what the verdict is based on, in the order of `compared`"},
+    {"compared", "compared, or needed", .align = PDNN_ALIGN_WRAP,
+     .help = "the instances compared; if it cannot be told: those that are missing"},
+    {"condition", .align = PDNN_ALIGN_WRAP,
+     .help = "what distinguishes this set of instances from others in the sweep"},
     {"id", .help = "the id of all of them, with a star for what differs"},
 };
 const struct pdnn_table_def pdnn_directions_def = {
