@@ -65,7 +65,7 @@ static void append_settings(const struct pdnn_varying *varying, const struct pdn
                             bool varies, const char *separator, struct pdnn_str *out) {
     char number[PDNN_PARAM_TEXT];
     for (size_t i = 0; i < PDNN_SETTING_COUNT; i++) {
-        bool usual = i != PDNN_SETTING_THREADS && instance->setting[i] == pdnn_settings[i].fallback;
+        bool usual = instance->setting[i] == pdnn_settings[i].fallback;
         if (varying->setting[i] != varies || !pdnn_setting_applies(instance, (enum pdnn_setting)i) ||
             (usual && !varies))
             continue;

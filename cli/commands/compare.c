@@ -1,6 +1,7 @@
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "cli/print/terminal.h"
+#include "models/varying.h"
 #include "results/compare/compare_ops.h"
 #include "results/compare/compare_sums.h"
 
@@ -83,64 +84,26 @@ static void append_sentence(struct pdnn_str *out, struct pdnn_str *sentence) {
     pdnn_str_append(out, "\n", 1);
 }
 
-/* "key=" in an id, behind the family or a comma. */
-static bool is_in_id(const char *id, const char *key) {
-    size_t length = strlen(key);
-    for (const char *found = id; (found = strstr(found, key)); found++)
-        if (found > id && strchr("/:,", found[-1]) && found[length] == '=')
-            return true;
-    return false;
-}
-
-/* Whether two pairs that have a value in the column have different ones. */
-static bool varies(const struct pdnn_table *pairs, size_t column) {
-    size_t known = SIZE_MAX;
-    for (size_t i = 0; i < pairs->n_rows; i++) {
-        if (pdnn_table_is_empty(pairs, i, column))
-            continue;
-        known = known == SIZE_MAX ? i : known;
-        if (pdnn_table_compare(pairs, column, i, known) != 0)
-            return true;
-    }
-    return false;
-}
-
-static void append_value(struct pdnn_str *out, const char *separator, const struct pdnn_table *pairs,
-                         size_t pair, size_t column) {
-    pdnn_str_printf(out, "%s", out->length ? separator : "");
-    if (column != PDNN_PAIR_FAMILY)
-        pdnn_str_printf(out, "%s=", pdnn_column_title(&pairs->column[column].def));
-    pdnn_table_append(pairs, pair, column, out);
-}
-
 /* On a terminal pairs are shown by what varies among them; what they have in common of their ids is said
  * once. */
 static void shorten_ids(struct pdnn_str *out, struct pdnn_table *pairs) {
-    struct pdnn_str common = {0}, text = {0};
-    bool shown[PDNN_TABLE_COLUMNS_MAX] = {false};
+    struct pdnn_varying varying = {0};
+    struct pdnn_instance instance;
+    struct pdnn_str common = {0};
+    char label[PDNN_ID_TEXT];
     if (!pdnn_terminal_width(STDOUT_FILENO))
         return;
-    shown[PDNN_PAIR_FAMILY] = varies(pairs, PDNN_PAIR_FAMILY);
-    if (!shown[PDNN_PAIR_FAMILY])
-        append_value(&common, ", ", pairs, 0, PDNN_PAIR_FAMILY);
-    for (size_t column = PDNN_PAIR_KEYS; column < pairs->n_columns; column++) {
-        shown[column] = varies(pairs, column);
-        if (!shown[column] &&
-            is_in_id(pdnn_table_text(pairs, 0, PDNN_PAIR_ID), pdnn_column_title(&pairs->column[column].def)))
-            append_value(&common, ", ", pairs, 0, column);
-    }
-    if (pairs->n_rows > 1 && common.length)
+    for (size_t pair = 0; pair < pairs->n_rows; pair++)
+        if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_ID), &instance, NULL) == PDNN_OK)
+            pdnn_varying_add(&varying, &instance);
+    pdnn_varying_common(&varying, &common);
+    if (common.length)
         pdnn_common_append(out, pdnn_str_text(&common));
-    for (size_t pair = 0; pair < pairs->n_rows; pair++) {
-        pdnn_str_clear(&text);
-        for (size_t column = PDNN_PAIR_FAMILY; column < pairs->n_columns; column++)
-            if (shown[column] && !pdnn_table_is_empty(pairs, pair, column))
-                append_value(&text, ",", pairs, pair, column);
-        if (text.length)
-            pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, pdnn_str_text(&text));
-    }
+    for (size_t pair = 0; pair < pairs->n_rows; pair++)
+        if (pdnn_instance_parse(pdnn_table_text(pairs, pair, PDNN_PAIR_ID), &instance, NULL) == PDNN_OK)
+            pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, pdnn_varying_label(&varying, &instance, label));
     pdnn_str_finish(&common);
-    pdnn_str_finish(&text);
+    pdnn_varying_finish(&varying);
 }
 
 static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
@@ -373,15 +336,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     const char *by = pdnn_argument(arguments, "by");
     const size_t view =
         pdnn_argument_choice(arguments, "table", pdnn_wants_text(arguments) ? OVERVIEW : PAIRS);
-    enum pdnn_status status = PDNN_OK;
     if (by && view != OPS && view != OVERVIEW)
         return pdnn_fail(err, PDNN_INVALID, "--by is for the table ops, not for %s", tables[view]);
-    if (by)
-        status = pdnn_by_parse(by, &c.by, err);
-    if (status == PDNN_OK)
-        request.only = pdnn_argument_all(arguments, "only", &request.n_only);
-    if (status == PDNN_OK)
-        status = pdnn_comparison_open(&c.comparison, &request, err);
+    request.only = pdnn_argument_all(arguments, "only", &request.n_only);
+    if (by && pdnn_by_parse(by, &c.by, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_comparison_open(&c.comparison, &request, err);
     if (status == PDNN_OK)
         status = analyse(&c, view, err);
     if (status == PDNN_OK)
