@@ -267,6 +267,19 @@ enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, co
     return PDNN_OK;
 }
 
+enum pdnn_status pdnn_argument_double(const struct pdnn_arguments *arguments, const char *option,
+                                      double least, double most, double *value, struct pdnn_err *err) {
+    const char *text = pdnn_argument(arguments, option);
+    double number;
+    if (!text)
+        return PDNN_OK;
+    if (!pdnn_parse_double(text, &number) || !(number >= least && number <= most))
+        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number from %g to %g", option, text,
+                         least, most);
+    *value = number;
+    return PDNN_OK;
+}
+
 const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
                                      size_t *count) {
     size_t first = 0, end;

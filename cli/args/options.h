@@ -118,6 +118,10 @@ enum pdnn_status pdnn_argument_time(const struct pdnn_arguments *arguments, cons
 enum pdnn_status pdnn_argument_number(const struct pdnn_arguments *arguments, const char *option,
                                       int64_t least, int64_t most, int64_t *value, struct pdnn_err *err);
 
+/* The same of any number. */
+enum pdnn_status pdnn_argument_double(const struct pdnn_arguments *arguments, const char *option,
+                                      double least, double most, double *value, struct pdnn_err *err);
+
 /* All values of the option in the order given; they belong to the arguments. */
 const char *const *pdnn_argument_all(const struct pdnn_arguments *arguments, const char *option,
                                      size_t *count);

@@ -122,57 +122,37 @@ static void add_threads(int64_t *threads, size_t *count, int64_t value) {
 
 static enum pdnn_status parse_threads(const struct pdnn_arguments *arguments, const struct pdnn_host *host,
                                       int64_t *threads, size_t *count, struct pdnn_err *err) {
-    size_t n_texts, n = 0;
+    size_t n_texts;
     const char *const *texts = pdnn_argument_all(arguments, "threads", &n_texts);
-    enum pdnn_status status = PDNN_OK;
     if (n_texts > THREADS_MAX)
-        status = pdnn_fail(err, PDNN_INVALID, "--threads is given more than %d times", THREADS_MAX);
-    for (size_t i = 0; i < n_texts && status == PDNN_OK; i++) {
+        return pdnn_fail(err, PDNN_INVALID, "--threads is given more than %d times", THREADS_MAX);
+    for (size_t i = 0; i < n_texts; i++) {
         struct pdnn_value value;
-        status = pdnn_param_parse(&pdnn_settings[PDNN_SETTING_THREADS], texts[i], &value, err);
-        if (status == PDNN_OK && value.number > host->threads)
-            status = pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
-                               texts[i], host->threads);
-        if (status == PDNN_OK)
-            add_threads(threads, &n, value.number ? value.number : host->threads_all);
+        if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_THREADS], texts[i], &value, err) != PDNN_OK)
+            return err->status;
+        if (value.number > host->threads)
+            return pdnn_fail(err, PDNN_INVALID, "--threads %s: only %" PRId64 " cores may be used here",
+                             texts[i], host->threads);
+        add_threads(threads, count, value.number ? value.number : host->threads_all);
     }
-    if (status != PDNN_OK)
-        return status;
     if (!n_texts) {
-        add_threads(threads, &n, 1);
-        add_threads(threads, &n, host->threads_all);
+        add_threads(threads, count, 1);
+        add_threads(threads, count, host->threads_all);
     }
-    *count = n;
     return PDNN_OK;
-}
-
-static enum pdnn_status parse_seconds(const struct pdnn_arguments *arguments, double *seconds,
-                                      struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, "seconds");
-    *seconds = 5;
-    if (text && (!pdnn_parse_double(text, seconds) || *seconds <= 0 || *seconds > 3600))
-        return pdnn_fail(err, PDNN_INVALID, "--seconds is '%s', expected a number above 0 and up to 3600",
-                         text);
-    return PDNN_OK;
-}
-
-static enum pdnn_status parse_time(const struct pdnn_arguments *arguments, double seconds,
-                                   uint64_t *time_limit_ns, struct pdnn_err *err) {
-    const uint64_t minute_ns = UINT64_C(60000000000);
-    *time_limit_ns = pdnn_ceilings_limit_ns(seconds, minute_ns);
-    return pdnn_argument_time(arguments, "time", time_limit_ns, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_host host;
     int64_t threads[THREADS_MAX];
     size_t n_threads = 0;
-    uint64_t time_limit_ns;
-    double seconds;
+    double seconds = 5;
     if (pdnn_host_read(&host, err) != PDNN_OK ||
         parse_threads(arguments, &host, threads, &n_threads, err) != PDNN_OK ||
-        parse_seconds(arguments, &seconds, err) != PDNN_OK ||
-        parse_time(arguments, seconds, &time_limit_ns, err) != PDNN_OK ||
+        pdnn_argument_double(arguments, "seconds", 1e-3, 3600, &seconds, err) != PDNN_OK)
+        return err->status;
+    uint64_t time_limit_ns = pdnn_ceilings_limit_ns(seconds, UINT64_C(60000000000));
+    if (pdnn_argument_time(arguments, "time", &time_limit_ns, err) != PDNN_OK ||
         pdnn_table_check_columns(&pdnn_ceilings_def, arguments, err) != PDNN_OK)
         return err->status;
     struct pdnn_target target = {.fd = -1};

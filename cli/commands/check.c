@@ -2,6 +2,7 @@
 #include "gen/expansion/instances.h"
 #include "base/visible.h"
 #include "cli/interrupt.h"
+#include "cli/job.h"
 #include "cli/print/output.h"
 #include "cli/args/registry.h"
 #include "session/session.h"
@@ -43,12 +44,12 @@ static const struct pdnn_example examples[] = {
 enum { LENIENCE = 10 };
 
 struct check {
-    struct pdnn_session session;
+    struct pdnn_cli_job job;
     struct pdnn_worker worker;
     const volatile int *stop;
     double max_flop;
     uint64_t time_limit_ns; /* for one instance */
-    bool for_people, allow_slow;
+    bool for_people;
     size_t passed, failed, skipped;
     struct pdnn_table table; /* of one instance */
     struct pdnn_table_writer printer;
@@ -153,7 +154,7 @@ static void skip(struct check *check, const char *id, const char *reason) {
 
 /* Makes sure a worker with this isa is running. */
 static enum pdnn_status make_alive(struct check *check, enum pdnn_isa isa, struct pdnn_err *err) {
-    const struct pdnn_session *session = &check->session;
+    const struct pdnn_session *session = &check->job.session;
     if (check->worker.pid && check->worker.isa != isa)
         pdnn_worker_stop(&check->worker);
     if (check->worker.pid)
@@ -162,7 +163,7 @@ static enum pdnn_status make_alive(struct check *check, enum pdnn_isa isa, struc
 }
 
 static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_err *err) {
-    const struct pdnn_session *session = &check->session;
+    const struct pdnn_session *session = &check->job.session;
     const struct pdnn_task *task = &session->tasks[at];
     char reason[128];
     if (task->closed) {
@@ -184,7 +185,7 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     struct pdnn_err cause = {0};
     struct pdnn_request request = {.seed = session->spec.seed,
                                    .memory_limit_bytes = session->memory_limit_bytes,
-                                   .allow_slow = check->allow_slow};
+                                   .allow_slow = check->job.request.allow_slow};
     snprintf(request.id, sizeof request.id, "%s", task->id);
     snprintf(request.choices, sizeof request.choices, "%s", session->cache);
     const struct pdnn_watch watch = {.time_limit_ns = check->time_limit_ns, .stop = check->stop};
@@ -230,35 +231,29 @@ static enum pdnn_status replace_backend(struct pdnn_session *session, const char
 
 static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
                                 struct pdnn_err *err) {
-    size_t n_sets;
-    const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
-    const char *max_flop = pdnn_argument(arguments, "max-flop"),
-               *backend = pdnn_argument(arguments, "backend");
+    struct pdnn_session *session = &check->job.session;
+    const char *backend = pdnn_argument(arguments, "backend");
     check->max_flop = 2e10;
     check->for_people = pdnn_wants_text(arguments);
-    check->allow_slow = pdnn_argument(arguments, "allow-slow");
-    if (max_flop && (!pdnn_parse_double(max_flop, &check->max_flop) || check->max_flop < 0))
-        return pdnn_fail(err, PDNN_INVALID, "--max-flop is '%s', expected a number", max_flop);
-    enum pdnn_status status =
-        pdnn_session_open(&check->session, arguments->operands, arguments->n_operands, sets, n_sets, err);
-    check->time_limit_ns = LENIENCE * check->session.spec.limits.time_ns;
-    if (status == PDNN_OK)
-        status = pdnn_argument_time(arguments, "time", &check->time_limit_ns, err);
-    if (status == PDNN_OK && backend)
-        status = replace_backend(&check->session, backend, err);
-    return status;
+    if (pdnn_cli_job_begin(&check->job, arguments, err) != PDNN_OK ||
+        pdnn_argument_double(arguments, "max-flop", 0, 1e30, &check->max_flop, err) != PDNN_OK ||
+        pdnn_cli_job_open(&check->job, err) != PDNN_OK)
+        return err->status;
+    check->time_limit_ns = LENIENCE * session->spec.limits.time_ns;
+    if (pdnn_argument_time(arguments, "time", &check->time_limit_ns, err) != PDNN_OK)
+        return err->status;
+    return backend ? replace_backend(session, backend, err) : PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct check check = {0};
-    check.session.no_cache = pdnn_argument(arguments, "no-cache");
+    struct check check = {.passed = 0};
     enum pdnn_status status = prepare(&check, arguments, err);
     check.stop = pdnn_interrupt_watch();
     check.printer = pdnn_table_printer(arguments);
     pdnn_table_init(&check.table, &def);
     if (status == PDNN_OK && !check.for_people)
         status = pdnn_table_print_rows(&check.printer, &check.table, NULL, err);
-    for (size_t i = 0; i < check.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++) {
+    for (size_t i = 0; i < check.job.session.n_tasks && status == PDNN_OK && !ferror(stdout); i++) {
         status = check_one(&check, i, err);
         fflush(stdout);
     }
@@ -269,7 +264,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         fprintf(stderr, "%zu passed, %zu failed, %zu skipped%s\n", check.passed, check.failed, check.skipped,
                 check.passed + check.failed ? "" : ": nothing was compared");
     *arguments->some_failed = check.failed > 0;
-    pdnn_session_finish(&check.session);
+    pdnn_cli_job_finish(&check.job);
     return status;
 }
 

@@ -237,46 +237,34 @@ struct job {
     struct pdnn_compose_result result;
 };
 
-/* --extrapolate, 1 if there is none. */
-static enum pdnn_status read_extrapolate(const struct pdnn_arguments *arguments, double *factor,
-                                         struct pdnn_err *err) {
-    const char *text = pdnn_argument(arguments, "extrapolate");
-    *factor = 1;
-    if (text && (!pdnn_parse_double(text, factor) || !(*factor >= 1 && *factor <= EXTRAPOLATE_MAX)))
-        return pdnn_fail(err, PDNN_INVALID, "--extrapolate is '%s', expected a number from 1 to %d", text,
-                         EXTRAPOLATE_MAX);
-    return PDNN_OK;
-}
-
 static enum pdnn_status open_session(const struct pdnn_arguments *arguments, struct job *job,
                                      struct pdnn_err *err) {
     const char *budget = pdnn_argument(arguments, "budget");
-    job->request.retry = pdnn_argument(arguments, "retry");
     int64_t validate = 0, calibrate = 0;
-    enum pdnn_status status = pdnn_argument_number(arguments, "validate", 1, COUNT_MAX, &validate, err);
-    if (status == PDNN_OK)
-        status = pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err);
-    job->request.validate = (size_t)validate;
-    job->request.calibrate = (size_t)calibrate;
-    if (status == PDNN_OK)
-        status = read_extrapolate(arguments, &job->request.extrapolate, err);
+    job->request.extrapolate = 1;
+    if (pdnn_argument_number(arguments, "validate", 1, COUNT_MAX, &validate, err) != PDNN_OK ||
+        pdnn_argument_number(arguments, "calibrate", 1, COUNT_MAX, &calibrate, err) != PDNN_OK ||
+        pdnn_argument_double(arguments, "extrapolate", 1, EXTRAPOLATE_MAX, &job->request.extrapolate, err) !=
+            PDNN_OK)
+        return err->status;
     if (budget)
         pdnn_cli_job_set(&job->of, "limits.budget", budget);
-    if (status == PDNN_OK)
-        status = pdnn_cli_job_open(&job->of, err);
+    if (pdnn_cli_job_open(&job->of, err) != PDNN_OK)
+        return err->status;
+    job->request.retry = job->of.request.retry;
+    job->request.validate = (size_t)validate;
+    job->request.calibrate = (size_t)calibrate;
     job->request.seed = job->of.session.spec.seed;
-    return status;
+    return PDNN_OK;
 }
 
 static enum pdnn_status open_directory(const struct pdnn_arguments *arguments, struct job *job,
                                        struct pdnn_err *err) {
     const char *library = pdnn_argument(arguments, "library");
-    enum pdnn_status status = pdnn_cli_job_direct(&job->of, ".composed", err);
-    if (status == PDNN_OK)
-        status = pdnn_sweep_directory_open(&job->sweep, &job->of.request, err);
-    if (status == PDNN_OK)
-        status = pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err);
-    return status;
+    if (pdnn_cli_job_direct(&job->of, ".composed", err) != PDNN_OK ||
+        pdnn_sweep_directory_open(&job->sweep, &job->of.request, err) != PDNN_OK)
+        return err->status;
+    return pdnn_library_open(library ? library : job->of.request.path, &job->request.library, err);
 }
 
 /* How well measured operators are predicted from the others, where any was predicted. */
@@ -357,14 +345,12 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     struct pdnn_compose_plan plan = {0};
     struct pdnn_compose_choice choice = {0};
     uint64_t budget_ns = session->spec.limits.budget_ns;
-    enum pdnn_status status = PDNN_OK;
-    if (!pdnn_argument(arguments, "ceilings"))
-        status = pdnn_session_measure_ceilings(session, err);
-    if (status == PDNN_OK)
-        status = pdnn_compose_plan(&plan, session, err);
+    struct pdnn_table operators;
+    struct pdnn_str text = {0};
+    if (!job->of.request.ceilings_file && pdnn_session_measure_ceilings(session, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = pdnn_compose_plan(&plan, session, err);
     if (status == PDNN_OK) {
-        struct pdnn_table operators;
-        struct pdnn_str text = {0};
         pdnn_compose_plan_choose(&plan, job->request.extrapolate,
                                  budget_ns ? (double)budget_ns * 1e-9 : INFINITY, &choice);
         pdnn_compose_plan_table(&choice.choose, &operators);
@@ -390,23 +376,25 @@ static enum pdnn_status check_dry(const struct pdnn_arguments *arguments, struct
     return PDNN_OK;
 }
 
+static enum pdnn_status plan_or_compose(const struct pdnn_arguments *arguments, struct job *job,
+                                        struct pdnn_err *err) {
+    const bool is_dry = pdnn_argument(arguments, "dry-run");
+    const struct pdnn_table_def *printed = is_dry                                 ? &pdnn_compose_plan_def
+                                           : pdnn_argument(arguments, "validate") ? &pdnn_validation_def
+                                                                                  : NULL;
+    if ((is_dry && check_dry(arguments, err) != PDNN_OK) ||
+        (printed && pdnn_table_check_columns(printed, arguments, err) != PDNN_OK) ||
+        open_session(arguments, job, err) != PDNN_OK ||
+        (!is_dry && open_directory(arguments, job, err) != PDNN_OK))
+        return err->status;
+    return is_dry ? print_plan(arguments, job, err) : compose(arguments, job, err);
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct job job = {.sweep = {.folder = {.fd = -1}}};
-    const bool is_dry = pdnn_argument(arguments, "dry-run");
     enum pdnn_status status = pdnn_cli_job_begin(&job.of, arguments, err);
-    if (status == PDNN_OK && is_dry)
-        status = check_dry(arguments, err);
-    if (status == PDNN_OK && (is_dry || pdnn_argument(arguments, "validate")))
-        status =
-            pdnn_table_check_columns(is_dry ? &pdnn_compose_plan_def : &pdnn_validation_def, arguments, err);
     if (status == PDNN_OK)
-        status = open_session(arguments, &job, err);
-    if (status == PDNN_OK && is_dry)
-        status = print_plan(arguments, &job, err);
-    if (status == PDNN_OK && !is_dry)
-        status = open_directory(arguments, &job, err);
-    if (status == PDNN_OK && !is_dry)
-        status = compose(arguments, &job, err);
+        status = plan_or_compose(arguments, &job, err);
     free(job.result.calibrates);
     pdnn_neighbours_destroy(job.result.neighbours);
     pdnn_library_close(job.request.library);

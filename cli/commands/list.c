@@ -58,7 +58,7 @@ struct list {
     struct pdnn_spec spec;
     struct pdnn_shard_deal deal;
     struct pdnn_walk walk;
-    const struct pdnn_host *host;
+    struct pdnn_host host;
     size_t too_wide; /* instances with more threads than there are cores */
 };
 
@@ -67,7 +67,7 @@ static enum pdnn_status next(struct list *list, struct pdnn_expanded *item, bool
                              struct pdnn_err *err) {
     enum pdnn_status status = pdnn_walk_next(&list->walk, item, done, err);
     if (status == PDNN_OK && !*done && !item->filtered && !item->invalid)
-        list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host->threads;
+        list->too_wide += item->instance.setting[PDNN_SETTING_THREADS] > list->host.threads;
     return status;
 }
 
@@ -155,7 +155,7 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
     if (!width)
         return PDNN_OK;
     enum pdnn_status status = PDNN_OK;
-    pdnn_walk_start(&list->walk, &list->spec, list->host->threads_all, false);
+    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, false);
     for (bool done = false; status == PDNN_OK && !done;) {
         struct pdnn_expanded item;
         status = pdnn_walk_next(&list->walk, &item, &done, err);
@@ -168,7 +168,7 @@ static enum pdnn_status find_varying(struct list *list, size_t width, struct pdn
         pdnn_text_print(&text, false);
     }
     pdnn_str_finish(&common);
-    pdnn_walk_start(&list->walk, &list->spec, list->host->threads_all, true);
+    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, true);
     return status;
 }
 
@@ -367,9 +367,9 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
     char cache[PDNN_KEPT_PATH];
     uint64_t start_ns = pdnn_clock_ns();
     pdnn_session_cache(false, cache);
-    struct pdnn_estimate *estimate = pdnn_estimate_create(&list->spec, list->host, cache, NULL);
+    struct pdnn_estimate *estimate = pdnn_estimate_create(&list->spec, &list->host, cache, NULL);
     enum pdnn_status status =
-        sum_up(&totals, estimate, pdnn_session_memory_limit(&list->spec, list->host), &list->walk, err);
+        sum_up(&totals, estimate, pdnn_session_memory_limit(&list->spec, &list->host), &list->walk, err);
     if (status == PDNN_OK) {
         double seconds = (double)(pdnn_clock_ns() - start_ns) * 1e-9;
         fprintf(stderr, "%.3f s, %.0f instances/s\n", seconds,
@@ -391,36 +391,35 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
     return PDNN_OK;
 }
 
-static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct list list = {0};
-    struct pdnn_host host;
+static enum pdnn_status load(struct list *list, const struct pdnn_arguments *arguments, bool only_count,
+                             struct pdnn_err *err) {
     struct pdnn_shard shard;
     size_t n_sets;
     const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
-    bool only_count = pdnn_argument(arguments, "count");
-    if (pdnn_host_read(&host, err) != PDNN_OK ||
+    if (pdnn_host_read(&list->host, err) != PDNN_OK ||
         pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
-                         &shard, err) != PDNN_OK)
+                         &shard, err) != PDNN_OK ||
+        pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list->spec, err) != PDNN_OK)
         return err->status;
-    list.host = &host;
-    enum pdnn_status status =
-        pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list.spec, err);
-    if (status != PDNN_OK)
-        return status;
-    pdnn_tell_spec(&list.spec);
-    status = pdnn_shard_deal(&shard, &list.spec, host.threads_all, &list.deal, err);
-    list.walk.only = list.deal.mine;
+    pdnn_tell_spec(&list->spec);
+    if (pdnn_shard_deal(&shard, &list->spec, list->host.threads_all, &list->deal, err) != PDNN_OK)
+        return err->status;
+    list->walk.only = list->deal.mine;
+    pdnn_walk_start(&list->walk, &list->spec, list->host.threads_all, !only_count);
+    return PDNN_OK;
+}
+
+static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
+    struct list list = {.too_wide = 0};
+    const bool only_count = pdnn_argument(arguments, "count");
+    enum pdnn_status status = load(&list, arguments, only_count, err);
     if (status == PDNN_OK)
-        pdnn_walk_start(&list.walk, &list.spec, host.threads_all, !only_count);
-    if (status == PDNN_OK && only_count)
-        status = list_totals(&list, arguments, err);
-    else if (status == PDNN_OK)
-        status = list_instances(&list, arguments, err);
+        status = only_count ? list_totals(&list, arguments, err) : list_instances(&list, arguments, err);
     if (status == PDNN_OK && list.too_wide)
         fprintf(stderr,
                 "paradnn: %zu of these instances need more than the %" PRId64 " threads there are %s\n",
-                list.too_wide, host.threads,
-                host.threads == host.thread_limit ? "under OMP_THREAD_LIMIT" : "cores for here");
+                list.too_wide, list.host.threads,
+                list.host.threads == list.host.thread_limit ? "under OMP_THREAD_LIMIT" : "cores for here");
     pdnn_walk_finish(&list.walk);
     pdnn_shard_deal_finish(&list.deal);
     pdnn_spec_finish(&list.spec);

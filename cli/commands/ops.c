@@ -128,17 +128,17 @@ static enum pdnn_status print_found(const struct pdnn_session *session,
 static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operators *operators,
                                    struct pdnn_err *err) {
     struct pdnn_session *session = &job->session;
-    struct pdnn_sweep_workers *workers = NULL;
-    enum pdnn_status status = PDNN_OK;
-    if (!job->request.ceilings_file)
-        status = pdnn_session_measure_ceilings(session, err);
-    if (status == PDNN_OK)
-        workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
-    if (status == PDNN_OK) {
-        struct pdnn_sweep_rules rules = pdnn_session_rules(session);
-        rules.request.allow_slow = job->request.allow_slow;
-        status = pdnn_operators_collect(operators, session, workers, &rules, NULL, err);
-    }
+    if (pdnn_cli_job_open(job, err) != PDNN_OK)
+        return err->status;
+    if (session->spec.limits.budget_ns)
+        fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
+    if (!job->request.ceilings_file && pdnn_session_measure_ceilings(session, err) != PDNN_OK)
+        return err->status;
+    struct pdnn_sweep_workers *workers =
+        pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
+    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    rules.request.allow_slow = job->request.allow_slow;
+    enum pdnn_status status = pdnn_operators_collect(operators, session, workers, &rules, NULL, err);
     pdnn_sweep_workers_destroy(workers);
     return status;
 }
@@ -147,10 +147,6 @@ static enum pdnn_status run_models(const struct pdnn_arguments *arguments, struc
     struct pdnn_cli_job job;
     struct pdnn_operators operators = {0};
     enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
-    if (status == PDNN_OK)
-        status = pdnn_cli_job_open(&job, err);
-    if (status == PDNN_OK && job.session.spec.limits.budget_ns)
-        fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
     if (status == PDNN_OK)
         status = list_found(&job, &operators, err);
     if (status == PDNN_OK)

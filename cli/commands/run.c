@@ -353,21 +353,22 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
     return status == PDNN_OK && vary ? check_vary(&run->vary, &job->session, err) : status;
 }
 
+static enum pdnn_status measure(struct run *run, const struct pdnn_arguments *arguments, bool *is_left,
+                                struct pdnn_err *err) {
+    if (pdnn_cli_job_begin(&run->job, arguments, err) != PDNN_OK ||
+        open_session(run, arguments, err) != PDNN_OK || check_columns(run, arguments, err) != PDNN_OK ||
+        pdnn_launcher_leave(&run->job.session, is_left, err) != PDNN_OK)
+        return err->status;
+    if (*is_left)
+        return PDNN_OK;
+    return get_ceilings(run, err) == PDNN_OK ? visit_all(run, err) : err->status;
+}
+
 static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct run run = {.visits = 0};
     struct pdnn_err cause = {0};
     bool is_left = false;
-    enum pdnn_status status = pdnn_cli_job_begin(&run.job, arguments, err);
-    if (status == PDNN_OK)
-        status = open_session(&run, arguments, err);
-    if (status == PDNN_OK)
-        status = check_columns(&run, arguments, err);
-    if (status == PDNN_OK)
-        status = pdnn_launcher_leave(&run.job.session, &is_left, err);
-    if (status == PDNN_OK && !is_left)
-        status = get_ceilings(&run, err);
-    if (status == PDNN_OK && !is_left)
-        status = visit_all(&run, err);
+    enum pdnn_status status = measure(&run, arguments, &is_left, err);
     /* After a signal, what was measured so far is still reported. */
     if (!is_left && (status == PDNN_OK || (status == PDNN_INTERRUPTED && run.visits))) {
         enum pdnn_status printed = report(&run, arguments, &cause);

@@ -263,12 +263,10 @@ static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_r
                                 struct pdnn_err *err) {
     struct pdnn_sweep_directory directory = {.folder = {.fd = -1}};
     job->request.largest = run->made.largest;
-    enum pdnn_status status = pdnn_cli_job_ceilings(job, err);
-    if (status == PDNN_OK)
-        status = pdnn_cli_job_direct(job, ".results", err);
+    if (pdnn_cli_job_ceilings(job, err) != PDNN_OK || pdnn_cli_job_direct(job, ".results", err) != PDNN_OK)
+        return err->status;
     job->bar.preface = job->session.common;
-    if (status == PDNN_OK)
-        status = pdnn_sweep_directory_open(&directory, &job->request, err);
+    enum pdnn_status status = pdnn_sweep_directory_open(&directory, &job->request, err);
     if (status == PDNN_OK) {
         status = pdnn_seqpoint_run_measure(run, &directory, err);
         *job->arguments->some_failed = pdnn_session_has_failed(directory.sums.tally.counts);

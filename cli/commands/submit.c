@@ -72,13 +72,6 @@ struct texts {
     struct pdnn_str name, directory, program, options;
 };
 
-static void texts_finish(struct texts *texts) {
-    pdnn_str_finish(&texts->name);
-    pdnn_str_finish(&texts->directory);
-    pdnn_str_finish(&texts->program);
-    pdnn_str_finish(&texts->options);
-}
-
 static enum pdnn_status parse_counts(const struct pdnn_arguments *arguments, struct pdnn_job *job,
                                      struct pdnn_err *err) {
     int64_t workers, nodes = 1;
@@ -229,61 +222,57 @@ static enum pdnn_status submit(const struct pdnn_arguments *arguments,
     /* What runs is said although a later job was refused. */
     if (!request->dry && submission.n_jobs)
         printed = print_jobs(&submission, arguments, status == PDNN_OK ? err : &later);
-    if (status == PDNN_OK)
-        status = printed;
-    if (status == PDNN_OK)
+    if (status == PDNN_OK && printed == PDNN_OK) {
         pdnn_text_print(&submission.text, true);
-    if (status == PDNN_OK && !request->dry)
-        pdnn_console_next("status *", request->job.directory);
+        if (!request->dry)
+            pdnn_console_next("status *", request->job.directory);
+    }
     pdnn_submission_finish(&submission);
-    return status;
+    return status == PDNN_OK ? printed : status;
+}
+
+static enum pdnn_status prepare(const struct pdnn_arguments *arguments, struct pdnn_submit_request *request,
+                                struct pdnn_spec *spec, struct texts *texts, struct pdnn_err *err) {
+    struct pdnn_job *job = &request->job;
+    size_t n_sets;
+    const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
+    if (parse_counts(arguments, job, err) != PDNN_OK ||
+        pdnn_argument_time(arguments, "grace", &job->grace_ns, err) != PDNN_OK ||
+        pdnn_argument_time(arguments, "time", &job->limit_ns, err) != PDNN_OK ||
+        name_program(arguments, &texts->program, err) != PDNN_OK ||
+        pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, spec, err) != PDNN_OK)
+        return err->status;
+    pdnn_tell_spec(spec);
+    if (name_directory(arguments, spec->name, &texts->directory, err) != PDNN_OK ||
+        put_options(arguments, request, &texts->options, err) != PDNN_OK ||
+        pdnn_submit_check(request, err) != PDNN_OK || check_nodes(spec, job->nodes, err) != PDNN_OK ||
+        predict(spec, job, err) != PDNN_OK)
+        return err->status;
+    pdnn_str_printf(&texts->name, "paradnn%s%s", spec->name ? "-" : "", spec->name ? spec->name : "");
+    job->warning_ns = warning_of(job, spec->limits.time_ns);
+    job->name = pdnn_str_text(&texts->name);
+    job->directory = pdnn_str_text(&texts->directory);
+    job->program = pdnn_str_text(&texts->program);
+    job->options = pdnn_str_text(&texts->options);
+    request->spec_text = spec->text;
+    return PDNN_OK;
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_submit_request request = {
         .scheduler = (enum pdnn_scheduler)pdnn_argument_choice(arguments, "scheduler", PDNN_SCHEDULER_SLURM),
-        .dry = pdnn_argument(arguments, "dry-run")};
-    struct pdnn_job *job = &request.job;
+        .dry = pdnn_argument(arguments, "dry-run"),
+        .job = {.passed = arguments->rest, .n_passed = arguments->n_rest, .grace_ns = 30 * second_ns}};
     struct pdnn_spec spec = {0};
     struct texts texts = {0};
-    size_t n_sets;
-    const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
-    *job = (struct pdnn_job){
-        .passed = arguments->rest, .n_passed = arguments->n_rest, .grace_ns = 30 * second_ns};
-    enum pdnn_status status = parse_counts(arguments, job, err);
-    if (status == PDNN_OK)
-        status = pdnn_argument_time(arguments, "grace", &job->grace_ns, err);
-    if (status == PDNN_OK)
-        status = pdnn_argument_time(arguments, "time", &job->limit_ns, err);
-    if (status == PDNN_OK)
-        status = name_program(arguments, &texts.program, err);
-    if (status == PDNN_OK)
-        status = pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &spec, err);
-    if (status == PDNN_OK)
-        pdnn_tell_spec(&spec);
-    if (status == PDNN_OK)
-        status = name_directory(arguments, spec.name, &texts.directory, err);
-    if (status == PDNN_OK)
-        status = put_options(arguments, &request, &texts.options, err);
-    if (status == PDNN_OK)
-        status = pdnn_submit_check(&request, err);
-    if (status == PDNN_OK)
-        status = check_nodes(&spec, job->nodes, err);
-    if (status == PDNN_OK)
-        status = predict(&spec, job, err);
-    if (status == PDNN_OK) {
-        pdnn_str_printf(&texts.name, "paradnn%s%s", spec.name ? "-" : "", spec.name ? spec.name : "");
-        job->warning_ns = warning_of(job, spec.limits.time_ns);
-        job->name = pdnn_str_text(&texts.name);
-        job->directory = pdnn_str_text(&texts.directory);
-        job->program = pdnn_str_text(&texts.program);
-        job->options = pdnn_str_text(&texts.options);
-        request.spec_text = spec.text;
-    }
+    enum pdnn_status status = prepare(arguments, &request, &spec, &texts, err);
     if (status == PDNN_OK)
         status = submit(arguments, &request, err);
     pdnn_spec_finish(&spec);
-    texts_finish(&texts);
+    pdnn_str_finish(&texts.name);
+    pdnn_str_finish(&texts.directory);
+    pdnn_str_finish(&texts.program);
+    pdnn_str_finish(&texts.options);
     return status;
 }
 

@@ -442,27 +442,27 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
     return PDNN_OK;
 }
 
+static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_arguments *arguments,
+                                struct pdnn_err *err) {
+    bool is_left = false;
+    if (pdnn_cli_job_begin(job, arguments, err) != PDNN_OK || check_options(arguments, err) != PDNN_OK ||
+        set_times(arguments, &job->session, err) != PDNN_OK || pdnn_cli_job_open(job, err) != PDNN_OK)
+        return err->status;
+    if (pdnn_argument(arguments, "dry-run"))
+        return dry_run(&job->session, job->request.ceilings_file, err);
+    if (pdnn_launcher_leave(&job->session, &is_left, err) != PDNN_OK)
+        return err->status;
+    if (is_left)
+        return PDNN_OK;
+    if (pdnn_cli_job_direct(job, ".results", err) != PDNN_OK)
+        return err->status;
+    job->bar.preface = job->session.common;
+    return pdnn_argument(arguments, "join") ? join_others(job, err) : sweep_alone(job, err);
+}
+
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_cli_job job;
-    const bool is_dry = pdnn_argument(arguments, "dry-run");
-    bool is_left = false;
-    enum pdnn_status status = pdnn_cli_job_begin(&job, arguments, err);
-    if (status == PDNN_OK)
-        status = check_options(arguments, err);
-    if (status == PDNN_OK)
-        status = set_times(arguments, &job.session, err);
-    if (status == PDNN_OK)
-        status = pdnn_cli_job_open(&job, err);
-    if (status == PDNN_OK && !is_dry)
-        status = pdnn_launcher_leave(&job.session, &is_left, err);
-    if (status == PDNN_OK && is_dry) {
-        status = dry_run(&job.session, job.request.ceilings_file, err);
-    } else if (status == PDNN_OK && !is_left) {
-        status = pdnn_cli_job_direct(&job, ".results", err);
-        job.bar.preface = job.session.common;
-        if (status == PDNN_OK)
-            status = pdnn_argument(arguments, "join") ? join_others(&job, err) : sweep_alone(&job, err);
-    }
+    enum pdnn_status status = run_job(&job, arguments, err);
     pdnn_cli_job_finish(&job);
     return status;
 }
