@@ -88,7 +88,7 @@ struct pdnn_merge_job {
     struct pdnn_merge_result result;
     struct pdnn_arena arena;
     struct pdnn_merge_source *source;
-    size_t n_sources;
+    size_t n_sources, source_room;
     struct pdnn_texts hosts;
     struct pdnn_merge_roofs *roofs; /* by host */
     const char *spec_path;          /* where the text was read */
@@ -158,9 +158,6 @@ enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdn
 
 /* Writes results.csv and ops.csv from the merged journal, and counts what is missing. */
 enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err);
-
-/* Writes operators.csv, if any source has one. */
-enum pdnn_status pdnn_merge_write_library(struct pdnn_merge_job *job, struct pdnn_err *err);
 
 /* The directory: begin, the small files, rename or remove. */
 enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn_err *err);

@@ -32,8 +32,6 @@ enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdn
     if (status == PDNN_OK)
         status = pdnn_merge_write_facts(&job, err);
     if (status == PDNN_OK)
-        status = pdnn_merge_write_library(&job, err);
-    if (status == PDNN_OK)
         status = pdnn_merge_publish(&job, err);
     pdnn_merge_remove_output(&job);
     job.result.directories = job.n_sources;

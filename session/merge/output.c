@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "results/table/csv.h"
 #include "results/table/write.h"
+#include "results/store/library.h"
 #include "results/store/tables.h"
 #include "session/merge/job.h"
 
@@ -165,6 +166,43 @@ static enum pdnn_status write_environment(struct pdnn_merge_job *job, struct pdn
     return replace(job, "environment.yaml", &text, err);
 }
 
+/* Appends the table without rows that were copied: those are alike in all columns. */
+static void append_distinct(const struct pdnn_table *table, struct pdnn_str *text) {
+    struct pdnn_table_writer writer = {.out = text, .format = PDNN_FORMAT_CSV};
+    struct pdnn_row_list distinct = {0};
+    size_t keys[PDNN_LIBRARY_COLUMNS];
+    for (size_t i = 0; i < PDNN_LIBRARY_COLUMNS; i++)
+        keys[i] = i;
+    struct pdnn_groups alike = pdnn_groups_make(table, NULL, keys, PDNN_LIBRARY_COLUMNS);
+    for (size_t i = 0; i < alike.count; i++)
+        pdnn_rows_add(&distinct, alike.group[i].at[0]);
+    pdnn_table_write(&writer, table, &distinct);
+    pdnn_table_write_end(&writer);
+    pdnn_rows_finish(&distinct);
+    pdnn_groups_finish(&alike);
+}
+
+/* The rows of all sources' libraries, each once. */
+static enum pdnn_status write_library(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_table joined, table;
+    struct pdnn_str text = {0};
+    enum pdnn_status status = PDNN_OK;
+    bool there;
+    pdnn_table_init(&joined, &pdnn_library_def);
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
+        status = pdnn_library_read(job->source[i].path, &there, &table, err);
+        for (size_t row = 0; row < table.n_rows; row++)
+            pdnn_table_copy_row(&joined, &table, row);
+        pdnn_table_finish(&table);
+    }
+    append_distinct(&joined, &text);
+    if (status == PDNN_OK && joined.n_rows)
+        status = replace(job, "operators.csv", &text, err);
+    pdnn_str_finish(&text);
+    pdnn_table_finish(&joined);
+    return status;
+}
+
 enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str spec = {0};
     pdnn_str_printf(&spec, "%s", job->spec_text);
@@ -173,7 +211,9 @@ enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_
         status = write_environment(job, err);
     if (status == PDNN_OK)
         status = write_ceilings(job, err);
-    return status == PDNN_OK ? write_hosts(job, err) : status;
+    if (status == PDNN_OK)
+        status = write_hosts(job, err);
+    return status == PDNN_OK ? write_library(job, err) : status;
 }
 
 /* Nobody may append to a journal that is about to be replaced. */

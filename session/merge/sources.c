@@ -56,46 +56,6 @@ enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, c
     return PDNN_OK;
 }
 
-/* Paths in the arena, sorted, each directory once. */
-struct paths {
-    const char **path;
-    size_t count, room;
-};
-
-static void add_path(struct pdnn_merge_job *job, struct paths *paths, const char *path) {
-    paths->path = pdnn_grow(paths->path, &paths->room, paths->count, sizeof *paths->path);
-    paths->path[paths->count++] = pdnn_arena_strdup(&job->arena, path);
-}
-
-/* The parts of a joined directory. Whatever else lies there is named and left alone. */
-static enum pdnn_status add_parts(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
-                                  struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    size_t strangers = 0, before = paths->count;
-    snprintf(path, sizeof path, "%s/parts", directory);
-    DIR *entries = opendir(path);
-    if (!entries)
-        return pdnn_fail(err, PDNN_INVALID, "%s: cannot be read: %s", path, strerror(errno));
-    enum pdnn_status status = PDNN_OK;
-    for (const struct dirent *entry; status == PDNN_OK && (entry = readdir(entries));) {
-        if (*entry->d_name == '.')
-            continue;
-        int written = snprintf(path, sizeof path, "%s/parts/%s", directory, entry->d_name);
-        if (written < 0 || (size_t)written >= sizeof path)
-            status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-        else if (pdnn_path_has(path, "journal.csv"))
-            add_path(job, paths, path);
-        else if (strangers++ < PDNN_MERGE_NOTES)
-            pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
-    }
-    closedir(entries);
-    if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)
-        pdnn_merge_note(job, "%s/parts: %zu more without a journal.csv ignored", directory,
-                        strangers - PDNN_MERGE_NOTES);
-    qsort(paths->path + before, paths->count - before, sizeof *paths->path, pdnn_merge_by_text);
-    return status;
-}
-
 static enum pdnn_status read_file(const char *directory, const char *name, size_t limit, char **text,
                                   struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
@@ -136,18 +96,6 @@ static enum pdnn_status read_hosts(struct pdnn_merge_job *job, struct pdnn_merge
 uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *id) {
     size_t number = source->has_hosts ? pdnn_texts_find(&source->ids, id) : SIZE_MAX;
     return number == SIZE_MAX ? source->host : source->host_of[number];
-}
-
-/* PDNN_INVALID names the first line that differs. */
-static enum pdnn_status compare_specs(const struct pdnn_merge_job *job, const char *directory,
-                                      const char *other, struct pdnn_err *err) {
-    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT];
-    if (!pdnn_spec_differs(job->spec_text, other, line, other_line))
-        return PDNN_OK;
-    return pdnn_fail(err, PDNN_INVALID,
-                     "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
-                     "only directories of one spec can be merged, or give --union",
-                     directory, job->spec_path, line, other_line);
 }
 
 static void add_spec(struct pdnn_merge_job *job, char *text) {
@@ -192,9 +140,13 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
         add_spec(job, text);
         return PDNN_OK;
     }
-    if (job->spec_text && compare_specs(job, directory, text, err) != PDNN_OK) {
+    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT];
+    if (job->spec_text && pdnn_spec_differs(job->spec_text, text, line, other_line)) {
         free(text);
-        return err->status;
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
+                         "only directories of one spec can be merged, or give --union",
+                         directory, job->spec_path, line, other_line);
     }
     /* Of texts that differ in comments, the first stays, whatever the order of the directories. */
     if (job->spec_text && strcmp(text, job->spec_text) >= 0) {
@@ -205,26 +157,6 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
     job->spec_text = text;
     job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
     return PDNN_OK;
-}
-
-static enum pdnn_status add_operand(struct pdnn_merge_job *job, struct paths *paths, const char *directory,
-                                    struct pdnn_err *err) {
-    bool has_parts = pdnn_path_has(directory, "parts"), has_journal = pdnn_path_has(directory, "journal.csv");
-    enum pdnn_status status = PDNN_OK;
-    if (!pdnn_path_has(directory, "."))
-        return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
-    if (!has_parts && !has_journal)
-        return pdnn_fail(err, PDNN_INVALID, "%s: has neither journal.csv nor parts, so there are no visits",
-                         directory);
-    /* That of a joined directory is frozen; a source's own is compared with it. */
-    if (has_parts && pdnn_path_has(directory, "spec.yaml"))
-        status = take_spec(job, directory, err);
-    /* A joined directory that was merged before may hold more than its parts do. */
-    if (status == PDNN_OK && has_journal)
-        add_path(job, paths, directory);
-    if (status == PDNN_OK && has_parts)
-        status = add_parts(job, paths, directory, err);
-    return status;
 }
 
 /* Facts of the source; the journal must have visits, or it has nothing to say and no facts yet. */
@@ -248,11 +180,19 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
     return status;
 }
 
+/* Unless the directory is among the sources already, under whatever name. */
 static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path, struct pdnn_err *err) {
-    struct pdnn_merge_source *source = &job->source[job->n_sources];
     struct pdnn_scanned_visit visit;
+    struct stat info = {0};
     bool done = false;
-    source->path = path;
+    stat(path, &info);
+    for (size_t k = 0; k < job->n_sources; k++)
+        if (info.st_dev == job->source[k].device && info.st_ino == job->source[k].inode)
+            return PDNN_OK;
+    job->source = pdnn_grow(job->source, &job->source_room, job->n_sources, sizeof *job->source);
+    struct pdnn_merge_source *source = &job->source[job->n_sources];
+    *source = (struct pdnn_merge_source){
+        .path = pdnn_arena_strdup(&job->arena, path), .device = info.st_dev, .inode = info.st_ino};
     enum pdnn_status status = pdnn_journal_scan_open(&source->scan, path, err);
     if (status == PDNN_OK)
         status = pdnn_journal_scan_next(&source->scan, &visit, &done, err);
@@ -267,6 +207,60 @@ static enum pdnn_status open_source(struct pdnn_merge_job *job, const char *path
     }
     job->n_sources++;
     return take_facts(job, source, err);
+}
+
+static int is_visible(const struct dirent *entry) {
+    return *entry->d_name != '.';
+}
+
+static int by_name(const struct dirent **left, const struct dirent **right) {
+    return strcmp((*left)->d_name, (*right)->d_name);
+}
+
+/* The parts of a joined directory. Whatever else lies there is named and left alone. */
+static enum pdnn_status open_parts(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
+    char parts[PDNN_FOLDER_TEXT], path[PDNN_FOLDER_TEXT];
+    struct dirent **entries = NULL;
+    size_t strangers = 0;
+    const int count =
+        pdnn_path_join(parts, directory, "parts") ? scandir(parts, &entries, is_visible, by_name) : -1;
+    enum pdnn_status status =
+        count < 0 ? pdnn_fail(err, PDNN_INVALID, "%s/parts: cannot be read: %s", directory, strerror(errno))
+                  : PDNN_OK;
+    for (int i = 0; i < count; i++) {
+        if (status == PDNN_OK && !pdnn_path_join(path, parts, entries[i]->d_name))
+            status = pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+        else if (status == PDNN_OK && pdnn_path_has(path, "journal.csv"))
+            status = open_source(job, path, err);
+        else if (status == PDNN_OK && strangers++ < PDNN_MERGE_NOTES)
+            pdnn_merge_note(job, "%s: ignored, it has no journal.csv", path);
+        free(entries[i]);
+    }
+    free(entries);
+    if (status == PDNN_OK && strangers > PDNN_MERGE_NOTES)
+        pdnn_merge_note(job, "%s: %zu more without a journal.csv ignored", parts,
+                        strangers - PDNN_MERGE_NOTES);
+    return status;
+}
+
+static enum pdnn_status open_operand(struct pdnn_merge_job *job, const char *directory,
+                                     struct pdnn_err *err) {
+    bool has_parts = pdnn_path_has(directory, "parts"), has_journal = pdnn_path_has(directory, "journal.csv");
+    enum pdnn_status status = PDNN_OK;
+    if (!pdnn_path_has(directory, "."))
+        return pdnn_fail(err, PDNN_INVALID, "%s: is not a directory", directory);
+    if (!has_parts && !has_journal)
+        return pdnn_fail(err, PDNN_INVALID, "%s: has neither journal.csv nor parts, so there are no visits",
+                         directory);
+    /* That of a joined directory is frozen; a source's own is compared with it. */
+    if (has_parts && pdnn_path_has(directory, "spec.yaml"))
+        status = take_spec(job, directory, err);
+    /* A joined directory that was merged before may hold more than its parts do. */
+    if (status == PDNN_OK && has_journal)
+        status = open_source(job, directory, err);
+    if (status == PDNN_OK && has_parts)
+        status = open_parts(job, directory, err);
+    return status;
 }
 
 enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err) {
@@ -296,41 +290,17 @@ enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, st
     return PDNN_OK;
 }
 
-/* Two files of each source stay open. */
-static void allow_files(size_t n_sources) {
-    struct rlimit limit;
-    const rlim_t wanted = 2 * (rlim_t)n_sources + 64;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
-        return;
-    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-/* Whether the directory is among the sources already, under whatever name. */
-static bool is_known(struct pdnn_merge_job *job, const char *path) {
-    struct stat info = {0};
-    stat(path, &info);
-    for (size_t k = 0; k < job->n_sources; k++)
-        if (info.st_dev == job->source[k].device && info.st_ino == job->source[k].inode)
-            return true;
-    job->source[job->n_sources].device = info.st_dev;
-    job->source[job->n_sources].inode = info.st_ino;
-    return false;
-}
-
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err) {
-    struct paths paths = {0};
+    struct rlimit limit;
     enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < job->request->n_sources && status == PDNN_OK; i++)
-        status = add_operand(job, &paths, job->request->sources[i], err);
-    job->source = pdnn_alloc(paths.count + 1, sizeof *job->source);
-    allow_files(paths.count);
-    for (size_t i = 0; i < paths.count && status == PDNN_OK; i++) {
-        if (!is_known(job, paths.path[i]))
-            status = open_source(job, paths.path[i], err);
+    /* Two files of each source stay open. */
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
     }
+    for (size_t i = 0; i < job->request->n_sources && status == PDNN_OK; i++)
+        status = open_operand(job, job->request->sources[i], err);
     join_specs(job);
-    free(paths.path);
     return status;
 }
 
