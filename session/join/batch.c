@@ -13,34 +13,19 @@ bool pdnn_join_is_done(const struct pdnn_join_job *job, size_t task, const struc
     return pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
 }
 
-static bool intersects(const struct pdnn_lease *one, const struct pdnn_lease *other) {
-    for (size_t i = 0, k = 0; i < one->count && k < other->count;) {
-        if (one->instance[i] == other->instance[k])
-            return true;
-        if (one->instance[i] < other->instance[k])
-            i++;
-        else
-            k++;
-    }
-    return false;
-}
-
 /* Adds to the known visits those that earlier holders of the lease's instances made on this host. */
 static void adopt(struct pdnn_join_job *job) {
     const struct pdnn_leases *leases = &job->leases;
-    if (leases->count > job->adopted_room) {
-        bool *larger = pdnn_resize(job->is_adopted, leases->count, sizeof *larger);
-        memset(larger + job->adopted_room, 0, leases->count - job->adopted_room);
-        job->is_adopted = larger;
-        job->adopted_room = leases->count;
-    }
     for (size_t i = 0; i < leases->count; i++) {
-        const struct pdnn_lease *lease = &leases->lease[i];
+        struct pdnn_lease *lease = &leases->lease[i];
+        size_t shared = 0;
+        while (shared < lease->count && leases->state_of[lease->instance[shared]] != (int32_t)job->lease)
+            shared++;
         bool is_own = strcmp(lease->holder.part, leases->self.part) == 0;
-        if (lease->state == PDNN_LEASE_HELD || lease->is_void || is_own || job->is_adopted[i] ||
-            lease->done == lease->count || !intersects(lease, &leases->lease[job->lease]))
+        if (shared == lease->count || lease->state == PDNN_LEASE_HELD || lease->is_void || is_own ||
+            lease->is_adopted || lease->done == lease->count)
             continue;
-        job->is_adopted[i] = true;
+        lease->is_adopted = true;
         if (pdnn_join_is_here(job, lease->holder.part))
             pdnn_join_read_part(job, lease, &job->known);
     }

@@ -30,8 +30,6 @@ struct pdnn_join_job {
     bool time_is_up;          /* there was none for a single visit of a lease */
     bool has_late;            /* something is free that would take longer than the time left */
     struct pdnn_visits known; /* visits to the tasks of this process's leases on this host, without ops */
-    bool *is_adopted;         /* by lease: its visits are known */
-    size_t adopted_room;
 };
 
 /* What is left of the time and the budget; UINT64_MAX: no limit. */

@@ -143,7 +143,7 @@ static void rest(struct pdnn_join_job *job) {
     for (size_t i = 0; i < job->leases.count && !job->is_idle; i++)
         job->leases.lease[i].has_beaten = false;
     job->is_idle = true;
-    uint64_t ns = look_gap_ns(job);
+    const uint64_t ns = look_gap_ns(job);
     const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
     nanosleep(&pause, NULL);
 }
@@ -207,7 +207,6 @@ static void finish(struct pdnn_join_job *job) {
     free(job->order);
     free(job->candidate);
     free(job->candidate_us);
-    free(job->is_adopted);
 }
 
 enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct pdnn_join_result *result,

@@ -49,6 +49,7 @@ struct pdnn_lease {
     uint32_t *finished; /* heap: the latter, ascending */
     bool is_checked;    /* the holder's journal was read to its end after that */
     bool is_void;       /* it is damaged or gone */
+    bool is_adopted;    /* its visits are known to who opened the log */
     /* Of pdnn_leases_watch, if held. */
     uint64_t beat, seen_ns; /* the counter, and when it had another value last */
     bool is_seen;           /* it was read at all */

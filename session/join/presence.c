@@ -71,24 +71,6 @@ static void announce(struct pdnn_presence *presence, const char *place, const st
         pdnn_presence_end(&made);
 }
 
-static bool has_core(const struct pdnn_host *host, long core) {
-    for (int64_t i = 0; i < host->threads; i++) {
-        if (host->core_pu[i] == core)
-            return true;
-    }
-    return false;
-}
-
-static bool shares_core(const struct pdnn_host *host, const char *cores) {
-    while (*cores >= '0' && *cores <= '9') {
-        char *end;
-        if (has_core(host, strtol(cores, &end, 10)))
-            return true;
-        cores = end + (*end == ',');
-    }
-    return false;
-}
-
 /* Reads the file if its creator still holds the lock; removes it otherwise, as far as that is allowed. */
 static bool read_live(int place, const char *name, char text[FILE_BYTES]) {
     struct stat info;
@@ -114,7 +96,13 @@ static bool add_other(int place, const char *name, const struct pdnn_host *host,
     if (!read_live(place, name, text))
         return false;
     char *cores = strchr(text, '\n'), *directory = cores ? strchr(cores + 1, '\n') : NULL;
-    if (!directory || !shares_core(host, cores + 1))
+    bool shares = false;
+    for (char *at = cores + 1, *end; directory && *at >= '0' && *at <= '9'; at = end + (*end == ',')) {
+        const long core = strtol(at, &end, 10);
+        for (int64_t i = 0; i < host->threads; i++)
+            shares = shares || host->core_pu[i] == core;
+    }
+    if (!shares)
         return false;
     pdnn_str_printf(others, "pid %ld in %.*s\n", strtol(text, NULL, 10), (int)strcspn(directory + 1, "\n"),
                     directory + 1);

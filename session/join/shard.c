@@ -175,18 +175,6 @@ static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spe
     return status;
 }
 
-/* Of (id, shard) in the order of the deal, so that it is one for all orders of specs. */
-static void hash_deal(const struct items *items, const uint32_t *shards, uint32_t n_shards,
-                      char text[PDNN_DEAL_HASH_TEXT]) {
-    uint32_t *order = pdnn_alloc(items->count + 1, sizeof *order);
-    pdnn_deal_order(items->item, items->count, order);
-    uint64_t hash = n_shards;
-    for (size_t i = 0; i < items->count; i++)
-        hash = pdnn_rng_seed(hash + shards[order[i]], items->item[order[i]].id);
-    snprintf(text, PDNN_DEAL_HASH_TEXT, "%016" PRIx64, hash);
-    free(order);
-}
-
 enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pdnn_spec *spec,
                                  int64_t threads, struct pdnn_shard_deal *deal, struct pdnn_err *err) {
     struct items items = {0};
@@ -194,10 +182,16 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
     enum pdnn_status status = shard->count ? collect(&items, spec, threads, err) : PDNN_OK;
     if (status == PDNN_OK && shard->count) {
         uint32_t *shards = pdnn_alloc(items.count + 1, sizeof *shards);
+        uint32_t *order = pdnn_alloc(items.count + 1, sizeof *order);
+        uint64_t hash = shard->count;
         deal->count = items.count;
         deal->mine = pdnn_alloc(items.count + 1, sizeof *deal->mine);
         pdnn_deal_shards(items.item, items.count, shard->count, shards, NULL);
-        hash_deal(&items, shards, shard->count, deal->hash);
+        /* Of (id, shard) in the order of the deal, so that it is one for all orders of specs. */
+        pdnn_deal_order(items.item, items.count, order);
+        for (size_t i = 0; i < items.count; i++)
+            hash = pdnn_rng_seed(hash + shards[order[i]], items.item[order[i]].id);
+        snprintf(deal->hash, sizeof deal->hash, "%016" PRIx64, hash);
         for (size_t i = 0; i < items.count; i++) {
             double seconds = (double)items.item[i].cost_us * 1e-6;
             deal->mine[i] = shards[i] == shard->index;
@@ -205,6 +199,7 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
             deal->seconds_all += seconds;
         }
         free(shards);
+        free(order);
     }
     pdnn_arena_finish(&items.arena);
     free(items.item);

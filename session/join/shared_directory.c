@@ -30,18 +30,6 @@ static enum pdnn_status freeze(const struct pdnn_folder *folder, const char *par
     return status == PDNN_BUSY ? PDNN_OK : status;
 }
 
-static enum pdnn_status check_spec(const char *path, const char *text, struct pdnn_err *err) {
-    char *frozen = NULL, was[PDNN_SPEC_LINE_TEXT], is[PDNN_SPEC_LINE_TEXT];
-    enum pdnn_status status = pdnn_file_read(path, SPEC_LIMIT_BYTES, &frozen, NULL, err);
-    if (status == PDNN_OK && pdnn_spec_differs(frozen, text, was, is))
-        status = pdnn_fail(err, PDNN_INVALID,
-                           "%s: has '%s' where this sweep has '%s'; all that join run one spec, use another "
-                           "directory with -o",
-                           path, was, is);
-    free(frozen);
-    return status;
-}
-
 enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *err) {
     if (!pdnn_leases_exist(directory) || pdnn_path_has(directory, "journal.csv"))
         return PDNN_OK;
@@ -50,7 +38,7 @@ enum pdnn_status pdnn_join_check_alone(const char *directory, struct pdnn_err *e
 }
 
 enum pdnn_status pdnn_join_make_directory(const char *directory, const char *text, struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
+    char path[PDNN_FOLDER_TEXT], *frozen = NULL, was[PDNN_SPEC_LINE_TEXT], is[PDNN_SPEC_LINE_TEXT];
     struct pdnn_folder folder;
     struct pdnn_holder self;
     if (!pdnn_path_join(path, directory, "journal.csv"))
@@ -69,7 +57,13 @@ enum pdnn_status pdnn_join_make_directory(const char *directory, const char *tex
     status = freeze(&folder, self.part, text, err);
     pdnn_path_join(path, directory, "spec.yaml");
     if (status == PDNN_OK)
-        status = check_spec(path, text, err);
+        status = pdnn_file_read(path, SPEC_LIMIT_BYTES, &frozen, NULL, err);
+    if (status == PDNN_OK && pdnn_spec_differs(frozen, text, was, is))
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "%s: has '%s' where this sweep has '%s'; all that join run one spec, use another "
+                           "directory with -o",
+                           path, was, is);
+    free(frozen);
     pdnn_path_join(path, directory, "parts");
     if (status == PDNN_OK)
         status = pdnn_folder_ensure(path, err);
