@@ -23,14 +23,6 @@ static const char ceilings_name[] = "ceilings.csv", spec_name[] = "spec.yaml";
 static const uint64_t write_gap_ns = UINT64_C(2000000000);
 enum { WRITE_SHARE = 50 };
 
-static enum pdnn_status read_ceilings(struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    if (sweep->request.ceilings_file || !pdnn_path_has(sweep->folder.path, ceilings_name))
-        return PDNN_OK;
-    enum pdnn_status status = pdnn_ceilings_read_in(sweep->folder.path, sweep->session->ceilings, err);
-    sweep->n_ceilings = sweep->session->ceilings->count;
-    return status;
-}
-
 /* Rows of an earlier spec stay in the tables, so a changed spec deserves a warning. */
 static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT], *before = NULL;
@@ -43,25 +35,6 @@ static enum pdnn_status write_spec(const struct pdnn_sweep_directory *sweep, str
             path);
     free(before);
     return pdnn_folder_replace(&sweep->folder, spec_name, text, strlen(text), err);
-}
-
-/* What will be replaced at the end of a long sweep is tried before it begins. */
-static enum pdnn_status try_files(const struct pdnn_sweep_directory *sweep, struct pdnn_err *err) {
-    static const char *const names[] = {"environment.yaml", spec_name, ceilings_name, "results.csv",
-                                        "ops.csv"};
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < sizeof names / sizeof *names && status == PDNN_OK; i++)
-        status = pdnn_folder_try(&sweep->folder, names[i], err);
-    return status;
-}
-
-/* Until those who write the journal have closed it, or it is gone. */
-static void await_writer(const struct pdnn_folder *folder) {
-    int fd = openat(folder->fd, "journal.csv", O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    flock(fd, LOCK_SH);
-    close(fd);
 }
 
 /* Which locks it. */
@@ -77,7 +50,12 @@ static enum pdnn_status open_journal(struct pdnn_sweep_directory *sweep, struct 
                 "the work",
                 sweep->folder.path);
         sweep->waited = true;
-        await_writer(&sweep->folder);
+        /* Until those who write the journal have closed it, or it is gone. */
+        int fd = openat(sweep->folder.fd, "journal.csv", O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        flock(fd, LOCK_SH);
+        close(fd);
     }
 }
 
@@ -104,6 +82,9 @@ static bool is_done_by_another(const struct pdnn_sweep_directory *sweep) {
 
 enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
                                            const struct pdnn_sweep_request *request, struct pdnn_err *err) {
+    static const char *const names[] = {"environment.yaml", spec_name, ceilings_name, "results.csv",
+                                        "ops.csv"};
+    struct pdnn_ceilings *ceilings = request->session->ceilings;
     *sweep = (struct pdnn_sweep_directory){.request = *request, .session = request->session};
     const char *path = request->path;
     sweep->folder.fd = -1;
@@ -112,17 +93,20 @@ enum pdnn_status pdnn_sweep_directory_open(struct pdnn_sweep_directory *sweep,
         status = pdnn_folder_open(&sweep->folder, path, err);
     if (status == PDNN_OK)
         status = open_journal(sweep, err);
-    if (status == PDNN_OK) {
+    if (status == PDNN_OK)
         pdnn_folder_clean(&sweep->folder); /* the journal's lock says that nobody else writes here */
-        status = try_files(sweep, err);
-    }
+    /* What will be replaced at the end of a long sweep is tried before it begins. */
+    for (size_t i = 0; i < sizeof names / sizeof *names && status == PDNN_OK; i++)
+        status = pdnn_folder_try(&sweep->folder, names[i], err);
     if (status == PDNN_OK)
         status = pdnn_shard_check(&request->session->shard, path, err);
     const bool is_done = status == PDNN_OK && is_done_by_another(sweep);
     if (status == PDNN_OK && !is_done)
         status = pdnn_environment_check(path, request->facts, request->n_facts, err);
-    if (status == PDNN_OK)
-        status = read_ceilings(sweep, err);
+    if (status == PDNN_OK && !request->ceilings_file && pdnn_path_has(path, ceilings_name)) {
+        status = pdnn_ceilings_read_in(path, ceilings, err);
+        sweep->n_ceilings = ceilings->count;
+    }
     if (status == PDNN_OK && !is_done)
         status = pdnn_environment_write(&sweep->folder, request->facts, request->n_facts, err);
     if (status == PDNN_OK)

@@ -27,6 +27,13 @@ static void add_text(struct list *list, const char *key, const char *text, bool 
     add(list, (struct pdnn_fact){.key = key, .type = PDNN_FACT_TEXT, .text = copy, .identity = identity});
 }
 
+/* An identity fact that names what sets it. */
+static void add_variable(struct list *list, const char *key, const char *text, const char *variable) {
+    char *copy = pdnn_arena_strdup(list->arena, text);
+    add(list, (struct pdnn_fact){
+                  .key = key, .type = PDNN_FACT_TEXT, .text = copy, .identity = true, .variable = variable});
+}
+
 static void add_whole(struct list *list, const char *key, uint64_t value, bool identity) {
     int64_t whole = value > INT64_MAX ? INT64_MAX : (int64_t)value;
     add(list, (struct pdnn_fact){.key = key, .type = PDNN_FACT_WHOLE, .whole = whole, .identity = identity});
@@ -52,16 +59,6 @@ static void add_host(struct list *list, const struct pdnn_host *host) {
         add_whole(list, cache_keys[level], host->cache_bytes[level], true);
         add_whole(list, sharing_keys[level], (uint64_t)host->cache_cores[level], false);
     }
-}
-
-static void add_software(struct list *list, const struct pdnn_software *software) {
-    add_text(list, "paradnn_version", PDNN_VERSION, true);
-    add_text(list, "paradnn_build", pdnn_build, false);
-    add_text(list, "compiler", PDNN_COMPILER, true);
-    add_text(list, "build_type", PDNN_BUILD_TYPE, true);
-    for (size_t i = 0; i < software->count; i++)
-        add_text(list, pdnn_arena_printf(list->arena, "backend_%s", software->row[i].backend),
-                 software->row[i].version, true);
 }
 
 /* What the worker's OpenMP runtime is told, and which settings result. */
@@ -98,13 +95,6 @@ static const struct variable {
     {"openblas_l2_size", {"OPENBLAS_L2_SIZE", NULL}},
 };
 
-static const char *value_of(const struct variable *variable) {
-    const char *value = getenv(variable->names[0]);
-    if (!value && variable->names[1])
-        value = getenv(variable->names[1]);
-    return value ? value : "";
-}
-
 /* All variables that the libraries might read as one text, then those that are identity. */
 static void add_variables(struct list *list) {
     struct pdnn_str text = {0};
@@ -114,36 +104,11 @@ static void add_variables(struct list *list) {
     add_text(list, "library_variables", pdnn_str_text(&text), false);
     pdnn_str_finish(&text);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        struct pdnn_fact fact = {.key = variables[i].key, .type = PDNN_FACT_TEXT, .identity = true};
-        fact.text = pdnn_arena_strdup(list->arena, value_of(&variables[i]));
-        fact.variable = variables[i].names[0];
-        add(list, fact);
+        const char *value = getenv(variables[i].names[0]);
+        if (!value && variables[i].names[1])
+            value = getenv(variables[i].names[1]);
+        add_variable(list, variables[i].key, value ? value : "", variables[i].names[0]);
     }
-}
-
-/* Ids do not say which data set it was. Directories where nothing was read do not either. */
-static void add_set(struct list *list, const char *text) {
-    struct pdnn_fact fact = {
-        .key = "dataset", .type = PDNN_FACT_TEXT, .identity = true, .variable = "dataset"};
-    fact.text = pdnn_arena_strdup(list->arena, text);
-    add(list, fact);
-}
-
-static void add_limits(struct list *list, const struct pdnn_session *session) {
-    add_whole(list, "seed", session->spec.seed, true);
-    add_whole(list, "limit_memory_bytes", session->memory_limit_bytes, false);
-    add_whole(list, "limit_time_ns", session->spec.limits.time_ns, false);
-    add_whole(list, "limit_budget_ns", session->spec.limits.budget_ns, false);
-    add_text(list, "cache_directory", session->cache, false);
-    if (session->sets_text)
-        add_set(list, session->sets_text);
-}
-
-/* pdnn_shard_check compares them, so they are no identity here. */
-static void add_shard(struct list *list, const struct pdnn_session *session) {
-    char text[PDNN_SHARD_TEXT];
-    add_text(list, "shard", pdnn_shard_format(&session->shard, text), false);
-    add_text(list, "shard_deal", session->deal, false);
 }
 
 /* Starts a worker and asks what it binds its threads to. If it dies meanwhile, another is asked, as with a
@@ -167,17 +132,33 @@ enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, stru
                                         struct pdnn_fact **facts, size_t *n_facts, struct pdnn_err *err) {
     struct list list = {.arena = arena};
     struct pdnn_worker worker;
-    char now[PDNN_UTC_TEXT], *places = NULL;
+    char now[PDNN_UTC_TEXT], shard[PDNN_SHARD_TEXT], *places = NULL;
     list.facts = pdnn_arena_alloc(arena, FACTS_MAX, sizeof *list.facts);
     enum pdnn_status status = ask_worker(session, &worker, &places, err);
     if (status == PDNN_OK) {
+        const struct pdnn_software *software = pdnn_worker_software(&worker);
         add_text(&list, "written_utc", pdnn_utc_format(pdnn_clock_unix_ms(), now), false);
         add_host(&list, &session->host);
-        add_software(&list, pdnn_worker_software(&worker));
+        add_text(&list, "paradnn_version", PDNN_VERSION, true);
+        add_text(&list, "paradnn_build", pdnn_build, false);
+        add_text(&list, "compiler", PDNN_COMPILER, true);
+        add_text(&list, "build_type", PDNN_BUILD_TYPE, true);
+        for (size_t i = 0; i < software->count; i++)
+            add_text(&list, pdnn_arena_printf(arena, "backend_%s", software->row[i].backend),
+                     software->row[i].version, true);
         add_openmp(&list, &session->host, places);
         add_variables(&list);
-        add_limits(&list, session);
-        add_shard(&list, session);
+        add_whole(&list, "seed", session->spec.seed, true);
+        add_whole(&list, "limit_memory_bytes", session->memory_limit_bytes, false);
+        add_whole(&list, "limit_time_ns", session->spec.limits.time_ns, false);
+        add_whole(&list, "limit_budget_ns", session->spec.limits.budget_ns, false);
+        add_text(&list, "cache_directory", session->cache, false);
+        /* Ids do not say which data set it was. Directories where nothing was read do not either. */
+        if (session->sets_text)
+            add_variable(&list, "dataset", session->sets_text, "dataset");
+        /* pdnn_shard_check compares them, so they are no identity here. */
+        add_text(&list, "shard", pdnn_shard_format(&session->shard, shard), false);
+        add_text(&list, "shard_deal", session->deal, false);
         add_text(&list, "shares_cores_with", session->shares_with ? session->shares_with : "", false);
     }
     pdnn_worker_stop(&worker);

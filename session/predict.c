@@ -63,13 +63,6 @@ struct pdnn_rates pdnn_predict_rates(const struct pdnn_ceilings *ceilings,
     return rates;
 }
 
-static double step_seconds(const struct pdnn_rates *rates, const struct pdnn_instance *instance,
-                           const struct pdnn_cost *cost) {
-    double all =
-        fmax((double)cost->in_bounds_flop_count / rates->gflops, (double)cost->byte_count / rates->gbs);
-    return all * 1e-9 / pdnn_instance_repetitions(instance);
-}
-
 struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
                                     const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
     const struct pdnn_rates rates = pdnn_predict_rates(ceilings, instance);
@@ -83,7 +76,9 @@ struct pdnn_prediction pdnn_predict_at(const struct pdnn_rates *rates, const str
     double limit = spec->limits.time_ns ? (double)spec->limits.time_ns / 1e9 : INFINITY;
     double rounds = (double)measure->rounds, max_time = (double)measure->max_time_ns / 1e9;
     double share = max_time / rounds, samples = (double)measure->min_samples;
-    struct pdnn_prediction made = {.step = step_seconds(rates, instance, &totals->cost)};
+    double step_ns = fmax((double)totals->cost.in_bounds_flop_count / rates->gflops,
+                          (double)totals->cost.byte_count / rates->gbs);
+    struct pdnn_prediction made = {.step = step_ns * 1e-9 / pdnn_instance_repetitions(instance)};
     bool is_cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
     double sample = is_cold ? made.step + evict_seconds : fmax(made.step, sample_seconds_min);
     double prepare = prepare_seconds + prepare_seconds_per_gb * (double)totals->memory_bytes * 1e-9;

@@ -301,16 +301,6 @@ static enum pdnn_status choose(struct pdnn_seqpoint_run *run, struct pdnn_err *e
     return pdnn_seqpoint_select(&request, &run->arena, &run->seqpoints, err);
 }
 
-/* The same kinds, each as often. */
-static bool is_of_epoch(const struct pdnn_table *table, const struct pdnn_epoch *epoch) {
-    bool is_same = table->n_rows == epoch->n_kinds;
-    for (size_t k = 0; is_same && k < epoch->n_kinds; k++)
-        is_same = pdnn_table_whole(table, k, PDNN_SEQPOINT_SOURCE) == epoch->kind[k].length[0] &&
-                  pdnn_table_whole(table, k, PDNN_SEQPOINT_TARGET) == epoch->kind[k].length[1] &&
-                  pdnn_table_count(table, k, PDNN_SEQPOINT_ITERATIONS) == epoch->kind[k].count;
-    return is_same;
-}
-
 /* Takes the SeqPoints of another directory's table. */
 static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *directory,
                                     struct pdnn_err *err) {
@@ -322,7 +312,11 @@ static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *d
     if (pdnn_seqpoint_table_read(path, &table, err) != PDNN_OK)
         return err->status;
     double weights = 0;
-    bool is_same = is_of_epoch(&table, epoch);
+    bool is_same = table.n_rows == epoch->n_kinds;
+    for (size_t k = 0; is_same && k < epoch->n_kinds; k++) /* the same kinds, each as often */
+        is_same = pdnn_table_whole(&table, k, PDNN_SEQPOINT_SOURCE) == epoch->kind[k].length[0] &&
+                  pdnn_table_whole(&table, k, PDNN_SEQPOINT_TARGET) == epoch->kind[k].length[1] &&
+                  pdnn_table_count(&table, k, PDNN_SEQPOINT_ITERATIONS) == epoch->kind[k].count;
     for (size_t k = 0; is_same && k < table.n_rows; k++) {
         double weight = pdnn_table_number(&table, k, PDNN_SEQPOINT_WEIGHT);
         if (isnan(weight))

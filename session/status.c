@@ -131,12 +131,6 @@ static void count_instances(const struct reading *reading, struct pdnn_status_re
             pdnn_tally_add(&report->tally, &job->session, SIZE_MAX, &reading->known[id].standing);
 }
 
-static void count_holders(struct pdnn_status_report *report) {
-    report->working = 0;
-    for (size_t i = 0; i < report->n_holders; i++)
-        report->working += !report->holder[i].is_stale;
-}
-
 /* Only times of one clock are compared: of the file system with each other, and of a journal's host. */
 static void measure_pace(const struct reading *reading, struct pdnn_status_report *report, double missing_s) {
     enum { REST_S = 600 };
@@ -165,7 +159,9 @@ static void measure_pace(const struct reading *reading, struct pdnn_status_repor
     if (report->tally.stage[PDNN_STAGE_DONE] == report->tally.instances)
         report->working = 0;
     if (report->is_joined)
-        count_holders(report);
+        report->working = 0;
+    for (size_t i = 0; i < report->n_holders; i++)
+        report->working += !report->holder[i].is_stale;
     report->visits_per_hour = report->seconds_left = NAN;
     if (span_s > 0 && visits && report->working)
         report->visits_per_hour = (double)visits / span_s * 3600 * (double)report->working;

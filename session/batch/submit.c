@@ -32,12 +32,6 @@ static const uint64_t patience_ns = UINT64_C(120000000000);
 
 static const char size_name[] = "MaxArraySize";
 
-/* MaxArraySize in what scontrol printed; false if it is not there. Task numbers are below it. */
-static bool parse_array_size(const char *text, size_t *size) {
-    const char *at = strstr(text, size_name);
-    return at && sscanf(at + sizeof size_name - 1, " = %zu", size) == 1;
-}
-
 static const char *last_line(const char *text, size_t *length) {
     size_t end = strlen(text);
     while (end && strchr("\n\r ", text[end - 1]))
@@ -68,9 +62,11 @@ static enum pdnn_status find_array_limit(size_t *tasks, struct pdnn_err *err) {
     size_t size;
     enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
     if (status == PDNN_OK) {
+        /* Task numbers are below it. */
+        const char *at = strstr(pdnn_str_text(&answer.out), size_name);
         if (answer.exit_status)
             status = pdnn_fail(err, PDNN_IO, "scontrol show config failed: %s", complaint_of(&answer, line));
-        else if (!parse_array_size(pdnn_str_text(&answer.out), &size))
+        else if (!at || sscanf(at + sizeof size_name - 1, " = %zu", &size) != 1)
             status = pdnn_fail(err, PDNN_IO, "scontrol show config has no %s", size_name);
         else if (!size)
             status = pdnn_fail(err, PDNN_INVALID, "Slurm takes no job arrays here (%s is 0)", size_name);
