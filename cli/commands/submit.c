@@ -203,8 +203,8 @@ static enum pdnn_status print_jobs(const struct pdnn_submission *submission,
     for (size_t i = 0; i < submission->n_jobs; i++) {
         const struct pdnn_submitted *submitted = &submission->jobs[i];
         size_t row = pdnn_table_add_row(&table);
-        pdnn_table_set_text(&table, row, JOB, submitted->job.id);
-        pdnn_table_set_text(&table, row, CLUSTER, submitted->job.cluster);
+        pdnn_table_set_text(&table, row, JOB, submitted->id);
+        pdnn_table_set_text(&table, row, CLUSTER, submitted->cluster);
         pdnn_table_set_count(&table, row, TASKS, submitted->tasks ? submitted->tasks : 1);
         pdnn_table_set_text(&table, row, WHAT,
                             submitted->tasks ? "workers" : "merge, when all of them have ended");

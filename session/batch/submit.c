@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +79,7 @@ static enum pdnn_status find_array_limit(size_t *tasks, struct pdnn_err *err) {
 }
 
 /* "1234" or "1234;cluster", the last line: a site's wrapper may print others before it. */
-static bool parse_job(const char *text, struct pdnn_slurm_job *job) {
+static bool parse_job(const char *text, struct pdnn_submitted *job) {
     size_t length;
     const char *line = last_line(text, &length);
     size_t digits = strspn(line, "0123456789");
@@ -94,7 +95,7 @@ static bool parse_job(const char *text, struct pdnn_slurm_job *job) {
 
 /* Runs the sbatch command, which has --parsable. PDNN_INVALID with sbatch's own words if it refuses; PDNN_IO
  * if it cannot be run, or its answer is no job id. */
-static enum pdnn_status run_sbatch(const char *const *command, struct pdnn_slurm_job *job,
+static enum pdnn_status run_sbatch(const char *const *command, struct pdnn_submitted *job,
                                    struct pdnn_err *err) {
     struct pdnn_answer answer;
     char line[PDNN_ERR_TEXT];
@@ -111,6 +112,96 @@ static enum pdnn_status run_sbatch(const char *const *command, struct pdnn_slurm
     return status;
 }
 
+const char *const pdnn_schedulers[] = {"slurm", "none", NULL};
+
+/* The scripts are templates with values in place of @NAMES@. A line that is a directive (#SBATCH) is left out
+ * if one of its values is empty. */
+static const char *const templates[PDNN_SCHEDULER_COUNT] = {pdnn_job_text_slurm, pdnn_job_text_none};
+
+enum { SECOND = 1000000000 };
+
+/* Seconds, rounded up. */
+static uint64_t seconds_of(uint64_t ns) {
+    return ns / SECOND + (ns % SECOND != 0);
+}
+
+static void put_path(const struct pdnn_job *job, const char *name, struct pdnn_str *out) {
+    struct pdnn_str path = {0};
+    pdnn_str_printf(&path, "%s%s", job->directory, name);
+    pdnn_shell_quote(out, pdnn_str_text(&path));
+    pdnn_str_finish(&path);
+}
+
+enum { NAME, DIRECTORY, PROGRAM, OPTIONS, GRACE, WARNING, TIME, NODES, VALUES };
+static const char *const names[VALUES] = {"NAME",  "DIRECTORY", "PROGRAM", "OPTIONS",
+                                          "GRACE", "WARNING",   "TIME",    "NODES"};
+
+static void set_values(const struct pdnn_job *job, struct pdnn_str values[VALUES]) {
+    const uint64_t seconds = seconds_of(job->limit_ns);
+    pdnn_str_printf(&values[NAME], "%s", job->name);
+    put_path(job, "", &values[DIRECTORY]);
+    pdnn_str_printf(&values[PROGRAM], "%s", job->program);
+    pdnn_str_printf(&values[OPTIONS], "%s", job->options);
+    pdnn_str_printf(&values[GRACE], "%" PRIu64 "s", seconds_of(job->grace_ns));
+    pdnn_str_printf(&values[WARNING], "%" PRIu64, seconds_of(job->warning_ns));
+    if (seconds)
+        pdnn_str_printf(&values[TIME], "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64, seconds / 3600,
+                        seconds / 60 % 60, seconds % 60);
+    pdnn_str_printf(&values[NODES], "%zu", job->nodes);
+}
+
+/* The value whose @NAME@ the text begins with; VALUES: none. */
+static size_t find_value(const char *text) {
+    size_t length = strspn(text + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), value = 0;
+    if (*text != '@' || text[1 + length] != '@')
+        return VALUES;
+    while (value < VALUES && (length != strlen(names[value]) || memcmp(text + 1, names[value], length) != 0))
+        value++;
+    return value;
+}
+
+static void fill_line(const struct pdnn_str *values, const char *text, size_t length, struct pdnn_str *out) {
+    struct pdnn_str line = {0};
+    bool lacks = false;
+    for (size_t at = 0; at < length;) {
+        const size_t value = find_value(text + at);
+        if (value == VALUES) {
+            pdnn_str_append(&line, text + at++, 1);
+            continue;
+        }
+        pdnn_str_printf(&line, "%s", pdnn_str_text(&values[value]));
+        lacks = lacks || !values[value].length;
+        at += strlen(names[value]) + 2;
+    }
+    bool directive = text[0] == '#' && text[1] >= 'A' && text[1] <= 'Z';
+    if (!directive || !lacks)
+        pdnn_str_append(out, pdnn_str_text(&line), line.length);
+    pdnn_str_finish(&line);
+}
+
+static void fill(const struct pdnn_job *job, const char *text, struct pdnn_str *out) {
+    struct pdnn_str values[VALUES] = {0};
+    set_values(job, values);
+    while (*text) {
+        size_t length = strcspn(text, "\n") + 1;
+        fill_line(values, text, length, out);
+        text += length;
+    }
+    for (size_t i = 0; i < VALUES; i++)
+        pdnn_str_finish(&values[i]);
+}
+
+/* Appends the command that runs the workers without a scheduler, on the user's hosts, and then the merge. */
+static void put_command(const struct pdnn_job *job, struct pdnn_str *out) {
+    pdnn_str_printf(out, "bash ");
+    put_path(job, "/jobs/worker.sh", out);
+    for (size_t i = 0; i < job->n_passed; i++) {
+        pdnn_str_append(out, " ", 1);
+        pdnn_shell_quote(out, job->passed[i]);
+    }
+    pdnn_str_append(out, "\n", 1);
+}
+
 /* What all jobs of a submission share. */
 struct submitting {
     const struct pdnn_submit_request *request;
@@ -122,19 +213,20 @@ struct submitting {
 
 /* Writes the scripts, or in a dry run says them. */
 static enum pdnn_status put_scripts(struct submitting *submitting, struct pdnn_err *err) {
-    const struct pdnn_job *job = &submitting->request->job;
-    struct pdnn_str scripts[2] = {0}, *out = &submitting->submission->text;
-    const char *const names[2] = {worker_name, merge_name};
+    const struct pdnn_submit_request *request = submitting->request;
+    const struct {
+        const char *name, *template;
+    } scripts[] = {{worker_name, templates[request->scheduler]}, {merge_name, pdnn_job_text_merge}};
     enum pdnn_status status = PDNN_OK;
-    pdnn_job_worker_script(job, submitting->request->scheduler, &scripts[0]);
-    pdnn_job_merge_script(job, &scripts[1]);
-    for (size_t i = 0; i < 2; i++) {
-        const char *text = pdnn_str_text(&scripts[i]);
-        if (submitting->request->dry)
-            pdnn_str_printf(out, "==> %s/%s/%s <==\n%s\n", job->directory, jobs_name, names[i], text);
-        else if (status == PDNN_OK)
-            status = pdnn_folder_replace(&submitting->jobs, names[i], text, scripts[i].length, err);
-        pdnn_str_finish(&scripts[i]);
+    for (size_t i = 0; i < 2 && status == PDNN_OK; i++) {
+        struct pdnn_str text = {0};
+        fill(&request->job, scripts[i].template, &text);
+        if (request->dry)
+            pdnn_str_printf(&submitting->submission->text, "==> %s/%s/%s <==\n%s\n", request->job.directory,
+                            jobs_name, scripts[i].name, pdnn_str_text(&text));
+        else
+            status = pdnn_folder_replace(&submitting->jobs, scripts[i].name, text.text, text.length, err);
+        pdnn_str_finish(&text);
     }
     return status;
 }
@@ -168,8 +260,8 @@ static enum pdnn_status record(const struct pdnn_folder *jobs, const struct pdnn
     if (fd < 0 || fstat(fd, &info) != 0)
         status = pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
     else {
-        pdnn_str_printf(&row, "%s%s,%s,", info.st_size ? "" : record_header, submitted->job.id,
-                        submitted->job.cluster);
+        pdnn_str_printf(&row, "%s%s,%s,", info.st_size ? "" : record_header, submitted->id,
+                        submitted->cluster);
         if (submitted->tasks)
             pdnn_str_printf(&row, "%zu", submitted->tasks);
         pdnn_str_printf(&row, ",%s\n", pdnn_utc_format(pdnn_clock_unix_ms(), utc));
@@ -209,11 +301,11 @@ static enum pdnn_status submit_one(struct submitting *submitting, const char *co
             pdnn_shell_quote(&submission->text, word[i]);
         }
         pdnn_str_printf(&submission->text, "\n");
-        snprintf(submitted->job.id, sizeof submitted->job.id, "JOB");
+        snprintf(submitted->id, sizeof submitted->id, "JOB");
         submission->n_jobs++;
         return PDNN_OK;
     }
-    if (run_sbatch(word, &submitted->job, err) != PDNN_OK)
+    if (run_sbatch(word, submitted, err) != PDNN_OK)
         return err->status;
     submission->n_jobs++;
     return record(&submitting->jobs, submitted, err);
@@ -223,9 +315,9 @@ static enum pdnn_status submit_one(struct submitting *submitting, const char *co
 static enum pdnn_status submit_merge(struct submitting *submitting, struct pdnn_err *err) {
     const struct pdnn_submission *submission = submitting->submission;
     struct pdnn_arena *arena = &submitting->arena;
-    const char *cluster = submission->jobs[0].job.cluster, *dependency = "--dependency=afterany";
+    const char *cluster = submission->jobs[0].cluster, *dependency = "--dependency=afterany";
     for (size_t i = 0; i < submission->n_jobs; i++)
-        dependency = pdnn_arena_printf(arena, "%s:%s", dependency, submission->jobs[i].job.id);
+        dependency = pdnn_arena_printf(arena, "%s:%s", dependency, submission->jobs[i].id);
     const char *const own[] = {pdnn_arena_printf(arena, "--job-name=%s-merge", submitting->request->job.name),
                                "--nodes=1",
                                "--ntasks=1",
@@ -291,7 +383,7 @@ enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct p
     if (status == PDNN_OK && slurm)
         status = submit_all(&submitting, longest, err);
     else if (status == PDNN_OK)
-        pdnn_job_command(&request->job, &submission->text);
+        put_command(&request->job, &submission->text);
     pdnn_folder_close(&submitting.jobs);
     pdnn_arena_finish(&submitting.arena);
     return status;

@@ -4,9 +4,30 @@
 #define SESSION_BATCH_SUBMIT_H
 
 #include "base/err.h"
-#include "session/batch/job_script.h"
+#include "base/str.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pdnn_job {
+    const char *name;      /* of the jobs */
+    const char *directory; /* the sweep's, absolute */
+    const char *program;   /* the command that runs paradnn on a node, as a shell reads it */
+    const char *options;   /* for each worker's sweep, each after a space, as a shell reads them; or "" */
+    size_t workers;
+    size_t nodes; /* of each worker */
+    uint64_t grace_ns;
+    uint64_t limit_ns;         /* of a job; 0: the scheduler's */
+    uint64_t warning_ns;       /* how long before its end Slurm warns a job */
+    const char *const *passed; /* options of the user's for sbatch, or the hosts for `none` */
+    size_t n_passed;
+};
+
+enum pdnn_scheduler { PDNN_SCHEDULER_SLURM, PDNN_SCHEDULER_NONE, PDNN_SCHEDULER_COUNT };
+
+/* Their names in this order, NULL-terminated. */
+extern const char *const pdnn_schedulers[];
 
 /* A request that pdnn_submit_check accepts. All pointers are borrowed. */
 struct pdnn_submit_request {
@@ -18,14 +39,10 @@ struct pdnn_submit_request {
 
 enum { PDNN_SUBMIT_JOBS = 65 }; /* arrays, and the merge */
 
-struct pdnn_slurm_job {
+struct pdnn_submitted {
     char id[24];
     char cluster[64]; /* "" unless sbatch names one */
-};
-
-struct pdnn_submitted {
-    struct pdnn_slurm_job job;
-    size_t tasks; /* of an array; 0: the merge */
+    size_t tasks;     /* of an array; 0: the merge */
 };
 
 struct pdnn_submission {
@@ -46,5 +63,8 @@ enum pdnn_status pdnn_submit_check(const struct pdnn_submit_request *request, st
 enum pdnn_status pdnn_submit(const struct pdnn_submit_request *request, struct pdnn_submission *submission,
                              struct pdnn_err *err);
 void pdnn_submission_finish(struct pdnn_submission *submission);
+
+/* What the build makes of session/batch/jobs. */
+extern const char pdnn_job_text_slurm[], pdnn_job_text_none[], pdnn_job_text_merge[];
 
 #endif
