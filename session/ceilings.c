@@ -79,24 +79,17 @@ static void show(void *user, double fraction) {
                           (all - done) * watcher->request->seconds_each);
 }
 
-static enum pdnn_status ask(struct watcher *watcher, double seconds, struct pdnn_ceilings *ceilings,
-                            struct pdnn_err *err) {
+static enum pdnn_status measure(void *user, double seconds, struct pdnn_ceilings *ceilings,
+                                struct pdnn_err *err) {
+    struct watcher *watcher = user;
     const struct pdnn_session_hooks *hooks = watcher->hooks;
     const struct pdnn_watch watch = {.time_limit_ns = watcher->request->time_limit_ns,
                                      .stop = hooks->watch(hooks->user),
                                      .progress = show,
                                      .user = watcher};
+    if (seconds > 0)
+        show(watcher, 0);
     return pdnn_worker_ceilings(&watcher->worker, watcher->threads, seconds, &watch, ceilings, err);
-}
-
-static enum pdnn_status probe(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    return ask(user, 0, ceilings, err);
-}
-
-static enum pdnn_status measure(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
-    struct watcher *watcher = user;
-    show(watcher, 0);
-    return ask(watcher, watcher->request->seconds_each, ceilings, err);
 }
 
 static int64_t now_unix_ms(void *user) {
@@ -112,7 +105,7 @@ uint64_t pdnn_ceilings_limit_ns(double seconds, uint64_t overtime_ns) {
 /* The roofs for watcher->threads. */
 static enum pdnn_status get(struct watcher *watcher, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     const struct pdnn_ceilings_job *request = watcher->request;
-    const struct pdnn_roofs_source source = {watcher, probe, measure, now_unix_ms};
+    const struct pdnn_roofs_source source = {watcher, measure, now_unix_ms};
     const struct pdnn_roofs_job job = {
         .directory = request->cache,
         .context = {.host = request->host,

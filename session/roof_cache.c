@@ -165,7 +165,7 @@ static enum pdnn_status look(struct search *search, const struct pdnn_kept *file
     if (!search->usable)
         return PDNN_OK;
     probes = pdnn_alloc(1, sizeof *probes);
-    enum pdnn_status status = source->probe(source->user, probes, err);
+    enum pdnn_status status = source->measure(source->user, 0, probes, err);
     search->kept = search->usable = 0;
     search->probes = probes;
     if (status == PDNN_OK)
@@ -202,7 +202,7 @@ static enum pdnn_status measure(const struct search *search, const struct pdnn_k
                                 const struct pdnn_roofs_source *source, struct pdnn_err *err) {
     struct pdnn_ceilings *rows = search->entry;
     rows->count = 0;
-    enum pdnn_status status = source->measure(source->user, rows, err);
+    enum pdnn_status status = source->measure(source->user, search->job->seconds, rows, err);
     for (size_t i = 0; status == PDNN_OK && i < rows->count; i++)
         rows->row[i].measured_unix_ms = source->now_unix_ms(source->user);
     if (status == PDNN_OK && rows->count)

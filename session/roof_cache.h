@@ -21,12 +21,12 @@ static const int64_t pdnn_roof_cache_age_ms = INT64_C(24) * 3600 * 1000;
  * smaller one. */
 static const double pdnn_roof_cache_margin = 0.15;
 
-/* Where the roofs come from. Both append rows for the job's thread count. */
+/* Where the roofs come from. */
 struct pdnn_roofs_source {
     void *user;
-    /* The probes alone. */
-    enum pdnn_status (*probe)(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
-    enum pdnn_status (*measure)(void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err);
+    /* Appends rows for the job's thread count; in 0 seconds, those of the probes alone. */
+    enum pdnn_status (*measure)(void *user, double seconds, struct pdnn_ceilings *ceilings,
+                                struct pdnn_err *err);
     int64_t (*now_unix_ms)(void *user);
 };
 
