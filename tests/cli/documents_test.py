@@ -34,11 +34,12 @@ import needs  # pylint: disable=wrong-import-position
 BLOCK = re.compile(r"(?:^<!-- run\n(?P<notes>.*?)^-->\n+)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 # What a measured block may show differently: what, and what it may be.
 MEASURED = [
+    (re.compile(r"(?<=time     )(?=\d)"), r"(?:unusable, the machine is busy: )?"),
     (re.compile(r"\bnext: .*"), r"next: .*"),  # advice depends on what was measured
     (re.compile(r"\b\d+ +(?=(?:compute|overhead|L\d|DRAM)\b)"), r"(?:\d+\s+)?"),  # % of a roof: empty for what is faster than it
     (re.compile(r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"), r"(?:[a-z][a-z ]* \d[\d.]* %(?:, )?)+"),  # shares, the largest first
     (re.compile(r"\b\w+:\w.*"), r".*"),  # onednn:brg:avx512_core matmul ab
-    (re.compile(r"\b(?:compute|overhead|memory(?: (?:L\d|DRAM))?|L\d|DRAM)\b"), r"(?:compute|overhead|memory(?: (?:L\d|DRAM))?|L\d|DRAM)"),
+    (re.compile(r"\b(?:compute|overhead|memory(?: (?:L\d|DRAM))?|L\d|DRAM)\b"), r"(?:compute|overhead|memory(?: \(?(?:L\d|DRAM)\)?)?|L\d|DRAM)"),
     (re.compile(r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?(?: (?:[num]?s|min|h|[kMGTP]?FLOP|[KMGT]?i?B)\b)?"),
      r"[-+]?\d[\d.,]*(?:e[-+]?\d+)?(?: (?:[num]?s|min|h|[kMGTP]?FLOP|[KMGT]?i?B)\b)?"),
 ]
@@ -123,7 +124,7 @@ class Walk:
             self.environment["OMP_WAIT_POLICY"] = "passive"
 
     def roofs(self, paradnn):
-        """A file with the example's roofs of two threads as those of all threads here."""
+        """A file with the example's roofs of two threads as those of all threads here, a hundred times as high: no machine is above them."""
         listed = subprocess.run([paradnn, "list", "fc", "--format", "csv"], capture_output=True, text=True, check=True).stdout
         threads = next(csv.DictReader(listed.splitlines()))["threads"]
         path = os.path.join(self.place.name, "roofs.csv")
@@ -131,8 +132,10 @@ class Walk:
             rows = csv.DictReader(source)
             writer = csv.DictWriter(file, rows.fieldnames, lineterminator="\n")
             writer.writeheader()
-            writer.writerows({**row, "threads": threads} if row["threads"] == "2" else row for row in rows
-                             if row["threads"] == "2" or threads != "1")
+            for row in rows:
+                high = {name: 100 * float(row[name]) for name in ("value", "low", "high") if row["kind"] in ("compute", "bandwidth") and row[name]}
+                if row["threads"] == "2" or threads != "1":
+                    writer.writerow({**row, **high, "threads": threads if row["threads"] == "2" else row["threads"]})
         return path
 
     def run(self, command):
