@@ -83,6 +83,22 @@ const char *pdnn_str_text(const struct pdnn_str *str) {
     return str->text ? str->text : "";
 }
 
+const char *pdnn_part_next(const char **rest, const char *separator, size_t *length) {
+    const char *part = *rest, *end = part ? strstr(part, separator) : NULL;
+    if (part)
+        *length = end ? (size_t)(end - part) : strlen(part);
+    *rest = end ? end + strlen(separator) : NULL;
+    return part;
+}
+
+bool pdnn_parts_have(const char *parts, const char *separator, const char *part, size_t length) {
+    const char *at;
+    for (size_t n; (at = pdnn_part_next(&parts, separator, &n));)
+        if (n == length && memcmp(at, part, n) == 0)
+            return true;
+    return false;
+}
+
 enum { WORD_MAX = 64 };
 
 static int lower(char letter) {

@@ -28,6 +28,11 @@ size_t pdnn_u64_digits(char digits[PDNN_U64_DIGITS], uint64_t value);
 /* The text, never NULL. */
 const char *pdnn_str_text(const struct pdnn_str *str);
 
+/* Takes the next of texts that are joined by a separator; *rest is NULL behind the last one, and then so is
+ * what is returned. "" is one empty text. */
+const char *pdnn_part_next(const char **rest, const char *separator, size_t *length);
+bool pdnn_parts_have(const char *parts, const char *separator, const char *part, size_t length);
+
 /* The word in words[0..count) nearest to `word` by edit distance, or NULL if none is near: a third of the
  * letters may differ, or one. Two letters that changed places count once, upper and lower case do not differ.
  */

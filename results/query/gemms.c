@@ -128,13 +128,7 @@ struct gemm {
 /* Appends a word unless it is there already; a word that does not fit is left out. */
 static void note(char list[WORDS_TEXT], const char *word) {
     size_t used = strlen(list), length = strlen(word);
-    for (const char *at = list; *at; at += strcspn(at, ",") + 2) {
-        if (strcspn(at, ",") == length && memcmp(at, word, length) == 0)
-            return;
-        if (!at[strcspn(at, ",")])
-            break;
-    }
-    if (used + length + sizeof ", " <= WORDS_TEXT)
+    if (!pdnn_parts_have(list, ", ", word, length) && used + length + sizeof ", " <= WORDS_TEXT)
         snprintf(list + used, WORDS_TEXT - used, "%s%s", used ? ", " : "", word);
 }
 

@@ -8,14 +8,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum comparison { EQUAL, UNEQUAL, AT_LEAST, AT_MOST, ABOVE, BELOW, N_COMPARISONS };
+/* What the cell may be beside the value; of `!=` what it may not be. */
+enum comparison { LESS = 1, SAME = 2, MORE = 4, UNEQUAL = 8 | SAME };
 
 /* Longer ones first, so that >= is not taken for >. */
 static const struct {
     const char *text;
     enum comparison comparison;
-} operators[] = {{">=", AT_LEAST}, {"<=", AT_MOST}, {"!=", UNEQUAL},
-                 {"=", EQUAL},     {">", ABOVE},    {"<", BELOW}};
+} operators[] = {{">=", SAME | MORE}, {"<=", SAME | LESS}, {"!=", UNEQUAL},
+                 {"=", SAME},         {">", MORE},         {"<", LESS}};
+
+static bool is_equality(enum comparison comparison) {
+    return comparison == SAME || comparison == UNEQUAL;
+}
 
 struct value {
     const char *text;
@@ -59,7 +64,7 @@ static enum pdnn_status add_value(const struct parsing *parsing, struct conditio
         copy = pdnn_arena_strdup(parsing->arena, pdnn_instance_reprint(copy, id));
     *value = (struct value){.text = copy};
     value->is_number = pdnn_parse_double(copy, &value->number);
-    if (condition->comparison > UNEQUAL && !value->is_number)
+    if (!is_equality(condition->comparison) && !value->is_number)
         return pdnn_fail(err, PDNN_INVALID, "--only: '%.64s' is not a number to compare %s with", copy,
                          column);
     condition->n_values++;
@@ -101,7 +106,7 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
         *text = at + (*at == ',');
         if (!*at || find_operator(at + 1, &which))
             return PDNN_OK;
-        if (condition->comparison > UNEQUAL)
+        if (!is_equality(condition->comparison))
             return pdnn_fail(
                 err, PDNN_INVALID,
                 "--only: '%.64s' compares with more than one number; a list goes with = and !=, and "
@@ -118,6 +123,7 @@ static enum pdnn_status take_model(struct parsing *parsing, const char **text, s
     if ((*text)[length] != '/' && (find_operator(*text, &(size_t){0}) || !pdnn_model_is_known(*text, length)))
         return PDNN_OK;
     struct condition *condition = &parsing->condition[parsing->count++];
+    condition->comparison = SAME;
     condition->value = pdnn_arena_alloc(parsing->arena, 1, sizeof *condition->value);
     char *name = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, *text);
     bool is_preset = !pdnn_family_find(name) && pdnn_model_is_known(name, length);
@@ -170,32 +176,14 @@ static int order(const struct pdnn_results *results, size_t row, int column, con
 }
 
 /* A cell of flags, joined by |, equals each of them. */
-static bool is_word_of(const char *cell, const char *word) {
-    if (strcmp(cell, word) == 0)
-        return true;
-    for (size_t length; *cell; cell += length + (cell[length] == '|')) {
-        length = strcspn(cell, "|");
-        if (length == strlen(word) && memcmp(cell, word, length) == 0)
-            return true;
-    }
-    return false;
-}
-
 static bool holds(enum comparison comparison, const struct value *value, const struct pdnn_results *results,
                   size_t row, int column) {
     int is = order(results, row, column, value);
-    switch (comparison) {
-    case AT_LEAST:
-        return is == 0 || is == 1;
-    case AT_MOST:
-        return is == 0 || is == -1;
-    case ABOVE:
-        return is == 1;
-    case BELOW:
-        return is == -1;
-    default:
-        return is == 0 || is_word_of(pdnn_results_text(results, row, column), value->text);
-    }
+    if (is < 2 && (comparison & (is < 0 ? LESS : is > 0 ? MORE : SAME)))
+        return true;
+    const char *text = pdnn_results_text(results, row, column);
+    return is_equality(comparison) &&
+           (strcmp(text, value->text) == 0 || pdnn_parts_have(text, "|", value->text, strlen(value->text)));
 }
 
 static bool matches(const struct parsing *parsing, size_t row) {

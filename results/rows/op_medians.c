@@ -47,22 +47,11 @@ static size_t find_row(const struct table *table, const char *key, size_t start,
 
 static const char separator[] = " | ";
 
-/* True if the text is an element of the joined list. */
-static bool is_listed(const char *list, const char *text) {
-    size_t length = strlen(text), step = sizeof separator - 1;
-    for (const char *at = list; at;) {
-        const char *end = strstr(at, separator);
-        if ((end ? (size_t)(end - at) : strlen(at)) == length && memcmp(at, text, length) == 0)
-            return true;
-        at = end ? end + step : NULL;
-    }
-    return false;
-}
-
 static void note_implementation(struct pdnn_breakdown_row *row, const char *implementation) {
     size_t used = strlen(row->implementation), more = strlen(implementation);
     size_t between = used ? sizeof separator - 1 : 0;
-    if (is_listed(row->implementation, implementation) || used + between + more >= sizeof row->implementation)
+    if (pdnn_parts_have(row->implementation, separator, implementation, more) ||
+        used + between + more >= sizeof row->implementation)
         return;
     memcpy(row->implementation + used, separator, between);
     memcpy(row->implementation + used + between, implementation, more + 1);

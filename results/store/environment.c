@@ -218,32 +218,12 @@ bool pdnn_environment_differs(const char *one, const char *other, struct pdnn_st
 
 static const char separator[] = " | ";
 
-/* The part of a list that ends at the next separator. */
-static size_t part_length(const char *at) {
-    const char *end = strstr(at, separator);
-    return end ? (size_t)(end - at) : strlen(at);
-}
-
-static const char *next_part(const char *at) {
-    at += part_length(at);
-    return *at ? at + strlen(separator) : NULL;
-}
-
-static bool has_part(const struct pdnn_str *list, const char *part, size_t length) {
-    for (const char *at = pdnn_str_text(list); at; at = next_part(at)) {
-        if (part_length(at) == length && strncmp(at, part, length) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* Appends what the list lacks of the value, which in a merged directory is a list too. */
 static void add_distinct(struct pdnn_str *list, const char *value) {
-    for (const char *part = value; part; part = next_part(part)) {
-        size_t length = part_length(part);
-        if (!has_part(list, part, length))
+    const char *part;
+    for (size_t length; (part = pdnn_part_next(&value, separator, &length));)
+        if (!pdnn_parts_have(pdnn_str_text(list), separator, part, length))
             pdnn_str_printf(list, "%s%.*s", separator, (int)length, part);
-    }
 }
 
 void pdnn_environment_join(const char *const *texts, size_t n_texts, struct pdnn_str *out) {

@@ -46,30 +46,18 @@ const struct pdnn_table_def pdnn_seqpoint_def = {
     "seqpoint", "one row per pair of padded lengths in an epoch, and what was run in place of it", columns,
     PDNN_SEQPOINT_COLUMNS};
 
-/* The length of the word at the beginning of the text if it is the method. */
-static size_t match(const char *text, const char *method) {
-    size_t length = strcspn(text, "|");
-    return strlen(method) == length && strncmp(text, method, length) == 0 ? length : 0;
-}
-
 bool pdnn_seqpoint_is_chosen(const struct pdnn_table *table, size_t row, const char *method) {
-    const char *text = pdnn_table_text(table, row, PDNN_SEQPOINT_CHOSEN_BY);
-    while (*text && !match(text, method)) {
-        text += strcspn(text, "|");
-        text += *text == '|';
-    }
-    return *text;
+    return pdnn_parts_have(pdnn_table_text(table, row, PDNN_SEQPOINT_CHOSEN_BY), "|", method, strlen(method));
 }
 
 static bool are_methods(const char *text) {
-    while (*text) {
-        size_t i = 0;
-        while (pdnn_seqpoint_methods[i].name && !match(text, pdnn_seqpoint_methods[i].name))
-            i++;
-        size_t length = strcspn(text, "|");
-        if (!pdnn_seqpoint_methods[i].name || (text[length] && !text[length + 1]))
+    const char *part, *rest = *text ? text : NULL;
+    for (size_t length; (part = pdnn_part_next(&rest, "|", &length));) {
+        const struct pdnn_word *word = pdnn_seqpoint_methods;
+        while (word->name && (strlen(word->name) != length || memcmp(word->name, part, length) != 0))
+            word++;
+        if (!word->name)
             return false;
-        text += length + (text[length] == '|');
     }
     return true;
 }
