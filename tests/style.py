@@ -88,7 +88,7 @@ OLD_MECHANISMS = {
     "hand_filled_cells": (OUTSIDE, TABLES, (".c",), r"\bpdnn_sheet_(?:cell|number)\("),
     "hand_made_layouts": (OUTSIDE, TABLES, (".c",), r"\bstruct pdnn_sheet_column\b"),
     "csv_lookups": (OUTSIDE, TABLES, (".c",), r"\bpdnn_(?:csv_find|columns_find|results_find|results_column)\("),
-    "csv_puts": (OUTSIDE, TABLES, (".c",), r"\bpdnn_csv_put_\w+\("),
+    "csv_puts": (OUTSIDE, TABLES, (".c",), r"\bpdnn_csv_append\("),
     "put_data": (OUTSIDE, (), (".c",), r"\bput_data\("),
     "text_files": (OUTSIDE, (), ("_text.c",), None),
     "column_files": (OUTSIDE, (), ("_columns.c",), None),

@@ -3,13 +3,11 @@
 
 #include <string.h>
 
-void pdnn_csv_put_empty(struct pdnn_csv_writer *writer) {
-    if (writer->started)
-        pdnn_str_append(writer->out, ",", 1);
-    writer->started = true;
-}
-
-static void put_quoted(struct pdnn_str *out, const char *text) {
+void pdnn_csv_append(struct pdnn_str *out, const char *text) {
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        pdnn_str_append(out, text, strlen(text));
+        return;
+    }
     pdnn_str_append(out, "\"", 1);
     for (size_t run = strcspn(text, "\""); text[run]; run = strcspn(text, "\"")) {
         pdnn_str_append(out, text, run);
@@ -18,20 +16,6 @@ static void put_quoted(struct pdnn_str *out, const char *text) {
     }
     pdnn_str_append(out, text, strlen(text));
     pdnn_str_append(out, "\"", 1);
-}
-
-void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text) {
-    pdnn_csv_put_empty(writer);
-    if (!text[strcspn(text, ",\"\r\n")]) {
-        pdnn_str_append(writer->out, text, strlen(text));
-        return;
-    }
-    put_quoted(writer->out, text);
-}
-
-void pdnn_csv_end_row(struct pdnn_csv_writer *writer) {
-    pdnn_str_append(writer->out, "\n", 1);
-    writer->started = false;
 }
 
 /* Steps over the separator at `at`, which ends a field; false if there is none. */

@@ -14,15 +14,8 @@
 
 enum { PDNN_CSV_COLUMNS_MAX = 512 };
 
-/* Writes fields into a string, which records failed allocations. {out} starts a row. */
-struct pdnn_csv_writer {
-    struct pdnn_str *out;
-    bool started; /* the row has at least one field */
-};
-
-void pdnn_csv_put_text(struct pdnn_csv_writer *writer, const char *text);
-void pdnn_csv_put_empty(struct pdnn_csv_writer *writer);
-void pdnn_csv_end_row(struct pdnn_csv_writer *writer);
+/* Appends the text as a field. */
+void pdnn_csv_append(struct pdnn_str *out, const char *text);
 
 /* The rows of a text, one after the other and in place: fields are unquoted where they lie, and a NUL
  * overwrites their separator. Errors are

@@ -32,20 +32,18 @@ static size_t size_of(enum pdnn_kind kind) {
     return kind == PDNN_KIND_TEXT ? sizeof(uint32_t) : sizeof(uint64_t);
 }
 
+/* What stands for an empty cell, of integers as its bits. */
+static uint64_t empty_of(enum pdnn_kind kind) {
+    return kind == PDNN_KIND_COUNT ? UINT64_MAX : (uint64_t)INT64_MIN;
+}
+
 static void make_empty(struct pdnn_cells *cells, size_t row) {
-    switch (cells->def.kind) {
-    case PDNN_KIND_TEXT:
+    if (cells->def.kind == PDNN_KIND_TEXT)
         cells->text[row] = 0;
-        break;
-    case PDNN_KIND_COUNT:
-        cells->count[row] = UINT64_MAX;
-        break;
-    case PDNN_KIND_WHOLE:
-        cells->whole[row] = INT64_MIN;
-        break;
-    default:
+    else if (cells->def.kind == PDNN_KIND_NUMBER)
         cells->number[row] = NAN;
-    }
+    else
+        cells->count[row] = empty_of(cells->def.kind);
 }
 
 static void add_cells(struct pdnn_table *table, const struct pdnn_column_def *def) {
@@ -189,16 +187,9 @@ bool pdnn_table_parse(struct pdnn_table *table, size_t row, size_t column, const
 
 bool pdnn_table_is_empty(const struct pdnn_table *table, size_t row, size_t column) {
     const struct pdnn_cells *cells = cells_of(table, row, column, table->column[column].def.kind);
-    switch (cells->def.kind) {
-    case PDNN_KIND_TEXT:
-        return !cells->text[row];
-    case PDNN_KIND_COUNT:
-        return cells->count[row] == UINT64_MAX;
-    case PDNN_KIND_WHOLE:
-        return cells->whole[row] == INT64_MIN;
-    default:
-        return isnan(cells->number[row]);
-    }
+    return cells->def.kind == PDNN_KIND_TEXT     ? !cells->text[row]
+           : cells->def.kind == PDNN_KIND_NUMBER ? isnan(cells->number[row])
+                                                 : cells->count[row] == empty_of(cells->def.kind);
 }
 
 const char *pdnn_table_text(const struct pdnn_table *table, size_t row, size_t column) {

@@ -30,31 +30,31 @@ static void put(struct pdnn_table_writer *writer, const char *text) {
 }
 
 static void csv_start(struct pdnn_table_writer *writer, const struct pdnn_table *table) {
-    struct pdnn_csv_writer csv = {.out = writer->out};
-    for (size_t i = 0; i < column_count(writer, table); i++)
-        pdnn_csv_put_text(&csv, table->column[column_at(writer, i)].def.name);
-    pdnn_csv_end_row(&csv);
+    for (size_t i = 0; i < column_count(writer, table); i++) {
+        pdnn_str_append(writer->out, ",", i > 0);
+        pdnn_csv_append(writer->out, table->column[column_at(writer, i)].def.name);
+    }
+    put(writer, "\n");
 }
 
 void pdnn_table_csv_header(struct pdnn_str *out, const struct pdnn_table_def *def) {
-    struct pdnn_csv_writer csv = {.out = out};
-    for (size_t i = 0; i < def->count; i++)
-        pdnn_csv_put_text(&csv, def->column[i].name);
-    pdnn_csv_end_row(&csv);
+    for (size_t i = 0; i < def->count; i++) {
+        pdnn_str_append(out, ",", i > 0);
+        pdnn_csv_append(out, def->column[i].name);
+    }
+    pdnn_str_append(out, "\n", 1);
 }
 
 static void csv_row(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
-    struct pdnn_csv_writer csv = {.out = writer->out};
     for (size_t i = 0; i < column_count(writer, table); i++) {
         size_t column = column_at(writer, i);
-        if (table->column[column].def.kind == PDNN_KIND_TEXT) {
-            pdnn_csv_put_text(&csv, pdnn_table_text(table, row, column));
-        } else {
-            pdnn_csv_put_empty(&csv);
+        pdnn_str_append(writer->out, ",", i > 0);
+        if (table->column[column].def.kind == PDNN_KIND_TEXT)
+            pdnn_csv_append(writer->out, pdnn_table_text(table, row, column));
+        else
             pdnn_table_append(table, row, column, writer->out);
-        }
     }
-    pdnn_csv_end_row(&csv);
+    put(writer, "\n");
 }
 
 static void json_object(struct pdnn_table_writer *writer, const struct pdnn_table *table, size_t row) {
