@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/query/select.h"
-#include "results/store/ids.h"
 #include "results/table/read.h"
 
 #include <stdint.h>

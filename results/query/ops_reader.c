@@ -1,7 +1,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "results/query/ops_reader.h"
 #include "base/memory.h"
-#include "results/store/ids.h"
 #include "results/table/read.h"
 
 #include <limits.h>

@@ -4,7 +4,6 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "models/instance.h"
-#include "results/store/ids.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
 
@@ -54,21 +53,21 @@ static const struct pdnn_param_def *param_at(size_t n) {
     return NULL;
 }
 
-const char *pdnn_key_column(const char *key) {
+static const char *renamed(const char *name, bool is_key) {
     const struct pdnn_param_def *param;
     for (size_t i = 0; (param = param_at(i)); i++)
-        if (param->column && strcmp(param->name, key) == 0)
-            return param->column;
-    return key;
+        if (param->column && strcmp(is_key ? param->name : param->column, name) == 0)
+            return is_key ? param->column : param->name;
+    return name;
+}
+
+const char *pdnn_key_column(const char *key) {
+    return renamed(key, true);
 }
 
 /* The key whose column has another name in files, or that name. */
 static const char *key_of(const char *column) {
-    const struct pdnn_param_def *param;
-    for (size_t i = 0; (param = param_at(i)); i++)
-        if (param->column && strcmp(param->column, column) == 0)
-            return param->name;
-    return column;
+    return renamed(column, false);
 }
 
 /* A table without the column is somebody's own. */

@@ -83,12 +83,13 @@ static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
         bool done;
         if (pdnn_journal_scan_next(scan, &visit, &done, err) != PDNN_OK || done)
             return done ? PDNN_OK : err->status;
-        if (wants && !wants(user, pdnn_row_id(&visit.fields, today)))
+        if (wants && !wants(user, pdnn_row_id(visit.field, today)))
             continue;
         if (scan->ops_rows) {
             pdnn_str_append(rows, visit.line.text, visit.line.length);
         } else {
-            pdnn_str_append(rows, visit.line.text, (size_t)(visit.fields.ops.text - visit.line.text));
+            pdnn_str_append(rows, visit.line.text,
+                            (size_t)(visit.field[PDNN_JOURNAL_OPS].text - visit.line.text));
             pdnn_str_append(rows, "0\n", 2);
         }
     }

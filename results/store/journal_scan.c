@@ -96,17 +96,15 @@ static enum pdnn_status next_line(struct pdnn_scan_file *file, struct pdnn_piece
     return PDNN_OK;
 }
 
+/* Cut short, it was killed before its header was complete. */
 static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct pdnn_table_def *def,
                                      struct pdnn_err *err) {
     struct pdnn_piece line;
+    bool is_whole;
     enum pdnn_status status = next_line(file, &line, err);
-    if (status != PDNN_OK)
-        return status;
-    const char *text = file->block ? file->block : "";
-    /* Cut short, it was killed before its header was complete. */
-    if (pdnn_header_match(def, text, file->used) == PDNN_HEADER_OTHER)
-        return pdnn_header_refuse(def, file->path, text, file->used, err);
-    return PDNN_OK;
+    return status == PDNN_OK ? pdnn_header_check(def, file->path, file->block ? file->block : "", file->used,
+                                                 &is_whole, err)
+                             : status;
 }
 
 enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
@@ -155,25 +153,6 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
     }
 }
 
-size_t pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields) {
-    struct pdnn_piece piece[PDNN_JOURNAL_COLUMNS];
-    const size_t count = pdnn_csv_split(line, length, piece, PDNN_JOURNAL_COLUMNS);
-    if (count != PDNN_JOURNAL_COLUMNS)
-        return count;
-    const struct pdnn_piece number = piece[PDNN_JOURNAL_VISIT];
-    const char *rest = number.text + number.length;
-    *fields = (struct pdnn_row_fields){.schema = piece[PDNN_JOURNAL_SCHEMA],
-                                       .id = piece[PDNN_JOURNAL_ID],
-                                       .number = number,
-                                       .status = piece[PDNN_JOURNAL_STATUS],
-                                       .started = piece[PDNN_JOURNAL_STARTED_UTC],
-                                       .median = piece[PDNN_JOURNAL_TIME_NS_MEDIAN],
-                                       .flags = piece[PDNN_JOURNAL_ROW_FLAGS],
-                                       .ops = piece[PDNN_JOURNAL_OPS],
-                                       .rest = {rest, (size_t)(line + length - rest)}};
-    return count;
-}
-
 /* A piece as a text of its own, without its quotes. */
 static const char *plain(struct pdnn_piece piece, char *buffer, size_t size) {
     size_t quoted = piece.length > 1 && *piece.text == '"', length = piece.length - 2 * quoted;
@@ -183,19 +162,26 @@ static const char *plain(struct pdnn_piece piece, char *buffer, size_t size) {
     return buffer;
 }
 
-const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]) {
+const char *pdnn_row_id(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS], char today[PDNN_ID_TEXT]) {
     char text[PDNN_ID_TEXT];
-    return pdnn_instance_reprint(plain(fields->id, text, sizeof text), today);
+    return pdnn_instance_reprint(plain(field[PDNN_JOURNAL_ID], text, sizeof text), today);
 }
 
-struct pdnn_visit pdnn_row_visit(const struct pdnn_row_fields *fields) {
+struct pdnn_visit pdnn_row_visit(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]) {
     char text[PDNN_FLAGS_TEXT];
-    struct pdnn_visit visit = {.outcome = pdnn_outcome_find(plain(fields->status, text, sizeof text))};
-    visit.flags = pdnn_flags_parse(plain(fields->flags, text, sizeof text));
-    visit.median_ns = strtod(plain(fields->median, text, sizeof text), NULL);
-    if (!pdnn_utc_parse(plain(fields->started, text, sizeof text), &visit.started_unix_ms))
+    struct pdnn_visit visit = {.outcome =
+                                   pdnn_outcome_find(plain(field[PDNN_JOURNAL_STATUS], text, sizeof text))};
+    visit.flags = pdnn_flags_parse(plain(field[PDNN_JOURNAL_ROW_FLAGS], text, sizeof text));
+    visit.median_ns = strtod(plain(field[PDNN_JOURNAL_TIME_NS_MEDIAN], text, sizeof text), NULL);
+    if (!pdnn_utc_parse(plain(field[PDNN_JOURNAL_STARTED_UTC], text, sizeof text), &visit.started_unix_ms))
         visit.started_unix_ms = 0;
     return visit;
+}
+
+struct pdnn_piece pdnn_row_rest(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]) {
+    const struct pdnn_piece number = field[PDNN_JOURNAL_VISIT], last = field[PDNN_JOURNAL_COLUMNS - 1];
+    const char *rest = number.text + number.length;
+    return (struct pdnn_piece){rest, (size_t)(last.text + last.length - rest)};
 }
 
 /* At most nine digits: no visit has more ops. */
@@ -223,12 +209,11 @@ static void append(struct pdnn_str *rows, struct pdnn_piece line) {
  * instances before the first of them were left by a killed prune. */
 static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_scanned_visit *visit,
                                  size_t count, struct pdnn_err *err) {
-    const struct pdnn_row_fields *fields = &visit->fields;
+    const struct pdnn_piece id = visit->field[PDNN_JOURNAL_ID], number = visit->field[PDNN_JOURNAL_VISIT];
     struct pdnn_scan_file *file = &scan->ops;
-    size_t key = (size_t)(fields->rest.text - fields->id.text) + 1;
-    char id[PDNN_ID_TEXT], number[PDNN_ID_TEXT];
-    plain(fields->id, id, sizeof id);
-    plain(fields->number, number, sizeof number);
+    const size_t key = (size_t)(number.text + number.length - id.text) + 1;
+    char name[PDNN_ID_TEXT];
+    plain(id, name, sizeof name);
     visit->ops_offset = file->offset + file->at;
     visit->ops_length = 0;
     for (size_t taken = 0; taken < count;) {
@@ -236,15 +221,15 @@ static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_sca
         if (next_line(file, &line, err) != PDNN_OK)
             return err->status;
         if (!line.text)
-            return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %s of %s has its %zu ops", file->path,
-                             number, id, count);
-        if (!taken && !is_of(line, fields->id)) {
+            return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %.*s of %s has its %zu ops",
+                             file->path, (int)number.length, number.text, name, count);
+        if (!taken && !is_of(line, id)) {
             append(scan->strays, line);
             continue;
         }
-        if (line.length <= key || memcmp(line.text, fields->id.text, key) != 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": is not op %zu of visit %s of %s", file->path,
-                             file->line, taken + 1, number, id);
+        if (line.length <= key || memcmp(line.text, id.text, key) != 0)
+            return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": is not op %zu of visit %.*s of %s",
+                             file->path, file->line, taken + 1, (int)number.length, number.text, name);
         if (!taken++)
             visit->ops_offset = file->offset + file->at - line.length;
         append(scan->ops_rows, line);
@@ -273,7 +258,8 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
         return PDNN_OK;
     }
     visit->offset = file->offset + file->at - visit->line.length;
-    const size_t count = pdnn_row_split(visit->line.text, visit->line.length - 1, &visit->fields);
+    const size_t count =
+        pdnn_csv_split(visit->line.text, visit->line.length - 1, visit->field, PDNN_JOURNAL_COLUMNS);
     if (count != PDNN_JOURNAL_COLUMNS) {
         const size_t number = file->line;
         scan->torn = *done = is_last(file);
@@ -282,12 +268,12 @@ enum pdnn_status pdnn_journal_scan_next(struct pdnn_journal_scan *scan, struct p
                        : pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte, or a quote that is never closed",
                                    file->path, number);
     }
-    if (!parse_small(visit->fields.schema, &schema) || schema != PDNN_SCHEMA)
+    const struct pdnn_piece first = visit->field[PDNN_JOURNAL_SCHEMA], last = visit->field[PDNN_JOURNAL_OPS];
+    if (!parse_small(first, &schema) || schema != PDNN_SCHEMA)
         return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": schema %.*s, this program reads %d", file->path,
-                         file->line, (int)visit->fields.schema.length, visit->fields.schema.text,
-                         PDNN_SCHEMA);
-    if (!parse_small(visit->fields.ops, &n_ops))
+                         file->line, (int)first.length, first.text, PDNN_SCHEMA);
+    if (!parse_small(last, &n_ops))
         return pdnn_fail(err, PDNN_INVALID, "%s:%" PRIu64 ": ops: '%.*s' is not a count", file->path,
-                         file->line, (int)visit->fields.ops.length, visit->fields.ops.text);
+                         file->line, (int)last.length, last.text);
     return take_ops(scan, visit, n_ops, err);
 }

@@ -8,6 +8,7 @@
 #include "base/paths/folder.h"
 #include "base/str.h"
 #include "models/instance.h"
+#include "results/store/journal_table.h"
 #include "results/table/csv.h"
 #include "runtime/protocol/visit.h"
 
@@ -33,27 +34,21 @@ struct pdnn_journal_scan {
     struct pdnn_str *ops_rows, *strays;
 };
 
-/* The fields of a row of journal.csv that tell visits apart, as they stand in the file, quotes included. */
-struct pdnn_row_fields {
-    struct pdnn_piece schema, id, number, status, started, median, flags, ops;
-    struct pdnn_piece rest; /* everything after the number: a copy of the visit has the same */
-};
+/* Of the fields of a row of journal.csv, as they stand in the file. The id in today's form, in `today`; "" if
+ * there is no such id. */
+const char *pdnn_row_id(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS], char today[PDNN_ID_TEXT]);
 
-/* Returns how many fields the line has, without its newline; 0 if it has a NUL or an open quote. Sets *fields
- * if they are the columns of a journal. */
-size_t pdnn_row_split(const char *line, size_t length, struct pdnn_row_fields *fields);
-
-/* The id in today's form, in `today`; "" if there is no such id. */
-const char *pdnn_row_id(const struct pdnn_row_fields *fields, char today[PDNN_ID_TEXT]);
-
-/* What the row says of the visit's outcome, start, median and flags, by which visits are counted
+/* What they say of the visit's outcome, start, median and flags, by which visits are counted
  * (runtime/protocol/standing.h); all else is 0. A start that cannot be read is 0. */
-struct pdnn_visit pdnn_row_visit(const struct pdnn_row_fields *fields);
+struct pdnn_visit pdnn_row_visit(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]);
+
+/* Everything after the visit's number: a copy of the visit has the same. */
+struct pdnn_piece pdnn_row_rest(const struct pdnn_piece field[PDNN_JOURNAL_COLUMNS]);
 
 /* A committed visit. */
 struct pdnn_scanned_visit {
     struct pdnn_piece line; /* with its newline; valid until the next call, as are the fields */
-    struct pdnn_row_fields fields;
+    struct pdnn_piece field[PDNN_JOURNAL_COLUMNS];
     uint64_t offset;                 /* of the line in journal.csv */
     uint64_t ops_offset, ops_length; /* of its rows in journal-ops.csv */
 };

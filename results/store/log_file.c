@@ -16,18 +16,15 @@
 
 #define LOG_LIMIT_BYTES ((size_t)1 << 36)
 
-enum pdnn_header_match pdnn_header_match(const struct pdnn_table_def *def, const char *text, size_t length) {
+enum pdnn_status pdnn_header_check(const struct pdnn_table_def *def, const char *path, const char *text,
+                                   size_t length, bool *is_whole, struct pdnn_err *err) {
     struct pdnn_str header = {0};
     pdnn_table_csv_header(&header, def);
-    enum pdnn_header_match match = length < header.length ? PDNN_HEADER_CUT : PDNN_HEADER_WHOLE;
-    if (memcmp(text, header.text, length < header.length ? length : header.length) != 0)
-        match = PDNN_HEADER_OTHER;
+    *is_whole = length >= header.length;
+    bool matches = memcmp(text, header.text, *is_whole ? header.length : length) == 0;
     pdnn_str_finish(&header);
-    return match;
-}
-
-enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char *path, const char *text,
-                                    size_t length, struct pdnn_err *err) {
+    if (matches)
+        return PDNN_OK;
     static const char first[] = "schema,";
     const char *row = memchr(text, '\n', length);
     bool has_schema = length > sizeof first && memcmp(text, first, sizeof first - 1) == 0;
@@ -107,12 +104,11 @@ enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_tabl
     enum pdnn_status status = pdnn_file_read(file->path, LOG_LIMIT_BYTES, &text, &length, err);
     if (status != PDNN_OK)
         return status;
-    enum pdnn_header_match match = pdnn_header_match(file->def, text, length);
-    if (match == PDNN_HEADER_OTHER)
-        status = pdnn_header_refuse(file->def, file->path, text, length, err);
-    if (match != PDNN_HEADER_WHOLE) {
+    bool is_whole = false;
+    status = pdnn_header_check(file->def, file->path, text, length, &is_whole, err);
+    if (status != PDNN_OK || !is_whole) {
         free(text);
-        file->torn = match == PDNN_HEADER_CUT && length > 0;
+        file->torn = status == PDNN_OK && length > 0;
         return status;
     }
     struct pdnn_table rows;

@@ -9,14 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a file that begins like the text begins with the table's header, or ends within it. */
-enum pdnn_header_match { PDNN_HEADER_OTHER, PDNN_HEADER_CUT, PDNN_HEADER_WHOLE };
-enum pdnn_header_match pdnn_header_match(const struct pdnn_table_def *def, const char *text, size_t length);
-
-/* PDNN_INVALID: the file, which begins like the text, has another header; says so if an older version of the
- * program wrote it. */
-enum pdnn_status pdnn_header_refuse(const struct pdnn_table_def *def, const char *path, const char *text,
-                                    size_t length, struct pdnn_err *err);
+/* Whether the file, which begins like the text, begins with the whole of the table's header; it may also end
+ * within it. PDNN_INVALID: it has another one; says so if an older version of the program wrote it. */
+enum pdnn_status pdnn_header_check(const struct pdnn_table_def *def, const char *path, const char *text,
+                                   size_t length, bool *is_whole, struct pdnn_err *err);
 
 /* Makes the row one line, whatever its texts hold: control characters become blanks. */
 void pdnn_log_row_flatten(struct pdnn_table *table, size_t row);

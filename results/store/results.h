@@ -97,4 +97,8 @@ struct pdnn_op_record {
 void pdnn_ops_put(struct pdnn_table *ops, size_t row, const struct pdnn_op_record *op);
 struct pdnn_op_record pdnn_ops_row(const struct pdnn_table *ops, size_t row);
 
+/* Prints the ids in the column in today's form, as they are when a table is read: with or without what equals
+ * a default, an instance has one id, and a new setting orphans no row. One that does not parse stays. */
+void pdnn_ids_reprint(struct pdnn_table *table, size_t column);
+
 #endif

@@ -69,7 +69,7 @@ struct pdnn_merge_place {
 
 /* One visit of the instance at hand. */
 struct pdnn_merge_row {
-    struct pdnn_row_fields fields;
+    struct pdnn_piece field[PDNN_JOURNAL_COLUMNS];
     const struct pdnn_merge_place *place;
     struct pdnn_visit visit; /* what its fields say */
     uint32_t host;

@@ -41,7 +41,7 @@ static enum pdnn_status scan(struct pdnn_merge_job *job, size_t source, struct p
         size_t instance;
         status = pdnn_journal_scan_next(scan, &visit, &done, err);
         if (status == PDNN_OK && !done)
-            status = pdnn_merge_find_instance(job, visit.fields.id, &instance, err);
+            status = pdnn_merge_find_instance(job, visit.field[PDNN_JOURNAL_ID], &instance, err);
         if (status == PDNN_OK && !done)
             note_place(job, source, instance, &visit);
     }
@@ -73,9 +73,10 @@ static enum pdnn_status load(const struct pdnn_merge_job *job, size_t number, st
             return err->status;
         row[i] = (struct pdnn_merge_row){.place = place,
                                          .host = pdnn_merge_host_of(source, job->ids.text[number])};
-        if (pdnn_row_split(text, place->length - 1, &row[i].fields) != PDNN_JOURNAL_COLUMNS)
+        if (pdnn_csv_split(text, place->length - 1, row[i].field, PDNN_JOURNAL_COLUMNS) !=
+            PDNN_JOURNAL_COLUMNS)
             return pdnn_fail(err, PDNN_IO, "%s: changed while it was read", source->scan.visits.path);
-        row[i].visit = pdnn_row_visit(&row[i].fields);
+        row[i].visit = pdnn_row_visit(row[i].field);
         text += place->length;
         at = place->next;
     }
@@ -92,8 +93,8 @@ static int compare_rows(const void *left, const void *right) {
     const struct pdnn_merge_row *a = left, *b = right;
     if (a->host != b->host)
         return a->host < b->host ? -1 : 1;
-    int order = compare_spans(a->fields.started, b->fields.started);
-    return order ? order : compare_spans(a->fields.rest, b->fields.rest);
+    int order = compare_spans(a->field[PDNN_JOURNAL_STARTED_UTC], b->field[PDNN_JOURNAL_STARTED_UTC]);
+    return order ? order : compare_spans(pdnn_row_rest(a->field), pdnn_row_rest(b->field));
 }
 
 /* One host's rows among the sorted ones. */
@@ -198,15 +199,14 @@ static enum pdnn_status begin(const struct pdnn_merge_job *job, const char *name
 /* Ops of the visit, whose number may have changed. */
 static enum pdnn_status write_ops(struct pdnn_merge_job *job, const struct pdnn_merge_row *row,
                                   struct pdnn_piece number, struct pdnn_err *err) {
-    const struct pdnn_row_fields *fields = &row->fields;
     const struct pdnn_scan_file *file = &job->source[row->place->source].scan.ops;
-    const size_t length = row->place->ops_length, key = fields->id.length + 1;
+    const size_t length = row->place->ops_length, key = row->field[PDNN_JOURNAL_ID].length + 1;
     char *ops = pdnn_alloc(length, 1);
     enum pdnn_status status =
         pdnn_merge_read_at(file->fd, file->path, row->place->ops_offset, ops, length, err);
     for (const char *line = ops, *end = ops + length; line < end && status == PDNN_OK;) {
         const char *newline = memchr(line, '\n', (size_t)(end - line));
-        const char *after = line + key + fields->number.length;
+        const char *after = line + key + row->field[PDNN_JOURNAL_VISIT].length;
         if (!newline || newline < after) {
             status = pdnn_fail(err, PDNN_IO, "%s: changed while it was read", file->path);
             break;
@@ -225,17 +225,17 @@ static enum pdnn_status write_ops(struct pdnn_merge_job *job, const struct pdnn_
 static enum pdnn_status write_row(struct pdnn_merge_job *job, const struct pdnn_merge_row *row, size_t number,
                                   struct pdnn_err *err) {
     char digits[24];
-    const struct pdnn_row_fields *fields = &row->fields;
+    const struct pdnn_piece *field = row->field, rest = pdnn_row_rest(field);
     const struct pdnn_piece text = {digits, (size_t)snprintf(digits, sizeof digits, "%zu", number)};
     enum pdnn_status status = write_ops(job, row, text, err);
     if (status == PDNN_OK)
-        status = put(&job->visits_file, fields->schema.text,
-                     (size_t)(fields->number.text - fields->schema.text), err);
+        status =
+            put(&job->visits_file, field->text, (size_t)(field[PDNN_JOURNAL_VISIT].text - field->text), err);
     if (status == PDNN_OK)
         status = put(&job->visits_file, text.text, text.length, err);
     /* The newline lies behind the rest. */
     if (status == PDNN_OK)
-        status = put(&job->visits_file, fields->rest.text, fields->rest.length + 1, err);
+        status = put(&job->visits_file, rest.text, rest.length + 1, err);
     return status;
 }
 

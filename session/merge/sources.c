@@ -2,7 +2,6 @@
 /* The directories of a merge: which they are, and whether they belong together. */
 #include "base/file.h"
 #include "base/memory.h"
-#include "results/store/ids.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
 #include "session/merge/job.h"
