@@ -37,11 +37,17 @@ void pdnn_compare_strip(const struct pdnn_comparison *comparison, const struct p
     }
 }
 
-/* The values of a key in a table, those of failed rows too. */
-static void add_values(const struct pdnn_selection *table, const char *key, struct pdnn_texts *values) {
+/* The values of a key on a side, those of failed rows too; they live as long as the comparison. */
+static const struct pdnn_texts *values_of(const struct pdnn_comparison *comparison, int side,
+                                          const char *key) {
+    const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
+    struct pdnn_texts *values =
+        &comparison->values[table - comparison->table][pdnn_texts_find(&comparison->keys, key)];
     int column = pdnn_results_named(&table->results, key);
-    for (size_t at = 0; at < table->count + table->left_out; at++)
+    const bool is_known = values->count > 0;
+    for (size_t at = 0; !is_known && at < table->count + table->left_out; at++)
         pdnn_texts_add(values, pdnn_selection_get(table, at, column));
+    return values;
 }
 
 bool pdnn_compare_belongs(const struct pdnn_comparison *comparison, int side, size_t row) {
@@ -57,53 +63,43 @@ bool pdnn_compare_belongs(const struct pdnn_comparison *comparison, int side, si
 }
 
 /* "1, 2, 4" */
-static void list_values(const struct pdnn_texts *values, struct pdnn_str *out) {
+static const char *list_values(struct pdnn_comparison *comparison, int side, const char *key) {
+    const struct pdnn_texts *values = values_of(comparison, side, key);
+    const char *list = "";
     for (size_t i = 0; i < values->count && i < VALUES_SHOWN; i++)
-        pdnn_str_printf(out, "%s%s", i ? ", " : "", *values->text[i] ? values->text[i] : "-");
+        list = pdnn_arena_printf(&comparison->arena, "%s%s%s", list, i ? ", " : "",
+                                 *values->text[i] ? values->text[i] : "-");
     if (values->count > VALUES_SHOWN)
-        pdnn_str_printf(out, " and %zu more", values->count - VALUES_SHOWN);
+        list = pdnn_arena_printf(&comparison->arena, "%s and %zu more", list, values->count - VALUES_SHOWN);
+    return list;
 }
 
 /* The two values of a key in one directory: numbers ascending, words in the order of the table. */
 static enum pdnn_status take_values(struct pdnn_comparison *comparison, struct pdnn_across_key *key,
                                     struct pdnn_err *err) {
-    struct pdnn_texts values = {0};
-    struct pdnn_str list = {0};
-    enum pdnn_status status = PDNN_OK;
-    add_values(&comparison->table[0], key->name, &values);
-    list_values(&values, &list);
-    if (values.count > PDNN_SIDES) {
-        status =
-            pdnn_fail(err, PDNN_INVALID, "%s has the values %s: name two of them, as in --across %s=%s:%s",
-                      key->name, pdnn_str_text(&list), key->name, values.text[0], values.text[1]);
-    } else if (values.count < PDNN_SIDES) {
-        status = pdnn_fail(err, PDNN_INVALID, "%s: %s has only the value %s", comparison->directory[0],
-                           key->name, pdnn_str_text(&list));
-    } else {
-        double a, b;
-        bool falls = pdnn_parse_double(values.text[0], &a) && pdnn_parse_double(values.text[1], &b) && b < a;
-        for (int side = 0; side < PDNN_SIDES; side++)
-            key->value[side] = pdnn_arena_strdup(&comparison->arena, values.text[falls ? 1 - side : side]);
-    }
-    pdnn_str_finish(&list);
-    pdnn_texts_finish(&values);
-    return status;
+    const struct pdnn_texts *values = values_of(comparison, PDNN_SIDE_A, key->name);
+    const char *list = list_values(comparison, PDNN_SIDE_A, key->name);
+    double a, b;
+    if (values->count > PDNN_SIDES)
+        return pdnn_fail(err, PDNN_INVALID, "%s has the values %s: name two of them, as in --across %s=%s:%s",
+                         key->name, list, key->name, values->text[0], values->text[1]);
+    if (values->count < PDNN_SIDES)
+        return pdnn_fail(err, PDNN_INVALID, "%s: %s has only the value %s", comparison->directory[0],
+                         key->name, list);
+    bool falls = pdnn_parse_double(values->text[0], &a) && pdnn_parse_double(values->text[1], &b) && b < a;
+    for (int side = 0; side < PDNN_SIDES; side++)
+        key->value[side] = values->text[falls ? 1 - side : side];
+    return PDNN_OK;
 }
 
 /* A value that the user named must be there. */
-static enum pdnn_status check_value(const struct pdnn_comparison *comparison,
-                                    const struct pdnn_across_key *key, int side, struct pdnn_err *err) {
-    struct pdnn_texts values = {0};
-    struct pdnn_str list = {0};
-    enum pdnn_status status = PDNN_OK;
-    add_values(pdnn_comparison_side(comparison, side), key->name, &values);
-    list_values(&values, &list);
-    if (pdnn_texts_find(&values, key->value[side]) == SIZE_MAX)
-        status = pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
-                           comparison->directory[side], key->name, key->value[side], pdnn_str_text(&list));
-    pdnn_str_finish(&list);
-    pdnn_texts_finish(&values);
-    return status;
+static enum pdnn_status check_value(struct pdnn_comparison *comparison, const struct pdnn_across_key *key,
+                                    int side, struct pdnn_err *err) {
+    if (pdnn_texts_find(values_of(comparison, side, key->name), key->value[side]) != SIZE_MAX)
+        return PDNN_OK;
+    return pdnn_fail(err, PDNN_INVALID, "%s: no instance has %s=%.64s, the values are %s",
+                     comparison->directory[side], key->name, key->value[side],
+                     list_values(comparison, side, key->name));
 }
 
 /* Either table may lack the key: it has families of its own. *key: as the tables name it. */
@@ -187,35 +183,26 @@ static bool has_alike(const struct pdnn_comparison *comparison) {
     return alike;
 }
 
-/* Appends "backend (onednn, openblas)" for one directory, "backend (onednn | openblas)" for two. */
-static void describe(const struct pdnn_comparison *comparison, const char *key, struct pdnn_str *out) {
-    pdnn_str_printf(out, "%s%s (", out->length ? ", " : "", key);
-    for (size_t t = 0; t < comparison->n_directories; t++) {
-        struct pdnn_texts values = {0};
-        add_values(&comparison->table[t], key, &values);
-        pdnn_str_printf(out, "%s", t ? " | " : "");
-        list_values(&values, out);
-        pdnn_texts_finish(&values);
-    }
-    pdnn_str_printf(out, ")");
+/* The list, and "backend (onednn, openblas)" for one directory, "backend (onednn | openblas)" for two. */
+static const char *describe(struct pdnn_comparison *comparison, const char *list, const char *key) {
+    const bool two = comparison->n_directories > 1;
+    return pdnn_arena_printf(&comparison->arena, "%s%s%s (%s%s%s)", list, *list ? ", " : "", key,
+                             list_values(comparison, PDNN_SIDE_A, key), two ? " | " : "",
+                             two ? list_values(comparison, PDNN_SIDE_B, key) : "");
 }
 
 enum variation { SAME, OVERLAPPING, DISJOINT };
 
 /* How the values of a key differ: between two tables, or, overlapping at most, within one. */
 static enum variation variation_of(const struct pdnn_comparison *comparison, const char *key) {
-    struct pdnn_texts values[PDNN_SIDES] = {{0}};
+    const struct pdnn_texts *a = values_of(comparison, PDNN_SIDE_A, key),
+                            *b = values_of(comparison, PDNN_SIDE_B, key);
     size_t common = 0;
-    for (size_t t = 0; t < comparison->n_directories; t++)
-        add_values(&comparison->table[t], key, &values[t]);
-    for (size_t i = 0; i < values[1].count; i++)
-        common += pdnn_texts_find(&values[0], values[1].text[i]) != SIZE_MAX;
-    size_t a = values[0].count, b = values[1].count;
-    for (size_t t = 0; t < PDNN_SIDES; t++)
-        pdnn_texts_finish(&values[t]);
     if (comparison->n_directories == 1)
-        return a > 1 ? OVERLAPPING : SAME;
-    return common == 0 ? DISJOINT : common < a || common < b ? OVERLAPPING : SAME;
+        return a->count > 1 ? OVERLAPPING : SAME;
+    for (size_t i = 0; i < b->count; i++)
+        common += pdnn_texts_find(a, b->text[i]) != SIZE_MAX;
+    return common == 0 ? DISJOINT : common < a->count || common < b->count ? OVERLAPPING : SAME;
 }
 
 /* Within one directory, candidates are the run settings that say how a step runs. Hyper-parameters, the mode
@@ -228,10 +215,10 @@ static bool may_differ(const struct pdnn_comparison *comparison, const char *key
 }
 
 struct search {
-    struct pdnn_across_key found;
+    const char *found; /* the last one */
     size_t n_found;
-    struct pdnn_str candidates; /* keys whose change pairs instances */
-    struct pdnn_str disjoint;   /* keys with no common value */
+    const char *candidates; /* keys whose change pairs instances */
+    const char *disjoint;   /* keys with no common value */
 };
 
 static void try_key(struct pdnn_comparison *comparison, const char *name, struct search *search) {
@@ -242,13 +229,13 @@ static void try_key(struct pdnn_comparison *comparison, const char *name, struct
     comparison->across = &key;
     comparison->n_across = 1;
     if (has_alike(comparison)) {
-        search->found = key;
+        search->found = name;
         search->n_found++;
-        describe(comparison, name, &search->candidates);
+        search->candidates = describe(comparison, search->candidates, name);
     }
     comparison->n_across = 0;
     if (variation == DISJOINT)
-        describe(comparison, name, &search->disjoint);
+        search->disjoint = describe(comparison, search->disjoint, name);
 }
 
 static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const struct search *search,
@@ -256,11 +243,11 @@ static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const 
     if (search->n_found)
         return pdnn_fail(err, PDNN_INVALID,
                          "more than one key could be the one to differ, name it with --across: %.700s",
-                         pdnn_str_text(&search->candidates));
-    if (search->disjoint.length)
+                         search->candidates);
+    if (*search->disjoint)
         return pdnn_fail(err, PDNN_INVALID,
                          "no instance is in both; name the keys that are to differ with --across: %.700s",
-                         pdnn_str_text(&search->disjoint));
+                         search->disjoint);
     if (comparison->n_directories > 1)
         return pdnn_fail(err, PDNN_INVALID, "no instance is in both %s and %s", comparison->directory[0],
                          comparison->directory[1]);
@@ -271,45 +258,34 @@ static enum pdnn_status not_one(const struct pdnn_comparison *comparison, const 
 }
 
 static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    struct search search = {.n_found = 0};
-    enum pdnn_status status = PDNN_OK;
+    struct search search = {.candidates = "", .disjoint = ""};
     if (comparison->n_directories > 1 && has_alike(comparison))
         return PDNN_OK;
     for (size_t k = 0; k < comparison->keys.count; k++)
         try_key(comparison, comparison->keys.text[k], &search);
     comparison->across = NULL;
-    if (search.n_found == 1) {
-        comparison->across = pdnn_arena_alloc(&comparison->arena, 1, sizeof *comparison->across);
-        *comparison->across = search.found;
-        comparison->n_across = 1;
-        if (comparison->n_directories == 1)
-            status = take_values(comparison, comparison->across, err);
-    } else {
-        status = not_one(comparison, &search, err);
-    }
-    pdnn_str_finish(&search.candidates);
-    pdnn_str_finish(&search.disjoint);
-    return status;
+    if (search.n_found != 1)
+        return not_one(comparison, &search, err);
+    comparison->across = pdnn_arena_alloc(&comparison->arena, 1, sizeof *comparison->across);
+    comparison->across->name = search.found;
+    comparison->n_across = 1;
+    return comparison->n_directories > 1 ? PDNN_OK : take_values(comparison, comparison->across, err);
 }
 
 /* Between two directories a key that the user did not give values has them if they are the same throughout.
  */
 static void put_label(struct pdnn_comparison *comparison, int side) {
-    struct pdnn_str label = {0};
+    const char *label = "";
     for (size_t k = 0; k < comparison->n_across; k++) {
         struct pdnn_across_key *key = &comparison->across[k];
-        struct pdnn_texts values = {0};
-        if (!key->value[side])
-            add_values(pdnn_comparison_side(comparison, side), key->name, &values);
-        if (values.count == 1)
-            key->value[side] = pdnn_arena_strdup(&comparison->arena, values.text[0]);
-        pdnn_texts_finish(&values);
+        const struct pdnn_texts *values = values_of(comparison, side, key->name);
+        if (!key->value[side] && values->count == 1)
+            key->value[side] = values->text[0];
         if (key->value[side])
-            pdnn_str_printf(&label, "%s%s=%s", label.length ? "," : "", key->name, key->value[side]);
+            label = pdnn_arena_printf(&comparison->arena, "%s%s%s=%s", label, *label ? "," : "", key->name,
+                                      key->value[side]);
     }
-    comparison->label[side] =
-        label.length ? pdnn_arena_strdup(&comparison->arena, label.text) : comparison->directory[side];
-    pdnn_str_finish(&label);
+    comparison->label[side] = *label ? label : comparison->directory[side];
 }
 
 enum pdnn_status pdnn_compare_across(struct pdnn_comparison *comparison, const char *text,

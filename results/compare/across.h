@@ -18,9 +18,10 @@ struct pdnn_comparison {
     const char *directory[PDNN_SIDES];       /* equal if there is only one */
     size_t n_directories;
     struct pdnn_across_key *across;
-    size_t n_across;               /* 0: only the directories differ */
-    const char *label[PDNN_SIDES]; /* "backend=onednn", or the directory where no key differs */
-    struct pdnn_texts keys;        /* hyper-parameters and run settings of either side */
+    size_t n_across;                       /* 0: only the directories differ */
+    const char *label[PDNN_SIDES];         /* "backend=onednn", or the directory where no key differs */
+    struct pdnn_texts keys;                /* hyper-parameters and run settings of either side */
+    struct pdnn_texts *values[PDNN_SIDES]; /* by table and key, as far as they were asked for */
     struct pdnn_table pairs, unpaired;
     size_t (*at)[PDNN_SIDES]; /* of each pair: its place among the chosen rows of either selection */
     struct pdnn_arena arena;

@@ -92,6 +92,9 @@ static void find_keys(struct pdnn_comparison *comparison) {
         for (int column = results->first_key; column < results->end_key; column++)
             pdnn_texts_add(&comparison->keys, pdnn_results_name(results, column));
     }
+    for (size_t t = 0; t < PDNN_SIDES; t++)
+        comparison->values[t] =
+            pdnn_arena_alloc(&comparison->arena, comparison->keys.count, sizeof **comparison->values);
 }
 
 /* A column for each key that does not differ, unless the file calls it as another column is called: A's
@@ -121,56 +124,64 @@ static void add_keys(struct pdnn_comparison *comparison) {
     }
 }
 
-/* One instance without the keys that differ, by side. */
-struct entry {
-    bool has[PDNN_SIDES];
-    size_t row[PDNN_SIDES], at[PDNN_SIDES]; /* at: SIZE_MAX where it did not end ok */
-};
-
+/* Instances without the keys that differ. */
 struct join {
     struct pdnn_texts ids;
     struct pdnn_str id;
-    struct entry *entry; /* by number of the id */
+    size_t (*at)[PDNN_SIDES]; /* by number of the id: place of its row in the selection + 1; 0: none */
 };
 
 /* Chosen rows and those that did not end ok, merged in the table's order. */
 static enum pdnn_status add_side(struct pdnn_comparison *comparison, struct join *join, int side,
                                  struct pdnn_err *err) {
     const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-    const size_t *left = table->row + table->count;
-    for (size_t i = 0, k = 0; i + k < table->count + table->left_out;) {
-        bool is_ok = k == table->left_out || (i < table->count && table->row[i] < left[k]);
-        size_t at = is_ok ? i : SIZE_MAX, row = is_ok ? table->row[i++] : left[k++];
+    const size_t n_ok = table->count, all = n_ok + table->left_out;
+    for (size_t i = 0, k = n_ok; i < n_ok || k < all;) {
+        const bool is_ok = k == all || (i < n_ok && table->row[i] < table->row[k]);
+        const size_t at = is_ok ? i++ : k++, row = table->row[at];
         if (!pdnn_compare_belongs(comparison, side, row))
             continue;
         pdnn_compare_strip(comparison, table, row, &join->id);
-        struct entry *entry = &join->entry[pdnn_texts_add(&join->ids, pdnn_str_text(&join->id))];
-        if (entry->has[side])
+        size_t *known = &join->at[pdnn_texts_add(&join->ids, pdnn_str_text(&join->id))][side];
+        if (*known)
             return pdnn_fail(err, PDNN_INVALID,
                              "%s: lines %zu and %zu are one instance%s; name the values of both sides, as in "
                              "--across threads=1:2, or more keys",
                              comparison->directory[side],
-                             pdnn_results_line(&table->results, entry->row[side]),
+                             pdnn_results_line(&table->results, table->row[*known - 1]),
                              pdnn_results_line(&table->results, row),
                              comparison->n_across ? " but for what is to differ" : "");
-        entry->has[side] = true;
-        entry->row[side] = row;
-        entry->at[side] = at;
+        *known = at + 1;
     }
     return PDNN_OK;
 }
 
-static void measure(struct pdnn_comparison *comparison, size_t pair) {
-    struct pdnn_table *pairs = &comparison->pairs;
-    double half[PDNN_SIDES], probe[PDNN_SIDES];
+/* That of A's time over B's, if the instance ended ok on both sides; NaN if there is none. */
+static double ratio_of(const struct pdnn_comparison *comparison, const size_t at[PDNN_SIDES]) {
+    double ns[PDNN_SIDES];
     for (int side = 0; side < PDNN_SIDES; side++) {
         const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-        const size_t at = comparison->at[pair][side];
-        half[side] = pdnn_log_half(pdnn_selection_value(table, at, PDNN_RESULT_CI_LOW_NS),
-                                   pdnn_selection_value(table, at, PDNN_RESULT_CI_HIGH_NS));
-        probe[side] = pdnn_selection_value(table, at, PDNN_RESULT_PROBE_GBS);
+        ns[side] = at[side] && at[side] <= table->count ? pdnn_selection_step_ns(table, at[side] - 1) : NAN;
     }
-    double ratio = pdnn_pair_ns(comparison, pair, PDNN_SIDE_A) / pdnn_pair_ns(comparison, pair, PDNN_SIDE_B);
+    double ratio = ns[PDNN_SIDE_A] / ns[PDNN_SIDE_B];
+    return isfinite(ratio) && ratio > 0 ? ratio : NAN;
+}
+
+static void add_pair(struct pdnn_comparison *comparison, const char *id, const size_t *at, double ratio) {
+    struct pdnn_table *pairs = &comparison->pairs;
+    double half[PDNN_SIDES], probe[PDNN_SIDES];
+    size_t pair = pdnn_table_add_row(pairs);
+    pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, id);
+    for (size_t side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, (int)side);
+        size_t row = comparison->at[pair][side] = at[side] - 1;
+        half[side] = pdnn_log_half(pdnn_selection_value(table, row, PDNN_RESULT_CI_LOW_NS),
+                                   pdnn_selection_value(table, row, PDNN_RESULT_CI_HIGH_NS));
+        probe[side] = pdnn_selection_value(table, row, PDNN_RESULT_PROBE_GBS);
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_A_ID + side, pdnn_selection_get(table, row, table->id));
+        pdnn_table_set_text(pairs, pair, PDNN_PAIR_FAMILY, pdnn_selection_get(table, row, table->family));
+        pdnn_table_set_number(pairs, pair, PDNN_PAIR_A_NS + side, pdnn_selection_step_ns(table, row));
+    }
     double both = sqrt((half[0] * half[0] + half[1] * half[1]) / 2);
     double low = ratio * exp(-both), high = ratio * exp(both);
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_RATIO, ratio);
@@ -185,68 +196,43 @@ static void measure(struct pdnn_comparison *comparison, size_t pair) {
     pdnn_table_set_number(pairs, pair, PDNN_PAIR_PROBE_RATIO, probe[PDNN_SIDE_A] / probe[PDNN_SIDE_B]);
 }
 
-static double entry_ns(const struct pdnn_comparison *comparison, const struct entry *entry, int side) {
-    return pdnn_selection_step_ns(pdnn_comparison_side(comparison, side), entry->at[side]);
-}
-
-/* True if the instance ended ok on both sides with a time that has a ratio. */
-static bool has_ratio(const struct pdnn_comparison *comparison, const struct entry *entry) {
-    for (int side = 0; side < PDNN_SIDES; side++)
-        if (!entry->has[side] || entry->at[side] == SIZE_MAX)
-            return false;
-    double ratio = entry_ns(comparison, entry, PDNN_SIDE_A) / entry_ns(comparison, entry, PDNN_SIDE_B);
-    return isfinite(ratio) && ratio > 0;
-}
-
-static void add_pair(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
-    struct pdnn_table *pairs = &comparison->pairs;
-    size_t pair = pdnn_table_add_row(pairs);
-    pdnn_table_set_text(pairs, pair, PDNN_PAIR_ID, id);
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-        size_t at = comparison->at[pair][side] = entry->at[side];
-        pdnn_table_set_text(pairs, pair, PDNN_PAIR_A_ID + (size_t)side,
-                            pdnn_selection_get(table, at, table->id));
-        pdnn_table_set_text(pairs, pair, PDNN_PAIR_FAMILY, pdnn_selection_get(table, at, table->family));
-        pdnn_table_set_number(pairs, pair, PDNN_PAIR_A_NS + (size_t)side, entry_ns(comparison, entry, side));
-    }
-    measure(comparison, pair);
-}
-
-static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const struct entry *entry) {
+static void add_unpaired(struct pdnn_comparison *comparison, const char *id, const size_t *at) {
     struct pdnn_table *unpaired = &comparison->unpaired;
     size_t to = pdnn_table_add_row(unpaired);
     pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_ID, id);
-    for (int side = 0; side < PDNN_SIDES; side++) {
-        const struct pdnn_selection *table = pdnn_comparison_side(comparison, side);
-        const struct pdnn_results *results = &table->results;
-        size_t row = entry->row[side], s = (size_t)side;
-        if (!entry->has[side])
+    for (size_t side = 0; side < PDNN_SIDES; side++) {
+        const struct pdnn_selection *table = pdnn_comparison_side(comparison, (int)side);
+        if (!at[side])
             continue;
-        const char *reason = pdnn_results_text(results, row, results->at[PDNN_RESULT_REASON]);
-        if (!*reason && strcmp(pdnn_results_text(results, row, table->status), "ok") == 0 &&
-            entry->at[side] == SIZE_MAX)
+        const size_t row = at[side] - 1;
+        const char *status = pdnn_selection_get(table, row, table->status),
+                   *reason = pdnn_selection_word(table, row, PDNN_RESULT_REASON);
+        if (!*reason && strcmp(status, "ok") == 0 && row >= table->count)
             reason = "its time is not above zero";
-        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + s, pdnn_results_text(results, row, table->id));
-        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_STATUS + s,
-                            pdnn_results_text(results, row, table->status));
-        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_REASON + s, reason);
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_ID + side,
+                            pdnn_selection_get(table, row, table->id));
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_STATUS + side, status);
+        pdnn_table_set_text(unpaired, to, PDNN_UNPAIRED_A_REASON + side, reason);
     }
 }
 
 static enum pdnn_status join_sides(struct pdnn_comparison *comparison, struct pdnn_err *err) {
-    struct join join = {.entry = NULL};
+    struct join join = {.at = NULL};
     enum pdnn_status status = PDNN_OK;
     size_t rows = 0;
     for (size_t t = 0; t < comparison->n_directories; t++)
         rows += comparison->table[t].count + comparison->table[t].left_out;
-    join.entry = pdnn_arena_alloc(&comparison->arena, rows, sizeof *join.entry);
+    join.at = pdnn_arena_alloc(&comparison->arena, rows, sizeof *join.at);
     for (int side = 0; status == PDNN_OK && side < PDNN_SIDES; side++)
         status = add_side(comparison, &join, side, err);
     comparison->at = pdnn_arena_alloc(&comparison->arena, join.ids.count, sizeof *comparison->at);
-    for (size_t i = 0; status == PDNN_OK && i < join.ids.count; i++)
-        (has_ratio(comparison, &join.entry[i]) ? add_pair : add_unpaired)(comparison, join.ids.text[i],
-                                                                          &join.entry[i]);
+    for (size_t i = 0; status == PDNN_OK && i < join.ids.count; i++) {
+        double ratio = ratio_of(comparison, join.at[i]);
+        if (isnan(ratio))
+            add_unpaired(comparison, join.ids.text[i], join.at[i]);
+        else
+            add_pair(comparison, join.ids.text[i], join.at[i], ratio);
+    }
     if (status == PDNN_OK && !comparison->pairs.n_rows)
         status =
             pdnn_fail(err, PDNN_INVALID, "no instance ended ok on both sides, %s and %s (%zu on one or none)",
@@ -351,6 +337,9 @@ void pdnn_comparison_close(struct pdnn_comparison *comparison) {
         pdnn_selection_close(&comparison->table[side]);
     pdnn_table_finish(&comparison->pairs);
     pdnn_table_finish(&comparison->unpaired);
+    for (size_t t = 0; t < PDNN_SIDES; t++)
+        for (size_t k = 0; comparison->values[t] && k < comparison->keys.count; k++)
+            pdnn_texts_finish(&comparison->values[t][k]);
     pdnn_texts_finish(&comparison->keys);
     pdnn_arena_finish(&comparison->arena);
     *comparison = (struct pdnn_comparison){.n_directories = 0};
