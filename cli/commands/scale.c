@@ -95,14 +95,14 @@ static enum pdnn_status parse(struct command *c, const struct pdnn_arguments *ar
         return pdnn_fail(err, PDNN_INVALID, "nothing to scale to: give --nodes, --slice or both");
     if (!link)
         return pdnn_fail(err, PDNN_INVALID, "--link is missing: bandwidth and latency such as 12.5GB/s,2us");
-    request->overlap = pdnn_argument(arguments, "overlap") != NULL;
+    request->plan.overlap = pdnn_argument(arguments, "overlap") != NULL;
     if (parse_numbers("nodes", nodes, request->nodes, &request->n_nodes, err) != PDNN_OK ||
         parse_numbers("slice", slice, request->slice, &request->n_slices, err) != PDNN_OK ||
-        pdnn_link_parse(link, &request->link, err) != PDNN_OK ||
+        pdnn_link_parse(link, &request->plan.link, err) != PDNN_OK ||
         parse_bytes("bucket", pdnn_argument(arguments, "bucket"), &bucket, err) != PDNN_OK ||
         parse_bytes("memory", pdnn_argument(arguments, "memory"), &request->memory_bytes, err) != PDNN_OK)
         return err->status;
-    request->bucket_bytes = (double)bucket;
+    request->plan.bucket_bytes = (double)bucket;
     return PDNN_OK;
 }
 

@@ -14,10 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ID, FAMILY, METHOD, NODES, SLICE, DEVICES, OVERLAP, TIMES };
-enum { N_TIMES = 10, PARAMS = TIMES + N_TIMES, GRADIENT_BYTES, BUCKETS, MEMORY, BATCH };
-_Static_assert((int)BATCH == (int)PDNN_SCALED_LARGEST_BATCH, "one column");
-
 #define AS(k, s) PDNN_KIND_##k, PDNN_SHOW_##s
 #define ID_COLUMN                                                                                            \
     { "id", "instance", NULL, AS(TEXT, PLAIN), PDNN_ALIGN_GROUP, .help = "the instance" }
@@ -119,7 +115,7 @@ double pdnn_ring_ns(const struct pdnn_link *link, double bytes, int64_t devices)
 }
 
 struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *node, size_t n_nodes,
-                                               const struct pdnn_reduction_plan *plan) {
+                                               const struct pdnn_reduction_plan *plan, int64_t devices) {
     struct pdnn_reduced_step made = {.buckets = 0};
     double clock = 0, backward_end = 0, filled = 0, link_free = 0;
     size_t last = n_nodes; /* the last node that finishes a gradient */
@@ -134,7 +130,7 @@ struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *nod
         filled += node[i].gradient_bytes;
         if (!(filled > 0) || (filled < plan->bucket_bytes && i != last))
             continue;
-        double ns = pdnn_ring_ns(&plan->link, filled, plan->devices);
+        double ns = pdnn_ring_ns(&plan->link, filled, devices);
         double ready = plan->overlap ? clock : backward_end;
         link_free = fmax(ready, link_free) + ns;
         made.comm_ns += ns;
@@ -212,6 +208,16 @@ static void find_sliced(const struct pdnn_family_def *family, const struct pdnn_
     }
 }
 
+/* The graph of an instance and, by tensor, whether it is sliced. */
+static enum pdnn_status slice_graph(const struct pdnn_instance *instance, struct pdnn_arena *arena,
+                                    struct pdnn_graph *graph, bool **sliced, struct pdnn_err *err) {
+    if (pdnn_instance_graph(instance, arena, graph, err) != PDNN_OK)
+        return err->status;
+    *sliced = pdnn_arena_alloc(arena, graph->n_tensors + 1, sizeof **sliced);
+    find_sliced(instance->family, graph, *sliced);
+    return PDNN_OK;
+}
+
 static double params_of(const struct pdnn_graph *graph, const bool *sliced, int64_t slice) {
     double sum = 0;
     for (size_t t = 0; t < graph->n_tensors; t++) {
@@ -224,10 +230,9 @@ static double params_of(const struct pdnn_graph *graph, const bool *sliced, int6
 enum pdnn_status pdnn_sliced_params(const struct pdnn_instance *instance, int64_t slice,
                                     struct pdnn_arena *arena, double *params, struct pdnn_err *err) {
     struct pdnn_graph graph;
-    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
+    bool *sliced;
+    if (slice_graph(instance, arena, &graph, &sliced, err) != PDNN_OK)
         return err->status;
-    bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
-    find_sliced(instance->family, &graph, sliced);
     *params = params_of(&graph, sliced, slice);
     return PDNN_OK;
 }
@@ -241,17 +246,11 @@ static bool is_sliced_node(const struct work *w, const struct pdnn_node *node) {
     return found;
 }
 
-/* Elements of a tensor that a device has. */
-static double part_of_tensor(const struct work *w, size_t tensor, int64_t slice) {
-    return w->sliced[tensor] ? 1 / (double)slice : 1;
-}
-
 static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
-    if (pdnn_instance_graph(&w->instance, &w->scratch, &w->graph, err) != PDNN_OK ||
+    if (slice_graph(&w->instance, &w->scratch, &w->graph, &w->sliced, err) != PDNN_OK ||
         pdnn_graph_groups(&w->graph, &w->groups, &w->n_groups, &w->group_of, err) != PDNN_OK)
         return err->status;
     w->row = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof(struct pdnn_op_record *));
-    w->sliced = pdnn_arena_alloc(&w->scratch, w->graph.n_tensors + 1, sizeof *w->sliced);
     double sum = 0;
     for (size_t i = 0; i < w->rows.count; i++) {
         const struct pdnn_op_record *op = &w->rows.op[i];
@@ -262,7 +261,6 @@ static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
         }
     }
     w->factor = sum > 0 ? w->step_ns / sum : NAN; /* also what is in no node: reorders, and between ops */
-    find_sliced(w->instance.family, &w->graph, w->sliced);
     return PDNN_OK;
 }
 
@@ -303,7 +301,7 @@ static struct pdnn_timed_node *time_nodes(struct work *w, int64_t slice) {
         if (latest[t])
             made[writer[latest[t] - 1] - 1].gradient_bytes +=
                 (double)pdnn_tensor_bytes(&graph->tensors[latest[t] - 1]) *
-                part_of_tensor(w, latest[t] - 1, slice);
+                (w->sliced[latest[t] - 1] ? 1 / (double)slice : 1);
     }
     return made;
 }
@@ -316,51 +314,40 @@ static double slices_ns(const struct work *w, int64_t slice) {
         if (node->pass != PDNN_FORWARD || !is_row_parallel(node) || strcmp(node->op->name, "dense") != 0)
             continue;
         double bytes = (double)pdnn_tensor_bytes(&w->graph.tensors[node->output[0]]);
-        sum += (node->recompute ? 1 : 2) * pdnn_ring_ns(&w->request->link, bytes, slice);
+        sum += (node->recompute ? 1 : 2) * pdnn_ring_ns(&w->request->plan.link, bytes, slice);
     }
     return sum;
 }
 
 /* Peak memory of a device's tensors. */
-static enum pdnn_status memory_of(const struct pdnn_instance *instance, int64_t slice,
+static enum pdnn_status memory_of(const struct pdnn_graph *graph, const bool *sliced, int64_t slice,
                                   struct pdnn_arena *arena, uint64_t *bytes, struct pdnn_err *err) {
-    struct pdnn_graph graph;
-    if (pdnn_instance_graph(instance, arena, &graph, err) != PDNN_OK)
-        return err->status;
-    struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(&graph);
-    bool *sliced = pdnn_arena_alloc(arena, graph.n_tensors + 1, sizeof *sliced);
-    if (slice > 1)
-        find_sliced(instance->family, &graph, sliced);
-    for (size_t i = 0; i < graph.n_tensors; i++) {
+    struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(graph);
+    for (size_t i = 0; i < graph->n_tensors; i++)
         if (sliced[i])
             lifetimes[i].bytes = (lifetimes[i].bytes + (uint64_t)slice - 1) / (uint64_t)slice;
-    }
-    return pdnn_memory_peak(lifetimes, pdnn_memory_count(&graph), arena, bytes, err);
+    return pdnn_memory_peak(lifetimes, pdnn_memory_count(graph), arena, bytes, err);
 }
 
 /* Whether a minibatch fits; one whose counts overflow does not. */
 static bool fits(const struct work *w, int64_t batch, int64_t slice) {
     struct pdnn_arena arena = {0};
     struct pdnn_instance instance = w->instance;
+    struct pdnn_graph graph;
     struct pdnn_err why = {0};
+    bool *sliced;
     uint64_t bytes = 0;
     instance.hyper[instance.family->minibatch_param].number = batch;
-    enum pdnn_status status = memory_of(&instance, slice, &arena, &bytes, &why);
+    bool made = slice_graph(&instance, &arena, &graph, &sliced, &why) == PDNN_OK &&
+                memory_of(&graph, sliced, slice, &arena, &bytes, &why) == PDNN_OK;
     pdnn_arena_finish(&arena);
-    return status == PDNN_OK && bytes <= w->request->memory_bytes;
+    return made && bytes <= w->request->memory_bytes;
 }
 
 /* The largest that fits. */
 static uint64_t find_batch(const struct work *w, int64_t slice) {
-    int64_t most = w->instance.family->params[w->instance.family->minibatch_param].max, low = 0, high = 1;
-    if (!w->request->memory_bytes)
-        return PDNN_ABSENT;
-    while (high <= most && fits(w, high, slice)) {
-        low = high;
-        high *= 2;
-    }
-    high = high > most ? most + 1 : high;
-    while (high - low > 1) {
+    int64_t low = 0, high = w->instance.family->params[w->instance.family->minibatch_param].max + 1;
+    while (w->request->memory_bytes && high - low > 1) {
         int64_t middle = low + (high - low) / 2;
         if (fits(w, middle, slice))
             low = middle;
@@ -379,7 +366,7 @@ static void add_part(struct work *w, const char *part, double ns, double step_ns
     pdnn_table_set_whole(table, row, PDNN_SCALED_PART_NODES, w->nodes);
     pdnn_table_set_whole(table, row, PDNN_SCALED_PART_SLICE, w->slice);
     pdnn_table_set_text(table, row, PDNN_SCALED_PART_PART, part);
-    pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE - 1, ns);
+    pdnn_table_set_number(table, row, PDNN_SCALED_PART_TIME, ns);
     pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE, ns / step_ns * 100);
 }
 
@@ -406,51 +393,44 @@ static void put_times(struct work *w, size_t row, const struct pdnn_reduced_step
     double slicing = slices_ns(w, w->slice), exposed = step->exposed_ns + slicing;
     double step_ns = step->compute_ns + exposed, comm = step->comm_ns + slicing;
     double examples = (double)batch * (double)w->instance.setting[PDNN_SETTING_ACCUMULATE] * (double)w->nodes;
-    const double times[N_TIMES] = {w->step_ns,
-                                   step_ns,
-                                   step->compute_ns,
-                                   step->comm_ns,
-                                   slicing,
-                                   exposed,
-                                   exposed / step_ns * 100,
-                                   comm > 0 ? (1 - exposed / comm) * 100 : NAN,
-                                   examples * 1e9 / step_ns,
-                                   w->step_ns / (step_ns * (double)w->slice) * 100};
-    for (size_t i = 0; i < N_TIMES; i++)
-        pdnn_table_set_number(&w->made->devices, row, TIMES + i, times[i]);
+    const double times[] = {w->step_ns,
+                            step_ns,
+                            step->compute_ns,
+                            step->comm_ns,
+                            slicing,
+                            exposed,
+                            exposed / step_ns * 100,
+                            comm > 0 ? (1 - exposed / comm) * 100 : NAN,
+                            examples * 1e9 / step_ns,
+                            w->step_ns / (step_ns * (double)w->slice) * 100};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        pdnn_table_set_number(&w->made->devices, row, PDNN_SCALED_TIMES + i, times[i]);
     add_parts(w, step->exposed_ns, slicing, step_ns);
 }
 
 static enum pdnn_status add_row(struct work *w, struct pdnn_err *err) {
     const struct pdnn_scale_request *request = w->request;
-    const struct pdnn_reduction_plan plan = {request->link, w->nodes, request->bucket_bytes,
-                                             request->overlap};
     struct pdnn_table *table = &w->made->devices;
     struct pdnn_timed_node *timed = time_nodes(w, w->slice);
-    struct pdnn_reduced_step step = pdnn_reduce_gradients(timed, w->graph.n_nodes, &plan);
-    struct pdnn_arena arena = {0};
+    struct pdnn_reduced_step step = pdnn_reduce_gradients(timed, w->graph.n_nodes, &request->plan, w->nodes);
     double gradients = 0;
     uint64_t memory = 0;
     for (size_t i = 0; i < w->graph.n_nodes; i++)
         gradients += timed[i].gradient_bytes;
-    enum pdnn_status status = memory_of(&w->instance, w->slice, &arena, &memory, err);
-    pdnn_arena_finish(&arena);
-    if (status != PDNN_OK)
+    if (memory_of(&w->graph, w->sliced, w->slice, &w->scratch, &memory, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", w->id);
-    const uint64_t batch = find_batch(w, w->slice);
+    const uint64_t counts[] = {(uint64_t)(params_of(&w->graph, w->sliced, w->slice) + 0.5),
+                               (uint64_t)(gradients + 0.5), step.buckets, memory, find_batch(w, w->slice)};
     size_t row = pdnn_table_add_row(table);
-    pdnn_table_set_text(table, row, ID, w->id);
-    pdnn_table_set_text(table, row, FAMILY, w->rows.family);
-    pdnn_table_set_text(table, row, METHOD, modelled);
-    pdnn_table_set_whole(table, row, NODES, w->nodes);
-    pdnn_table_set_whole(table, row, SLICE, w->slice);
-    pdnn_table_set_whole(table, row, DEVICES, w->nodes * w->slice);
-    pdnn_table_set_text(table, row, OVERLAP, request->overlap ? "yes" : "no");
-    pdnn_table_set_count(table, row, PARAMS, (uint64_t)(params_of(&w->graph, w->sliced, w->slice) + 0.5));
-    pdnn_table_set_count(table, row, GRADIENT_BYTES, (uint64_t)(gradients + 0.5));
-    pdnn_table_set_count(table, row, BUCKETS, step.buckets);
-    pdnn_table_set_count(table, row, MEMORY, memory);
-    pdnn_table_set_count(table, row, BATCH, batch);
+    pdnn_table_set_text(table, row, PDNN_SCALED_ID, w->id);
+    pdnn_table_set_text(table, row, PDNN_SCALED_FAMILY, w->rows.family);
+    pdnn_table_set_text(table, row, PDNN_SCALED_METHOD, modelled);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_NODES, w->nodes);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_SLICE, w->slice);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_DEVICES, w->nodes * w->slice);
+    pdnn_table_set_text(table, row, PDNN_SCALED_OVERLAP, request->plan.overlap ? "yes" : "no");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        pdnn_table_set_count(table, row, PDNN_SCALED_PARAMS + i, counts[i]);
     put_times(w, row, &step);
     return PDNN_OK;
 }

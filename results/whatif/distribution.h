@@ -40,7 +40,6 @@ struct pdnn_timed_node {
 
 struct pdnn_reduction_plan {
     struct pdnn_link link;
-    int64_t devices;
     double bucket_bytes; /* a gradient that is larger is a bucket of its own */
     bool overlap;
 };
@@ -54,7 +53,7 @@ struct pdnn_reduced_step {
 };
 
 struct pdnn_reduced_step pdnn_reduce_gradients(const struct pdnn_timed_node *node, size_t n_nodes,
-                                               const struct pdnn_reduction_plan *plan);
+                                               const struct pdnn_reduction_plan *plan, int64_t devices);
 
 /* Elements of the weights on each of the devices that an instance is sliced over; builds its graph in the
  * arena. */
@@ -69,17 +68,18 @@ struct pdnn_scale_request {
     const struct pdnn_ceilings *ceilings; /* for the cost of calls */
     int64_t nodes[PDNN_SCALE_VALUES_MAX], slice[PDNN_SCALE_VALUES_MAX];
     size_t n_nodes, n_slices;
-    struct pdnn_link link;
-    double bucket_bytes;
-    bool overlap;
+    struct pdnn_reduction_plan plan;
     uint64_t memory_bytes; /* of a device; 0: not given, so no largest batch */
 };
 
-/* The columns of the tables below that others use. The last of devices is empty where no batch was asked for
- * and where none fits. */
+/* The columns of the tables below; ten times and what follows from them begin with PDNN_SCALED_TIMES. The
+ * last of devices is empty where no batch was asked for and where none fits. */
+enum { PDNN_SCALED_ID, PDNN_SCALED_FAMILY, PDNN_SCALED_METHOD, PDNN_SCALED_NODES, PDNN_SCALED_SLICE };
+enum { PDNN_SCALED_DEVICES = 5, PDNN_SCALED_OVERLAP, PDNN_SCALED_TIMES, PDNN_SCALED_PARAMS = 17 };
+enum { PDNN_SCALED_GRADIENT_BYTES = 18, PDNN_SCALED_BUCKETS, PDNN_SCALED_MEMORY };
 enum { PDNN_SCALED_LARGEST_BATCH = 21, PDNN_SCALED_COLUMNS };
 enum { PDNN_SCALED_PART_ID, PDNN_SCALED_PART_METHOD, PDNN_SCALED_PART_NODES, PDNN_SCALED_PART_SLICE };
-enum { PDNN_SCALED_PART_PART = 4, PDNN_SCALED_PART_SHARE = 6, PDNN_SCALED_PART_COLUMNS };
+enum { PDNN_SCALED_PART_PART = 4, PDNN_SCALED_PART_TIME, PDNN_SCALED_PART_SHARE, PDNN_SCALED_PART_COLUMNS };
 extern const struct pdnn_table_def pdnn_scaled_def, pdnn_scaled_parts_def;
 
 struct pdnn_scaling {

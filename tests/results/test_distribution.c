@@ -62,8 +62,8 @@ static const struct pdnn_timed_node nodes[] = {
 };
 
 static struct pdnn_reduced_step reduce(double bucket, int64_t devices, bool overlap) {
-    const struct pdnn_reduction_plan plan = {one, devices, bucket, overlap};
-    return pdnn_reduce_gradients(nodes, sizeof nodes / sizeof *nodes, &plan);
+    const struct pdnn_reduction_plan plan = {one, bucket, overlap};
+    return pdnn_reduce_gradients(nodes, sizeof nodes / sizeof *nodes, &plan, devices);
 }
 
 static void test_reduce_gradients(void **state) {
