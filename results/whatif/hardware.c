@@ -10,85 +10,61 @@
 #include <string.h>
 #include <sys/stat.h>
 
-void pdnn_hardware_init(struct pdnn_hardware *hardware) {
-    *hardware = (struct pdnn_hardware){.memory = 1, .cache = 1, .overhead = 1};
-    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++)
-        hardware->compute[d] = 1;
-}
-
 void pdnn_hardware_finish(struct pdnn_hardware *hardware) {
     free(hardware->onto);
     hardware->onto = NULL;
 }
+
+static const struct {
+    const char *option, *what; /* what: in words, of all */
+    const char *one, *example; /* what can be named; one is NULL: nothing */
+} parts[PDNN_HARDWARE_PARTS] = {
+    [PDNN_HARDWARE_COMPUTE] = {"compute", "compute", "dtype", ", or bf16=4 for one of them"},
+    [PDNN_HARDWARE_BANDWIDTH] = {"bandwidth", "memory bandwidth", "level", ", or L3=2 for one of them"},
+    [PDNN_HARDWARE_CACHE] = {"cache", "caches", NULL, ""},
+    [PDNN_HARDWARE_OVERHEAD] = {"overhead", "overhead", NULL, ""},
+};
 
 enum { FACTOR_TEXT = 256 };
 
 /* A factor beyond this is a slip of the finger. */
 #define FACTOR_MAX 1e6
 
-static bool is_factor(const char *text, double *factor) {
-    return pdnn_parse_double(text, factor) && *factor > 0 && *factor <= FACTOR_MAX;
+/* Levels are known with the roofs. */
+static bool is_name(enum pdnn_hardware_part part, const char *name) {
+    bool found = part == PDNN_HARDWARE_BANDWIDTH && *name && strlen(name) < PDNN_LEVEL_TEXT;
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT && part == PDNN_HARDWARE_COMPUTE; d++)
+        found = found || strcmp(name, pdnn_dtype_name(d)) == 0;
+    return found;
 }
 
-static enum pdnn_status set_compute(struct pdnn_hardware *hardware, const char *name, double factor,
-                                    struct pdnn_err *err) {
-    bool found = false;
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
-        if (*name && strcmp(name, pdnn_dtype_name(d)) != 0)
-            continue;
-        hardware->compute[d] = factor;
-        found = true;
-    }
-    return found ? PDNN_OK : pdnn_fail(err, PDNN_INVALID, "--compute names no dtype with '%s'", name);
-}
-
-static enum pdnn_status set_level(struct pdnn_hardware *hardware, const char *name, double factor,
-                                  struct pdnn_err *err) {
-    if (!*name) {
-        hardware->memory = factor;
-        return PDNN_OK;
-    }
-    if (hardware->n_levels == PDNN_ROOF_LEVELS || strlen(name) >= PDNN_LEVEL_TEXT)
-        return pdnn_fail(err, PDNN_INVALID, "--bandwidth names no level with '%s'", name);
-    struct pdnn_hardware_level *level = &hardware->level[hardware->n_levels++];
-    level->factor = factor;
-    memcpy(level->name, name, strlen(name) + 1);
-    return PDNN_OK;
-}
-
-/* "2", "2,bf16=4" or "bf16=4": plain factors come first, so that names refine them. */
-static enum pdnn_status parse_factors(struct pdnn_hardware *hardware, const char *option, const char *text,
-                                      enum pdnn_status (*set)(struct pdnn_hardware *, const char *, double,
-                                                              struct pdnn_err *),
-                                      struct pdnn_err *err) {
-    char buffer[FACTOR_TEXT];
-    if (!text)
-        return PDNN_OK;
-    if (snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
-        return pdnn_fail(err, PDNN_INVALID, "--%s: the text is too long", option);
-    for (char *at = buffer; at;) {
-        double factor;
-        char *comma = strchr(at, ',');
-        if (comma)
-            *comma++ = 0;
-        char *equals = strchr(at, '=');
+/* "2"; where there are names also "2,bf16=4" or "bf16=4". */
+static enum pdnn_status parse_factors(struct pdnn_hardware *hardware, enum pdnn_hardware_part part,
+                                      const char *text, struct pdnn_err *err) {
+    char buffer[FACTOR_TEXT], *next;
+    if (text && snprintf(buffer, sizeof buffer, "%s", text) >= (int)sizeof buffer)
+        return pdnn_fail(err, PDNN_INVALID, "--%s: the text is too long", parts[part].option);
+    for (char *at = text ? buffer : NULL; at; at = next) {
+        struct pdnn_hardware_change *change = &hardware->change[hardware->n_changes];
+        next = parts[part].one ? strchr(at, ',') : NULL;
+        if (next)
+            *next++ = 0;
+        char *equals = parts[part].one ? strchr(at, '=') : NULL;
         if (equals)
             *equals++ = 0;
-        if (!is_factor(equals ? equals : at, &factor))
-            return pdnn_fail(err, PDNN_INVALID,
-                             "--%s is '%s', expected a factor such as 2 or 1.5, or %s for one of them",
-                             option, text, strcmp(option, "compute") == 0 ? "bf16=4" : "L3=2");
-        if (set(hardware, equals ? at : "", factor, err) != PDNN_OK)
-            return err->status;
-        at = comma;
+        if (hardware->n_changes++ == PDNN_HARDWARE_CHANGES)
+            return pdnn_fail(err, PDNN_INVALID, "--%s: more than %d factors", parts[part].option,
+                             PDNN_HARDWARE_CHANGES);
+        if (!pdnn_parse_double(equals ? equals : at, &change->factor) || !(change->factor > 0) ||
+            change->factor > FACTOR_MAX)
+            return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a factor such as 2 or 1.5%s",
+                             parts[part].option, text, parts[part].example);
+        if (equals && !is_name(part, at))
+            return pdnn_fail(err, PDNN_INVALID, "--%s names no %s with '%s'", parts[part].option,
+                             parts[part].one, at);
+        change->part = part;
+        snprintf(change->name, sizeof change->name, "%s", equals ? at : "");
     }
-    return PDNN_OK;
-}
-
-static enum pdnn_status parse_factor(const char *option, const char *text, double *factor,
-                                     struct pdnn_err *err) {
-    if (text && !is_factor(text, factor))
-        return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a factor such as 2 or 0.5", option, text);
     return PDNN_OK;
 }
 
@@ -104,23 +80,24 @@ static enum pdnn_status read_onto(struct pdnn_hardware *hardware, const char *pa
 
 enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
                                      const struct pdnn_hardware_request *request, struct pdnn_err *err) {
-    pdnn_hardware_init(hardware);
-    if (!request->compute && !request->bandwidth && !request->cache && !request->overhead && !request->onto &&
-        !request->threads)
-        return pdnn_fail(err, PDNN_INVALID,
-                         "nothing would change: give --compute, --bandwidth, --cache, --overhead, --onto or "
-                         "--threads");
+    const char *const texts[PDNN_HARDWARE_PARTS] = {
+        [PDNN_HARDWARE_COMPUTE] = request->compute,
+        [PDNN_HARDWARE_BANDWIDTH] = request->bandwidth,
+        [PDNN_HARDWARE_CACHE] = request->cache,
+        [PDNN_HARDWARE_OVERHEAD] = request->overhead,
+    };
+    enum pdnn_status status = PDNN_OK;
+    *hardware = (struct pdnn_hardware){.n_changes = 0};
     if (request->threads && (!pdnn_parse_i64(request->threads, &hardware->threads) || hardware->threads < 1))
         return pdnn_fail(err, PDNN_INVALID, "--threads is '%s', expected a number from 1", request->threads);
-    enum pdnn_status status = parse_factors(hardware, "compute", request->compute, set_compute, err);
-    if (status == PDNN_OK)
-        status = parse_factors(hardware, "bandwidth", request->bandwidth, set_level, err);
-    if (status == PDNN_OK)
-        status = parse_factor("cache", request->cache, &hardware->cache, err);
-    if (status == PDNN_OK)
-        status = parse_factor("overhead", request->overhead, &hardware->overhead, err);
+    for (size_t part = 0; status == PDNN_OK && part < PDNN_HARDWARE_PARTS; part++)
+        status = parse_factors(hardware, (enum pdnn_hardware_part)part, texts[part], err);
     if (status == PDNN_OK && request->onto)
         status = read_onto(hardware, request->onto, err);
+    else if (status == PDNN_OK && !hardware->n_changes && !request->threads)
+        status = pdnn_fail(err, PDNN_INVALID,
+                           "nothing would change: give --compute, --bandwidth, --cache, --overhead, --onto "
+                           "or --threads");
     if (status != PDNN_OK)
         pdnn_hardware_finish(hardware);
     return status;
@@ -147,24 +124,36 @@ static enum pdnn_status no_roofs(const struct pdnn_hardware *hardware, const str
     return PDNN_INVALID;
 }
 
-static double factor_of(const struct pdnn_hardware *hardware, const struct pdnn_roofs *roofs, size_t level) {
-    double factor = level + 1 == roofs->n_levels ? hardware->memory : 1;
-    for (size_t i = 0; i < hardware->n_levels; i++) {
-        if (strcmp(hardware->level[i].name, roofs->level[level].name) == 0)
-            factor = hardware->level[i].factor;
+/* Of the part with this name; without one, or of the last level, also where a change names none. */
+static double factor_of(const struct pdnn_hardware *hardware, enum pdnn_hardware_part part, const char *name,
+                        bool takes_all) {
+    double factor = 1;
+    for (size_t i = 0; i < hardware->n_changes; i++) {
+        const struct pdnn_hardware_change *change = &hardware->change[i];
+        if (change->part == part && (*change->name ? strcmp(change->name, name) == 0 : takes_all))
+            factor = change->factor;
     }
     return factor;
 }
 
+static double bandwidth_factor(const struct pdnn_hardware *hardware, const struct pdnn_roofs *roofs,
+                               size_t level) {
+    return factor_of(hardware, PDNN_HARDWARE_BANDWIDTH, roofs->level[level].name,
+                     level + 1 == roofs->n_levels);
+}
+
 static enum pdnn_status check_levels(const struct pdnn_hardware *hardware, const struct pdnn_roofs *roofs,
                                      struct pdnn_err *err) {
-    for (size_t i = 0; i < hardware->n_levels; i++) {
+    for (size_t i = 0; i < hardware->n_changes; i++) {
+        const struct pdnn_hardware_change *change = &hardware->change[i];
         size_t at = 0;
-        while (at < roofs->n_levels && strcmp(roofs->level[at].name, hardware->level[i].name) != 0)
+        if (change->part != PDNN_HARDWARE_BANDWIDTH || !*change->name)
+            continue;
+        while (at < roofs->n_levels && strcmp(roofs->level[at].name, change->name) != 0)
             at++;
         if (at == roofs->n_levels)
             return pdnn_fail(err, PDNN_INVALID, "--bandwidth names the level '%s'; the last one is %s",
-                             hardware->level[i].name,
+                             change->name,
                              roofs->n_levels ? roofs->level[roofs->n_levels - 1].name : "unknown");
     }
     return PDNN_OK;
@@ -174,29 +163,31 @@ enum pdnn_status pdnn_hardware_roofs(const struct pdnn_hardware *hardware,
                                      const struct pdnn_ceilings *ceilings, int64_t threads,
                                      struct pdnn_roofs *roofs, struct pdnn_err *err) {
     const struct pdnn_ceilings *from = hardware->onto ? hardware->onto : ceilings;
+    const double cache = factor_of(hardware, PDNN_HARDWARE_CACHE, "", true);
     int64_t count = hardware->threads ? hardware->threads : threads;
     pdnn_roofs_init(roofs, from, count);
     if (!roofs->n_levels && !(roofs->peak_gflops[PDNN_F32] > 0))
         return no_roofs(hardware, from, count, err);
     if (check_levels(hardware, roofs, err) != PDNN_OK)
         return PDNN_INVALID;
-    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
-        roofs->peak_gflops[d] *= hardware->compute[d];
-        roofs->product_gflops[d] *= hardware->compute[d];
+    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        double factor = factor_of(hardware, PDNN_HARDWARE_COMPUTE, pdnn_dtype_name(d), true);
+        roofs->peak_gflops[d] *= factor;
+        roofs->product_gflops[d] *= factor;
     }
-    roofs->overhead_ns *= hardware->overhead;
+    roofs->overhead_ns *= factor_of(hardware, PDNN_HARDWARE_OVERHEAD, "", true);
     for (size_t i = roofs->n_levels; i-- > 0;) {
         struct pdnn_roof_level *level = &roofs->level[i];
-        level->gbs *= factor_of(hardware, roofs, i);
+        level->gbs *= bandwidth_factor(hardware, roofs, i);
         if (level->capacity_bytes != UINT64_MAX)
-            level->capacity_bytes = (uint64_t)((double)level->capacity_bytes * hardware->cache);
+            level->capacity_bytes = (uint64_t)((double)level->capacity_bytes * cache);
         if (i + 1 < roofs->n_levels)
             level->gbs = fmax(level->gbs, level[1].gbs);
     }
     for (size_t i = roofs->n_rungs; i-- > 0;) {
         struct pdnn_roof_rung *rung = &roofs->rung[i];
-        double factor = factor_of(hardware, roofs, rung->level);
-        rung->from_bytes = (uint64_t)((double)rung->from_bytes * hardware->cache);
+        double factor = bandwidth_factor(hardware, roofs, rung->level);
+        rung->from_bytes = (uint64_t)((double)rung->from_bytes * cache);
         for (size_t rate = 0; rate < PDNN_TRAFFIC_COUNT; rate++) {
             rung->ns_per_byte[rate] /= factor;
             if (i + 1 < roofs->n_rungs)
@@ -228,35 +219,20 @@ struct pdnn_ceilings *pdnn_ceilings_alike(const struct pdnn_ceilings *of, const 
     return made;
 }
 
-static void put_factor(struct pdnn_str *out, const char *what, double factor) {
-    if (factor != 1)
-        pdnn_str_printf(out, "%s%s x %g", out->length ? ", " : "", what, factor);
-}
-
 void pdnn_hardware_text(const struct pdnn_hardware *hardware, struct pdnn_str *out) {
-    struct pdnn_str text = {0};
-    char what[64];
-    bool equal = true;
+    const size_t start = out->length;
     if (hardware->onto)
-        pdnn_str_printf(&text, "the roofs of --onto");
+        pdnn_str_printf(out, "the roofs of --onto");
     if (hardware->threads)
-        pdnn_str_printf(&text, "%s%" PRId64 " thread%s", text.length ? ", " : "", hardware->threads,
+        pdnn_str_printf(out, "%s%" PRId64 " thread%s", out->length > start ? ", " : "", hardware->threads,
                         hardware->threads == 1 ? "" : "s");
-    for (size_t d = 1; d < PDNN_DTYPE_COUNT; d++)
-        equal = equal && hardware->compute[d] == hardware->compute[0];
-    if (equal)
-        put_factor(&text, "compute", hardware->compute[0]);
-    for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT && !equal; d++) {
-        snprintf(what, sizeof what, "%s compute", pdnn_dtype_name(d));
-        put_factor(&text, what, hardware->compute[d]);
+    for (size_t i = 0; i < hardware->n_changes; i++) {
+        const struct pdnn_hardware_change *change = &hardware->change[i];
+        const char *name = change->name;
+        if (change->factor != 1)
+            pdnn_str_printf(out, "%s%s%s%s x %g", out->length > start ? ", " : "", name, *name ? " " : "",
+                            *name ? parts[change->part].option : parts[change->part].what, change->factor);
     }
-    put_factor(&text, "memory bandwidth", hardware->memory);
-    for (size_t i = 0; i < hardware->n_levels; i++) {
-        snprintf(what, sizeof what, "%s bandwidth", hardware->level[i].name);
-        put_factor(&text, what, hardware->level[i].factor);
-    }
-    put_factor(&text, "caches", hardware->cache);
-    put_factor(&text, "overhead", hardware->overhead);
-    pdnn_str_printf(out, "%s", text.length ? pdnn_str_text(&text) : "nothing changes");
-    pdnn_str_finish(&text);
+    if (out->length == start)
+        pdnn_str_printf(out, "nothing changes");
 }

@@ -16,21 +16,28 @@ struct pdnn_hardware_request {
     const char *threads;   /* take the roofs for this many threads, not for those of the row */
 };
 
-/* Factors; {0} is not valid, pdnn_hardware_init makes one that changes nothing. */
+enum pdnn_hardware_part {
+    PDNN_HARDWARE_COMPUTE,
+    PDNN_HARDWARE_BANDWIDTH,
+    PDNN_HARDWARE_CACHE,
+    PDNN_HARDWARE_OVERHEAD,
+    PDNN_HARDWARE_PARTS
+};
+
+enum { PDNN_HARDWARE_CHANGES = 16 };
+
+/* {0} changes nothing. Of several changes that apply to one roof, the last one does. */
 struct pdnn_hardware {
-    double compute[PDNN_DTYPE_COUNT];
-    double memory; /* of the last level */
-    struct pdnn_hardware_level {
-        char name[PDNN_LEVEL_TEXT];
+    struct pdnn_hardware_change {
+        enum pdnn_hardware_part part;
+        char name[PDNN_LEVEL_TEXT]; /* of a dtype or a level; "": all dtypes, the last level */
         double factor;
-    } level[PDNN_ROOF_LEVELS]; /* other levels, by name */
-    size_t n_levels;
-    double cache, overhead;
+    } change[PDNN_HARDWARE_CHANGES];
+    size_t n_changes;
     struct pdnn_ceilings *onto; /* heap; NULL: the measured ones */
     int64_t threads;            /* 0: those of the row */
 };
 
-void pdnn_hardware_init(struct pdnn_hardware *hardware);
 /* PDNN_INVALID names the option and what it expects; also if nothing would change. */
 enum pdnn_status pdnn_hardware_parse(struct pdnn_hardware *hardware,
                                      const struct pdnn_hardware_request *request, struct pdnn_err *err);

@@ -312,6 +312,7 @@ static double ridge_of(const struct pdnn_roofs *roofs) {
 
 /* Left out where it has no ops, no roofs, or this version does not know it. */
 static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_err *err) {
+    static const struct pdnn_hardware same = {.n_changes = 0};
     const struct pdnn_projection_request *request = w->request;
     const struct pdnn_selection *selection = request->selection;
     const struct pdnn_ceilings *ceilings = w->alike ? w->alike : request->ceilings;
@@ -326,8 +327,6 @@ static enum pdnn_status project_instance(struct work *w, size_t at, struct pdnn_
         return PDNN_OK;                  /* an all-reduce has the link's roof, which nothing changes */
     pdnn_instance_resolve(&instance, 1); /* the id of an instance that ran names its threads */
     int64_t threads = instance.setting[PDNN_SETTING_THREADS];
-    struct pdnn_hardware same;
-    pdnn_hardware_init(&same);
     pdnn_arena_reset(&w->scratch);
     if (pdnn_hardware_roofs(&same, ceilings, threads, &w->roofs[BEFORE], NULL) != PDNN_OK)
         return PDNN_OK;
