@@ -59,7 +59,7 @@ static float *new_matrix(int64_t elements) {
     return values;
 }
 
-static void bench_shape(struct pdnn_onednn_library *library, const int64_t *dims) {
+static void bench_shape(struct pdnn_onednn_pool *pool, const int64_t *dims) {
     static const char *const names[VARIANTS] = {"oneDNN inner product ab", "oneDNN inner product ba",
                                                 "oneDNN matmul ab", "oneDNN matmul ba"};
     const struct pdnn_onednn_dense_shape shape = {.N = dims[0], .I = dims[1], .O = dims[2]};
@@ -77,7 +77,7 @@ static void bench_shape(struct pdnn_onednn_library *library, const int64_t *dims
                                                           : PDNN_ONEDNN_DENSE_MATMUL,
                                                     (enum pdnn_onednn_weights_format)(i % 2)};
         products[i] = base;
-        if (pdnn_onednn_dense_pass_create(library, &shape, PDNN_FORWARD, variant, &products[i].pass, NULL) !=
+        if (pdnn_onednn_dense_pass_create(pool, &shape, PDNN_FORWARD, variant, &products[i].pass, NULL) !=
             PDNN_OK)
             bench_fail("oneDNN has no such product");
         bind(&base, &products[i].pass);
@@ -94,20 +94,21 @@ static void bench_shape(struct pdnn_onednn_library *library, const int64_t *dims
                cases[i].work / bench_median_ns(&cases[i], ROUNDS), ratio.median, ratio.low, ratio.high);
     }
     for (int i = 0; i < VARIANTS; i++)
-        pdnn_onednn_dense_pass_destroy(&products[i].pass);
+        pdnn_onednn_primitive_destroy(products[i].pass.primitive);
 }
 
 int main(int argc, char **argv) {
-    struct pdnn_onednn_library *library = NULL;
+    struct pdnn_onednn_pool pool = {0};
     threads = bench_threads();
-    if (pdnn_onednn_library_create(&library, NULL) != PDNN_OK)
+    if (pdnn_onednn_library_create(&pool.library, NULL) != PDNN_OK)
         bench_fail("no oneDNN");
     printf("%d threads, medians of %d rounds in turns\n", (int)threads, ROUNDS);
     int only = argc > 1 ? atoi(argv[1]) : 0;
     for (int i = 0; i < SHAPES; i++) {
         if (!only || only == i + 1)
-            bench_shape(library, shapes[i]);
+            bench_shape(&pool, shapes[i]);
     }
-    pdnn_onednn_library_destroy(library);
+    pdnn_onednn_pool_finish(&pool);
+    pdnn_onednn_library_destroy(pool.library);
     return 0;
 }

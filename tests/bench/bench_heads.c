@@ -117,11 +117,11 @@ static void *new_tensor(const struct pdnn_heads_product *product, const struct p
 }
 
 /* False if there is no such way. The last way is OpenBLAS in place of the library's sgemm. */
-static bool make_way(struct pdnn_onednn_library *library, const struct pdnn_heads_product *product, int way,
+static bool make_way(struct pdnn_onednn_pool *layouts, const struct pdnn_heads_product *product, int way,
                      struct pdnn_onednn_matmul *made) {
     enum pdnn_onednn_matmul_way kind =
         way < PDNN_ONEDNN_MATMUL_WAY_COUNT ? (enum pdnn_onednn_matmul_way)way : PDNN_ONEDNN_MATMUL_SGEMM;
-    if (pdnn_onednn_matmul_create(library, product, PDNN_F32, kind, threads, made, NULL) != PDNN_OK)
+    if (pdnn_onednn_matmul_create(layouts, product, PDNN_F32, kind, threads, made, NULL) != PDNN_OK)
         return false;
     if (way == PDNN_ONEDNN_MATMUL_WAY_COUNT)
         made->multiply.sgemm = sgemm;
@@ -148,11 +148,11 @@ struct contest {
     char name[WAYS][PDNN_ONEDNN_MATMUL_TEXT];
 };
 
-static void enter_way(struct contest *contest, struct pdnn_onednn_library *library, int way, void *scratch) {
+static void enter_way(struct contest *contest, struct pdnn_onednn_pool *layouts, int way, void *scratch) {
     struct turns *turns = &contest->turns[contest->n_ways];
     *turns = (struct turns){.n_sets = contest->n_sets};
     for (int i = 0; i < contest->n_sets; i++) {
-        if (!make_way(library, &contest->product, way, &turns->made[i]))
+        if (!make_way(layouts, &contest->product, way, &turns->made[i]))
             return;
         struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(&turns->made[i]);
         contest->memory[i].scratch = scratch;
@@ -183,8 +183,8 @@ static void run_contest(struct contest *contest, struct copy *copy) {
 }
 
 /* Only the columns in use count as traffic; a set still occupies whole tensors. */
-static void bench_product(struct pdnn_onednn_library *library, const struct shape *s,
-                          const struct named *named, struct copy *copy) {
+static void bench_product(struct pdnn_onednn_pool *layouts, const struct shape *s, const struct named *named,
+                          struct copy *copy) {
     static struct contest contest;
     static void *scratch;
     contest = (struct contest){.product = product_of(s, named), .n_sets = 1};
@@ -202,7 +202,7 @@ static void bench_product(struct pdnn_onednn_library *library, const struct shap
     if (!scratch)
         scratch = bench_memory(SCRATCH_BYTES);
     for (int way = 0; way < WAYS; way++)
-        enter_way(&contest, library, way, scratch);
+        enter_way(&contest, layouts, way, scratch);
     printf("  %-8s %.1f FLOP/byte\n", named->name, contest.flop / contest.bytes);
     run_contest(&contest, copy);
     for (int i = 0; i < contest.n_ways; i++) {
@@ -212,7 +212,7 @@ static void bench_product(struct pdnn_onednn_library *library, const struct shap
 }
 
 /* Scores, context and their gradients; for one new token, only the two forward products. */
-static void bench_shape(struct pdnn_onednn_library *library, const struct shape *s, struct copy *copy) {
+static void bench_shape(struct pdnn_onednn_pool *layouts, const struct shape *s, struct copy *copy) {
     int64_t H = s->h * s->d, ld = s->n > 1 ? 3 * H : H;
     const struct pdnn_heads q = wide(s, s->n, 3 * H), k = wide(s, s->m, ld), context = wide(s, s->n, H);
     const struct pdnn_heads p = plain(s, s->n, s->m);
@@ -223,18 +223,18 @@ static void bench_shape(struct pdnn_onednn_library *library, const struct shape 
     int count = s->n > 1 ? sizeof products / sizeof *products : 2;
     printf("B=%d h=%d n=%d m=%d d=%d\n", (int)s->B, (int)s->h, (int)s->n, (int)s->m, (int)s->d);
     for (int i = 0; i < count; i++)
-        bench_product(library, s, &products[i], copy);
+        bench_product(layouts, s, &products[i], copy);
 }
 
 int main(int argc, char **argv) {
     static const struct shape shapes[] = {
         {4, 16, 128, 128, 64}, {16, 16, 128, 128, 64}, {32, 16, 128, 128, 64}, {4, 16, 512, 512, 64},
         {1, 12, 1, 512, 64},   {1, 25, 1, 1024, 64},   {16, 16, 1, 512, 64}};
-    struct pdnn_onednn_library *library = NULL;
+    struct pdnn_onednn_pool layouts = {0};
     threads = bench_threads();
     struct copy copy = {.job = {PDNN_STREAM_COPY, threads, 1, true}};
     pool.begin = bench_memory(pool.bytes);
-    if (pdnn_onednn_library_create(&library, NULL) != PDNN_OK ||
+    if (pdnn_onednn_library_create(&layouts.library, NULL) != PDNN_OK ||
         pdnn_stream_create(&copy.stream, threads, (uint64_t)COLD_BYTES / (uint64_t)threads, NULL) != PDNN_OK)
         bench_fail("no oneDNN or no memory");
     run_fma(NULL);
@@ -242,11 +242,12 @@ int main(int argc, char **argv) {
     if (argc > 5) {
         const struct shape s = {atoll(argv[1]), atoll(argv[2]), atoll(argv[3]), atoll(argv[4]),
                                 atoll(argv[5])};
-        bench_shape(library, &s, &copy);
+        bench_shape(&layouts, &s, &copy);
     }
     for (size_t i = 0; argc <= 5 && i < sizeof shapes / sizeof *shapes; i++)
-        bench_shape(library, &shapes[i], &copy);
+        bench_shape(&layouts, &shapes[i], &copy);
     pdnn_stream_destroy(&copy.stream);
-    pdnn_onednn_library_destroy(library);
+    pdnn_onednn_pool_finish(&layouts);
+    pdnn_onednn_library_destroy(layouts.library);
     return 0;
 }

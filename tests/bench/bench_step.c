@@ -27,7 +27,7 @@ struct layer {
 
 struct bare {
     int64_t threads;
-    struct pdnn_onednn_library *library;
+    struct pdnn_onednn_pool pool;
     struct layer layer[LAYERS + 1];
     float *x, *p, *loss;
     int32_t *label;
@@ -54,7 +54,7 @@ static void bind(struct pdnn_onednn_dense_pass *pass, float *x, float *w, float 
 
 static void create(struct bare *bare, const struct pdnn_onednn_dense_shape *shape, enum pdnn_pass pass,
                    struct pdnn_onednn_dense_pass *made) {
-    if (pdnn_onednn_dense_pass_create(bare->library, shape, pass, (struct pdnn_onednn_dense_variant){0}, made,
+    if (pdnn_onednn_dense_pass_create(&bare->pool, shape, pass, (struct pdnn_onednn_dense_variant){0}, made,
                                       NULL) != PDNN_OK)
         bench_fail("oneDNN has no such pass");
 }
@@ -139,7 +139,7 @@ static void make_bare(struct bare *bare, int64_t nodes) {
 }
 
 static void bench_nodes(struct pdnn_onednn *onednn, int64_t threads, int nodes) {
-    struct bare bare = {.threads = threads, .library = onednn->library};
+    struct bare bare = {.threads = threads, .pool = {.library = onednn->library}};
     struct pdnn_arena arena = {0};
     struct pdnn_graph graph;
     struct pdnn_instance instance;
@@ -165,10 +165,11 @@ static void bench_nodes(struct pdnn_onednn *onednn, int64_t threads, int nodes) 
            bench_median_ns(&cases[1], ROUNDS) / 1e3, bench_median_ns(&cases[0], ROUNDS) / 1e3, ratio.median,
            ratio.low, ratio.high, (int)plan.program.n_steps);
     for (int i = 0; i <= LAYERS; i++) {
-        pdnn_onednn_dense_pass_destroy(&bare.layer[i].forward);
-        pdnn_onednn_dense_pass_destroy(&bare.layer[i].backward_data);
-        pdnn_onednn_dense_pass_destroy(&bare.layer[i].backward_weights);
+        pdnn_onednn_primitive_destroy(bare.layer[i].forward.primitive);
+        pdnn_onednn_primitive_destroy(bare.layer[i].backward_data.primitive);
+        pdnn_onednn_primitive_destroy(bare.layer[i].backward_weights.primitive);
     }
+    pdnn_onednn_pool_finish(&bare.pool);
     pdnn_plan_destroy(&plan);
     pdnn_arena_finish(&arena);
 }

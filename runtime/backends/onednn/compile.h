@@ -2,11 +2,11 @@
 #ifndef RUNTIME_BACKENDS_ONEDNN_COMPILE_H
 #define RUNTIME_BACKENDS_ONEDNN_COMPILE_H
 
+#include "runtime/backends/onednn/library/layout.h"
 #include "runtime/backends/onednn/state.h"
 #include "runtime/lowering/steps.h"
 
 struct pdnn_one_node;
-struct pdnn_onednn_layout;
 struct pdnn_onednn_dense_choice;
 struct pdnn_onednn_rnn_layer;
 struct pdnn_onednn_conv2d;
@@ -14,8 +14,9 @@ struct pdnn_onednn_conv2d;
 struct pdnn_onednn_compile {
     struct pdnn_onednn *onednn;
     struct pdnn_program *program;
-    struct pdnn_steps steps;            /* how nodes are compiled; this backend's rows come first */
-    struct pdnn_onednn_layout **layout; /* by tensor (tensor_layout.h); NULL: plain row-major */
+    struct pdnn_onednn_pool *pool;            /* of the program's layouts */
+    struct pdnn_steps steps;                  /* how nodes are compiled; this backend's rows come first */
+    const struct pdnn_onednn_layout **layout; /* by tensor (tensor_layout.h); NULL: plain row-major */
     /* by tensor (dense/layouts.h); NULL: not the weights of a dense op */
     const struct pdnn_onednn_dense_choice **choice;
     /* by tensor (rnn/layouts.h): set for the y of forward rnn nodes */
@@ -28,8 +29,8 @@ struct pdnn_onednn_compile {
 
 /* The part that the program keeps, for put and get and for programs that share its weights. */
 struct pdnn_onednn_layouts {
-    size_t n_tensors;
-    struct pdnn_onednn_layout **layout;
+    struct pdnn_onednn_pool pool;
+    const struct pdnn_onednn_layout **layout;
     struct pdnn_onednn_rnn_layer *layer;
 };
 

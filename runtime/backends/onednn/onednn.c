@@ -45,8 +45,7 @@ static void close_onednn(void *state) {
 
 static void release(void *state) {
     struct pdnn_onednn_layouts *layouts = state;
-    for (size_t i = 0; i < layouts->n_tensors; i++)
-        pdnn_onednn_layout_destroy(layouts->layout[i]);
+    pdnn_onednn_pool_finish(&layouts->pool);
 }
 
 /* If values may be negative, they are stored 128 higher, which fits an unsigned byte. */
@@ -62,8 +61,8 @@ static void place_quantized(struct pdnn_program *program) {
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
     struct pdnn_onednn *onednn = state;
-    struct pdnn_onednn_compile compile = {.onednn = onednn, .program = program};
     struct pdnn_onednn_layouts *layouts = pdnn_arena_alloc(&program->arena, 1, sizeof *layouts);
+    struct pdnn_onednn_compile compile = {.onednn = onednn, .program = program, .pool = &layouts->pool};
     compile.layout =
         pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof(struct pdnn_onednn_layout *));
     compile.choice = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1,
@@ -71,7 +70,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     compile.layer = pdnn_arena_alloc(&program->arena, graph->n_tensors + 1, sizeof *compile.layer);
     compile.convolution =
         pdnn_arena_alloc(&program->arena, graph->n_nodes + 1, sizeof(struct pdnn_onednn_conv2d *));
-    *layouts = (struct pdnn_onednn_layouts){graph->n_tensors, compile.layout, compile.layer};
+    *layouts = (struct pdnn_onednn_layouts){{.library = onednn->library}, compile.layout, compile.layer};
     program->layouts = layouts;
     program->release = release;
     compile.steps = (struct pdnn_steps){.backend = &pdnn_backend_onednn,
@@ -85,9 +84,8 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     onednn->trial_bytes = program->trial_bytes;
     onednn->tune.is_untried = false;
     place_quantized(program);
-    enum pdnn_status status = pdnn_onednn_tensor_layout_adopt(&compile, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_rnn_place(&compile, err);
+    pdnn_onednn_tensor_layout_adopt(&compile);
+    enum pdnn_status status = pdnn_onednn_rnn_place(&compile, err);
     if (!onednn->is_trial)
         pdnn_tune_begin(&onednn->tune);
     if (status == PDNN_OK)
@@ -96,6 +94,8 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
         status = pdnn_onednn_conv2d_place(&compile, err);
     if (status == PDNN_OK)
         status = pdnn_steps_compile(&compile.steps, err);
+    if (status == PDNN_OK)
+        status = pdnn_onednn_pool_check(compile.pool, err);
     pdnn_onednn_conv2d_finish(&compile);
     program->is_untried = program->is_untried || onednn->tune.is_untried;
     onednn->trial_bytes = outer_bytes;
@@ -108,14 +108,14 @@ static struct pdnn_tune *tune_of(void *state) {
 }
 
 /* Runs a reorder once. The library does not take const addresses, but does not write to the source. */
-static enum pdnn_status convert(struct pdnn_onednn *onednn, const struct pdnn_onednn_layout *from,
+static enum pdnn_status convert(struct pdnn_onednn_pool *pool, const struct pdnn_onednn_layout *from,
                                 void *source, const struct pdnn_onednn_layout *to, void *target,
                                 struct pdnn_err *err) {
     struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
     struct pdnn_onednn_primitive *reorder;
     request.layout[PDNN_ONEDNN_SRC] = from;
     request.layout[PDNN_ONEDNN_DST] = to;
-    enum pdnn_status status = pdnn_onednn_primitive_create(onednn->library, &request, &reorder, err);
+    enum pdnn_status status = pdnn_onednn_primitive_create(pool, &request, &reorder, err);
     if (status != PDNN_OK)
         return status;
     const uint64_t scratch_bytes = pdnn_onednn_primitive_scratchpad_bytes(reorder);
@@ -153,18 +153,19 @@ static enum pdnn_status move(void *state, const struct pdnn_program *program, ui
     const struct pdnn_onednn_layouts *layouts = program->layouts;
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     const struct pdnn_onednn_layout *stored = layouts->layout[tensor];
-    struct pdnn_onednn_layout *plain = NULL;
+    struct pdnn_onednn *onednn = state;
+    struct pdnn_onednn_pool pool = {.library = onednn->library};
     if (pdnn_onednn_tensor_layout_is_plain(program, layouts->layout, tensor)) {
         memcpy(to, from, pdnn_tensor_bytes(t));
         shift(to, pdnn_tensor_bytes(t), program->slots[tensor].zero_point);
         return PDNN_OK;
     }
-    enum pdnn_status status = pdnn_onednn_layout_plain(stored, &plain, err);
+    const struct pdnn_onednn_layout *plain = pdnn_onednn_layout_plain(&pool, stored),
+                                    *source = put ? plain : stored, *target = put ? stored : plain;
+    enum pdnn_status status = convert(&pool, source, without_const(from), target, to, err);
     if (status == PDNN_OK)
-        status = convert(state, put ? plain : stored, without_const(from), put ? stored : plain, to, err);
-    if (status == PDNN_OK)
-        shift(to, pdnn_onednn_layout_bytes(put ? stored : plain), program->slots[tensor].zero_point);
-    pdnn_onednn_layout_destroy(plain);
+        shift(to, pdnn_onednn_layout_bytes(target), program->slots[tensor].zero_point);
+    pdnn_onednn_pool_finish(&pool);
     return status;
 }
 

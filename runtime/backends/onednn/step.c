@@ -163,7 +163,7 @@ enum pdnn_status pdnn_onednn_reorder_call(const struct pdnn_onednn_compile *comp
     request.layout[PDNN_ONEDNN_DST] = to.layout;
     call->slot[PDNN_ONEDNN_SRC] = from.slot;
     call->slot[PDNN_ONEDNN_DST] = to.slot;
-    return pdnn_onednn_primitive_create(compile->onednn->library, &request, &call->primitive, err);
+    return pdnn_onednn_primitive_create(compile->pool, &request, &call->primitive, err);
 }
 
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
@@ -186,12 +186,6 @@ void pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_
     bool is_copy = operand->used && !pdnn_onednn_layout_equal(operand->stored, operand->used);
     operand->slot = is_copy ? pdnn_program_slot(program, pdnn_onednn_layout_bytes(operand->used), false)
                             : operand->tensor;
-}
-
-void pdnn_onednn_operand_finish(struct pdnn_onednn_operand *operand) {
-    pdnn_onednn_layout_destroy(operand->stored);
-    pdnn_onednn_layout_destroy(operand->used);
-    *operand = (struct pdnn_onednn_operand){.tensor = PDNN_NONE, .slot = PDNN_NONE};
 }
 
 bool pdnn_onednn_operand_is_copy(const struct pdnn_onednn_operand *operand) {

@@ -48,12 +48,11 @@ enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile,
 struct pdnn_onednn_operand {
     uint32_t tensor;
     uint32_t slot; /* the tensor's own slot or the copy's; PDNN_NONE: no such operand */
-    struct pdnn_onednn_layout *stored, *used; /* owned; used is NULL if it is the same as stored */
+    const struct pdnn_onednn_layout *stored, *used; /* used is NULL if it is the same as stored */
 };
 
 /* Finds or makes the slot. Tensor and layouts must be set. */
 void pdnn_onednn_operand_place(struct pdnn_onednn_operand *operand, struct pdnn_program *program);
-void pdnn_onednn_operand_finish(struct pdnn_onednn_operand *operand);
 
 bool pdnn_onednn_operand_is_copy(const struct pdnn_onednn_operand *operand);
 

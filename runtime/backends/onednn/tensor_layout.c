@@ -7,35 +7,34 @@ enum pdnn_dtype pdnn_onednn_tensor_dtype(const struct pdnn_tensor *tensor) {
     return tensor->dtype == PDNN_INT8 && tensor->role != PDNN_ROLE_WEIGHT ? PDNN_U8 : tensor->dtype;
 }
 
-static enum pdnn_status make_plain(const struct pdnn_tensor *tensor, struct pdnn_onednn_layout **layout,
-                                   struct pdnn_err *err) {
-    return pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(tensor), tensor->rank, tensor->dim,
-                                     PDNN_ONEDNN_ROW_MAJOR, layout, err);
+static const struct pdnn_onednn_layout *plain_layout(const struct pdnn_onednn_compile *compile,
+                                                     uint32_t tensor) {
+    const struct pdnn_tensor *t = &compile->program->graph->tensors[tensor];
+    return pdnn_onednn_layout_create(compile->pool, pdnn_onednn_tensor_dtype(t), t->rank, t->dim,
+                                     PDNN_ONEDNN_ROW_MAJOR);
 }
 
-enum pdnn_status pdnn_onednn_tensor_layout_set(struct pdnn_onednn_compile *compile, uint32_t tensor,
-                                               const struct pdnn_onednn_layout *layout,
-                                               struct pdnn_err *err) {
-    struct pdnn_onednn_layout *plain = NULL;
-    enum pdnn_status status = make_plain(&compile->program->graph->tensors[tensor], &plain, err);
-    if (status == PDNN_OK && !pdnn_onednn_layout_equal(layout, plain))
-        status = pdnn_onednn_layout_copy(layout, &compile->layout[tensor], err);
-    if (status == PDNN_OK)
-        compile->program->slots[tensor].bytes = pdnn_onednn_layout_bytes(layout);
-    pdnn_onednn_layout_destroy(plain);
-    return status;
+const struct pdnn_onednn_layout *pdnn_onednn_tensor_layout(const struct pdnn_onednn_compile *compile,
+                                                           uint32_t tensor) {
+    return compile->layout[tensor] ? compile->layout[tensor] : plain_layout(compile, tensor);
 }
 
-static enum pdnn_status set_all(struct pdnn_onednn_compile *compile, uint32_t weights,
-                                const struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
+void pdnn_onednn_tensor_layout_set(struct pdnn_onednn_compile *compile, uint32_t tensor,
+                                   const struct pdnn_onednn_layout *layout) {
+    if (!pdnn_onednn_layout_equal(layout, plain_layout(compile, tensor)))
+        compile->layout[tensor] = layout;
+    compile->program->slots[tensor].bytes = pdnn_onednn_layout_bytes(layout);
+}
+
+static void set_all(struct pdnn_onednn_compile *compile, uint32_t weights,
+                    const struct pdnn_onednn_layout *layout) {
     const struct pdnn_graph *graph = compile->program->graph;
     const struct pdnn_user_list users = pdnn_users_tensors(&compile->program->users, weights);
-    enum pdnn_status status = pdnn_onednn_tensor_layout_set(compile, weights, layout, err);
-    for (const uint32_t *user = users.begin; status == PDNN_OK && user < users.end; user++) {
+    pdnn_onednn_tensor_layout_set(compile, weights, layout);
+    for (const uint32_t *user = users.begin; user < users.end; user++) {
         if (pdnn_tensor_same_shape(&graph->tensors[*user], &graph->tensors[weights]))
-            status = pdnn_onednn_tensor_layout_set(compile, *user, layout, err);
+            pdnn_onednn_tensor_layout_set(compile, *user, layout);
     }
-    return status;
 }
 
 /* Whether anything but this program's forward pass uses the weights. */
@@ -49,38 +48,28 @@ static bool has_other_users(const struct pdnn_program *program, uint32_t weights
     return has;
 }
 
-enum pdnn_status pdnn_onednn_tensor_layout_set_weights(struct pdnn_onednn_compile *compile, uint32_t weights,
-                                                       const struct pdnn_onednn_layout *layout,
-                                                       struct pdnn_err *err) {
+void pdnn_onednn_tensor_layout_set_weights(struct pdnn_onednn_compile *compile, uint32_t weights,
+                                           const struct pdnn_onednn_layout *layout) {
     bool is_secret = !pdnn_onednn_layout_is_open(layout) && has_other_users(compile->program, weights);
-    return compile->program->like || is_secret ? PDNN_OK : set_all(compile, weights, layout, err);
+    if (!compile->program->like && !is_secret)
+        set_all(compile, weights, layout);
 }
 
-enum pdnn_status pdnn_onednn_tensor_layout_adopt(struct pdnn_onednn_compile *compile, struct pdnn_err *err) {
+void pdnn_onednn_tensor_layout_adopt(struct pdnn_onednn_compile *compile) {
     const struct pdnn_graph *graph = compile->program->graph;
     const struct pdnn_program *like = compile->program->like;
     if (!like)
-        return PDNN_OK;
+        return;
     const struct pdnn_onednn_layouts *layouts = like->layouts;
-    enum pdnn_status status = PDNN_OK;
-    for (uint32_t i = pdnn_shared_next(graph, 0), j = pdnn_shared_next(like->graph, 0);
-         status == PDNN_OK && i != PDNN_NONE;
+    for (uint32_t i = pdnn_shared_next(graph, 0), j = pdnn_shared_next(like->graph, 0); i != PDNN_NONE;
          i = pdnn_shared_next(graph, i + 1), j = pdnn_shared_next(like->graph, j + 1)) {
         if (graph->tensors[i].role == PDNN_ROLE_WEIGHT && layouts->layout[j])
-            status = set_all(compile, i, layouts->layout[j], err);
+            set_all(compile, i, pdnn_onednn_layout_copy(compile->pool, layouts->layout[j]));
     }
-    return status;
-}
-
-enum pdnn_status pdnn_onednn_tensor_layout_copy(const struct pdnn_onednn_compile *compile, uint32_t tensor,
-                                                struct pdnn_onednn_layout **layout, struct pdnn_err *err) {
-    if (compile->layout[tensor])
-        return pdnn_onednn_layout_copy(compile->layout[tensor], layout, err);
-    return make_plain(&compile->program->graph->tensors[tensor], layout, err);
 }
 
 bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program,
-                                        struct pdnn_onednn_layout *const *stored, uint32_t tensor) {
+                                        const struct pdnn_onednn_layout *const *stored, uint32_t tensor) {
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     int64_t block = program->slots[tensor].channel_block;
     if (!stored[tensor])

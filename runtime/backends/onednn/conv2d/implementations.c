@@ -111,55 +111,43 @@ static enum pdnn_status refuse(const struct pdnn_onednn_conv2d *convolution, str
 }
 
 /* (1, O, 1, 1), or NULL if there is no scale. */
-static enum pdnn_status make_scale(const struct pdnn_onednn_conv2d *convolution,
-                                   struct pdnn_onednn_layout **scale, struct pdnn_err *err) {
+static const struct pdnn_onednn_layout *make_scale(struct pdnn_onednn_pool *pool,
+                                                   const struct pdnn_onednn_conv2d *convolution) {
     const struct pdnn_tensor *w = &convolution->graph->tensors[convolution->tensor[PDNN_ONEDNN_WEIGHTS]];
     const int64_t dim[] = {1, w->dim[0], 1, 1};
-    if (!convolution->is_scaled)
-        return PDNN_OK;
-    return pdnn_onednn_layout_create(PDNN_F32, 4, dim, PDNN_ONEDNN_ROW_MAJOR, scale, err);
+    return convolution->is_scaled ? pdnn_onednn_layout_create(pool, PDNN_F32, 4, dim, PDNN_ONEDNN_ROW_MAJOR)
+                                  : NULL;
 }
 
 /* Describes the primitive for arguments in the given layouts; NULL: the library chooses. */
-static enum pdnn_status describe(struct pdnn_onednn_library *library,
-                                 const struct pdnn_onednn_conv2d *convolution,
-                                 struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
+static enum pdnn_status describe(struct pdnn_onednn_pool *pool, const struct pdnn_onednn_conv2d *convolution,
+                                 const struct pdnn_onednn_layout *const layout[PDNN_ONEDNN_SCRATCHPAD],
                                  struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
-    struct pdnn_onednn_layout *made[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
     struct pdnn_onednn_request request = convolution->request;
-    struct pdnn_onednn_layout *scale = NULL;
-    enum pdnn_status status = make_scale(convolution, &scale, err);
-    request.layout[PDNN_ONEDNN_SCALE] = scale;
-    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
+    request.layout[PDNN_ONEDNN_SCALE] = make_scale(pool, convolution);
+    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         if (convolution->tensor[i] == PDNN_NONE)
             continue;
         const struct pdnn_tensor *t = &convolution->graph->tensors[convolution->tensor[i]];
         enum pdnn_onednn_order order = i == PDNN_ONEDNN_BIAS ? PDNN_ONEDNN_ROW_MAJOR : PDNN_ONEDNN_ANY;
-        request.layout[i] = layout[i];
-        if (layout[i])
-            continue;
-        status =
-            pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(t), t->rank, t->dim, order, &made[i], err);
-        request.layout[i] = made[i];
+        request.layout[i] =
+            layout[i] ? layout[i]
+                      : pdnn_onednn_layout_create(pool, pdnn_onednn_tensor_dtype(t), t->rank, t->dim, order);
     }
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_describe(library, &request, primitive, err);
+    enum pdnn_status status = pdnn_onednn_primitive_describe(pool, &request, primitive, err);
     if (status == PDNN_UNSUPPORTED && convolution->graph->algorithm == PDNN_ALGORITHM_AUTO &&
         request.algorithm != PDNN_ALGORITHM_AUTO) {
         request.algorithm = PDNN_ALGORITHM_AUTO;
-        status = pdnn_onednn_primitive_describe(library, &request, primitive, err);
+        status = pdnn_onednn_primitive_describe(pool, &request, primitive, err);
     }
-    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
-        pdnn_onednn_layout_destroy(made[i]);
-    pdnn_onednn_layout_destroy(scale);
     return status == PDNN_UNSUPPORTED ? refuse(convolution, err) : status;
 }
 
-enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_pool *pool,
                                                     struct pdnn_onednn_conv2d *convolution,
                                                     struct pdnn_err *err) {
-    struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
-    return convolution->wanted ? PDNN_OK : describe(library, convolution, any, &convolution->wanted, err);
+    const struct pdnn_onednn_layout *const any[PDNN_ONEDNN_SCRATCHPAD] = {NULL};
+    return convolution->wanted ? PDNN_OK : describe(pool, convolution, any, &convolution->wanted, err);
 }
 
 static bool is_fast(const struct pdnn_onednn_primitive *primitive) {
@@ -168,25 +156,21 @@ static bool is_fast(const struct pdnn_onednn_primitive *primitive) {
 
 enum pdnn_status pdnn_onednn_conv2d_describe_stored(const struct pdnn_onednn_compile *compile,
                                                     struct pdnn_onednn_conv2d *c, struct pdnn_err *err) {
-    struct pdnn_onednn_layout *stored[PDNN_ONEDNN_SCRATCHPAD] = {NULL}, **x = &stored[PDNN_ONEDNN_SRC],
-                              **y = &stored[PDNN_ONEDNN_DST];
+    const struct pdnn_onednn_layout *x = pdnn_onednn_tensor_layout(compile, c->tensor[PDNN_ONEDNN_SRC]),
+                                    *y = pdnn_onednn_tensor_layout(compile, c->tensor[PDNN_ONEDNN_DST]),
+                                    *const stored[PDNN_ONEDNN_SCRATCHPAD] = {
+                                        [PDNN_ONEDNN_SRC] = x, [PDNN_ONEDNN_DST] = y};
     struct pdnn_onednn_primitive *found = NULL;
     if (c->stored)
         return PDNN_OK;
-    enum pdnn_status status = pdnn_onednn_tensor_layout_copy(compile, c->tensor[PDNN_ONEDNN_SRC], x, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_tensor_layout_copy(compile, c->tensor[PDNN_ONEDNN_DST], y, err);
-    bool is_wanted = status == PDNN_OK && c->wanted &&
-                     pdnn_onednn_primitive_has_layout(c->wanted, PDNN_ONEDNN_SRC, *x) &&
-                     pdnn_onednn_primitive_has_layout(c->wanted, PDNN_ONEDNN_DST, *y);
-    if (status == PDNN_OK && !is_wanted)
-        status = describe(compile->onednn->library, c, stored, &found, err);
-    pdnn_onednn_layout_destroy(*x);
-    pdnn_onednn_layout_destroy(*y);
+    bool is_wanted = c->wanted &&
+                     pdnn_onednn_layout_equal(pdnn_onednn_primitive_layout(c->wanted, PDNN_ONEDNN_SRC), x) &&
+                     pdnn_onednn_layout_equal(pdnn_onednn_primitive_layout(c->wanted, PDNN_ONEDNN_DST), y);
+    enum pdnn_status status = is_wanted ? PDNN_OK : describe(compile->pool, c, stored, &found, err);
     if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
         return status;
     if (!is_fast(found))
-        status = pdnn_onednn_conv2d_describe_wanted(compile->onednn->library, c, err);
+        status = pdnn_onednn_conv2d_describe_wanted(compile->pool, c, err);
     if (!found || (!is_fast(found) && is_fast(c->wanted))) {
         pdnn_onednn_primitive_destroy(found);
         found = c->wanted;

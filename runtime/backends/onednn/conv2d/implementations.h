@@ -28,7 +28,7 @@ enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uin
 
 /* Describes `wanted`, whose layouts the library chooses, except that b is always row-major. PDNN_UNSUPPORTED
  * if the library has none with the graph's algorithm. */
-enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_conv2d_describe_wanted(struct pdnn_onednn_pool *pool,
                                                     struct pdnn_onednn_conv2d *convolution,
                                                     struct pdnn_err *err);
 

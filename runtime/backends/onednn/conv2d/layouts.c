@@ -27,20 +27,18 @@ static enum pdnn_status vote(struct pdnn_onednn_compile *compile, uint32_t index
     struct pdnn_count count = {0};
     enum pdnn_status status = pdnn_onednn_conv2d_get(compile, index, &convolution, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_conv2d_describe_wanted(compile->onednn->library, convolution, err);
+        status = pdnn_onednn_conv2d_describe_wanted(compile->pool, convolution, err);
     if (status != PDNN_OK)
         return status;
     const struct pdnn_tensor *y = &graph->tensors[convolution->tensor[PDNN_ONEDNN_DST]];
     node->op->pass[node->pass].flop(graph, node, &count);
-    for (int i = 0; status == PDNN_OK && i < N_ORDERS; i++) {
-        struct pdnn_onednn_layout *layout = NULL;
-        status = pdnn_onednn_layout_create(y->dtype, y->rank, y->dim, orders[i], &layout, err);
-        if (status == PDNN_OK &&
-            pdnn_onednn_primitive_has_layout(convolution->wanted, PDNN_ONEDNN_DST, layout))
+    for (int i = 0; i < N_ORDERS; i++) {
+        if (pdnn_onednn_layout_equal(
+                pdnn_onednn_primitive_layout(convolution->wanted, PDNN_ONEDNN_DST),
+                pdnn_onednn_layout_create(compile->pool, y->dtype, y->rank, y->dim, orders[i])))
             flop[i] += (double)count.value;
-        pdnn_onednn_layout_destroy(layout);
     }
-    return status;
+    return PDNN_OK;
 }
 
 /* Forward passes decide; in a graph without any, all convolutions do. */
@@ -67,17 +65,12 @@ static enum pdnn_status choose_order(struct pdnn_onednn_compile *compile, enum p
     return PDNN_OK;
 }
 
-static enum pdnn_status place_image(struct pdnn_onednn_compile *compile, enum pdnn_onednn_order order,
-                                    uint32_t tensor, struct pdnn_err *err) {
+static void place_image(struct pdnn_onednn_compile *compile, enum pdnn_onednn_order order, uint32_t tensor) {
     const struct pdnn_tensor *image = &compile->program->graph->tensors[tensor];
-    struct pdnn_onednn_layout *layout = NULL;
-    enum pdnn_status status = pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(image), image->rank,
-                                                        image->dim, order, &layout, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_tensor_layout_set(compile, tensor, layout, err);
+    pdnn_onednn_tensor_layout_set(compile, tensor,
+                                  pdnn_onednn_layout_create(compile->pool, pdnn_onednn_tensor_dtype(image),
+                                                            image->rank, image->dim, order));
     compile->program->slots[tensor].channel_block = channel_block(order, image);
-    pdnn_onednn_layout_destroy(layout);
-    return status;
 }
 
 /* Whether an op other than a convolution reads the tensor; such ops need the layout that all images share. */
@@ -96,7 +89,6 @@ static bool is_read_by_others(const struct pdnn_program *program, uint32_t tenso
 static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, uint32_t node, bool *is_placed,
                                       struct pdnn_err *err) {
     const struct pdnn_graph *graph = compile->program->graph;
-    struct pdnn_onednn_layout *layout = NULL;
     struct pdnn_onednn_conv2d *convolution;
     enum pdnn_status status = pdnn_onednn_conv2d_get(compile, node, &convolution, err);
     if (status != PDNN_OK)
@@ -109,10 +101,8 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, uint3
     is_placed[weights] = true;
     status = pdnn_onednn_conv2d_describe_stored(compile, convolution, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_layout(convolution->stored, PDNN_ONEDNN_WEIGHTS, &layout, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_tensor_layout_set_weights(compile, weights, layout, err);
-    pdnn_onednn_layout_destroy(layout);
+        pdnn_onednn_tensor_layout_set_weights(
+            compile, weights, pdnn_onednn_primitive_layout(convolution->stored, PDNN_ONEDNN_WEIGHTS));
     return status;
 }
 
@@ -129,7 +119,7 @@ static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct
         status = pdnn_onednn_conv2d_get(compile, i, &convolution, err);
         if (status != PDNN_OK)
             return status;
-        status = pdnn_onednn_conv2d_describe_wanted(compile->onednn->library, convolution, &refusal);
+        status = pdnn_onednn_conv2d_describe_wanted(compile->pool, convolution, &refusal);
         bool is_fast = convolution->wanted && !pdnn_onednn_primitive_is_reference(convolution->wanted);
         if (status != PDNN_OK && status != PDNN_UNSUPPORTED)
             return pdnn_fail(err, status, "%s", refusal.text);
@@ -148,13 +138,9 @@ enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, s
         return status;
     status = choose_order(compile, &order, err);
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
-        if (is_image(&graph->tensors[i]))
-            status = place_image(compile, order, i, err);
-    }
-    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
         bool is_data = graph->tensors[i].rank == 4 && graph->tensors[i].role == PDNN_ROLE_INPUT;
-        if (is_data && is_read_by_others(compile->program, i))
-            status = place_image(compile, order, i, err);
+        if (is_image(&graph->tensors[i]) || (is_data && is_read_by_others(compile->program, i)))
+            place_image(compile, order, i);
     }
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
         if (pdnn_onednn_conv2d_is(&graph->nodes[i]))

@@ -17,50 +17,32 @@ struct conv2d_step {
     struct pdnn_onednn_call call;
 };
 
-static void start(struct conv2d_step *c) {
-    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
-        c->operand[i] = (struct pdnn_onednn_operand){.tensor = c->convolution->tensor[i], .slot = PDNN_NONE};
-}
-
 /* The images stay in their layouts if the library has fast code for those; it chooses the
  * layout of the weights. */
 static enum pdnn_status find_primitive(struct conv2d_step *c, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
-        struct pdnn_onednn_operand *operand = &c->operand[i];
-        if (operand->tensor != PDNN_NONE)
-            status = pdnn_onednn_tensor_layout_copy(c->compile, operand->tensor, &operand->stored, err);
-    }
-    if (status == PDNN_OK)
-        status = pdnn_onednn_conv2d_describe_stored(c->compile, c->convolution, err);
+    enum pdnn_status status = pdnn_onednn_conv2d_describe_stored(c->compile, c->convolution, err);
     c->call.primitive = c->convolution->stored;
     c->convolution->stored = NULL;
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_build(c->call.primitive, err);
-    return status;
+    return status == PDNN_OK ? pdnn_onednn_primitive_build(c->call.primitive, err) : status;
 }
 
-static enum pdnn_status find_slots(struct conv2d_step *c, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (int i = 0; status == PDNN_OK && i < PDNN_ONEDNN_SCRATCHPAD; i++) {
+static void find_operands(struct conv2d_step *c) {
+    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         struct pdnn_onednn_operand *operand = &c->operand[i];
-        if (!operand->stored)
+        *operand = (struct pdnn_onednn_operand){.tensor = c->convolution->tensor[i], .slot = PDNN_NONE};
+        if (operand->tensor == PDNN_NONE)
             continue;
-        status =
-            pdnn_onednn_primitive_layout(c->call.primitive, (enum pdnn_onednn_arg)i, &operand->used, err);
-        if (status == PDNN_OK)
-            pdnn_onednn_operand_place(operand, c->compile->program);
+        operand->stored = pdnn_onednn_tensor_layout(c->compile, operand->tensor);
+        operand->used = pdnn_onednn_primitive_layout(c->call.primitive, (enum pdnn_onednn_arg)i);
+        pdnn_onednn_operand_place(operand, c->compile->program);
+        c->call.slot[i] = operand->slot;
     }
-    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
-        c->call.slot[i] = c->operand[i].slot;
-    return status;
 }
 
 /* The output starts as the summand: in the summand's memory if possible, else as a copy. */
 static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *err) {
     const struct pdnn_onednn_operand *output = &c->operand[PDNN_ONEDNN_DST];
     uint32_t summand = c->convolution->summand;
-    struct pdnn_onednn_layout *stored = NULL;
     if (summand == PDNN_NONE)
         return PDNN_OK;
     if (!pdnn_onednn_operand_is_copy(output) &&
@@ -68,12 +50,9 @@ static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *
         c->call.summand = summand;
         return PDNN_OK;
     }
-    enum pdnn_status status = pdnn_onednn_tensor_layout_copy(c->compile, summand, &stored, err);
-    const struct pdnn_onednn_place from = {stored, summand}, to = {output->used, output->slot};
-    if (status == PDNN_OK)
-        status = pdnn_onednn_append_reorder(c->compile, summand, PDNN_FORWARD, from, to, err);
-    pdnn_onednn_layout_destroy(stored);
-    return status;
+    const struct pdnn_onednn_place from = {pdnn_onednn_tensor_layout(c->compile, summand), summand},
+                                   to = {output->used, output->slot};
+    return pdnn_onednn_append_reorder(c->compile, summand, PDNN_FORWARD, from, to, err);
 }
 
 static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err *err) {
@@ -119,16 +98,13 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     enum pdnn_status status = pdnn_onednn_conv2d_get(compile, node, &c.convolution, err);
     if (status != PDNN_OK)
         return status;
-    start(&c);
     status = find_primitive(&c, err);
     bool is_slow = status == PDNN_UNSUPPORTED && pdnn_half_is_used(graph, &graph->nodes[node]);
-    if (status == PDNN_OK)
-        status = find_slots(&c, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        find_operands(&c);
         status = append_steps(&c, err);
+    }
     pdnn_onednn_primitive_destroy(c.call.primitive);
-    for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++)
-        pdnn_onednn_operand_finish(&c.operand[i]);
     return is_slow ? pdnn_onednn_upcast_compile(compile, node, err) : status;
 }
 

@@ -30,18 +30,18 @@ static inline struct pdnn_onednn_dense_variant pdnn_onednn_dense_variant_at(int 
 
 /* A pass, ready to be bound. x, w, b, y say which argument of the primitive each tensor is. */
 struct pdnn_onednn_dense_pass {
-    struct pdnn_onednn_primitive *primitive; /* NULL: our own kernel */
-    struct pdnn_dense_few_job small_batch;   /* if so, its job without addresses */
-    struct pdnn_onednn_layout *weights;      /* layout of w or dw in this pass, as (O, I) */
-    enum pdnn_onednn_arg x, w, b, y;         /* or their gradients */
+    struct pdnn_onednn_primitive *primitive;  /* NULL: our own kernel */
+    struct pdnn_dense_few_job small_batch;    /* if so, its job without addresses */
+    const struct pdnn_onednn_layout *weights; /* layout of w or dw in this pass, as (O, I) */
+    enum pdnn_onednn_arg x, w, b, y;          /* or their gradients */
 };
 
-/* PDNN_UNSUPPORTED if the library does not have it. */
-enum pdnn_status pdnn_onednn_dense_pass_create(struct pdnn_onednn_library *library,
+/* The caller gets the primitive, which is NULL on failure. PDNN_UNSUPPORTED if the library does not have it.
+ */
+enum pdnn_status pdnn_onednn_dense_pass_create(struct pdnn_onednn_pool *pool,
                                                const struct pdnn_onednn_dense_shape *shape,
                                                enum pdnn_pass pass, struct pdnn_onednn_dense_variant variant,
                                                struct pdnn_onednn_dense_pass *made, struct pdnn_err *err);
-void pdnn_onednn_dense_pass_destroy(struct pdnn_onednn_dense_pass *pass);
 
 /* How well the library supports a pass. */
 enum pdnn_onednn_dense_support {
@@ -51,15 +51,16 @@ enum pdnn_onednn_dense_support {
 };
 
 /* The best support over all ways. */
-enum pdnn_status pdnn_onednn_dense_pass_support(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_dense_pass_support(struct pdnn_onednn_pool *pool,
                                                 const struct pdnn_onednn_dense_shape *shape,
                                                 enum pdnn_pass pass, enum pdnn_onednn_dense_support *support,
                                                 struct pdnn_err *err);
 
 /* The layout of weights in the format; PACKED: as the forward inner product asks for it. */
-enum pdnn_status pdnn_onednn_dense_weights_layout(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_dense_weights_layout(struct pdnn_onednn_pool *pool,
                                                   const struct pdnn_onednn_dense_shape *shape,
                                                   enum pdnn_onednn_weights_format format,
-                                                  struct pdnn_onednn_layout **layout, struct pdnn_err *err);
+                                                  const struct pdnn_onednn_layout **layout,
+                                                  struct pdnn_err *err);
 
 #endif

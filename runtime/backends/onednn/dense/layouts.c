@@ -7,25 +7,21 @@
 /* Finds the format of weights that are already placed, and sets is_placed if it is one of the known ones. */
 static enum pdnn_status describe_stored(const struct pdnn_onednn_compile *compile, uint32_t weights,
                                         struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err) {
-    struct pdnn_onednn_layout *stored = NULL;
-    enum pdnn_status status = pdnn_onednn_tensor_layout_copy(compile, weights, &stored, err);
+    const struct pdnn_onednn_layout *stored = pdnn_onednn_tensor_layout(compile, weights), *layout;
+    enum pdnn_status status = PDNN_OK;
     for (int format = 0; status == PDNN_OK && !shape->is_placed && format < PDNN_ONEDNN_WEIGHTS_FORMAT_COUNT;
          format++) {
-        struct pdnn_onednn_layout *layout = NULL;
         shape->stored = (enum pdnn_onednn_weights_format)format;
-        status =
-            pdnn_onednn_dense_weights_layout(compile->onednn->library, shape, shape->stored, &layout, err);
+        status = pdnn_onednn_dense_weights_layout(compile->pool, shape, shape->stored, &layout, err);
         shape->is_placed = status == PDNN_OK && pdnn_onednn_layout_equal(layout, stored);
         status = status == PDNN_UNSUPPORTED ? PDNN_OK : status;
-        pdnn_onednn_layout_destroy(layout);
     }
-    pdnn_onednn_layout_destroy(stored);
     return status;
 }
 
 static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weights,
                               struct pdnn_onednn_dense_shape *shape, struct pdnn_err *err) {
-    struct pdnn_onednn_layout *layout = NULL;
+    const struct pdnn_onednn_layout *layout;
     enum pdnn_status status = PDNN_OK;
     if (compile->program->like && !shape->pinned)
         status = describe_stored(compile, weights, shape, err);
@@ -38,10 +34,9 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, uint32_t weig
     enum pdnn_onednn_weights_format stored = choice->stored;
     if (stored == PDNN_ONEDNN_WEIGHTS_ROW_MAJOR || shape->pinned || compile->program->like)
         return PDNN_OK;
-    status = pdnn_onednn_dense_weights_layout(compile->onednn->library, shape, stored, &layout, err);
+    status = pdnn_onednn_dense_weights_layout(compile->pool, shape, stored, &layout, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_tensor_layout_set_weights(compile, weights, layout, err);
-    pdnn_onednn_layout_destroy(layout);
+        pdnn_onednn_tensor_layout_set_weights(compile, weights, layout);
     return status;
 }
 
@@ -53,7 +48,7 @@ static enum pdnn_status check_half(const struct pdnn_onednn_compile *compile,
     enum pdnn_onednn_dense_support support = PDNN_ONEDNN_DENSE_FAST;
     enum pdnn_status status = PDNN_OK;
     if (pdnn_dtype_is_half(shape->dtype))
-        status = pdnn_onednn_dense_pass_support(compile->onednn->library, shape, node->pass, &support, err);
+        status = pdnn_onednn_dense_pass_support(compile->pool, shape, node->pass, &support, err);
     if (status == PDNN_OK && support != PDNN_ONEDNN_DENSE_FAST)
         status = pdnn_onednn_upcast_check(compile, node, err);
     *is_there = support != PDNN_ONEDNN_DENSE_NONE;

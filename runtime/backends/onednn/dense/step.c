@@ -78,24 +78,18 @@ static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err)
 }
 
 /* Weights in the pass's format; x row-major, whatever its rank. */
-static enum pdnn_status find_operands(struct dense_step *d, struct pdnn_err *err) {
+static void find_operands(struct dense_step *d) {
     struct pdnn_onednn_compile *compile = d->compile;
     const struct pdnn_tensor *x = &compile->program->graph->tensors[d->x.tensor];
-    enum pdnn_status status = pdnn_onednn_tensor_layout_copy(compile, d->w.tensor, &d->w.stored, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_layout_copy(d->pass.weights, &d->w.used, err);
-    if (status == PDNN_OK)
-        pdnn_onednn_operand_place(&d->w, compile->program);
-    if (status == PDNN_OK &&
-        !pdnn_onednn_tensor_layout_is_plain(compile->program, compile->layout, d->x.tensor)) {
-        status = pdnn_onednn_tensor_layout_copy(compile, d->x.tensor, &d->x.stored, err);
-        if (status == PDNN_OK)
-            status = pdnn_onednn_layout_create(pdnn_onednn_tensor_dtype(x), x->rank, x->dim,
-                                               PDNN_ONEDNN_ROW_MAJOR, &d->x.used, err);
+    d->w.stored = pdnn_onednn_tensor_layout(compile, d->w.tensor);
+    d->w.used = d->pass.weights;
+    pdnn_onednn_operand_place(&d->w, compile->program);
+    if (!pdnn_onednn_tensor_layout_is_plain(compile->program, compile->layout, d->x.tensor)) {
+        d->x.stored = pdnn_onednn_tensor_layout(compile, d->x.tensor);
+        d->x.used = pdnn_onednn_layout_create(compile->pool, pdnn_onednn_tensor_dtype(x), x->rank, x->dim,
+                                              PDNN_ONEDNN_ROW_MAJOR);
     }
-    if (status == PDNN_OK)
-        pdnn_onednn_operand_place(&d->x, compile->program);
-    return status;
+    pdnn_onednn_operand_place(&d->x, compile->program);
 }
 
 static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
@@ -110,15 +104,13 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     d.x.tensor = pdnn_onednn_dense_tensors_of(d.node).x;
     enum pdnn_status status = pdnn_onednn_dense_shape_of(compile->program, d.node, &d.shape, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_dense_pass_create(compile->onednn->library, &d.shape, d.node->pass,
+        status = pdnn_onednn_dense_pass_create(compile->pool, &d.shape, d.node->pass,
                                                choice->variant[d.node->pass], &d.pass, err);
-    if (status == PDNN_OK)
-        status = find_operands(&d, err);
-    if (status == PDNN_OK)
+    if (status == PDNN_OK) {
+        find_operands(&d);
         status = append_steps(&d, err);
-    pdnn_onednn_dense_pass_destroy(&d.pass);
-    pdnn_onednn_operand_finish(&d.w);
-    pdnn_onednn_operand_finish(&d.x);
+    }
+    pdnn_onednn_primitive_destroy(d.pass.primitive);
     return status;
 }
 

@@ -35,67 +35,68 @@ static int rank_of(enum pdnn_onednn_order order) {
     return ranks[order];
 }
 
-/* Moves the layout to the heap; made is the status of making it. */
-static enum pdnn_status keep(dnnl_status_t made, struct pdnn_onednn_layout layout,
-                             struct pdnn_onednn_layout **kept, struct pdnn_err *err) {
-    if (made != dnnl_success)
-        return pdnn_onednn_fail(err, made, "a layout");
-    struct pdnn_onednn_layout *copy = pdnn_alloc(1, sizeof *copy);
-    *copy = layout;
-    *kept = copy;
-    return PDNN_OK;
+struct pdnn_onednn_layout *pdnn_onednn_pool_add(struct pdnn_onednn_pool *pool) {
+    struct pdnn_onednn_layout *layout = pdnn_alloc(1, sizeof *layout);
+    layout->before = pool->last;
+    return pool->last = layout;
 }
 
-enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
-                                           enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
-                                           struct pdnn_err *err) {
+void pdnn_onednn_pool_finish(struct pdnn_onednn_pool *pool) {
+    while (pool->last) {
+        struct pdnn_onednn_layout *layout = pool->last;
+        pool->last = layout->before;
+        pdnn_onednn_desc_finish(layout);
+        free(layout);
+    }
+}
+
+enum pdnn_status pdnn_onednn_pool_check(const struct pdnn_onednn_pool *pool, struct pdnn_err *err) {
+    return pool->failure ? pdnn_onednn_fail(err, (dnnl_status_t)pool->failure, "a layout") : PDNN_OK;
+}
+
+static void note(struct pdnn_onednn_pool *pool, dnnl_status_t made) {
+    pool->failure = pool->failure ? pool->failure : (int)made;
+}
+
+const struct pdnn_onednn_layout *pdnn_onednn_layout_create(struct pdnn_onednn_pool *pool,
+                                                           enum pdnn_dtype dtype, int rank,
+                                                           const int64_t *dim, enum pdnn_onednn_order order) {
+    struct pdnn_onednn_layout *layout = pdnn_onednn_pool_add(pool);
     assert(rank >= 1 && rank <= PDNN_RANK_MAX && (!rank_of(order) || rank == rank_of(order)));
-    struct pdnn_onednn_layout made = {0};
-    dnnl_status_t status = pdnn_onednn_desc_init(rank, dim, dtypes[dtype], tag_of(rank, order), &made);
-    return keep(status, made, layout, err);
+    note(pool, pdnn_onednn_desc_init(rank, dim, dtypes[dtype], tag_of(rank, order), layout));
+    return layout;
 }
 
-enum pdnn_status pdnn_onednn_layout_strided(enum pdnn_dtype dtype, int rank, const int64_t *dim,
-                                            const int64_t *stride, struct pdnn_onednn_layout **layout,
-                                            struct pdnn_err *err) {
-    struct pdnn_onednn_layout made = {0};
-    dnnl_status_t status = pdnn_onednn_desc_strided(rank, dim, dtypes[dtype], stride, &made);
-    return keep(status, made, layout, err);
+const struct pdnn_onednn_layout *pdnn_onednn_layout_strided(struct pdnn_onednn_pool *pool,
+                                                            enum pdnn_dtype dtype, int rank,
+                                                            const int64_t *dim, const int64_t *stride) {
+    struct pdnn_onednn_layout *layout = pdnn_onednn_pool_add(pool);
+    note(pool, pdnn_onednn_desc_strided(rank, dim, dtypes[dtype], stride, layout));
+    return layout;
 }
 
-enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout,
-                                         struct pdnn_onednn_layout **copy, struct pdnn_err *err) {
-    struct pdnn_onednn_layout made = {0};
-    dnnl_status_t status = pdnn_onednn_desc_copy(layout, &made);
-    return keep(status, made, copy, err);
+const struct pdnn_onednn_layout *pdnn_onednn_layout_copy(struct pdnn_onednn_pool *pool,
+                                                         const struct pdnn_onednn_layout *layout) {
+    struct pdnn_onednn_layout *copy = pdnn_onednn_pool_add(pool);
+    note(pool, pdnn_onednn_desc_copy(layout, copy));
+    return copy;
 }
 
-enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout, struct pdnn_err *err) {
-    struct pdnn_onednn_layout transposed;
-    dnnl_status_t status = pdnn_onednn_desc_transpose(layout, &transposed);
-    if (status != dnnl_success)
-        return pdnn_onednn_fail(err, status, "a transposed layout");
-    pdnn_onednn_desc_finish(layout);
-    *layout = transposed;
-    return PDNN_OK;
+const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn_pool *pool,
+                                                              const struct pdnn_onednn_layout *layout) {
+    struct pdnn_onednn_layout *transposed = pdnn_onednn_pool_add(pool);
+    note(pool, pdnn_onednn_desc_transpose(layout, transposed));
+    return transposed;
 }
 
-enum pdnn_status pdnn_onednn_layout_plain(const struct pdnn_onednn_layout *layout,
-                                          struct pdnn_onednn_layout **plain, struct pdnn_err *err) {
+const struct pdnn_onednn_layout *pdnn_onednn_layout_plain(struct pdnn_onednn_pool *pool,
+                                                          const struct pdnn_onednn_layout *layout) {
     int rank;
     const dnnl_dim_t *dim = pdnn_onednn_desc_dims(layout, &rank);
     enum pdnn_onednn_order order = rank == 5 ? PDNN_ONEDNN_GATES_FIRST : PDNN_ONEDNN_ROW_MAJOR;
-    struct pdnn_onednn_layout made = {0};
-    dnnl_status_t status =
-        pdnn_onednn_desc_init(rank, dim, pdnn_onednn_desc_type(layout), tag_of(rank, order), &made);
-    return keep(status, made, plain, err);
-}
-
-void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout) {
-    if (!layout)
-        return;
-    pdnn_onednn_desc_finish(layout);
-    free(layout);
+    struct pdnn_onednn_layout *plain = pdnn_onednn_pool_add(pool);
+    note(pool, pdnn_onednn_desc_init(rank, dim, pdnn_onednn_desc_type(layout), tag_of(rank, order), plain));
+    return plain;
 }
 
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {

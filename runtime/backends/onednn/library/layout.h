@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pdnn_onednn_library;
 struct pdnn_onednn_layout;
 
 enum pdnn_onednn_order {
@@ -23,22 +24,37 @@ enum pdnn_onednn_order {
     PDNN_ONEDNN_ORDER_COUNT
 };
 
-enum pdnn_status pdnn_onednn_layout_create(enum pdnn_dtype dtype, int rank, const int64_t *dim,
-                                           enum pdnn_onednn_order order, struct pdnn_onednn_layout **layout,
-                                           struct pdnn_err *err);
+/* Layouts that are freed together, which those of one program are. Making one always gives a layout; what the
+ * library does not accept or has no memory for is told by pdnn_onednn_pool_check and by every primitive that
+ * is described in the pool. */
+struct pdnn_onednn_pool {
+    struct pdnn_onednn_library *library; /* borrowed */
+    struct pdnn_onednn_layout *last;
+    int failure; /* the library's first status other than success */
+};
+
+void pdnn_onednn_pool_finish(struct pdnn_onednn_pool *pool);
+/* An empty layout, for the files of this directory to set. */
+struct pdnn_onednn_layout *pdnn_onednn_pool_add(struct pdnn_onednn_pool *pool);
+enum pdnn_status pdnn_onednn_pool_check(const struct pdnn_onednn_pool *pool, struct pdnn_err *err);
+
+const struct pdnn_onednn_layout *pdnn_onednn_layout_create(struct pdnn_onednn_pool *pool,
+                                                           enum pdnn_dtype dtype, int rank,
+                                                           const int64_t *dim, enum pdnn_onednn_order order);
 /* A layout with the given strides, in elements. */
-enum pdnn_status pdnn_onednn_layout_strided(enum pdnn_dtype dtype, int rank, const int64_t *dim,
-                                            const int64_t *stride, struct pdnn_onednn_layout **layout,
-                                            struct pdnn_err *err);
-enum pdnn_status pdnn_onednn_layout_copy(const struct pdnn_onednn_layout *layout,
-                                         struct pdnn_onednn_layout **copy, struct pdnn_err *err);
-/* Turns it into the layout of the transposed matrix in the same memory. */
-enum pdnn_status pdnn_onednn_layout_transpose(struct pdnn_onednn_layout *layout, struct pdnn_err *err);
+const struct pdnn_onednn_layout *pdnn_onednn_layout_strided(struct pdnn_onednn_pool *pool,
+                                                            enum pdnn_dtype dtype, int rank,
+                                                            const int64_t *dim, const int64_t *stride);
+/* For a layout of another pool. */
+const struct pdnn_onednn_layout *pdnn_onednn_layout_copy(struct pdnn_onednn_pool *pool,
+                                                         const struct pdnn_onednn_layout *layout);
+/* The layout of the transposed matrix in the same memory. */
+const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn_pool *pool,
+                                                              const struct pdnn_onednn_layout *layout);
 /* The plain layout with the same dimensions: row-major as in tensors, so weights (1, 1, I, G, H)
  * have their gates first. */
-enum pdnn_status pdnn_onednn_layout_plain(const struct pdnn_onednn_layout *layout,
-                                          struct pdnn_onednn_layout **plain, struct pdnn_err *err);
-void pdnn_onednn_layout_destroy(struct pdnn_onednn_layout *layout);
+const struct pdnn_onednn_layout *pdnn_onednn_layout_plain(struct pdnn_onednn_pool *pool,
+                                                          const struct pdnn_onednn_layout *layout);
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b);
 uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout); /* padding included */
 /* Whether the layout says where each element lies; the library keeps some layouts opaque. */

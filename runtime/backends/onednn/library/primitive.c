@@ -17,9 +17,10 @@ struct pdnn_onednn_primitive {
     dnnl_stream_t stream;             /* belongs to the library */
     dnnl_primitive_desc_t descriptor; /* NULL once the primitive is built */
     dnnl_primitive_t primitive;
-    char name[NAME_TEXT];                                    /* "onednn:" and the library's name */
-    struct pdnn_onednn_layout layout[PDNN_ONEDNN_ARG_COUNT]; /* as the implementation wants them */
-    int index[PDNN_ONEDNN_ARG_COUNT];                        /* into args, or -1 */
+    char name[NAME_TEXT]; /* "onednn:" and the library's name */
+    /* as the implementation wants them, or NULL */
+    const struct pdnn_onednn_layout *layout[PDNN_ONEDNN_ARG_COUNT];
+    int index[PDNN_ONEDNN_ARG_COUNT]; /* into args, or -1 */
     int n_args;
     dnnl_exec_arg_t args[PDNN_ONEDNN_ARG_COUNT + 1]; /* and a zero point */
     int32_t zero_point;
@@ -54,10 +55,10 @@ static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
     return status;
 }
 
-/* Adds the argument with the primitive's layout for it, unless that has 0 bytes. */
+/* Adds the argument in the layout, unless that has 0 bytes. */
 static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
-                                  enum pdnn_onednn_arg arg, int id) {
-    const struct pdnn_onednn_layout *layout = &primitive->layout[arg];
+                                  enum pdnn_onednn_arg arg, int id, const struct pdnn_onednn_layout *layout) {
+    primitive->layout[arg] = layout;
     if (!pdnn_onednn_layout_bytes(layout))
         return dnnl_success;
     dnnl_exec_arg_t *slot = &primitive->args[primitive->n_args];
@@ -69,32 +70,25 @@ static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_
     return dnnl_success;
 }
 
-/* The scale is the first post-op. */
-static dnnl_status_t add_scale(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
-                               const struct pdnn_onednn_request *request) {
-    const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
-    if (!scale)
-        return dnnl_success;
-    dnnl_status_t status = pdnn_onednn_desc_copy(scale, &primitive->layout[PDNN_ONEDNN_SCALE]);
-    if (status != dnnl_success)
-        return status;
-    return add_argument(primitive, engine, PDNN_ONEDNN_SCALE,
-                        DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1);
+/* Adds the argument in the layout that the primitive wants for it. */
+static dnnl_status_t add_queried(struct pdnn_onednn_primitive *primitive, struct pdnn_onednn_pool *pool,
+                                 enum pdnn_onednn_arg arg, const struct pdnn_onednn_argument *row) {
+    struct pdnn_onednn_layout *layout = pdnn_onednn_pool_add(pool);
+    dnnl_status_t status = pdnn_onednn_desc_query(primitive->descriptor, row->query, row->index, layout);
+    return status == dnnl_success ? add_argument(primitive, pool->library->engine, arg, row->id, layout)
+                                  : status;
 }
 
 /* If the library wants the zero point as a tensor, it gets its value here. */
-static dnnl_status_t add_zero_point(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+static dnnl_status_t add_zero_point(struct pdnn_onednn_primitive *primitive, struct pdnn_onednn_pool *pool,
                                     const struct pdnn_onednn_request *request) {
-    struct pdnn_onednn_layout one = {0};
     dnnl_exec_arg_t *slot = &primitive->args[primitive->n_args];
     if (!request->zero_point || !pdnn_onednn_zero_point_is_argument)
         return dnnl_success;
     primitive->zero_point = request->zero_point;
-    dnnl_status_t status = pdnn_onednn_desc_init(1, (const int64_t[]){1}, dnnl_s32, dnnl_a, &one);
-    if (status != dnnl_success)
-        return status;
-    status = pdnn_onednn_desc_memory(&one, engine, &slot->memory);
-    pdnn_onednn_desc_finish(&one);
+    dnnl_status_t status = pdnn_onednn_desc_memory(
+        pdnn_onednn_layout_create(pool, PDNN_S32, 1, (const int64_t[]){1}, PDNN_ONEDNN_ROW_MAJOR),
+        pool->library->engine, &slot->memory);
     if (status != dnnl_success)
         return status;
     slot->arg = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
@@ -102,46 +96,45 @@ static dnnl_status_t add_zero_point(struct pdnn_onednn_primitive *primitive, dnn
     return dnnl_memory_set_data_handle(slot->memory, &primitive->zero_point);
 }
 
-static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, dnnl_engine_t engine,
+/* The scale is the first post-op. */
+static dnnl_status_t add_arguments(struct pdnn_onednn_primitive *primitive, struct pdnn_onednn_pool *pool,
                                    const struct pdnn_onednn_request *request) {
-    const_dnnl_primitive_desc_t descriptor = primitive->descriptor;
-    dnnl_status_t status = dnnl_success;
+    static const struct pdnn_onednn_argument scratchpad = {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, 0};
+    const struct pdnn_onednn_layout *scale = request->layout[PDNN_ONEDNN_SCALE];
     const struct pdnn_onednn_argument *row = pdnn_onednn_arguments_of(request);
+    dnnl_status_t status = add_queried(primitive, pool, PDNN_ONEDNN_SCRATCHPAD, &scratchpad);
     for (int i = 0; status == dnnl_success && i < PDNN_ONEDNN_ARG_COUNT; i++) {
         bool is_workspace = i == PDNN_ONEDNN_WORKSPACE && request->kind == PDNN_ONEDNN_RNN;
         if ((!request->layout[i] && !is_workspace) || i == PDNN_ONEDNN_SCALE)
             continue;
         assert(row[i].id);
-        status = pdnn_onednn_desc_query(descriptor, row[i].query, row[i].index, &primitive->layout[i]);
-        if (status == dnnl_success)
-            status = add_argument(primitive, engine, (enum pdnn_onednn_arg)i, row[i].id);
+        status = add_queried(primitive, pool, (enum pdnn_onednn_arg)i, &row[i]);
     }
+    if (status == dnnl_success && scale)
+        status = add_argument(primitive, pool->library->engine, PDNN_ONEDNN_SCALE,
+                              DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, scale);
     if (status == dnnl_success)
-        status = pdnn_onednn_desc_query(descriptor, dnnl_query_scratchpad_md, 0,
-                                        &primitive->layout[PDNN_ONEDNN_SCRATCHPAD]);
-    if (status == dnnl_success)
-        status = add_argument(primitive, engine, PDNN_ONEDNN_SCRATCHPAD, DNNL_ARG_SCRATCHPAD);
-    if (status == dnnl_success)
-        status = add_scale(primitive, engine, request);
-    if (status == dnnl_success)
-        status = add_zero_point(primitive, engine, request);
+        status = add_zero_point(primitive, pool, request);
     return status;
 }
 
-enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_pool *pool,
                                                 const struct pdnn_onednn_request *request,
                                                 struct pdnn_onednn_primitive **primitive,
                                                 struct pdnn_err *err) {
     dnnl_primitive_attr_t attributes = NULL;
+    enum pdnn_status checked = pdnn_onednn_pool_check(pool, err);
+    if (checked != PDNN_OK)
+        return checked;
     struct pdnn_onednn_primitive *made = pdnn_alloc(1, sizeof *made);
-    made->stream = library->stream;
+    made->stream = pool->library->stream;
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
         made->index[i] = -1;
     dnnl_status_t status = make_attributes(request, &attributes);
     if (status == dnnl_success)
-        status = pdnn_onednn_describe(library->engine, request, attributes, &made->descriptor);
+        status = pdnn_onednn_describe(pool->library->engine, request, attributes, &made->descriptor);
     if (status == dnnl_success)
-        status = add_arguments(made, library->engine, request);
+        status = add_arguments(made, pool, request);
     if (attributes)
         dnnl_primitive_attr_destroy(attributes);
     if (status != dnnl_success) {
@@ -166,12 +159,12 @@ enum pdnn_status pdnn_onednn_primitive_build(struct pdnn_onednn_primitive *primi
     return PDNN_OK;
 }
 
-enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_pool *pool,
                                               const struct pdnn_onednn_request *request,
                                               struct pdnn_onednn_primitive **primitive,
                                               struct pdnn_err *err) {
     struct pdnn_onednn_primitive *made = NULL;
-    enum pdnn_status status = pdnn_onednn_primitive_describe(library, request, &made, err);
+    enum pdnn_status status = pdnn_onednn_primitive_describe(pool, request, &made, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_build(made, err);
     if (status != PDNN_OK) {
@@ -187,8 +180,6 @@ void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive) {
         return;
     for (int i = 0; i < primitive->n_args; i++)
         dnnl_memory_destroy(primitive->args[i].memory);
-    for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
-        pdnn_onednn_desc_finish(&primitive->layout[i]);
     if (primitive->descriptor)
         dnnl_primitive_desc_destroy(primitive->descriptor);
     if (primitive->primitive)
@@ -204,21 +195,15 @@ bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *prim
     return strstr(primitive->name, "ref") != NULL;
 }
 
-bool pdnn_onednn_primitive_has_layout(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
-                                      const struct pdnn_onednn_layout *layout) {
-    return pdnn_onednn_layout_equal(&primitive->layout[arg], layout);
-}
-
-enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
-                                              enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
-                                              struct pdnn_err *err) {
+const struct pdnn_onednn_layout *pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
+                                                              enum pdnn_onednn_arg arg) {
     assert(primitive->index[arg] >= 0);
-    return pdnn_onednn_layout_copy(&primitive->layout[arg], layout, err);
+    return primitive->layout[arg];
 }
 
 uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primitive,
                                      enum pdnn_onednn_arg arg) {
-    return pdnn_onednn_layout_bytes(&primitive->layout[arg]);
+    return primitive->layout[arg] ? pdnn_onednn_layout_bytes(primitive->layout[arg]) : 0;
 }
 
 uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive) {

@@ -8,17 +8,18 @@
 
 struct pdnn_onednn_primitive;
 
-/* Describes the first of the library's implementations that does the request by its algorithm. Name, layouts
- * and scratchpad can be queried; to be bound and run, it must be built. PDNN_UNSUPPORTED, with the library's
+/* Describes the first of the library's implementations that does the request by its algorithm. The pool holds
+ * the request's layouts and gets the primitive's, so it must outlive the primitive. Name, layouts and
+ * scratchpad can be queried; to be bound and run, it must be built. PDNN_UNSUPPORTED, with the library's
  * answer, if there is no implementation. */
-enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_primitive_describe(struct pdnn_onednn_pool *pool,
                                                 const struct pdnn_onednn_request *request,
                                                 struct pdnn_onednn_primitive **primitive,
                                                 struct pdnn_err *err);
 /* Generates the primitive's code. Call once. */
 enum pdnn_status pdnn_onednn_primitive_build(struct pdnn_onednn_primitive *primitive, struct pdnn_err *err);
 /* Describes and builds. */
-enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_primitive_create(struct pdnn_onednn_pool *pool,
                                               const struct pdnn_onednn_request *request,
                                               struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
 void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive);
@@ -27,12 +28,9 @@ void pdnn_onednn_primitive_destroy(struct pdnn_onednn_primitive *primitive);
 const char *pdnn_onednn_primitive_name(const struct pdnn_onednn_primitive *primitive);
 /* Whether the implementation is the library's plain C. For recurrent layers the name does not tell. */
 bool pdnn_onednn_primitive_is_reference(const struct pdnn_onednn_primitive *primitive);
-/* The primitive's layout for an argument that it has. The caller destroys it. */
-enum pdnn_status pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
-                                              enum pdnn_onednn_arg arg, struct pdnn_onednn_layout **layout,
-                                              struct pdnn_err *err);
-bool pdnn_onednn_primitive_has_layout(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
-                                      const struct pdnn_onednn_layout *layout);
+/* The primitive's layout for an argument that it has. */
+const struct pdnn_onednn_layout *pdnn_onednn_primitive_layout(const struct pdnn_onednn_primitive *primitive,
+                                                              enum pdnn_onednn_arg arg);
 /* Bytes of memory to bind to the argument; 0: it is not there. */
 uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg);
 /* Bytes of scratch memory to bind as PDNN_ONEDNN_SCRATCHPAD; 0: none. */

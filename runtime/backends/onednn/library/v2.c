@@ -41,7 +41,7 @@ dnnl_status_t pdnn_onednn_desc_strided(int rank, const int64_t *dim, dnnl_data_t
 
 dnnl_status_t pdnn_onednn_desc_copy(const struct pdnn_onednn_layout *layout,
                                     struct pdnn_onednn_layout *copy) {
-    *copy = *layout;
+    copy->desc = layout->desc;
     return dnnl_success;
 }
 
@@ -65,7 +65,8 @@ uint64_t pdnn_onednn_desc_bytes(const struct pdnn_onednn_layout *layout) {
 dnnl_status_t pdnn_onednn_desc_query(const_dnnl_primitive_desc_t descriptor, dnnl_query_t what, int index,
                                      struct pdnn_onednn_layout *layout) {
     const dnnl_memory_desc_t *desc = dnnl_primitive_desc_query_md(descriptor, what, index);
-    *layout = desc ? (struct pdnn_onednn_layout){*desc} : (struct pdnn_onednn_layout){0};
+    if (desc)
+        layout->desc = *desc;
     return dnnl_success;
 }
 

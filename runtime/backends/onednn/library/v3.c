@@ -67,10 +67,7 @@ uint64_t pdnn_onednn_desc_bytes(const struct pdnn_onednn_layout *layout) {
 dnnl_status_t pdnn_onednn_desc_query(const_dnnl_primitive_desc_t descriptor, dnnl_query_t what, int index,
                                      struct pdnn_onednn_layout *layout) {
     const_dnnl_memory_desc_t desc = dnnl_primitive_desc_query_md(descriptor, what, index);
-    if (desc)
-        return dnnl_memory_desc_clone(&layout->desc, desc);
-    layout->desc = NULL;
-    return dnnl_success;
+    return desc ? dnnl_memory_desc_clone(&layout->desc, desc) : dnnl_success;
 }
 
 dnnl_status_t pdnn_onednn_desc_memory(const struct pdnn_onednn_layout *layout, dnnl_engine_t engine,

@@ -8,9 +8,10 @@
 
 #include <dnnl.h>
 
-/* A layout as the library describes it. */
+/* A layout as the library describes it, and the one that its pool got before it. */
 struct pdnn_onednn_layout {
     dnnl_memory_desc_t desc; /* 2.x: a structure; 3.x: a handle owned by the layout */
+    struct pdnn_onednn_layout *before;
 };
 
 /* Rank and dimensions; the array belongs to the layout. */
@@ -29,7 +30,7 @@ uint64_t pdnn_onednn_desc_bytes(const struct pdnn_onednn_layout *layout); /* pad
 /* Accepts a zeroed layout. */
 void pdnn_onednn_desc_finish(struct pdnn_onednn_layout *layout);
 
-/* The index-th layout of this kind that the primitive has; empty (0 bytes) if it has none. */
+/* The index-th layout of this kind that the primitive has; unchanged if it has none. */
 dnnl_status_t pdnn_onednn_desc_query(const_dnnl_primitive_desc_t descriptor, dnnl_query_t what, int index,
                                      struct pdnn_onednn_layout *layout);
 /* Creates a memory object without an address. */

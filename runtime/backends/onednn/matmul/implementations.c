@@ -1,33 +1,29 @@
 #include "runtime/backends/onednn/matmul/implementations.h"
 
-#include "runtime/backends/onednn/matmul/layouts.h"
 #include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>
 
-static enum pdnn_status make_primitive(struct pdnn_onednn_library *library,
-                                       const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
-                                       struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
-    struct pdnn_onednn_layout *a = NULL, *b = NULL, *y = NULL;
-    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_MATMUL, .pass = PDNN_FORWARD};
-    enum pdnn_status status = pdnn_onednn_matmul_layout(product, &product->a, dtype, &a, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_matmul_layout(product, &product->b, dtype, &b, err);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_matmul_layout(product, &product->y, dtype, &y, err);
-    request.layout[PDNN_ONEDNN_SRC] = a;
-    request.layout[PDNN_ONEDNN_WEIGHTS] = b;
-    request.layout[PDNN_ONEDNN_DST] = y;
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_create(library, &request, primitive, err);
-    pdnn_onednn_layout_destroy(a);
-    pdnn_onednn_layout_destroy(b);
-    pdnn_onednn_layout_destroy(y);
-    return status;
+enum { RANK = 4 };
+
+/* A strided view of the heads in a plain tensor: (B, h, rows, columns), or (B, h, columns, rows) if it is
+ * read transposed. */
+static const struct pdnn_onednn_layout *layout_of(struct pdnn_onednn_pool *pool,
+                                                  const struct pdnn_heads_product *product,
+                                                  const struct pdnn_heads *heads, enum pdnn_dtype dtype) {
+    int64_t dim[RANK] = {product->B, product->h, heads->rows, heads->columns};
+    int64_t stride[RANK] = {heads->sequence_stride, heads->head_stride, heads->row_stride, 1};
+    if (heads->transposed) {
+        dim[2] = heads->columns;
+        dim[3] = heads->rows;
+        stride[2] = 1;
+        stride[3] = heads->row_stride;
+    }
+    return pdnn_onednn_layout_strided(pool, dtype, RANK, dim, stride);
 }
 
-enum pdnn_status pdnn_onednn_matmul_create(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_matmul_create(struct pdnn_onednn_pool *pool,
                                            const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
                                            enum pdnn_onednn_matmul_way way, int64_t threads,
                                            struct pdnn_onednn_matmul *made, struct pdnn_err *err) {
@@ -35,7 +31,11 @@ enum pdnn_status pdnn_onednn_matmul_create(struct pdnn_onednn_library *library,
                                         .element_bytes = pdnn_dtype_bytes(dtype),
                                         .multiply = {.product = *product, .threads = threads}};
     if (way == PDNN_ONEDNN_MATMUL_PRIMITIVE) {
-        enum pdnn_status status = make_primitive(library, product, dtype, &result.primitive, err);
+        struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_MATMUL, .pass = PDNN_FORWARD};
+        request.layout[PDNN_ONEDNN_SRC] = layout_of(pool, product, &product->a, dtype);
+        request.layout[PDNN_ONEDNN_WEIGHTS] = layout_of(pool, product, &product->b, dtype);
+        request.layout[PDNN_ONEDNN_DST] = layout_of(pool, product, &product->y, dtype);
+        enum pdnn_status status = pdnn_onednn_primitive_create(pool, &request, &result.primitive, err);
         if (status != PDNN_OK)
             return status;
         if (pdnn_onednn_primitive_is_reference(result.primitive) && dtype == PDNN_F32) {

@@ -22,7 +22,7 @@ struct pdnn_onednn_matmul {
 
 /* PDNN_UNSUPPORTED if this way does not exist, or if the library has only a reference implementation
  * where other ways exist. */
-enum pdnn_status pdnn_onednn_matmul_create(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_matmul_create(struct pdnn_onednn_pool *pool,
                                            const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
                                            enum pdnn_onednn_matmul_way way, int64_t threads,
                                            struct pdnn_onednn_matmul *made, struct pdnn_err *err);

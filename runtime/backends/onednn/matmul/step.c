@@ -17,8 +17,8 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     struct pdnn_onednn_matmul *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
     enum pdnn_status status = pdnn_onednn_matmul_choose(compile, n, &way, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_matmul_create(onednn->library, &product, dtype, way, onednn->options.threads,
-                                           made, err);
+        status = pdnn_onednn_matmul_create(compile->pool, &product, dtype, way, onednn->options.threads, made,
+                                           err);
     if (status == PDNN_UNSUPPORTED && pdnn_dtype_is_half(dtype))
         return pdnn_onednn_upcast_compile(compile, node, err);
     if (status != PDNN_OK)

@@ -50,8 +50,8 @@ enum { LAYOUTS = 7, ALWAYS = 5 };
 
 /* Layouts of x, w, u, b and y, and in training also of the initial h and, for lstm, c.
  * Gradients have the same. */
-static enum pdnn_status make_layouts(const struct pdnn_onednn_rnn_shape *shape,
-                                     struct pdnn_onednn_layout *made[LAYOUTS], struct pdnn_err *err) {
+static void make_layouts(struct pdnn_onednn_pool *pool, const struct pdnn_onednn_rnn_shape *shape,
+                         const struct pdnn_onednn_layout *made[LAYOUTS]) {
     int64_t G = pdnn_cells[shape->cell].n_gates, B = pdnn_cells[shape->cell].n_biases, H = shape->H;
     const struct {
         enum pdnn_dtype dtype;
@@ -68,14 +68,11 @@ static enum pdnn_status make_layouts(const struct pdnn_onednn_rnn_shape *shape,
         {PDNN_F32, 4, {1, 1, shape->N, H}, PDNN_ONEDNN_ROW_MAJOR},
     };
     int n_made = !shape->is_training ? ALWAYS : shape->cell == PDNN_CELL_LSTM ? LAYOUTS : LAYOUTS - 1;
-    enum pdnn_status status = PDNN_OK;
-    for (int i = 0; status == PDNN_OK && i < n_made; i++)
-        status =
-            pdnn_onednn_layout_create(rows[i].dtype, rows[i].rank, rows[i].dim, rows[i].order, &made[i], err);
-    return status;
+    for (int i = 0; i < n_made; i++)
+        made[i] = pdnn_onednn_layout_create(pool, rows[i].dtype, rows[i].rank, rows[i].dim, rows[i].order);
 }
 
-enum pdnn_status pdnn_onednn_rnn_describe(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_rnn_describe(struct pdnn_onednn_pool *pool,
                                           const struct pdnn_onednn_rnn_shape *shape, enum pdnn_pass pass,
                                           struct pdnn_onednn_primitive **primitive, struct pdnn_err *err) {
     static const enum pdnn_onednn_arg values[LAYOUTS] = {
@@ -84,21 +81,18 @@ enum pdnn_status pdnn_onednn_rnn_describe(struct pdnn_onednn_library *library,
     static const enum pdnn_onednn_arg gradients[LAYOUTS] = {
         PDNN_ONEDNN_DIFF_SRC, PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_ONEDNN_DIFF_RECURRENT, PDNN_ONEDNN_DIFF_BIAS,
         PDNN_ONEDNN_DIFF_DST, PDNN_ONEDNN_DIFF_STATE,   PDNN_ONEDNN_DIFF_STATE_C};
-    struct pdnn_onednn_layout *made[LAYOUTS] = {NULL};
+    const struct pdnn_onednn_layout *made[LAYOUTS] = {NULL};
     struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_RNN,
                                           .pass = pass,
                                           .cell = shape->cell,
                                           .is_reverse = shape->is_reverse,
                                           .trains = shape->is_training};
-    enum pdnn_status status = make_layouts(shape, made, err);
+    make_layouts(pool, shape, made);
     for (int i = 0; i < LAYOUTS; i++) {
         request.layout[values[i]] = made[i];
         request.layout[gradients[i]] = pass == PDNN_FORWARD ? NULL : made[i];
     }
-    if (status == PDNN_OK)
-        status = pdnn_onednn_primitive_describe(library, &request, primitive, err);
-    for (int i = 0; i < LAYOUTS; i++)
-        pdnn_onednn_layout_destroy(made[i]);
+    enum pdnn_status status = pdnn_onednn_primitive_describe(pool, &request, primitive, err);
     return status == PDNN_OK ? status
                              : pdnn_wrap(err, "onednn: rnn %s of cell %s", pdnn_pass_name(pass),
                                          pdnn_cells[shape->cell].name);

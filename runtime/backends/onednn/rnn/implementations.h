@@ -31,7 +31,7 @@ const struct pdnn_node *pdnn_onednn_rnn_find_backward(const struct pdnn_program 
 
 /* Describes the primitive, with weights in the layouts that it asks for; the caller builds
  * it. PDNN_UNSUPPORTED. */
-enum pdnn_status pdnn_onednn_rnn_describe(struct pdnn_onednn_library *library,
+enum pdnn_status pdnn_onednn_rnn_describe(struct pdnn_onednn_pool *pool,
                                           const struct pdnn_onednn_rnn_shape *shape, enum pdnn_pass pass,
                                           struct pdnn_onednn_primitive **primitive, struct pdnn_err *err);
 

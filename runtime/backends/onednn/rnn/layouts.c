@@ -65,15 +65,11 @@ static enum pdnn_status place_weights(struct pdnn_onednn_compile *compile, const
     };
     struct pdnn_onednn_primitive *primitive = NULL;
     enum pdnn_status status = pdnn_onednn_rnn_describe(
-        compile->onednn->library, shape, is_trained ? PDNN_BACKWARD_DATA : PDNN_FORWARD, &primitive, err);
+        compile->pool, shape, is_trained ? PDNN_BACKWARD_DATA : PDNN_FORWARD, &primitive, err);
     for (int i = 0; status == PDNN_OK && i < 2; i++) {
-        struct pdnn_onednn_layout *layout = NULL;
-        if (compile->layout[rows[i].weights] || !is_exclusive(compile->program, rows[i].weights, node))
-            continue;
-        status = pdnn_onednn_primitive_layout(primitive, rows[i].arg, &layout, err);
-        if (status == PDNN_OK)
-            status = pdnn_onednn_tensor_layout_set_weights(compile, rows[i].weights, layout, err);
-        pdnn_onednn_layout_destroy(layout);
+        if (!compile->layout[rows[i].weights] && is_exclusive(compile->program, rows[i].weights, node))
+            pdnn_onednn_tensor_layout_set_weights(compile, rows[i].weights,
+                                                  pdnn_onednn_primitive_layout(primitive, rows[i].arg));
     }
     pdnn_onednn_primitive_destroy(primitive);
     return status;
@@ -104,8 +100,7 @@ static enum pdnn_status place_half(struct pdnn_onednn_compile *compile, const st
     enum pdnn_status status = PDNN_UNSUPPORTED;
     pdnn_onednn_rnn_shape_of(compile->program, node, &shape);
     if (graph->rnn != PDNN_RECURRENCE_UNROLLED && !shape.is_training)
-        status =
-            pdnn_onednn_rnn_describe(compile->onednn->library, &shape, PDNN_FORWARD, &primitive, &refusal);
+        status = pdnn_onednn_rnn_describe(compile->pool, &shape, PDNN_FORWARD, &primitive, &refusal);
     pdnn_onednn_primitive_destroy(primitive);
     layer->is_fused = status == PDNN_OK;
     if (status == PDNN_OK)

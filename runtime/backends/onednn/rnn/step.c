@@ -25,18 +25,17 @@ struct rnn_step {
 };
 
 /* Finds the layout in which weights are stored and the one that the primitive uses. */
-static enum pdnn_status find_operand(struct rnn_step *r, uint32_t tensor, enum pdnn_onednn_arg arg,
-                                     struct pdnn_onednn_operand *operand, struct pdnn_err *err) {
-    const struct pdnn_onednn_layout *stored = r->compile->layout[tensor];
-    operand->tensor = tensor;
-    enum pdnn_status status = pdnn_onednn_primitive_layout(r->call.primitive, arg, &operand->used, err);
-    if (status == PDNN_OK)
-        status = stored ? pdnn_onednn_layout_copy(stored, &operand->stored, err)
-                        : pdnn_onednn_layout_plain(operand->used, &operand->stored, err);
-    if (status == PDNN_OK)
-        pdnn_onednn_operand_place(operand, r->compile->program);
+static void find_operand(struct rnn_step *r, uint32_t tensor, enum pdnn_onednn_arg arg,
+                         struct pdnn_onednn_operand *operand) {
+    const struct pdnn_onednn_layout *stored = r->compile->layout[tensor],
+                                    *used = pdnn_onednn_primitive_layout(r->call.primitive, arg);
+    *operand = (struct pdnn_onednn_operand){
+        .tensor = tensor,
+        .stored = stored ? stored : pdnn_onednn_layout_plain(r->compile->pool, used),
+        .used = used,
+    };
+    pdnn_onednn_operand_place(operand, r->compile->program);
     r->call.slot[arg] = operand->slot;
-    return status;
 }
 
 static void append_primitive(struct rnn_step *r) {
@@ -68,9 +67,8 @@ static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err
     const struct pdnn_node *node = r->node;
     struct pdnn_onednn_rnn_layer *shared = r->layer;
     uint64_t workspace_bytes = pdnn_onednn_primitive_bytes(r->call.primitive, PDNN_ONEDNN_WORKSPACE);
-    enum pdnn_status status = find_operand(r, node->input[PDNN_RNN_W], PDNN_ONEDNN_WEIGHTS, &r->w, err);
-    if (status == PDNN_OK)
-        status = find_operand(r, node->input[PDNN_RNN_U], PDNN_ONEDNN_RECURRENT, &r->u, err);
+    find_operand(r, node->input[PDNN_RNN_W], PDNN_ONEDNN_WEIGHTS, &r->w);
+    find_operand(r, node->input[PDNN_RNN_U], PDNN_ONEDNN_RECURRENT, &r->u);
     shared->bias = r->shape.has_two_biases
                        ? pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false)
                        : node->input[PDNN_RNN_B];
@@ -81,8 +79,7 @@ static enum pdnn_status compile_forward(struct rnn_step *r, struct pdnn_err *err
     r->call.slot[PDNN_ONEDNN_BIAS] = shared->bias;
     r->call.slot[PDNN_ONEDNN_DST] = node->output[PDNN_RNN_Y];
     r->call.slot[PDNN_ONEDNN_WORKSPACE] = shared->workspace;
-    if (status == PDNN_OK)
-        status = pdnn_onednn_operand_move(&r->w, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
+    enum pdnn_status status = pdnn_onednn_operand_move(&r->w, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_move(&r->u, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     if (status != PDNN_OK)
@@ -102,14 +99,12 @@ static void provide_scratch(struct rnn_step *r, enum pdnn_onednn_arg arg) {
 }
 
 /* Finds the slots of the library's results. */
-static enum pdnn_status find_results(struct rnn_step *r, struct pdnn_err *err) {
+static void find_results(struct rnn_step *r) {
     struct pdnn_program *program = r->compile->program;
     const struct pdnn_node *node = r->node;
     uint32_t *db = &r->call.slot[PDNN_ONEDNN_DIFF_BIAS];
-    enum pdnn_status status =
-        find_operand(r, node->output[PDNN_RNN_BACK_DW], PDNN_ONEDNN_DIFF_WEIGHTS, &r->dw, err);
-    if (status == PDNN_OK)
-        status = find_operand(r, node->output[PDNN_RNN_BACK_DU], PDNN_ONEDNN_DIFF_RECURRENT, &r->du, err);
+    find_operand(r, node->output[PDNN_RNN_BACK_DW], PDNN_ONEDNN_DIFF_WEIGHTS, &r->dw);
+    find_operand(r, node->output[PDNN_RNN_BACK_DU], PDNN_ONEDNN_DIFF_RECURRENT, &r->du);
     *db = r->shape.has_two_biases ? pdnn_program_slot(program, pdnn_onednn_rnn_bias_bytes(&r->shape), false)
                                   : node->output[PDNN_RNN_BACK_DB];
     if (node->n_outputs > PDNN_RNN_BACK_DX)
@@ -118,24 +113,20 @@ static enum pdnn_status find_results(struct rnn_step *r, struct pdnn_err *err) {
         provide_scratch(r, PDNN_ONEDNN_DIFF_SRC);
     provide_scratch(r, PDNN_ONEDNN_DIFF_STATE);
     provide_scratch(r, PDNN_ONEDNN_DIFF_STATE_C);
-    return status;
 }
 
 static enum pdnn_status compile_backward(struct rnn_step *r, struct pdnn_err *err) {
     const struct pdnn_node *node = r->node;
-    enum pdnn_status status = find_operand(r, node->input[PDNN_RNN_BACK_W], PDNN_ONEDNN_WEIGHTS, &r->w, err);
-    if (status == PDNN_OK)
-        status = find_operand(r, node->input[PDNN_RNN_BACK_U], PDNN_ONEDNN_RECURRENT, &r->u, err);
-    if (status == PDNN_OK)
-        status = find_results(r, err);
+    find_operand(r, node->input[PDNN_RNN_BACK_W], PDNN_ONEDNN_WEIGHTS, &r->w);
+    find_operand(r, node->input[PDNN_RNN_BACK_U], PDNN_ONEDNN_RECURRENT, &r->u);
+    find_results(r);
     r->call.slot[PDNN_ONEDNN_SRC] = node->input[PDNN_RNN_BACK_X];
     r->call.slot[PDNN_ONEDNN_BIAS] = r->layer->bias;
     r->call.slot[PDNN_ONEDNN_DST] = node->input[PDNN_RNN_BACK_Y];
     r->call.slot[PDNN_ONEDNN_WORKSPACE] = r->layer->workspace;
     r->call.slot[PDNN_ONEDNN_DIFF_DST] = node->input[PDNN_RNN_BACK_DY];
     use_state(r);
-    if (status == PDNN_OK)
-        status = pdnn_onednn_operand_move(&r->w, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
+    enum pdnn_status status = pdnn_onednn_operand_move(&r->w, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_operand_move(&r->u, r->compile, node->pass, PDNN_ONEDNN_FETCH, err);
     uint32_t db = r->call.slot[PDNN_ONEDNN_DIFF_BIAS];
@@ -173,15 +164,12 @@ static enum pdnn_status compile_fused(struct pdnn_onednn_compile *compile, uint3
     r.call.threads = compile->onednn->options.threads;
     pdnn_onednn_rnn_shape_of(compile->program, find_forward(compile->program, y), &r.shape);
     enum pdnn_status status =
-        pdnn_onednn_rnn_describe(compile->onednn->library, &r.shape, r.node->pass, &r.call.primitive, err);
+        pdnn_onednn_rnn_describe(compile->pool, &r.shape, r.node->pass, &r.call.primitive, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_primitive_build(r.call.primitive, err);
     if (status == PDNN_OK)
         status = r.node->pass == PDNN_FORWARD ? compile_forward(&r, err) : compile_backward(&r, err);
     pdnn_onednn_primitive_destroy(r.call.primitive);
-    struct pdnn_onednn_operand *operands[] = {&r.w, &r.u, &r.dw, &r.du};
-    for (int i = 0; i < 4; i++)
-        pdnn_onednn_operand_finish(operands[i]);
     return status;
 }
 
