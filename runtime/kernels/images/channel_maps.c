@@ -17,197 +17,161 @@ PDNN_INLINE void store(float *to, const pdnn_floats *v, bool bypass) {
         pdnn_store(to, v);
 }
 
-struct affine_in {
-    const float *x, *other;
-    const struct pdnn_affine *by;
+/* Arrays and coefficients of one of the two maps; absent ones are constant NULLs. */
+struct map {
+    const float *x;
+    const struct pdnn_affine *affine; /* or the gradient */
+    const float *other;
+    const struct pdnn_gradient *gradient;
+    const float *dy, *mask;
+    float *to;
     bool bypass;
 };
 
 /* Coefficients for one vector of channels. */
-struct affine_vector {
-    pdnn_floats center, scale, shift, floor, last_floor;
+struct vectors {
+    pdnn_floats center, scale, shift, floor, last_floor; /* affine */
+    pdnn_floats of_x, mean_dy;                           /* gradient */
 };
 
-PDNN_INLINE void load_affine(struct affine_vector *to, const struct pdnn_affine *from, int64_t channel) {
+PDNN_INLINE void load(struct vectors *to, const struct map *map, int64_t channel) {
     const pdnn_floats zero = {0};
-    pdnn_load(&to->center, from->center + channel);
-    pdnn_load(&to->scale, from->scale + channel);
-    pdnn_load(&to->shift, from->shift + channel);
-    to->floor = zero + from->floor;
-    to->last_floor = zero + from->last_floor;
+    if (map->affine) {
+        pdnn_load(&to->center, map->affine->center + channel);
+        pdnn_load(&to->scale, map->affine->scale + channel);
+        pdnn_load(&to->shift, map->affine->shift + channel);
+        to->floor = zero + map->affine->floor;
+        to->last_floor = zero + map->affine->last_floor;
+    } else {
+        pdnn_load(&to->center, map->gradient->center + channel);
+        pdnn_load(&to->scale, map->gradient->scale + channel);
+        pdnn_load(&to->of_x, map->gradient->of_x + channel);
+        pdnn_load(&to->mean_dy, map->gradient->mean_dy + channel);
+    }
 }
 
-PDNN_INLINE void affine_store(const struct affine_in *in, float *y, int64_t at,
-                              const struct affine_vector *by) {
+PDNN_INLINE void affine_vector(const struct map *map, int64_t at, const struct vectors *by) {
     pdnn_floats v, other, floor = by->floor, last_floor = by->last_floor;
-    pdnn_load(&v, in->x + at);
+    pdnn_load(&v, map->x + at);
     v = (v - by->center) * by->scale + by->shift;
     pdnn_most(&floor, &v); /* propagates NaN */
     v = floor;
-    if (in->other) {
-        pdnn_load(&other, in->other + at);
+    if (map->other) {
+        pdnn_load(&other, map->other + at);
         v += other;
         pdnn_most(&last_floor, &v);
         v = last_floor;
     }
-    store(y + at, &v, in->bypass);
+    store(map->to + at, &v, map->bypass);
 }
 
-PDNN_INLINE float affine_value(const struct affine_in *in, int64_t at, int64_t channel) {
-    const struct pdnn_affine *by = in->by;
-    float v = (in->x[at] - by->center[channel]) * by->scale[channel] + by->shift[channel];
+PDNN_INLINE float affine_value(const struct map *map, int64_t at, int64_t channel) {
+    const struct pdnn_affine *by = map->affine;
+    float v = (map->x[at] - by->center[channel]) * by->scale[channel] + by->shift[channel];
     v = v < by->floor ? by->floor : v;
-    if (!in->other)
+    if (!map->other)
         return v;
-    v += in->other[at];
+    v += map->other[at];
     return v < by->last_floor ? by->last_floor : v;
 }
 
-PDNN_INLINE void affine_lanes(const struct affine_in *in, float *y, struct pdnn_rows rows, int vectors) {
-    struct affine_vector by[VECTORS_MAX];
-    for (int k = 0; k < vectors; k++)
-        load_affine(&by[k], in->by, k * PDNN_LANES);
-    for (int64_t plane = 0; plane < rows.planes; plane++) {
-        int64_t at = plane * rows.plane_stride;
-        for (int64_t row = 0; row < rows.count; row++, at += rows.stride) {
-            for (int k = 0; k < vectors; k++)
-                affine_store(in, y, at + k * PDNN_LANES, &by[k]);
-        }
-    }
-}
-
-PDNN_INLINE void affine_single(const struct affine_in *in, float *y, struct pdnn_rows rows, int unused) {
-    (void)unused;
-    for (int64_t plane = 0; plane < rows.planes; plane++) {
-        int64_t at = plane * rows.plane_stride;
-#pragma omp simd
-        for (int64_t i = at; i < at + rows.count; i++)
-            y[i] = affine_value(in, i, 0);
-    }
-}
-
-PDNN_INLINE void affine_row(const struct affine_in *in, float *y, int64_t at, int64_t width) {
-    int64_t i = 0;
-    for (; i + PDNN_LANES <= width; i += PDNN_LANES) {
-        struct affine_vector by;
-        load_affine(&by, in->by, i);
-        affine_store(in, y, at + i, &by);
-    }
-    for (; i < width; i++)
-        y[at + i] = affine_value(in, at + i, i);
-}
-
-PDNN_INLINE void affine_wide(const struct affine_in *in, float *y, struct pdnn_rows rows, int unused) {
-    (void)unused;
-    for (int64_t plane = 0; plane < rows.planes; plane++) {
-        for (int64_t row = 0; row < rows.count; row++)
-            affine_row(in, y, plane * rows.plane_stride + row * rows.stride, rows.width);
-    }
-}
-
-struct gradient_in {
-    const float *dy, *mask, *x;
-    const struct pdnn_gradient *by;
-    bool bypass;
-};
-
-struct gradient_vector {
-    pdnn_floats center, scale, of_x, mean_dy;
-};
-
-PDNN_INLINE void load_gradient(struct gradient_vector *to, const struct pdnn_gradient *from,
-                               int64_t channel) {
-    pdnn_load(&to->center, from->center + channel);
-    pdnn_load(&to->scale, from->scale + channel);
-    pdnn_load(&to->of_x, from->of_x + channel);
-    pdnn_load(&to->mean_dy, from->mean_dy + channel);
-}
-
-PDNN_INLINE void gradient_store(const struct gradient_in *in, float *dx, int64_t at,
-                                const struct gradient_vector *by) {
+PDNN_INLINE void gradient_vector(const struct map *map, int64_t at, const struct vectors *by) {
     const pdnn_floats zero = {0};
     pdnn_floats dy, mask, x;
-    pdnn_load(&dy, in->dy + at);
-    pdnn_load(&x, in->x + at);
-    if (in->mask) {
-        pdnn_load(&mask, in->mask + at);
+    pdnn_load(&dy, map->dy + at);
+    pdnn_load(&x, map->x + at);
+    if (map->mask) {
+        pdnn_load(&mask, map->mask + at);
         pdnn_select(&dy, pdnn_above(&mask, &zero), &zero);
     }
     dy = by->scale * (dy - by->mean_dy + by->of_x * (x - by->center));
-    store(dx + at, &dy, in->bypass);
+    store(map->to + at, &dy, map->bypass);
 }
 
-PDNN_INLINE float gradient_value(const struct gradient_in *in, int64_t at, int64_t channel) {
-    float dy = !in->mask || in->mask[at] > 0 ? in->dy[at] : 0;
-    float from_x = in->by->of_x[channel] * (in->x[at] - in->by->center[channel]);
-    return in->by->scale[channel] * (dy - in->by->mean_dy[channel] + from_x);
+PDNN_INLINE float gradient_value(const struct map *map, int64_t at, int64_t channel) {
+    const struct pdnn_gradient *by = map->gradient;
+    float dy = !map->mask || map->mask[at] > 0 ? map->dy[at] : 0;
+    float from_x = by->of_x[channel] * (map->x[at] - by->center[channel]);
+    return by->scale[channel] * (dy - by->mean_dy[channel] + from_x);
 }
 
-PDNN_INLINE void gradient_lanes(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int vectors) {
-    struct gradient_vector by[VECTORS_MAX];
+PDNN_INLINE void map_vector(const struct map *map, int64_t at, const struct vectors *by) {
+    if (map->affine)
+        affine_vector(map, at, by);
+    else
+        gradient_vector(map, at, by);
+}
+
+PDNN_INLINE void map_value(const struct map *map, int64_t at, int64_t channel) {
+    map->to[at] = map->affine ? affine_value(map, at, channel) : gradient_value(map, at, channel);
+}
+
+PDNN_INLINE void map_lanes(const struct map *map, struct pdnn_rows rows, int vectors) {
+    struct vectors by[VECTORS_MAX];
     for (int k = 0; k < vectors; k++)
-        load_gradient(&by[k], in->by, k * PDNN_LANES);
+        load(&by[k], map, k * PDNN_LANES);
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         int64_t at = plane * rows.plane_stride;
         for (int64_t row = 0; row < rows.count; row++, at += rows.stride) {
             for (int k = 0; k < vectors; k++)
-                gradient_store(in, dx, at + k * PDNN_LANES, &by[k]);
+                map_vector(map, at + k * PDNN_LANES, &by[k]);
         }
     }
 }
 
-PDNN_INLINE void gradient_single(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int unused) {
+PDNN_INLINE void map_single(const struct map *map, struct pdnn_rows rows, int unused) {
     (void)unused;
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         int64_t at = plane * rows.plane_stride;
 #pragma omp simd
         for (int64_t i = at; i < at + rows.count; i++)
-            dx[i] = gradient_value(in, i, 0);
+            map_value(map, i, 0);
     }
 }
 
-PDNN_INLINE void gradient_row(const struct gradient_in *in, float *dx, int64_t at, int64_t width) {
+PDNN_INLINE void map_row(const struct map *map, int64_t at, int64_t width) {
     int64_t i = 0;
     for (; i + PDNN_LANES <= width; i += PDNN_LANES) {
-        struct gradient_vector by;
-        load_gradient(&by, in->by, i);
-        gradient_store(in, dx, at + i, &by);
+        struct vectors by;
+        load(&by, map, i);
+        map_vector(map, at + i, &by);
     }
     for (; i < width; i++)
-        dx[at + i] = gradient_value(in, at + i, i);
+        map_value(map, at + i, i);
 }
 
-PDNN_INLINE void gradient_wide(const struct gradient_in *in, float *dx, struct pdnn_rows rows, int unused) {
+PDNN_INLINE void map_wide(const struct map *map, struct pdnn_rows rows, int unused) {
     (void)unused;
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         for (int64_t row = 0; row < rows.count; row++)
-            gradient_row(in, dx, plane * rows.plane_stride + row * rows.stride, rows.width);
+            map_row(map, plane * rows.plane_stride + row * rows.stride, rows.width);
     }
 }
 
 /* The functions of one variant. */
+#define MAP(form, vectors, ...) map_##form(&(const struct map){.x = x, __VA_ARGS__}, *rows, vectors)
 #define VARIANT(name, form, vectors)                                                                         \
     static void affine_##name(const float *x, const float *other, float *y, const struct pdnn_rows *rows,    \
                               const struct pdnn_affine *affine) {                                            \
         if (other && affine->bypass)                                                                         \
-            affine_##form(&(const struct affine_in){x, other, affine, true}, y, *rows, vectors);             \
+            MAP(form, vectors, .affine = affine, .other = other, .to = y, .bypass = true);                   \
         else if (other)                                                                                      \
-            affine_##form(&(const struct affine_in){x, other, affine, false}, y, *rows, vectors);            \
+            MAP(form, vectors, .affine = affine, .other = other, .to = y);                                   \
         else if (affine->bypass)                                                                             \
-            affine_##form(&(const struct affine_in){x, NULL, affine, true}, y, *rows, vectors);              \
+            MAP(form, vectors, .affine = affine, .to = y, .bypass = true);                                   \
         else                                                                                                 \
-            affine_##form(&(const struct affine_in){x, NULL, affine, false}, y, *rows, vectors);             \
+            MAP(form, vectors, .affine = affine, .to = y);                                                   \
     }                                                                                                        \
     static void gradient_##name(const float *dy, const float *mask, const float *x, float *dx,               \
                                 const struct pdnn_rows *rows, const struct pdnn_gradient *gradient) {        \
         if (mask && gradient->bypass)                                                                        \
-            gradient_##form(&(const struct gradient_in){dy, mask, x, gradient, true}, dx, *rows, vectors);   \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .mask = mask, .to = dx, .bypass = true);      \
         else if (mask)                                                                                       \
-            gradient_##form(&(const struct gradient_in){dy, mask, x, gradient, false}, dx, *rows, vectors);  \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .mask = mask, .to = dx);                      \
         else if (gradient->bypass)                                                                           \
-            gradient_##form(&(const struct gradient_in){dy, NULL, x, gradient, true}, dx, *rows, vectors);   \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .to = dx, .bypass = true);                    \
         else                                                                                                 \
-            gradient_##form(&(const struct gradient_in){dy, NULL, x, gradient, false}, dx, *rows, vectors);  \
+            MAP(form, vectors, .gradient = gradient, .dy = dy, .to = dx);                                    \
     }
 
 VARIANT(1, single, 0)

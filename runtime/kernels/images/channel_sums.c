@@ -27,142 +27,91 @@ PDNN_INLINE void store_sums(pdnn_floats (*chain)[CHAINS], float *sums, int vecto
     }
 }
 
-PDNN_INLINE void add_moments(const float *x, int64_t stride, const pdnn_floats *center,
-                             pdnn_floats (*chain)[CHAINS], int chains, int vectors) {
-#pragma GCC unroll 4
-    for (int k = 0; k < chains; k++) {
-        pdnn_floats v;
-        pdnn_load(&v, x + k / vectors * stride + k % vectors * PDNN_LANES);
-        v -= center[k % vectors];
-        chain[0][k] += v;
-        chain[1][k] += v * v;
-    }
-}
-
-PDNN_INLINE void moments_lanes(const float *x, struct pdnn_rows rows, const float *center, float *sums,
-                               int vectors) {
-    pdnn_floats chain[2][CHAINS] = {{{0}}}, centers[CHAINS];
-    int step = CHAINS / vectors;
-    load_centers(centers, center, vectors);
-    for (int64_t plane = 0; plane < rows.planes; plane++) {
-        const float *from = x + plane * rows.plane_stride;
-        int64_t row = 0;
-        for (; row + step <= rows.count; row += step)
-            add_moments(from + row * rows.stride, rows.stride, centers, chain, CHAINS, vectors);
-        for (; row < rows.count; row++)
-            add_moments(from + row * rows.stride, rows.stride, centers, chain, vectors, vectors);
-    }
-    store_sums(chain, sums, vectors);
-}
-
-PDNN_INLINE void moments_single(const float *x, struct pdnn_rows rows, const float *center, float *sums,
-                                int unused) {
-    float sum = 0, square = 0;
-    (void)unused;
-    for (int64_t plane = 0; plane < rows.planes; plane++) {
-        const float *from = x + plane * rows.plane_stride;
-#pragma omp simd reduction(+ : sum, square)
-        for (int64_t i = 0; i < rows.count; i++) {
-            float v = from[i] - *center;
-            sum += v;
-            square += v * v;
-        }
-    }
-    sums[0] = sum;
-    sums[1] = square;
-}
-
-PDNN_INLINE void moments_row(const float *x, const float *center, float *sums, int64_t width) {
-#pragma omp simd
-    for (int64_t i = 0; i < width; i++) {
-        float v = x[i] - center[i];
-        sums[i] += v;
-        sums[width + i] += v * v;
-    }
-}
-
-PDNN_INLINE void moments_wide(const float *x, struct pdnn_rows rows, const float *center, float *sums,
-                              int unused) {
-    (void)unused;
-    memset(sums, 0, (size_t)rows.width * 2 * sizeof *sums);
-    for (int64_t plane = 0; plane < rows.planes; plane++) {
-        for (int64_t row = 0; row < rows.count; row++)
-            moments_row(x + plane * rows.plane_stride + row * rows.stride, center, sums, rows.width);
-    }
-}
-
-/* Inputs of products; an absent mask is a constant NULL. */
+/* What is summed: y and y * (x - center), where y is dy or, in moments, x - center. An absent mask is a
+ * constant NULL. */
 struct inputs {
+    bool are_moments;
     const float *dy, *mask, *x;
 };
 
-PDNN_INLINE void add_products(const struct inputs *in, int64_t at, int64_t stride, const pdnn_floats *center,
-                              pdnn_floats (*chain)[CHAINS], int chains, int vectors) {
+PDNN_INLINE void add_vectors(const struct inputs *in, int64_t at, int64_t stride, const pdnn_floats *center,
+                             pdnn_floats (*chain)[CHAINS], int chains, int vectors) {
     const pdnn_floats zero = {0};
 #pragma GCC unroll 4
     for (int k = 0; k < chains; k++) {
         int64_t from = at + k / vectors * stride + k % vectors * PDNN_LANES;
-        pdnn_floats dy, x, mask;
-        pdnn_load(&dy, in->dy + from);
+        pdnn_floats x, y, mask;
         pdnn_load(&x, in->x + from);
+        x -= center[k % vectors];
+        y = x;
+        if (!in->are_moments)
+            pdnn_load(&y, in->dy + from);
         if (in->mask) {
             pdnn_load(&mask, in->mask + from);
-            pdnn_select(&dy, pdnn_above(&mask, &zero), &zero);
+            pdnn_select(&y, pdnn_above(&mask, &zero), &zero);
         }
-        chain[0][k] += dy;
-        chain[1][k] += dy * (x - center[k % vectors]);
+        chain[0][k] += y;
+        chain[1][k] += y * x;
     }
 }
 
-PDNN_INLINE void products_lanes(const struct inputs *in, struct pdnn_rows rows, const float *center,
-                                float *sums, int vectors) {
+/* y, and *x = x - center. */
+PDNN_INLINE float value(const struct inputs *in, int64_t at, float center, float *x) {
+    *x = in->x[at] - center;
+    if (in->are_moments)
+        return *x;
+    return !in->mask || in->mask[at] > 0 ? in->dy[at] : 0;
+}
+
+PDNN_INLINE void sum_lanes(const struct inputs *in, struct pdnn_rows rows, const float *center, float *sums,
+                           int vectors) {
     pdnn_floats chain[2][CHAINS] = {{{0}}}, centers[CHAINS];
     int step = CHAINS / vectors;
     load_centers(centers, center, vectors);
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         int64_t at = plane * rows.plane_stride, row = 0;
         for (; row + step <= rows.count; row += step)
-            add_products(in, at + row * rows.stride, rows.stride, centers, chain, CHAINS, vectors);
+            add_vectors(in, at + row * rows.stride, rows.stride, centers, chain, CHAINS, vectors);
         for (; row < rows.count; row++)
-            add_products(in, at + row * rows.stride, rows.stride, centers, chain, vectors, vectors);
+            add_vectors(in, at + row * rows.stride, rows.stride, centers, chain, vectors, vectors);
     }
     store_sums(chain, sums, vectors);
 }
 
-PDNN_INLINE void products_single(const struct inputs *in, struct pdnn_rows rows, const float *center,
-                                 float *sums, int unused) {
+PDNN_INLINE void sum_single(const struct inputs *in, struct pdnn_rows rows, const float *center, float *sums,
+                            int unused) {
     float sum = 0, product = 0;
     (void)unused;
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         int64_t at = plane * rows.plane_stride;
 #pragma omp simd reduction(+ : sum, product)
         for (int64_t i = at; i < at + rows.count; i++) {
-            float dy = !in->mask || in->mask[i] > 0 ? in->dy[i] : 0;
-            sum += dy;
-            product += dy * (in->x[i] - *center);
+            float x, y = value(in, i, *center, &x);
+            sum += y;
+            product += y * x;
         }
     }
     sums[0] = sum;
     sums[1] = product;
 }
 
-PDNN_INLINE void products_row(const struct inputs *in, int64_t at, const float *center, float *sums,
-                              int64_t width) {
+PDNN_INLINE void sum_row(const struct inputs *in, int64_t at, const float *center, float *sums,
+                         int64_t width) {
 #pragma omp simd
     for (int64_t i = 0; i < width; i++) {
-        float dy = !in->mask || in->mask[at + i] > 0 ? in->dy[at + i] : 0;
-        sums[i] += dy;
-        sums[width + i] += dy * (in->x[at + i] - center[i]);
+        float x, y = value(in, at + i, center[i], &x);
+        sums[i] += y;
+        sums[width + i] += y * x;
     }
 }
 
-PDNN_INLINE void products_wide(const struct inputs *in, struct pdnn_rows rows, const float *center,
-                               float *sums, int unused) {
+PDNN_INLINE void sum_wide(const struct inputs *in, struct pdnn_rows rows, const float *center, float *sums,
+                          int unused) {
     (void)unused;
     memset(sums, 0, (size_t)rows.width * 2 * sizeof *sums);
     for (int64_t plane = 0; plane < rows.planes; plane++) {
         for (int64_t row = 0; row < rows.count; row++)
-            products_row(in, plane * rows.plane_stride + row * rows.stride, center, sums, rows.width);
+            sum_row(in, plane * rows.plane_stride + row * rows.stride, center, sums, rows.width);
     }
 }
 
@@ -170,15 +119,14 @@ PDNN_INLINE void products_wide(const struct inputs *in, struct pdnn_rows rows, c
 #define VARIANT(name, form, vectors)                                                                         \
     static void moments_##name(const float *x, const struct pdnn_rows *rows, const float *center,            \
                                float *sums) {                                                                \
-        moments_##form(x, *rows, center, sums, vectors);                                                     \
+        sum_##form(&(const struct inputs){true, NULL, NULL, x}, *rows, center, sums, vectors);               \
     }                                                                                                        \
     static void products_##name(const float *dy, const float *mask, const float *x,                          \
                                 const struct pdnn_rows *rows, const float *center, float *sums) {            \
-        const struct inputs masked = {dy, mask, x}, whole = {dy, NULL, x};                                   \
         if (mask)                                                                                            \
-            products_##form(&masked, *rows, center, sums, vectors);                                          \
+            sum_##form(&(const struct inputs){false, dy, mask, x}, *rows, center, sums, vectors);            \
         else                                                                                                 \
-            products_##form(&whole, *rows, center, sums, vectors);                                           \
+            sum_##form(&(const struct inputs){false, dy, NULL, x}, *rows, center, sums, vectors);            \
     }
 
 VARIANT(1, single, 0)
