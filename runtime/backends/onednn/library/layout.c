@@ -85,7 +85,7 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_copy(struct pdnn_onednn_pool
 const struct pdnn_onednn_layout *pdnn_onednn_layout_transpose(struct pdnn_onednn_pool *pool,
                                                               const struct pdnn_onednn_layout *layout) {
     struct pdnn_onednn_layout *transposed = pdnn_onednn_pool_add(pool);
-    note(pool, pdnn_onednn_desc_transpose(layout, transposed));
+    note(pool, dnnl_memory_desc_permute_axes(&transposed->desc, PDNN_DNNL_DESC(layout), (int[]){1, 0}));
     return transposed;
 }
 
@@ -100,7 +100,7 @@ const struct pdnn_onednn_layout *pdnn_onednn_layout_plain(struct pdnn_onednn_poo
 }
 
 bool pdnn_onednn_layout_equal(const struct pdnn_onednn_layout *a, const struct pdnn_onednn_layout *b) {
-    return pdnn_onednn_desc_equal(a, b);
+    return dnnl_memory_desc_equal(PDNN_DNNL_DESC(a), PDNN_DNNL_DESC(b));
 }
 
 uint64_t pdnn_onednn_layout_bytes(const struct pdnn_onednn_layout *layout) {

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "runtime/backends/onednn/library/arguments.h"
+#include "runtime/backends/onednn/library/describe.h"
 #include "runtime/backends/onednn/library/dnnl.h"
 #include "runtime/backends/onednn/library/implementation.h"
 #include "runtime/backends/onednn/library/version.h"
@@ -45,7 +46,7 @@ static dnnl_status_t make_attributes(const struct pdnn_onednn_request *request,
     if (status == dnnl_success && has_post_ops)
         status = dnnl_post_ops_create(&post_ops);
     if (status == dnnl_success && scale)
-        status = pdnn_onednn_append_scale(post_ops, scale);
+        status = dnnl_post_ops_append_binary(post_ops, dnnl_binary_mul, PDNN_DNNL_DESC(scale));
     for (int i = 0; status == dnnl_success && i < request->n_post_ops; i++)
         status = pdnn_onednn_append_post_op(post_ops, request->post_op[i]);
     if (status == dnnl_success && has_post_ops)
@@ -62,7 +63,8 @@ static dnnl_status_t add_argument(struct pdnn_onednn_primitive *primitive, dnnl_
     if (!pdnn_onednn_layout_bytes(layout))
         return dnnl_success;
     dnnl_exec_arg_t *slot = &primitive->args[primitive->n_args];
-    dnnl_status_t status = pdnn_onednn_desc_memory(layout, engine, &slot->memory);
+    dnnl_status_t status =
+        dnnl_memory_create(&slot->memory, PDNN_DNNL_DESC(layout), engine, DNNL_MEMORY_NONE);
     if (status != dnnl_success)
         return status;
     slot->arg = id;
@@ -86,9 +88,10 @@ static dnnl_status_t add_zero_point(struct pdnn_onednn_primitive *primitive, str
     if (!request->zero_point || !pdnn_onednn_zero_point_is_argument)
         return dnnl_success;
     primitive->zero_point = request->zero_point;
-    dnnl_status_t status = pdnn_onednn_desc_memory(
-        pdnn_onednn_layout_create(pool, PDNN_S32, 1, (const int64_t[]){1}, PDNN_ONEDNN_ROW_MAJOR),
-        pool->library->engine, &slot->memory);
+    const struct pdnn_onednn_layout *one =
+        pdnn_onednn_layout_create(pool, PDNN_S32, 1, (const int64_t[]){1}, PDNN_ONEDNN_ROW_MAJOR);
+    dnnl_status_t status =
+        dnnl_memory_create(&slot->memory, PDNN_DNNL_DESC(one), pool->library->engine, DNNL_MEMORY_NONE);
     if (status != dnnl_success)
         return status;
     slot->arg = DNNL_ARG_ATTR_ZERO_POINTS | DNNL_ARG_SRC;
