@@ -15,6 +15,10 @@ static void run(const struct pdnn_bound_step *step, enum pdnn_update rule, int n
     };
     for (int i = 0; i < n_states; i++)
         job.state[i] = step->in[2 + i];
+    if (rule == PDNN_UPDATE_LAMB_APPLY) {
+        job.norm[0] = step->in[PDNN_LAMB_APPLY_W_NORM];
+        job.norm[1] = step->in[PDNN_LAMB_APPLY_U_NORM];
+    }
     memcpy(job.coef, step->node->coef, sizeof job.coef);
     pdnn_update_run(&job, step->threads);
 }
@@ -32,3 +36,4 @@ UPDATE(adam, PDNN_UPDATE_ADAM, 2, true)
 UPDATE(moment, step->node->attr[PDNN_MOMENT_SQUARE] ? PDNN_UPDATE_SQUARE_MOMENT : PDNN_UPDATE_MOMENT, 0,
        false)
 UPDATE(adam_apply, PDNN_UPDATE_ADAM_APPLY, 1, true)
+UPDATE(lamb_apply, PDNN_UPDATE_LAMB_APPLY, 0, false)

@@ -92,15 +92,16 @@ static void run_direction(void *user) {
 }
 
 static void add_update(void) {
-    static const char *const names[PDNN_UPDATE_COUNT] = {"sgd",    "momentum",      "rmsprop",   "adam",
-                                                         "moment", "square_moment", "adam_apply"};
+    static const char *const names[PDNN_UPDATE_COUNT] = {
+        "sgd", "momentum", "rmsprop", "adam", "moment", "square_moment", "adam_apply", "lamb_apply"};
     for (int k = 0; k < PDNN_UPDATE_COUNT; k++) {
-        static float power[2];
+        static float power[2], norm = 1;
         const struct pdnn_update_job job = {.rule = (enum pdnn_update)k,
                                             .w = array[0],
                                             .g = array[1],
                                             .state = {array[2], array[3]},
                                             .power = power,
+                                            .norm = {&norm, &norm},
                                             .coef = {1e-9, 0.9, 0.9, 1e-6, 0},
                                             .elements = 16384};
         ADD(names[k], run_update, job);

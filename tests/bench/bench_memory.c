@@ -42,10 +42,6 @@ static void run_lamb_direction(void *user) {
     pdnn_lamb_direction_run(user, threads);
 }
 
-static void run_lamb_apply(void *user) {
-    pdnn_lamb_apply_run(user, threads);
-}
-
 static void run_layernorm(void *user) {
     pdnn_layernorm_forward(user, threads);
 }
@@ -70,26 +66,26 @@ static void run_mask(void *user) {
 struct lamb {
     struct pdnn_norm_job norm;
     struct pdnn_lamb_direction_job direction;
-    struct pdnn_lamb_apply_job apply;
 };
 
 static struct lamb lamb_of(float *const *a) {
     static float norm = 2, power[2] = {1, 1};
-    struct lamb l = {.norm = {.x = a[0], .norm = &norm, .elements = ELEMENTS},
-                     .direction = {.w = a[0],
-                                   .g = a[1],
-                                   .u = a[1],
-                                   .m = a[2],
-                                   .v = a[3],
-                                   .power = power,
-                                   .norm = &norm,
-                                   .beta1 = 0.9,
-                                   .beta2 = 0.999,
-                                   .epsilon = 1e-6,
-                                   .decay = 0.01,
-                                   .limit = 1,
-                                   .elements = ELEMENTS},
-                     .apply = {a[0], a[1], &norm, &norm, 1e-3, ELEMENTS}};
+    struct lamb l = {
+        .norm = {.x = a[0], .norm = &norm, .elements = ELEMENTS},
+        .direction = {.w = a[0],
+                      .g = a[1],
+                      .u = a[1],
+                      .m = a[2],
+                      .v = a[3],
+                      .power = power,
+                      .norm = &norm,
+                      .beta1 = 0.9,
+                      .beta2 = 0.999,
+                      .epsilon = 1e-6,
+                      .decay = 0.01,
+                      .limit = 1,
+                      .elements = ELEMENTS},
+    };
     l.norm.scratch = bench_memory((uint64_t)pdnn_norm_scratch(ELEMENTS) * sizeof(double));
     return l;
 }
@@ -203,8 +199,14 @@ int main(void) {
     struct pdnn_elementwise_job backward = {PDNN_RELU_BACKWARD, a[0], a[1], a[0], ELEMENTS, false, {0}};
     struct pdnn_update_job update[PDNN_UPDATE_COUNT];
     for (int i = 0; i < PDNN_UPDATE_COUNT; i++)
-        update[i] = (struct pdnn_update_job){(enum pdnn_update)i,   a[0],    a[1], {a[2], a[3]}, power,
-                                             {1e-3, 0.9, 0.9, 1.0}, ELEMENTS};
+        update[i] = (struct pdnn_update_job){.rule = (enum pdnn_update)i,
+                                             .w = a[0],
+                                             .g = a[1],
+                                             .state = {a[2], a[3]},
+                                             .power = power,
+                                             .norm = {power, power},
+                                             .coef = {1e-3, 0.9, 0.9, 1.0},
+                                             .elements = ELEMENTS};
     struct lamb l = lamb_of(a);
     struct norms n = norms_of(a);
     struct softmaxes s = softmaxes_of(a);
@@ -221,7 +223,7 @@ int main(void) {
         {.name = "adam", .run = run_update, .user = &update[PDNN_UPDATE_ADAM], .work = 7 * array},
         {.name = "norm", .run = run_norm, .user = &l.norm, .work = array},
         {.name = "lamb_direction", .run = run_lamb_direction, .user = &l.direction, .work = 7 * array},
-        {.name = "lamb_apply", .run = run_lamb_apply, .user = &l.apply, .work = 3 * array},
+        {.name = "lamb_apply", .run = run_update, .user = &update[PDNN_UPDATE_LAMB_APPLY], .work = 3 * array},
         {.name = "layernorm", .run = run_layernorm, .user = &n.alone, .work = 2 * array},
         {.name = "layernorm backward",
          .run = run_layernorm_backward,

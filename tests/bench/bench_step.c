@@ -89,8 +89,12 @@ static void make_layer(struct bare *bare, int at, int64_t inputs, int64_t output
 }
 
 static void update(const struct bare *bare, float *w, float *g, float *ms, float *mom, int64_t elements) {
-    const struct pdnn_update_job job = {PDNN_UPDATE_RMSPROP, w,       g, {ms, mom}, NULL,
-                                        {1e-3, 0.9, 0.9, 1}, elements};
+    const struct pdnn_update_job job = {.rule = PDNN_UPDATE_RMSPROP,
+                                        .w = w,
+                                        .g = g,
+                                        .state = {ms, mom},
+                                        .coef = {1e-3, 0.9, 0.9, 1},
+                                        .elements = elements};
     pdnn_update_run(&job, bare->threads);
 }
 

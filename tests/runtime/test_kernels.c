@@ -366,8 +366,15 @@ static void test_update_keeps_padding(void **state) {
             if (i % 2 == 0)
                 w[i] = g[i] = 0;
         }
-        struct pdnn_update_job job = {(enum pdnn_update)rule, w,    g, {s0, s1}, power,
-                                      {0.1, 0.9, 0.99, 1e-8}, LARGE};
+        const float norm = 1;
+        struct pdnn_update_job job = {.rule = (enum pdnn_update)rule,
+                                      .w = w,
+                                      .g = g,
+                                      .state = {s0, s1},
+                                      .power = power,
+                                      .norm = {&norm, &norm},
+                                      .coef = {0.1, 0.9, 0.99, 1e-8},
+                                      .elements = LARGE};
         pdnn_update_run(&job, THREADS);
         pdnn_update_run(&job, THREADS);
         for (int64_t i = 0; i < LARGE; i++) {

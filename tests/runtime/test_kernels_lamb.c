@@ -6,6 +6,7 @@
 #include "tests/near.h"
 
 #include "runtime/kernels/update/lamb.h"
+#include "runtime/kernels/update/optimizer.h"
 
 #include <math.h>
 #include <omp.h>
@@ -90,8 +91,13 @@ static void test_lamb_keeps_padding(void **state) {
     job.u = g;
     pdnn_lamb_direction_run(&job, 1);
     assert_memory_equal(g, u, LARGE * sizeof *u);
-    const struct pdnn_lamb_apply_job apply = {w, u, &w_norm, &u_norm, 0.1, LARGE};
-    pdnn_lamb_apply_run(&apply, THREADS);
+    const struct pdnn_update_job apply = {.rule = PDNN_UPDATE_LAMB_APPLY,
+                                          .w = w,
+                                          .g = u,
+                                          .norm = {&w_norm, &u_norm},
+                                          .coef = {0.1},
+                                          .elements = LARGE};
+    pdnn_update_run(&apply, THREADS);
     for (int64_t i = 0; i < LARGE; i++)
         assert_near((double)w[i], i % 2 ? (double)before[i] - 0.025 * (double)u[i] : 0, 1e-7);
     free(w), free(g), free(u), free(before), free(m), free(v);
@@ -103,8 +109,13 @@ static void test_lamb_apply_without_norm(void **state) {
     static const float norms[][2] = {{0, 3}, {3, 0}, {0, 0}};
     for (size_t i = 0; i < sizeof norms / sizeof *norms; i++) {
         float w = 1, u = 2;
-        const struct pdnn_lamb_apply_job job = {&w, &u, &norms[i][0], &norms[i][1], 0.25, 1};
-        pdnn_lamb_apply_run(&job, 1);
+        const struct pdnn_update_job job = {.rule = PDNN_UPDATE_LAMB_APPLY,
+                                            .w = &w,
+                                            .g = &u,
+                                            .norm = {&norms[i][0], &norms[i][1]},
+                                            .coef = {0.25},
+                                            .elements = 1};
+        pdnn_update_run(&job, 1);
         assert_near((double)w, 0.5, 1e-7);
     }
 }

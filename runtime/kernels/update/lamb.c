@@ -135,27 +135,3 @@ PDNN_KERNEL(pdnn_lamb_direction_run, (const struct pdnn_lamb_direction_job *job,
     job->power[1] = (float)power2;
     pdnn_team_run(threads, job->elements, direct_part, &direction);
 }
-
-struct application {
-    const struct pdnn_lamb_apply_job *job;
-    float lr;
-};
-
-static void apply(float *restrict w, const float *restrict u, float lr, int64_t n) {
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++)
-        w[i] -= lr * u[i];
-}
-
-static void apply_part(void *work, int64_t index, int64_t parts) {
-    const struct application *a = work;
-    struct pdnn_span mine = pdnn_span_of(a->job->elements, GRAIN, index, parts);
-    apply(a->job->w + mine.begin, a->job->u + mine.begin, a->lr, mine.end - mine.begin);
-}
-
-PDNN_KERNEL(pdnn_lamb_apply_run, (const struct pdnn_lamb_apply_job *job, int64_t threads), (job, threads)) {
-    double w_norm = (double)*job->w_norm, u_norm = (double)*job->u_norm;
-    double ratio = w_norm > 0 && u_norm > 0 ? w_norm / u_norm : 1;
-    struct application application = {job, (float)(job->lr * ratio)};
-    pdnn_team_run(threads, job->elements, apply_part, &application);
-}

@@ -1,5 +1,5 @@
-/* The steps of the LAMB optimizer in f32, each in one pass over its arrays. Formulas:
- * models/ops/norm.c, lamb_direction.c, lamb_apply.c. */
+/* The first steps of the LAMB optimizer in f32, each in one pass over its arrays; optimizer.h has the last
+ * one. Formulas: models/ops/norm.c, lamb_direction.c. */
 #ifndef RUNTIME_KERNELS_UPDATE_LAMB_H
 #define RUNTIME_KERNELS_UPDATE_LAMB_H
 
@@ -29,14 +29,5 @@ struct pdnn_lamb_direction_job {
 };
 
 void pdnn_lamb_direction_run(const struct pdnn_lamb_direction_job *job, int64_t threads);
-
-struct pdnn_lamb_apply_job {
-    float *w;
-    const float *u, *w_norm, *u_norm; /* norms are (1) */
-    double lr;
-    int64_t elements;
-};
-
-void pdnn_lamb_apply_run(const struct pdnn_lamb_apply_job *job, int64_t threads);
 
 #endif

@@ -95,6 +95,7 @@ static void (*const rules[])(float *w, const float *g, float *s0, float *s1, con
     [PDNN_UPDATE_MOMENT] = moment,
     [PDNN_UPDATE_SQUARE_MOMENT] = square_moment,
     [PDNN_UPDATE_ADAM_APPLY] = adam_apply,
+    [PDNN_UPDATE_LAMB_APPLY] = sgd,
 };
 _Static_assert(sizeof rules / sizeof *rules == PDNN_UPDATE_COUNT, "one function per rule");
 
@@ -115,6 +116,11 @@ static void prepare_adam(const struct pdnn_update_job *job, float coef[PREPARED_
     coef[4] = (float)(1 - b2);
     coef[5] = (float)job->coef[3];
     coef[6] = (float)(1 - job->coef[0] * job->coef[4]);
+}
+
+static double trust_ratio(const struct pdnn_update_job *job) {
+    double w = (double)*job->norm[0], u = (double)*job->norm[1];
+    return w > 0 && u > 0 ? w / u : 1;
 }
 
 static void update_part(void *prepared, int64_t index, int64_t parts) {
@@ -138,5 +144,7 @@ PDNN_KERNEL(pdnn_update_run, (const struct pdnn_update_job *job, int64_t threads
         prepared.coef[1] = (float)(1 - job->coef[0]);
     if (job->rule == PDNN_UPDATE_ADAM || job->rule == PDNN_UPDATE_ADAM_APPLY)
         prepare_adam(job, prepared.coef);
+    if (job->rule == PDNN_UPDATE_LAMB_APPLY)
+        prepared.coef[0] = (float)(job->coef[0] * trust_ratio(job));
     pdnn_team_run(threads, job->elements, update_part, &prepared);
 }

@@ -13,6 +13,7 @@ enum pdnn_update {
     PDNN_UPDATE_MOMENT,
     PDNN_UPDATE_SQUARE_MOMENT,
     PDNN_UPDATE_ADAM_APPLY,
+    PDNN_UPDATE_LAMB_APPLY,
     PDNN_UPDATE_COUNT
 };
 
@@ -21,9 +22,10 @@ enum { PDNN_UPDATE_STATES = 2, PDNN_UPDATE_COEFS = 5 };
 struct pdnn_update_job {
     enum pdnn_update rule;
     float *w;
-    const float *g;                   /* adam_apply: m */
+    const float *g;                   /* adam_apply: m; lamb_apply: u */
     float *state[PDNN_UPDATE_STATES]; /* momentum: v; rmsprop: ms, mom; adam: m, v; adam_apply: v */
-    float *power; /* adam, adam_apply: (2), powers of beta1 and beta2; advanced by one step */
+    float *power;         /* adam, adam_apply: (2), powers of beta1 and beta2; advanced by one step */
+    const float *norm[2]; /* lamb_apply: (1) each, of w and g */
     double coef[PDNN_UPDATE_COEFS]; /* ordered as the op's coef_names */
     int64_t elements;
 };
