@@ -1,6 +1,9 @@
-#include "runtime/lowering/pointwise.h"
+/* The rows of pointwise ops: y[i] = f(a[i], b[i]), where y is output 0, a input 0 and b input 1, if the node
+ * has one. The tensors may have any layout, as long as it is the same for all of them. */
+#include "runtime/kernels/rows/elementwise.h"
+#include "runtime/lowering/bound_step.h"
 
-void pdnn_pointwise_run(const struct pdnn_bound_step *step, enum pdnn_elementwise function) {
+static void run(const struct pdnn_bound_step *step, enum pdnn_elementwise function) {
     uint64_t bytes = (uint64_t)step->elements * sizeof(float);
     bool in_place = step->out[0] == step->in[0] || step->out[0] == step->in[1];
     struct pdnn_elementwise_job job = {
@@ -34,11 +37,11 @@ static void clear_padding(const struct pdnn_bound_step *step, enum pdnn_elementw
 
 #define ACTIVATION(op_name, FUNCTION)                                                                        \
     static void op_name##_forward(const struct pdnn_bound_step *step) {                                      \
-        pdnn_pointwise_run(step, PDNN_##FUNCTION##_FORWARD);                                                 \
+        run(step, PDNN_##FUNCTION##_FORWARD);                                                                \
         clear_padding(step, PDNN_##FUNCTION##_FORWARD);                                                      \
     }                                                                                                        \
     static void op_name##_backward(const struct pdnn_bound_step *step) {                                     \
-        pdnn_pointwise_run(step, PDNN_##FUNCTION##_BACKWARD);                                                \
+        run(step, PDNN_##FUNCTION##_BACKWARD);                                                               \
     }                                                                                                        \
     const struct pdnn_step_def pdnn_step_##op_name = {                                                       \
         .op = &pdnn_op_##op_name,                                                                            \
@@ -46,3 +49,24 @@ static void clear_padding(const struct pdnn_bound_step *step, enum pdnn_elementw
                  [PDNN_BACKWARD_DATA] = {.run = op_name##_backward, .half = PDNN_HALF_ELEMENTS}},            \
     };
 PDNN_ACTIVATIONS(ACTIVATION)
+
+static void add(const struct pdnn_bound_step *step) {
+    run(step, PDNN_ADD);
+}
+
+static void scale(const struct pdnn_bound_step *step) {
+    run(step, PDNN_SCALE);
+}
+
+const struct pdnn_step_def pdnn_step_add = {
+    .op = &pdnn_op_add,
+    .pass = {[PDNN_FORWARD] = {.run = add, .half = PDNN_HALF_ELEMENTS},
+             [PDNN_BACKWARD_DATA] = {.run = add, .half = PDNN_HALF_ELEMENTS},
+             [PDNN_BACKWARD_WEIGHTS] = {.run = add, .half = PDNN_HALF_ELEMENTS}},
+};
+
+const struct pdnn_step_def pdnn_step_scale = {
+    .op = &pdnn_op_scale,
+    .pass = {[PDNN_FORWARD] = {.run = scale, .half = PDNN_HALF_ELEMENTS},
+             [PDNN_BACKWARD_DATA] = {.run = scale, .half = PDNN_HALF_ELEMENTS}},
+};
