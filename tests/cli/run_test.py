@@ -4,9 +4,10 @@
 Usage: run_test.py PARADNN [TEST...]"""
 
 import os
+import subprocess
+import sys
 
-from program import ROOFS, SHORT, Case, environment, main, table
-
+from program import ROOFS, SHORT, Case, environment, main, needs, table
 
 
 class Run(Case):
@@ -19,6 +20,19 @@ class Run(Case):
         self.assertRegex(done.stdout, r"per step(, 95 % interval .* \([3-8]| \(2) visits, \d+ samples\)")
         for word in ("dense", "bwd-weights", "softmax_cross_entropy", "rmsprop", "implementation", "16x20:64x20:16x64", "where ", "saving "):
             self.assertIn(word, done.stdout)
+
+    def test_run_without_meminfo(self):
+        """A service of systemd with ProcSubset=pid sees nothing but processes in /proc."""
+        inner = ["unshare", "--map-root-user", "--mount", "--pid", "--fork", "sh", "-c",
+                 'mount -t proc -o subset=pid proc /proc && [ ! -e /proc/meminfo ] && exec "$@"', "sh"]
+        if needs.missing("unshare") or subprocess.run([*inner, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("needs unshare with namespaces of its own")
+        large = "fc/layers=1,nodes=65536,input=4000000,output=1,batch=1,mode=infer,threads=1"
+        for model, status, said in ((self.ID, 0, "per step"), (large, 1, r"needs 977 GiB, the limit is [1-9]")):
+            done = subprocess.run([*inner, os.path.abspath(sys.argv[1]), "run", model, *ROOFS, *SHORT, "--rounds", "1"], cwd=self.directory,
+                                  env=environment(), capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertRegex(done.stdout, said)
 
     def test_run_csv_is_ops_csv(self):
         done = self.paradnn("run", self.ID, *ROOFS, *SHORT, "--rounds", "1", "--format", "csv", expect=0)
