@@ -12,6 +12,9 @@ import sys
 import tempfile
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir))
+import needs  # pylint: disable=wrong-import-position
+
 BUILD = os.path.abspath(sys.argv[1])
 TINY = "fc/layers=1,nodes=32,input=32,output=10,batch=2,threads=1"
 
@@ -109,6 +112,14 @@ class Install(unittest.TestCase):
     def test_examples_are_read(self):
         example = self.installed("datadir", "paradnn", "examples", "zen5-2-cores")
         self.assertIn("dense", self.paradnn("breakdown", example, "--by", "op").stdout)
+
+    def test_setup_refuses_clang(self):
+        if reason := needs.missing("clang"):
+            self.skipTest(reason)
+        done = subprocess.run(["meson", "setup", os.path.join(self.place, "build"), SOURCE], env={**os.environ, "CC": "clang"},
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stdout, r"ERROR: .*: clang has another OpenMP than libgomp: use gcc 12 or newer \(CC=gcc meson setup ...\)\n")
 
     def test_version_has_one_place(self):
         version = introspect("projectinfo")["version"]
