@@ -147,8 +147,10 @@ bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_settin
                       setting != PDNN_SETTING_RANKS);
 }
 
-enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
-                                    struct pdnn_err *err) {
+/* PDNN_INVALID if the setting does not apply: "algorithm does not apply to fc", "optimizer does not apply
+ * with mode=infer, only with mode=train". */
+static enum pdnn_status check_setting(const struct pdnn_instance *instance, enum pdnn_setting setting,
+                                      struct pdnn_err *err) {
     struct pdnn_instance other = *instance;
     const char *name = pdnn_settings[setting].name;
     int64_t mode = instance->setting[PDNN_SETTING_MODE];
@@ -396,8 +398,9 @@ size_t pdnn_id_model_length(const char *id) {
 
 enum { ID_KEYS = PDNN_HYPER_MAX + PDNN_SETTING_COUNT };
 
-enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family, const char *key,
-                                           struct pdnn_err *err) {
+/* "unknown key 'lenght' for rnn, did you mean 'length'?" */
+static enum pdnn_status unknown_key(const struct pdnn_family_def *family, const char *key,
+                                    struct pdnn_err *err) {
     const char *words[ID_KEYS];
     size_t count = 0;
     for (size_t i = 0; i < family->n_params; i++)
@@ -424,7 +427,7 @@ static enum pdnn_status parse_pair(char *pair, struct pdnn_instance *instance, b
     if (!def) {
         row = pdnn_param_find(pdnn_settings, PDNN_SETTING_COUNT, pair);
         if (row < 0)
-            return pdnn_instance_unknown_key(family, pair, err);
+            return unknown_key(family, pair, err);
         def = &pdnn_settings[row];
         row += PDNN_HYPER_MAX;
     }
@@ -463,7 +466,7 @@ static enum pdnn_status parse_values(char *pairs, struct pdnn_instance *instance
     for (size_t i = 0; i < instance->family->n_params && status == PDNN_OK; i++)
         status = seen[i] ? pdnn_hyper_check(instance, i, err) : PDNN_OK;
     for (size_t i = 0; i < PDNN_SETTING_COUNT && status == PDNN_OK; i++)
-        status = seen[PDNN_HYPER_MAX + i] ? pdnn_setting_check(instance, (enum pdnn_setting)i, err) : PDNN_OK;
+        status = seen[PDNN_HYPER_MAX + i] ? check_setting(instance, (enum pdnn_setting)i, err) : PDNN_OK;
     pdnn_instance_settle(instance);
     return status;
 }

@@ -89,22 +89,13 @@ const struct pdnn_preset *pdnn_instance_preset(const struct pdnn_instance *insta
  * empty, and a sweep axis over it collapses to one instance. */
 bool pdnn_setting_applies(const struct pdnn_instance *instance, enum pdnn_setting setting);
 
-/* PDNN_INVALID if the setting does not apply: "algorithm does not apply to fc", "optimizer does not apply
- * with mode=infer, only with mode=train". */
-enum pdnn_status pdnn_setting_check(const struct pdnn_instance *instance, enum pdnn_setting setting,
-                                    struct pdnn_err *err);
-
-/* The same for a hyper-parameter: `kernel` does not apply to networks whose blocks fix their kernels. */
+/* Whether a hyper-parameter does: `kernel` does not apply to networks whose blocks fix their kernels. */
 bool pdnn_hyper_applies(const struct pdnn_instance *instance, size_t param);
 
 /* The condition for a parameter to apply, with all others as in the instance, such as "block=plain" or
  * "architecture=decoder and phase=decode"; empty if it always applies. Returns buffer. */
 const char *pdnn_hyper_condition(const struct pdnn_instance *instance, size_t param,
                                  char buffer[PDNN_CONDITION_TEXT]);
-
-/* For messages: "unknown key 'lenght' for rnn, did you mean 'length'?" Returns PDNN_INVALID. */
-enum pdnn_status pdnn_instance_unknown_key(const struct pdnn_family_def *family, const char *key,
-                                           struct pdnn_err *err);
 
 /* PDNN_INVALID if the parameter does not apply: "kernel does not apply to cnn with block=residual,
  * only with block=plain". */

@@ -46,14 +46,6 @@ void pdnn_kept_directory(char *const *variables, char directory[PDNN_KEPT_PATH])
         directory[0] = 0;
 }
 
-void pdnn_kept_path(const char *directory, const char *kind, const char *context, const char *ending,
-                    char path[PDNN_KEPT_FILE]) {
-    int length = snprintf(path, PDNN_KEPT_FILE, "%s/%s-%016" PRIx64 ".%s", directory, kind,
-                          hash(0, context, strlen(context)), ending);
-    if (!directory[0] || length < 0 || length >= PDNN_KEPT_FILE)
-        path[0] = 0;
-}
-
 static void make_directories(const char *directory) {
     char path[PDNN_KEPT_PATH];
     snprintf(path, sizeof path, "%s", directory);
@@ -93,10 +85,9 @@ static size_t find_oldest(DIR *entries, const char *kind, char oldest[NAME_MAX +
     return count;
 }
 
-void pdnn_kept_prepare(const char *directory, const char *kind) {
+/* Creates the directory and its parents, and removes the oldest files of the kind beyond the bound. */
+static void prepare(const char *directory, const char *kind) {
     char oldest[NAME_MAX + 1];
-    if (!directory[0])
-        return;
     make_directories(directory);
     DIR *entries = opendir(directory);
     while (entries && find_oldest(entries, kind, oldest) > PDNN_KEPT_FILES &&
@@ -130,10 +121,13 @@ void pdnn_kept_open(struct pdnn_kept *cache, const char *directory, const char *
     struct stat info;
     size_t length = strlen(context);
     *cache = (struct pdnn_kept){.seal = hash(1, context, length)};
-    pdnn_kept_path(directory, kind, context, "txt", cache->path);
-    if (!cache->path[0])
+    int path_length = snprintf(cache->path, PDNN_KEPT_FILE, "%s/%s-%016" PRIx64 ".txt", directory, kind,
+                               hash(0, context, length));
+    if (!directory[0] || path_length < 0 || path_length >= PDNN_KEPT_FILE) {
+        cache->path[0] = 0;
         return;
-    pdnn_kept_prepare(directory, kind);
+    }
+    prepare(directory, kind);
     bool is_there = stat(cache->path, &info) == 0;
     if (is_there && S_ISREG(info.st_mode) && info.st_size > (off_t)PDNN_KEPT_BYTES / 8 * 7)
         is_there = unlink(cache->path) != 0;

@@ -18,16 +18,9 @@ enum { PDNN_KEPT_FILES = 64, PDNN_KEPT_BYTES = 4 << 20 };
  * variables: like environ. */
 void pdnn_kept_directory(char *const *variables, char directory[PDNN_KEPT_PATH]);
 
-/* The file for the context, "DIRECTORY/KIND-0123456789abcdef.ENDING"; "" if the directory is "". */
-void pdnn_kept_path(const char *directory, const char *kind, const char *context, const char *ending,
-                    char path[PDNN_KEPT_FILE]);
-
-/* Creates the directory and its parents, and removes the oldest files of the kind beyond the bound. */
-void pdnn_kept_prepare(const char *directory, const char *kind);
-
 /* {0} reads nothing and keeps nothing. */
 struct pdnn_kept {
-    char path[PDNN_KEPT_FILE];
+    char path[PDNN_KEPT_FILE]; /* "DIRECTORY/KIND-0123456789abcdef.txt"; "" if the directory is "" */
     uint64_t seal;
 };
 
