@@ -60,12 +60,6 @@ size_t pdnn_texts_find(const struct pdnn_texts *texts, const char *text) {
     return texts->n_slots ? *slot_of(texts, text) : none;
 }
 
-/* Nothing was added after it, so that no search goes on past its slot. */
-void pdnn_texts_drop_last(struct pdnn_texts *texts) {
-    *slot_of(texts, texts->text[texts->count - 1]) = none;
-    texts->count--;
-}
-
 void pdnn_texts_finish(struct pdnn_texts *texts) {
     pdnn_arena_finish(&texts->arena);
     free(texts->text);

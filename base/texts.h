@@ -22,9 +22,6 @@ size_t pdnn_texts_add(struct pdnn_texts *texts, const char *text);
 /* Its number, or SIZE_MAX. */
 size_t pdnn_texts_find(const struct pdnn_texts *texts, const char *text);
 
-/* Takes back the text that was added last. */
-void pdnn_texts_drop_last(struct pdnn_texts *texts);
-
 void pdnn_texts_finish(struct pdnn_texts *texts);
 
 #endif

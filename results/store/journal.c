@@ -228,14 +228,10 @@ enum pdnn_status pdnn_journal_append(struct pdnn_journal *journal, const char *i
     pdnn_journal_add(&visits, id, number, visit);
     for (size_t i = 0; i < visit->n_ops; i++)
         pdnn_journal_add_op(&ops, id, number, &visit->ops[i]);
-    /* Memory first: what is on disk must also be in memory, as it is there. */
-    struct pdnn_visit kept = *visit;
-    id = pdnn_table_text(&visits, 0, PDNN_JOURNAL_ID);
-    snprintf(kept.reason, sizeof kept.reason, "%s", pdnn_table_text(&visits, 0, PDNN_JOURNAL_REASON));
-    pdnn_visits_add(&journal->known, id, &kept);
+    size_t next_op = 0;
     enum pdnn_status status = write_visit(journal, &visits, &ops, err);
-    if (status != PDNN_OK)
-        pdnn_visits_drop_last(&journal->known, id);
+    if (status == PDNN_OK)
+        add_visit(&visits, 0, &ops, &next_op, &journal->known);
     pdnn_table_finish(&visits);
     pdnn_table_finish(&ops);
     return status;

@@ -51,19 +51,6 @@ void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pd
     of->visit[of->count++].n_ops = 0;
 }
 
-void pdnn_visits_drop_last(struct pdnn_visits *visits, const char *id) {
-    size_t number = pdnn_texts_find(&visits->ids, id);
-    if (number == SIZE_MAX)
-        return;
-    struct pdnn_instance_visits *of = &visits->of[number];
-    of->count -= of->count > 0;
-    if (of->count)
-        return;
-    free(of->visit);
-    free(of->ops);
-    pdnn_texts_drop_last(&visits->ids);
-}
-
 struct pdnn_instance_visits pdnn_visits_of(const struct pdnn_visits *visits, const char *id) {
     size_t number = pdnn_texts_find(&visits->ids, id);
     return number == SIZE_MAX ? (struct pdnn_instance_visits){0} : visits->of[number];

@@ -39,9 +39,6 @@ struct pdnn_visits {
 /* Keeps a copy of the visit (borrowed) and of its ops. */
 void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pdnn_visit *visit);
 
-/* Removes the last visit added, which was one of this instance. */
-void pdnn_visits_drop_last(struct pdnn_visits *visits, const char *id);
-
 /* The instance's visits, borrowed until the next change; all zero if there are none. */
 struct pdnn_instance_visits pdnn_visits_of(const struct pdnn_visits *visits, const char *id);
 

@@ -30,26 +30,9 @@ static void test_texts_add_numbers_in_order(void **state) {
     assert_int_equal(texts.count, 0);
 }
 
-/* Also when adding it made the table grow. */
-static void test_texts_drop_last_takes_back(void **state) {
-    (void)state;
-    struct pdnn_texts texts = {.count = 0};
-    char buffer[16];
-    for (int i = 0; i < MANY; i++) {
-        assert_int_equal(pdnn_texts_add(&texts, name(buffer, i)), i);
-        pdnn_texts_drop_last(&texts);
-        assert_true(pdnn_texts_find(&texts, buffer) == SIZE_MAX);
-        assert_int_equal(pdnn_texts_add(&texts, buffer), i);
-    }
-    for (int i = 0; i < MANY; i++)
-        assert_int_equal(pdnn_texts_find(&texts, name(buffer, i)), i);
-    pdnn_texts_finish(&texts);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_texts_add_numbers_in_order),
-        cmocka_unit_test(test_texts_drop_last_takes_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
