@@ -1,5 +1,7 @@
 #include "results/query/op_groups.h"
 
+#include "models/op.h"
+
 #include <string.h>
 
 /* Products are blue, ops between them green to yellow, the ends of the model purple, updates red. */
@@ -100,4 +102,17 @@ bool pdnn_category_is_product(const char *category) {
     while (k < sizeof products / sizeof *products && strcmp(products[k], category) != 0)
         k++;
     return k < sizeof products / sizeof *products;
+}
+
+/* Rows of groups come first, in the order of the groups, unless the table is older than the graph. */
+const struct pdnn_group *pdnn_breakdown_group(const struct pdnn_graph *graph, const struct pdnn_group *groups,
+                                              size_t n_groups, const struct pdnn_op_record *op) {
+    for (size_t i = 0; i < n_groups; i++) {
+        const struct pdnn_group *group = &groups[((size_t)op->op_index + i) % n_groups];
+        const struct pdnn_node *node = &graph->nodes[group->node];
+        if (strcmp(group->shape, op->shape) == 0 && strcmp(group->layer, op->layer) == 0 &&
+            strcmp(node->op->name, op->op) == 0 && strcmp(pdnn_node_pass_name(node), op->pass) == 0)
+            return group;
+    }
+    return NULL;
 }

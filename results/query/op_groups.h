@@ -5,6 +5,7 @@
 #ifndef RESULTS_QUERY_OP_GROUPS_H
 #define RESULTS_QUERY_OP_GROUPS_H
 
+#include "models/cost/group.h"
 #include "models/family.h"
 #include "results/store/results.h"
 
@@ -49,5 +50,9 @@ bool pdnn_category_is_product(const char *category);
 /* True for what stands before and after the repeated layers and does not grow with their
  * number, including its updates. */
 bool pdnn_op_is_outer(const struct pdnn_family_def *family, const struct pdnn_op_record *op);
+
+/* The group that a row of ops.csv was made from, or NULL for a reorder. */
+const struct pdnn_group *pdnn_breakdown_group(const struct pdnn_graph *graph, const struct pdnn_group *groups,
+                                              size_t n_groups, const struct pdnn_op_record *op);
 
 #endif

@@ -4,7 +4,6 @@
 #include "models/attributes.h"
 #include "models/cost/group.h"
 #include "models/op.h"
-#include "results/rows/op_medians.h"
 #include "runtime/protocol/standing.h"
 
 #include <math.h>
@@ -85,6 +84,22 @@ void pdnn_aggregate_pool(const struct pdnn_visits *visits, struct pdnn_scatter *
     free(scatters);
 }
 
+/* Room for the implementations of all ops in a row. */
+enum { IMPLEMENTATIONS_TEXT = 4 * PDNN_IMPLEMENTATION_TEXT };
+
+/* A future row of ops.csv: a group of the graph, or what visits have measured besides. */
+struct op_row {
+    const char *key;   /* "dense/forward/64x2000:2000x1024:64x1024"; in the arena or borrowed from a visit */
+    const char *layer; /* the stem of its layers if rows are kept apart by layer, else "" */
+    const struct pdnn_group *group; /* NULL: measured but not in the graph, so a reorder */
+    uint64_t count, bytes;          /* as in the last visit with this op; bytes: only if not in the graph */
+    bool extrapolated;
+    double time_ns;                            /* 0: no visit has it */
+    char implementation[IMPLEMENTATIONS_TEXT]; /* several: joined by " | " */
+    size_t filled_by;                          /* 1 + the last visit that gave it a time */
+    double *times;                             /* by visit */
+};
+
 /* Everything needed for the rows of one instance. */
 struct analysis {
     const struct pdnn_aggregate_input *input;
@@ -98,8 +113,8 @@ struct analysis {
     size_t n_groups;
     uint32_t *group_of;
     struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the whole step */
-    struct pdnn_breakdown_row *rows;
-    size_t n_rows;
+    struct op_row *rows; /* heap; there are few distinct ops however many visits there are */
+    size_t n_rows, rows_room;
     uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
     double ops_ns;
     double *group_link_ns, link_ns; /* by group, of the whole step: for messages at the link's roof */
@@ -302,13 +317,77 @@ static bool is_usable(double index) {
     return index >= 1 / most && index <= most;
 }
 
-static double factor_of_group(const struct pdnn_breakdown_row *row) {
+static struct op_row *add_row(struct analysis *a, const char *key, const char *layer) {
+    a->rows = pdnn_grow(a->rows, &a->rows_room, a->n_rows, sizeof *a->rows);
+    struct op_row *row = &a->rows[a->n_rows++];
+    *row = (struct op_row){.key = key, .layer = layer};
+    row->times = pdnn_arena_alloc(a->arena, a->ok.count + 1, sizeof *row->times);
+    return row;
+}
+
+/* The row with the op's key that this visit has not filled yet; otherwise any row with that key (their times
+ * add up); otherwise n_rows. Visits mostly hold ops in the order of the rows, so the search starts at
+ * `start`. */
+static size_t find_row(const struct analysis *a, const char *key, size_t start, size_t visit) {
+    size_t filled = a->n_rows;
+    for (size_t k = 0; k < a->n_rows; k++) {
+        size_t i = (start + k) % a->n_rows;
+        if (a->rows[i].key != key && strcmp(a->rows[i].key, key) != 0)
+            continue;
+        if (a->rows[i].filled_by != visit + 1)
+            return i;
+        filled = i;
+    }
+    return filled;
+}
+
+static void note_implementation(struct op_row *row, const char *implementation) {
+    static const char separator[] = " | ";
+    size_t used = strlen(row->implementation), more = strlen(implementation);
+    if (!pdnn_parts_have(row->implementation, separator, implementation, more) &&
+        used + (used ? strlen(separator) : 0) + more < sizeof row->implementation)
+        snprintf(row->implementation + used, sizeof row->implementation - used, "%s%s", used ? separator : "",
+                 implementation);
+}
+
+static void add_visit(struct analysis *a, const struct pdnn_measured_ops *ops, size_t visit) {
+    for (size_t i = 0; i < ops->count; i++) {
+        const struct pdnn_measured_op *op = &ops->op[i];
+        size_t at = a->n_rows ? find_row(a, op->key, i % a->n_rows, visit) : 0;
+        struct op_row *row = at < a->n_rows ? &a->rows[at] : add_row(a, op->key, op->layer);
+        bool again = row->filled_by == visit + 1;
+        row->count = again ? row->count + op->count : op->count;
+        row->bytes = again ? row->bytes + op->bytes : op->bytes;
+        row->times[visit] += op->time_ns;
+        row->filled_by = visit + 1;
+        note_implementation(row, op->implementation);
+    }
+}
+
+/* The groups in their order, then other ops of the visits in order of appearance. A row's time is the median
+ * over the visits, and a visit without the op counts as 0: a backend may choose at each visit whether to
+ * reorder, and the sum should be that of a typical visit. */
+static void make_rows(struct analysis *a) {
+    for (size_t i = 0; i < a->n_groups; i++) {
+        const struct pdnn_node *node = &a->graph.nodes[a->groups[i].node];
+        const char *stem = a->graph.stems_apart ? node->layer.stem : NULL;
+        const char *key = pdnn_arena_printf(a->arena, "%s/%s/%s", node->op->name, pdnn_node_pass_name(node),
+                                            a->groups[i].shape);
+        add_row(a, key, stem ? stem : "")->group = &a->groups[i];
+    }
+    for (size_t i = 0; i < a->ok.count; i++)
+        add_visit(a, &a->ok.ops[i], i);
+    for (size_t i = 0; i < a->n_rows && a->ok.count; i++)
+        a->rows[i].time_ns = pdnn_median(a->rows[i].times, a->ok.count);
+}
+
+static double factor_of_group(const struct op_row *row) {
     return row->count ? (double)row->group->count / (double)row->count : 1;
 }
 
 /* How many times as often the whole model has this row. A reorder counts like the layers of its stem; without
  * a stem, like the layers that repeat. */
-static double factor_of(const struct analysis *a, const struct pdnn_breakdown_row *row, double repetitions) {
+static double factor_of(const struct analysis *a, const struct op_row *row, double repetitions) {
     if (row->group)
         return factor_of_group(row);
     for (size_t i = 0; *row->layer && i < a->n_rows; i++) {
@@ -329,7 +408,7 @@ static void extrapolate(struct analysis *a) {
     if (repetitions == 1)
         return;
     for (size_t i = 0; i < a->n_rows; i++) {
-        struct pdnn_breakdown_row *row = &a->rows[i];
+        struct op_row *row = &a->rows[i];
         double factor = factor_of(a, row, repetitions);
         measured_ns += row->time_ns;
         row->time_ns *= factor;
@@ -374,11 +453,9 @@ static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceil
         status = pdnn_graph_groups(&a->graph, &a->groups, &a->n_groups, &a->group_of, err);
     if (status == PDNN_OK)
         status = pdnn_graph_traffic(&a->graph, &a->roofs, cold, &a->traffic, err);
-    if (status == PDNN_OK)
-        pdnn_breakdown(&a->graph, a->groups, a->n_groups, a->ok.ops, a->ok.count, a->arena, &a->rows,
-                       &a->n_rows);
     if (status != PDNN_OK)
         return status;
+    make_rows(a);
     extrapolate(a);
     a->group_traffic = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_traffic);
     a->group_link_ns = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_link_ns);
@@ -466,8 +543,8 @@ static void place_row(struct analysis *a, double compute_index, double memory_in
     set_ranks(a);
 }
 
-static void set_from_group(const struct analysis *a, const struct pdnn_breakdown_row *row,
-                           struct pdnn_op_record *op, struct pdnn_place_input *place) {
+static void set_from_group(const struct analysis *a, const struct op_row *row, struct pdnn_op_record *op,
+                           struct pdnn_place_input *place) {
     const struct pdnn_group *group = row->group;
     const struct pdnn_node *node = &a->graph.nodes[group->node];
     op->op = node->op->name;
@@ -486,8 +563,8 @@ static void set_from_group(const struct analysis *a, const struct pdnn_breakdown
 }
 
 /* The op is not in the graph; all that is known of it is its key, "op/pass/shape". */
-static void set_from_visit(const struct analysis *a, const struct pdnn_breakdown_row *row,
-                           struct pdnn_op_record *op, struct pdnn_place_input *place) {
+static void set_from_visit(const struct analysis *a, const struct op_row *row, struct pdnn_op_record *op,
+                           struct pdnn_place_input *place) {
     const size_t length = strcspn(row->key, "/");
     op->op = pdnn_arena_printf(a->arena, "%.*s", (int)length, row->key);
     op->shape = row->key + length + (row->key[length] == '/');
@@ -523,7 +600,7 @@ static void put_instance(const struct analysis *a, struct pdnn_table *ops, size_
 static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
     uint64_t count = 0;
     for (size_t i = 0; i < a->n_rows; i++) {
-        const struct pdnn_breakdown_row *row = &a->rows[i];
+        const struct op_row *row = &a->rows[i];
         const double time_ns = row->time_ns > 0 ? row->time_ns : NAN;
         if (!row->group && isnan(time_ns))
             continue;
@@ -606,5 +683,6 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     if (a.ok.count)
         set_precision(&a);
     pdnn_result_set_text(&a.row, PDNN_RESULT_ROW_FLAGS, pdnn_flags_format(a.flags, flags));
+    free(a.rows);
     return status;
 }

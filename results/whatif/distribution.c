@@ -5,7 +5,6 @@
 #include "models/cost/group.h"
 #include "models/cost/memory.h"
 #include "models/op.h"
-#include "results/rows/op_medians.h"
 #include "results/query/op_groups.h"
 #include "results/rows/roofline.h"
 

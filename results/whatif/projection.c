@@ -3,7 +3,6 @@
 #include "models/build.h"
 #include "models/cost/group.h"
 #include "models/op.h"
-#include "results/rows/op_medians.h"
 #include "results/stats/means.h"
 #include "results/query/op_groups.h"
 #include "results/table/rows.h"
