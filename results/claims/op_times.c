@@ -1,5 +1,6 @@
 /* One pass over each source's ops.csv, in the order of its rows. */
 #include "results/claims/op_times.h"
+#include "base/paths/folder.h"
 #include "results/query/op_groups.h"
 #include "results/query/ops_reader.h"
 #include "results/claims/networks.h"
@@ -79,7 +80,7 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
 static enum pdnn_status read_source(struct pass *pass, size_t source, struct pdnn_err *err) {
     const char *directory = pass->all->results.directory[source];
     struct pdnn_ops_reader reader;
-    if (!pdnn_ops_reader_can_open(directory))
+    if (!pdnn_path_has(directory, "ops.csv"))
         return PDNN_OK;
     if (pdnn_ops_reader_open(&reader, directory, err) != PDNN_OK)
         return err->status;

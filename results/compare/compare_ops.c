@@ -1,4 +1,5 @@
 #include "results/compare/compare_ops.h"
+#include "base/paths/folder.h"
 #include "base/memory.h"
 #include "base/texts.h"
 #include "results/query/share_matrix.h"
@@ -203,7 +204,7 @@ static void put_rows(struct work *work, struct pdnn_table *ops) {
 
 bool pdnn_compare_has_ops(const struct pdnn_comparison *comparison) {
     for (size_t t = 0; t < comparison->n_directories; t++)
-        if (!pdnn_ops_reader_can_open(comparison->directory[t]))
+        if (!pdnn_path_has(comparison->directory[t], "ops.csv"))
             return false;
     return true;
 }

@@ -1,14 +1,11 @@
-#define _POSIX_C_SOURCE 200809L
 #include "results/query/ops_reader.h"
 #include "base/memory.h"
+#include "base/paths/folder.h"
 #include "results/table/read.h"
 
-#include <limits.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define OPS_LIMIT_BYTES ((size_t)1 << 34)
 
@@ -29,16 +26,11 @@ static void index_rows(struct pdnn_ops_reader *reader) {
     }
 }
 
-bool pdnn_ops_reader_can_open(const char *directory) {
-    char path[PATH_MAX];
-    return snprintf(path, sizeof path, "%s/ops.csv", directory) < (int)sizeof path && access(path, F_OK) == 0;
-}
-
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
                                       struct pdnn_err *err) {
-    char path[PATH_MAX];
+    char path[PDNN_FOLDER_TEXT];
     struct pdnn_ops_reader opened = {.room = 0};
-    if (snprintf(path, sizeof path, "%s/ops.csv", directory) >= (int)sizeof path)
+    if (!pdnn_path_join(path, directory, "ops.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     struct pdnn_table_file file = {.path = path, .limit_bytes = OPS_LIMIT_BYTES, .check = pdnn_ops_check};
     enum pdnn_status status = pdnn_table_read(&file, &pdnn_ops_def, &opened.table, err);

@@ -13,9 +13,6 @@ struct pdnn_ops_reader {
     size_t room;
 };
 
-/* Whether there is DIR/ops.csv. */
-bool pdnn_ops_reader_can_open(const char *directory);
-
 /* Columns may stand in any order. Ids are reprinted in today's form. */
 enum pdnn_status pdnn_ops_reader_open(struct pdnn_ops_reader *reader, const char *directory,
                                       struct pdnn_err *err);

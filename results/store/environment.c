@@ -6,12 +6,10 @@
 #include "results/store/tables.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum { ENVIRONMENT_LIMIT_BYTES = 1 << 20 };
 
@@ -33,27 +31,12 @@ static void append_quoted(struct pdnn_str *out, const char *text) {
 
 /* Appends the value as it is written in the file. */
 static void append_value(struct pdnn_str *out, const struct pdnn_fact *fact) {
-    switch (fact->type) {
-    case PDNN_FACT_TEXT:
+    if (fact->type == PDNN_FACT_TEXT)
         append_quoted(out, fact->text ? fact->text : "");
-        break;
-    case PDNN_FACT_WHOLE:
-        pdnn_str_printf(out, "%" PRId64, fact->whole);
-        break;
-    case PDNN_FACT_NUMBER:
+    else if (fact->type == PDNN_FACT_WHOLE)
+        pdnn_str_append_i64(out, fact->whole);
+    else
         pdnn_number_format(out, fact->number, PDNN_DIGITS_EXACT);
-        break;
-    case PDNN_FACT_BOOL:
-        pdnn_str_printf(out, "%s", fact->whole ? "true" : "false");
-        break;
-    }
-}
-
-static enum pdnn_status environment_path(const char *directory, char path[PATH_MAX], struct pdnn_err *err) {
-    int written = snprintf(path, PATH_MAX, "%s/environment.yaml", directory);
-    if (written < 0 || written >= PATH_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_environment_write(const struct pdnn_folder *folder, const struct pdnn_fact *facts,
@@ -139,15 +122,13 @@ static void append_plain(struct pdnn_str *out, const struct line *line) {
 }
 
 enum pdnn_status pdnn_environment_read(const char *directory, char **text, struct pdnn_err *err) {
-    char path[PATH_MAX];
-    struct stat info;
+    char path[PDNN_FOLDER_TEXT];
     *text = NULL;
-    enum pdnn_status status = environment_path(directory, path, err);
-    if (status != PDNN_OK)
-        return status;
-    if (stat(path, &info) != 0 && errno == ENOENT)
-        return PDNN_OK;
-    return pdnn_file_read(path, ENVIRONMENT_LIMIT_BYTES, text, NULL, err);
+    if (!pdnn_path_join(path, directory, "environment.yaml"))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    return pdnn_path_has(directory, "environment.yaml") || errno != ENOENT
+               ? pdnn_file_read(path, ENVIRONMENT_LIMIT_BYTES, text, NULL, err)
+               : PDNN_OK;
 }
 
 enum pdnn_status pdnn_environment_check(const char *directory, const struct pdnn_fact *facts, size_t n_facts,

@@ -22,8 +22,7 @@ enum { BLOCK_BYTES = 1 << 20, LINE_MAX_BYTES = 1 << 24 };
 static enum pdnn_status open_file(struct pdnn_scan_file *file, const char *directory, const char *name,
                                   struct pdnn_err *err) {
     struct stat info;
-    int written = snprintf(file->path, sizeof file->path, "%s/%s", directory, name);
-    if (written < 0 || (size_t)written >= sizeof file->path)
+    if (!pdnn_path_join(file->path, directory, name))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
     file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0)
@@ -109,19 +108,14 @@ static enum pdnn_status check_header(struct pdnn_scan_file *file, const struct p
 
 enum pdnn_status pdnn_journal_scan_open(struct pdnn_journal_scan *scan, const char *directory,
                                         struct pdnn_err *err) {
-    char ops[PDNN_FOLDER_TEXT];
     *scan = (struct pdnn_journal_scan){.visits.fd = -1, .ops.fd = -1};
     enum pdnn_status status = open_file(&scan->visits, directory, "journal.csv", err);
     if (status == PDNN_OK)
         status = check_header(&scan->visits, &pdnn_journal_def, err);
-    int written = snprintf(ops, sizeof ops, "%s/journal-ops.csv", directory);
-    bool is_there = written > 0 && (size_t)written < sizeof ops && access(ops, F_OK) == 0;
-    if (status == PDNN_OK && is_there) {
-        status = open_file(&scan->ops, directory, "journal-ops.csv", err);
-        if (status == PDNN_OK)
-            status = check_header(&scan->ops, &pdnn_journal_ops_def, err);
-    }
-    return status;
+    if (status != PDNN_OK || !pdnn_path_has(directory, "journal-ops.csv"))
+        return status;
+    status = open_file(&scan->ops, directory, "journal-ops.csv", err);
+    return status == PDNN_OK ? check_header(&scan->ops, &pdnn_journal_ops_def, err) : status;
 }
 
 static void rewind_file(struct pdnn_scan_file *file) {

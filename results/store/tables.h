@@ -69,14 +69,14 @@ enum pdnn_status pdnn_ceilings_read_in(const char *directory, struct pdnn_ceilin
 enum pdnn_status pdnn_ceilings_parse(const char *path, char *text, size_t length, const char *host,
                                      struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 
-enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER, PDNN_FACT_BOOL };
+enum pdnn_fact_type { PDNN_FACT_TEXT, PDNN_FACT_WHOLE, PDNN_FACT_NUMBER };
 
 /* One line of environment.yaml. */
 struct pdnn_fact {
     const char *key; /* [a-z0-9_]+ */
     enum pdnn_fact_type type;
     const char *text;
-    int64_t whole; /* BOOL: 0 or 1 */
+    int64_t whole;
     double number;
     bool identity;        /* a sweep continues in this directory only if this is unchanged */
     const char *variable; /* the environment variable whose value it is, or NULL */

@@ -12,8 +12,7 @@
 static const struct pdnn_fact known[] = {
     {.key = "host", .type = PDNN_FACT_TEXT, .text = "node", .identity = true},
     {.key = "threads", .type = PDNN_FACT_WHOLE, .whole = 2},
-    {.key = "limit", .type = PDNN_FACT_NUMBER, .number = 0.1},
-    {.key = "quiet", .type = PDNN_FACT_BOOL, .whole = 1}};
+    {.key = "limit", .type = PDNN_FACT_NUMBER, .number = 0.1}};
 enum { KNOWN = sizeof known / sizeof *known };
 
 static void read_given(const char *text, size_t length) {

@@ -206,7 +206,6 @@ static struct pdnn_fact facts[] = {
     {"cpu", PDNN_FACT_TEXT, "A \"B\" \\ C # d: \x01\xc3\xa9", 0, 0, true, NULL},
     {"cpu_count", PDNN_FACT_WHOLE, NULL, 2, 0, true, NULL},
     {"quota", PDNN_FACT_NUMBER, NULL, 0, 1.5, false, NULL},
-    {"pinned", PDNN_FACT_BOOL, NULL, 1, 0, true, NULL},
     {"empty", PDNN_FACT_TEXT, "", 0, 0, true, NULL},
 };
 enum { N_FACTS = sizeof facts / sizeof *facts };
@@ -228,7 +227,6 @@ static void test_environment_write_reads_back(void **state) {
     assert_fact("cpu", facts[0].text);
     assert_fact("cpu_count", "2");
     assert_fact("quota", "1.5");
-    assert_fact("pinned", "true");
     assert_fact("empty", "");
     assert_fact("pin", "");
 }
@@ -241,7 +239,6 @@ static void test_environment_check_names_what_differs(void **state) {
     } rows[] = {
         {{"cpu", PDNN_FACT_TEXT, "other", 0, 0, true, NULL}, "environment.yaml: cpu was \"A "},
         {{"cpu_count", PDNN_FACT_WHOLE, NULL, 3, 0, true, NULL}, "cpu_count was 2 and is 3 now"},
-        {{"pinned", PDNN_FACT_BOOL, NULL, 0, 0, true, NULL}, "pinned was true and is false now"},
         {{"new", PDNN_FACT_WHOLE, NULL, 1, 0, true, NULL}, "new was not said and is 1 now"},
         {{"empty", PDNN_FACT_TEXT, "x", 0, 0, true, NULL}, "empty was \"\" and is \"x\" now"},
         {{"quota", PDNN_FACT_NUMBER, NULL, 0, 9, false, NULL}, NULL},
