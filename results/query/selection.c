@@ -102,14 +102,6 @@ bool pdnn_selection_extrapolated(const struct pdnn_selection *selection, size_t 
     return strcmp(pdnn_selection_word(selection, at, PDNN_RESULT_EXTRAPOLATED), "1") == 0;
 }
 
-static void find_columns(struct pdnn_selection *selection) {
-    const int *at = selection->results.at;
-    selection->id = at[PDNN_RESULT_ID];
-    selection->family = at[PDNN_RESULT_FAMILY];
-    selection->status = at[PDNN_RESULT_STATUS];
-    selection->step = at[PDNN_RESULT_TIME_NS_MEDIAN];
-}
-
 /* Rows without a value do not count in `values`: a key that applies to some only follows from the others. The
  * usual value is found by majority vote (Boyer and Moore, 1981): the candidate is what remains after unequal
  * values cancel, and is counted then. */
@@ -159,38 +151,36 @@ void pdnn_selection_leave_failed(struct pdnn_selection *selection) {
     describe_keys(selection);
 }
 
-static enum pdnn_status read_rows(struct pdnn_selection *selection, const char *const *directories, size_t n,
-                                  const char *const *only, size_t n_only, struct pdnn_err *err) {
-    struct pdnn_selection opened = {.count = 0};
-    struct pdnn_row_list rows = {0};
-    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n, err);
-    if (status != PDNN_OK)
-        return status;
-    find_columns(&opened);
-    status = pdnn_results_select(&opened.results, only, n_only, &rows, err);
-    opened.row = rows.at;
-    opened.count = rows.count;
-    if (status == PDNN_OK)
-        *selection = opened;
-    else
-        pdnn_selection_close(&opened);
-    return status;
-}
-
 enum pdnn_status pdnn_selection_read(struct pdnn_selection *selection, const char *const *directories,
                                      size_t n_directories, const char *const *only, size_t n_only,
                                      struct pdnn_err *err) {
-    enum pdnn_status status = read_rows(selection, directories, n_directories, only, n_only, err);
-    if (status == PDNN_OK)
-        describe_keys(selection);
-    return status;
+    struct pdnn_selection opened = {.count = 0};
+    struct pdnn_row_list rows = {0};
+    enum pdnn_status status = pdnn_results_open(&opened.results, directories, n_directories, err);
+    if (status != PDNN_OK)
+        return status;
+    const int *at = opened.results.at;
+    opened.id = at[PDNN_RESULT_ID];
+    opened.family = at[PDNN_RESULT_FAMILY];
+    opened.status = at[PDNN_RESULT_STATUS];
+    opened.step = at[PDNN_RESULT_TIME_NS_MEDIAN];
+    status = pdnn_results_select(&opened.results, only, n_only, &rows, err);
+    opened.row = rows.at;
+    opened.count = rows.count;
+    if (status != PDNN_OK) {
+        pdnn_selection_close(&opened);
+        return status;
+    }
+    describe_keys(&opened);
+    *selection = opened;
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_selection_open_all(struct pdnn_selection *selection, const char *const *directories,
                                          size_t n_directories, const char *const *only, size_t n_only,
                                          struct pdnn_err *err) {
     struct pdnn_selection opened;
-    enum pdnn_status status = read_rows(&opened, directories, n_directories, only, n_only, err);
+    enum pdnn_status status = pdnn_selection_read(&opened, directories, n_directories, only, n_only, err);
     if (status != PDNN_OK)
         return status;
     pdnn_selection_leave_failed(&opened);
