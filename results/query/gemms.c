@@ -150,37 +150,11 @@ static int compare(const void *a, const void *b) {
 
 #define AT(member) .field = PDNN_FIELD(gemm, member)
 
-static const struct pdnn_column_def columns[PDNN_GEMM_COLUMNS] = {
-    {"id", .field = PDNN_FIELD_POINTER(gemm, id), .help = "the instance"},
-    {"m", "M", NULL, PDNN_KIND_WHOLE, AT(shape.m),
-     .help = "output units; for gradients of weights, rows of the weights"},
-    {"n", "N", NULL, PDNN_KIND_WHOLE, AT(shape.n),
-     .help = "rows (tokens); for gradients of weights, columns of the weights"},
-    {"k", "K", NULL, PDNN_KIND_WHOLE, AT(shape.k), .help = "length of the sums"},
-    {"batch", NULL, NULL, PDNN_KIND_WHOLE, .rank = 5, AT(shape.batch),
-     .help = "products of this shape in one call: sequences times heads"},
-    {"groups", "group", .align = PDNN_ALIGN_WRAP, .rank = 1, AT(groups),
-     .help = "groups they belong to, as in breakdown"},
-    {"passes", .align = PDNN_ALIGN_WRAP, .rank = 2, AT(passes),
-     .help = "passes they belong to, as in ops.csv"},
-    {"executions", "count", NULL, PDNN_KIND_COUNT, .rank = 6, AT(work.count), .help = "calls in one step"},
-    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, AT(work.flop_count),
-     .help = "FLOP of all of them, with what is fused into them, as in ops.csv"},
-    {"byte_count", NULL, "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, AT(work.byte_count),
-     .help = "compulsory traffic of all of them"},
-    {"intensity_flop_per_byte", "FLOP/byte", "FLOP/byte", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
-     .rank = 4, AT(work.intensity_flop_per_byte), .help = "flop_count over byte_count"},
-    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, AT(work.time_ns),
-     .help = "time of all of them"},
-    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(work.share_pct),
-     .help = "share of the step's time_ns_median"},
-    {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(work.gflops),
-     .help = "flop_count over time_ns"},
-    {"bw_gbs", "GB/s", "1e9 B/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 3,
-     AT(work.bw_gbs), .help = "byte_count over time_ns"},
-    {"pct_of_roof", "% of roof", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT,
-     AT(work.pct_of_roof), .help = "time that their roofs allow over time they take"},
+#define GEMM_COLUMN(word, ...) {__VA_ARGS__},
+static const struct pdnn_column_def columns[] = {
+#include "results/query/columns/gemms.inc"
 };
+#undef GEMM_COLUMN
 const struct pdnn_table_def pdnn_gemms_def = {"gemms", "the matrix products of instances", columns,
                                               PDNN_GEMM_COLUMNS};
 

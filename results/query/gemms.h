@@ -24,22 +24,9 @@ uint64_t pdnn_gemm_flop(const struct pdnn_gemm_shape *shape, uint64_t count);
 
 /* The columns of `breakdown --gemms`. */
 enum pdnn_gemm_column {
-    PDNN_GEMM_ID,
-    PDNN_GEMM_M,
-    PDNN_GEMM_N,
-    PDNN_GEMM_K,
-    PDNN_GEMM_BATCH,
-    PDNN_GEMM_GROUPS,
-    PDNN_GEMM_PASSES,
-    PDNN_GEMM_EXECUTIONS,
-    PDNN_GEMM_FLOP,
-    PDNN_GEMM_BYTES,
-    PDNN_GEMM_INTENSITY,
-    PDNN_GEMM_TIME,
-    PDNN_GEMM_PCT,
-    PDNN_GEMM_GFLOPS,
-    PDNN_GEMM_GBS,
-    PDNN_GEMM_ROOF,
+#define GEMM_COLUMN(word, ...) PDNN_GEMM_##word,
+#include "results/query/columns/gemms.inc"
+#undef GEMM_COLUMN
     PDNN_GEMM_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_gemms_def;

@@ -211,42 +211,13 @@ const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_
 
 #define AT(member) .field = PDNN_FIELD(pdnn_share, member)
 
-static const struct pdnn_column_def columns[PDNN_SHARE_COLUMNS] = {
+#define SHARE_COLUMN(word, ...) {__VA_ARGS__},
+static const struct pdnn_column_def columns[] = {
     {"id", .field = PDNN_FIELD_POINTER(pdnn_share, id), .help = "the instance"},
     PDNN_BY_COLUMNS,
-    {"executions", "ops", NULL, PDNN_KIND_COUNT, .rank = 5, AT(work.count), .help = "executions in one step"},
-    {"flop_count", NULL, "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_NEVER, AT(work.flop_count),
-     .help = "FLOP of all of them, as in ops.csv"},
-    {"in_bounds_flop_count", "FLOP", "FLOP", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 6,
-     AT(work.in_bounds_flop_count), .help = "flop_count without the taps on padding; rates use this"},
-    {"byte_count", "bytes", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_SI, .rank = 7, AT(work.byte_count),
-     .help = "compulsory traffic of all of them"},
-    {"time_ns", "time", "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, AT(work.time_ns),
-     .help = "time of all of them; with the residual, they add up to the step's time_ns_median"},
-    {"share_pct", "% of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(work.share_pct),
-     .help = "share of the step's time_ns_median; with the residual, they add up to 100"},
-    {"gflops", "GFLOP/s", "1e9 FLOP/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 3,
-     AT(work.gflops), .help = "in_bounds_flop_count over time_ns"},
-    {"bw_gbs", "GB/s", "1e9 B/s", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .rank = 4,
-     AT(work.bw_gbs), .help = "byte_count over time_ns"},
-    {"intensity_flop_per_byte", "FLOP/byte", "FLOP/byte", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
-     AT(work.intensity_flop_per_byte), .help = "in_bounds_flop_count over byte_count"},
-    {"pct_of_roof", "% of roof", "%", PCT_OF_ROOF, AT(work.pct_of_roof),
-     .help = "time that the ops' roofs allow over time they take"},
-    {"lost_ns", NULL, "ns", PDNN_KIND_NUMBER, PDNN_SHOW_TIME, AT(lost_ns),
-     .help = "time beyond what the roofs allow, of the ops that stay below theirs"},
-    {"lost_pct", "would save at roof, % of step", "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1,
-     AT(lost_pct), .help = "the same, as a share of the step"},
-    {"most_layer", .help = "the op that loses most: where in the model"},
-    {"most_op", .help = "its name"},
-    {"most_op_pass", .help = "its pass"},
-    {"most_op_shape", .help = "its shape, as in ops.csv"},
-    {"most_implementation", .help = "what ran"},
-    {"most_pct_of_roof", NULL, "%", PCT_OF_ROOF, .help = "how close it comes to its roof"},
-    {"most_bound", .help = "what bounds that roof"},
-    {"most_lost_pct", NULL, "%", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, AT(most_lost_pct),
-     .help = "the time it loses, as a share of the step"},
+#include "results/query/columns/breakdown.inc"
 };
+#undef SHARE_COLUMN
 const struct pdnn_table_def pdnn_shares_def = {"breakdown", "where the time of instances goes", columns,
                                                PDNN_SHARE_COLUMNS};
 

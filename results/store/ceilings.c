@@ -15,37 +15,11 @@ enum { CEILINGS_LIMIT_BYTES = 256 << 20 }; /* all rows there may be of many host
 #define AT(member) .field = PDNN_FIELD(pdnn_ceiling, member)
 #define MEASURED   "by kind", PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .decimals = 1, .digits = PDNN_DIGITS_EXACT
 
-static const struct pdnn_column_def columns[PDNN_CEILINGS_COLUMNS] = {
-    {"kind", AT(kind), .help = "compute, bandwidth, ladder, overhead, probe or link"},
-    {"pattern", AT(pattern),
-     .help =
-         "compute: fma, or the processor's own instruction for the type, from registers, and gemm-BACKEND; bandwidth and ladder: read, copy, triad, update (in place), with -streaming stores; link: allreduce; otherwise a name for the measurement"},
-    {"dtype", AT(dtype), .help = "compute: element type; int8 is u8 times s8, accumulated in s32"},
-    {"level", AT(level), .help = "bandwidth and ladder: L1, L2, L3 or DRAM"},
-    {"threads", NULL, "threads", PDNN_KIND_WHOLE, AT(threads), .help = "one per core; link: 0"},
-    {"capacity_bytes", "found", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_BYTES, AT(capacity_bytes),
-     .help =
-         "bandwidth: what the level was found to hold for these threads together, 0 for DRAM; ladder: the working set; link: the message"},
-    {"value", NULL, MEASURED, AT(value),
-     .help =
-         "best repetition; compute: 1e9 FLOP/s, bandwidth and ladder: 1e9 B/s, overhead: ns; link: 1e9 B/s that each of p ranks sends in a ring, 2(p-1)/p of the message over the slowest rank's time"},
-    {"low", NULL, MEASURED, AT(low), .help = "least of the repetitions"},
-    {"high", NULL, MEASURED, AT(high), .help = "greatest of the repetitions"},
-    {"repetitions", NULL, NULL, PDNN_KIND_WHOLE, AT(repetitions), .help = "number of repetitions"},
-    {"median_value", "median", MEASURED, .is_optional = true, AT(median),
-     .help = "median of the repetitions; far from value if the machine was disturbed"},
-    {"reported_bytes", "reported", "bytes", PDNN_KIND_COUNT, PDNN_SHOW_BYTES, .is_optional = true,
-     AT(reported_bytes),
-     .help = "bandwidth: capacity of the level for these threads together, as reported by the host"},
-    {"host", .is_optional = true, AT(host),
-     .help = "where it was measured, in a directory that `paradnn merge` made from those of several hosts"},
-    {"measured_utc", .is_optional = true, .help = "when the measurement ended"},
-    {"checked_utc", .is_optional = true,
-     .help =
-         "when the sweep's probes confirmed roofs kept from an earlier measurement; empty if it measured them itself"},
-    {"ranks", NULL, NULL, PDNN_KIND_WHOLE, .is_optional = true, AT(ranks),
-     .help = "link: processes, which are started as those of a sweep with this many ranks are; else 0"},
+#define CEILING_COLUMN(word, ...) {__VA_ARGS__},
+static const struct pdnn_column_def columns[] = {
+#include "results/store/columns/ceilings.inc"
 };
+#undef CEILING_COLUMN
 const struct pdnn_table_def pdnn_ceilings_def = {"ceilings", "the machine's measured roofs", columns,
                                                  PDNN_CEILINGS_COLUMNS};
 

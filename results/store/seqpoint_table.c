@@ -19,29 +19,11 @@ const struct pdnn_word pdnn_seqpoint_methods[] = {
 #define AS(kind, show) PDNN_KIND_##kind, PDNN_SHOW_##show
 #define EXACT(show)    AS(NUMBER, show), .digits = PDNN_DIGITS_EXACT
 
-static const struct pdnn_column_def columns[PDNN_SEQPOINT_COLUMNS] = {
-    {"id", NULL, NULL, AS(TEXT, NEVER), .help = "the model at these lengths, as in results.csv"},
-    {"source_length", "source", "steps", AS(WHOLE, PLAIN),
-     .help = "padded length of the source, or the only one"},
-    {"target_length", "target", "steps", AS(WHOLE, PLAIN),
-     .help = "padded length of the target; 0 for a model with one length"},
-    {"iterations", NULL, NULL, AS(COUNT, PLAIN), .help = "iterations of the epoch with these lengths"},
-    {"flop_count", "FLOP", "FLOP", AS(COUNT, SI), .help = "FLOP of one iteration"},
-    {"chosen_by", NULL, NULL, AS(TEXT, NEVER), .words = pdnn_seqpoint_methods,
-     .help = "the methods that run it in place of the epoch, joined by |"},
-    {"seqpoint_weight", "weight", "iterations", EXACT(FIXED),
-     .help = "iterations that it stands for as a SeqPoint; empty: it is none"},
-    {"draws", NULL, NULL, AS(COUNT, NEVER),
-     .help = "times that it is in the random sample of the model-assisted estimate"},
-    {"draws_weight", NULL, "iterations", EXACT(NEVER),
-     .help = "iterations that these draws stand for together: a sum of design weights and the fit's share, "
-             "which can be negative"},
-    {"time_ns", "time", "ns", EXACT(TIME),
-     .help =
-         "time of one iteration: with --every the mean of all, otherwise the median of the visits' medians; "
-         "empty: none ran"},
-    {"measured", NULL, NULL, AS(COUNT, NEVER), .help = "iterations of these lengths that ran"},
+#define SEQPOINT_COLUMN(word, ...) {__VA_ARGS__},
+static const struct pdnn_column_def columns[] = {
+#include "results/store/columns/seqpoint.inc"
 };
+#undef SEQPOINT_COLUMN
 const struct pdnn_table_def pdnn_seqpoint_def = {
     "seqpoint", "one row per pair of padded lengths in an epoch, and what was run in place of it", columns,
     PDNN_SEQPOINT_COLUMNS};

@@ -7,17 +7,9 @@
 #include "results/table/table.h"
 
 enum {
-    PDNN_SEQPOINT_ID,
-    PDNN_SEQPOINT_SOURCE,
-    PDNN_SEQPOINT_TARGET, /* 0: the model has one length */
-    PDNN_SEQPOINT_ITERATIONS,
-    PDNN_SEQPOINT_FLOP,
-    PDNN_SEQPOINT_CHOSEN_BY,
-    PDNN_SEQPOINT_WEIGHT, /* empty: it is no SeqPoint */
-    PDNN_SEQPOINT_DRAWS,
-    PDNN_SEQPOINT_DRAWS_WEIGHT,
-    PDNN_SEQPOINT_TIME,
-    PDNN_SEQPOINT_MEASURED,
+#define SEQPOINT_COLUMN(word, ...) PDNN_SEQPOINT_##word,
+#include "results/store/columns/seqpoint.inc"
+#undef SEQPOINT_COLUMN
     PDNN_SEQPOINT_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_seqpoint_def;

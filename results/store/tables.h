@@ -32,22 +32,9 @@ void pdnn_tables_finish(struct pdnn_tables *tables);
 
 /* The columns of ceilings.csv. */
 enum pdnn_ceiling_column {
-    PDNN_CEILING_KIND,
-    PDNN_CEILING_PATTERN,
-    PDNN_CEILING_DTYPE,
-    PDNN_CEILING_LEVEL,
-    PDNN_CEILING_THREADS,
-    PDNN_CEILING_CAPACITY,
-    PDNN_CEILING_VALUE,
-    PDNN_CEILING_LOW,
-    PDNN_CEILING_HIGH,
-    PDNN_CEILING_REPETITIONS,
-    PDNN_CEILING_MEDIAN,
-    PDNN_CEILING_REPORTED,
-    PDNN_CEILING_HOST,
-    PDNN_CEILING_MEASURED,
-    PDNN_CEILING_CHECKED,
-    PDNN_CEILING_RANKS,
+#define CEILING_COLUMN(word, ...) PDNN_CEILING_##word,
+#include "results/store/columns/ceilings.inc"
+#undef CEILING_COLUMN
     PDNN_CEILINGS_COLUMNS
 };
 extern const struct pdnn_table_def pdnn_ceilings_def;
