@@ -71,10 +71,6 @@ static enum pdnn_status add_value(const struct parsing *parsing, struct conditio
     return PDNN_OK;
 }
 
-static bool takes_rest(const char *key) {
-    return strcmp(key, "id") == 0 || strcmp(key, "model") == 0 || strcmp(key, "settings") == 0;
-}
-
 /* Reads one condition with all its values, and moves *text past them. */
 static enum pdnn_status parse_condition(struct parsing *parsing, const char **text, struct pdnn_err *err) {
     char key[PDNN_SUGGESTION_TEXT];
@@ -95,8 +91,10 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     for (const char *comma = at; (comma = strchr(comma, ',')); comma++)
         room++;
     condition->value = pdnn_arena_alloc(parsing->arena, room, sizeof *condition->value);
+    const bool takes_rest =
+        strcmp(key, "id") == 0 || strcmp(key, "model") == 0 || strcmp(key, "settings") == 0;
     for (;;) {
-        length = takes_rest(key) ? strlen(at) : strcspn(at, ",");
+        length = takes_rest ? strlen(at) : strcspn(at, ",");
         if (add_value(parsing, condition, at, length, err) != PDNN_OK)
             return err->status;
         at += length;

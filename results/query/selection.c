@@ -344,10 +344,6 @@ void pdnn_selection_series(const struct pdnn_selection *selection, const struct 
     *n_series = n_made;
 }
 
-static bool names_key(const char *pair, size_t length, const char *key) {
-    return strlen(key) == length && memcmp(key, pair, length) == 0;
-}
-
 /* After the family, an id is KEY=VALUE joined by commas; settings at their defaults are not written. */
 void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, const struct pdnn_axes *axes,
                             struct pdnn_str *out) {
@@ -361,7 +357,8 @@ void pdnn_selection_pattern(const struct pdnn_selection *selection, size_t at, c
         bool starred = false;
         length = strcspn(id, ",");
         for (size_t k = 0; k < axes->count && name < length; k++) {
-            if (names_key(id, name, pdnn_results_name(&selection->results, axes->column[k])))
+            const char *key = pdnn_results_name(&selection->results, axes->column[k]);
+            if (strlen(key) == name && memcmp(key, id, name) == 0)
                 starred = found[k] = true;
         }
         pdnn_str_append(out, id, starred ? name + 1 : length);

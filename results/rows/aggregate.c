@@ -159,11 +159,6 @@ static void set_outcome(struct analysis *a) {
                              pdnn_utc_format(input->visits[0].started_unix_ms, started));
 }
 
-/* The interval reaches further than five times the requested precision to either side of the headline. */
-static bool is_noisy(const struct pdnn_interval *interval, double precision) {
-    return (interval->high - interval->low) / 2 > 5 * precision * interval->center;
-}
-
 /* An interval whose ends differ by more than this factor is one that nobody can use. */
 static const double UNUSABLE = 3;
 
@@ -284,7 +279,9 @@ static void set_times(struct analysis *a) {
     pdnn_result_set_text(&a->row, PDNN_RESULT_STOP_REASON, pdnn_stop_name(stop_of(ok)));
     if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED)
         set_limits(a, ok->visit[0]->flags);
-    if (interval.high > 0 && input->precision > 0 && is_noisy(&interval, input->precision))
+    /* The interval reaches further than five times the requested precision to either side of the headline. */
+    if (interval.high > 0 && input->precision > 0 &&
+        (interval.high - interval.low) / 2 > 5 * input->precision * interval.center)
         a->flags |= PDNN_FLAG_NOISY;
     a->flags |= flags_of(ok);
     pdnn_result_set_text(&a->row, PDNN_RESULT_METHOD, pdnn_method_name(pdnn_method_of(a->flags)));
@@ -655,11 +652,6 @@ static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, st
     return PDNN_OK;
 }
 
-static void set_precision(struct analysis *a) {
-    double half_ns = (get(a, PDNN_RESULT_CI_HIGH_NS) - get(a, PDNN_RESULT_CI_LOW_NS)) / 2;
-    put(a, PDNN_RESULT_CI_HALF_PCT, half_ns / get(a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
-}
-
 enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct pdnn_arena *arena,
                                 struct pdnn_table *results, struct pdnn_table *ops, struct pdnn_err *err) {
     struct analysis a = {.input = input, .arena = arena, .row = pdnn_result_of(results, 0)};
@@ -681,7 +673,9 @@ enum pdnn_status pdnn_aggregate(const struct pdnn_aggregate_input *input, struct
     if (a.ok.count && has_totals)
         status = add_graph(&a, ops, err);
     if (a.ok.count)
-        set_precision(&a);
+        put(&a, PDNN_RESULT_CI_HALF_PCT,
+            (get(&a, PDNN_RESULT_CI_HIGH_NS) - get(&a, PDNN_RESULT_CI_LOW_NS)) / 2 /
+                get(&a, PDNN_RESULT_TIME_NS_MEDIAN) * 100);
     pdnn_result_set_text(&a.row, PDNN_RESULT_ROW_FLAGS, pdnn_flags_format(a.flags, flags));
     free(a.rows);
     return status;

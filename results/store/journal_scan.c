@@ -32,17 +32,6 @@ static enum pdnn_status open_file(struct pdnn_scan_file *file, const char *direc
     return PDNN_OK;
 }
 
-/* Blocks are there only while a scan is under way: a merge keeps the files of many directories open. */
-static void make_block(struct pdnn_scan_file *file) {
-    file->block = pdnn_alloc(BLOCK_BYTES, 1);
-    file->room = BLOCK_BYTES;
-}
-
-static void drop_block(struct pdnn_scan_file *file) {
-    free(file->block);
-    file->block = NULL;
-}
-
 /* Moves what is left to the front of the block and reads on. *more is false at the end of the file. */
 static enum pdnn_status fill(struct pdnn_scan_file *file, bool *more, struct pdnn_err *err) {
     memmove(file->block, file->block + file->at, file->used - file->at);
@@ -77,8 +66,11 @@ static enum pdnn_status next_line(struct pdnn_scan_file *file, struct pdnn_piece
     *line = (struct pdnn_piece){NULL, 0};
     if (file->fd < 0)
         return PDNN_OK;
-    if (!file->block)
-        make_block(file);
+    /* Blocks are there only while a scan is under way: a merge keeps the files of many directories open. */
+    if (!file->block) {
+        file->block = pdnn_alloc(BLOCK_BYTES, 1);
+        file->room = BLOCK_BYTES;
+    }
     for (bool more = true; more;) {
         const char *from = file->block + file->at;
         const char *end = memchr(from + searched, '\n', file->used - file->at - searched);
@@ -133,8 +125,9 @@ void pdnn_journal_scan_rewind(struct pdnn_journal_scan *scan) {
 }
 
 void pdnn_journal_scan_rest(struct pdnn_journal_scan *scan) {
-    drop_block(&scan->visits);
-    drop_block(&scan->ops);
+    free(scan->visits.block);
+    free(scan->ops.block);
+    scan->visits.block = scan->ops.block = NULL;
 }
 
 void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
@@ -143,8 +136,8 @@ void pdnn_journal_scan_close(struct pdnn_journal_scan *scan) {
         if (files[i]->fd >= 0)
             close(files[i]->fd);
         files[i]->fd = -1;
-        drop_block(files[i]);
     }
+    pdnn_journal_scan_rest(scan);
 }
 
 /* A piece as a text of its own, without its quotes. */

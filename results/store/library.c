@@ -149,19 +149,10 @@ static enum pdnn_status check_row(const struct pdnn_table *table, size_t row, st
     return PDNN_OK;
 }
 
-/* Makes the rows known that are there. */
-static enum pdnn_status load(struct pdnn_library *library, struct pdnn_err *err) {
-    struct pdnn_table table;
-    enum pdnn_status status = pdnn_log_file_load(&library->file, &table, err);
-    for (size_t row = 0; row < table.n_rows; row++)
-        remember(library, &table, row);
-    pdnn_table_finish(&table);
-    return status;
-}
-
 enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **library,
                                    struct pdnn_err *err) {
     struct pdnn_library *made = pdnn_alloc(1, sizeof *made);
+    struct pdnn_table table = {0};
     made->folder.fd = made->file.fd = -1;
     enum pdnn_status status = pdnn_folder_ensure(directory, err);
     if (status == PDNN_OK)
@@ -171,7 +162,10 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
         status = pdnn_log_file_open(&made->file, true, err);
     }
     if (status == PDNN_OK)
-        status = load(made, err);
+        status = pdnn_log_file_load(&made->file, &table, err);
+    for (size_t row = 0; row < table.n_rows; row++)
+        remember(made, &table, row);
+    pdnn_table_finish(&table);
     if (status == PDNN_OK)
         status = pdnn_log_file_settle(&made->file, err);
     if (status != PDNN_OK) {

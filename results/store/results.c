@@ -126,21 +126,16 @@ static void set_param(struct pdnn_result *result, size_t column, const struct pd
         pdnn_table_set_text(result->table, result->row, column, pdnn_param_format(param, value, text));
 }
 
-/* By name: families that share a parameter's name share the column. */
-static void find_params(struct pdnn_result *result, const struct pdnn_family_def *family) {
-    result->family = family;
-    for (size_t i = 0; i < family->n_params; i++)
-        result->param[i] = pdnn_table_find(result->table, pdnn_param_column(&family->params[i]));
-}
-
 void pdnn_result_set_instance(struct pdnn_result *result, const struct pdnn_instance *instance) {
     const struct pdnn_family_def *family = instance->family;
     struct pdnn_parsed_presets parsed;
     parsed.family = NULL;
     const struct pdnn_preset *preset =
         pdnn_instance_preset(instance, result->presets ? result->presets : &parsed);
-    if (result->family != family)
-        find_params(result, family);
+    /* By name: families that share a parameter's name share the column. */
+    for (size_t i = 0; result->family != family && i < family->n_params; i++)
+        result->param[i] = pdnn_table_find(result->table, pdnn_param_column(&family->params[i]));
+    result->family = family;
     pdnn_result_set_text(result, PDNN_RESULT_PRESET, preset ? preset->name : "");
     for (size_t i = 0; i < family->n_params; i++)
         if (result->param[i] != SIZE_MAX && pdnn_hyper_applies(instance, i))
