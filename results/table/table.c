@@ -238,9 +238,21 @@ void pdnn_table_append(const struct pdnn_table *table, size_t row, size_t column
 
 enum { SHOWN_DIGITS = 4 };
 
+void pdnn_digits_append(struct pdnn_str *out, double value, int digits) {
+    const double size = fabs(value), half = 0.5 * pow(10, -digits);
+    int decimals = digits - 1;
+    for (double limit = 10 * (1 - half); size >= limit && decimals > 0; limit *= 10)
+        decimals--;
+    for (double limit = 1 - half; size > 0 && size < limit; limit /= 10)
+        decimals++;
+    if (size > 0 && size < 1e-4)
+        pdnn_str_printf(out, "%#.*g", digits, value);
+    else
+        pdnn_str_printf(out, "%.*f", decimals, value);
+}
+
 void pdnn_factor_append(struct pdnn_str *out, double value) {
-    double size = fabs(value);
-    pdnn_str_printf(out, size >= 99.95 && size < 99999.5 ? "%.0f" : "%#.3g", value);
+    pdnn_digits_append(out, value, 3);
 }
 
 static void append_interval(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out) {

@@ -166,7 +166,9 @@ double pdnn_table_number(const struct pdnn_table *table, size_t row, size_t colu
 void pdnn_table_append(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out);
 void pdnn_table_append_shown(const struct pdnn_table *table, size_t row, size_t column, struct pdnn_str *out);
 
-/* Appends a number with three significant digits, as PDNN_SHOW_FACTOR does. */
+/* Appends a number with its integer part and at least these significant digits, zeros included, and with
+ * an exponent only below 1e-4: "0.950", "4213"; with three, as PDNN_SHOW_FACTOR does. */
+void pdnn_digits_append(struct pdnn_str *out, double value, int digits);
 void pdnn_factor_append(struct pdnn_str *out, double value);
 
 /* The order of two cells of one column: below 0, 0 or above; empty ones are equal, and behind all others. */

@@ -426,7 +426,11 @@ static void test_table_append_shown_cases(void **state) {
         {{.show = PDNN_SHOW_FACTOR}, 0.95, "0.950"},
         {{.show = PDNN_SHOW_FACTOR}, -99.96, "-100"},
         {{.show = PDNN_SHOW_FACTOR}, 4213.4, "4213"},
-        {{.show = PDNN_SHOW_FACTOR}, 1e5, "1.00e+05"},
+        {{.show = PDNN_SHOW_FACTOR}, 1e5, "100000"},
+        {{.show = PDNN_SHOW_FACTOR}, 0.00012, "0.000120"},
+        {{.show = PDNN_SHOW_FACTOR}, 1.5e-6, "1.50e-06"},
+        {{.show = PDNN_SHOW_FACTOR}, 0, "0.00"},
+        {{.show = PDNN_SHOW_FACTOR}, 9.996, "10.0"},
         {{.show = PDNN_SHOW_PLAIN}, INFINITY, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
