@@ -7,9 +7,15 @@
 #include "models/family.h"
 #include "results/compare/compare.h"
 #include "results/stats/means.h"
-#include "results/claims/op_times.h"
-#include "results/claims/verdict.h"
 #include "results/query/selection.h"
+
+/* What tables say of a claim. */
+enum pdnn_verdict { PDNN_HOLDS, PDNN_DOES_NOT_HOLD, PDNN_CANNOT_BE_TOLD, PDNN_VERDICT_COUNT };
+
+/* "holds", "does not hold", "cannot be told". */
+const char *pdnn_verdict_name(enum pdnn_verdict verdict);
+
+struct pdnn_report_op_times;
 
 /* The two platforms of the report, where it has them. */
 struct pdnn_report_sides {
@@ -18,13 +24,10 @@ struct pdnn_report_sides {
 };
 
 struct pdnn_report_finding {
-    int number;        /* in table 1 of the paper; 0: none */
-    size_t order;      /* in the list of claims */
-    const char *claim; /* static text */
-    size_t source;     /* PDNN_REPORT_BOTH: of all sources together */
+    size_t source; /* PDNN_REPORT_BOTH: of all sources together */
     enum pdnn_verdict verdict;
     const char *sentence; /* why, with n and interval */
-    const char *tells;    /* where it cannot be told: what would tell */
+    const char *tells;    /* where it cannot be told: what would tell, instead of the claim's */
 };
 
 #define PDNN_REPORT_BOTH ((size_t)-1)
@@ -35,14 +38,18 @@ struct pdnn_report_question {
     const struct pdnn_selection *rows; /* of the source, without what did not end ok; of both: NULL */
     const struct pdnn_report_op_times *times;
     const struct pdnn_report_sides *sides;
-    struct pdnn_report_finding *finding; /* claim and source are filled in; the check adds the rest */
+    struct pdnn_report_finding *finding; /* source is filled in; the check adds the rest */
     struct pdnn_arena *arena;            /* of sentences */
     enum pdnn_status status;             /* fails only where a table cannot be read */
     struct pdnn_err *err;
 };
 
-/* A kind of network (networks.h). */
+/* A kind of network that published observations speak of, by what a family's layers are. */
 typedef bool pdnn_report_network(const struct pdnn_family_def *family);
+pdnn_report_network pdnn_report_is_fully_connected, pdnn_report_is_convolutional, pdnn_report_is_recurrent;
+
+/* What holds of a mean: it is above `factor`; within it either way; not within it. */
+enum pdnn_report_rule { PDNN_ABOVE, PDNN_WITHIN, PDNN_BEYOND };
 
 struct pdnn_report_claim {
     int number; /* 0: not in table 1 */
@@ -54,13 +61,14 @@ struct pdnn_report_claim {
     pdnn_report_network *network;
     const char *(*key)(const struct pdnn_family_def *family);
     struct pdnn_mean (*collect)(struct pdnn_report_question *question);
+    enum pdnn_report_rule rule;
     double factor;
 };
 
 /* Claims about one platform, each checked for every source. */
 extern const struct pdnn_report_claim pdnn_report_claims[];
 extern const size_t pdnn_report_n_claims;
-/* Claims about two platforms, compared model by model. */
+/* Claims about two platforms, compared model by model; checked only where there are pairs. */
 extern const struct pdnn_report_claim pdnn_report_claims_of_pairs[];
 extern const size_t pdnn_report_n_claims_of_pairs;
 
@@ -68,12 +76,26 @@ extern const size_t pdnn_report_n_claims_of_pairs;
 void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_verdict verdict, const char *format,
                      ...) __attribute__((format(printf, 3, 4)));
 
-/* "2.1 (95 % interval 1.9 to 2.3", or without its name, to go on with and to close; never with an exponent.
- */
+/* "2.10 (95 % interval 1.90 to 2.30", with what is between, to go on with and to close; "2.10 (no interval"
+ * where there is none. */
 enum { PDNN_REPORT_RATIO = 128 };
-const char *pdnn_report_ratio(char text[PDNN_REPORT_RATIO], struct pdnn_mean_interval ratio, bool is_named);
+#define PDNN_REPORT_NAMED " (95 % interval "
+const char *pdnn_report_ratio(char text[PDNN_REPORT_RATIO], struct pdnn_mean_interval ratio,
+                              const char *between);
 
 /* Which it is; where an interval decides neither, more models or rounds would tell. */
 enum pdnn_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not);
+
+/* The same of an interval, by the claim's rule. */
+enum pdnn_verdict pdnn_report_apply(struct pdnn_report_question *question,
+                                    struct pdnn_mean_interval interval);
+
+/* Says what follows from ratios whose logarithms these are: "BEGINS 2.1 (95 % interval 1.9 to 2.3, geometric
+ * mean of 5 OF)." */
+void pdnn_report_conclude(struct pdnn_report_question *question, const struct pdnn_mean *logs,
+                          const char *begins, const char *of);
+
+/* Whether the two platforms are one machine, by environment.yaml, and differ in this key alone. */
+bool pdnn_report_differ_only_in(const struct pdnn_report_question *question, const char *key);
 
 #endif

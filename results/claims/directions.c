@@ -87,6 +87,7 @@ static double share_of(const struct facts *facts, const enum pdnn_op_group *grou
 /* The instances of one set, in ascending order of the axis. */
 struct evidence {
     const struct pdnn_selection *selection;
+    const struct direction *direction;
     const struct facts *facts; /* by chosen row */
     struct pdnn_series series;
     int axis; /* column of the key in question; -1: none */
@@ -102,7 +103,7 @@ struct direction {
     const char *axes[AXES_MAX];
     bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);
     /* Runs the test and appends its numbers. "Cannot be told": it needs other instances. */
-    enum pdnn_verdict (*test)(const struct direction *direction, const struct evidence *e);
+    enum pdnn_verdict (*test)(const struct evidence *e);
     enum pdnn_op_group groups[GROUPS_MAX]; /* the groups whose share is tested, and how many */
     size_t n_groups;
     bool grows; /* along the axis; false: falls */
@@ -133,12 +134,12 @@ static enum pdnn_verdict verdict_of(bool holds) {
     return holds ? PDNN_HOLDS : PDNN_DOES_NOT_HOLD;
 }
 
-static enum pdnn_verdict test_trend(const struct direction *direction, const struct evidence *e) {
+static enum pdnn_verdict test_trend(const struct evidence *e) {
     bool holds = true;
     double before = 0;
     for (size_t i = 0; i < e->series.count; i++) {
-        double share = share_of(fact(e, i), direction->groups, direction->n_groups);
-        holds = holds && (!i || (direction->grows ? share > before : share < before));
+        double share = share_of(fact(e, i), e->direction->groups, e->direction->n_groups);
+        holds = holds && (!i || (e->direction->grows ? share > before : share < before));
         pdnn_str_printf(e->numbers, "%s%.2f %%", i ? ", " : "", share);
         before = share;
     }
@@ -156,10 +157,9 @@ static double layer_share(const struct facts *facts, enum pdnn_op_group group) {
 /* "Hardly": no share changes by more than this many points. */
 static const double hardly_points = 5;
 
-static enum pdnn_verdict test_layer_shares(const struct direction *direction, const struct evidence *e) {
+static enum pdnn_verdict test_layer_shares(const struct evidence *e) {
     double most = -1;
     size_t moved = 0;
-    (void)direction;
     for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
         double least = INFINITY, greatest = -INFINITY;
         for (size_t i = 0; i < e->series.count; i++) {
@@ -195,10 +195,9 @@ static double sequences(const struct facts *facts, const struct facts *base) {
     return (double)facts->matrix_flop / (double)base->matrix_flop;
 }
 
-static enum pdnn_verdict test_optimizer_work(const struct direction *direction, const struct evidence *e) {
+static enum pdnn_verdict test_optimizer_work(const struct evidence *e) {
     const struct facts *base = fact_at(e, "1");
     bool holds = true;
-    (void)direction;
     if (!base || !base->matrix_flop || !(optimizer_bytes(base) > 0))
         return PDNN_CANNOT_BE_TOLD;
     for (size_t i = 0; i < e->series.count; i++) {
@@ -212,10 +211,9 @@ static enum pdnn_verdict test_optimizer_work(const struct direction *direction, 
 
 /* The first micro-step's gradients become the sums. Each of the other k - 1 reads each weight's sum and
  * gradient and writes the sum. Sums within a micro-step (the gradients of a tied table) do not count. */
-static enum pdnn_verdict test_accumulation(const struct direction *direction, const struct evidence *e) {
+static enum pdnn_verdict test_accumulation(const struct evidence *e) {
     const struct facts *base = fact_at(e, "1");
     bool holds = true;
-    (void)direction;
     if (!base || !base->params)
         return PDNN_CANNOT_BE_TOLD;
     for (size_t i = 0; i < e->series.count; i++) {
@@ -233,9 +231,8 @@ static enum pdnn_verdict test_accumulation(const struct direction *direction, co
     return verdict_of(holds);
 }
 
-static enum pdnn_verdict test_checkpoint(const struct direction *direction, const struct evidence *e) {
+static enum pdnn_verdict test_checkpoint(const struct evidence *e) {
     const struct facts *none = fact_at(e, "none"), *layer = fact_at(e, "layer");
-    (void)direction;
     if (!none || !layer || !none->matrix_flop || none->matrix_flop > UINT64_MAX / 4 ||
         layer->matrix_flop > UINT64_MAX / 3)
         return PDNN_CANNOT_BE_TOLD;
@@ -247,9 +244,8 @@ static enum pdnn_verdict test_checkpoint(const struct direction *direction, cons
 
 /* Three separate products read T H words each, a single one reads them once: 4 T H + 3 H H
  * words instead of 6 T H + 3 H H. */
-static enum pdnn_verdict test_qkv(const struct direction *direction, const struct evidence *e) {
+static enum pdnn_verdict test_qkv(const struct evidence *e) {
     const struct facts *separate = fact_at(e, "separate"), *fused = fact_at(e, "fused");
-    (void)direction;
     if (!separate || !fused || !separate->qkv_bytes || !fused->qkv_bytes)
         return PDNN_CANNOT_BE_TOLD;
     double T = (double)separate->qkv_tokens, H = (double)separate->qkv_width;
@@ -264,10 +260,10 @@ static enum pdnn_verdict test_qkv(const struct direction *direction, const struc
 
 static const double other_pct = 3;
 
-static enum pdnn_verdict test_other(const struct direction *direction, const struct evidence *e) {
+static enum pdnn_verdict test_other(const struct evidence *e) {
     double most = 0;
     for (size_t i = 0; i < e->series.count; i++)
-        most = fmax(most, share_of(fact(e, i), direction->groups, direction->n_groups));
+        most = fmax(most, share_of(fact(e, i), e->direction->groups, e->direction->n_groups));
     pdnn_str_printf(e->numbers, "%.2f %% at most, of %zu instance%s", most, e->series.count,
                     e->series.count == 1 ? "" : "s");
     return verdict_of(most < other_pct);
@@ -280,16 +276,11 @@ static double number_of(const struct pdnn_selection *selection, size_t at, const
 /* A placeholder axis for the family's minibatch parameter, whatever its name. */
 static const char minibatch[] = "minibatch";
 
-static double minibatch_of(const struct pdnn_selection *selection, size_t at) {
-    const struct pdnn_family_def *family =
-        pdnn_family_find(pdnn_selection_get(selection, at, selection->family));
-    return family ? number_of(selection, at, family->params[family->minibatch_param].name) : NAN;
-}
-
 static bool same_tokens(const struct pdnn_selection *selection, size_t a, size_t b) {
-    double a_length = number_of(selection, a, "length"), b_length = number_of(selection, b, "length");
-    return a_length != b_length &&
-           a_length * minibatch_of(selection, a) == b_length * minibatch_of(selection, b);
+    const double a_length = number_of(selection, a, "length"), b_length = number_of(selection, b, "length");
+    const int batch = pdnn_selection_minibatch(selection);
+    return a_length != b_length && a_length * pdnn_selection_number(selection, a, batch) ==
+                                       b_length * pdnn_selection_number(selection, b, batch);
 }
 
 /* A different width, with equally many heads or equally wide ones, and a feed-forward network of the same
@@ -370,8 +361,7 @@ static const struct direction directions[] = {
 /* What all directions are checked on. */
 struct check {
     const struct pdnn_selection *selection;
-    struct facts *facts;                  /* by chosen row */
-    const struct pdnn_family_def *family; /* of the instances that have facts; NULL: there are none */
+    struct facts *facts; /* by chosen row */
     struct pdnn_arena *arena;
     struct pdnn_table *table;
 };
@@ -398,7 +388,6 @@ static void collect_facts(struct check *check, struct pdnn_ops_reader *reader) {
         double value = 0;
         if (!family)
             continue;
-        check->family = family;
         const struct pdnn_op_rows rows = pdnn_selection_rows(selection, at, reader);
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
             if (strcmp(pdnn_dtype_name(d), pdnn_selection_get(selection, at, dtype)) == 0)
@@ -453,11 +442,12 @@ static void check_set(struct check *check, const struct direction *direction, co
                       const struct pdnn_series *series, bool *covered) {
     struct pdnn_str numbers = {0}, where = {0}, id = {0};
     const struct evidence e = {.selection = check->selection,
+                               .direction = direction,
                                .facts = check->facts,
                                .series = *series,
                                .axis = axes->count ? axes->column[0] : -1,
                                .numbers = &numbers};
-    enum pdnn_verdict verdict = direction->test(direction, &e);
+    enum pdnn_verdict verdict = direction->test(&e);
     if (verdict == PDNN_CANNOT_BE_TOLD) {
         pdnn_str_finish(&numbers);
         return;
@@ -486,18 +476,13 @@ static void keep_usable(const struct check *check, bool trains, struct pdnn_seri
     series->count = count;
 }
 
-/* The column of an axis in results.csv, or -1. */
-static int column_of(const struct check *check, const char *axis) {
-    if (axis == minibatch && check->family)
-        axis = check->family->params[check->family->minibatch_param].name;
-    return pdnn_results_named(&check->selection->results, axis);
-}
-
 static void find_sets(struct check *check, const struct direction *direction, struct pdnn_axes *axes,
                       struct pdnn_series **sets, size_t *n_sets) {
     *axes = (struct pdnn_axes){.alike = direction->alike};
     for (size_t k = 0; k < AXES_MAX && direction->axes[k]; k++) {
-        int column = column_of(check, direction->axes[k]);
+        const char *axis = direction->axes[k];
+        int column = axis == minibatch ? pdnn_selection_minibatch(check->selection)
+                                       : pdnn_results_named(&check->selection->results, axis);
         if (column < 0 && !k)
             return;
         if (column >= 0)

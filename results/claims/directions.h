@@ -4,7 +4,7 @@
 #ifndef RESULTS_CLAIMS_DIRECTIONS_H
 #define RESULTS_CLAIMS_DIRECTIONS_H
 
-#include "results/claims/verdict.h"
+#include "results/claims/claims.h"
 #include "results/query/ops_reader.h"
 #include "results/query/selection.h"
 #include "results/table/table.h"

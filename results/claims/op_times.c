@@ -3,47 +3,51 @@
 #include "base/paths/folder.h"
 #include "results/query/op_groups.h"
 #include "results/query/ops_reader.h"
-#include "results/claims/networks.h"
+#include "results/claims/claims.h"
 
-#include <string.h>
+#include <math.h>
 
-enum { CATEGORIES_MAX = 64, KINDS_MAX = 64 };
+enum { KIND, MODELS, CATEGORIES, CATEGORIES_MOST = 64 };
+static const struct pdnn_column_def columns[] = {
+    {"kind", .help = "models of a family, and of a mode and a source where those vary"},
+    {"models", NULL, NULL, PDNN_KIND_COUNT, .help = "models of this kind"}};
+static const struct pdnn_table_def def = {"kinds", "mean shares of time by kind of model", columns,
+                                          CATEGORIES};
 
 struct pass {
     const struct pdnn_selection *all;
     struct pdnn_report_op_times *times;
+    struct pdnn_texts kinds; /* by row */
 };
 
-static struct pdnn_report_kind *find_kind(const struct pass *pass, size_t row) {
+static size_t find_kind(struct pass *pass, size_t row) {
     const struct pdnn_selection *all = pass->all;
     const int mode = pdnn_results_setting(&all->results, PDNN_SETTING_MODE);
-    struct pdnn_report_op_times *times = pass->times;
+    struct pdnn_table *table = &pass->times->kinds;
     struct pdnn_str name = {0};
-    struct pdnn_report_kind *kind = NULL;
     pdnn_str_printf(&name, "%s", pdnn_selection_get(all, row, all->family));
     if (mode >= 0 && all->key[mode].values)
         pdnn_str_printf(&name, " %s", pdnn_selection_get(all, row, mode));
     if (all->results.results >= 0)
         pdnn_str_printf(&name, " %s", pdnn_selection_get(all, row, all->results.results));
-    for (size_t i = 0; i < times->n_kinds && !kind; i++) {
-        if (strcmp(times->kind[i].name, pdnn_str_text(&name)) == 0)
-            kind = &times->kind[i];
-    }
-    if (!kind && times->n_kinds < KINDS_MAX) {
-        kind = &times->kind[times->n_kinds++];
-        kind->name = pdnn_arena_strdup(&times->arena, pdnn_str_text(&name));
-        kind->share = pdnn_arena_alloc(&times->arena, CATEGORIES_MAX, sizeof *kind->share);
+    const size_t kind = pdnn_texts_add(&pass->kinds, pdnn_str_text(&name));
+    if (kind == table->n_rows) {
+        pdnn_table_add_row(table);
+        pdnn_table_set_text(table, kind, KIND, pdnn_str_text(&name));
+        pdnn_table_set_count(table, kind, MODELS, 0);
     }
     pdnn_str_finish(&name);
     return kind;
 }
 
 /* Categories beyond what there is room for are one. */
-static size_t category_of(struct pdnn_texts *categories, const char *category) {
-    size_t at = pdnn_texts_find(categories, category);
-    if (at == SIZE_MAX)
-        at = pdnn_texts_add(categories, categories->count < CATEGORIES_MAX - 1 ? category : "all others");
-    return at;
+static size_t category_of(struct pdnn_table *kinds, const char *category) {
+    const bool is_full = kinds->n_columns == CATEGORIES + CATEGORIES_MOST;
+    const char *name = kinds->n_columns + 1 < CATEGORIES + CATEGORIES_MOST ? category : "all others";
+    const struct pdnn_column_def column = {name, .kind = PDNN_KIND_NUMBER, .show = PDNN_SHOW_FIXED,
+                                           .decimals = 1, .help = "mean share of the ops' time"};
+    const size_t at = pdnn_table_find(kinds, category);
+    return at != SIZE_MAX ? at : is_full ? kinds->n_columns - 1 : pdnn_table_add_column(kinds, &column);
 }
 
 static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record *ops, size_t n_ops) {
@@ -59,14 +63,18 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
             memory_of_others += bound;
         }
     }
-    struct pdnn_report_kind *kind = total > 0 ? find_kind(pass, row) : NULL;
-    if (!kind)
+    if (!(total > 0))
         return;
-    kind->n++;
+    struct pdnn_table *kinds = &pass->times->kinds;
+    const size_t kind = find_kind(pass, row);
+    pdnn_table_set_count(kinds, kind, MODELS, pdnn_table_count(kinds, kind, MODELS) + 1);
     for (size_t i = 0; i < n_ops; i++) {
-        if (ops[i].time_ns_median > 0)
-            kind->share[category_of(&pass->times->category, ops[i].category)] +=
-                ops[i].time_ns_median / total;
+        if (!(ops[i].time_ns_median > 0))
+            continue;
+        const size_t column = category_of(kinds, ops[i].category);
+        const double sum = pdnn_table_number(kinds, kind, column);
+        pdnn_table_set_number(kinds, kind, column,
+                              (isnan(sum) ? 0 : sum) + 100 * ops[i].time_ns_median / total);
     }
     size_t source = pdnn_selection_source(pass->all, row);
     const struct pdnn_family_def *family =
@@ -96,28 +104,30 @@ static enum pdnn_status read_source(struct pass *pass, size_t source, struct pdn
     return PDNN_OK;
 }
 
-static void finish_shares(struct pdnn_report_op_times *times) {
-    for (size_t i = 0; i < times->n_kinds; i++) {
-        for (size_t c = 0; c < CATEGORIES_MAX; c++)
-            times->kind[i].share[c] /= (double)times->kind[i].n;
-    }
+/* Sums become means; what no model of a kind has is 0. */
+static void finish_shares(struct pdnn_table *kinds) {
+    for (size_t row = 0; row < kinds->n_rows; row++)
+        for (size_t c = CATEGORIES; c < kinds->n_columns; c++)
+            pdnn_table_set_number(kinds, row, c,
+                                  pdnn_table_is_empty(kinds, row, c)
+                                      ? 0
+                                      : pdnn_table_number(kinds, row, c) /
+                                            (double)pdnn_table_count(kinds, row, MODELS));
 }
 
 enum pdnn_status pdnn_report_op_times_read(const struct pdnn_selection *all,
                                            struct pdnn_report_op_times *times, struct pdnn_err *err) {
     struct pass pass = {.all = all, .times = times};
     *times = (struct pdnn_report_op_times){.present = false};
-    times->kind = pdnn_arena_alloc(&times->arena, KINDS_MAX, sizeof *times->kind);
+    pdnn_table_init(&times->kinds, &def);
     enum pdnn_status status = PDNN_OK;
     for (size_t s = 0; status == PDNN_OK && s < all->results.n_directories; s++)
         status = read_source(&pass, s, err);
-    finish_shares(times);
-    if (status != PDNN_OK)
-        pdnn_report_op_times_finish(times);
+    finish_shares(&times->kinds);
+    pdnn_texts_finish(&pass.kinds);
     return status;
 }
 
 void pdnn_report_op_times_finish(struct pdnn_report_op_times *times) {
-    pdnn_texts_finish(&times->category);
-    pdnn_arena_finish(&times->arena);
+    pdnn_table_finish(&times->kinds);
 }

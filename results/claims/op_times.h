@@ -6,19 +6,11 @@
 #include "results/stats/means.h"
 #include "results/query/selection.h"
 
-/* Models that share a bar: one family, and one mode and source where those vary. */
-struct pdnn_report_kind {
-    const char *name; /* "fc train" */
-    size_t n;         /* models with ops */
-    double *share;    /* per category: mean share of a step's op time, 0 to 1 */
-};
-
 struct pdnn_report_op_times {
-    struct pdnn_arena arena;
     bool present; /* a source has ops.csv */
-    struct pdnn_texts category;
-    struct pdnn_report_kind *kind;
-    size_t n_kinds;
+    /* By family, and by mode and source where those vary: how many models have ops, and the mean share of a
+     * step's op time in each category, in %. */
+    struct pdnn_table kinds;
     /* Per source, over its models, the share of op time that is bound by memory: of the time in ops other
      * than matrix products, and of all time in fully connected and convolutional networks. */
     struct pdnn_mean memory_of_others[2], memory_of_networks[2];

@@ -1,11 +1,11 @@
 /* Claims about one platform. */
 #include "results/claims/claims.h"
-#include "results/claims/networks.h"
-#include "results/claims/pairs.h"
+#include "results/claims/op_times.h"
 #include "base/units.h"
 #include "results/store/tables.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *minibatch_of(const struct pdnn_family_def *family) {
@@ -30,7 +30,7 @@ static bool is_about(const struct pdnn_report_claim *claim, const struct pdnn_fa
 /* What one key does to a number when nothing else changes: rows that are equal in every other key form a
  * series, and its two ends give one ratio. Each series counts once, however many values it has. */
 struct changes {
-    struct pdnn_mean log; /* of last over first, a number per series */
+    struct pdnn_mean log; /* of last over first, a number per series; or what was made of it */
     size_t n_up;          /* series whose last value is greater than the first */
 };
 
@@ -79,8 +79,7 @@ static void rate_along(const struct pdnn_selection *rows, const struct pdnn_repo
     pdnn_arena_finish(&arena);
 }
 
-/* Takes `what` changes; `key`, or widths without it; `factor`: within which either way the rate counts as the
- * same, which is then the claim, or 0: that it grows. */
+/* Takes `what` changes; `key`, or widths without it; `few`. */
 static void rate_follows(struct pdnn_report_question *q) {
     const struct pdnn_report_claim *claim = q->claim;
     struct changes changes = {.n_up = 0};
@@ -92,23 +91,11 @@ static void rate_follows(struct pdnn_report_question *q) {
         if (pdnn_families[f])
             rate_along(q->rows, claim, key, &changes);
     }
-    struct pdnn_mean_interval ratio = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
-    double same = claim->factor;
-    char shown[PDNN_REPORT_RATIO];
-    bool inside = ratio.low > 1 / same && ratio.high < same;
-    bool outside = ratio.low > same || ratio.high < 1 / same;
-    if (isnan(ratio.at))
-        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
-                        "%zu series differ in nothing but the %s; at least 3 are needed.", changes.log.n,
-                        claim->what);
-    else
-        pdnn_report_say(
-            q,
-            same ? pdnn_report_judge(q, inside, outside)
-                 : pdnn_report_judge(q, ratio.low > 1, ratio.high < 1),
-            "From the smallest to the largest %s the FLOP rate is multiplied by %s, geometric mean of %zu "
-            "series that differ in nothing else); it rises in %zu of them.",
-            claim->what, pdnn_report_ratio(shown, ratio, true), changes.log.n, changes.n_up);
+    char begins[128], of[64];
+    snprintf(begins, sizeof begins, "From the smallest to the largest %s the FLOP rate is multiplied by",
+             claim->what);
+    snprintf(of, sizeof of, "series that differ in nothing else, %zu of them rising", changes.n_up);
+    pdnn_report_conclude(q, &changes.log, begins, of);
 }
 
 /* Whether a mean share is above a bound. Takes `collect`; `what` has the share and `of` what it is of; `few`
@@ -117,14 +104,16 @@ static void share_is_large(struct pdnn_report_question *q) {
     const struct pdnn_report_claim *claim = q->claim;
     struct pdnn_mean shares = claim->collect(q);
     struct pdnn_mean_interval share = pdnn_mean_interval(&shares);
-    if (isnan(share.at))
+    char text[PDNN_REPORT_RATIO];
+    if (isnan(share.at)) {
         pdnn_report_say(q, PDNN_CANNOT_BE_TOLD, "%zu models %s; at least 3 are needed.", shares.n,
                         claim->few);
-    else
-        pdnn_report_say(q, pdnn_report_judge(q, share.low > claim->factor, share.high < claim->factor),
-                        "%s, %.3g %% (95 %% interval %.3g to %.3g %%) of %s, mean of %zu models.",
-                        claim->what, share.at * 100, fmax(fmin(0, share.at), share.low) * 100,
-                        fmin(1, share.high) * 100, claim->of, shares.n);
+        return;
+    }
+    const struct pdnn_mean_interval pct = {share.at * 100, fmax(fmin(0, share.at), share.low) * 100,
+                                           fmin(1, share.high) * 100};
+    pdnn_report_say(q, pdnn_report_apply(q, share), "%s, %s %%) of %s, mean of %zu models.", claim->what,
+                    pdnn_report_ratio(text, pct, " % (95 % interval "), claim->of, shares.n);
 }
 
 static struct pdnn_mean memory_of_networks(struct pdnn_report_question *q) {
@@ -167,121 +156,91 @@ static struct pdnn_mean input(struct pdnn_report_question *q) {
     return shares;
 }
 
+/* A model's step with one value of a setting and with another, and half of the logarithm of the interval of
+ * their ratio. */
+struct change {
+    double plain_ns, other_ns, half;
+    const char *other;
+};
+
+/* The steps of models that ran with a setting's plain value and with others, the last of which counts: of the
+ * rows, or of two platforms that differ in nothing else. */
+static void add_changes(struct pdnn_report_question *q, enum pdnn_setting setting, const char *plain,
+                        bool (*is_other)(const char *value),
+                        void (*add)(const struct change *change, struct changes *changes),
+                        struct changes *changes) {
+    const struct pdnn_comparison *pairs = q->sides->pairs;
+    struct pdnn_arena arena = {0};
+    struct pdnn_axes axis;
+    struct pdnn_series *series;
+    int column[PDNN_SIDES] = {pdnn_results_setting(&q->rows->results, setting)};
+    size_t count = series_along(q->rows, column[0], &arena, &axis, &series);
+    for (size_t i = 0; i < count; i++) {
+        struct change change = {NAN, NAN, 0, NULL};
+        for (size_t k = 0; k < series[i].count; k++) {
+            const char *value = pdnn_selection_get(q->rows, series[i].at[k], column[0]);
+            const double step = pdnn_selection_step_ns(q->rows, series[i].at[k]);
+            if (strcmp(value, plain) == 0)
+                change.plain_ns = step;
+            else if (is_other(value))
+                change = (struct change){change.plain_ns, step, 0, value};
+        }
+        if (!isnan(change.plain_ns) && !isnan(change.other_ns))
+            add(&change, changes);
+    }
+    pdnn_arena_finish(&arena);
+    if (changes->log.n || !pdnn_report_differ_only_in(q, pdnn_settings[setting].name))
+        return;
+    pdnn_comparison_setting(pairs, setting, column);
+    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
+        for (int side = 0; side < PDNN_SIDES; side++) {
+            const char *other = pdnn_comparison_get(pairs, pair, 1 - side, column[1 - side]);
+            const struct change change = {pdnn_pair_ns(pairs, pair, side),
+                                          pdnn_pair_ns(pairs, pair, 1 - side), pdnn_pair_half(pairs, pair),
+                                          other};
+            if (strcmp(pdnn_comparison_get(pairs, pair, side, column[side]), plain) == 0 && is_other(other))
+                add(&change, changes);
+        }
+    }
+    if (changes->log.n)
+        q->finding->source = PDNN_REPORT_BOTH;
+}
+
 static bool is_16_bits(const char *dtype) {
     return strcmp(dtype, "bf16") == 0 || strcmp(dtype, "f16") == 0;
 }
 
-/* Of the speed, from f32 to 16 bits. */
-static void add_dtypes(const struct pdnn_selection *rows, struct changes *changes) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_axes axis;
-    struct pdnn_series *series;
-    size_t count =
-        series_along(rows, pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE), &arena, &axis, &series);
-    for (size_t i = 0; i < count; i++) {
-        double narrow = NAN, wide = NAN;
-        for (size_t k = 0; k < series[i].count; k++) {
-            const char *dtype = pdnn_selection_get(rows, series[i].at[k], axis.column[0]);
-            double step = pdnn_selection_step_ns(rows, series[i].at[k]);
-            if (strcmp(dtype, "f32") == 0)
-                wide = step;
-            else if (isnan(narrow) && is_16_bits(dtype))
-                narrow = step;
-        }
-        if (isnan(narrow) || isnan(wide))
-            continue;
-        changes->n_up += wide > narrow;
-        pdnn_mean_add(&changes->log, log(wide / narrow), 0);
-    }
-    pdnn_arena_finish(&arena);
-}
-
-/* Two platforms that differ in the type, one of them f32. */
-static void add_pairs_of_dtypes(const struct pdnn_comparison *pairs, struct changes *changes) {
-    int column[PDNN_SIDES];
-    pdnn_comparison_setting(pairs, PDNN_SETTING_DTYPE, column);
-    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
-        const char *a = pdnn_comparison_get(pairs, pair, PDNN_SIDE_A, column[PDNN_SIDE_A]);
-        const char *b = pdnn_comparison_get(pairs, pair, PDNN_SIDE_B, column[PDNN_SIDE_B]);
-        bool forward = strcmp(a, "f32") == 0 && is_16_bits(b),
-             backward = is_16_bits(a) && strcmp(b, "f32") == 0;
-        double gain = (forward ? 1 : -1) * log(pdnn_pair_ratio(pairs, pair));
-        if (!forward && !backward)
-            continue;
-        changes->n_up += gain > 0;
-        pdnn_mean_add(&changes->log, gain, pdnn_pair_half(pairs, pair));
-    }
+static void add_speed(const struct change *change, struct changes *changes) {
+    changes->n_up += change->plain_ns > change->other_ns;
+    pdnn_mean_add(&changes->log, log(change->plain_ns / change->other_ns), change->half);
 }
 
 static void faster_in_16_bits(struct pdnn_report_question *q) {
     struct changes changes = {.n_up = 0};
-    add_dtypes(q->rows, &changes);
-    if (!changes.log.n && pdnn_report_differ_only_in(q, "dtype")) {
-        add_pairs_of_dtypes(q->sides->pairs, &changes);
-        q->finding->source = changes.log.n ? PDNN_REPORT_BOTH : q->finding->source;
-    }
-    char shown[PDNN_REPORT_RATIO];
-    struct pdnn_mean_interval speed = pdnn_mean_exp(pdnn_mean_interval(&changes.log));
-    if (isnan(speed.at))
-        pdnn_report_say(q, PDNN_CANNOT_BE_TOLD,
-                        "%zu models ran both in f32 and in a 16-bit type; at least 3 are needed.",
-                        changes.log.n);
-    else
-        pdnn_report_say(
-            q, pdnn_report_judge(q, speed.low > 1, speed.high < 1),
-            "From f32 to 16 bits the speed of a step is multiplied by %s, geometric mean of %zu pairs); it rises in "
-            "%zu of them.",
-            pdnn_report_ratio(shown, speed, true), changes.log.n, changes.n_up);
+    char of[32];
+    add_changes(q, PDNN_SETTING_DTYPE, "f32", is_16_bits, add_speed, &changes);
+    snprintf(of, sizeof of, "pairs, %zu of them rising", changes.n_up);
+    pdnn_report_conclude(q, &changes.log, "From f32 to 16 bits the speed of a step is multiplied by", of);
+}
+
+static bool is_several(const char *threads) {
+    int64_t n;
+    return pdnn_parse_i64(threads, &n) && n > 1;
 }
 
 /* f = (U1 / UN - 1) / (N - 1), U: the utilization of what each number of threads has (Wang et al., section
  * 5). */
-static void add_scaling(const struct pdnn_selection *rows, struct pdnn_mean *fractions) {
-    struct pdnn_arena arena = {0};
-    struct pdnn_axes axis;
-    struct pdnn_series *series;
-    size_t count = series_along(rows, pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS), &arena,
-                                &axis, &series),
-           end[2];
-    for (size_t i = 0; i < count; i++) {
-        if (!find_ends(rows, &axis, &series[i], end) ||
-            pdnn_selection_number(rows, end[0], axis.column[0]) != 1)
-            continue;
-        double threads = pdnn_selection_number(rows, end[1], axis.column[0]);
-        double one = pdnn_selection_value(rows, end[0], PDNN_RESULT_GFLOPS),
-               all = pdnn_selection_value(rows, end[1], PDNN_RESULT_GFLOPS) / threads;
-        if (one > 0 && all > 0)
-            pdnn_mean_add(fractions, pdnn_amdahl_fraction(all / one, threads), 0);
-    }
-    pdnn_arena_finish(&arena);
-}
-
-/* Two platforms that differ in the number of threads, one of them 1. */
-static void add_pairs_of_threads(const struct pdnn_comparison *pairs, struct pdnn_mean *fractions) {
-    int column[PDNN_SIDES];
-    pdnn_comparison_setting(pairs, PDNN_SETTING_THREADS, column);
-    for (size_t pair = 0; pair < pairs->pairs.n_rows; pair++) {
-        double threads[PDNN_SIDES];
-        for (int side = 0; side < PDNN_SIDES; side++)
-            threads[side] = pdnn_comparison_number(pairs, pair, side, column[side]);
-        int one = threads[PDNN_SIDE_A] == 1 ? PDNN_SIDE_A : PDNN_SIDE_B;
-        double n = threads[1 - one];
-        if (threads[one] == 1 && n > 1)
-            pdnn_mean_add(fractions,
-                          pdnn_amdahl_fraction(
-                              pdnn_pair_ns(pairs, pair, one) / pdnn_pair_ns(pairs, pair, 1 - one) / n, n),
-                          0);
-    }
+static void add_fraction(const struct change *change, struct changes *changes) {
+    int64_t n = 1;
+    pdnn_parse_i64(change->other, &n);
+    pdnn_mean_add(&changes->log,
+                  pdnn_amdahl_fraction(change->plain_ns / change->other_ns / (double)n, (double)n), 0);
 }
 
 static struct pdnn_mean unscaled(struct pdnn_report_question *q) {
-    struct pdnn_mean fractions = {.n = 0};
-    add_scaling(q->rows, &fractions);
-    if (!fractions.n && pdnn_report_differ_only_in(q, "threads")) {
-        add_pairs_of_threads(q->sides->pairs, &fractions);
-        q->finding->source = fractions.n ? PDNN_REPORT_BOTH : q->finding->source;
-    }
-    return fractions;
+    struct changes fractions = {.n_up = 0};
+    add_changes(q, PDNN_SETTING_THREADS, "1", is_several, add_fraction, &fractions);
+    return fractions.log;
 }
 
 /* The memory that models of a directory were held to; NaN: unknown. */
@@ -345,9 +304,10 @@ static void largest_need_memory(struct pdnn_report_question *q) {
 const struct pdnn_report_claim pdnn_report_claims[] = {
     {0, "Utilization grows with the minibatch.", rate_follows,
      .tells = "A sweep with several minibatches, each with the same models.", .what = "minibatch",
-     .key = minibatch_of},
+     .few = "series differ in nothing but the minibatch", .factor = 1, .key = minibatch_of},
     {0, "Utilization grows with the width of layers.", rate_follows,
-     .tells = "A sweep with several widths, each with the same other hyper-parameters.", .what = "width"},
+     .tells = "A sweep with several widths, each with the same other hyper-parameters.", .what = "width",
+     .few = "series differ in nothing but the width", .factor = 1},
     {0, "Ops other than matrix products are bound by memory.", share_is_large,
      .tells = "The ops.csv of a sweep with roofs.",
      .what = "Outside matrix products, convolutions and recurrent layers",
@@ -358,7 +318,7 @@ const struct pdnn_report_claim pdnn_report_claims[] = {
      .of = "the work does not scale", .few = "ran both on one thread and on several", .collect = unscaled},
     {1, "Utilization does not depend on depth.", rate_follows,
      .tells = "A sweep with several depths, each with the same other hyper-parameters.", .what = "depth",
-     .key = depth_of, .factor = 1.1},
+     .few = "series differ in nothing but the depth", .key = depth_of, .rule = PDNN_WITHIN, .factor = 1.1},
     {2, "A quarter or more of the op time of fully connected and convolutional networks is bound by memory.",
      share_is_large, .tells = "The ops.csv of a sweep of such networks, with roofs.",
      .what = "In fully connected and convolutional networks", .of = "a model's op time is bound by memory",
@@ -373,7 +333,8 @@ const struct pdnn_report_claim pdnn_report_claims[] = {
      .few = "are such networks and prepared their input beside the steps", .collect = input, .factor = 0.1},
     {6, "The largest models need more memory than there is.", largest_need_memory,
      .tells = "Models whose tensors need more than half of the limit."},
-    {13, "16-bit types make models faster.", faster_in_16_bits, .tells = "A sweep with dtype: [f32, bf16]."},
+    {13, "16-bit types make models faster.", faster_in_16_bits, .tells = "A sweep with dtype: [f32, bf16].",
+     .few = "models ran both in f32 and in a 16-bit type", .factor = 1},
 };
 
 const size_t pdnn_report_n_claims = sizeof pdnn_report_claims / sizeof *pdnn_report_claims;

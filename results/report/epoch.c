@@ -1,11 +1,10 @@
 /* Where a source has a seqpoint.csv: what its SeqPoints say of an epoch. */
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#define _POSIX_C_SOURCE 200809L
+#include "base/paths/folder.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/seqpoint_table.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <unistd.h>
 
 static bool is_seqpoint(const struct pdnn_table *table, size_t row, const void *user) {
@@ -28,9 +27,8 @@ static void put_seqpoints(const struct pdnn_table *table, struct pdnn_str *out) 
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t s = 0; s < page->n_sources; s++) {
         struct pdnn_table table = {.name = NULL};
-        char path[PATH_MAX];
-        if (snprintf(path, sizeof path, "%s/seqpoint.csv", page->source[s].directory) >= (int)sizeof path ||
-            access(path, F_OK) != 0)
+        char path[PDNN_FOLDER_TEXT];
+        if (!pdnn_path_join(path, page->source[s].directory, "seqpoint.csv") || access(path, F_OK) != 0)
             continue;
         pdnn_report_put_figure(page, "seqpoint", pdnn_report_plot(page, s), out);
         if (pdnn_seqpoint_table_read(path, &table, &(struct pdnn_err){0}) == PDNN_OK)

@@ -9,13 +9,12 @@
 
 enum { MODELS_SHOWN = 5, REASONS_SHOWN = 20 };
 
-enum { MODELS, STATUS, REASON, WHICH, OF_STATUS, N_COLUMNS };
+enum { MODELS, STATUS, REASON, WHICH, N_COLUMNS };
 static const struct pdnn_column_def columns[N_COLUMNS] = {
     [MODELS] = {"models", NULL, NULL, PDNN_KIND_COUNT, .help = "models with this reason"},
     [STATUS] = {"status", .help = "how they ended"},
     [REASON] = {"reason", .help = "why, with N for numbers unless all have the same"},
-    [WHICH] = {"which", .help = "ids of the first of them"},
-    [OF_STATUS] = {"of_status", NULL, NULL, PDNN_KIND_COUNT, .help = "models with this status"},
+    [WHICH] = {"which", "the first of them", .help = "ids of the first of them"},
 };
 static const struct pdnn_table_def def = {"failures", "models without a time", columns, N_COLUMNS};
 
@@ -71,40 +70,20 @@ static void add_failure(struct pdnn_table *table, struct pdnn_texts *keys, const
     pdnn_str_finish(&key);
 }
 
-/* Completes the row: how many others there are, and how many have its status. */
-static void finish_row(struct pdnn_table *table, size_t row) {
-    const uint64_t n = pdnn_table_count(table, row, MODELS);
-    struct pdnn_str which = {0};
-    uint64_t of_status = 0;
-    pdnn_str_printf(&which, "%s", pdnn_table_text(table, row, WHICH));
-    if (n > MODELS_SHOWN)
-        pdnn_str_printf(&which, "; and %llu more", (unsigned long long)(n - MODELS_SHOWN));
-    for (size_t i = 0; i < table->n_rows; i++)
-        if (strcmp(pdnn_table_text(table, i, STATUS), pdnn_table_text(table, row, STATUS)) == 0)
-            of_status += pdnn_table_count(table, i, MODELS);
-    pdnn_table_set_text(table, row, WHICH, pdnn_str_text(&which));
-    pdnn_table_set_count(table, row, OF_STATUS, of_status);
-    pdnn_str_finish(&which);
-}
-
-/* Most frequent status first, and within it most frequent reason; the tables' order where equal. */
+/* Most frequent first; the tables' order where equal. */
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const struct pdnn_sort_key order[] = {{OF_STATUS, true}, {STATUS, false}, {MODELS, true}};
-    static const size_t shown[] = {MODELS, STATUS, REASON, WHICH};
     struct pdnn_texts keys = {0};
     struct pdnn_table table;
     pdnn_table_init(&table, &def);
     for (size_t at = 0; at < page->all.count; at++)
         if (!pdnn_selection_is_ok(&page->all, at))
             add_failure(&table, &keys, &page->all, at);
-    for (size_t row = 0; row < table.n_rows; row++)
-        finish_row(&table, row);
     struct pdnn_row_list rows = pdnn_rows_all(&table);
-    pdnn_rows_sort(&rows, &table, order, sizeof order / sizeof *order);
+    pdnn_rows_sort(&rows, &table, &(struct pdnn_sort_key){MODELS, true}, 1);
     const size_t n_reasons = rows.count;
     rows.count = n_reasons < REASONS_SHOWN ? n_reasons : REASONS_SHOWN;
     if (rows.count)
-        pdnn_html_put_table(out, &table, &rows, shown, sizeof shown / sizeof *shown,
+        pdnn_html_put_table(out, &table, &rows, NULL, 0,
                             "Models without a time, by status and reason; N stands for numbers that differ. "
                             "%zu of %zu reasons.",
                             rows.count, n_reasons);

@@ -100,7 +100,7 @@ static void put_extremes(struct pdnn_str *out, struct pdnn_picture *picture, con
     for (size_t k = 0; k < 2 && end[0] != end[1]; k++) {
         const char *before = " at ";
         pdnn_str_printf(&text, k ? "; lowest " : ": highest ");
-        pdnn_html_number(&text, pdnn_table_number(data, end[k], column), 3, "");
+        pdnn_digits_append(&text, pdnn_table_number(data, end[k], column), 3);
         for (size_t c = 0; c < column; c++) {
             const char *cell = pdnn_table_text(data, end[k], c);
             if (strcmp(cell, pdnn_table_text(data, end[!k], c)) != 0) {

@@ -12,51 +12,85 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What can be told first, then in the order of table 1 after what is not in it, and of the sources. Claims of
- * the text come in the order of the list. */
-static int compare_findings(const void *a, const void *b) {
-    const struct pdnn_report_finding *one = a, *other = b;
-    bool x = one->verdict == PDNN_CANNOT_BE_TOLD, y = other->verdict == PDNN_CANNOT_BE_TOLD;
-    if (x != y)
-        return x ? 1 : -1;
-    if (one->number != other->number)
-        return one->number < other->number ? -1 : 1;
-    return one->order < other->order ? -1 : one->order > other->order;
+enum { NUMBER, CLAIM, SOURCE, VERDICT, WHY, TELLS, N_COLUMNS };
+static const struct pdnn_column_def columns[N_COLUMNS] = {
+    [NUMBER] = {"number", "no.", NULL, PDNN_KIND_COUNT,
+                .help = "in table 1 of Wang, Wei and Brooks (2020); the others are in its text"},
+    [CLAIM] = {"claim", "published observation", .help = "about other machines"},
+    [SOURCE] = {"source", .blank = "both", .help = "whose tables"},
+    [VERDICT] = {"verdict", "here", .help = "what these tables say"},
+    [WHY] = {"why", .help = "with the number of models and the interval"},
+    [TELLS] = {"tells", "would tell", .help = "the data that would decide it"},
+};
+static const struct pdnn_table_def def = {"findings", "published observations", columns, N_COLUMNS};
+
+/* Of one source, or of both. */
+static enum pdnn_status add_finding(struct pdnn_report_page *page, struct pdnn_report_question *question,
+                                    struct pdnn_report_finding *finding) {
+    const struct pdnn_report_claim *claim = question->claim;
+    question->finding = finding;
+    if (!question->rows && !page->sides.pairs)
+        pdnn_report_say(question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
+    else
+        claim->check(question);
+    if (question->status != PDNN_OK)
+        return question->status;
+    const size_t row = pdnn_table_add_row(&page->findings);
+    if (claim->number)
+        pdnn_table_set_count(&page->findings, row, NUMBER, (uint64_t)claim->number);
+    pdnn_table_set_text(&page->findings, row, CLAIM, claim->text);
+    if (finding->source != PDNN_REPORT_BOTH)
+        pdnn_table_set_text(&page->findings, row, SOURCE, page->source[finding->source].name);
+    pdnn_table_set_text(&page->findings, row, VERDICT, pdnn_verdict_name(finding->verdict));
+    pdnn_table_set_text(&page->findings, row, WHY, finding->sentence);
+    if (finding->verdict == PDNN_CANNOT_BE_TOLD)
+        pdnn_table_set_text(&page->findings, row, TELLS, finding->tells ? finding->tells : claim->tells);
+    return PDNN_OK;
 }
 
 enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err *err) {
-    const size_t n_claims = pdnn_report_n_claims + pdnn_report_n_claims_of_pairs;
-    struct pdnn_report_finding *made =
-        pdnn_arena_alloc(&page->arena, n_claims * page->n_sources, sizeof *made);
     struct pdnn_report_question question = {
         .times = &page->times, .sides = &page->sides, .arena = &page->arena, .err = err};
-    size_t count = 0;
-    for (size_t k = 0; k < n_claims; k++) {
+    pdnn_table_init(&page->findings, &def);
+    for (size_t k = 0; k < pdnn_report_n_claims + pdnn_report_n_claims_of_pairs; k++) {
         const bool is_of_pairs = k >= pdnn_report_n_claims;
-        const struct pdnn_report_claim *claim =
-            is_of_pairs ? &pdnn_report_claims_of_pairs[k - pdnn_report_n_claims] : &pdnn_report_claims[k];
         bool is_of_both = false;
-        for (size_t s = 0; s < page->n_sources && !is_of_both; s++, count++) {
-            struct pdnn_report_finding *finding = &made[count];
-            *finding = (struct pdnn_report_finding){.number = claim->number,
-                                                    .order = count,
-                                                    .claim = claim->text,
-                                                    .source = is_of_pairs ? PDNN_REPORT_BOTH : s};
-            question.claim = claim;
+        question.claim =
+            is_of_pairs ? &pdnn_report_claims_of_pairs[k - pdnn_report_n_claims] : &pdnn_report_claims[k];
+        for (size_t s = 0; s < page->n_sources && !is_of_both; s++) {
+            struct pdnn_report_finding finding = {.source = is_of_pairs ? PDNN_REPORT_BOTH : s};
             question.rows = is_of_pairs ? NULL : &page->source[s].selection;
-            question.finding = finding;
-            claim->check(&question);
-            if (question.status != PDNN_OK)
+            if (add_finding(page, &question, &finding) != PDNN_OK)
                 return question.status;
-            if (finding->verdict == PDNN_CANNOT_BE_TOLD && !finding->tells)
-                finding->tells = claim->tells;
-            is_of_both = finding->source == PDNN_REPORT_BOTH;
+            is_of_both = finding.source == PDNN_REPORT_BOTH;
         }
     }
-    qsort(made, count, sizeof *made, compare_findings);
-    page->findings = made;
-    page->n_findings = count;
     return PDNN_OK;
+}
+
+static bool is_told(const struct pdnn_table *findings, size_t row, const void *told) {
+    return pdnn_table_is_empty(findings, row, TELLS) == *(const bool *)told;
+}
+
+/* Those that can be told, or those that cannot; in the order of table 1, then what is not in it. */
+static void put_findings(const struct pdnn_report_page *page, bool told, struct pdnn_str *out) {
+    size_t shown[N_COLUMNS], n = 0;
+    struct pdnn_row_list rows = pdnn_rows_all(&page->findings);
+    pdnn_rows_keep(&rows, &page->findings, is_told, &told);
+    pdnn_rows_sort(&rows, &page->findings, &(struct pdnn_sort_key){NUMBER, false}, 1);
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        if ((c != SOURCE || page->n_sources > 1) && (c != TELLS || !told))
+            shown[n++] = c;
+    if (!told)
+        pdnn_str_printf(out, "<details><summary>%zu that these tables cannot tell</summary>", rows.count);
+    if (rows.count)
+        pdnn_html_put_table(
+            out, &page->findings, &rows, shown, n,
+            told ? "What was published about other machines, and what these tables say. Numbers "
+                   "are those of table 1 in Wang, Wei and Brooks (2020)."
+                 : "Why not, and which data would tell.");
+    pdnn_str_printf(out, told ? "" : "</details>\n");
+    pdnn_rows_finish(&rows);
 }
 
 /* Rows with this among the words of a column. */
@@ -97,7 +131,7 @@ static struct values collect(const struct pdnn_selection *rows, enum pdnn_result
 }
 
 static void put_number(struct pdnn_str *out, double value, int digits, const char *unit) {
-    pdnn_html_number(out, value, digits, "");
+    pdnn_digits_append(out, value, digits);
     pdnn_str_printf(out, "%s", unit);
 }
 
@@ -118,28 +152,26 @@ static void put_fact(struct pdnn_str *out, const struct pdnn_report_source *sour
 static void put_platform(struct pdnn_str *out, const struct pdnn_report_source *source) {
     const struct pdnn_selection *rows = &source->selection;
     const int threads = pdnn_results_setting(&rows->results, PDNN_SETTING_THREADS),
-              dtype = pdnn_results_setting(&rows->results, PDNN_SETTING_DTYPE),
               backend = pdnn_results_setting(&rows->results, PDNN_SETTING_BACKEND);
     const bool is_one = backend >= 0 && rows->count && !rows->key[backend].varies;
-    bool used[PDNN_DTYPE_COUNT] = {[PDNN_F32] = dtype < 0};
     struct pdnn_roofs roofs;
-    int64_t usual = 1; /* threads that most models ran on */
+    int64_t usual = 0; /* threads that most models ran on */
     const char *between = ": ";
     char library[64];
-    for (size_t at = 0; at < rows->count; at++)
-        for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++)
-            used[k] = used[k] || strcmp(pdnn_selection_get(rows, at, dtype), pdnn_dtype_name(k)) == 0;
     if (threads >= 0 && rows->count)
         pdnn_parse_i64(rows->key[threads].usual ? rows->key[threads].usual
                                                 : pdnn_selection_get(rows, 0, threads),
                        &usual);
     pdnn_roofs_init(&roofs, source->ceilings, usual);
     snprintf(library, sizeof library, "backend_%.40s", is_one ? pdnn_selection_get(rows, 0, backend) : "");
+    pdnn_str_printf(out, "<li><b>");
+    pdnn_html_text(out, source->name);
+    pdnn_str_printf(out, "</b>");
     put_fact(out, source, "cpu", "", &between);
     put_fact(out, source, "cores_usable", " cores", &between);
     put_fact(out, source, library, "", &between);
     for (enum pdnn_dtype k = 0; k < PDNN_DTYPE_COUNT; k++) {
-        if (used[k] && roofs.peak_gflops[k] > 0) {
+        if (roofs.peak_gflops[k] > (k == PDNN_F32 ? 0 : roofs.peak_gflops[PDNN_F32])) {
             pdnn_str_printf(out, "%s%s ", between, pdnn_dtype_name(k));
             put_number(out, roofs.peak_gflops[k], 4, " GFLOP/s");
             between = ", ";
@@ -167,15 +199,11 @@ static const struct {
 static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *page, size_t s, double *room) {
     const struct pdnn_report_source *source = &page->source[s];
     const struct pdnn_selection *rows = &source->selection;
-    const size_t n_rows = rows->count + rows->left_out;
-    pdnn_str_printf(out, "<li><b>");
-    pdnn_html_text(out, source->name);
-    pdnn_str_printf(out, "</b>");
     put_platform(out, source);
     const size_t compute = count(rows, PDNN_RESULT_BOUND, "compute"),
                  memory = count(rows, PDNN_RESULT_BOUND, "memory"),
                  overhead = count(rows, PDNN_RESULT_BOUND, "overhead");
-    pdnn_str_printf(out, "<ul><li>%zu of %zu models ended ok", rows->count, n_rows);
+    pdnn_str_printf(out, "<ul><li>%zu of %zu models ended ok", rows->count, rows->count + rows->left_out);
     if (compute + memory + overhead)
         pdnn_str_printf(out, ": %zu are bound by compute, %zu by memory, %zu by overhead", compute, memory,
                         overhead);
@@ -208,55 +236,15 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
     pdnn_str_printf(out, "</ul></li>\n");
 }
 
-/* The first findings that can be told, or those that cannot; each with why, and with what would tell. */
-static void put_finding_rows(const struct pdnn_report_page *page, size_t first, size_t end,
-                             const char *caption, struct pdnn_str *out) {
-    static const char *const words[PDNN_VERDICT_COUNT] = {"yes", "no", "unknown"};
-    const char *const one[] = {"no.", "published observation", "here", "why", NULL};
-    const char *const two[] = {"no.", "published observation", "source", "here", "why", NULL};
-    pdnn_html_table(out, "findings", caption, page->n_sources > 1 ? two : one);
-    for (size_t i = first; i < end; i++) {
-        const struct pdnn_report_finding *finding = &page->findings[i];
-        pdnn_str_printf(out, "<tr><td>");
-        if (finding->number)
-            pdnn_str_printf(out, "%d", finding->number);
-        pdnn_str_printf(out, "</td>");
-        pdnn_html_cell(out, finding->claim);
-        if (page->n_sources > 1)
-            pdnn_html_cell(out,
-                           finding->source == PDNN_REPORT_BOTH ? "both" : page->source[finding->source].name);
-        pdnn_str_printf(out, "<td class=\"%s\">%s</td><td>", words[finding->verdict],
-                        pdnn_verdict_name(finding->verdict));
-        pdnn_html_text(out, finding->sentence);
-        if (finding->tells) {
-            pdnn_str_printf(out, " <i>Would tell:</i> ");
-            pdnn_html_text(out, finding->tells);
-        }
-        pdnn_str_printf(out, "</td></tr>\n");
-    }
-    pdnn_html_table_end(out);
-}
-
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     double *room = pdnn_alloc(page->all.count + 1, sizeof *room);
-    size_t told = 0;
-    while (told < page->n_findings && page->findings[told].verdict != PDNN_CANNOT_BE_TOLD)
-        told++;
     pdnn_str_printf(out, "<ul>");
     for (size_t s = 0; s < page->n_sources; s++)
         put_summary(out, page, s, room);
     free(room);
     pdnn_str_printf(out, "</ul>\n");
-    if (told)
-        put_finding_rows(
-            page, 0, told,
-            "What was published about other machines, and what these tables say. Numbers are those of "
-            "table 1 in Wang, Wei and Brooks (2020).",
-            out);
-    pdnn_str_printf(out, "<details><summary>%zu that these tables cannot tell</summary>",
-                    page->n_findings - told);
-    put_finding_rows(page, told, page->n_findings, "Why not, and which data would tell.", out);
-    pdnn_str_printf(out, "</details>\n");
+    put_findings(page, true, out);
+    put_findings(page, false, out);
 }
 
 const struct pdnn_report_section pdnn_section_findings = {.title = "Findings", .put = put};

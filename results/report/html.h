@@ -10,16 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Appends the number with its integer part and at least these significant digits, or `absent` for NaN. */
-void pdnn_html_number(struct pdnn_str *out, double value, int digits, const char *absent);
-
-/* A table with its caption and the titles of its columns, NULL-terminated; css is its class. It scrolls by
- * itself where it is wider than the page. Rows follow; end it with pdnn_html_table_end. */
-void pdnn_html_table(struct pdnn_str *out, const char *css, const char *caption, const char *const *titles);
-void pdnn_html_table_end(struct pdnn_str *out);
-void pdnn_html_cell(struct pdnn_str *out, const char *text);
-
-/* The same of a table's columns and rows (NULL: all), with a caption (NULL: none). */
+/* A table's columns and rows (NULL: all), with a caption (NULL: none). It scrolls by itself where it is wider
+ * than the page. */
 void pdnn_html_put_table(struct pdnn_str *out, const struct pdnn_table *table,
                          const struct pdnn_row_list *rows, const size_t *columns, size_t n_columns,
                          const char *caption, ...) __attribute__((format(printf, 6, 7)));

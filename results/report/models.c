@@ -1,10 +1,7 @@
 /* The roofline of all sources, the filters that the script fills, and the table of rows. */
 #include "results/report/html.h"
 #include "results/report/page.h"
-#include "base/units.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* What tells a row from others of its source, "fc nodes=256 batch=4": the family if there are several, and
@@ -32,34 +29,6 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *
     pdnn_html_text(out, label.length ? label.text : id);
     pdnn_str_printf(out, "</code>");
     pdnn_str_finish(&label);
-}
-
-enum { STATIC_ROWS = 100 };
-
-static void put_model_row(struct pdnn_str *out, const struct pdnn_report_page *page, size_t row) {
-    const struct pdnn_selection *all = &page->all;
-    const bool is_ok = pdnn_selection_is_ok(all, row);
-    char time[PDNN_UNIT_TEXT];
-    pdnn_str_printf(out, "<tr><td>");
-    pdnn_report_put_model(out, page, all, row);
-    pdnn_str_printf(out, "</td><td class=\"number\">");
-    if (is_ok) {
-        const double low = pdnn_selection_value(all, row, PDNN_RESULT_CI_LOW_NS);
-        pdnn_str_printf(out, "%s", pdnn_format_ns(time, pdnn_selection_step_ns(all, row)));
-        if (isfinite(low)) {
-            pdnn_str_printf(out, " (%s to ", pdnn_format_ns(time, low));
-            pdnn_format_ns(time, pdnn_selection_value(all, row, PDNN_RESULT_CI_HIGH_NS));
-            pdnn_str_printf(out, "%s)", time);
-        }
-    }
-    pdnn_str_printf(out, "</td><td class=\"number\">");
-    pdnn_html_number(out, pdnn_selection_value(all, row, PDNN_RESULT_GFLOPS), 4, "");
-    pdnn_str_printf(out, "</td><td class=\"number\">");
-    pdnn_html_number(out, pdnn_selection_value(all, row, PDNN_RESULT_PCT_OF_ROOF), 3, "");
-    pdnn_str_printf(out, "</td>");
-    pdnn_html_cell(out, pdnn_selection_word(all, row, is_ok ? PDNN_RESULT_BOUND : PDNN_RESULT_STATUS));
-    pdnn_html_cell(out, pdnn_selection_word(all, row, PDNN_RESULT_ROW_FLAGS));
-    pdnn_str_printf(out, "</tr>\n");
 }
 
 /* What the table's names leave out: the keys that all rows of a family share, "input=2000, threads=2". */
@@ -97,21 +66,31 @@ static void put_rooflines(const struct pdnn_report_page *page, struct pdnn_str *
     }
 }
 
+/* What is there without the script, which has all rows. */
+static void put_first_rows(const struct pdnn_report_page *page, struct pdnn_str *out) {
+    enum { ROWS = 100 };
+    static const enum pdnn_result_column columns[] = {
+        PDNN_RESULT_ID,          PDNN_RESULT_STATUS, PDNN_RESULT_TIME_NS_MEDIAN, PDNN_RESULT_GFLOPS,
+        PDNN_RESULT_PCT_OF_ROOF, PDNN_RESULT_BOUND,  PDNN_RESULT_ROW_FLAGS};
+    const struct pdnn_results *results = &page->all.results;
+    size_t shown[sizeof columns / sizeof *columns], n = 0;
+    struct pdnn_row_list rows = {0};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (results->at[columns[i]] >= 0)
+            shown[n++] = (size_t)results->at[columns[i]];
+    for (size_t i = 0; i < page->all.count && i < ROWS; i++)
+        pdnn_rows_add(&rows, page->all.row[i]);
+    pdnn_html_put_table(out, &results->table, &rows, shown, n,
+                        "%zu of %zu models, in the order of the tables.", rows.count, page->all.count);
+    pdnn_rows_finish(&rows);
+}
+
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
-    static const char *const titles[] = {
-        "model", "step (95 % interval)", "GFLOP/s", "% of roof", "bound", "flags", NULL};
-    const size_t n_rows = page->all.count, shown = n_rows < STATIC_ROWS ? n_rows : STATIC_ROWS;
-    char caption[128];
     pdnn_str_printf(out, "<div id=\"filters\" hidden></div>\n");
     put_rooflines(page, out);
-    snprintf(caption, sizeof caption, "%s%zu of %zu models, in the order of the tables.",
-             shown < n_rows ? "The first " : "", shown, n_rows);
     put_shared(out, page);
     pdnn_str_printf(out, "<div id=\"table\">");
-    pdnn_html_table(out, "models", caption, titles);
-    for (size_t r = 0; r < shown; r++)
-        put_model_row(out, page, r);
-    pdnn_html_table_end(out);
+    put_first_rows(page, out);
     pdnn_str_printf(out, "</div>\n");
 }
 

@@ -5,6 +5,7 @@
 #include "results/figures/plot.h"
 #include "results/query/selection.h"
 #include "results/claims/claims.h"
+#include "results/claims/op_times.h"
 
 struct pdnn_report_source {
     const char *directory;
@@ -33,8 +34,7 @@ struct pdnn_report_page {
     const char *across;                /* what its sides differ in; NULL: they are two sources */
     struct pdnn_report_sides sides;
     char why_no_pairs[PDNN_ERR_TEXT]; /* where there are two sources without pairs */
-    struct pdnn_report_finding *findings;
-    size_t n_findings;
+    struct pdnn_table findings;
 };
 
 /* Appends the label of a row of any of the selections as code, with its id as what a pointer shows. */

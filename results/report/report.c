@@ -1,15 +1,14 @@
 /* The page as a whole. */
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
+#define _POSIX_C_SOURCE 200809L
 #include "results/report/report.h"
 #include "base/memory.h"
+#include "base/paths/folder.h"
 #include "lists.h"
 #include "results/report/assets.h"
 #include "results/report/html.h"
 #include "results/report/page.h"
 #include "results/store/tables.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,7 +80,7 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
                                     struct pdnn_err *err) {
     const struct pdnn_results *results = &page->all.results;
     struct pdnn_report_source *source = &page->source[s];
-    char path[PATH_MAX];
+    char path[PDNN_FOLDER_TEXT];
     source->directory = results->directory[s];
     source->name = results->name[s];
     source->progress = progress;
@@ -94,7 +93,7 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
         return err->status;
     if (!source->environment)
         source->environment = pdnn_alloc(1, 1);
-    if (snprintf(path, sizeof path, "%s/ceilings.csv", source->directory) >= PATH_MAX)
+    if (!pdnn_path_join(path, source->directory, "ceilings.csv"))
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", source->directory);
     /* What was imported has no roofs. */
     return access(path, F_OK) == 0 ? pdnn_ceilings_read(path, NULL, source->ceilings, err) : PDNN_OK;
@@ -140,6 +139,7 @@ static void close_page(struct pdnn_report_page *page) {
         free(page->source[s].ceilings);
         free(page->source[s].environment);
     }
+    pdnn_table_finish(&page->findings);
     pdnn_selection_close(&page->all);
     pdnn_arena_finish(&page->arena);
 }

@@ -46,15 +46,16 @@ class Report(unittest.TestCase):
     def verdicts(page, *where):
         """By claim: the verdict and why. where: the row's source, if there are two."""
         cells = [[html.unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", line)]
-                 for table in re.findall(r'<table class="findings">(.*?)</table>', page, re.S) for line in table.splitlines() if "<td" in line]
-        return {line[1]: (line[-2], line[-1]) for line in cells if not where or line[2] in where}
+                 for line in page.split('<section id="findings"')[1].split("</section>")[0].splitlines() if "<td" in line]
+        at = {line[1]: next(k for k, cell in enumerate(line) if cell in ("holds", "does not hold", "cannot be told")) for line in cells}
+        return {line[1]: (line[at[line[1]]], " Would tell: ".join(line[at[line[1]] + 1:])) for line in cells if not where or line[2] in where}
 
     def test_says_what_the_tables_say(self):
         verdicts = self.verdicts(self.report(self.results(grid())))
         verdict, why = verdicts["Utilization grows with the minibatch."]
         self.assertEqual(verdict, "holds")
-        self.assertIn("multiplied by 8 (95 % interval 8 to 8, geometric mean of 9 series", why)
-        self.assertIn("rises in 9 of them", why)
+        self.assertIn("multiplied by 8.00 (95 % interval 8.00 to 8.00, geometric mean of 9 series", why)
+        self.assertIn("9 of them rising", why)
         verdict, why = verdicts["Utilization does not depend on depth."]
         self.assertEqual(verdict, "holds")
         self.assertIn("of 12 series", why)
@@ -74,12 +75,13 @@ class Report(unittest.TestCase):
 
     def test_names_have_what_varies(self):
         """And once above the table what does not, by family: a part that only some ids have is in neither."""
-        several = [row(2, nodes, batch, 1000, 10) for nodes in (8, 16) for batch in (1, 2)]
-        only = dict(row(3, 8, 4, 1000, 10), family="rnn", id="rnn/cell=lstm,layers=3,batch=4,mode=infer,threads=1")
+        several = [row(2, nodes, batch, 1000, 12 if (nodes, batch) == (8, 2) else 10) for nodes in (8, 16) for batch in (1, 2)]
+        only = dict(row(3, 8, 4, 1000, 5), family="rnn", id="rnn/cell=lstm,layers=3,batch=4,mode=infer,threads=1")
         page = self.report(self.results(several + [only]))
         models = re.search(r'<section id="models".*?</section>', page, re.S).group(0)
-        self.assertIn(f'<code title="{several[1]["id"]}">fc nodes=8 batch=2</code>', models)
-        self.assertRegex(models, r'<code title="rnn/[^"]*">rnn</code>')
+        lines = re.search(r'<section id="findings".*?</section>', page, re.S).group(0)
+        self.assertIn(f'<code title="{several[1]["id"]}">fc nodes=8 batch=2</code>', lines)
+        self.assertRegex(lines, r'<code title="rnn/[^"]*">rnn</code>')
         self.assertIn("All fc: layers=2, mode=infer, threads=1</p>", models)
 
     def test_cannot_tell_where_series_disagree(self):
@@ -98,7 +100,7 @@ class Report(unittest.TestCase):
         page = self.report(self.results(rows, **{"ops.csv": ops}))
         verdict, why = self.verdicts(page)["Ops other than matrix products are bound by memory."]
         self.assertEqual(verdict, "holds")
-        self.assertIn("75 % (95 % interval 75 to 75 %)", why)
+        self.assertIn("75.0 % (95 % interval 75.0 to 75.0 %)", why)
         section = re.search(r'<section id="ops".*?</section>', page, re.S).group(0)
         self.assertIn('<figure class="breakdown"', section)
         self.assertEqual(re.findall(r"<td[^>]*>([^<]*)</td>", section.split("<table")[-1]), ["fc", "4", "69.2", "23.1", "7.7"])
@@ -203,7 +205,7 @@ class Report(unittest.TestCase):
         page = self.report(self.results(grid(), "a"), self.results(faster, "b"))
         section = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="comparison".*?</section>', page, re.S).group(0)))
         self.assertIn("Of 36 models that ran on both sides, b is clearly faster than a in 36 (100 %)", section)
-        self.assertIn("geometric mean with 95 % interval: 2.00 (", section)
+        self.assertIn("geometric mean: 2.00 (95 % interval ", section)
         self.assertIn("36 of 36 pairs, by their speed-ups.", section)
 
     def test_two_platforms_in_one_directory(self):
@@ -273,7 +275,7 @@ class Report(unittest.TestCase):
             r["id"] += f",dtype={r['dtype']}"
         verdict, why = self.verdicts(self.report(self.results(rows, header=header)))["16-bit types make models faster."]
         self.assertEqual(verdict, "holds")
-        self.assertIn("multiplied by 2 (", why)
+        self.assertIn("multiplied by 2.00 (", why)
 
     def test_rows_that_were_not_tried_did_not_fail(self):
         """In the heat map of layers and batch, one cell has only failures, one only rows that were not tried."""
@@ -329,7 +331,6 @@ class Report(unittest.TestCase):
             ["168", "unsupported", "oneDNN has no f64 here, N times N"], ["6", "unsupported", "oneDNN has no f32 here"], ["6", "crash", ""]])
         self.assertEqual(found[0][3].count("; fc/"), 4)
         self.assertIn("nodes=0,", found[0][3])
-        self.assertTrue(found[0][3].endswith("and 1635 more"))
 
     def test_more_reasons_than_anybody_reads(self):
         rows = grid() + [dict(row(9, k, 1, 0, 0), status="crash", time_ns_median="", reason="".join("abcdefghij"[int(c)] for c in str(k)))
