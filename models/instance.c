@@ -355,10 +355,10 @@ static char *put_pair(char *at, const char *end, char mark, const struct pdnn_pa
     return put(at, end, pdnn_param_format(def, value, number));
 }
 
-/* `threads` is always printed because no default fits every machine. */
+/* `threads` has no default that fits every machine, so it is printed wherever it is known. */
 static bool is_printed(const struct pdnn_instance *instance, enum pdnn_setting setting) {
-    return setting == PDNN_SETTING_THREADS || (pdnn_setting_applies(instance, setting) &&
-                                               instance->setting[setting] != pdnn_settings[setting].fallback);
+    return pdnn_setting_applies(instance, setting) &&
+           instance->setting[setting] != pdnn_settings[setting].fallback;
 }
 
 const char *pdnn_instance_format(const struct pdnn_instance *instance, char buffer[PDNN_ID_TEXT]) {

@@ -28,7 +28,7 @@ RESULTS = {
     "results/fit": [*STORED, "results/stats", "results/query", "results/compare"],
     "results/whatif": [*STORED, "results/stats", "results/query"],
     "results/epochs": ["results/table", "results/store", "results/stats"],
-    "results/import": ["results/table", "results/store"],
+    "results/import": STORED,
     "results/figures": ANALYSES,
     "results/claims": ANALYSES,
     "results/report": [*ANALYSES, "results/claims", "results/figures"],

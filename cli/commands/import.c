@@ -1,75 +1,79 @@
 #include "base/visible.h"
 #include "cli/print/console.h"
+#include "base/units.h"
 #include "cli/args/registry.h"
-#include "results/import/importer.h"
+#include "results/import/import.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define NAME(word)     #word,
-#define FUNCTION(word) pdnn_import_##word,
-static const char *const formats[] = {PDNN_IMPORTERS(NAME) NULL};
-static enum pdnn_status (*const importers[])(const struct pdnn_import_request *request,
-                                             struct pdnn_import_result *result,
-                                             struct pdnn_err *err) = {PDNN_IMPORTERS(FUNCTION)};
-
 static const char *const paragraphs[] = {
-    "Makes a result directory of a JSON file that ParaDnn shipped, so that compare, fit and plot work on "
-    "the platforms of its paper. FILE is one object of lists: labels, params, fl, flops, intensity, "
-    "step_per_sec and example_per_sec for the models that ran, err_jobs and states for the others.",
-    "A label such as layer_32-node_512-input_8000-output_200-bs_1024 becomes an instance. What labels do "
-    "not say has its default, except that threads is 1: --set gives it, and must give the block of "
-    "convolutional networks and the cell of recurrent ones. States become statuses: OOM is oom, and what "
-    "did not finish is interrupted.",
+    "Makes a result directory of a CSV or JSON file, so that compare, fit, plot and report work on other "
+    "platforms. JSON is a list of objects, one a row, or an object of lists. --map says what a column holds: a "
+    "hyper-parameter or run setting, model (a family, a preset or an id), host (the platform), state (why it did "
+    "not run), time (with ns, us, ms or s), steps_per_s, examples_per_s, or the file's own params, "
+    "step_flop_count, gflops and intensity_flop_per_byte (k, M, G or T multiply).",
+    "Without --map, FILE is one that ParaDnn shipped: lists of labels, params, fl, flops, intensity, "
+    "step_per_sec and example_per_sec for the models that ran, err_jobs and states for the others. --set gives "
+    "what labels do not say, and must give the block of convolutional networks and the cell of recurrent ones. "
+    "Files of TPUs have FLOP of one shard of 8: --shards 8.",
     "Costs and rates in results.csv are those of the instance at the file's step time, as in a sweep; "
-    "imported.csv has the file's own numbers. Their FLOP include the first layer's gradient of the data, "
-    "which no program needs. Files of TPUs have FLOP of one shard of 8: --shards 8. How the file's "
-    "parameters and FLOP compare with the instances' is printed; a ratio far from 1 means that a setting is "
-    "wrong.",
-    "A label, state or number that cannot be mapped leaves its model out: how many, and why, is said at the end, "
+    "imported.csv has the file's own numbers. How its parameters and FLOP compare with the instances' is "
+    "printed: a ratio far from 1 means that a setting is wrong, but ParaDnn's FLOP include the first layer's "
+    "gradient of the data. With roofs, each byte of a step comes from where a whole step's bytes fit.",
+    "A row that cannot be mapped is left out: how many, and why, is said at the end, "
     "and the exit status is 1. If that leaves none, nothing is written.",
     NULL,
 };
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false, "the new result directory (required)"},
-    {"from", 0, "FORMAT", formats, false, "what FILE is (default: paradnn_json)"},
+    {"map", 0, "KEY=COLUMN", NULL, true,
+     "what a column holds, for example --map time=latency:ms; may be repeated"},
+    {"model", 0, "MODEL", NULL, false, "the family, preset or id of all rows, where no column says it"},
     {"set", 0, "PARAMETER=VALUE", NULL, true,
-     "a hyper-parameter or run setting that labels do not say, "
+     "a hyper-parameter or run setting that no column says, "
      "for example --set dtype=bf16; may be repeated"},
     {"shards", 0, "N", NULL, false, "multiply FLOP and rates by N (default: 1)"},
-    {"host", 0, "NAME", NULL, false, "name of the platform (default: the file's name without its extension)"},
+    {"host", 0, "NAME", NULL, false,
+     "the platform, one of the file's if it has several (default: the file's name without its extension)"},
     {"software", 0, "NAME", NULL, false,
      "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
+    {"ceilings", 0, "FILE", NULL, false, "the platform's roofs, as `paradnn ceilings` writes them"},
+    {"peak", 0, "GFLOP/s", NULL, false, "its peak, instead; needs --bandwidth"},
+    {"bandwidth", 0, "GB/s", NULL, false, "of its memory"},
 };
 
 static const struct pdnn_example examples[] = {
     {"paradnn import gpu_fc.json -o gpu.results", "fully connected models on the paper's GPU"},
     {"paradnn import tpu_resnet.json -o tpu.results --shards 8 --set block=bottleneck --set dtype=bf16",
      "on its TPU"},
+    {"paradnn import fc.csv -o a.results --model fc --map nodes=width --map batch=batch --map time=latency:ms "
+     "--peak 14900 --bandwidth 900",
+     "any table, with roofs"},
     {"paradnn compare fc.results gpu.results", "this machine against it"},
 };
 
 static void print_summary(const struct pdnn_import_result *result, const char *output) {
-    char shown[PDNN_VISIBLE_TEXT];
-    char outcomes[PDNN_OUTCOMES_TEXT];
+    char shown[PDNN_VISIBLE_TEXT], outcomes[PDNN_OUTCOMES_TEXT];
     size_t count = 0;
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
         count += result->counts[outcome];
     fprintf(stderr, "%zu instances:%s", count, pdnn_outcomes_format(result->counts, outcomes));
-    if (!isnan(result->flop_ratio))
+    if (!isnan(result->params_ratio + result->flop_ratio))
         fprintf(stderr, "\nthe file's over the instances', median: parameters %.3g, FLOP of a step %.3g",
                 result->params_ratio, result->flop_ratio);
+    if (result->elsewhere)
+        fprintf(stderr, "\n%zu rows of other platforms", result->elsewhere);
     fprintf(stderr, "\ntables: %s/results.csv, imported.csv\n", pdnn_visible(shown, output));
     if (result->mislabeled)
-        fprintf(
-            stderr,
-            "paradnn: %zu of %zu instances that ran have other numbers of parameters than the models that "
-            "their labels name, so their rates mean nothing (flag mislabeled)\n",
-            result->mislabeled, result->counts[PDNN_OUTCOME_OK]);
+        fprintf(stderr,
+                "paradnn: %zu of %zu instances that ran have other numbers of parameters than the models "
+                "named, so their rates mean nothing (flag mislabeled)\n",
+                result->mislabeled, result->counts[PDNN_OUTCOME_OK]);
     if (!result->left_out)
         return;
-    fprintf(stderr, "paradnn: %zu of %zu labels are left out%s:\n%s", result->left_out,
+    fprintf(stderr, "paradnn: %zu of %zu instances are left out%s:\n%s", result->left_out,
             count + result->left_out, result->left_out > PDNN_IMPORT_REASONS ? ", the first of them" : "",
             pdnn_str_text(&result->reasons));
 }
@@ -82,14 +86,30 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         .shards = 1,
         .host = pdnn_argument(arguments, "host"),
         .software = pdnn_argument(arguments, "software"),
+        .model = pdnn_argument(arguments, "model"),
+        .ceilings = pdnn_argument(arguments, "ceilings"),
         .version = PDNN_VERSION,
     };
     if (!request.output)
         return pdnn_fail(err, PDNN_INVALID, "import needs the new directory, give -o DIR");
     if (pdnn_argument_number(arguments, "shards", 1, 1 << 20, &request.shards, err) != PDNN_OK)
         return err->status;
+    const struct {
+        const char *option;
+        double *value;
+    } rates[] = {{"peak", &request.peak_gflops}, {"bandwidth", &request.bandwidth_gbs}};
+    for (size_t i = 0; i < 2; i++) {
+        const char *text = pdnn_argument(arguments, rates[i].option);
+        if (text && (!pdnn_parse_double(text, rates[i].value) || !(*rates[i].value > 0)))
+            return pdnn_fail(err, PDNN_INVALID, "--%s is '%s', expected a number above 0", rates[i].option,
+                             text);
+    }
+    if ((request.peak_gflops > 0) != (request.bandwidth_gbs > 0) ||
+        (request.ceilings && request.peak_gflops > 0))
+        return pdnn_fail(err, PDNN_INVALID, "roofs are --ceilings FILE, or --peak and --bandwidth");
+    request.map = pdnn_argument_all(arguments, "map", &request.n_map);
     request.set = pdnn_argument_all(arguments, "set", &request.n_set);
-    enum pdnn_status status = importers[pdnn_argument_choice(arguments, "from", 0)](&request, &result, err);
+    enum pdnn_status status = pdnn_import(&request, &result, err);
     if (status == PDNN_OK)
         print_summary(&result, request.output);
     *arguments->some_failed = result.left_out > 0;
@@ -100,7 +120,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
 const struct pdnn_command_def pdnn_command_import = {
     .name = "import",
     .group = PDNN_COMMANDS_FILES,
-    .summary = "Makes a result directory of a file that ParaDnn shipped.",
+    .summary = "Makes a result directory of somebody else's table.",
     .operands = "FILE",
     PDNN_COMMAND_TEXTS,
     .prints_nothing = true,

@@ -3,7 +3,7 @@
 #include "tests/fuzz/common.h"
 
 #include "results/query/selection.h"
-#include "results/import/importer.h"
+#include "results/import/import.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static void check(const char *const *set, size_t n_set) {
                                                 .version = "1"};
     struct pdnn_import_result result;
     struct pdnn_err err = {0};
-    if (!fuzz_is_ok(pdnn_import_paradnn_json(&request, &result, &err), &err)) {
+    if (!fuzz_is_ok(pdnn_import(&request, &result, &err), &err)) {
         FUZZ_CHECK(access(output, F_OK) != 0);
         return;
     }
