@@ -11,7 +11,6 @@
 #include "results/claims/directions.h"
 #include "results/query/ops_reader.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +20,8 @@ static const char *const paragraphs[] = {
     "Prints one row per kind of work in each instance, with its share of the step, "
     "how close it runs to the machine's roofs, and the time it loses against them; "
     "then the op that loses most. Reorders are a kind of their own, and so is the residual, "
-    "the time that belongs to no op: shares add up to 100 %.",
+    "the time that belongs to no op: shares add up to 100 %. Bytes of the total are the model's and those of "
+    "reorders. Ops `above` their roof were faster than it was measured.",
     "--by sets what a row is: a category of ops (the default); a group, that is, "
     "a part of the model (for a transformer, as studies of BERT training divide it); "
     "a pass; a layer; an op; or a combination such as group,pass. "
@@ -69,10 +69,6 @@ struct breakdown {
     size_t columns[PDNN_SHARE_COLUMNS + 1]; /* for programs, in their order */
 };
 
-static size_t screen_width(void) {
-    return pdnn_terminal_width(STDOUT_FILENO);
-}
-
 /* For programs, all instances are one table; the column `results` comes first where there are several
  * directories. */
 static enum pdnn_status start_table(struct breakdown *b, const struct pdnn_table_def *def,
@@ -105,8 +101,10 @@ static void write_rows(struct breakdown *b, size_t at) {
 /* Shows the rows of an instance and forgets them. Columns without room are named below the last table only.
  */
 static void show_rows(struct breakdown *b, const size_t *columns, size_t n_columns, bool is_last) {
-    struct pdnn_table_writer writer = {
-        .out = &b->out, .width = screen_width(), .columns = columns, .n_columns = n_columns};
+    struct pdnn_table_writer writer = {.out = &b->out,
+                                       .width = pdnn_terminal_width(STDOUT_FILENO),
+                                       .columns = columns,
+                                       .n_columns = n_columns};
     pdnn_table_write(&writer, &b->table, NULL);
     pdnn_str_append(&b->out, "\n", 1);
     writer.is_noteless = !is_last;
@@ -143,24 +141,6 @@ static void append_head(struct breakdown *b, size_t at) {
                     pdnn_selection_extrapolated(selection, at) ? ", extrapolated" : "");
 }
 
-/* Reorders are what a backend adds to the model, so their number is reported even if it is 0. */
-static void append_reorders(struct breakdown *b, const struct pdnn_share *shares, size_t n_shares) {
-    const struct pdnn_by_list *by = &b->by;
-    size_t i = 0;
-    /* Otherwise reorders are spread over several rows, or over none. */
-    bool by_kind = by->count == 1 && by->by[0] <= PDNN_BY_GROUP;
-    while (i < n_shares && strcmp(shares[i].key[by->by[0]], "reorder") != 0)
-        i++;
-    if (!n_shares)
-        pdnn_str_printf(&b->out, ", no ops recorded");
-    else if (by_kind && i == n_shares)
-        pdnn_str_printf(&b->out, ", no reorders");
-    else if (by_kind)
-        pdnn_str_printf(&b->out, ", %" PRIu64 " reorder%s: %.2g %% of it", shares[i].work.count,
-                        shares[i].work.count == 1 ? "" : "s", shares[i].work.share_pct);
-    pdnn_str_append(&b->out, "\n", 1);
-}
-
 /* What only people see: no counts of 0, no loss where an op above its roof hides it, and the op that loses
  * most in one cell. */
 static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_share *share, size_t most) {
@@ -179,6 +159,24 @@ static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_sh
     pdnn_str_finish(&text);
 }
 
+/* All rows together: the step's time, and the model's work with what reorders add. */
+static void add_total(struct breakdown *b, size_t at, const struct pdnn_share *shares, size_t n_shares) {
+    struct pdnn_share total = {.id = "", .lost_ns = NAN, .lost_pct = NAN, .most_lost_pct = NAN};
+    for (size_t by = 0; by < PDNN_BY_COUNT; by++)
+        total.key[by] = by == (size_t)b->by.by[0] ? "total" : "";
+    for (size_t i = 0; i < n_shares; i++) {
+        total.work.time_ns += shares[i].work.time_ns;
+        if (shares[i].is_residual)
+            continue;
+        total.work.count += shares[i].work.count;
+        total.work.in_bounds_flop_count += shares[i].work.in_bounds_flop_count;
+        total.work.byte_count += shares[i].work.byte_count;
+    }
+    pdnn_op_sum_finish(&total.work, pdnn_selection_step_ns(&b->selection, at));
+    if (n_shares)
+        pdnn_shares_add(&total, &b->table);
+}
+
 static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share *shares, size_t n_shares) {
     static const size_t measured[] = {
         PDNN_SHARE_EXECUTIONS, PDNN_SHARE_TIME, PDNN_SHARE_PCT,  PDNN_SHARE_IN_BOUNDS, PDNN_SHARE_BYTES,
@@ -186,7 +184,7 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
     size_t columns[PDNN_SHARE_COLUMNS], n_columns = 0;
     const struct pdnn_share *most = pdnn_shares_most(shares, n_shares);
     append_head(b, at);
-    append_reorders(b, shares, n_shares);
+    pdnn_str_printf(&b->out, "%s\n", n_shares ? "" : ", no ops recorded");
     if (most) {
         struct pdnn_str line = {0};
         pdnn_report_most(&line, most);
@@ -201,6 +199,7 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
         columns[n_columns++] = measured[i];
     for (size_t row = 0; row < n_shares; row++)
         adapt_row(&b->table, row, &shares[row], PDNN_SHARE_COLUMNS);
+    add_total(b, at, shares, n_shares);
     show_rows(b, columns, n_columns, at + 1 == b->selection.count);
 }
 
@@ -293,7 +292,8 @@ static size_t append_block(struct breakdown *b, const struct across *across, siz
     static const struct pdnn_table_def empty = {"across", "parts of a step", NULL, 0};
     const size_t n_keys = b->by.count, most = PDNN_TABLE_COLUMNS_MAX - n_keys;
     size_t columns[PDNN_TABLE_COLUMNS_MAX], count = across->series->count - first;
-    struct pdnn_table_writer writer = {.out = &b->out, .width = screen_width(), .columns = columns};
+    struct pdnn_table_writer writer = {
+        .out = &b->out, .width = pdnn_terminal_width(STDOUT_FILENO), .columns = columns};
     pdnn_table_init(&b->table, &empty);
     for (size_t r = 0; r < across->matrix->n_rows + 1; r++)
         pdnn_table_add_row(&b->table);
@@ -355,33 +355,31 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
     return status;
 }
 
-static size_t count_verdicts(const struct pdnn_table *table, enum pdnn_verdict verdict) {
-    size_t count = 0;
-    for (size_t row = 0; row < table->n_rows; row++)
-        count += strcmp(pdnn_table_text(table, row, PDNN_DIRECTION_VERDICT), pdnn_verdict_name(verdict)) == 0;
-    return count;
-}
-
 /* A row per check; what it says of instances without naming them holds for all. */
 static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_arguments *arguments,
                                         struct pdnn_err *err) {
     static const size_t shown[] = {PDNN_DIRECTION_VERDICT, PDNN_DIRECTION_NAME, PDNN_DIRECTION_NUMBERS,
                                    PDNN_DIRECTION_COMPARED, PDNN_DIRECTION_WHERE};
-    const struct pdnn_axes none = {.count = 0};
     struct pdnn_str usual = {0};
-    if (start_table(b, &pdnn_directions_def, err) != PDNN_OK)
-        return err->status;
-    pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
-    size_t failed = count_verdicts(&b->table, PDNN_DOES_NOT_HOLD);
-    fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n",
-            count_verdicts(&b->table, PDNN_HOLDS), failed, count_verdicts(&b->table, PDNN_CANNOT_BE_TOLD));
-    *arguments->some_failed = failed > 0;
+    size_t n[PDNN_VERDICT_COUNT] = {0};
+    enum pdnn_status status = start_table(b, &pdnn_directions_def, err);
+    if (status == PDNN_OK)
+        pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
+    if (status != PDNN_OK)
+        return status;
+    for (size_t row = 0; row < b->table.n_rows; row++)
+        for (size_t k = 0; k < PDNN_VERDICT_COUNT; k++)
+            n[k] +=
+                strcmp(pdnn_table_text(&b->table, row, PDNN_DIRECTION_VERDICT), pdnn_verdict_name(k)) == 0;
+    fprintf(stderr, "hold: %zu, do not hold: %zu, cannot be told: %zu\n", n[PDNN_HOLDS],
+            n[PDNN_DOES_NOT_HOLD], n[PDNN_CANNOT_BE_TOLD]);
+    *arguments->some_failed = n[PDNN_DOES_NOT_HOLD] > 0;
     if (!b->for_people) {
         pdnn_table_write(&b->writer, &b->table, NULL);
         return PDNN_OK;
     }
+    pdnn_selection_where(&b->selection, SIZE_MAX, &(struct pdnn_axes){.count = 0}, &usual);
     show_rows(b, shown, sizeof shown / sizeof *shown, true);
-    pdnn_selection_where(&b->selection, SIZE_MAX, &none, &usual);
     if (usual.length)
         pdnn_str_printf(&usual, " unless stated otherwise");
     pdnn_line_append(&b->out, &usual, 2, SIZE_MAX);
