@@ -9,7 +9,7 @@
 
 enum { TICKS_MAX = 48, TICKS_SHOWN = 12, TICK_TEXT = 32 };
 
-static const double tick_length = 5, tick_gap = 8, label_gap = 10, entry_gap = 12;
+static const double tick_length = 5, tick_gap = 8, label_gap = 10, entry_gap = 12, legend_indent = 24;
 
 const struct pdnn_font pdnn_small = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_START, 0},
                        pdnn_small_middle = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_MIDDLE, 0},
@@ -228,18 +228,6 @@ void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const
                       (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0}, titles->subtitle);
 }
 
-void pdnn_legend_text(struct pdnn_legend *legend, const char *text) {
-    pdnn_draw_cut(legend->canvas, legend->x, legend->y, legend->width, pdnn_small, text);
-    legend->y -= PDNN_LEGEND_LINE;
-}
-
-void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark) {
-    pdnn_draw_point(legend->canvas, legend->x + 8, legend->y, mark);
-    pdnn_draw_cut(legend->canvas, legend->x + PDNN_LEGEND_INDENT, legend->y,
-                  legend->width - PDNN_LEGEND_INDENT, pdnn_small, text);
-    legend->y -= PDNN_LEGEND_LINE;
-}
-
 struct pdnn_mark pdnn_swatch(int ink) {
     return (struct pdnn_mark){PDNN_SQUARE, 7, {ink, PDNN_NO_INK, 0, 0}, false};
 }
@@ -270,36 +258,38 @@ double pdnn_entries_width(const struct pdnn_entries *entries) {
     return widest;
 }
 
-static void draw_entry(const struct pdnn_entry *entry, struct pdnn_legend *legend) {
-    if (!entry->text)
-        legend->y -= entry_gap;
-    else if (entry->has_mark)
-        pdnn_legend_mark(legend, entry->text, entry->mark);
-    else
-        pdnn_legend_text(legend, entry->text);
+static void draw_entry(const struct pdnn_entry *entry, struct pdnn_canvas *canvas, double x, double y,
+                       double width) {
+    static const double mark_at = 8;
+    const double indent = entry->has_mark ? legend_indent : 0;
+    if (entry->has_mark)
+        pdnn_draw_point(canvas, x + mark_at, y, entry->mark);
+    pdnn_draw_cut(canvas, x + indent, y, width - indent, pdnn_small, entry->text);
 }
 
-void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *legend) {
-    for (size_t i = 0; i < entries->count; i++)
-        draw_entry(&entries->entry[i], legend);
+double pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_canvas *canvas, double x, double y) {
+    for (size_t i = 0; i < entries->count; i++) {
+        if (entries->entry[i].text)
+            draw_entry(&entries->entry[i], canvas, x, y, canvas->width - x - 4);
+        y -= entries->entry[i].text ? PDNN_LEGEND_LINE : entry_gap;
+    }
+    return y;
 }
 
 double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas) {
     static const double margin = 16;
     const double room = canvas->width - 2 * margin,
-                 column = fmin(pdnn_entries_width(entries) + PDNN_LEGEND_INDENT + 12, room);
-    size_t shown = 0;
+                 column = fmin(pdnn_entries_width(entries) + legend_indent + 12, room);
+    size_t shown = 0, at = 0;
     for (size_t i = 0; i < entries->count; i++)
         shown += entries->entry[i].text != NULL;
     size_t columns = (size_t)fmax(1, floor(room / column)), rows = (shown + columns - 1) / columns;
-    struct pdnn_legend legend = {canvas, margin, 0, column - 8};
-    for (size_t i = 0, at = 0; i < entries->count; i++) {
-        if (!entries->entry[i].text)
-            continue;
-        legend.x = margin + column * (double)(at / rows);
-        legend.y = y + PDNN_LEGEND_LINE * ((double)(rows - at++ % rows) - 0.5);
-        draw_entry(&entries->entry[i], &legend);
-    }
+    for (size_t i = 0; i < entries->count; i++)
+        if (entries->entry[i].text) {
+            draw_entry(&entries->entry[i], canvas, margin + column * (double)(at / rows),
+                       y + PDNN_LEGEND_LINE * ((double)(rows - at % rows) - 0.5), column - 8);
+            at++;
+        }
     return (double)rows * PDNN_LEGEND_LINE;
 }
 

@@ -45,37 +45,30 @@ struct pdnn_titles {
 /* Above a frame, below `top` of the picture. */
 void pdnn_draw_titles(struct pdnn_canvas *canvas, double left, double top, const struct pdnn_titles *titles);
 
-/* A column of entries from the top down, cut to the width. */
-struct pdnn_legend {
-    struct pdnn_canvas *canvas;
-    double x, y, width; /* left edge; middle of the next line */
-};
-
-enum { PDNN_LEGEND_LINE = 22, PDNN_LEGEND_INDENT = 24 };
-
-void pdnn_legend_text(struct pdnn_legend *legend, const char *text);
-void pdnn_legend_mark(struct pdnn_legend *legend, const char *text, struct pdnn_mark mark);
-struct pdnn_mark pdnn_swatch(int ink); /* for what is an area */
-
-/* A list of them: texts, or marks with their texts; without a text, a gap. {0} is empty. */
+/* What stands in a legend: texts, or marks with their texts; without a text, a gap. {0} is empty. */
 struct pdnn_entries {
     struct pdnn_entry {
         const char *text; /* borrowed */
         bool has_mark;
         struct pdnn_mark mark;
-    } * entry;
+    } * entry; /* heap */
     size_t count, room;
 };
 
+enum { PDNN_LEGEND_LINE = 22, PDNN_WIDE_ENOUGH = 760 };
+
+struct pdnn_mark pdnn_swatch(int ink); /* for what is an area */
 void pdnn_entries_add(struct pdnn_entries *entries, const char *text, const struct pdnn_mark *mark);
 void pdnn_entries_gap(struct pdnn_entries *entries); /* none at the start, or beside another one */
 double pdnn_entries_height(const struct pdnn_entries *entries);
 double pdnn_entries_width(const struct pdnn_entries *entries); /* of the longest text */
-void pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_legend *legend);
 
-/* Where a picture is so narrow that its legend is below it, in columns as wide as the widest entry, from y
- * up. Returns its height. */
-enum { PDNN_WIDE_ENOUGH = 760 };
+/* From the top down to the right of x, cut before the picture's edge; y is the middle of the first line.
+ * Returns that of the line below. */
+double pdnn_entries_draw(const struct pdnn_entries *entries, struct pdnn_canvas *canvas, double x, double y);
+
+/* Where a picture is less than PDNN_WIDE_ENOUGH its legend is below it, in columns as wide as the widest
+ * entry, from y up. Returns its height. */
 double pdnn_entries_draw_below(const struct pdnn_entries *entries, double y, struct pdnn_canvas *canvas);
 
 /* Lines of small text from x to the right edge of the picture, broken between words and where the text has a

@@ -343,10 +343,8 @@ static void describe(struct picture *p) {
         draw_box(p, i);
     fill_data(p);
     draw_dots(p, looks);
-    struct pdnn_legend legend = {canvas, right + legend_pixels, p->y.to - 10,
-                                 canvas->width - right - legend_pixels - 4};
     if (beside)
-        pdnn_entries_draw(&entries, &legend);
+        pdnn_entries_draw(&entries, canvas, right + legend_pixels, p->y.to - 10);
     free(entries.entry);
 }
 

@@ -50,7 +50,7 @@ static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
             p->box.left_out++;
     }
     p->box.title = pdnn_arena_printf(&p->in->arena, "%s in", pdnn_plot_words(name));
-    p->box.y_title = pdnn_plot_axis(name, &p->in->arena);
+    p->box.y_title = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, column);
     return PDNN_OK;
 }
 
@@ -63,7 +63,8 @@ static void name_ratios(struct picture *p, const struct pdnn_comparison *compari
     p->box.title =
         many ? pdnn_arena_printf(arena, "Speed-up over %s", a)
              : pdnn_arena_printf(arena, "Speed-up of %s over %s%s", b, a, comparison->n_across ? " in" : "");
-    p->box.y_title = pdnn_arena_printf(arena, "step time of %s over that of %s", a, many ? "the other" : b);
+    p->box.y_title = many ? pdnn_arena_printf(arena, "step time of %s over that of the other", a)
+                          : pdnn_plot_ratio_axis(arena, "step time", comparison);
 }
 
 /* The ratios of two platforms; of two directories they belong to the second one's rows, which begin at

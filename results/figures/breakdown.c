@@ -349,8 +349,7 @@ static void describe(struct picture *p) {
                                       .grid = true};
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
     pdnn_draw_frame(canvas, &x, &y);
-    struct pdnn_legend legend = {canvas, p->bars.x.to + 28, p->y.to - 6, canvas->width - p->bars.x.to - 32};
-    pdnn_entries_draw(&entries, &legend);
+    pdnn_entries_draw(&entries, canvas, p->bars.x.to + 28, p->y.to - 6);
     pdnn_picture_table(p->in, PDNN_RESULTS_KEY " id +set #step_ns part #share_pct");
     draw_bars(p);
     draw_times(p);

@@ -30,10 +30,9 @@ static void use_pen(cairo_t *cairo, const struct pdnn_pen *pen) {
     cairo_new_path(cairo);
 }
 
-static void put_corners(cairo_t *cairo, const struct pdnn_spot *spot, size_t count, bool closed,
-                        double scale) {
+static void put_corners(cairo_t *cairo, const struct pdnn_spot *spot, size_t count, bool closed) {
     for (size_t i = 0; i < count; i++)
-        cairo_line_to(cairo, spot[i].x * scale, -spot[i].y * scale);
+        cairo_line_to(cairo, spot[i].x, -spot[i].y);
     if (closed)
         cairo_close_path(cairo);
 }
@@ -61,12 +60,12 @@ static void put_text(cairo_t *cairo, const struct pdnn_item *item) {
 static void put_points(cairo_t *cairo, const struct pdnn_item *item) {
     const struct pdnn_mark *mark = &item->mark;
     struct pdnn_spot corner[PDNN_CORNERS_MAX];
-    size_t count = pdnn_symbol_corners(mark->symbol, corner);
+    size_t count = pdnn_mark_corners(mark, corner);
     const double full = 8 * atan(1);
     for (size_t i = 0; i < item->count; i++) {
         cairo_save(cairo);
         cairo_translate(cairo, item->spot[i].x, -item->spot[i].y);
-        put_corners(cairo, corner, count, count > 0, mark->radius);
+        put_corners(cairo, corner, count, count > 0);
         if (!count)
             cairo_arc(cairo, 0, 0, mark->radius, 0, full);
         use_pen(cairo, &mark->pen);
@@ -116,7 +115,7 @@ enum pdnn_status pdnn_canvas_cairo(const struct pdnn_canvas *canvas, double scal
         } else if (item->kind == PDNN_ITEM_POINTS) {
             put_points(cairo, item);
         } else {
-            put_corners(cairo, item->spot, item->count, item->closed, 1);
+            put_corners(cairo, item->spot, item->count, item->closed);
             use_pen(cairo, &item->pen);
         }
     }

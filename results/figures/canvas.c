@@ -140,7 +140,7 @@ bool pdnn_text_cut(char *text, double width, double size) {
     return true;
 }
 
-size_t pdnn_symbol_corners(enum pdnn_symbol symbol, struct pdnn_spot corners[PDNN_CORNERS_MAX]) {
+size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]) {
     static const struct {
         size_t count;
         struct pdnn_spot corner[PDNN_CORNERS_MAX];
@@ -151,6 +151,9 @@ size_t pdnn_symbol_corners(enum pdnn_symbol symbol, struct pdnn_spot corners[PDN
         [PDNN_DOWNWARD] = {3, {{-1.05, 0.8}, {1.05, 0.8}, {0, -1.1}}},
         [PDNN_PENTAGON] = {5, {{-0.65, -0.89}, {0.65, -0.89}, {1.05, 0.34}, {0, 1.1}, {-1.05, 0.34}}},
     };
-    memcpy(corners, shapes[symbol].corner, sizeof shapes[symbol].corner);
-    return shapes[symbol].count;
+    for (size_t i = 0; i < shapes[mark->symbol].count; i++) {
+        const struct pdnn_spot corner = shapes[mark->symbol].corner[i];
+        corners[i] = (struct pdnn_spot){corner.x * mark->radius, corner.y * mark->radius};
+    }
+    return shapes[mark->symbol].count;
 }

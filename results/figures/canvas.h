@@ -117,9 +117,9 @@ double pdnn_text_part_width(const char *text, size_t length, double size);
 /* Cuts a text that is wider between two letters, and says so with "..": true if it did. */
 bool pdnn_text_cut(char *text, double width, double size);
 
-/* The corners of a symbol of radius 1 around 0; 0 for a circle. */
+/* The corners of a mark around 0; none of a circle. Returns how many. */
 enum { PDNN_CORNERS_MAX = 5 };
-size_t pdnn_symbol_corners(enum pdnn_symbol symbol, struct pdnn_spot corners[PDNN_CORNERS_MAX]);
+size_t pdnn_mark_corners(const struct pdnn_mark *mark, struct pdnn_spot corners[PDNN_CORNERS_MAX]);
 
 /* The picture as a file. `scale`: CSS pixels per unit. */
 void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn_str *out);

@@ -189,16 +189,18 @@ const char *pdnn_plot_words(const char *column) {
     return k < sizeof words / sizeof *words ? words[k].words : column;
 }
 
-const char *pdnn_plot_axis(const char *column, struct pdnn_arena *arena) {
-    size_t n_families = 0, k = find_words(column);
-    while (pdnn_families[n_families])
-        n_families++;
-    const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, arena);
-    const char *name = pdnn_key_column(column),
-               *unit = k < sizeof words / sizeof *words ? words[k].unit : NULL;
-    for (size_t i = 0; i < def.count && !unit; i++)
-        if (strcmp(def.column[i].name, name) == 0)
-            unit = def.column[i].unit;
-    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", pdnn_plot_words(column), unit)
-                         : pdnn_plot_words(column);
+const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column) {
+    const char *name = pdnn_results_name(results, column);
+    const size_t k = find_words(name);
+    const char *unit =
+        k < sizeof words / sizeof *words ? words[k].unit : results->table.column[column].def.unit;
+    return unit && *unit ? pdnn_arena_printf(arena, "%s (%s)", pdnn_plot_words(name), unit)
+                         : pdnn_plot_words(name);
+}
+
+const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,
+                                 const struct pdnn_comparison *comparison) {
+    return pdnn_arena_printf(arena, "%s of %s over that of %s", what,
+                             pdnn_plot_side(arena, comparison, PDNN_SIDE_A),
+                             pdnn_plot_side(arena, comparison, PDNN_SIDE_B));
 }

@@ -47,6 +47,10 @@ const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 const char *pdnn_plot_words(const char *column);
 
 /* "performance (GFLOP/s)": the same with its unit, if it has one, in the arena. */
-const char *pdnn_plot_axis(const char *column, struct pdnn_arena *arena);
+const char *pdnn_plot_axis(struct pdnn_arena *arena, const struct pdnn_results *results, int column);
+
+/* "step time of A over that of B", in the arena. */
+const char *pdnn_plot_ratio_axis(struct pdnn_arena *arena, const char *what,
+                                 const struct pdnn_comparison *comparison);
 
 #endif

@@ -12,11 +12,16 @@
 static const double beside_gap = 8, legend_gap = 26, axis_height = 70, mark_radius = 5.5, legend_width = 324;
 
 void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, struct pdnn_arena *arena) {
-    double right = width - (width < PDNN_WIDE_ENOUGH ? 16 : legend_width);
-    *chart = (struct pdnn_chart){
-        .arena = arena,
-        .frame = {width, height, fmin(92, 0.15 * width), right, 124, height - 90, INFINITY, 0, INFINITY, 0},
-        .n_panels = 1};
+    *chart =
+        (struct pdnn_chart){.arena = arena,
+                            .frame = {.width = width,
+                                      .height = height,
+                                      .x = {.low = INFINITY,
+                                            .from = fmin(92, 0.15 * width),
+                                            .to = width - (width < PDNN_WIDE_ENOUGH ? 16 : legend_width),
+                                            .base = 10},
+                                      .y = {.low = INFINITY, .from = 124, .to = height - 90, .base = 10}},
+                            .n_panels = 1};
 }
 
 void pdnn_chart_finish(struct pdnn_chart *chart) {
@@ -33,10 +38,10 @@ void pdnn_chart_add_point(struct pdnn_chart *chart, struct pdnn_chart_point poin
 void pdnn_chart_fit(struct pdnn_chart *chart) {
     struct pdnn_frame *f = &chart->frame;
     for (size_t i = 0; i < chart->n_points; i++) {
-        f->xmin = fmin(f->xmin, chart->point[i].spot.x / 1.3);
-        f->xmax = fmax(f->xmax, chart->point[i].spot.x * 1.3);
-        f->ymin = fmin(f->ymin, chart->point[i].spot.y / 1.15);
-        f->ymax = fmax(f->ymax, chart->point[i].spot.y * 1.15);
+        f->x.low = fmin(f->x.low, chart->point[i].spot.x / 1.3);
+        f->x.high = fmax(f->x.high, chart->point[i].spot.x * 1.3);
+        f->y.low = fmin(f->y.low, chart->point[i].spot.y / 1.15);
+        f->y.high = fmax(f->y.high, chart->point[i].spot.y * 1.15);
     }
 }
 
@@ -48,8 +53,8 @@ struct pdnn_chart_line *pdnn_chart_add_line(struct pdnn_chart *chart, struct pdn
 }
 
 void pdnn_chart_line_at_1(struct pdnn_chart *chart) {
-    chart->frame.ymin = fmin(chart->frame.ymin, 1 / 1.5);
-    chart->frame.ymax = fmax(chart->frame.ymax, 1.5);
+    chart->frame.y.low = fmin(chart->frame.y.low, 1 / 1.5);
+    chart->frame.y.high = fmax(chart->frame.y.high, 1.5);
     pdnn_chart_add_line(chart, (struct pdnn_spot){0, 1}, (struct pdnn_spot){INFINITY, 1})->beside =
         "equally fast";
 }
@@ -117,16 +122,16 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
                          chart->more.entry[i].has_mark ? &chart->more.entry[i].mark : NULL);
 }
 
-/* The title of the colors with their scale below. */
-static void draw_palette(const struct sheet *sheet, struct pdnn_legend *legend, double end) {
+/* The title of the colors with their scale below, down to `end`; y: the middle of the title. */
+static void draw_palette(const struct sheet *sheet, double x, double y, double end) {
     static const double most = 260, least = 50;
     if (sheet->key->n_words)
         return;
     struct pdnn_scale scale = sheet->key->scale;
-    pdnn_legend_text(legend, sheet->chart->color_title);
-    scale.to = legend->y + 4;
+    pdnn_draw_cut(sheet->canvas, x, y, sheet->canvas->width - x - 4, pdnn_small, sheet->chart->color_title);
+    scale.to = y - PDNN_LEGEND_LINE + 4;
     scale.from = scale.to - fmin(most, fmax(least, scale.to - end));
-    pdnn_draw_palette(sheet->canvas, legend->x + 4, &scale, sheet->key->value, sheet->key->n_values);
+    pdnn_draw_palette(sheet->canvas, x + 4, &scale, sheet->key->value, sheet->key->n_values);
 }
 
 /* In the first gap between the names of lines, from the top down, that has room for it; else in the largest,
@@ -135,25 +140,21 @@ static void place_legend(struct sheet *sheet) {
     static const double scale_least = 164, below_name = 30, above_name = 16;
     const struct pdnn_frame *f = &sheet->frame;
     const struct pdnn_color_key *key = sheet->key;
-    const double palette = key->n_words ? 0 : scale_least;
-    struct pdnn_legend legend = {sheet->canvas, f->right + legend_gap, 0,
-                                 f->width - f->right - legend_gap - 4};
+    const double palette = key->n_words ? 0 : scale_least, x = f->x.to + legend_gap;
     struct pdnn_entries entries = {0};
     list_entries(sheet, key->n_words, &entries);
-    double needed = pdnn_entries_height(&entries) + palette, room = -INFINITY;
+    double needed = pdnn_entries_height(&entries) + palette, room = -INFINITY, y = 0;
     for (size_t names = 0; names <= sheet->n_names && room < needed; names++) {
-        double start = names ? fmin(f->top - 8, sheet->name_y[names - 1] - below_name) : f->top - 8;
-        double end = names < sheet->n_names ? sheet->name_y[names] + above_name : f->bottom;
+        double start = names ? fmin(f->y.to - 8, sheet->name_y[names - 1] - below_name) : f->y.to - 8;
+        double end = names < sheet->n_names ? sheet->name_y[names] + above_name : f->y.from;
         if (start - end <= room)
             continue;
-        legend.y = start;
+        y = start;
         room = start - end;
     }
-    const double end = legend.y - room;
     for (size_t n = key->n_words; n > 1 && pdnn_entries_height(&entries) + palette > room;)
         list_entries(sheet, --n, &entries);
-    pdnn_entries_draw(&entries, &legend);
-    draw_palette(sheet, &legend, end);
+    draw_palette(sheet, x, pdnn_entries_draw(&entries, sheet->canvas, x, y), y - room);
     free(entries.entry);
 }
 
@@ -161,10 +162,9 @@ static void place_legend(struct sheet *sheet) {
 static double legend_below(struct sheet *sheet, double y) {
     static const double palette = 150;
     struct pdnn_entries entries = {0};
-    struct pdnn_legend legend = {sheet->canvas, 16, y + palette - 8, sheet->frame.width - 32};
     double below = sheet->key->n_words ? 0 : palette;
     list_entries(sheet, sheet->key->n_words, &entries);
-    draw_palette(sheet, &legend, y + 8);
+    draw_palette(sheet, 16, y + palette - 8, y + 8);
     double height = below + pdnn_entries_draw_below(&entries, y + below, sheet->canvas);
     free(entries.entry);
     return height;
@@ -173,8 +173,8 @@ static double legend_below(struct sheet *sheet, double y) {
 /* From y up to the frame's end, where a name at its right edge covers no point. */
 static double above_points(const struct sheet *sheet, const char *name, double y) {
     const struct pdnn_frame *f = &sheet->frame;
-    double left = f->right - pdnn_text_width(name, PDNN_FONT_SMALL) - 2 * mark_radius, from = y;
-    for (size_t i = 0; i < sheet->chart->n_points && y < f->top; i++) {
+    double left = f->x.to - pdnn_text_width(name, PDNN_FONT_SMALL) - 2 * mark_radius, from = y;
+    for (size_t i = 0; i < sheet->chart->n_points && y < f->y.to; i++) {
         struct pdnn_spot at = pdnn_frame_to_pixels(f, sheet->chart->point[i].spot);
         double far = mark_radius * fmax(sheet->chart->point[i].size, 1) + PDNN_FONT_SMALL / 2.0;
         if (sheet->chart->point[i].panel != sheet->panel || at.x < left || fabs(at.y - y) > far)
@@ -182,7 +182,7 @@ static double above_points(const struct sheet *sheet, const char *name, double y
         y = at.y + far + 1;
         i = SIZE_MAX; /* from the first point again */
     }
-    return y < f->top ? y : from;
+    return y < f->y.to ? y : from;
 }
 
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
@@ -208,22 +208,22 @@ static void draw_beside(struct sheet *sheet) {
         name[n] = line->beside;
     }
     for (size_t k = sheet->n_names; k-- > 0;)
-        y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : f->bottom + above_bottom);
+        y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : f->y.from + above_bottom);
     for (size_t k = sheet->n_names; k-- > 0 && !is_wide(sheet);)
         y[k] = above_points(sheet, name[k], fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : 0));
     for (size_t k = 0; k < sheet->n_names; k++) {
         if (is_wide(sheet))
-            pdnn_draw_cut(sheet->canvas, f->right + beside_gap, y[k], f->width - f->right - beside_gap - 4,
+            pdnn_draw_cut(sheet->canvas, f->x.to + beside_gap, y[k], f->width - f->x.to - beside_gap - 4,
                           pdnn_small, name[k]);
         else
-            pdnn_draw_cut(sheet->canvas, f->right - 2, y[k], f->right - f->left, pdnn_small_end, name[k]);
+            pdnn_draw_cut(sheet->canvas, f->x.to - 2, y[k], f->x.to - f->x.from, pdnn_small_end, name[k]);
     }
 }
 
 /* An end of a line, moved to the edge of the frame where it is beyond that, in pixels. */
 static struct pdnn_spot end_of_line(const struct pdnn_frame *f, struct pdnn_spot end) {
-    return pdnn_frame_to_pixels(
-        f, (struct pdnn_spot){fmin(fmax(end.x, f->xmin), f->xmax), fmin(fmax(end.y, f->ymin), f->ymax)});
+    return pdnn_frame_to_pixels(f, (struct pdnn_spot){fmin(fmax(end.x, f->x.low), f->x.high),
+                                                      fmin(fmax(end.y, f->y.low), f->y.high)});
 }
 
 /* Texts along a line interrupt it, where they cover the fewest points. */
@@ -243,7 +243,7 @@ static void draw_lines(struct sheet *sheet) {
             struct pdnn_pen pen = pdnn_pen_line(PDNN_INK_LINE, line->thin ? 1 : 2);
             struct pdnn_font font = pdnn_small_middle;
             struct pdnn_spot low = end_of_line(f, line->low), high = end_of_line(f, line->high), corners[4];
-            if (line->panel != sheet->panel || line->low.x > f->xmax || line->high.x < f->xmin ||
+            if (line->panel != sheet->panel || line->low.x > f->x.high || line->high.x < f->x.low ||
                 (pass && !line->along))
                 continue;
             pen.dash = line->dashed ? 7 : 0;
@@ -330,7 +330,7 @@ static double draw_below(struct sheet *sheet) {
     if (!is_wide(sheet))
         y += legend_below(sheet, y);
     if (sheet->chart->caption)
-        y += pdnn_draw_caption(sheet->canvas, is_wide(sheet) ? sheet->frame.left : 16, y,
+        y += pdnn_draw_caption(sheet->canvas, is_wide(sheet) ? sheet->frame.x.from : 16, y,
                                sheet->chart->caption);
     return y + axis_height - 8;
 }
@@ -342,23 +342,21 @@ static void make_room(struct pdnn_chart *chart, struct sheet sheet) {
     sheet.canvas = &trial;
     double needed = draw_below(&sheet) + least_part * chart->frame.width + above;
     chart->frame.height = is_wide(&sheet) ? chart->frame.height : fmax(chart->frame.height, needed);
-    chart->frame.top = chart->frame.height - above;
+    chart->frame.y.to = chart->frame.height - above;
     pdnn_canvas_finish(&trial);
 }
 
 static void draw_panel(struct sheet *sheet) {
     struct pdnn_frame *f = &sheet->frame;
-    f->top += sheet->base;
-    f->bottom = draw_below(sheet);
-    struct pdnn_frame_axis x_axis = {{f->xmin, f->xmax, f->left, f->right, 10, false},
-                                     sheet->chart->x_title,
-                                     .grid = true},
-                           y_axis = {{f->ymin, f->ymax, f->bottom, f->top, 10, false},
-                                     sheet->chart->y_title,
+    f->y.to += sheet->base;
+    f->y.from = draw_below(sheet);
+    struct pdnn_frame_axis x_axis = {.scale = f->x, .title = sheet->chart->x_title, .grid = true},
+                           y_axis = {.scale = f->y,
+                                     .title = sheet->chart->y_title,
                                      .grid = true,
                                      .title_low = sheet->base,
                                      .title_high = sheet->base + f->height};
-    pdnn_draw_titles(sheet->canvas, is_wide(sheet) ? f->left : 16, sheet->base + f->height,
+    pdnn_draw_titles(sheet->canvas, is_wide(sheet) ? f->x.from : 16, sheet->base + f->height,
                      &sheet->chart->titles[sheet->panel]);
     pdnn_draw_frame(sheet->canvas, &x_axis, &y_axis);
     draw_lines(sheet);

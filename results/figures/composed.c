@@ -54,8 +54,8 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
 
 static void put_lines(struct picture *p) {
     struct pdnn_chart *chart = &p->in->chart;
-    chart->frame.ymin = 1 - 2 * band;
-    chart->frame.ymax = 1 + 2 * band;
+    chart->frame.y.low = 1 - 2 * band;
+    chart->frame.y.high = 1 + 2 * band;
     for (int side = 1; side >= -1; side--) {
         const double ratio = 1 + side * band;
         struct pdnn_chart_line *line =

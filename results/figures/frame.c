@@ -4,15 +4,15 @@
 #include <stdbool.h>
 
 struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *f, struct pdnn_spot data) {
-    const struct pdnn_scale x = {f->xmin, f->xmax, f->left, f->right, 10, false},
-                            y = {f->ymin, f->ymax, f->bottom, f->top, 10, false};
-    return (struct pdnn_spot){pdnn_scale_at(&x, data.x), pdnn_scale_at(&y, data.y)};
+    return (struct pdnn_spot){pdnn_scale_at(&f->x, data.x), pdnn_scale_at(&f->y, data.y)};
+}
+
+static double pixels_per_log(const struct pdnn_scale *scale) {
+    return (scale->to - scale->from) / log(scale->high / scale->low);
 }
 
 double pdnn_frame_angle(const struct pdnn_frame *frame) {
-    double pixels_per_x = (frame->right - frame->left) / log(frame->xmax / frame->xmin);
-    double pixels_per_y = (frame->top - frame->bottom) / log(frame->ymax / frame->ymin);
-    return atan2(pixels_per_y, pixels_per_x);
+    return atan2(pixels_per_log(&frame->y), pixels_per_log(&frame->x));
 }
 
 /* Coordinates along and across the lines; in these, all labels are upright rectangles. */

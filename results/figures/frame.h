@@ -6,9 +6,8 @@
 #include "results/figures/axis.h"
 
 struct pdnn_frame {
-    double width, height;            /* of the picture, pixels */
-    double left, right, bottom, top; /* of the frame, pixels from the lower left corner */
-    double xmin, xmax, ymin, ymax;   /* data coordinates of its edges */
+    double width, height;   /* of the picture, pixels */
+    struct pdnn_scale x, y; /* both logarithmic */
 };
 
 struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *frame, struct pdnn_spot data);

@@ -103,8 +103,9 @@ static size_t stride(double label_pixels, double cell_pixels) {
 }
 
 /* The title says that steps are bins where it has room beside a frame of this many pixels. */
-static const char *axis_title(struct picture *p, const struct pdnn_grid_axis *axis, double pixels) {
-    const char *plain = pdnn_plot_axis(axis->name, &p->in->arena);
+static const char *axis_title(struct picture *p, const struct pdnn_grid_axis *axis, int column,
+                              double pixels) {
+    const char *plain = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, column);
     const char *binned = pdnn_arena_printf(&p->in->arena, "%s, each to the next", plain);
     return axis->binned && pdnn_text_width(binned, PDNN_FONT_SMALL) <= pixels ? binned : plain;
 }
@@ -225,10 +226,10 @@ static void draw_axes(struct picture *p, const struct layout *l, double x, doubl
                        grid->y.step[i]);
     pdnn_draw_box(&p->in->canvas, x, bottom, x + wide, bottom + high, pdnn_pen_line(0x888888, 0.8));
     pdnn_draw_text(&p->in->canvas, x + wide / 2, bottom - l->below + title_pixels / 2, title,
-                   axis_title(p, &grid->x, wide));
+                   axis_title(p, &grid->x, p->x, wide));
     title.degrees = 90;
     pdnn_draw_text(&p->in->canvas, x - l->beside + title_pixels / 2, bottom + high / 2, title,
-                   axis_title(p, &grid->y, high));
+                   axis_title(p, &grid->y, p->y, high));
 }
 
 static void draw_panels(struct picture *p) {
@@ -257,7 +258,7 @@ static void draw_colors(struct picture *p) {
     scale.to = 0.7 * p->in->height;
     pdnn_draw_palette(&p->in->canvas, p->in->width - 102, &scale, NULL, 0);
     pdnn_draw_text(&p->in->canvas, p->in->width - 14, p->in->height / 2, font,
-                   pdnn_plot_axis(pdnn_results_name(&p->in->selection.results, p->value), &p->in->arena));
+                   pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->value));
 }
 
 static void draw_caption(struct picture *p) {

@@ -41,7 +41,7 @@ static void describe(struct picture *p) {
     struct pdnn_chart *chart = &p->in->chart;
     chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Waiting for data in", &p->in->selection);
     chart->x_title = "share of the step that waits for its minibatch (%)";
-    chart->y_title = pdnn_plot_axis(pdnn_results_name(results, p->value), &p->in->arena);
+    chart->y_title = pdnn_plot_axis(&p->in->arena, results, p->value);
     chart->color_title = pdnn_results_name(results, p->color);
     chart->caption = pdnn_arena_printf(
         &p->in->arena,

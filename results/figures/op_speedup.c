@@ -88,9 +88,7 @@ static void describe(struct picture *p) {
         mean[k] = pdnn_mean_geometric(&p->kinds.mean[k]);
     chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Ops: speed-up", c);
     chart->x_title = "operational intensity (FLOP per byte of compulsory traffic)";
-    chart->y_title = pdnn_arena_printf(&p->in->arena, "time of %s over that of %s",
-                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_A),
-                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_B));
+    chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "time", c);
     chart->color_title = "kind: geometric mean";
     chart->caption =
         "Each point is one op of one model that both ran. Above the line the second platform is faster.\n"

@@ -98,7 +98,7 @@ static void describe(struct picture *p) {
     pdnn_str_printf(&caption, "Projected, not measured: ");
     pdnn_hardware_text(&p->hardware, &caption);
     chart->titles[0] = pdnn_plot_titles(&p->in->arena, "Projected speed-up of", &p->in->selection);
-    chart->x_title = pdnn_plot_axis(p->x, &p->in->arena);
+    chart->x_title = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, p->x_column);
     chart->y_title = "projected speed-up of a step";
     chart->color_title = pdnn_results_name(&p->in->selection.results, p->color);
     chart->dot = "half gets another bound";

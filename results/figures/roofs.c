@@ -203,7 +203,7 @@ static double fastest_gbs(const struct pdnn_roofs *roofs) {
 static double free_pixels(const struct pdnn_chart *chart, size_t panel, double gbs, double peak_gflops) {
     static const double near_pixels = 18;
     const struct pdnn_frame *f = &chart->frame;
-    double x = fmax(f->xmin, f->ymin / gbs), angle = pdnn_frame_angle(f);
+    double x = fmax(f->x.low, f->y.low / gbs), angle = pdnn_frame_angle(f);
     struct pdnn_spot low = pdnn_frame_to_pixels(f, (struct pdnn_spot){x, x * gbs});
     struct pdnn_spot high = pdnn_frame_to_pixels(f, (struct pdnn_spot){peak_gflops / gbs, peak_gflops});
     double length = hypot(high.x - low.x, high.y - low.y);
@@ -233,12 +233,12 @@ static void make_room_for_texts(const struct pdnn_roof_panels *panels, struct pd
                 double gbs = p->roofs.level[i].gbs;
                 if (free_pixels(chart, panel, gbs, p->peak_gflops) >= room)
                     continue;
-                left = left || f->xmin >= f->ymin / gbs;
-                down = down || f->xmin < f->ymin / gbs;
+                left = left || f->x.low >= f->y.low / gbs;
+                down = down || f->x.low < f->y.low / gbs;
             }
         }
-        f->xmin /= left ? step : 1;
-        f->ymin /= down ? step : 1;
+        f->x.low /= left ? step : 1;
+        f->y.low /= down ? step : 1;
         fits = !left && !down;
     }
 }
@@ -259,10 +259,10 @@ static void choose_ranges(const struct pdnn_roof_panels *panels, struct pdnn_cha
             least_roof = fmin(least_roof, p->compute[p->n_compute - 1].gflops);
         peak = fmax(peak, p->peak_gflops);
     }
-    f->xmin = fmin(f->xmin / 1.2, left / 12);
-    f->xmax = fmax(f->xmax * 1.2, right * 5);
-    f->ymin = fmin(fmin(f->ymin, least_roof) / 1.6, least_peak / 60);
-    f->ymax = fmax(f->ymax, peak) * 1.6;
+    f->x.low = fmin(f->x.low / 1.2, left / 12);
+    f->x.high = fmax(f->x.high * 1.2, right * 5);
+    f->y.low = fmin(fmin(f->y.low, least_roof) / 1.6, least_peak / 60);
+    f->y.high = fmax(f->y.high, peak) * 1.6;
     make_room_for_texts(panels, chart);
 }
 
@@ -280,7 +280,7 @@ static void put_lines(const struct pdnn_roof_panel *roofs, size_t panel, struct 
     const struct pdnn_frame *f = &chart->frame;
     for (size_t i = 0; i < roofs->roofs.n_levels; i++) {
         const struct pdnn_roof_level *level = &roofs->roofs.level[i];
-        double x = fmax(f->xmin, f->ymin / level->gbs);
+        double x = fmax(f->x.low, f->y.low / level->gbs);
         struct pdnn_chart_line *line =
             pdnn_chart_add_line(chart, (struct pdnn_spot){x, x * level->gbs},
                                 (struct pdnn_spot){roofs->peak_gflops / level->gbs, roofs->peak_gflops});
@@ -293,7 +293,7 @@ static void put_lines(const struct pdnn_roof_panel *roofs, size_t panel, struct 
         double gflops = roofs->compute[i].gflops;
         struct pdnn_chart_line *line =
             pdnn_chart_add_line(chart, (struct pdnn_spot){gflops / fastest_gbs(&roofs->roofs), gflops},
-                                (struct pdnn_spot){f->xmax, gflops});
+                                (struct pdnn_spot){f->x.high, gflops});
         line->panel = panel;
         line->dashed = i > 0;
         line->beside = roofs->compute[i].text;

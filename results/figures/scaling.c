@@ -158,17 +158,17 @@ static void put_lines(struct picture *p) {
     static const double fractions[] = {0, 0.1, 0.5};
     struct pdnn_frame *f = &p->in->chart.frame;
     pdnn_chart_fit(&p->in->chart);
-    f->xmin = fmin(f->xmin, f->xmax / 30);
-    f->ymin = fmin(f->ymin, f->ymax / 30);
-    f->ymax = fmax(f->ymax, f->xmax * 1.05);
+    f->x.low = fmin(f->x.low, f->x.high / 30);
+    f->y.low = fmin(f->y.low, f->y.high / 30);
+    f->y.high = fmax(f->y.high, f->x.high * 1.05);
     for (size_t i = 0; i < sizeof fractions / sizeof *fractions; i++) {
         double slope = pdnn_amdahl_efficiency(fractions[i], p->most / p->few);
-        double low = fmax(f->xmin, f->ymin / slope);
-        if (low >= f->xmax)
+        double low = fmax(f->x.low, f->y.low / slope);
+        if (low >= f->x.high)
             continue;
         struct pdnn_chart_line *line =
             pdnn_chart_add_line(&p->in->chart, (struct pdnn_spot){low, low * slope},
-                                (struct pdnn_spot){f->xmax, f->xmax * slope});
+                                (struct pdnn_spot){f->x.high, f->x.high * slope});
         line->dashed = line->thin = i > 0;
         line->beside =
             i ? pdnn_arena_printf(&p->in->arena, "f = %.1f on %.0f %ss", fractions[i], p->most, p->one)

@@ -166,10 +166,8 @@ static void describe(struct picture *p) {
     draw_frames(p);
     draw_counts(p);
     draw_times(p);
-    struct pdnn_legend legend = {canvas, p->right + legend_gap, p->height - above - 10,
-                                 p->in->width - p->right - legend_gap - 4};
     if (wide)
-        pdnn_entries_draw(&entries, &legend);
+        pdnn_entries_draw(&entries, canvas, p->right + legend_gap, p->height - above - 10);
     pdnn_draw_caption(canvas, left, p->base + caption_bottom,
                       p->summary.timed
                           ? "A SeqPoint stands for all iterations of its bin of lengths; the random "

@@ -16,7 +16,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     double *value = pdnn_arena_alloc(&picture->arena, selection->count + 1, sizeof *value);
     struct pdnn_box_request box = {
         .title = pdnn_arena_printf(&picture->arena, "%s of", pdnn_plot_words(name)),
-        .y_title = pdnn_plot_axis(name, &picture->arena),
+        .y_title = pdnn_plot_axis(&picture->arena, &selection->results, column),
         .caption = "A bar goes from the least to the greatest model that was measured",
         .selection = selection,
         .at = at,

@@ -84,10 +84,8 @@ static void describe(struct picture *p) {
     const struct pdnn_comparison *c = &p->in->comparison;
     struct pdnn_chart *chart = &p->in->chart;
     chart->titles[0] = pdnn_plot_compare_titles(&p->in->arena, "Speed-up", c);
-    chart->x_title = pdnn_plot_axis(p->x, &p->in->arena);
-    chart->y_title = pdnn_arena_printf(&p->in->arena, "step time of %s over that of %s",
-                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_A),
-                                       pdnn_plot_side(&p->in->arena, c, PDNN_SIDE_B));
+    chart->x_title = pdnn_plot_axis(&p->in->arena, &pdnn_comparison_side(c, p->x_side)->results, p->x_column);
+    chart->y_title = pdnn_plot_ratio_axis(&p->in->arena, "step time", c);
     chart->color_title = p->color;
     chart->caption = "Each point is one model that both ran. Above the line the second platform is faster. "
                      "Intervals: 95 %.";

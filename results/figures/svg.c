@@ -1,5 +1,6 @@
 /* SVG that a page can hold as it is: no style, no script, no reference to anything outside; names of symbols
  * say how they look, so that those of several pictures may be one. */
+#include "base/memory.h"
 #include "results/figures/canvas.h"
 #include "results/table/escape.h"
 
@@ -109,7 +110,7 @@ static void put_mark_name(struct pdnn_str *out, const struct pdnn_mark *mark) {
 
 static void put_mark(struct pdnn_str *out, const struct pdnn_mark *mark) {
     struct pdnn_spot corner[PDNN_CORNERS_MAX];
-    size_t count = pdnn_symbol_corners(mark->symbol, corner);
+    size_t count = pdnn_mark_corners(mark, corner);
     pdnn_str_printf(out, "<marker id=\"");
     put_mark_name(out, mark);
     pdnn_str_printf(out, "\" overflow=\"visible\" markerUnits=\"userSpaceOnUse\"><%s",
@@ -118,8 +119,7 @@ static void put_mark(struct pdnn_str *out, const struct pdnn_mark *mark) {
     if (!count)
         pdnn_str_printf(out, " r=\"%.2f\"/>", mark->radius);
     for (size_t i = 0; i < count; i++)
-        pdnn_str_printf(out, "%s%.2f %.2f", i ? "L" : " d=\"M", corner[i].x * mark->radius,
-                        -corner[i].y * mark->radius);
+        pdnn_str_printf(out, "%s%.2f %.2f", i ? "L" : " d=\"M", corner[i].x, -corner[i].y);
     pdnn_str_printf(out, count ? "Z\"/>" : "");
     if (mark->dotted)
         pdnn_str_printf(out, "<circle fill=\"#ffffff\" r=\"%.2f\"/>", mark->radius * 0.38);
@@ -171,15 +171,16 @@ void pdnn_canvas_svg(const struct pdnn_canvas *canvas, double scale, struct pdnn
     put_next(out, 0, canvas->height);
     pdnn_str_printf(out, "\" font-family=\"%s\" font-size=\"%d\" fill=\"#%06x\">\n", family, PDNN_FONT_SMALL,
                     PDNN_INK_TEXT);
-    for (size_t i = 0; i < canvas->n_items; i++) {
+    const struct pdnn_mark **marks = pdnn_alloc(canvas->n_items, sizeof *marks);
+    for (size_t i = 0, n_marks = 0; i < canvas->n_items; i++) {
         const struct pdnn_item *item = &canvas->item[i];
         size_t same = 0;
-        while (same < i && (canvas->item[same].kind != PDNN_ITEM_POINTS ||
-                            !pdnn_mark_is_same(&canvas->item[same].mark, &item->mark)))
+        while (same < n_marks && !pdnn_mark_is_same(marks[same], &item->mark))
             same++;
-        if (item->kind == PDNN_ITEM_POINTS && same == i)
-            put_mark(out, &item->mark);
+        if (item->kind == PDNN_ITEM_POINTS && same == n_marks)
+            put_mark(out, marks[n_marks++] = &item->mark);
     }
+    free(marks);
     pdnn_str_printf(out, "<path fill=\"#ffffff\" d=\"M0 0H");
     put_number(out, canvas->width);
     put_next(out, 'V', canvas->height);

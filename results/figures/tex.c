@@ -99,9 +99,7 @@ static void put_text(struct pdnn_str *out, const struct pdnn_item *item, double 
 static void put_points(struct pdnn_str *out, const struct pdnn_item *item, double points) {
     const struct pdnn_mark *mark = &item->mark;
     struct pdnn_spot corner[PDNN_CORNERS_MAX];
-    size_t count = pdnn_symbol_corners(mark->symbol, corner);
-    for (size_t i = 0; i < count; i++)
-        corner[i] = (struct pdnn_spot){corner[i].x * mark->radius, corner[i].y * mark->radius};
+    size_t count = pdnn_mark_corners(mark, corner);
     put_pen(out, &mark->pen, points);
     pdnn_str_printf(out, "\\def\\m#1#2{\\begin{pgfscope}\\pgftransformshift{\\pgfqpoint{#1pt}{#2pt}}");
     put_corners(out, corner, count, count > 0, points);

@@ -4,6 +4,8 @@
 #include "results/figures/picture.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MODELS = 2 };
@@ -14,13 +16,13 @@ static const struct model {
 } models[MODELS] = {{"linear", 0x0072b2}, {"in logarithms", 0xe69f00}};
 
 /* Names to the left of the frame; the height follows from the number of terms. */
-static const double left_most = 330, left_part = 0.36, right_gap = 24, below = 100, above = 120,
-                    head_pixels = 34, term_pixels = 40, bar_pixels = 13, caption_bottom = 8;
+static const double left_most = 330, left_part = 0.36, right_gap = 24, below = 78, above = 92,
+                    head_pixels = 34, term_pixels = 40, bar_pixels = 13, margin = 16, caption_bottom = 8;
 
-/* One family with both fits, in rows of the table of terms; one that could not be made has no terms. */
+/* One family with both fits, which have the same terms in the same order, in rows of the table of terms. One
+ * that could not be made has none. */
 struct group {
-    const char *family;
-    size_t first[MODELS], n_terms[MODELS];
+    size_t first[MODELS], n; /* SIZE_MAX: none */
 };
 
 struct picture {
@@ -32,7 +34,6 @@ struct picture {
     struct pdnn_table residuals;
     struct group *group;
     size_t n_groups;
-    double low, high, left;
     struct pdnn_scale x;
 };
 
@@ -44,26 +45,26 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
     pdnn_fit_families(p->selection, &p->in->arena, &families, &n_families);
     p->group = pdnn_arena_alloc(&p->in->arena, n_families + 1, sizeof *p->group);
     for (size_t i = 0; i < n_families; i++) {
-        struct group group = {.family = families[i]};
+        struct group *group = &p->group[p->n_groups];
         for (int m = 0; m < MODELS; m++) {
             struct pdnn_err one = {.status = PDNN_OK};
+            const size_t before = p->in->data.n_rows;
             const struct pdnn_fit_request request = {.selection = p->selection,
                                                      .values = p->numbers,
                                                      .chosen = p->chosen,
                                                      .what = p->value ? p->value : "ratio",
                                                      .family = families[i],
                                                      .model = m ? PDNN_FIT_LOG : PDNN_FIT_LINEAR};
-            group.first[m] = p->in->data.n_rows;
             if (pdnn_fit(&request, &p->in->data, &p->residuals, &one) != PDNN_OK &&
                 one.status != PDNN_INVALID) {
                 *err = one;
                 return err->status;
             }
-            group.n_terms[m] = p->in->data.n_rows - group.first[m];
+            group->n = p->in->data.n_rows > before ? p->in->data.n_rows - before : group->n;
+            group->first[m] = p->in->data.n_rows > before ? before : SIZE_MAX;
             first = first.status ? first : one;
         }
-        if (group.n_terms[0] || group.n_terms[1])
-            p->group[p->n_groups++] = group;
+        p->n_groups += group->n > 0;
     }
     if (p->n_groups)
         return PDNN_OK;
@@ -71,56 +72,59 @@ static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
                         : pdnn_fail(err, PDNN_INVALID, "no instance ended ok, so there is nothing to fit");
 }
 
-/* Both models have the same terms in the same order; one that could not be fitted has none. */
-static int model_of(const struct group *group) {
-    return group->n_terms[0] ? 0 : 1;
+/* The row of a term that has a weight in this model; else SIZE_MAX. */
+static size_t row_of(const struct picture *p, const struct group *group, int model, size_t term) {
+    const size_t row = group->first[model] + term;
+    return group->first[model] != SIZE_MAX && !pdnn_table_is_empty(&p->in->data, row, PDNN_FIT_WEIGHT)
+               ? row
+               : SIZE_MAX;
 }
 
-static bool has_weight(const struct picture *p, const struct group *group, int model, size_t term) {
-    return term < group->n_terms[model] &&
-           !pdnn_table_is_empty(&p->in->data, group->first[model] + term, PDNN_FIT_WEIGHT);
+/* A row of the family, to which both models belong. */
+static size_t any_row(const struct group *group) {
+    return group->first[group->first[0] == SIZE_MAX];
 }
 
-static bool is_drawn(const struct picture *p, const struct group *group, size_t term) {
-    return has_weight(p, group, 0, term) || has_weight(p, group, 1, term);
-}
-
-static void measure(struct picture *p) {
+/* The range of the weights; returns the height of the frame. */
+static double measure(struct picture *p) {
+    const struct pdnn_table *data = &p->in->data;
     double pixels = 0;
     for (size_t i = 0; i < p->n_groups; i++) {
         const struct group *group = &p->group[i];
         pixels += head_pixels;
-        for (size_t k = 0; k < group->n_terms[model_of(group)]; k++) {
-            pixels += is_drawn(p, group, k) ? term_pixels : 0;
+        for (size_t k = 0; k < group->n; k++) {
+            size_t weights = 0;
             for (int m = 0; m < MODELS; m++) {
-                if (!has_weight(p, group, m, k))
+                const size_t row = row_of(p, group, m, k);
+                if (row == SIZE_MAX)
                     continue;
-                p->low = fmin(p->low, pdnn_table_number(&p->in->data, group->first[m] + k, PDNN_FIT_CI_LOW));
-                p->high =
-                    fmax(p->high, pdnn_table_number(&p->in->data, group->first[m] + k, PDNN_FIT_CI_HIGH));
-                p->in->drawn++;
+                p->x.low = fmin(p->x.low, pdnn_table_number(data, row, PDNN_FIT_CI_LOW));
+                p->x.high = fmax(p->x.high, pdnn_table_number(data, row, PDNN_FIT_CI_HIGH));
+                weights++;
             }
+            p->in->drawn += weights;
+            pixels += weights ? term_pixels : 0;
         }
-        size_t first = group->first[model_of(group)];
-        p->in->left_out += (pdnn_table_count(&p->in->data, first, PDNN_FIT_NO_VALUE) +
-                            pdnn_table_count(&p->in->data, first, PDNN_FIT_NO_CELL));
+        p->in->left_out += pdnn_table_count(data, any_row(group), PDNN_FIT_NO_VALUE) +
+                           pdnn_table_count(data, any_row(group), PDNN_FIT_NO_CELL);
     }
-    p->in->canvas.height = above + pixels + below;
-    double margin = (p->high - p->low) * 0.04;
-    p->low -= margin;
-    p->high += margin;
+    const double beside = (p->x.high - p->x.low) * 0.04;
+    p->x.low -= beside;
+    p->x.high += beside;
+    return pixels;
 }
 
 /* "fc: 30 instances, R2 0.28 linear, 0.78 in logarithms" */
 static void draw_head(struct picture *p, const struct group *group, double y) {
+    const struct pdnn_table *data = &p->in->data;
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%s: %.0f instances, R2", group->family,
-                    pdnn_table_number(&p->in->data, group->first[model_of(group)], PDNN_FIT_ROWS));
+    pdnn_str_printf(&text, "%s: %.0f instances, R2", pdnn_table_text(data, any_row(group), PDNN_FIT_FAMILY),
+                    pdnn_table_number(data, any_row(group), PDNN_FIT_ROWS));
     for (int m = 0; m < MODELS; m++)
-        if (group->n_terms[m])
-            pdnn_str_printf(&text, "%s %.2f %s", m && group->n_terms[0] ? "," : "",
-                            pdnn_table_number(&p->in->data, group->first[m], PDNN_FIT_R2), models[m].name);
-    pdnn_draw_cut(&p->in->canvas, p->left, y, p->x.to - p->left, pdnn_small, pdnn_str_text(&text));
+        if (group->first[m] != SIZE_MAX)
+            pdnn_str_printf(&text, "%s %.2f %s", group->first[m] != any_row(group) ? "," : "",
+                            pdnn_table_number(data, group->first[m], PDNN_FIT_R2), models[m].name);
+    pdnn_draw_cut(&p->in->canvas, p->x.from, y, p->x.to - p->x.from, pdnn_small, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
 
@@ -129,7 +133,7 @@ static void draw_name(struct picture *p, size_t row, double y) {
     const char *text =
         pdnn_arena_printf(&p->in->arena, "%s%s%s", pdnn_table_text(&p->in->data, row, PDNN_FIT_TERM),
                           baseline ? " against " : "", baseline ? baseline + 1 : "");
-    pdnn_draw_cut(&p->in->canvas, p->left - 10, y, p->left - 20, pdnn_small_end, text);
+    pdnn_draw_cut(&p->in->canvas, p->x.from - 10, y, p->x.from - 20, pdnn_small_end, text);
 }
 
 /* From 0, with the interval of the weight. */
@@ -143,22 +147,24 @@ static void draw_bar(struct picture *p, size_t row, int model, double y) {
 }
 
 /* Each family with its terms, and a line at 0 beside their bars. */
-static void draw_groups(struct picture *p) {
-    double y = p->in->canvas.height - above, zero = pdnn_scale_at(&p->x, 0);
+static void draw_groups(struct picture *p, double y) {
+    const double zero = pdnn_scale_at(&p->x, 0);
     for (size_t i = 0; i < p->n_groups; i++) {
         const struct group *group = &p->group[i];
         draw_head(p, group, y - head_pixels / 2);
         y -= head_pixels;
-        double top = y;
-        for (size_t k = 0; k < group->n_terms[model_of(group)]; k++) {
-            if (!is_drawn(p, group, k))
-                continue;
-            double middle = y - term_pixels / 2;
-            y -= term_pixels;
-            draw_name(p, group->first[model_of(group)] + k, middle);
-            for (int m = 0; m < MODELS; m++)
-                if (has_weight(p, group, m, k))
-                    draw_bar(p, group->first[m] + k, m, middle + (m ? -1 : 1) * bar_pixels * 0.6);
+        const double top = y;
+        for (size_t k = 0; k < group->n; k++) {
+            const double middle = y;
+            for (int m = 0; m < MODELS; m++) {
+                const size_t row = row_of(p, group, m, k);
+                if (row == SIZE_MAX)
+                    continue;
+                y = middle - term_pixels;
+                draw_bar(p, row, m, middle - term_pixels / 2 + (m ? -1 : 1) * bar_pixels * 0.6);
+            }
+            if (y < middle)
+                draw_name(p, any_row(group) + k, middle - term_pixels / 2);
         }
         pdnn_draw_line(&p->in->canvas, zero, y, zero, top, pdnn_pen_line(PDNN_INK_SOFT, 1));
     }
@@ -167,32 +173,34 @@ static void draw_groups(struct picture *p) {
 static void describe(struct picture *p) {
     struct pdnn_arena *arena = &p->in->arena;
     struct pdnn_canvas *canvas = &p->in->canvas;
-    const double right = p->in->width - right_gap;
-    measure(p);
-    p->left = fmin(left_most, left_part * p->in->width);
-    canvas->width = p->in->width;
+    struct pdnn_entries entries = {0};
     const struct pdnn_titles titles =
         p->value ? pdnn_plot_titles(arena,
                                     pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p->value)),
                                     p->selection)
                  : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
-    p->x = (struct pdnn_scale){.low = p->low, .high = p->high, .from = p->left, .to = right};
+    p->x.from = fmin(left_most, left_part * p->in->width);
+    p->x.to = p->in->width - right_gap;
+    canvas->width = p->in->width;
+    for (int m = 0; m < MODELS; m++) {
+        const struct pdnn_mark mark = pdnn_swatch(models[m].ink);
+        pdnn_entries_add(&entries, models[m].name, &mark);
+    }
+    double y = caption_bottom;
+    y += pdnn_draw_caption(
+        canvas, margin, y,
+        "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
+        "variance that is explained");
+    y += pdnn_entries_draw_below(&entries, y, canvas) + below;
+    const double top = y + measure(p);
     const struct pdnn_frame_axis x = {
         .scale = p->x,
         .title = "weight: standard deviations of the value per standard deviation of the term"};
-    pdnn_draw_titles(canvas, 24, canvas->height, &titles);
-    pdnn_draw_caption(
-        canvas, 24, caption_bottom,
-        "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
-        "variance that is explained");
-    pdnn_draw_level(canvas, &x, below, canvas->height - above);
-    struct pdnn_legend legend = {canvas, right - 240, canvas->height - 92, 110};
-    for (int m = 0; m < MODELS; m++) {
-        pdnn_legend_mark(&legend, models[m].name, pdnn_swatch(models[m].ink));
-        legend.x += 120;
-        legend.y = canvas->height - 92;
-    }
-    draw_groups(p);
+    canvas->height = top + above;
+    pdnn_draw_titles(canvas, margin, canvas->height, &titles);
+    pdnn_draw_level(canvas, &x, y, top);
+    draw_groups(p, top);
+    free(entries.entry);
 }
 
 /* The ratio of two directories, or of both sides in one. */

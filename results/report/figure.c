@@ -110,7 +110,10 @@ static void put_extremes(struct pdnn_str *out, struct pdnn_picture *picture, con
         }
     }
     if (text.length)
-        pdnn_html_say(out, "%s%s.", pdnn_plot_axis(name, &picture->arena), text.text);
+        pdnn_html_say(out, "%s%s.",
+                      pdnn_plot_axis(&picture->arena, &picture->selection.results,
+                                     pdnn_results_named(&picture->selection.results, name)),
+                      text.text);
     pdnn_str_finish(&text);
 }
 

@@ -393,7 +393,8 @@ static void test_bounds_keep_their_colors(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-static const struct pdnn_frame frame = {1000, 1000, 100, 900, 100, 500, 0.1, 10, 1, 100};
+static const struct pdnn_frame frame = {
+    1000, 1000, {0.1, 10, 100, 900, 10, false}, {1, 100, 100, 500, 10, false}};
 
 static void test_frame_to_pixels(void **state) {
     (void)state;
