@@ -6,7 +6,7 @@
 #include "runtime/protocol/standing.h"
 #include "session/compose/operators.h"
 #include "session/compose/plan.h"
-#include "session/compose/request.h"
+#include "session/compose/compose.h"
 
 #include <math.h>
 
@@ -94,7 +94,6 @@ enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, str
 /* Random samples of the composed models: those that validate and those that calibrate. A model's place is a
  * hash of the seed and its id, so that the models of one run or pass are those of the next. With a budget
  * they are drawn from what it may buy, before anything is compiled. */
-void pdnn_compose_draw_samples(struct compose *compose, double budget_seconds);
 /* Roles for those that were drawn, or without a budget for the first of all, by the roles there are. */
 void pdnn_compose_give_samples(struct compose *compose);
 
@@ -111,9 +110,6 @@ size_t pdnn_compose_order(struct compose *compose);
 /* Measures the first `count` of that order that lack this round. */
 enum pdnn_status pdnn_compose_measure(struct compose *compose, size_t count, size_t round,
                                       struct pdnn_err *err);
-
-/* Gives the visit, which owns them, the rows of these ops, without times. */
-void pdnn_compose_copy_ops(const struct pdnn_measured_ops *ops, struct pdnn_visit *visit);
 
 /* A visit of this round to each composed model that lacks it. */
 enum pdnn_status pdnn_compose_add_up(struct compose *compose, size_t round, struct pdnn_err *err);

@@ -4,18 +4,319 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "session/join/job.h"
+#include "results/store/journal.h"
+#include "results/store/tables.h"
+#include "results/store/visits.h"
+#include "runtime/protocol/standing.h"
+#include "session/join/deal.h"
+#include "session/join/leases.h"
 #include "session/join/shared_directory.h"
 #include "session/predict.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
+
+struct job {
+    const struct pdnn_join_request *request;
+    struct pdnn_session *session;
+    struct pdnn_join_result result;
+    struct pdnn_leases leases;
+    struct pdnn_sweep_directory sweep; /* the part */
+    bool has_part;
+    struct pdnn_sweep_workers *workers;
+    const volatile int *stop;
+    bool *is_runnable;           /* by task: something can be measured on this host */
+    struct pdnn_deal_item *item; /* by task: what all its visits are predicted to cost */
+    uint32_t *order;             /* tasks, longest first */
+    uint32_t *candidate;         /* tasks that may be claimed now, longest first */
+    uint64_t *candidate_us;
+    size_t n_candidates;
+    uint64_t last_us;         /* cost of the last lease */
+    size_t lease;             /* the current one */
+    bool is_lost;             /* it was taken away */
+    bool is_idle;             /* there was nothing to claim when it looked last */
+    uint64_t looked_ns;       /* when it looked at other holders */
+    bool time_is_up;          /* there was none for a single visit of a lease */
+    bool has_late;            /* something is free that would take longer than the time left */
+    struct pdnn_visits known; /* visits to the tasks of this process's leases on this host, without ops */
+};
+
+static bool path_of_part(const struct job *job, const char *part, char path[PDNN_FOLDER_TEXT]) {
+    int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/parts/%s", job->request->sweep.path, part);
+    return written > 0 && written < PDNN_FOLDER_TEXT;
+}
+
+/* Whether the part is of a host of this name. */
+static bool is_here(const struct job *job, const char *part) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_str host = {0};
+    if (path_of_part(job, part, path))
+        pdnn_environment_get(path, "host", &host);
+    bool is_here = host.length && strcmp(pdnn_str_text(&host), job->session->host.name) == 0;
+    pdnn_str_finish(&host);
+    return is_here;
+}
+
+/* Earlier parts of this host must have had its setup, or their visits could not be merged. Their roofs are
+ * taken over. */
+static enum pdnn_status use_earlier(struct job *job, struct pdnn_err *err) {
+    const struct pdnn_sweep_request *request = &job->request->sweep;
+    char path[PDNN_FOLDER_TEXT];
+    pdnn_path_join(path, request->path, "parts");
+    DIR *entries = opendir(path);
+    enum pdnn_status status = PDNN_OK;
+    for (const struct dirent *entry; entries && status == PDNN_OK && (entry = readdir(entries));) {
+        if (*entry->d_name == '.' || !is_here(job, entry->d_name))
+            continue;
+        path_of_part(job, entry->d_name, path);
+        status = pdnn_environment_check(path, request->facts, request->n_facts, err);
+        if (status == PDNN_OK && !request->ceilings_file && !job->session->ceilings->count &&
+            pdnn_path_has(path, "ceilings.csv"))
+            status = pdnn_ceilings_read_in(path, job->session->ceilings, err);
+    }
+    if (entries)
+        closedir(entries);
+    return status;
+}
+
+/* Makes the part, with roofs. PDNN_INVALID if this host is not set up as it was for earlier parts. */
+static enum pdnn_status make_part(struct job *job, struct pdnn_err *err) {
+    struct pdnn_sweep_request request = job->request->sweep;
+    char path[PDNN_FOLDER_TEXT];
+    if (use_earlier(job, err) != PDNN_OK)
+        return err->status;
+    if (!path_of_part(job, job->leases.self.part, path))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", job->leases.self.part);
+    if (mkdir(path, 0777) != 0)
+        return pdnn_fail(err, PDNN_IO, "%s: cannot be created: %s", path, strerror(errno));
+    request.path = path;
+    enum pdnn_status status = pdnn_sweep_directory_open(&job->sweep, &request, err);
+    if (status != PDNN_OK) {
+        pdnn_sweep_directory_close(&job->sweep);
+        return status;
+    }
+    job->has_part = true;
+    snprintf(job->result.part, sizeof job->result.part, "%s", job->leases.self.part);
+    uint64_t began_ns = pdnn_clock_ns();
+    status = pdnn_sweep_directory_ceilings(&job->sweep, err);
+    job->result.roofs_ns = pdnn_clock_ns() - began_ns;
+    pdnn_session_predict(job->session);
+    return status;
+}
+
+static bool is_wanted(const void *user, const char *id) {
+    return pdnn_texts_find(user, id) != SIZE_MAX;
+}
+
+/* Adds the visits that are in the part's journal to the instances of the lease; none if it has no journal. A
+ * damaged one is a warning, and its visits do not count. */
+static void read_part(const struct job *job, const struct pdnn_lease *lease, struct pdnn_visits *visits) {
+    char path[PDNN_FOLDER_TEXT];
+    struct pdnn_err cause = {0};
+    struct pdnn_texts ids = {0};
+    if (!path_of_part(job, lease->holder.part, path) || !pdnn_path_has(path, "journal.csv"))
+        return;
+    for (size_t i = 0; i < lease->count; i++)
+        pdnn_texts_add(&ids, job->session->tasks[lease->instance[i]].id);
+    if (pdnn_journal_read(path, is_wanted, &ids, visits, &cause) != PDNN_OK)
+        pdnn_session_warn(job->session, "%s; instances of this part are measured again", cause.text);
+    pdnn_texts_finish(&ids);
+}
+
+/* Whether all of a part can be read; if not, *cause says why. What a merge took over from a part that is gone
+ * is in DIR's own journal. */
+static enum pdnn_status check_part(const struct job *job, const char *path, struct pdnn_err *cause) {
+    struct pdnn_visits visits = {0};
+    if (!pdnn_path_has(path, "journal.csv") && (errno == ENOENT || errno == ENOTDIR))
+        return pdnn_path_has(job->request->sweep.path, "journal.csv")
+                   ? PDNN_OK
+                   : pdnn_fail(cause, PDNN_INVALID, "%s/journal.csv: is gone", path);
+    enum pdnn_status status = pdnn_journal_read(path, NULL, NULL, &visits, cause);
+    pdnn_visits_finish(&visits);
+    return status;
+}
+
+/* Whether a process that may be alive writes there. */
+static bool is_in_use(const struct job *job, const char *part) {
+    bool is_held = strcmp(part, job->leases.self.part) == 0;
+    for (size_t i = 0; i < job->leases.count && !is_held; i++)
+        is_held = job->leases.lease[i].state == PDNN_LEASE_HELD &&
+                  strcmp(part, job->leases.lease[i].holder.part) == 0;
+    return is_held;
+}
+
+/* Frees what leases had done whose part is damaged, or gone although DIR was never merged, with a warning per
+ * part. Each part is read once; not that of a process with a lease. */
+static enum pdnn_status void_damaged(struct job *job, bool *has_freed, struct pdnn_err *err) {
+    struct pdnn_leases *leases = &job->leases;
+    size_t n_leases = leases->count; /* voiding one may read more */
+    enum pdnn_status status = PDNN_OK;
+    *has_freed = false;
+    for (size_t i = 0; i < n_leases && status == PDNN_OK; i++) {
+        struct pdnn_err cause = {0};
+        char path[PDNN_FOLDER_TEXT], part[PDNN_PART_TEXT];
+        if (!leases->lease[i].done || leases->lease[i].is_checked)
+            continue;
+        snprintf(part, sizeof part, "%s", leases->lease[i].holder.part);
+        if (is_in_use(job, part) || !path_of_part(job, part, path))
+            continue;
+        enum pdnn_status found = check_part(job, path, &cause);
+        bool is_void =
+            found == PDNN_INVALID; /* otherwise it may be sound, and others may be able to read it */
+        if (found != PDNN_OK)
+            pdnn_session_warn(job->session, "%s%s", cause.text,
+                              is_void ? "; instances of this part are measured again" : "");
+        for (size_t k = i; k < n_leases && status == PDNN_OK; k++) {
+            if (strcmp(leases->lease[k].holder.part, part) != 0)
+                continue;
+            leases->lease[k].is_checked = true;
+            if (is_void && leases->lease[k].done) {
+                *has_freed = true;
+                status = pdnn_leases_void(leases, k, err);
+            }
+        }
+    }
+    return status;
+}
+
+/* Whether these visits are all that the task gets. All who join have the same --allow-slow: what one of them
+ * finds is final for all. */
+static bool is_done(const struct job *job, size_t task, const struct pdnn_visits *visits) {
+    const struct pdnn_instance_visits of = pdnn_visits_of(visits, job->session->tasks[task].id);
+    const struct pdnn_standing standing = pdnn_standing_of(of.visit, of.count);
+    return pdnn_standing_is_done(&standing, (size_t)job->session->spec.measure.rounds);
+}
+
+/* Adds to the known visits those that earlier holders of the lease's instances made on this host. */
+static void adopt(struct job *job) {
+    const struct pdnn_leases *leases = &job->leases;
+    for (size_t i = 0; i < leases->count; i++) {
+        struct pdnn_lease *lease = &leases->lease[i];
+        size_t shared = 0;
+        while (shared < lease->count && leases->state_of[lease->instance[shared]] != (int32_t)job->lease)
+            shared++;
+        bool is_own = strcmp(lease->holder.part, leases->self.part) == 0;
+        if (shared == lease->count || lease->state == PDNN_LEASE_HELD || lease->is_void || is_own ||
+            lease->is_adopted || lease->done == lease->count)
+            continue;
+        lease->is_adopted = true;
+        if (is_here(job, lease->holder.part))
+            read_part(job, lease, &job->known);
+    }
+}
+
+/* Opens the lease's tasks, and no others. */
+static void open_tasks(struct job *job) {
+    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
+    struct pdnn_session *session = job->session;
+    for (size_t i = 0; i < session->n_tasks; i++)
+        session->tasks[i].closed = true;
+    for (size_t i = 0; i < lease->count; i++) {
+        struct pdnn_task *task = &session->tasks[lease->instance[i]];
+        const struct pdnn_instance_visits of = pdnn_visits_of(&job->known, task->id);
+        task->closed = false;
+        if (of.count)
+            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
+    }
+}
+
+/* Commits a visit, unless the lease was taken away meanwhile. */
+static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit *visit,
+                                struct pdnn_err *err) {
+    struct job *job = user;
+    struct pdnn_visit plain = *visit;
+    bool is_held;
+    plain.ops = NULL;
+    plain.n_ops = 0;
+    enum pdnn_status status = pdnn_leases_check(&job->leases, job->lease, &is_held, err);
+    if (status == PDNN_OK && !is_held) {
+        job->is_lost = true;
+        return pdnn_fail(err, PDNN_INTERRUPTED, "the lease was taken over");
+    }
+    if (status == PDNN_OK)
+        status = pdnn_sweep_directory_commit(&job->sweep, task, visit, err);
+    if (status == PDNN_OK)
+        pdnn_visits_add(&job->known, job->session->tasks[task].id, &plain);
+    return status;
+}
+
+static void progress(void *user, const struct pdnn_sweep_progress *visits) {
+    struct job *job = user;
+    const struct pdnn_session_hooks *hooks = job->session->hooks;
+    pdnn_leases_beat(&job->leases);
+    hooks->visits(hooks->user, visits);
+}
+
+static enum pdnn_status visit_all(struct job *job, struct pdnn_err *err) {
+    struct pdnn_session *session = job->session;
+    struct pdnn_sweep_rules rules = pdnn_session_rules(session);
+    const struct pdnn_sweep_hooks hooks = {job, visited, progress};
+    struct pdnn_sweep_result result = {0};
+    rules.request.allow_slow = job->request->sweep.allow_slow;
+    if (!job->workers)
+        job->workers = pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);
+    enum pdnn_status status =
+        pdnn_sweep_run_on(job->workers, session->tasks, session->n_tasks, &rules, &hooks, &result, err);
+    session->hooks->ended(session->hooks->user);
+    job->time_is_up = !result.visits && result.out_of_time;
+    pdnn_sweep_result_add(&job->result.sweep, &result);
+    return status;
+}
+
+/* Ends the lease with what is done. */
+static enum pdnn_status end_lease(struct job *job, struct pdnn_err *err) {
+    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
+    uint32_t *done = pdnn_alloc(lease->count + 1, sizeof *done);
+    size_t n_done = 0;
+    for (size_t i = 0; i < lease->count; i++) {
+        const struct pdnn_instance_visits of =
+            pdnn_visits_of(&job->known, job->session->tasks[lease->instance[i]].id);
+        struct pdnn_task *task = &job->session->tasks[lease->instance[i]];
+        /* Its visits say how much visits scatter. */
+        if (of.count)
+            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
+        if (!is_done(job, lease->instance[i], &job->known)) {
+            task->visit_ns = UINT64_MAX; /* there was no time for it, and there will be none later */
+            continue;
+        }
+        done[n_done++] = lease->instance[i];
+        job->result.counts[of.visit[of.count - 1].outcome]++;
+    }
+    enum pdnn_status status = pdnn_leases_end(&job->leases, job->lease, done, n_done, err);
+    free(done);
+    return status;
+}
+
+/* Visits the instances of job->lease, and ends it. */
+static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
+    struct pdnn_err ending = {0};
+    job->is_lost = false;
+    adopt(job);
+    open_tasks(job);
+    enum pdnn_status status = visit_all(job, err);
+    job->result.leases++;
+    if (job->is_lost) {
+        job->result.lost++;
+        pdnn_session_warn(job->session,
+                          "lease %08llu: taken over by another process, which saw no sign of "
+                          "life of this one; its visits so far are kept",
+                          (unsigned long long)job->leases.lease[job->lease].number);
+        return PDNN_OK;
+    }
+    if (end_lease(job, &ending) != PDNN_OK && (status == PDNN_OK || status == PDNN_INTERRUPTED))
+        status = pdnn_fail(err, ending.status, "%s", ending.text);
+    return status;
+}
 
 /* Between looks at other holders: the expiry asks for sixty in its time; one of this host may be gone at any.
  */
-static uint64_t look_gap_ns(const struct pdnn_join_job *job) {
+static uint64_t look_gap_ns(const struct job *job) {
     const uint64_t gap_ns = job->leases.plan.expiry_ns / 60, longest_ns = UINT64_C(2000000000);
     return gap_ns < longest_ns ? gap_ns : longest_ns;
 }
@@ -33,7 +334,7 @@ static uint64_t hash_instances(const struct pdnn_session *session) {
 }
 
 /* The tasks by predicted cost, at nominal rates: the longest first. */
-static void rank_tasks(struct pdnn_join_job *job) {
+static void rank_tasks(struct job *job) {
     const struct pdnn_session *session = job->session;
     size_t n_tasks = session->n_tasks;
     job->is_runnable = pdnn_alloc(n_tasks + 1, sizeof *job->is_runnable);
@@ -52,15 +353,16 @@ static void rank_tasks(struct pdnn_join_job *job) {
     pdnn_deal_order(job->item, n_tasks, job->order);
 }
 
-uint64_t pdnn_join_left_ns(const struct pdnn_join_job *job) {
+/* What is left of the time and the budget; UINT64_MAX: no limit. */
+static uint64_t left_ns(const struct job *job) {
     uint64_t now_ns = pdnn_clock_ns(), end_ns = pdnn_session_end_ns(job->session);
     return !end_ns ? UINT64_MAX : end_ns > now_ns ? end_ns - now_ns : 0;
 }
 
 /* Lists what is free and can be measured here, as far as at least one visit fits into the time. */
-static void list_candidates(struct pdnn_join_job *job) {
+static void list_candidates(struct job *job) {
     const struct pdnn_session *session = job->session;
-    uint64_t left_ns = pdnn_join_left_ns(job);
+    const uint64_t most_ns = left_ns(job);
     job->n_candidates = 0;
     job->has_late = false;
     for (size_t i = 0; i < session->n_tasks; i++) {
@@ -68,7 +370,7 @@ static void list_candidates(struct pdnn_join_job *job) {
         if (!job->is_runnable[task] || job->leases.state_of[task] != PDNN_LEASE_FREE)
             continue;
         uint64_t visit_ns = session->tasks[task].visit_ns;
-        if (!left_ns || visit_ns > left_ns || visit_ns == UINT64_MAX) {
+        if (!most_ns || visit_ns > most_ns || visit_ns == UINT64_MAX) {
             job->has_late = true;
             continue;
         }
@@ -86,8 +388,8 @@ static size_t count_workers(const struct pdnn_leases *leases) {
 }
 
 /* Claims the next batch; job->lease is SIZE_MAX if another process was first. */
-static enum pdnn_status claim(struct pdnn_join_job *job, struct pdnn_err *err) {
-    uint64_t left_us = pdnn_join_left_ns(job) / 1000, cost_us = 0;
+static enum pdnn_status claim(struct job *job, struct pdnn_err *err) {
+    uint64_t left_us = left_ns(job) / 1000, cost_us = 0;
     size_t most =
         pdnn_deal_batch(job->candidate_us, job->n_candidates, count_workers(&job->leases), job->last_us);
     size_t count = 0;
@@ -101,14 +403,14 @@ static enum pdnn_status claim(struct pdnn_join_job *job, struct pdnn_err *err) {
 }
 
 /* Frees what a dead process held. */
-static enum pdnn_status take_over(struct pdnn_join_job *job, size_t lease, struct pdnn_err *err) {
+static enum pdnn_status take_over(struct job *job, size_t lease, struct pdnn_err *err) {
     const struct pdnn_lease *held = &job->leases.lease[lease];
     struct pdnn_visits visits = {0};
     uint32_t *done = pdnn_alloc(held->count + 1, sizeof *done);
     size_t n_done = 0;
-    pdnn_join_read_part(job, held, &visits);
+    read_part(job, held, &visits);
     for (size_t i = 0; i < held->count; i++) {
-        if (pdnn_join_is_done(job, held->instance[i], &visits))
+        if (is_done(job, held->instance[i], &visits))
             done[n_done++] = held->instance[i];
     }
     enum pdnn_status status = pdnn_leases_end(&job->leases, lease, done, n_done, err);
@@ -118,7 +420,7 @@ static enum pdnn_status take_over(struct pdnn_join_job *job, size_t lease, struc
 }
 
 /* Takes over from the dead. *waits: some holder has given no sign of life so far, and may still do so. */
-static enum pdnn_status look_around(struct pdnn_join_job *job, bool *waits, struct pdnn_err *err) {
+static enum pdnn_status look_around(struct job *job, bool *waits, struct pdnn_err *err) {
     struct pdnn_leases *leases = &job->leases;
     uint64_t now_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_leases_read(leases, err);
@@ -139,7 +441,7 @@ static enum pdnn_status look_around(struct pdnn_join_job *job, bool *waits, stru
 }
 
 /* Waits for others. That they were alive some time ago does not count. */
-static void rest(struct pdnn_join_job *job) {
+static void rest(struct job *job) {
     for (size_t i = 0; i < job->leases.count && !job->is_idle; i++)
         job->leases.lease[i].has_beaten = false;
     job->is_idle = true;
@@ -148,7 +450,7 @@ static void rest(struct pdnn_join_job *job) {
     nanosleep(&pause, NULL);
 }
 
-static enum pdnn_status work(struct pdnn_join_job *job, struct pdnn_err *err) {
+static enum pdnn_status work(struct job *job, struct pdnn_err *err) {
     bool waits, has_freed;
     enum pdnn_status status = PDNN_OK;
     while (status == PDNN_OK && !job->time_is_up) {
@@ -158,10 +460,10 @@ static enum pdnn_status work(struct pdnn_join_job *job, struct pdnn_err *err) {
         if (status != PDNN_OK)
             break;
         list_candidates(job);
-        if (!job->n_candidates && !pdnn_join_left_ns(job))
+        if (!job->n_candidates && !left_ns(job))
             break;
         if (!job->n_candidates && job->is_idle && !waits) {
-            status = pdnn_join_void_damaged(job, &has_freed, err);
+            status = void_damaged(job, &has_freed, err);
             if (!has_freed)
                 break;
             continue;
@@ -172,17 +474,17 @@ static enum pdnn_status work(struct pdnn_join_job *job, struct pdnn_err *err) {
         }
         job->is_idle = false;
         if (!job->has_part) {
-            status = pdnn_join_make_part(job, err);
+            status = make_part(job, err);
             continue;
         }
         status = claim(job, err);
         if (status == PDNN_OK && job->lease != SIZE_MAX)
-            status = pdnn_join_run_batch(job, err);
+            status = run_batch(job, err);
     }
     return status;
 }
 
-static void sum_up(struct pdnn_join_job *job) {
+static void sum_up(struct job *job) {
     const struct pdnn_leases *leases = &job->leases;
     struct pdnn_join_result *result = &job->result;
     result->instances = job->session->n_tasks;
@@ -196,7 +498,7 @@ static void sum_up(struct pdnn_join_job *job) {
     result->sweep.out_of_time = result->sweep.out_of_time || job->has_late;
 }
 
-static void finish(struct pdnn_join_job *job) {
+static void finish(struct job *job) {
     pdnn_sweep_workers_destroy(job->workers);
     if (job->has_part)
         pdnn_sweep_directory_close(&job->sweep);
@@ -211,10 +513,10 @@ static void finish(struct pdnn_join_job *job) {
 
 enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct pdnn_join_result *result,
                                struct pdnn_err *err) {
-    struct pdnn_join_job job = {.request = request,
-                                .session = request->sweep.session,
-                                .sweep = {.request = request->sweep, .session = request->sweep.session},
-                                .leases = {.folder.fd = -1}};
+    struct job job = {.request = request,
+                      .session = request->sweep.session,
+                      .sweep = {.request = request->sweep, .session = request->sweep.session},
+                      .leases = {.folder.fd = -1}};
     struct pdnn_holder self;
     const struct pdnn_lease_plan plan = {.instances = job.session->n_tasks,
                                          .instances_hash = hash_instances(job.session),

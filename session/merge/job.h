@@ -10,7 +10,7 @@
 #include "runtime/protocol/ceilings.h"
 #include "runtime/protocol/standing.h"
 #include "base/stats.h"
-#include "session/merge/request.h"
+#include "session/merge/merge.h"
 #include "session/session.h"
 
 #include <stdbool.h>
@@ -155,15 +155,6 @@ enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *e
 
 /* Writes journal.csv and journal-ops.csv. */
 enum pdnn_status pdnn_merge_write_journal(struct pdnn_merge_job *job, struct pdnn_err *err);
-
-/* Writes results.csv and ops.csv from the merged journal, and counts what is missing. */
-enum pdnn_status pdnn_merge_write_tables(struct pdnn_merge_job *job, struct pdnn_err *err);
-
-/* The directory: begin, the small files, rename or remove. */
-enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn_err *err);
-enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err);
-enum pdnn_status pdnn_merge_publish(struct pdnn_merge_job *job, struct pdnn_err *err);
-void pdnn_merge_remove_output(struct pdnn_merge_job *job);
 
 /* Releases the job, except for the output. */
 void pdnn_merge_finish(struct pdnn_merge_job *job);

@@ -1,11 +1,17 @@
 #define _DEFAULT_SOURCE /* getentropy */
-/* The merged directory: built under a temporary name beside its own, or inside a joined directory. */
+/* The merged directory, with its tables and small files: built under a temporary name beside its own, or
+ * inside a joined directory. */
+#include "base/clock.h"
 #include "base/memory.h"
-#include "results/table/csv.h"
-#include "results/table/write.h"
+#include "results/store/journal.h"
+#include "results/store/journal_table.h"
 #include "results/store/library.h"
 #include "results/store/tables.h"
+#include "results/table/csv.h"
+#include "results/table/write.h"
+#include "runtime/protocol/standing.h"
 #include "session/merge/job.h"
+#include "session/rows.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -50,7 +56,7 @@ static bool is_joined_source(const struct pdnn_merge_job *job, const char *outpu
     return false;
 }
 
-enum pdnn_status pdnn_merge_begin_output(struct pdnn_merge_job *job, struct pdnn_err *err) {
+static enum pdnn_status begin_output(struct pdnn_merge_job *job, struct pdnn_err *err) {
     const char *output = job->request->output;
     char temporary[PDNN_FOLDER_TEXT];
     struct stat info;
@@ -203,7 +209,7 @@ static enum pdnn_status write_library(struct pdnn_merge_job *job, struct pdnn_er
     return status;
 }
 
-enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_err *err) {
+static enum pdnn_status write_facts(struct pdnn_merge_job *job, struct pdnn_err *err) {
     struct pdnn_str spec = {0};
     pdnn_str_printf(&spec, "%s", job->spec_text);
     enum pdnn_status status = replace(job, "spec.yaml", &spec, err);
@@ -214,6 +220,118 @@ enum pdnn_status pdnn_merge_write_facts(struct pdnn_merge_job *job, struct pdnn_
     if (status == PDNN_OK)
         status = write_hosts(job, err);
     return status == PDNN_OK ? write_library(job, err) : status;
+}
+
+struct writing {
+    struct pdnn_merge_job *job;
+    struct pdnn_tables tables;
+    struct pdnn_visits visits;      /* of the instance at hand */
+    struct pdnn_scatter *pools;     /* by host */
+    struct pdnn_ceilings *ceilings; /* of the host whose row was made last */
+    uint32_t host;
+};
+
+/* In the order of the merged journal: rounding depends on the order of a sum, and the result must not depend
+ * on that of the sources. */
+static void pool_hosts(struct writing *writing) {
+    const struct pdnn_merge_job *job = writing->job;
+    struct pdnn_scatter *scatters = pdnn_alloc(job->ids.count + 1, sizeof *scatters);
+    writing->pools = pdnn_alloc(job->hosts.count + 1, sizeof *writing->pools);
+    for (size_t host = 0; host < job->hosts.count; host++) {
+        size_t count = 0;
+        for (size_t i = 0; i < job->ids.count; i++)
+            if (job->of[job->order[i]].host == host)
+                scatters[count++] = job->of[job->order[i]].scatter;
+        writing->pools[host] = pdnn_scatter_pool(scatters, count);
+    }
+    free(scatters);
+}
+
+/* Appends the rows of an extent to their header. */
+static enum pdnn_status read_extent(const struct pdnn_merge_file *file, const struct pdnn_table_def *def,
+                                    struct pdnn_merge_extent extent, struct pdnn_str *text,
+                                    struct pdnn_err *err) {
+    struct pdnn_str header = {0};
+    pdnn_table_csv_header(&header, def);
+    size_t used = header.length, length = used + extent.length;
+    *text = (struct pdnn_str){.text = pdnn_alloc(length + 1, 1), .length = length, .room = length + 1};
+    memcpy(text->text, header.text, used);
+    pdnn_str_finish(&header);
+    return pdnn_merge_read_at(fileno(file->stream), "the merged journal", extent.offset, text->text + used,
+                              extent.length, err);
+}
+
+static enum pdnn_status read_visits(const struct writing *writing, size_t id, struct pdnn_visits *visits,
+                                    struct pdnn_err *err) {
+    const struct pdnn_merge_job *job = writing->job;
+    const struct pdnn_merge_instance *of = &job->of[id];
+    struct pdnn_str rows = {0}, ops = {0};
+    enum pdnn_status status = read_extent(&job->visits_file, &pdnn_journal_def, of->visits, &rows, err);
+    if (status == PDNN_OK)
+        status = read_extent(&job->ops_file, &pdnn_journal_ops_def, of->ops, &ops, err);
+    if (status == PDNN_OK)
+        status = pdnn_journal_parse(job->ids.text[id], &rows, &ops, visits, err);
+    pdnn_str_finish(&rows);
+    pdnn_str_finish(&ops);
+    return status;
+}
+
+static enum pdnn_status fetch(void *user, size_t id, struct pdnn_aggregate_input *input,
+                              struct pdnn_err *err) {
+    struct writing *writing = user;
+    struct pdnn_merge_job *job = writing->job;
+    pdnn_visits_finish(&writing->visits);
+    if (id == SIZE_MAX)
+        return pdnn_merge_check_stop(job, err);
+    const struct pdnn_merge_instance *instance = &job->of[id];
+    if (read_visits(writing, id, &writing->visits, err) != PDNN_OK)
+        return err->status;
+    const struct pdnn_instance_visits of = pdnn_visits_of(&writing->visits, input->id);
+    /* Ceilings of the host, as a directory of its own would have them. */
+    const struct pdnn_merge_roofs *roofs = &job->roofs[instance->host];
+    if (instance->host != writing->host) {
+        writing->host = instance->host;
+        writing->ceilings->count = roofs->count < PDNN_CEILINGS_MAX ? roofs->count : PDNN_CEILINGS_MAX;
+        for (size_t i = 0; i < writing->ceilings->count; i++)
+            writing->ceilings->row[i] = roofs->row[i];
+    }
+    input->visits = of.visit;
+    input->ops = of.ops;
+    input->n_visits = of.count;
+    input->pool = writing->pools[instance->host];
+    input->ceilings = writing->ceilings->count ? writing->ceilings : NULL;
+    input->host = job->hosts.text[instance->host];
+    for (size_t i = 0; i < of.count; i++)
+        job->result.rows += 1 + of.ops[i].count;
+    return pdnn_merge_check_stop(job, err);
+}
+
+/* Writes results.csv and ops.csv from the merged journal, and names what is missing. */
+static enum pdnn_status write_tables(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct writing writing = {.job = job, .host = UINT32_MAX};
+    struct pdnn_rows_sums sums;
+    writing.ceilings = pdnn_alloc(1, sizeof *writing.ceilings);
+    const struct pdnn_rows_request request = {.session = &job->session,
+                                              .tables = &writing.tables,
+                                              .ids = &job->ids,
+                                              .order = job->order,
+                                              .id_of_task = job->id_of_task,
+                                              .unvisited = "no visit in the merged journals",
+                                              .fetch = fetch,
+                                              .user = &writing};
+    pool_hosts(&writing);
+    for (size_t i = 0; i < job->session.n_tasks; i++)
+        if (job->id_of_task[i] == SIZE_MAX && job->session.rows[i].outcome == PDNN_OUTCOME_INTERRUPTED)
+            pdnn_merge_note(job, "missing: %s", job->session.tasks[i].id);
+    enum pdnn_status status = pdnn_rows_make(&request, &sums, err);
+    job->result.tally = sums.tally;
+    if (status == PDNN_OK)
+        status = pdnn_tables_write(&writing.tables, &job->output, err);
+    pdnn_tables_finish(&writing.tables);
+    pdnn_visits_finish(&writing.visits);
+    free(writing.pools);
+    free(writing.ceilings);
+    return status;
 }
 
 /* Nobody may append to a journal that is about to be replaced. */
@@ -246,7 +364,7 @@ static enum pdnn_status move_inside(struct pdnn_merge_job *job, struct pdnn_err 
     return status;
 }
 
-enum pdnn_status pdnn_merge_publish(struct pdnn_merge_job *job, struct pdnn_err *err) {
+static enum pdnn_status publish(struct pdnn_merge_job *job, struct pdnn_err *err) {
     fsync(job->output.fd);
     if (job->is_inside)
         return move_inside(job, err);
@@ -256,11 +374,77 @@ enum pdnn_status pdnn_merge_publish(struct pdnn_merge_job *job, struct pdnn_err 
     return PDNN_OK;
 }
 
-void pdnn_merge_remove_output(struct pdnn_merge_job *job) {
+static void remove_output(struct pdnn_merge_job *job) {
     if (*job->temporary) {
         for (size_t i = 0; i < N_NAMES && job->output.fd >= 0; i++)
             unlinkat(job->output.fd, names[i], 0);
         rmdir(job->temporary);
     }
     pdnn_folder_close(&job->output);
+}
+
+enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdnn_merge_result *result,
+                            struct pdnn_err *err) {
+    struct pdnn_merge_job job = {.request = request, .output.fd = -1};
+    enum pdnn_status status = pdnn_merge_find_sources(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_compare_sources(&job, err);
+    if (status == PDNN_OK)
+        status = begin_output(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_open_session(&job, false, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_read_roofs(&job, err);
+    uint64_t began_ns = pdnn_clock_ns();
+    if (status == PDNN_OK)
+        status = pdnn_merge_find_visits(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_order(&job, err);
+    if (status == PDNN_OK)
+        status = pdnn_merge_write_journal(&job, err);
+    uint64_t journal_ns = pdnn_clock_ns();
+    if (status == PDNN_OK)
+        status = write_tables(&job, err);
+    job.result.journal_ns = journal_ns - began_ns;
+    job.result.tables_ns = pdnn_clock_ns() - journal_ns;
+    if (status == PDNN_OK)
+        status = write_facts(&job, err);
+    if (status == PDNN_OK)
+        status = publish(&job, err);
+    remove_output(&job);
+    job.result.directories = job.n_sources;
+    job.result.hosts = job.hosts.count;
+    *result = job.result;
+    pdnn_merge_finish(&job);
+    return status;
+}
+
+void pdnn_merge_finish(struct pdnn_merge_job *job) {
+    struct pdnn_merge_file *const files[] = {&job->visits_file, &job->ops_file};
+    for (size_t i = 0; i < 2; i++)
+        if (files[i]->stream)
+            fclose(files[i]->stream);
+    for (size_t i = 0; i < job->n_sources; i++) {
+        pdnn_journal_scan_close(&job->source[i].scan);
+        pdnn_texts_finish(&job->source[i].ids);
+        free(job->source[i].host_of);
+    }
+    for (size_t i = 0; job->roofs && i < job->hosts.count; i++)
+        free(job->roofs[i].row);
+    for (size_t i = 0; i < job->n_specs; i++)
+        free(job->specs[i]);
+    pdnn_session_finish(&job->session);
+    pdnn_texts_finish(&job->hosts);
+    pdnn_texts_finish(&job->ids);
+    pdnn_texts_finish(&job->spellings);
+    pdnn_arena_finish(&job->arena);
+    free(job->source);
+    free(job->roofs);
+    free(job->specs);
+    free(job->spec_text);
+    free(job->of_spelling);
+    free(job->of);
+    free(job->places);
+    free(job->order);
+    free(job->id_of_task);
 }

@@ -1,7 +1,10 @@
-#define _POSIX_C_SOURCE 200809L
-/* The directories of a merge: which they are, and whether they belong together. */
+#define _GNU_SOURCE /* qsort_r */
+/* The directories of a merge: which they are, whether they belong together, and what follows for all of them:
+ * the session and its tasks, the roofs of each host. */
 #include "base/file.h"
 #include "base/memory.h"
+#include "gen/expansion/walk.h"
+#include "results/stats/means.h"
 #include "results/store/tables.h"
 #include "results/table/read.h"
 #include "session/merge/job.h"
@@ -9,6 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,4 +323,181 @@ enum pdnn_status pdnn_merge_find_instance(struct pdnn_merge_job *job, struct pdn
     }
     *number = job->of_spelling[spelling];
     return PDNN_OK;
+}
+
+/* The facts of the session's machine: of all sources, that of the one with most memory, so that nothing
+ * counts as too large that some host had room for. "": there is no source. */
+static const char *largest(const struct pdnn_merge_job *job) {
+    const char *found = "";
+    uint64_t most_bytes = 0, most_cores = 0;
+    for (size_t i = 0; i < job->n_sources; i++) {
+        const char *environment = job->source[i].environment;
+        uint64_t bytes = pdnn_environment_count(environment, "limit_memory_bytes"),
+                 cores = pdnn_environment_count(environment, "cores_usable");
+        if (i && (bytes < most_bytes || (bytes == most_bytes && cores <= most_cores)))
+            continue;
+        found = environment;
+        most_bytes = bytes;
+        most_cores = cores;
+    }
+    return found;
+}
+
+enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_shard, struct pdnn_err *err) {
+    if (!job->spec_path)
+        return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
+    if (job->n_specs) {
+        char path[PDNN_FOLDER_TEXT];
+        if (pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text, strlen(job->spec_text), err) !=
+            PDNN_OK)
+            return err->status;
+        job->spec_path = pdnn_arena_strdup(&job->arena, pdnn_folder_path(&job->output, "spec.yaml", path));
+    }
+    return pdnn_session_open_there(&job->session, largest(job), is_shard, job->spec_path, err);
+}
+
+/* `threads: all` gives the same model another id on a host with other cores: the k-th instance of the spec on
+ * that host stands for the k-th task. */
+static enum pdnn_status find_with_threads(struct pdnn_merge_job *job, int64_t threads, struct pdnn_err *err) {
+    struct pdnn_walk walk = {0};
+    enum pdnn_status status = PDNN_OK;
+    bool done = false;
+    pdnn_walk_start(&walk, &job->session.spec, threads, false);
+    for (size_t i = 0; status == PDNN_OK && !done && i < job->session.n_tasks; i++) {
+        struct pdnn_expanded item;
+        char id[PDNN_ID_TEXT];
+        status = pdnn_walk_next(&walk, &item, &done, err);
+        if (status == PDNN_OK && !done && job->id_of_task[i] == SIZE_MAX)
+            job->id_of_task[i] = pdnn_texts_find(&job->ids, pdnn_instance_format(&item.instance, id));
+    }
+    pdnn_walk_finish(&walk);
+    return status;
+}
+
+static enum pdnn_status find_tasks(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    job->id_of_task = pdnn_alloc(job->session.n_tasks + 1, sizeof *job->id_of_task);
+    for (size_t i = 0; i < job->session.n_tasks; i++)
+        job->id_of_task[i] = pdnn_texts_find(&job->ids, job->session.tasks[i].id);
+    enum pdnn_status status = PDNN_OK;
+    int64_t done[64] = {job->session.host.threads_all};
+    size_t n_done = 1;
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK && n_done < 64; i++) {
+        int64_t threads = (int64_t)pdnn_environment_count(job->source[i].environment, "threads_all");
+        bool known = job->source[i].has_hosts || !threads;
+        for (size_t k = 0; k < n_done; k++)
+            known = known || done[k] == threads;
+        if (known)
+            continue;
+        done[n_done++] = threads;
+        status = find_with_threads(job, threads, err);
+    }
+    return status;
+}
+
+static int by_text(const void *left, const void *right, void *user) {
+    const struct pdnn_texts *ids = user;
+    return strcmp(ids->text[*(const size_t *)left], ids->text[*(const size_t *)right]);
+}
+
+/* Instances in the order of the spec, then those that are not in it, by id. */
+enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    size_t count = 0, room = job->ids.count + 1;
+    job->order = pdnn_alloc(room, sizeof *job->order);
+    enum pdnn_status status = find_tasks(job, err);
+    for (size_t i = 0; i < job->session.n_tasks && status == PDNN_OK; i++) {
+        size_t id = job->id_of_task[i];
+        if (id == SIZE_MAX || job->of[id].is_listed)
+            continue;
+        job->of[id].is_listed = true;
+        job->order[count++] = id;
+    }
+    size_t listed = count;
+    for (size_t id = 0; id < job->ids.count && status == PDNN_OK; id++)
+        if (!job->of[id].is_listed)
+            job->order[count++] = id;
+    if (status == PDNN_OK)
+        qsort_r(job->order + listed, count - listed, sizeof *job->order, by_text, &job->ids);
+    return status;
+}
+
+/* Mean logarithm of the rates with this thread count; -INFINITY if there are none. */
+static double score(const struct pdnn_ceiling *row, size_t count, int64_t threads) {
+    struct pdnn_mean rates = {0};
+    for (size_t i = 0; i < count; i++) {
+        bool is_rate = strcmp(row[i].kind, "compute") == 0 || strcmp(row[i].kind, "bandwidth") == 0;
+        if (row[i].threads == threads && is_rate)
+            pdnn_mean_add(&rates, log(row[i].value), 0);
+    }
+    return rates.n ? rates.mean : -INFINITY;
+}
+
+static bool has_threads(const struct pdnn_ceiling *row, size_t count, int64_t threads) {
+    for (size_t i = 0; i < count; i++)
+        if (row[i].threads == threads)
+            return true;
+    return false;
+}
+
+/* Replaces the rows with this thread count; thread counts stay in ascending order. */
+static void put_set(struct pdnn_merge_roofs *roofs, const struct pdnn_ceilings *from, int64_t threads,
+                    const char *host) {
+    struct pdnn_ceiling *made = pdnn_alloc(roofs->count + from->count + 1, sizeof *made);
+    size_t count = 0;
+    for (size_t i = 0; i < roofs->count; i++)
+        if (roofs->row[i].threads < threads)
+            made[count++] = roofs->row[i];
+    for (size_t i = 0; i < from->count; i++) {
+        if (from->row[i].threads != threads)
+            continue;
+        made[count] = from->row[i];
+        snprintf(made[count++].host, sizeof made->host, "%.*s", PDNN_CEILING_HOST_TEXT - 1, host);
+    }
+    for (size_t i = 0; i < roofs->count; i++)
+        if (roofs->row[i].threads > threads)
+            made[count++] = roofs->row[i];
+    free(roofs->row);
+    *roofs = (struct pdnn_merge_roofs){made, count};
+}
+
+/* Of several measurements with one thread count, a whole one is kept, since the rows of a measurement belong
+ * to one state of the machine. It is the fastest: a roof is what was seen. */
+static enum pdnn_status take_roofs(struct pdnn_merge_job *job, const char *path, uint32_t host,
+                                   struct pdnn_ceilings *scratch, struct pdnn_err *err) {
+    struct pdnn_merge_roofs *roofs = &job->roofs[host];
+    scratch->count = 0;
+    enum pdnn_status status = pdnn_ceilings_read(path, job->hosts.text[host], scratch, err);
+    for (size_t i = 0; i < scratch->count && status == PDNN_OK; i++) {
+        int64_t threads = scratch->row[i].threads;
+        if (has_threads(scratch->row, i, threads))
+            continue;
+        bool is_better =
+            !has_threads(roofs->row, roofs->count, threads) ||
+            score(scratch->row, scratch->count, threads) > score(roofs->row, roofs->count, threads);
+        if (is_better)
+            put_set(roofs, scratch, threads, job->hosts.text[host]);
+    }
+    return status;
+}
+
+/* Whether rows of this host may come from the source. */
+static bool has_host(const struct pdnn_merge_source *source, uint32_t host) {
+    for (size_t i = 0; source->has_hosts && i < source->ids.count; i++)
+        if (source->host_of[i] == host)
+            return true;
+    return !source->has_hosts && source->host == host;
+}
+
+enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err) {
+    struct pdnn_ceilings *scratch = pdnn_alloc(1, sizeof *scratch);
+    job->roofs = pdnn_alloc(job->hosts.count + 1, sizeof *job->roofs);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < job->n_sources && status == PDNN_OK; i++) {
+        char path[PDNN_FOLDER_TEXT];
+        snprintf(path, sizeof path, "%s/ceilings.csv", job->source[i].path);
+        for (uint32_t host = 0; host < job->hosts.count && status == PDNN_OK; host++)
+            if (has_host(&job->source[i], host) && pdnn_path_has(job->source[i].path, "ceilings.csv"))
+                status = take_roofs(job, path, host, scratch, err);
+    }
+    free(scratch);
+    return status;
 }

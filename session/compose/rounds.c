@@ -1,5 +1,4 @@
-#include "session/compose/compose.h"
-
+/* The stages of a composition in their order, once or as long as a budget buys more. */
 #include "session/compose/state.h"
 
 #include <math.h>
