@@ -160,8 +160,9 @@ static void measure_pace(const struct reading *reading, struct pdnn_status_repor
         report->working = 0;
     if (report->is_joined)
         report->working = 0;
-    for (size_t i = 0; i < report->n_holders; i++)
-        report->working += !report->holder[i].is_stale;
+    for (size_t i = 0; i < report->leases.count; i++)
+        report->working +=
+            report->leases.lease[i].state == PDNN_LEASE_HELD && !report->leases.lease[i].is_stale;
     report->visits_per_hour = report->seconds_left = NAN;
     if (span_s > 0 && visits && report->working)
         report->visits_per_hour = (double)visits / span_s * 3600 * (double)report->working;
@@ -173,38 +174,23 @@ static void measure_pace(const struct reading *reading, struct pdnn_status_repor
 
 static enum pdnn_status read_leases(const struct pdnn_session *session, const char *directory,
                                     struct pdnn_status_report *report, struct pdnn_err *err) {
-    struct pdnn_leases leases;
+    struct pdnn_leases *leases = &report->leases;
     struct pdnn_holder self;
-    if (!pdnn_leases_exist(directory))
+    report->is_joined = pdnn_leases_exist(directory);
+    if (!report->is_joined)
         return PDNN_OK;
     if (!pdnn_holder_init(&self, "status"))
         return pdnn_fail(err, PDNN_IO, "no random numbers");
-    enum pdnn_status status = pdnn_leases_open(&leases, directory, NULL, &self, err);
-    report->holder = pdnn_alloc(leases.count + 1, sizeof *report->holder);
-    if (status == PDNN_OK)
-        pdnn_leases_judge(&leases);
-    for (size_t i = 0; i < leases.count && status == PDNN_OK; i++) {
-        const struct pdnn_lease *lease = &leases.lease[i];
-        report->leases_ended += lease->state == PDNN_LEASE_ENDED;
-        report->leases_lost += lease->state == PDNN_LEASE_LOST;
-        if (lease->state != PDNN_LEASE_HELD)
-            continue;
-        struct pdnn_status_holder *holder = &report->holder[report->n_holders++];
-        memcpy(holder->part, lease->holder.part, sizeof holder->part);
-        holder->instances = lease->count;
-        holder->is_stale = lease->is_stale;
-        report->held += lease->count;
-    }
-    for (size_t i = 0; status == PDNN_OK && i < session->n_tasks && i < leases.plan.instances; i++)
-        report->free += leases.state_of[i] == PDNN_LEASE_FREE && !session->tasks[i].closed;
-    report->is_joined = true;
-    pdnn_leases_close(&leases);
-    return status;
+    if (pdnn_leases_open(leases, directory, NULL, &self, err) != PDNN_OK)
+        return err->status;
+    pdnn_leases_judge(leases);
+    for (size_t i = 0; i < session->n_tasks && i < leases->plan.instances; i++)
+        report->free += leases->state_of[i] == PDNN_LEASE_FREE && !session->tasks[i].closed;
+    return PDNN_OK;
 }
 
 void pdnn_status_finish(struct pdnn_status_report *report) {
-    free(report->holder);
-    *report = (struct pdnn_status_report){.directories = 0};
+    pdnn_leases_close(&report->leases);
 }
 
 /* What was imported has rows and no journal: nothing is missing, and nobody works on it. */
@@ -213,7 +199,7 @@ static enum pdnn_status read_import(const char *directory, struct pdnn_status_re
     struct pdnn_results results;
     if (pdnn_results_open(&results, &directory, 1, err) != PDNN_OK)
         return err->status;
-    *report = (struct pdnn_status_report){.visits_per_hour = NAN, .seconds_left = NAN};
+    report->visits_per_hour = report->seconds_left = NAN;
     for (size_t row = 0; row < results.table.n_rows; row++) {
         const char *status = pdnn_results_text(&results, row, results.at[PDNN_RESULT_STATUS]);
         if (pdnn_outcome_find(status) < PDNN_OUTCOME_COUNT)
@@ -241,13 +227,13 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     pdnn_environment_get(directory, "imported_from", &imported_from);
     const bool is_import = imported_from.length > 0;
     pdnn_str_finish(&imported_from);
+    *report = (struct pdnn_status_report){.leases.folder.fd = -1};
     if (is_import)
         return read_import(directory, report, err);
     const struct pdnn_merge_request request = {.sources = &directory, .n_sources = 1, .note = ignore};
     struct reading reading = {.job = {.request = &request, .output.fd = -1}};
     struct pdnn_merge_job *job = &reading.job;
     double missing_s = 0;
-    *report = (struct pdnn_status_report){.directories = 0};
     enum pdnn_status status = pdnn_merge_find_sources(job, err);
     /* The directory of a shard is complete with the shard's instances. */
     if (status == PDNN_OK)

@@ -4,19 +4,12 @@
 #define SESSION_STATUS_H
 
 #include "base/err.h"
-#include "session/join/lease_holder.h"
+#include "session/join/leases.h"
 #include "session/tally.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Who holds a lease in a joined sweep. */
-struct pdnn_status_holder {
-    char part[PDNN_PART_TEXT];
-    size_t instances;
-    bool is_stale; /* it gives no sign of life; whoever joins next takes over */
-};
 
 struct pdnn_status_report {
     size_t directories; /* with visits: the sweep's own, or its parts */
@@ -33,11 +26,9 @@ struct pdnn_status_report {
      * took, and divided among the directories that are working; extra visits to noisy instances come on top.
      * NaN: not known yet. */
     double seconds_left;
-    bool is_joined;                    /* the fields below are set */
-    struct pdnn_status_holder *holder; /* heap */
-    size_t n_holders;
-    size_t held, free; /* instances in leases; those that nobody has claimed and that can run */
-    size_t leases_ended, leases_lost;
+    bool is_joined;            /* the next two are set */
+    struct pdnn_leases leases; /* with is_stale: whoever joins next takes over */
+    size_t free;               /* instances that nobody has claimed and that can run */
 };
 
 /* PDNN_INVALID if the directory has neither a spec nor visits, or a journal or the log of leases is damaged.

@@ -52,20 +52,27 @@ static void put_text(struct pdnn_table *row, const char *name, const char *text)
 }
 
 static void put_leases(struct pdnn_table *row, const struct pdnn_status_report *report) {
-    size_t stale = 0;
-    for (size_t i = 0; i < report->n_holders; i++)
-        stale += report->holder[i].is_stale;
-    put_count(row, "leases_held", report->n_holders - stale);
+    const struct pdnn_leases *leases = &report->leases;
+    size_t count[] = {[PDNN_LEASE_HELD] = 0, [PDNN_LEASE_ENDED] = 0, [PDNN_LEASE_LOST] = 0}, stale = 0,
+           held = 0;
+    for (size_t i = 0; i < leases->count; i++) {
+        bool is_held = leases->lease[i].state == PDNN_LEASE_HELD;
+        count[leases->lease[i].state]++;
+        stale += is_held && leases->lease[i].is_stale;
+        held += is_held ? leases->lease[i].count : 0;
+    }
+    put_count(row, "leases_held", count[PDNN_LEASE_HELD] - stale);
     put_count(row, "leases_stale", stale);
-    put_count(row, "leases_ended", report->leases_ended);
-    put_count(row, "leases_lost", report->leases_lost);
-    put_count(row, "instances_held", report->held);
+    put_count(row, "leases_ended", count[PDNN_LEASE_ENDED]);
+    put_count(row, "leases_lost", count[PDNN_LEASE_LOST]);
+    put_count(row, "instances_held", held);
     put_count(row, "instances_free", report->free);
-    for (size_t i = 0; i < report->n_holders; i++) {
-        const struct pdnn_status_holder *holder = &report->holder[i];
-        char name[sizeof holder->part + sizeof "held_by "];
-        snprintf(name, sizeof name, "%s %s", holder->is_stale ? "stale" : "held_by", holder->part);
-        put_count(row, name, holder->instances);
+    for (size_t i = 0; i < leases->count; i++) {
+        const struct pdnn_lease *lease = &leases->lease[i];
+        char name[sizeof lease->holder.part + sizeof "held_by "];
+        snprintf(name, sizeof name, "%s %s", lease->is_stale ? "stale" : "held_by", lease->holder.part);
+        if (lease->state == PDNN_LEASE_HELD)
+            put_count(row, name, lease->count);
     }
 }
 

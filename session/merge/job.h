@@ -91,9 +91,9 @@ struct pdnn_merge_job {
     size_t n_sources, source_room;
     struct pdnn_texts hosts;
     struct pdnn_merge_roofs *roofs; /* by host */
-    const char *spec_path;          /* where the text was read */
+    const char *spec_path;          /* where the first was read */
     char *spec_text;
-    char **specs; /* those that differ, of a union */
+    char **specs; /* those that differ: several only of a union */
     size_t n_specs, spec_room;
     struct pdnn_session session; /* what the spec asked for, on the largest of the hosts */
     struct pdnn_texts ids;       /* in the order they were found, in today's form */

@@ -101,64 +101,51 @@ uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *
     return number == SIZE_MAX ? source->host : source->host_of[number];
 }
 
-static void add_spec(struct pdnn_merge_job *job, char *text) {
-    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT];
-    for (size_t i = 0; i < job->n_specs; i++) {
-        if (pdnn_spec_differs(job->specs[i], text, line, other_line))
-            continue;
-        bool is_first = strcmp(text, job->specs[i]) < 0;
-        free(is_first ? job->specs[i] : text);
-        job->specs[i] = is_first ? text : job->specs[i];
-        return;
-    }
-    job->specs = pdnn_grow(job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
-    job->specs[job->n_specs++] = text;
-}
-
 /* One document after the other: `run` stays with the models it was given for. The first one's seed, measure
  * and limits hold. The same for every order of the sources. */
 static void join_specs(struct pdnn_merge_job *job) {
     struct pdnn_str text = {0};
-    if (!job->n_specs)
+    if (job->n_specs < 2) {
+        job->spec_text = job->n_specs ? pdnn_strdup(job->specs[0]) : NULL;
         return;
+    }
     qsort(job->specs, job->n_specs, sizeof *job->specs, pdnn_merge_by_text);
     for (size_t i = 0; i < job->n_specs; i++) {
-        const char *at = job->specs[i];
+        const char *spec = job->specs[i], *at = spec;
+        const size_t length = strlen(spec);
         while (*at == '#')
             at += strcspn(at, "\n") + (strchr(at, '\n') != NULL);
-        pdnn_str_printf(&text, "%s%s%s", i && strncmp(at, "---", 3) != 0 ? "---\n" : "", job->specs[i],
-                        job->specs[i][strlen(job->specs[i]) - 1] == '\n' ? "" : "\n");
+        pdnn_str_printf(&text, "%s%s%s", i && strncmp(at, "---", 3) != 0 ? "---\n" : "", spec,
+                        length && spec[length - 1] == '\n' ? "" : "\n");
     }
     job->spec_text = text.text;
 }
 
+/* Of texts that differ in comments, the first is kept, whatever the order of the directories. */
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
-    char *text = NULL;
-    enum pdnn_status status = read_file(directory, "spec.yaml", SPEC_LIMIT_BYTES, &text, err);
-    if (status != PDNN_OK)
-        return status;
-    if (!job->spec_path)
-        job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
-    if (job->request->is_union && *text) {
-        add_spec(job, text);
+    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT], *text = NULL;
+    if (read_file(directory, "spec.yaml", SPEC_LIMIT_BYTES, &text, err) != PDNN_OK)
+        return err->status;
+    size_t i = 0;
+    while (i < job->n_specs && pdnn_spec_differs(job->specs[i], text, line, other_line))
+        i++;
+    if (i < job->n_specs) {
+        bool is_first = strcmp(text, job->specs[i]) < 0;
+        free(is_first ? job->specs[i] : text);
+        job->specs[i] = is_first ? text : job->specs[i];
         return PDNN_OK;
     }
-    char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT];
-    if (job->spec_text && pdnn_spec_differs(job->spec_text, text, line, other_line)) {
+    if (job->n_specs && !job->request->is_union) {
         free(text);
         return pdnn_fail(err, PDNN_INVALID,
                          "%s/spec.yaml: not the spec of %s, which has '%s' where this has '%s'; "
                          "only directories of one spec can be merged, or give --union",
                          directory, job->spec_path, line, other_line);
     }
-    /* Of texts that differ in comments, the first stays, whatever the order of the directories. */
-    if (job->spec_text && strcmp(text, job->spec_text) >= 0) {
-        free(text);
-        return PDNN_OK;
-    }
-    free(job->spec_text);
-    job->spec_text = text;
-    job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
+    if (!job->n_specs)
+        job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
+    job->specs = pdnn_grow(job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
+    job->specs[job->n_specs++] = text;
     return PDNN_OK;
 }
 
@@ -346,7 +333,7 @@ static const char *largest(const struct pdnn_merge_job *job) {
 enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_shard, struct pdnn_err *err) {
     if (!job->spec_path)
         return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
-    if (job->n_specs) {
+    if (job->n_specs > 1) {
         char path[PDNN_FOLDER_TEXT];
         if (pdnn_folder_replace(&job->output, "spec.yaml", job->spec_text, strlen(job->spec_text), err) !=
             PDNN_OK)
