@@ -28,9 +28,8 @@ enum pdnn_status pdnn_cli_job_begin(struct pdnn_cli_job *job, const struct pdnn_
     const char *shard = pdnn_argument(arguments, "shard");
     enum pdnn_status status = pdnn_host_process_check(err);
     if (status == PDNN_OK)
-        status =
-            pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), getenv, &job->session.shard, err);
-    uint32_t n_tasks = status == PDNN_OK ? pdnn_shard_array_tasks(shard, getenv) : 0;
+        status = pdnn_shard_parse(shard, pdnn_argument(arguments, "shard-base"), &job->session.shard, err);
+    uint32_t n_tasks = status == PDNN_OK ? pdnn_shard_array_tasks(shard) : 0;
     if (n_tasks && n_tasks < job->session.shard.count)
         pdnn_session_warn(&job->session,
                           "this job array has %" PRIu32 " of the %" PRIu32

@@ -240,7 +240,7 @@ enum pdnn_status pdnn_session_open_there(struct pdnn_session *session, const cha
     session->memory_limit_bytes = memory_bytes ? memory_bytes : session->host.memory_limit_bytes;
     pdnn_environment_value(environment, "shard", &shard);
     if (status == PDNN_OK && is_shard && shard.length)
-        status = pdnn_shard_parse(pdnn_str_text(&shard), NULL, getenv, &session->shard, err);
+        status = pdnn_shard_parse(pdnn_str_text(&shard), NULL, &session->shard, err);
     pdnn_str_finish(&shard);
     if (status == PDNN_OK)
         status = pdnn_spec_load(&spec, 1, NULL, 0, &session->spec, err);

@@ -397,8 +397,8 @@ static enum pdnn_status load(struct list *list, const struct pdnn_arguments *arg
     size_t n_sets;
     const char *const *sets = pdnn_argument_all(arguments, "set", &n_sets);
     if (pdnn_host_read(&list->host, err) != PDNN_OK ||
-        pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), getenv,
-                         &shard, err) != PDNN_OK ||
+        pdnn_shard_parse(pdnn_argument(arguments, "shard"), pdnn_argument(arguments, "shard-base"), &shard,
+                         err) != PDNN_OK ||
         pdnn_spec_load(arguments->operands, arguments->n_operands, sets, n_sets, &list->spec, err) != PDNN_OK)
         return err->status;
     pdnn_tell_spec(&list->spec);

@@ -431,7 +431,7 @@ static enum pdnn_status set_times(const struct pdnn_arguments *arguments, struct
     if (pdnn_argument_time(arguments, "grace", &session->grace_ns, err) != PDNN_OK ||
         pdnn_argument_time(arguments, "time-left", &left.ns, err) != PDNN_OK)
         return err->status;
-    if (!left.known && pdnn_time_left(getenv, &left, &cause) != PDNN_OK)
+    if (!left.known && pdnn_time_left(&left, &cause) != PDNN_OK)
         pdnn_session_warn(session, "the time left is not known: %s; give --time-left", cause.text);
     if (left.known) {
         session->deadline_ns = left.ns < UINT64_MAX - now_ns ? now_ns + left.ns : UINT64_MAX;

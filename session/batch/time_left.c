@@ -5,6 +5,7 @@
 #include "session/batch/scheduler_client.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ANSWER_TEXT = 64, JOB_TEXT = 64, DIGITS_MAX = 5 };
@@ -45,8 +46,8 @@ bool pdnn_time_left_parse(const char *text, struct pdnn_time_left *left) {
 }
 
 /* The last task of an array has the array's job id, which stands for all of its tasks. */
-static char *name_job(char *(*lookup)(const char *name), const char *id, char job[JOB_TEXT]) {
-    const char *array = lookup("SLURM_ARRAY_JOB_ID"), *task = lookup("SLURM_ARRAY_TASK_ID");
+static char *name_job(const char *id, char job[JOB_TEXT]) {
+    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *task = getenv("SLURM_ARRAY_TASK_ID");
     if (array && task)
         snprintf(job, JOB_TEXT, "%.24s_%.24s", array, task);
     else
@@ -70,10 +71,9 @@ static enum pdnn_status ask_squeue(const char *job, struct pdnn_time_left *left,
     return status;
 }
 
-enum pdnn_status pdnn_time_left(char *(*lookup)(const char *name), struct pdnn_time_left *left,
-                                struct pdnn_err *err) {
+enum pdnn_status pdnn_time_left(struct pdnn_time_left *left, struct pdnn_err *err) {
     static const char end_name[] = "SLURM_JOB_END_TIME";
-    const char *end = lookup(end_name), *id = lookup("SLURM_JOB_ID");
+    const char *end = getenv(end_name), *id = getenv("SLURM_JOB_ID");
     char job[JOB_TEXT];
     int64_t end_s;
     *left = (struct pdnn_time_left){0};
@@ -86,5 +86,5 @@ enum pdnn_status pdnn_time_left(char *(*lookup)(const char *name), struct pdnn_t
     }
     if (!id || !*id)
         return PDNN_OK;
-    return ask_squeue(name_job(lookup, id, job), left, err);
+    return ask_squeue(name_job(id, job), left, err);
 }

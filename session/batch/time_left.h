@@ -15,9 +15,8 @@ struct pdnn_time_left {
 
 /* Reads SLURM_JOB_END_TIME, which newer versions of Slurm set. In a job of an older one, asks squeue once and
  * waits for it for ten seconds. Not known outside of a job and in one without a limit. PDNN_IO if squeue does
- * not say it. lookup: getenv. */
-enum pdnn_status pdnn_time_left(char *(*lookup)(const char *name), struct pdnn_time_left *left,
-                                struct pdnn_err *err);
+ * not say it. */
+enum pdnn_status pdnn_time_left(struct pdnn_time_left *left, struct pdnn_err *err);
 
 /* Parses what `squeue -o %L` prints: [DAYS-][[HOURS:]MINUTES:]SECONDS, or a word where there is no limit.
  * False if it is neither. */

@@ -38,7 +38,7 @@ static int longest_first(const void *left, const void *right) {
 }
 
 void pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_t *order) {
-    struct numbered *sorted = pdnn_alloc(n_items ? n_items : 1, sizeof *sorted);
+    struct numbered *sorted = pdnn_alloc(n_items + 1, sizeof *sorted);
     for (size_t i = 0; i < n_items; i++)
         sorted[i] = (struct numbered){items[i], (uint32_t)i};
     qsort(sorted, n_items, sizeof *sorted, longest_first);
@@ -47,18 +47,17 @@ void pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_
     free(sorted);
 }
 
-static bool comes_before(const struct hand *a, const struct hand *b) {
-    if (a->load_us != b->load_us)
-        return a->load_us < b->load_us;
-    return a->n_items != b->n_items ? a->n_items < b->n_items : a->shard < b->shard;
-}
-
 /* hands is a heap whose first entry has grown. */
 static void sink(struct hand *hands, size_t count) {
     for (size_t at = 0;;) {
         size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++)
-            least = comes_before(&hands[child], &hands[least]) ? child : least;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
+            const struct hand *a = &hands[child], *b = &hands[least];
+            bool is_less = a->load_us != b->load_us   ? a->load_us < b->load_us
+                           : a->n_items != b->n_items ? a->n_items < b->n_items
+                                                      : a->shard < b->shard;
+            least = is_less ? child : least;
+        }
         if (least == at)
             return;
         struct hand swapped = hands[at];
@@ -68,9 +67,8 @@ static void sink(struct hand *hands, size_t count) {
     }
 }
 
-void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard,
-                      uint64_t *load_us) {
-    uint32_t *order = pdnn_alloc(n_items ? n_items : 1, sizeof *order);
+void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard) {
+    uint32_t *order = pdnn_alloc(n_items + 1, sizeof *order);
     struct hand *hands = pdnn_alloc(n_shards, sizeof *hands);
     pdnn_deal_order(items, n_items, order);
     for (size_t i = 0; i < n_shards; i++)
@@ -81,8 +79,6 @@ void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t
         hands->n_items++;
         sink(hands, n_shards);
     }
-    for (size_t i = 0; load_us && i < n_shards; i++)
-        load_us[hands[i].shard] = hands[i].load_us;
     free(order);
     free(hands);
 }

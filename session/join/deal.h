@@ -23,10 +23,8 @@ void pdnn_deal_order(const struct pdnn_deal_item *items, size_t n_items, uint32_
 
 /* Longest processing time first (Graham 1969): sets shard[i] for each item, which goes, longest first, to the
  * shard with the least work so far; of equal ones to that with the fewest items, then to the first. Depends
- * on the set of items, not on their order. load_us: NULL, or the shards' costs. No shard gets more than the
- * mean plus the longest item. */
-void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard,
-                      uint64_t *load_us);
+ * on the set of items, not on their order. No shard gets more than the mean plus the longest item. */
+void pdnn_deal_shards(const struct pdnn_deal_item *items, size_t n_items, size_t n_shards, uint32_t *shard);
 
 /* Guided self-scheduling (Polychronopoulos and Kuck 1987): the number of items at the head of the list that
  * make the next batch. cost_us: of the items nobody has claimed, longest first. A batch is as many as fit

@@ -262,7 +262,6 @@ static enum pdnn_status take_claim(struct pdnn_leases *leases, struct pdnn_lease
     set_states(leases, record->instance, record->count, (int32_t)leases->count);
     leases->lease[leases->count++] = (struct pdnn_lease){.number = record->number,
                                                          .holder = record->author,
-                                                         .cost_us = record->cost_us,
                                                          .instance = record->instance,
                                                          .count = record->count};
     record->instance = NULL;

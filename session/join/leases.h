@@ -43,7 +43,6 @@ struct pdnn_lease {
     uint64_t number; /* of its record */
     enum pdnn_lease_state state;
     struct pdnn_holder holder;
-    uint64_t cost_us;   /* predicted */
     uint32_t *instance; /* heap: their numbers in the order of the spec */
     size_t count, done; /* instances; those that were done when it ended or was lost */
     uint32_t *finished; /* heap: the latter, ascending */

@@ -27,8 +27,8 @@ static const struct array_variable {
     {"SGE_TASK_ID", "undefined", "SGE_TASK_FIRST", "SGE_TASK_LAST", NULL},
 };
 
-static int64_t number_of(char *(*lookup)(const char *name), const char *name, int64_t fallback) {
-    const char *text = name ? lookup(name) : NULL;
+static int64_t number_of(const char *name, int64_t fallback) {
+    const char *text = name ? getenv(name) : NULL;
     int64_t number;
     return text && pdnn_parse_i64(text, &number) ? number : fallback;
 }
@@ -36,13 +36,11 @@ static int64_t number_of(char *(*lookup)(const char *name), const char *name, in
 /* An array that begins with the first shard and is not as long as the shards are, or has tasks that are none
  * of them, was meant to be another one: all of its tasks say so, and not only those that have no shard. Any
  * other part of the shards may be the ones that are to run again. */
-static enum pdnn_status check_array(const char *text, char *(*lookup)(const char *name),
-                                    const struct array_variable *variable, int64_t first, int64_t count,
-                                    struct pdnn_err *err) {
+static enum pdnn_status check_array(const char *text, const struct array_variable *variable, int64_t first,
+                                    int64_t count, struct pdnn_err *err) {
     const int64_t end = first + count - 1;
-    const int64_t from = number_of(lookup, variable->first, first),
-                  to = number_of(lookup, variable->last, end);
-    const int64_t tasks = number_of(lookup, variable->count, to - from + 1);
+    const int64_t from = number_of(variable->first, first), to = number_of(variable->last, end);
+    const int64_t tasks = number_of(variable->count, to - from + 1);
     char hint[128];
     bool is_short = from == first && to < end && tasks == to - from + 1;
     if (from >= first && to <= end && !is_short)
@@ -59,11 +57,11 @@ static enum pdnn_status check_array(const char *text, char *(*lookup)(const char
 }
 
 /* *found: the variable that has the number. */
-static enum pdnn_status find_index(char *(*lookup)(const char *name), const struct array_variable **found,
-                                   int64_t *index, struct pdnn_err *err) {
+static enum pdnn_status find_index(const struct array_variable **found, int64_t *index,
+                                   struct pdnn_err *err) {
     const char *name = NULL;
     for (size_t i = 0; i < sizeof array_variables / sizeof *array_variables; i++) {
-        const char *here = array_variables[i].name, *value = lookup(here);
+        const char *here = array_variables[i].name, *value = getenv(here);
         int64_t number;
         if (!value || !*value || strcmp(value, array_variables[i].none) == 0)
             continue;
@@ -88,8 +86,8 @@ static enum pdnn_status find_index(char *(*lookup)(const char *name), const stru
     return PDNN_INVALID;
 }
 
-enum pdnn_status pdnn_shard_parse(const char *text, const char *base, char *(*lookup)(const char *name),
-                                  struct pdnn_shard *shard, struct pdnn_err *err) {
+enum pdnn_status pdnn_shard_parse(const char *text, const char *base, struct pdnn_shard *shard,
+                                  struct pdnn_err *err) {
     char number[NUMBER_TEXT];
     const char *slash = text ? strchr(text, '/') : NULL;
     const struct array_variable *variable = NULL;
@@ -111,9 +109,9 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, char *(*lo
     if (count < 1 || count > PDNN_SHARDS_MAX)
         return pdnn_fail(err, PDNN_INVALID, "--shard is '%s', but there can be 1 to %d shards", text,
                          PDNN_SHARDS_MAX);
-    if (is_auto && find_index(lookup, &variable, &index, err) != PDNN_OK)
+    if (is_auto && find_index(&variable, &index, err) != PDNN_OK)
         return err->status;
-    if (variable && check_array(text, lookup, variable, first, count, err) != PDNN_OK)
+    if (variable && check_array(text, variable, first, count, err) != PDNN_OK)
         return err->status;
     if (index < first || index - first >= count)
         return pdnn_fail(err, PDNN_INVALID,
@@ -125,13 +123,13 @@ enum pdnn_status pdnn_shard_parse(const char *text, const char *base, char *(*lo
     return PDNN_OK;
 }
 
-uint32_t pdnn_shard_array_tasks(const char *text, char *(*lookup)(const char *name)) {
+uint32_t pdnn_shard_array_tasks(const char *text) {
     const struct array_variable *variable = NULL;
     int64_t index;
-    if (!text || strncmp(text, "auto/", 5) != 0 || find_index(lookup, &variable, &index, NULL) != PDNN_OK)
+    if (!text || strncmp(text, "auto/", 5) != 0 || find_index(&variable, &index, NULL) != PDNN_OK)
         return 0;
-    int64_t from = number_of(lookup, variable->first, 0), to = number_of(lookup, variable->last, -1);
-    int64_t tasks = number_of(lookup, variable->count, variable->first ? to - from + 1 : 0);
+    int64_t from = number_of(variable->first, 0), to = number_of(variable->last, -1);
+    int64_t tasks = number_of(variable->count, variable->first ? to - from + 1 : 0);
     return tasks > 0 && tasks <= PDNN_SHARDS_MAX ? (uint32_t)tasks : 0;
 }
 
@@ -186,7 +184,7 @@ enum pdnn_status pdnn_shard_deal(const struct pdnn_shard *shard, const struct pd
         uint64_t hash = shard->count;
         deal->count = items.count;
         deal->mine = pdnn_alloc(items.count + 1, sizeof *deal->mine);
-        pdnn_deal_shards(items.item, items.count, shard->count, shards, NULL);
+        pdnn_deal_shards(items.item, items.count, shard->count, shards);
         /* Of (id, shard) in the order of the deal, so that it is one for all orders of specs. */
         pdnn_deal_order(items.item, items.count, order);
         for (size_t i = 0; i < items.count; i++)

@@ -17,14 +17,14 @@ struct pdnn_shard {
     uint32_t index, count; /* index counts from 0 */
 };
 
-/* Parses "i/N" or "auto/N"; for auto, i comes from the array variables of batch systems, as `lookup` (getenv)
- * says: several that disagree are an error, and so is an array that was made for another number of shards.
+/* Parses "i/N" or "auto/N"; for auto, i comes from the array variables of batch systems:
+ * several that disagree are an error, and so is an array that was made for another number of shards.
  * base: "0" or "1", what i counts from; NULL: 0. text NULL: *shard is {0}. PDNN_INVALID. */
-enum pdnn_status pdnn_shard_parse(const char *text, const char *base, char *(*lookup)(const char *name),
-                                  struct pdnn_shard *shard, struct pdnn_err *err);
+enum pdnn_status pdnn_shard_parse(const char *text, const char *base, struct pdnn_shard *shard,
+                                  struct pdnn_err *err);
 
 /* How many tasks the job array has from which such a text takes its number; 0 if that is not known. */
-uint32_t pdnn_shard_array_tasks(const char *text, char *(*lookup)(const char *name));
+uint32_t pdnn_shard_array_tasks(const char *text);
 
 /* "3/16", counted from 0; "" for the whole sweep. Returns buffer. */
 const char *pdnn_shard_format(const struct pdnn_shard *shard, char buffer[PDNN_SHARD_TEXT]);

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The environment that `lookup` sees: name, value, ... */
-static const char *const *variables;
-
-static char *lookup(const char *name) {
+/* Makes this the environment: name, value, ... */
+static void see(const char *const *variables) {
+    static const char *const *before;
+    for (const char *const *at = before; at && *at; at += 2)
+        unsetenv(at[0]);
     for (const char *const *at = variables; at && *at; at += 2)
-        if (strcmp(at[0], name) == 0)
-            return (char *)(uintptr_t)at[1];
-    return NULL;
+        setenv(at[0], at[1], 1);
+    before = variables;
 }
 
 #define SLURM(id, first, last, count)                                                                        \
@@ -114,8 +114,8 @@ static void test_shard_parse(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct pdnn_shard shard;
         struct pdnn_err err = {0};
-        variables = rows[i].variables;
-        enum pdnn_status status = pdnn_shard_parse(rows[i].text, rows[i].base, lookup, &shard, &err);
+        see(rows[i].variables);
+        enum pdnn_status status = pdnn_shard_parse(rows[i].text, rows[i].base, &shard, &err);
         if (status != (rows[i].error ? PDNN_INVALID : PDNN_OK) ||
             (rows[i].error && !strstr(err.text, rows[i].error)))
             fail_msg("row %zu: %s", i, err.text);
@@ -124,7 +124,7 @@ static void test_shard_parse(void **state) {
         assert_int_equal(shard.index, rows[i].index);
         assert_int_equal(shard.count, rows[i].count);
     }
-    variables = NULL;
+    see(NULL);
 }
 
 static void test_shard_array_tasks(void **state) {
@@ -141,10 +141,10 @@ static void test_shard_array_tasks(void **state) {
         {"auto/16", {"SGE_TASK_ID", "9", "SGE_TASK_FIRST", "9", "SGE_TASK_LAST", "10", NULL}, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        variables = rows[i].variables;
-        assert_int_equal(pdnn_shard_array_tasks(rows[i].text, lookup), rows[i].tasks);
+        see(rows[i].variables);
+        assert_int_equal(pdnn_shard_array_tasks(rows[i].text), rows[i].tasks);
     }
-    variables = NULL;
+    see(NULL);
 }
 
 static void test_shard_format(void **state) {
