@@ -44,42 +44,33 @@ void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {
     free(estimate);
 }
 
-static enum pdnn_status look_up(struct pdnn_estimate *estimate, int64_t threads, struct pdnn_err *err) {
-    const struct pdnn_roofs_job job = {
-        .directory = estimate->cache,
-        .context = {.host = estimate->host,
-                    .build = pdnn_build,
-                    .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
-                    .threads = threads,
-                    .variables = environ},
-    };
-    if (estimate->given || threads >= THREADS_MAX || estimate->is_looked_up[threads])
-        return PDNN_OK;
-    estimate->is_looked_up[threads] = true;
-    return pdnn_roof_cache_last(&job, pdnn_clock_unix_ms(), estimate->kept, err);
-}
-
-static enum pdnn_status set_rates(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
-                                  struct pdnn_err *err) {
-    int64_t dtype = instance->setting[PDNN_SETTING_DTYPE], threads = instance->setting[PDNN_SETTING_THREADS];
-    int64_t backend = instance->setting[PDNN_SETTING_BACKEND];
-    if (dtype == estimate->dtype && threads == estimate->threads && backend == estimate->backend)
-        return PDNN_OK;
-    if (look_up(estimate, threads, err) != PDNN_OK)
-        return err->status;
-    estimate->dtype = dtype;
-    estimate->threads = threads;
-    estimate->backend = backend;
-    estimate->rates = pdnn_predict_rates(estimate->given ? estimate->given : estimate->kept, instance);
-    estimate->any_measured = estimate->any_measured || estimate->rates.is_measured;
-    estimate->any_nominal = estimate->any_nominal || !estimate->rates.is_measured;
-    return PDNN_OK;
-}
-
 enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
                                    const struct pdnn_totals *totals, struct pdnn_err *err) {
-    if (set_rates(estimate, instance, err) != PDNN_OK)
-        return err->status;
+    const int64_t dtype = instance->setting[PDNN_SETTING_DTYPE],
+                  threads = instance->setting[PDNN_SETTING_THREADS],
+                  backend = instance->setting[PDNN_SETTING_BACKEND];
+    bool is_known = dtype == estimate->dtype && threads == estimate->threads && backend == estimate->backend;
+    if (!is_known && !estimate->given && threads < THREADS_MAX && !estimate->is_looked_up[threads]) {
+        const struct pdnn_roofs_job job = {
+            .directory = estimate->cache,
+            .context = {.host = estimate->host,
+                        .build = pdnn_build,
+                        .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
+                        .threads = threads,
+                        .variables = environ},
+        };
+        estimate->is_looked_up[threads] = true;
+        if (pdnn_roof_cache_last(&job, pdnn_clock_unix_ms(), estimate->kept, err) != PDNN_OK)
+            return err->status;
+    }
+    if (!is_known) {
+        estimate->dtype = dtype;
+        estimate->threads = threads;
+        estimate->backend = backend;
+        estimate->rates = pdnn_predict_rates(estimate->given ? estimate->given : estimate->kept, instance);
+        estimate->any_measured = estimate->any_measured || estimate->rates.is_measured;
+        estimate->any_nominal = estimate->any_nominal || !estimate->rates.is_measured;
+    }
     const struct pdnn_prediction made = pdnn_predict_at(&estimate->rates, estimate->spec, instance, totals);
     estimate->rounds += made.rounds;
     estimate->total += made.total;

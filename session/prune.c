@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "results/query/select.h"
-#include "results/table/read.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -49,27 +48,21 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
     return pdnn_ceilings_read_in(prune->sweep.folder.path, session->ceilings, err);
 }
 
-/* What results.csv and ops.csv have in common. */
-static const struct pdnn_column_def id_column = {"id", .help = "the instance"};
-static const struct pdnn_table_def id_def = {"ids", "instances", &id_column, 1};
+static size_t count_lines(const char *text) {
+    size_t count = 0;
+    for (; (text = strchr(text, '\n')); text++)
+        count++;
+    return count;
+}
 
-/* Whether a table has rows of instances that neither the spec nor the journal has: a prune was killed. */
-static bool is_behind(const struct pdnn_prune *prune, const char *name, const struct pdnn_texts *named) {
-    const struct pdnn_texts *visited = &pdnn_journal_visits(prune->sweep.journal)->ids;
-    char path[PDNN_FOLDER_TEXT];
-    bool found = false;
-    struct pdnn_table table;
-    struct pdnn_table_file file = {.path = pdnn_folder_path(&prune->sweep.folder, name, path),
-                                   .limit_bytes = SIZE_MAX >> 1};
-    if (pdnn_table_read(&file, &id_def, &table, NULL) != PDNN_OK)
-        return false;
-    pdnn_ids_reprint(&table, 0);
-    for (size_t row = 0; row < table.n_rows && !found; row++) {
-        const char *id = pdnn_table_text(&table, row, 0);
-        found = pdnn_texts_find(named, id) == SIZE_MAX && pdnn_texts_find(visited, id) == SIZE_MAX;
-    }
-    pdnn_table_finish(&table);
-    return found;
+/* Whether a table has more rows than follow from the journal: a prune was killed. */
+static bool is_behind(const struct pdnn_prune *prune, const char *name, const struct pdnn_str *made) {
+    char path[PDNN_FOLDER_TEXT], *text = NULL;
+    pdnn_folder_path(&prune->sweep.folder, name, path);
+    bool is_more = pdnn_file_read(path, SIZE_MAX >> 1, &text, NULL, NULL) == PDNN_OK &&
+                   count_lines(text) > count_lines(pdnn_str_text(made));
+    free(text);
+    return is_more;
 }
 
 /* results.csv as it follows from the journal: the file may be behind. */
@@ -80,6 +73,8 @@ static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results
     enum pdnn_status status = pdnn_sweep_directory_tables(&prune->sweep, &tables, err);
     if (status == PDNN_OK) {
         pdnn_tables_flush(&tables);
+        prune->is_behind = is_behind(prune, "results.csv", &tables.results_text) ||
+                           is_behind(prune, "ops.csv", &tables.ops_text);
         status = pdnn_results_parse(table, pdnn_folder_path(&prune->sweep.folder, "results.csv", path),
                                     &tables.results_text, err);
     }
@@ -112,8 +107,6 @@ static enum pdnn_status choose(struct pdnn_prune *prune, const char *const *only
         if (drops)
             pdnn_texts_add(&prune->dropped, text);
     }
-    prune->is_behind =
-        status == PDNN_OK && (is_behind(prune, "results.csv", &named) || is_behind(prune, "ops.csv", &named));
     pdnn_results_close(&table);
     pdnn_rows_finish(&rows);
     pdnn_texts_finish(&named);

@@ -231,13 +231,13 @@ enum pdnn_status pdnn_status_read(const char *directory, struct pdnn_status_repo
     if (is_import)
         return read_import(directory, report, err);
     const struct pdnn_merge_request request = {.sources = &directory, .n_sources = 1, .note = ignore};
-    struct reading reading = {.job = {.request = &request, .output.fd = -1}};
+    /* The directory of a shard is complete with the shard's instances. */
+    struct reading reading = {.job = {.request = &request, .output.fd = -1, .takes_shard = true}};
     struct pdnn_merge_job *job = &reading.job;
     double missing_s = 0;
     enum pdnn_status status = pdnn_merge_find_sources(job, err);
-    /* The directory of a shard is complete with the shard's instances. */
     if (status == PDNN_OK)
-        status = pdnn_merge_open_session(job, job->n_sources == 1, err);
+        status = pdnn_merge_open_session(job, err);
     if (status == PDNN_OK)
         status = read_journals(&reading, err);
     if (status == PDNN_OK)

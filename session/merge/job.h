@@ -96,6 +96,7 @@ struct pdnn_merge_job {
     char **specs; /* those that differ: several only of a union */
     size_t n_specs, spec_room;
     struct pdnn_session session; /* what the spec asked for, on the largest of the hosts */
+    bool takes_shard;            /* if there is one source, only what its shard has */
     struct pdnn_texts ids;       /* in the order they were found, in today's form */
     /* An id as it stands in a file, quotes included, and its number: most rows need nothing more. */
     struct pdnn_texts spellings;
@@ -129,7 +130,7 @@ enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, c
 /* Opens all sources that have visits, and refuses those of different specs, unless their union is wanted. */
 enum pdnn_status pdnn_merge_find_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* One host has one setup, or it is PDNN_INVALID. Between hosts the machine may differ, and that is noted. */
-enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err);
+enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct pdnn_err *err);
 
 /* Finds the instances of all sources, and where their visits lie. */
 enum pdnn_status pdnn_merge_find_visits(struct pdnn_merge_job *job, struct pdnn_err *err);
@@ -148,8 +149,7 @@ uint32_t pdnn_merge_host_of(const struct pdnn_merge_source *source, const char *
 /* Chooses the roofs of each host among those of the sources. */
 enum pdnn_status pdnn_merge_read_roofs(struct pdnn_merge_job *job, struct pdnn_err *err);
 
-/* Opens the session: of the whole sweep, or of the only source's shard. */
-enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_shard, struct pdnn_err *err);
+enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err);
 /* Fills id_of_task and order from ids. */
 enum pdnn_status pdnn_merge_order(struct pdnn_merge_job *job, struct pdnn_err *err);
 

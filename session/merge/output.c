@@ -43,17 +43,12 @@ static bool is_empty(const char *path) {
 
 /* Whether it is a joined directory, and one of those that are merged. */
 static bool is_joined_source(const struct pdnn_merge_job *job, const char *output) {
-    char parts[PDNN_FOLDER_TEXT];
-    struct stat info, of_parts, source;
-    int written = snprintf(parts, sizeof parts, "%s/parts", output);
-    if (written < 0 || (size_t)written >= sizeof parts || stat(output, &info) != 0 ||
-        stat(parts, &of_parts) != 0 || !S_ISDIR(of_parts.st_mode))
-        return false;
-    for (size_t i = 0; i < job->request->n_sources; i++)
-        if (stat(job->request->sources[i], &source) == 0 && source.st_dev == info.st_dev &&
-            source.st_ino == info.st_ino)
-            return true;
-    return false;
+    struct stat info, source;
+    bool is_source = false;
+    for (size_t i = 0; i < job->request->n_sources && stat(output, &info) == 0; i++)
+        is_source = is_source || (stat(job->request->sources[i], &source) == 0 &&
+                                  source.st_dev == info.st_dev && source.st_ino == info.st_ino);
+    return is_source && pdnn_path_has(output, "parts");
 }
 
 static enum pdnn_status begin_output(struct pdnn_merge_job *job, struct pdnn_err *err) {
@@ -386,31 +381,30 @@ static void remove_output(struct pdnn_merge_job *job) {
 enum pdnn_status pdnn_merge(const struct pdnn_merge_request *request, struct pdnn_merge_result *result,
                             struct pdnn_err *err) {
     struct pdnn_merge_job job = {.request = request, .output.fd = -1};
-    enum pdnn_status status = pdnn_merge_find_sources(&job, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_compare_sources(&job, err);
-    if (status == PDNN_OK)
-        status = begin_output(&job, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_open_session(&job, false, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_read_roofs(&job, err);
-    uint64_t began_ns = pdnn_clock_ns();
-    if (status == PDNN_OK)
-        status = pdnn_merge_find_visits(&job, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_order(&job, err);
-    if (status == PDNN_OK)
-        status = pdnn_merge_write_journal(&job, err);
-    uint64_t journal_ns = pdnn_clock_ns();
-    if (status == PDNN_OK)
-        status = write_tables(&job, err);
-    job.result.journal_ns = journal_ns - began_ns;
-    job.result.tables_ns = pdnn_clock_ns() - journal_ns;
-    if (status == PDNN_OK)
-        status = write_facts(&job, err);
-    if (status == PDNN_OK)
-        status = publish(&job, err);
+    uint64_t *const journal_ns = &job.result.journal_ns, *const tables_ns = &job.result.tables_ns;
+    const struct {
+        enum pdnn_status (*run)(struct pdnn_merge_job *job, struct pdnn_err *err);
+        uint64_t *ns; /* that it takes; NULL: nobody wants to know */
+    } steps[] = {
+        {pdnn_merge_find_sources, NULL},
+        {pdnn_merge_compare_sources, NULL},
+        {begin_output, NULL},
+        {pdnn_merge_open_session, NULL},
+        {pdnn_merge_read_roofs, NULL},
+        {pdnn_merge_find_visits, journal_ns},
+        {pdnn_merge_order, journal_ns},
+        {pdnn_merge_write_journal, journal_ns},
+        {write_tables, tables_ns},
+        {write_facts, NULL},
+        {publish, NULL},
+    };
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && status == PDNN_OK; i++) {
+        const uint64_t began_ns = pdnn_clock_ns();
+        status = steps[i].run(&job, err);
+        if (steps[i].ns)
+            *steps[i].ns += pdnn_clock_ns() - began_ns;
+    }
     remove_output(&job);
     job.result.directories = job.n_sources;
     job.result.hosts = job.hosts.count;

@@ -253,7 +253,7 @@ static enum pdnn_status open_operand(struct pdnn_merge_job *job, const char *dir
     return status;
 }
 
-enum pdnn_status pdnn_merge_compare_sources(const struct pdnn_merge_job *job, struct pdnn_err *err) {
+enum pdnn_status pdnn_merge_compare_sources(struct pdnn_merge_job *job, struct pdnn_err *err) {
     if (!job->n_sources)
         return pdnn_fail(err, PDNN_INVALID, "%s: no visits to merge", job->request->sources[0]);
     for (size_t i = 1; i < job->n_sources; i++) {
@@ -330,7 +330,7 @@ static const char *largest(const struct pdnn_merge_job *job) {
     return found;
 }
 
-enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_shard, struct pdnn_err *err) {
+enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, struct pdnn_err *err) {
     if (!job->spec_path)
         return pdnn_fail(err, PDNN_INVALID, "%s: has no spec.yaml", job->request->sources[0]);
     if (job->n_specs > 1) {
@@ -340,7 +340,8 @@ enum pdnn_status pdnn_merge_open_session(struct pdnn_merge_job *job, bool is_sha
             return err->status;
         job->spec_path = pdnn_arena_strdup(&job->arena, pdnn_folder_path(&job->output, "spec.yaml", path));
     }
-    return pdnn_session_open_there(&job->session, largest(job), is_shard, job->spec_path, err);
+    return pdnn_session_open_there(&job->session, largest(job), job->takes_shard && job->n_sources == 1,
+                                   job->spec_path, err);
 }
 
 /* `threads: all` gives the same model another id on a host with other cores: the k-th instance of the spec on
