@@ -31,9 +31,9 @@ struct job {
     bool has_part;
     struct pdnn_sweep_workers *workers;
     const volatile int *stop;
-    bool *is_runnable;           /* by task: something can be measured on this host */
+    struct pdnn_arena arena;     /* of the arrays, and of lists of what is done */
     struct pdnn_deal_item *item; /* by task: what all its visits are predicted to cost */
-    uint32_t *order;             /* tasks, longest first */
+    uint32_t *order;             /* tasks, longest first; NULL: not ranked yet */
     uint32_t *candidate;         /* tasks that may be claimed now, longest first */
     uint64_t *candidate_us;
     size_t n_candidates;
@@ -46,6 +46,11 @@ struct job {
     bool has_late;            /* something is free that would take longer than the time left */
     struct pdnn_visits known; /* visits to the tasks of this process's leases on this host, without ops */
 };
+
+/* Whether something can be measured on this host. */
+static bool is_runnable(const struct job *job, size_t task) {
+    return job->session->rows[task].outcome == PDNN_OUTCOME_INTERRUPTED;
+}
 
 static bool path_of_part(const struct job *job, const char *part, char path[PDNN_FOLDER_TEXT]) {
     int written = snprintf(path, PDNN_FOLDER_TEXT, "%s/parts/%s", job->request->sweep.path, part);
@@ -211,21 +216,6 @@ static void adopt(struct job *job) {
     }
 }
 
-/* Opens the lease's tasks, and no others. */
-static void open_tasks(struct job *job) {
-    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
-    struct pdnn_session *session = job->session;
-    for (size_t i = 0; i < session->n_tasks; i++)
-        session->tasks[i].closed = true;
-    for (size_t i = 0; i < lease->count; i++) {
-        struct pdnn_task *task = &session->tasks[lease->instance[i]];
-        const struct pdnn_instance_visits of = pdnn_visits_of(&job->known, task->id);
-        task->closed = false;
-        if (of.count)
-            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
-    }
-}
-
 /* Commits a visit, unless the lease was taken away meanwhile. */
 static enum pdnn_status visited(void *user, size_t task, const struct pdnn_visit *visit,
                                 struct pdnn_err *err) {
@@ -272,7 +262,7 @@ static enum pdnn_status visit_all(struct job *job, struct pdnn_err *err) {
 /* Ends the lease with what is done. */
 static enum pdnn_status end_lease(struct job *job, struct pdnn_err *err) {
     const struct pdnn_lease *lease = &job->leases.lease[job->lease];
-    uint32_t *done = pdnn_alloc(lease->count + 1, sizeof *done);
+    uint32_t *done = pdnn_arena_alloc(&job->arena, lease->count + 1, sizeof *done);
     size_t n_done = 0;
     for (size_t i = 0; i < lease->count; i++) {
         const struct pdnn_instance_visits of =
@@ -288,17 +278,25 @@ static enum pdnn_status end_lease(struct job *job, struct pdnn_err *err) {
         done[n_done++] = lease->instance[i];
         job->result.counts[of.visit[of.count - 1].outcome]++;
     }
-    enum pdnn_status status = pdnn_leases_end(&job->leases, job->lease, done, n_done, err);
-    free(done);
-    return status;
+    return pdnn_leases_end(&job->leases, job->lease, done, n_done, err);
 }
 
 /* Visits the instances of job->lease, and ends it. */
 static enum pdnn_status run_batch(struct job *job, struct pdnn_err *err) {
+    const struct pdnn_lease *lease = &job->leases.lease[job->lease];
+    struct pdnn_session *session = job->session;
     struct pdnn_err ending = {0};
     job->is_lost = false;
     adopt(job);
-    open_tasks(job);
+    for (size_t i = 0; i < session->n_tasks; i++)
+        session->tasks[i].closed = true;
+    for (size_t i = 0; i < lease->count; i++) {
+        struct pdnn_task *task = &session->tasks[lease->instance[i]];
+        const struct pdnn_instance_visits of = pdnn_visits_of(&job->known, task->id);
+        task->closed = false;
+        if (of.count)
+            pdnn_sweep_directory_resume_task(&job->sweep, task, of.visit, of.count);
+    }
     enum pdnn_status status = visit_all(job, err);
     job->result.leases++;
     if (job->is_lost) {
@@ -337,16 +335,14 @@ static uint64_t hash_instances(const struct pdnn_session *session) {
 static void rank_tasks(struct job *job) {
     const struct pdnn_session *session = job->session;
     size_t n_tasks = session->n_tasks;
-    job->is_runnable = pdnn_alloc(n_tasks + 1, sizeof *job->is_runnable);
-    job->item = pdnn_alloc(n_tasks + 1, sizeof *job->item);
-    job->order = pdnn_alloc(n_tasks + 1, sizeof *job->order);
-    job->candidate = pdnn_alloc(n_tasks + 1, sizeof *job->candidate);
-    job->candidate_us = pdnn_alloc(n_tasks + 1, sizeof *job->candidate_us);
+    job->item = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->item);
+    job->order = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->order);
+    job->candidate = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->candidate);
+    job->candidate_us = pdnn_arena_alloc(&job->arena, n_tasks + 1, sizeof *job->candidate_us);
     for (size_t i = 0; i < n_tasks; i++) {
         const struct pdnn_task *task = &session->tasks[i];
-        job->is_runnable[i] = !task->closed;
         job->item[i].id = task->id;
-        if (!task->closed)
+        if (is_runnable(job, i))
             job->item[i].cost_us = pdnn_deal_cost(
                 pdnn_predict(NULL, &session->spec, &task->instance, &session->rows[i].totals).total);
     }
@@ -367,7 +363,7 @@ static void list_candidates(struct job *job) {
     job->has_late = false;
     for (size_t i = 0; i < session->n_tasks; i++) {
         uint32_t task = job->order[i];
-        if (!job->is_runnable[task] || job->leases.state_of[task] != PDNN_LEASE_FREE)
+        if (!is_runnable(job, task) || job->leases.state_of[task] != PDNN_LEASE_FREE)
             continue;
         uint64_t visit_ns = session->tasks[task].visit_ns;
         if (!most_ns || visit_ns > most_ns || visit_ns == UINT64_MAX) {
@@ -406,7 +402,7 @@ static enum pdnn_status claim(struct job *job, struct pdnn_err *err) {
 static enum pdnn_status take_over(struct job *job, size_t lease, struct pdnn_err *err) {
     const struct pdnn_lease *held = &job->leases.lease[lease];
     struct pdnn_visits visits = {0};
-    uint32_t *done = pdnn_alloc(held->count + 1, sizeof *done);
+    uint32_t *done = pdnn_arena_alloc(&job->arena, held->count + 1, sizeof *done);
     size_t n_done = 0;
     read_part(job, held, &visits);
     for (size_t i = 0; i < held->count; i++) {
@@ -415,7 +411,6 @@ static enum pdnn_status take_over(struct job *job, size_t lease, struct pdnn_err
     }
     enum pdnn_status status = pdnn_leases_end(&job->leases, lease, done, n_done, err);
     pdnn_visits_finish(&visits);
-    free(done);
     return status;
 }
 
@@ -440,16 +435,6 @@ static enum pdnn_status look_around(struct job *job, bool *waits, struct pdnn_er
     return status;
 }
 
-/* Waits for others. That they were alive some time ago does not count. */
-static void rest(struct job *job) {
-    for (size_t i = 0; i < job->leases.count && !job->is_idle; i++)
-        job->leases.lease[i].has_beaten = false;
-    job->is_idle = true;
-    const uint64_t ns = look_gap_ns(job);
-    const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000), .tv_nsec = (long)(ns % 1000000000)};
-    nanosleep(&pause, NULL);
-}
-
 static enum pdnn_status work(struct job *job, struct pdnn_err *err) {
     bool waits, has_freed;
     enum pdnn_status status = PDNN_OK;
@@ -468,11 +453,15 @@ static enum pdnn_status work(struct job *job, struct pdnn_err *err) {
                 break;
             continue;
         }
-        if (!job->n_candidates) {
-            rest(job);
+        /* Waits for others. That they were alive some time ago does not count. */
+        for (size_t i = 0; i < job->leases.count && !job->n_candidates && !job->is_idle; i++)
+            job->leases.lease[i].has_beaten = false;
+        job->is_idle = !job->n_candidates;
+        if (job->is_idle) {
+            const uint64_t ns = look_gap_ns(job);
+            nanosleep(&(struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)}, NULL);
             continue;
         }
-        job->is_idle = false;
         if (!job->has_part) {
             status = make_part(job, err);
             continue;
@@ -488,10 +477,10 @@ static void sum_up(struct job *job) {
     const struct pdnn_leases *leases = &job->leases;
     struct pdnn_join_result *result = &job->result;
     result->instances = job->session->n_tasks;
-    for (size_t i = 0; leases->state_of && job->is_runnable && i < result->instances; i++) {
+    for (size_t i = 0; job->order && i < result->instances; i++) {
         bool is_free = leases->state_of[i] == PDNN_LEASE_FREE;
-        result->done += leases->state_of[i] == PDNN_LEASE_DONE || (is_free && !job->is_runnable[i]);
-        result->free += is_free && job->is_runnable[i];
+        result->done += leases->state_of[i] == PDNN_LEASE_DONE || (is_free && !is_runnable(job, i));
+        result->free += is_free && is_runnable(job, i);
         result->held += leases->state_of[i] >= 0;
     }
     result->n_holders = count_workers(leases) - 1;
@@ -504,11 +493,7 @@ static void finish(struct job *job) {
         pdnn_sweep_directory_close(&job->sweep);
     pdnn_leases_close(&job->leases);
     pdnn_visits_finish(&job->known);
-    free(job->is_runnable);
-    free(job->item);
-    free(job->order);
-    free(job->candidate);
-    free(job->candidate_us);
+    pdnn_arena_finish(&job->arena);
 }
 
 enum pdnn_status pdnn_join_run(const struct pdnn_join_request *request, struct pdnn_join_result *result,

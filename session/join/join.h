@@ -9,7 +9,7 @@
 #define SESSION_JOIN_JOIN_H
 
 #include "session/directory.h"
-#include "session/join/lease_holder.h"
+#include "session/join/leases.h"
 
 struct pdnn_join_request {
     struct pdnn_sweep_request sweep; /* path: DIR; `retry` is not for joined sweeps */
