@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "cli/launcher.h"
-#include "session/environment.h"
+#include "session/session.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

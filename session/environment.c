@@ -1,7 +1,8 @@
 #define _GNU_SOURCE /* environ */
-#include "session/environment.h"
+#include "session/session.h"
 
 #include "base/clock.h"
+#include "results/store/tables.h"
 #include "runtime/driver/worker/worker.h"
 #include "runtime/host/host_openmp.h"
 

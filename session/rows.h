@@ -7,7 +7,7 @@
 #include "results/rows/aggregate.h"
 #include "results/rows/summary.h"
 #include "results/store/tables.h"
-#include "session/tally.h"
+#include "session/session.h"
 
 struct pdnn_rows_request {
     const struct pdnn_session *session;

@@ -371,3 +371,51 @@ struct pdnn_sweep_rules pdnn_session_rules(const struct pdnn_session *session) {
     snprintf(rules.request.choices, sizeof rules.request.choices, "%s", session->cache);
     return rules;
 }
+
+const char *const pdnn_stage_names[PDNN_STAGE_COUNT] = {"done", "begun", "open", "of_another_spec"};
+
+enum pdnn_stage pdnn_stage_of(const struct pdnn_session *session, size_t task,
+                              const struct pdnn_standing *standing) {
+    if (task == SIZE_MAX)
+        return PDNN_STAGE_OTHER;
+    if (session->rows[task].outcome != PDNN_OUTCOME_INTERRUPTED ||
+        pdnn_standing_is_done(standing, (size_t)session->spec.measure.rounds))
+        return PDNN_STAGE_DONE;
+    return standing->visits ? PDNN_STAGE_BEGUN : PDNN_STAGE_OPEN;
+}
+
+enum pdnn_stage pdnn_tally_add(struct pdnn_tally *tally, const struct pdnn_session *session, size_t task,
+                               const struct pdnn_standing *standing) {
+    enum pdnn_stage stage = pdnn_stage_of(session, task, standing);
+    tally->stage[stage]++;
+    if (stage == PDNN_STAGE_OTHER)
+        return stage;
+    tally->instances++;
+    tally->counts[standing->visits ? pdnn_standing_outcome(standing) : session->rows[task].outcome]++;
+    return stage;
+}
+
+static const char *skip_comments(const char *line) {
+    while (*line == '#' || *line == '\n') {
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return line;
+}
+
+bool pdnn_spec_differs(const char *one, const char *other, char one_line[PDNN_SPEC_LINE_TEXT],
+                       char other_line[PDNN_SPEC_LINE_TEXT]) {
+    one = skip_comments(one);
+    for (other = skip_comments(other); *one || *other;
+         one = skip_comments(one), other = skip_comments(other)) {
+        size_t length = strcspn(one, "\n"), other_length = strcspn(other, "\n");
+        if (length != other_length || memcmp(one, other, length) != 0) {
+            snprintf(one_line, PDNN_SPEC_LINE_TEXT, "%.*s", (int)length, one);
+            snprintf(other_line, PDNN_SPEC_LINE_TEXT, "%.*s", (int)other_length, other);
+            return true;
+        }
+        one += length;
+        other += other_length;
+    }
+    return false;
+}

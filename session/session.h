@@ -12,6 +12,7 @@
 #include "models/cost/cost.h"
 #include "models/varying.h"
 #include "runtime/protocol/ceilings.h"
+#include "runtime/protocol/standing.h"
 #include "runtime/host/host.h"
 #include "runtime/driver/sweep/sweep.h"
 
@@ -128,5 +129,46 @@ enum pdnn_status pdnn_measure_ceilings(const struct pdnn_ceilings_job *request,
 
 /* Warns about thread counts of open tasks that the ceilings do not have. */
 void pdnn_session_warn_ceilings(const struct pdnn_session *session, const char *path);
+
+struct pdnn_fact;
+
+/* What a sweep ran on and with, for environment.yaml: facts about host, software, effective settings and
+ * limits, in the arena. Starts a worker to get them: only it links the libraries, and only it can see where
+ * threads really run. */
+enum pdnn_status pdnn_environment_facts(const struct pdnn_session *session, struct pdnn_arena *arena,
+                                        struct pdnn_fact **facts, size_t *n_facts, struct pdnn_err *err);
+
+/* How far a sweep has come: its instances by what their visits come to (runtime/protocol/standing.h). The one
+ * count behind what sweep, compose, merge, status and the report say, with the same words. */
+enum pdnn_stage {
+    PDNN_STAGE_DONE,  /* all its visits are there, or it failed for good, or it has nothing to run */
+    PDNN_STAGE_BEGUN, /* its row is made of fewer visits than the spec asks for */
+    PDNN_STAGE_OPEN,  /* no visit yet */
+    PDNN_STAGE_OTHER, /* it has visits, but this spec does not have it */
+    PDNN_STAGE_COUNT
+};
+extern const char *const pdnn_stage_names[PDNN_STAGE_COUNT];
+
+struct pdnn_tally {
+    size_t instances; /* of the spec */
+    size_t stage[PDNN_STAGE_COUNT];
+    size_t counts[PDNN_OUTCOME_COUNT]; /* of the spec's instances: the status of their rows */
+};
+
+/* The stage of a task of the session with these visits, {0} for none; SIZE_MAX: the spec does not have it. */
+enum pdnn_stage pdnn_stage_of(const struct pdnn_session *session, size_t task,
+                              const struct pdnn_standing *standing);
+
+/* Counts it; returns its stage. */
+enum pdnn_stage pdnn_tally_add(struct pdnn_tally *tally, const struct pdnn_session *session, size_t task,
+                               const struct pdnn_standing *standing);
+
+/* Whether two spec.yaml ask for the same sweep. */
+enum { PDNN_SPEC_LINE_TEXT = 160 };
+
+/* Compares the texts line by line, but for comments: they say where a spec came from. If they differ, sets
+ * the first lines that do, cut short. */
+bool pdnn_spec_differs(const char *one, const char *other, char one_line[PDNN_SPEC_LINE_TEXT],
+                       char other_line[PDNN_SPEC_LINE_TEXT]);
 
 #endif

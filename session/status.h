@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "session/join/leases.h"
-#include "session/tally.h"
+#include "session/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,6 @@
 #include "results/rows/roofline.h"
 #include "runtime/protocol/visit.h"
 #include "session/batch/time_left.h"
-#include "session/join/shared_directory.h"
 #include "cli/print/console.h"
 #include "session/join/join.h"
 #include "cli/print/progress.h"

@@ -6,7 +6,7 @@
 #include "cli/print/progress.h"
 #include "runtime/protocol/visit.h"
 #include "session/hooks.h"
-#include "session/tally.h"
+#include "session/session.h"
 
 /* Hooks that draw with this bar, which must outlive them. */
 struct pdnn_session_hooks pdnn_console_hooks(struct pdnn_progress *bar);

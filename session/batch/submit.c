@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "results/table/escape.h"
 #include "results/store/tables.h"
-#include "session/join/shared_directory.h"
+#include "session/join/join.h"
 #include "base/units.h"
 #include "session/batch/scheduler_client.h"
 

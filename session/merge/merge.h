@@ -12,7 +12,7 @@
 #define SESSION_MERGE_MERGE_H
 
 #include "base/err.h"
-#include "session/tally.h"
+#include "session/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include "results/store/tables.h"
 #include "results/table/read.h"
 #include "session/merge/job.h"
-#include "session/same_spec.h"
+#include "session/session.h"
 
 #include <dirent.h>
 #include <errno.h>
