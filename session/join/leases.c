@@ -51,17 +51,9 @@ static bool read_process(const char *directory, char *state, uint64_t *started) 
     return at != NULL;
 }
 
-/* False if /proc shows another PID namespace, whose processes have other pids. */
-static bool is_own_proc(uint64_t pid) {
-    char text[24];
-    ssize_t length = readlink("/proc/self", text, sizeof text - 1);
-    text[length > 0 ? length : 0] = 0;
-    return strtoull(text, NULL, 10) == pid;
-}
-
 bool pdnn_holder_init(struct pdnn_holder *holder, const char *host) {
     struct pdnn_holder made = {.pid = (uint64_t)getpid()};
-    char name[HOST_LETTERS + 1], when[24], state;
+    char name[HOST_LETTERS + 1], when[24], own[24], state;
     struct stat space;
     struct tm utc;
     uint16_t random;
@@ -78,7 +70,10 @@ bool pdnn_holder_init(struct pdnn_holder *holder, const char *host) {
     read_line("/proc/sys/kernel/random/boot_id", made.boot, sizeof made.boot);
     if (stat("/proc/self/ns/pid", &space) == 0)
         made.pid_space = (uint64_t)space.st_ino;
-    if (!is_own_proc(made.pid) || !read_process("self", &state, &made.started))
+    /* /proc may show another PID namespace, whose processes have other pids. */
+    ssize_t length = readlink("/proc/self", own, sizeof own - 1);
+    own[length > 0 ? length : 0] = 0;
+    if (strtoull(own, NULL, 10) != made.pid || !read_process("self", &state, &made.started))
         made.pid_space = 0;
     *holder = made;
     return true;
@@ -317,13 +312,6 @@ static enum pdnn_status read_text(const struct pdnn_leases *leases, const char *
     return status;
 }
 
-static struct pdnn_lease *find_lease(const struct pdnn_leases *leases, uint64_t number) {
-    for (size_t i = leases->count; i-- > 0;)
-        if (leases->lease[i].number == number)
-            return &leases->lease[i];
-    return NULL;
-}
-
 /* Sets what the lease's instances are from now on. */
 static void set_states(struct pdnn_leases *leases, const uint32_t *instances, size_t count, int32_t state) {
     for (size_t i = 0; i < count; i++)
@@ -350,9 +338,11 @@ static enum pdnn_status take_claim(struct pdnn_leases *leases, struct pdnn_lease
 /* A record about a lease that is held, or one that frees what a lease had done. */
 static enum pdnn_status take_news(struct pdnn_leases *leases, struct pdnn_lease_record *record,
                                   struct pdnn_err *err) {
-    struct pdnn_lease *lease = find_lease(leases, record->lease);
+    size_t end = leases->count;
+    while (end > 0 && leases->lease[end - 1].number != record->lease)
+        end--;
+    struct pdnn_lease *lease = end ? &leases->lease[end - 1] : NULL;
     const bool is_held = lease && lease->state == PDNN_LEASE_HELD;
-    const int32_t index = lease ? (int32_t)(lease - leases->lease) : 0;
     if (lease && !is_held && lease->done && record->event == PDNN_LEASE_LOSS && !record->count) {
         set_states(leases, lease->finished, lease->done, PDNN_LEASE_FREE);
         lease->state = PDNN_LEASE_LOST;
@@ -368,7 +358,7 @@ static enum pdnn_status take_news(struct pdnn_leases *leases, struct pdnn_lease_
         return PDNN_OK;
     }
     for (size_t i = 0; i < record->count; i++)
-        if (leases->state_of[record->instance[i]] != index)
+        if (leases->state_of[record->instance[i]] != (int32_t)end - 1)
             return pdnn_fail(err, PDNN_INVALID, "is about instance %" PRIu32 ", which was not in its lease",
                              record->instance[i]);
     set_states(leases, lease->instance, lease->count, PDNN_LEASE_FREE);
@@ -401,14 +391,16 @@ static enum pdnn_status take(struct pdnn_leases *leases, const char *text, struc
     return PDNN_OK;
 }
 
-/* Reads the next record and takes it into account; *found is false if there is none. */
-static enum pdnn_status step(struct pdnn_leases *leases, bool *found, struct pdnn_err *err) {
+enum pdnn_status pdnn_leases_read(struct pdnn_leases *leases, struct pdnn_err *err) {
     char name[NUMBER_TEXT], *text;
-    enum pdnn_status status = read_text(leases, name_record(leases->next, name), &text, err);
-    *found = text != NULL;
-    if (status == PDNN_OK && text)
-        status = take(leases, text, err);
-    free(text);
+    enum pdnn_status status = PDNN_OK;
+    for (bool found = true; found && status == PDNN_OK;) {
+        status = read_text(leases, name_record(leases->next, name), &text, err);
+        found = text != NULL;
+        if (status == PDNN_OK && found)
+            status = take(leases, text, err);
+        free(text);
+    }
     return status;
 }
 
@@ -437,7 +429,6 @@ static enum pdnn_status add(struct pdnn_leases *leases, struct pdnn_lease_record
                             struct pdnn_err *err) {
     char name[PDNN_PART_TEXT + 8], number[NUMBER_TEXT], *there = NULL;
     struct pdnn_str text = {0};
-    bool found;
     *added = false;
     record->number = leases->next;
     record->author = leases->self;
@@ -458,7 +449,7 @@ static enum pdnn_status add(struct pdnn_leases *leases, struct pdnn_lease_record
     if (status == PDNN_OK && *added)
         status = take(leases, pdnn_str_text(&text), err);
     else if (status == PDNN_OK)
-        status = step(leases, &found, err);
+        status = pdnn_leases_read(leases, err);
     pdnn_str_finish(&text);
     return status;
 }
@@ -556,13 +547,6 @@ bool pdnn_leases_exist(const char *directory) {
     return pdnn_path_has(directory, "leases/00000000");
 }
 
-enum pdnn_status pdnn_leases_read(struct pdnn_leases *leases, struct pdnn_err *err) {
-    enum pdnn_status status = PDNN_OK;
-    for (bool found = true; found && status == PDNN_OK;)
-        status = step(leases, &found, err);
-    return status;
-}
-
 /* The plan that is there counts; *plan is what this process would have. */
 static enum pdnn_status compare_plans(const struct pdnn_leases *leases, const struct pdnn_lease_plan *plan,
                                       struct pdnn_err *err) {
@@ -607,8 +591,6 @@ enum pdnn_status pdnn_leases_open(struct pdnn_leases *leases, const char *direct
         if (!record.plan.expiry_ns)
             record.plan.expiry_ns = usual_expiry_ns;
         status = add(leases, &record, &added, err);
-        if (status == PDNN_OK && !added)
-            status = pdnn_leases_read(leases, err);
     }
     if (status == PDNN_OK && !leases->next)
         status = pdnn_fail(err, PDNN_INVALID, "%s: nobody has joined yet", path);
