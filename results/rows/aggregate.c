@@ -112,12 +112,10 @@ struct analysis {
     struct pdnn_group *groups;
     size_t n_groups;
     uint32_t *group_of;
-    struct pdnn_traffic *traffic, *group_traffic, sum; /* by node, by group, of the whole step */
+    struct pdnn_place_input *of_group, whole; /* without times */
     struct op_row *rows; /* heap; there are few distinct ops however many visits there are */
     size_t n_rows, rows_room;
-    uint64_t calls, flop_count[PDNN_DTYPE_COUNT]; /* in bounds */
     double ops_ns;
-    double *group_link_ns, link_ns; /* by group, of the whole step: for messages at the link's roof */
     struct pdnn_roofs roofs;
     struct pdnn_speed speed;
 };
@@ -421,10 +419,6 @@ static void extrapolate(struct analysis *a) {
     pdnn_result_set_count(&a->row, PDNN_RESULT_EXTRAPOLATED, 1);
 }
 
-static enum pdnn_dtype dtype_of(const struct analysis *a, const struct pdnn_group *group) {
-    return pdnn_node_dtype(&a->graph, &a->graph.nodes[group->node]);
-}
-
 /* What averaging takes at least. A bucket's bytes are those of its last gradient's node; where it is handed
  * over and waited for, the wait has them. */
 static void add_links(struct analysis *a, const struct pdnn_ceilings *ceilings) {
@@ -435,9 +429,9 @@ static void add_links(struct analysis *a, const struct pdnn_ceilings *ceilings) 
             node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_START)
             continue;
         double ns = pdnn_ceilings_link_ns(ceilings, node->attr[PDNN_ALLREDUCE_RANKS], bytes);
-        a->link_ns += ns;
+        a->whole.link_ns += ns;
         if (node->attr[PDNN_ALLREDUCE_PHASE] == PDNN_ALLREDUCE_WHOLE)
-            a->group_link_ns[a->group_of[i]] += ns;
+            a->of_group[a->group_of[i]].link_ns += ns;
     }
 }
 
@@ -445,26 +439,24 @@ static enum pdnn_status analyse_graph(struct analysis *a, const struct pdnn_ceil
                                       struct pdnn_err *err) {
     const struct pdnn_instance *instance = &a->instance;
     bool cold = instance->setting[PDNN_SETTING_CACHE] == PDNN_CACHE_COLD;
+    struct pdnn_place_input *inputs;
     enum pdnn_status status = pdnn_instance_graph(instance, a->arena, &a->graph, err);
     if (status == PDNN_OK)
         status = pdnn_graph_groups(&a->graph, &a->groups, &a->n_groups, &a->group_of, err);
     if (status == PDNN_OK)
-        status = pdnn_graph_traffic(&a->graph, &a->roofs, cold, &a->traffic, err);
+        status = pdnn_graph_inputs(&a->graph, &a->roofs, cold, &inputs, err);
     if (status != PDNN_OK)
         return status;
     make_rows(a);
     extrapolate(a);
-    a->group_traffic = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_traffic);
-    a->group_link_ns = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->group_link_ns);
+    a->of_group = pdnn_arena_alloc(a->arena, a->n_groups, sizeof *a->of_group);
     add_links(a, ceilings);
     for (size_t i = 0; i < a->graph.n_nodes; i++) {
-        pdnn_traffic_add(&a->group_traffic[a->group_of[i]], &a->traffic[i]);
-        pdnn_traffic_add(&a->sum, &a->traffic[i]);
+        pdnn_place_input_add(&a->of_group[a->group_of[i]], &inputs[i]);
+        pdnn_place_input_add(&a->whole, &inputs[i]);
     }
-    for (size_t i = 0; i < a->n_groups; i++)
-        a->flop_count[dtype_of(a, &a->groups[i])] += a->groups[i].cost.in_bounds_flop_count;
     for (size_t i = 0; i < a->n_rows; i++) {
-        a->calls += a->rows[i].group ? a->rows[i].group->count : a->rows[i].count;
+        a->whole.calls += a->rows[i].group ? 0 : a->rows[i].count;
         a->ops_ns += a->rows[i].time_ns;
     }
     return PDNN_OK;
@@ -513,15 +505,9 @@ static void set_ranks(struct analysis *a) {
 static void place_row(struct analysis *a, double compute_index, double memory_index) {
     const double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
     struct pdnn_placement placement;
-    struct pdnn_place_input place = {
-        .traffic = a->sum,
-        .link_ns = a->link_ns,
-        .calls = a->calls,
-        .time_ns = step_ns,
-        .speed = a->speed,
-    };
-    memcpy(place.flop_count, a->flop_count, sizeof place.flop_count);
-    pdnn_place(&a->roofs, &place, &placement);
+    a->whole.time_ns = step_ns;
+    a->whole.speed = a->speed;
+    pdnn_place(&a->roofs, &a->whole, &placement);
     pdnn_result_set_placement(&a->row, &placement);
     double speed_index =
         pdnn_place_speed(&placement, &a->roofs, (struct pdnn_speed){compute_index, memory_index});
@@ -548,15 +534,13 @@ static void set_from_group(const struct analysis *a, const struct op_row *row, s
     op->layer = group->layer;
     op->category = node->op->category;
     op->pass = pdnn_node_pass_name(node);
-    op->dtype = pdnn_dtype_name(dtype_of(a, group));
+    op->dtype = pdnn_dtype_name(pdnn_node_dtype(&a->graph, node));
     op->shape = group->shape;
     op->count = group->count;
     op->flop_count = group->cost.flop_count;
     op->in_bounds_flop_count = group->cost.in_bounds_flop_count;
     op->byte_count = group->cost.byte_count;
-    place->flop_count[dtype_of(a, group)] = group->cost.in_bounds_flop_count;
-    place->traffic = a->group_traffic[group - a->groups];
-    place->link_ns = a->group_link_ns[group - a->groups];
+    *place = a->of_group[group - a->groups];
 }
 
 /* The op is not in the graph; all that is known of it is its key, "op/pass/shape". */
@@ -576,6 +560,7 @@ static void set_from_visit(const struct analysis *a, const struct op_row *row, s
     op->category = def ? def->category : strcmp(op->op, PDNN_INFEED_OP) == 0 ? "infeed" : "reorder";
     op->count = row->count;
     op->byte_count = row->bytes;
+    place->calls = row->count;
     pdnn_traffic_from(&place->traffic, &a->roofs, row->bytes,
                       row->count ? row->bytes / row->count : row->bytes);
 }
@@ -610,9 +595,10 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
                                     .time_ns_median = time_ns,
                                     .share_pct = time_ns / a->ops_ns * 100,
                                     .implementation = row->implementation};
-        struct pdnn_place_input place = {.time_ns = time_ns, .speed = a->speed};
+        struct pdnn_place_input place = {.calls = 0};
         (row->group ? set_from_group : set_from_visit)(a, row, &op, &place);
-        place.calls = op.count;
+        place.time_ns = time_ns;
+        place.speed = a->speed;
         pdnn_place(&a->roofs, &place, &op.place);
         const size_t added = pdnn_table_add_row(ops);
         pdnn_ops_put(ops, added, &op);

@@ -209,9 +209,6 @@ static void cut_pieces(struct walk *walk) {
             pieces->start[distinct++] = pieces->start[i];
     }
     pieces->n = distinct ? distinct - 1 : 0;
-}
-
-static void forget_accesses(struct pieces *pieces) {
     for (size_t i = 0; i < pieces->n; i++)
         pieces->last[i] = NEVER;
 }
@@ -278,33 +275,42 @@ static void access_node(struct walk *walk, const struct pdnn_node *node, struct 
                                                                   : traffic->written_bytes);
 }
 
-enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
-                                    struct pdnn_traffic **traffic, struct pdnn_err *err) {
+enum pdnn_status pdnn_graph_inputs(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
+                                   struct pdnn_place_input **inputs, struct pdnn_err *err) {
     struct pdnn_lifetime *lifetimes = pdnn_memory_lifetimes(graph);
+    struct pdnn_place_input *all = pdnn_arena_alloc(graph->arena, graph->n_nodes + 1, sizeof *all);
     uint64_t total;
     enum pdnn_status status = pdnn_memory_pack(lifetimes, graph->n_tensors, graph->arena, &total, err);
     if (status != PDNN_OK)
         return status;
     struct walk walk = {.graph = graph, .roofs = roofs, .lifetimes = lifetimes};
-    struct pdnn_traffic *all = pdnn_arena_alloc(graph->arena, graph->n_nodes, sizeof *all);
     cut_pieces(&walk);
-    forget_accesses(&walk.pieces);
-    for (size_t i = 0; !cold && i < graph->n_nodes; i++) {
-        struct pdnn_traffic before = {.read_bytes = {0}};
-        access_node(&walk, &graph->nodes[i], &before);
+    for (int step = cold; step < 2; step++) {
+        for (size_t i = 0; i < graph->n_nodes; i++) {
+            all[i] = (struct pdnn_place_input){.calls = 1, .time_ns = NAN, .speed = {1, 1}};
+            access_node(&walk, &graph->nodes[i], &all[i].traffic);
+        }
     }
-    for (size_t i = 0; i < graph->n_nodes; i++)
-        access_node(&walk, &graph->nodes[i], &all[i]);
-    *traffic = all;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        struct pdnn_cost cost;
+        status = pdnn_cost_node(graph, &graph->nodes[i], &cost, err);
+        if (status != PDNN_OK)
+            return status;
+        all[i].flop_count[pdnn_node_dtype(graph, &graph->nodes[i])] = cost.in_bounds_flop_count;
+    }
+    *inputs = all;
     return PDNN_OK;
 }
 
-void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic) {
+void pdnn_place_input_add(struct pdnn_place_input *sum, const struct pdnn_place_input *input) {
     for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++) {
-        sum->read_bytes[i] += traffic->read_bytes[i];
-        sum->written_bytes[i] += traffic->written_bytes[i];
-        sum->updated_bytes[i] += traffic->updated_bytes[i];
+        sum->traffic.read_bytes[i] += input->traffic.read_bytes[i];
+        sum->traffic.written_bytes[i] += input->traffic.written_bytes[i];
+        sum->traffic.updated_bytes[i] += input->traffic.updated_bytes[i];
     }
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++)
+        sum->flop_count[d] += input->flop_count[d];
+    sum->calls += input->calls;
 }
 
 void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,

@@ -88,17 +88,6 @@ struct pdnn_traffic {
     uint64_t updated_bytes[PDNN_ROOF_RUNGS]; /* written in place */
 };
 
-/* The traffic of every node of the graph (n_nodes of them, in the graph's arena). */
-enum pdnn_status pdnn_graph_traffic(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
-                                    struct pdnn_traffic **traffic, struct pdnn_err *err);
-
-void pdnn_traffic_add(struct pdnn_traffic *sum, const struct pdnn_traffic *traffic);
-
-/* Traffic of bytes that all have the same reuse distance, half of them read and half written. For a reorder,
- * which is in no graph, the distance is its own size. */
-void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
-                       uint64_t distance);
-
 /* How fast the machine was, relative to its speed when the roofs were measured; 1 if unknown. */
 struct pdnn_speed {
     /* From the FMA probe: for rows bound by compute, overhead or caches, since caches run at the core's
@@ -115,6 +104,19 @@ struct pdnn_place_input {
     struct pdnn_speed speed;
     double link_ns; /* that averaging gradients needs at the measured roof of the link; 0: none is averaged */
 };
+
+/* What every node of the graph asks of the machine, except for its time (n_nodes of them, in the graph's
+ * arena). PDNN_OVERFLOW if a count does not fit. */
+enum pdnn_status pdnn_graph_inputs(const struct pdnn_graph *graph, const struct pdnn_roofs *roofs, bool cold,
+                                   struct pdnn_place_input **inputs, struct pdnn_err *err);
+
+/* Adds FLOP, traffic and calls. */
+void pdnn_place_input_add(struct pdnn_place_input *sum, const struct pdnn_place_input *input);
+
+/* Traffic of bytes that all have the same reuse distance, half of them read and half written. For a reorder,
+ * which is in no graph, the distance is its own size. */
+void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *roofs, uint64_t bytes,
+                       uint64_t distance);
 
 /* What a roof is made of, at the speed that the roofs were measured at. */
 struct pdnn_roof_times {

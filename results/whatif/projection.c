@@ -182,7 +182,7 @@ struct work {
     struct pdnn_graph graph;
     struct pdnn_group *groups;
     size_t n_groups;
-    struct pdnn_traffic *traffic[PDNN_HARDWARE_SIDES]; /* by group */
+    struct pdnn_place_input *of_group[PDNN_HARDWARE_SIDES]; /* without times */
     struct pdnn_op_rows rows;
     struct {
         double ns[PDNN_HARDWARE_SIDES], bound_ns[PDNN_HARDWARE_SIDES][PDNN_BOUND_COUNT];
@@ -199,27 +199,25 @@ static enum pdnn_status walk_graph(struct work *w, const struct pdnn_instance *i
         pdnn_graph_groups(&w->graph, &w->groups, &w->n_groups, &group_of, err) != PDNN_OK)
         return err->status;
     for (int side = 0; side < PDNN_HARDWARE_SIDES; side++) {
-        struct pdnn_traffic *nodes;
-        if (pdnn_graph_traffic(&w->graph, &w->roofs[side], cold, &nodes, err) != PDNN_OK)
+        struct pdnn_place_input *nodes;
+        if (pdnn_graph_inputs(&w->graph, &w->roofs[side], cold, &nodes, err) != PDNN_OK)
             return err->status;
-        w->traffic[side] = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof **w->traffic);
+        w->of_group[side] = pdnn_arena_alloc(&w->scratch, w->n_groups + 1, sizeof **w->of_group);
         for (size_t i = 0; i < w->graph.n_nodes; i++)
-            pdnn_traffic_add(&w->traffic[side][group_of[i]], &nodes[i]);
+            pdnn_place_input_add(&w->of_group[side][group_of[i]], &nodes[i]);
     }
     return PDNN_OK;
 }
 
 static void fill_input(const struct work *w, int side, const struct pdnn_op_record *op,
                        const struct pdnn_group *group, struct pdnn_place_input *input) {
-    *input = (struct pdnn_place_input){.calls = op->count, .time_ns = op->time_ns_median, .speed = {1, 1}};
-    if (group) {
-        enum pdnn_dtype dtype = pdnn_node_dtype(&w->graph, &w->graph.nodes[group->node]);
-        input->flop_count[dtype] = group->cost.in_bounds_flop_count;
-        input->traffic = w->traffic[side][group - w->groups];
-    } else if (op->byte_count != PDNN_ABSENT) {
+    *input = group ? w->of_group[side][group - w->groups] : (struct pdnn_place_input){.calls = 0};
+    input->calls = op->count;
+    input->time_ns = op->time_ns_median;
+    input->speed = (struct pdnn_speed){1, 1};
+    if (!group && op->byte_count != PDNN_ABSENT)
         pdnn_traffic_from(&input->traffic, &w->roofs[side], op->byte_count,
                           op->count ? op->byte_count / op->count : op->byte_count);
-    }
 }
 
 /* "paradnn:relu avx2". Several are joined: then the first decides. */

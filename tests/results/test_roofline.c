@@ -282,19 +282,19 @@ static void test_graph_traffic_by_reuse_distance(void **state) {
         struct pdnn_arena arena = {0};
         struct pdnn_graph graph;
         struct pdnn_roofs roofs;
-        struct pdnn_traffic *traffic;
+        struct pdnn_place_input *inputs;
         struct pdnn_err err = {0};
         build_dense_relu(&graph, &arena);
         pdnn_roofs_init(&roofs, &ceilings, 2);
         roofs.rung[1].from_bytes = rows[i].l1 + 1;
         roofs.rung[2].from_bytes = rows[i].l2 + 1;
-        assert_int_equal(pdnn_graph_traffic(&graph, &roofs, rows[i].cold, &traffic, &err), PDNN_OK);
+        assert_int_equal(pdnn_graph_inputs(&graph, &roofs, rows[i].cold, &inputs, &err), PDNN_OK);
         for (size_t level = 0; level < 3; level++) {
-            assert_int_equal(traffic[0].read_bytes[level] + traffic[0].written_bytes[level] +
-                                 traffic[0].updated_bytes[level],
+            assert_int_equal(inputs[0].traffic.read_bytes[level] + inputs[0].traffic.written_bytes[level] +
+                                 inputs[0].traffic.updated_bytes[level],
                              rows[i].dense[level]);
-            assert_int_equal(traffic[1].read_bytes[level] + traffic[1].written_bytes[level] +
-                                 traffic[1].updated_bytes[level],
+            assert_int_equal(inputs[1].traffic.read_bytes[level] + inputs[1].traffic.written_bytes[level] +
+                                 inputs[1].traffic.updated_bytes[level],
                              rows[i].relu[level]);
         }
         pdnn_arena_finish(&arena);
@@ -307,16 +307,16 @@ static void test_graph_traffic_in_place(void **state) {
     struct pdnn_arena arena = {0};
     struct pdnn_graph graph;
     struct pdnn_roofs roofs;
-    struct pdnn_traffic *traffic;
+    struct pdnn_place_input *inputs;
     struct pdnn_err err = {0};
     uint64_t written = 0, updated = 0, of_dense = 0;
     build_dense_relu(&graph, &arena);
     pdnn_roofs_init(&roofs, &ceilings, 2);
-    assert_int_equal(pdnn_graph_traffic(&graph, &roofs, false, &traffic, &err), PDNN_OK);
+    assert_int_equal(pdnn_graph_inputs(&graph, &roofs, false, &inputs, &err), PDNN_OK);
     for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++) {
-        written += traffic[1].written_bytes[i];
-        updated += traffic[1].updated_bytes[i];
-        of_dense += traffic[0].updated_bytes[i];
+        written += inputs[1].traffic.written_bytes[i];
+        updated += inputs[1].traffic.updated_bytes[i];
+        of_dense += inputs[0].traffic.updated_bytes[i];
     }
     assert_true(written == 0 && updated == 800 && of_dense == 0);
     pdnn_arena_finish(&arena);
@@ -337,18 +337,18 @@ static void test_graph_traffic_sums_to_byte_count(void **state) {
         struct pdnn_graph graph;
         struct pdnn_roofs roofs;
         struct pdnn_totals totals;
-        struct pdnn_traffic *traffic;
+        struct pdnn_place_input *inputs;
         struct pdnn_err err = {0};
         uint64_t sum = 0;
         pdnn_roofs_init(&roofs, &ceilings, 2);
         assert_int_equal(pdnn_instance_parse(ids[i / 2], &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
         assert_int_equal(pdnn_cost_graph(&graph, &totals, &err), PDNN_OK);
-        assert_int_equal(pdnn_graph_traffic(&graph, &roofs, i % 2, &traffic, &err), PDNN_OK);
+        assert_int_equal(pdnn_graph_inputs(&graph, &roofs, i % 2, &inputs, &err), PDNN_OK);
         for (size_t n = 0; n < graph.n_nodes; n++) {
             for (size_t level = 0; level < PDNN_ROOF_RUNGS; level++)
-                sum += traffic[n].read_bytes[level] + traffic[n].written_bytes[level] +
-                       traffic[n].updated_bytes[level];
+                sum += inputs[n].traffic.read_bytes[level] + inputs[n].traffic.written_bytes[level] +
+                       inputs[n].traffic.updated_bytes[level];
         }
         assert_true(sum == totals.cost.byte_count);
         pdnn_arena_finish(&arena);

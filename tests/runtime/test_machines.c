@@ -178,39 +178,27 @@ static void test_weights_are_served_by_found_levels(void **state) {
     for (size_t i = 0; i < MACHINES; i++) {
         const struct machine *machine = &machines[i];
         const char *expected = machine->threads == 96 ? "L2" : "DRAM";
-        struct pdnn_place_input input = {.calls = 1, .speed = {1, 1}};
+        struct pdnn_place_input input = {.speed = {1, 1}};
         struct pdnn_placement place;
         struct pdnn_arena arena = {0};
         struct pdnn_instance instance;
         struct pdnn_graph graph;
         struct pdnn_roofs roofs;
-        struct pdnn_traffic *traffic;
+        struct pdnn_place_input *inputs;
         struct pdnn_err err = {0};
         measure(machine, &ceilings);
         pdnn_roofs_init(&roofs, &ceilings, machine->threads);
         assert_int_equal(pdnn_instance_parse(id, &instance, &err), PDNN_OK);
         assert_int_equal(pdnn_instance_graph(&instance, &arena, &graph, &err), PDNN_OK);
-        assert_int_equal(pdnn_graph_traffic(&graph, &roofs, false, &traffic, &err), PDNN_OK);
+        assert_int_equal(pdnn_graph_inputs(&graph, &roofs, false, &inputs, &err), PDNN_OK);
         for (size_t n = 0; n < graph.n_nodes; n++)
-            pdnn_traffic_add(&input.traffic, &traffic[n]);
+            pdnn_place_input_add(&input, &inputs[n]);
         input.time_ns = 128.0 * (double)MIB / bandwidth(machine, 128.0 * (double)MIB);
         pdnn_place(&roofs, &input, &place);
         if (strcmp(place.roof_level, expected) != 0 || fabs(place.pct_of_roof - 100) > 5)
             fail_msg("%s: %.1f %% of the roof of %s", machine->name, place.pct_of_roof, place.roof_level);
         pdnn_arena_finish(&arena);
     }
-}
-
-static struct pdnn_placement place_node(const struct pdnn_graph *graph, size_t node,
-                                        const struct pdnn_roofs *roofs, const struct pdnn_traffic *traffic) {
-    struct pdnn_place_input input = {.calls = 1, .speed = {1, 1}, .traffic = traffic[node], .time_ns = NAN};
-    struct pdnn_placement place;
-    struct pdnn_cost cost;
-    struct pdnn_err err = {0};
-    assert_int_equal(pdnn_cost_node(graph, &graph->nodes[node], &cost, &err), PDNN_OK);
-    input.flop_count[PDNN_F32] = cost.in_bounds_flop_count;
-    pdnn_place(roofs, &input, &place);
-    return place;
 }
 
 /* Three measurements of one machine in a row, with the noise that its neighbours make: every op is at the
@@ -234,7 +222,7 @@ static void test_recorded_ladders_agree(void **state) {
         struct pdnn_arena arena = {0};
         struct pdnn_instance instance;
         struct pdnn_graph graph;
-        struct pdnn_traffic *traffic[RECORDED];
+        struct pdnn_place_input *inputs[RECORDED];
         struct pdnn_roofs roofs[RECORDED];
         struct pdnn_err err = {0};
         assert_int_equal(pdnn_instance_parse(rows[i].id, &instance, &err), PDNN_OK);
@@ -245,12 +233,13 @@ static void test_recorded_ladders_agree(void **state) {
                 assert_true(ceilings.row[row].capacity_bytes <= ceilings.row[row].reported_bytes ||
                             strcmp(ceilings.row[row].kind, "bandwidth") != 0);
             pdnn_roofs_init(&roofs[k], &ceilings, zen5.threads);
-            assert_int_equal(pdnn_graph_traffic(&graph, &roofs[k], false, &traffic[k], &err), PDNN_OK);
+            assert_int_equal(pdnn_graph_inputs(&graph, &roofs[k], false, &inputs[k], &err), PDNN_OK);
         }
         for (size_t node = 0; node < graph.n_nodes; node++) {
-            struct pdnn_placement first = place_node(&graph, node, &roofs[0], traffic[0]);
+            struct pdnn_placement first, other;
+            pdnn_place(&roofs[0], &inputs[0][node], &first);
             for (size_t k = 1; k < RECORDED; k++) {
-                struct pdnn_placement other = place_node(&graph, node, &roofs[k], traffic[k]);
+                pdnn_place(&roofs[k], &inputs[k][node], &other);
                 double apart = fabs(log(other.roof_ns / first.roof_ns));
                 if (strcmp(other.roof_level, first.roof_level) != 0 || apart > log(1 + rows[i].tolerance) ||
                     (other.bound != first.bound && apart > 0.05))
