@@ -202,47 +202,36 @@ size_t pdnn_ladder_split(const struct pdnn_host *host, int64_t threads,
     return n_levels;
 }
 
-/* The rungs of each working set. */
+/* The rungs of each working set, and for each pattern the one with the faster kind of store: "copy" or
+ * "copy-streaming". */
 struct sets {
     size_t count, first[PDNN_LADDER_POINTS + 1];
-    struct pdnn_ceiling *rungs;
+    const struct pdnn_ceiling *best[PDNN_LADDER_POINTS][PDNN_STREAM_PATTERN_COUNT];
 };
 
-static struct sets sets_of(struct pdnn_ceiling *rungs, size_t n_rungs) {
-    struct sets sets = {.rungs = rungs};
+static struct sets sets_of(const struct pdnn_ceiling *rungs, size_t n_rungs) {
+    struct sets sets = {.count = 0};
     for (size_t i = 0; i < n_rungs; i++) {
         if (!i || rungs[i].capacity_bytes != rungs[i - 1].capacity_bytes)
             sets.first[sets.count++] = i;
+        for (size_t pattern = 0; pattern < PDNN_STREAM_PATTERN_COUNT; pattern++) {
+            const struct pdnn_ceiling **best = &sets.best[sets.count - 1][pattern];
+            const char *name = pdnn_stream_pattern_name((enum pdnn_stream_pattern)pattern);
+            if (strncmp(rungs[i].pattern, name, strlen(name)) == 0 &&
+                (!*best || rungs[i].value > (*best)->value))
+                *best = &rungs[i];
+        }
     }
     sets.first[sets.count] = n_rungs;
     return sets;
 }
 
-/* "copy" and "copy-streaming" */
-static bool has_pattern(const struct pdnn_ceiling *rung, size_t pattern) {
-    const char *name = pdnn_stream_pattern_name((enum pdnn_stream_pattern)pattern);
-    size_t length = strlen(name);
-    return strncmp(rung->pattern, name, length) == 0 &&
-           (!rung->pattern[length] || rung->pattern[length] == '-');
-}
-
-/* The pattern's rung with the faster kind of store. */
-static const struct pdnn_ceiling *better_store(const struct sets *sets, size_t set, size_t pattern) {
-    const struct pdnn_ceiling *best = NULL;
-    for (size_t i = sets->first[set]; i < sets->first[set + 1]; i++) {
-        const struct pdnn_ceiling *rung = &sets->rungs[i];
-        if (has_pattern(rung, pattern) && (!best || rung->value > best->value))
-            best = rung;
-    }
-    return best;
-}
-
 static struct pdnn_ceiling roof_of(const struct sets *sets, const struct pdnn_ladder_level *level,
                                    uint64_t inner_bytes, size_t pattern) {
     uint64_t least_bytes = inner_bytes * (level->capacity_bytes ? 2 : 4);
-    const struct pdnn_ceiling *best = better_store(sets, level->end - 1, pattern);
+    const struct pdnn_ceiling *best = sets->best[level->end - 1][pattern];
     for (size_t set = level->first; set < level->end; set++) {
-        const struct pdnn_ceiling *other = better_store(sets, set, pattern);
+        const struct pdnn_ceiling *other = sets->best[set][pattern];
         if (other->capacity_bytes >= least_bytes && other->value > best->value)
             best = other;
     }
@@ -265,7 +254,7 @@ size_t pdnn_ladder_roofs(const struct pdnn_host *host, int64_t threads, struct p
     for (size_t set = 0; set < sets.count; set++) {
         points[set].bytes = rungs[sets.first[set]].capacity_bytes;
         for (size_t pattern = 0; pattern < PDNN_LADDER_PATTERNS; pattern++)
-            points[set].gbs[pattern] = better_store(&sets, set, pattern)->value;
+            points[set].gbs[pattern] = sets.best[set][pattern]->value;
     }
     size_t n_levels = pdnn_ladder_split(host, threads, points, sets.count, levels);
     for (size_t i = 0; i < n_levels; i++) {
