@@ -33,7 +33,7 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
     size_t expected = size_bytes < limit_bytes ? size_bytes : limit_bytes;
     size_t room = expected ? expected + 2 : 65536, used = 0;
     char *buffer = pdnn_alloc(room, 1);
-    while (buffer) {
+    for (;;) {
         ssize_t done = read(fd, buffer + used, room - used - 1);
         if (done < 0 && errno == EINTR)
             continue;
@@ -56,14 +56,10 @@ static enum pdnn_status read_open_file(int fd, const char *path, size_t limit_by
                              limit_bytes);
         }
         if (room - used < 2) {
-            char *larger = pdnn_resize(buffer, room, 2);
-            if (!larger)
-                free(buffer);
-            buffer = larger;
+            buffer = pdnn_resize(buffer, room, 2);
             room *= 2;
         }
     }
-    return pdnn_fail(err, PDNN_NO_MEMORY, "%s: out of memory while reading", path);
 }
 
 enum pdnn_status pdnn_fd_read(int fd, const char *name, size_t limit_bytes, char **text, size_t *length,

@@ -20,12 +20,8 @@ static struct pdnn_varying_family *find(const struct pdnn_varying *varying,
 
 static struct pdnn_varying_family *add_family(struct pdnn_varying *varying,
                                               const struct pdnn_instance *first) {
-    struct pdnn_varying_family *family =
-        pdnn_resize(varying->family, varying->n_families + 1, sizeof *varying->family);
-    if (!family)
-        return NULL;
-    varying->family = family;
-    family += varying->n_families++;
+    varying->family = pdnn_resize(varying->family, varying->n_families + 1, sizeof *varying->family);
+    struct pdnn_varying_family *family = &varying->family[varying->n_families++];
     *family = (struct pdnn_varying_family){.first = *first};
     return family;
 }
@@ -36,10 +32,9 @@ static int64_t value_in_effect(const struct pdnn_instance *instance, size_t sett
     return applies ? instance->setting[setting] : pdnn_settings[setting].fallback;
 }
 
-bool pdnn_varying_add(struct pdnn_varying *varying, const struct pdnn_instance *instance) {
+void pdnn_varying_add(struct pdnn_varying *varying, const struct pdnn_instance *instance) {
     struct pdnn_varying_family *of = find(varying, instance->family);
-    if (!of && !(of = add_family(varying, instance)))
-        return false;
+    of = of ? of : add_family(varying, instance);
     for (size_t i = 0; i < instance->family->n_params; i++)
         of->hyper[i] = of->hyper[i] || pdnn_hyper_applies(&of->first, i) != pdnn_hyper_applies(instance, i) ||
                        !pdnn_value_equal(of->first.hyper[i], instance->hyper[i]);
@@ -47,7 +42,6 @@ bool pdnn_varying_add(struct pdnn_varying *varying, const struct pdnn_instance *
         varying->setting[i] = varying->setting[i] ||
                               value_in_effect(&varying->family[0].first, i) != value_in_effect(instance, i);
     varying->count++;
-    return true;
 }
 
 /* Appends "key=value" of what was asked for: what varies in this family, or what does not. */

@@ -22,8 +22,7 @@ struct pdnn_varying {
     bool setting[PDNN_SETTING_COUNT];
 };
 
-/* False if out of memory. */
-bool pdnn_varying_add(struct pdnn_varying *varying, const struct pdnn_instance *instance);
+void pdnn_varying_add(struct pdnn_varying *varying, const struct pdnn_instance *instance);
 void pdnn_varying_finish(struct pdnn_varying *varying);
 
 /* "nodes=1024,batch=64", or "fc/nodes=1024,batch=64" if there are several families: what tells this instance

@@ -344,8 +344,6 @@ void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_opti
 
 void pdnn_backward_derive(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer) {
     struct pdnn_backward *backward = pdnn_backward_create(graph, false);
-    if (!backward)
-        return;
     pdnn_backward_append(backward);
     pdnn_backward_update(backward, optimizer);
 }

@@ -16,11 +16,11 @@ struct pdnn_backward;
 /* Appends backward and update nodes to the graph, whose loss must be set. Errors stick in the graph. */
 void pdnn_backward_derive(struct pdnn_graph *graph, const struct pdnn_optimizer_def *optimizer);
 
-/* The same in parts. Create comes first, while the graph has no nodes; it allocates in the graph's arena and
- * returns NULL if memory runs out. Append follows each micro-step's forward pass: it appends the backward
- * pass of the new nodes and makes the graph's loss the sum of those so far. With checkpoint, the nodes of a
- * segment (pdnn_graph_segment_begin) are repeated right before the backward pass of the segment's last one;
- * the copies have no outputs that are inputs, so that they leave state unchanged. Update comes last. */
+/* The same in parts. Create comes first, while the graph has no nodes; it allocates in the graph's arena.
+ * Append follows each micro-step's forward pass: it appends the backward pass of the new nodes and makes the
+ * graph's loss the sum of those so far. With checkpoint, the nodes of a segment (pdnn_graph_segment_begin)
+ * are repeated right before the backward pass of the segment's last one; the copies have no outputs that are
+ * inputs, so that they leave state unchanged. Update comes last. */
 struct pdnn_backward *pdnn_backward_create(struct pdnn_graph *graph, bool checkpoint);
 void pdnn_backward_append(struct pdnn_backward *backward);
 void pdnn_backward_update(struct pdnn_backward *backward, const struct pdnn_optimizer_def *optimizer);

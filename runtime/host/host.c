@@ -1,6 +1,7 @@
 #define _GNU_SOURCE /* sched_getaffinity, environ */
 #include "runtime/host/host.h"
 
+#include "base/memory.h"
 #include "base/str.h"
 #include "runtime/host/host_cgroup.h"
 #include "runtime/host/host_files.h"
@@ -21,16 +22,14 @@
 static enum pdnn_status read_affinity(hwloc_bitmap_t allowed, struct pdnn_err *err) {
     enum { CPUS_MIN = 1024, CPUS_MAX = 1 << 20 };
     for (int cpus = CPUS_MIN; cpus <= CPUS_MAX; cpus *= 2) {
-        cpu_set_t *mask = CPU_ALLOC((size_t)cpus);
-        if (!mask)
-            return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the affinity mask");
         size_t bytes = CPU_ALLOC_SIZE((size_t)cpus);
+        cpu_set_t *mask = pdnn_alloc(bytes, 1);
         int failed = sched_getaffinity(0, bytes, mask) != 0 ? errno : 0;
         for (int i = 0; !failed && i < cpus; i++) {
             if (CPU_ISSET_S((size_t)i, bytes, mask))
                 hwloc_bitmap_set(allowed, (unsigned)i);
         }
-        CPU_FREE(mask);
+        free(mask);
         if (!failed)
             return PDNN_OK;
         if (failed != EINVAL)

@@ -4,6 +4,7 @@
 #include "models/op.h"
 #include "models/forward.h"
 #include "base/clock.h"
+#include "base/memory.h"
 
 #include <stdlib.h>
 
@@ -14,9 +15,7 @@ static const struct pdnn_fill whole = {PDNN_FILL_CLASS, 128};
 /* Opens the backend and starts an empty graph. */
 static enum pdnn_status start(const struct pdnn_backend_def *backend, int64_t threads,
                               struct pdnn_one_op_plan **single, struct pdnn_err *err) {
-    struct pdnn_one_op_plan *made = calloc(1, sizeof *made);
-    if (!made)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for a graph of one op");
+    struct pdnn_one_op_plan *made = pdnn_alloc(1, sizeof *made);
     enum pdnn_status status = backend->open(threads, 0, &made->state, err);
     if (status != PDNN_OK) {
         free(made);

@@ -1,6 +1,7 @@
 #include "runtime/roofs/roofs.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "runtime/roofs/ladder.h"
 #include "runtime/roofs/roof_job.h"
@@ -252,9 +253,7 @@ enum pdnn_status pdnn_ceilings_measure(const struct pdnn_host *host,
                                        double seconds, void (*progress)(void *user, double fraction),
                                        void *user, struct pdnn_ceilings *ceilings, struct pdnn_err *err) {
     uint64_t start_ns = pdnn_clock_ns();
-    struct bench *bench = calloc(1, sizeof *bench);
-    if (!bench)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the ceilings");
+    struct bench *bench = pdnn_alloc(1, sizeof *bench);
     bench->host = host;
     bench->threads = threads;
     bench->has_all = seconds > 0;
