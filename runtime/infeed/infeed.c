@@ -209,14 +209,12 @@ static enum pdnn_status place(const struct pdnn_infeed *infeed, const struct pdn
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < feed->n_parts && status == PDNN_OK; i++) {
         const struct pdnn_feed_part *part = &feed->parts[i];
-        void *to = plan->memory[part->tensor];
         if (!plan->program.slots[part->tensor].bytes)
             continue;
         if (pdnn_plan_is_plain(plan, part->tensor))
-            copy(bytes + part->offset, to, part->bytes);
+            copy(bytes + part->offset, plan->memory[part->tensor], part->bytes);
         else
-            status =
-                plan->backend->put(plan->state, &plan->program, part->tensor, bytes + part->offset, to, err);
+            status = pdnn_plan_put(plan, part->tensor, bytes + part->offset, err);
     }
     return status;
 }
@@ -250,8 +248,7 @@ static enum pdnn_status make_here(struct pdnn_infeed *infeed, const struct pdnn_
         void *to = is_plain ? plan->memory[part->tensor] : bytes + part->offset;
         status = pdnn_feed_fill(feed, part, infeed->next_taken, &infeed->scratch, to, err);
         if (status == PDNN_OK && is_stored && !is_plain)
-            status = plan->backend->put(plan->state, &plan->program, part->tensor, to,
-                                        plan->memory[part->tensor], err);
+            status = pdnn_plan_put(plan, part->tensor, to, err);
     }
     infeed->next_taken += status == PDNN_OK;
     return status;

@@ -157,14 +157,9 @@ uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan) {
 enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,
                                 struct pdnn_err *err) {
     const struct pdnn_graph *graph = plan->graph;
-    uint64_t largest = 0;
-    void *plain = NULL;
-    for (uint32_t i = 0; i < graph->n_tensors; i++) {
-        bool moves = needs_data(plan, i, is_shared) && !pdnn_plan_is_plain(plan, i);
-        uint64_t bytes = moves ? pdnn_tensor_bytes(&graph->tensors[i]) : 0;
-        largest = bytes > largest ? bytes : largest;
-    }
-    if (largest && !(plain = malloc(largest)))
+    const uint64_t largest = pdnn_plan_moved_bytes(plan);
+    void *plain = largest ? malloc(largest) : NULL;
+    if (largest && !plain)
         return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes to make data in",
                          largest);
     enum pdnn_status status = PDNN_OK;
@@ -174,7 +169,7 @@ enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const st
         bool moves = !pdnn_plan_is_plain(plan, i);
         pdnn_fill_tensor(graph, i, source, moves ? plain : plan->memory[i]);
         if (moves)
-            status = plan->backend->put(plan->state, &plan->program, i, plain, plan->memory[i], err);
+            status = pdnn_plan_put(plan, i, plain, err);
     }
     free(plain);
     return status;
@@ -250,20 +245,9 @@ void pdnn_plan_destroy(struct pdnn_plan *plan) {
     *plan = (struct pdnn_plan){0};
 }
 
-int pdnn_plan_run(const struct pdnn_plan *plan) {
-    const struct pdnn_step *step = plan->program.steps, *end = step + plan->program.n_steps;
-    for (; step < end; step++) {
-        int code = step->work.run(step->work.state);
-        if (!code && plan->between_calls)
-            code = plan->between_calls();
-        if (code)
-            return code;
-    }
-    return 0;
-}
-
-int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
-    uint64_t before = pdnn_clock_ns();
+/* Adds what each step took to ns, unless that is NULL. */
+static inline int run(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
+    uint64_t before = ns ? pdnn_clock_ns() : 0;
     for (size_t i = 0; i < plan->program.n_steps; i++) {
         const struct pdnn_work *work = &plan->program.steps[i].work;
         int code = work->run(work->state);
@@ -271,11 +255,21 @@ int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, 
             code = plan->between_calls();
         if (code)
             return code;
+        if (!ns)
+            continue;
         uint64_t after = pdnn_clock_ns();
         ns[i] += pdnn_clock_net_ns(after - before, clock_cost_ns);
         before = after;
     }
     return 0;
+}
+
+int pdnn_plan_run(const struct pdnn_plan *plan) {
+    return run(plan, 0, NULL);
+}
+
+int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
+    return run(plan, clock_cost_ns, ns);
 }
 
 bool pdnn_plan_has(const struct pdnn_plan *plan, uint32_t tensor) {
@@ -287,5 +281,13 @@ enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, vo
     if (plan->backend->get)
         return plan->backend->get(plan->state, &plan->program, tensor, plan->memory[tensor], plain, err);
     memcpy(plain, plan->memory[tensor], pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_plan_put(const struct pdnn_plan *plan, uint32_t tensor, const void *plain,
+                               struct pdnn_err *err) {
+    if (plan->backend->put)
+        return plan->backend->put(plan->state, &plan->program, tensor, plain, plan->memory[tensor], err);
+    memcpy(plan->memory[tensor], plain, pdnn_tensor_bytes(&plan->graph->tensors[tensor]));
     return PDNN_OK;
 }

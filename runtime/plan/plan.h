@@ -65,6 +65,10 @@ bool pdnn_plan_is_plain(const struct pdnn_plan *plan, uint32_t tensor);
 enum pdnn_status pdnn_plan_get(const struct pdnn_plan *plan, uint32_t tensor, void *plain,
                                struct pdnn_err *err);
 
+/* The other way round. */
+enum pdnn_status pdnn_plan_put(const struct pdnn_plan *plan, uint32_t tensor, const void *plain,
+                               struct pdnn_err *err);
+
 /* The stages of creating a plan follow, for code that puts several plans into one block. */
 
 /* Maps zeroed pages, huge ones where the kernel grants them. is_reserve: only touched pages

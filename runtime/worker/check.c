@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct checker {
     const struct pdnn_graph *graph;
@@ -86,17 +85,10 @@ static enum pdnn_status checker_init(struct checker *checker, struct pdnn_proces
  * filled from the same seed on both sides. Tensors that the backend has only in its own form are never fed:
  * the reference uses its own result, computed from the inputs it was fed. */
 static enum pdnn_status feed(struct checker *checker, uint32_t tensor, struct pdnn_err *err) {
-    struct pdnn_plan *exact = &checker->exact;
     if (!checker->computed[tensor])
         return PDNN_OK;
     enum pdnn_status status = pdnn_plan_get(&checker->tried, tensor, checker->tried_values, err);
-    if (status != PDNN_OK)
-        return status;
-    if (exact->backend->put)
-        return exact->backend->put(exact->state, &exact->program, tensor, checker->tried_values,
-                                   exact->memory[tensor], err);
-    memcpy(exact->memory[tensor], checker->tried_values, pdnn_tensor_bytes(&checker->graph->tensors[tensor]));
-    return PDNN_OK;
+    return status == PDNN_OK ? pdnn_plan_put(&checker->exact, tensor, checker->tried_values, err) : status;
 }
 
 static enum pdnn_status feed_node(struct checker *checker, const struct pdnn_node *node,

@@ -126,7 +126,7 @@ static enum pdnn_status move_input(const struct pdnn_rerun *rerun, uint32_t tens
         if (pdnn_rng_at(stream, (uint64_t)i) & 1)
             move_value(what->dtype, rerun->moved, i);
     }
-    return plan->backend->put(plan->state, &plan->program, tensor, rerun->moved, plan->memory[tensor], err);
+    return pdnn_plan_put(plan, tensor, rerun->moved, err);
 }
 
 /* Runs the steps with the inputs of one type moved. */
