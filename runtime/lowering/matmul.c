@@ -17,13 +17,13 @@ static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, 
                                              .threads = steps->options->threads,
                                              .sgemm = steps->library->sgemm};
     const struct pdnn_heads_product *p = &multiply.product;
-    char name[PDNN_IMPLEMENTATION_TEXT];
     if (pdnn_node_in(graph, node, 0)->dtype != PDNN_F32)
         return pdnn_step_unsupported(steps->backend->name, graph, node, err);
     if (!fits(steps, &p->a) || !fits(steps, &p->b) || !fits(steps, &p->y))
         return pdnn_sgemm_refuse(steps, index, err);
-    pdnn_sgemm_name(steps->library, name);
-    pdnn_matmul_compile(&multiply, steps->program, index, name);
+    struct pdnn_matmul_work work = pdnn_matmul_work_of(&steps->program->arena, &multiply);
+    pdnn_sgemm_name(steps->library, work.name);
+    pdnn_matmul_append(steps->program, index, &work, multiply.threads);
     return PDNN_OK;
 }
 

@@ -5,7 +5,6 @@
 #include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/simd/team.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { A, B, REST, LINE_BYTES = 64 };
@@ -57,7 +56,7 @@ static void destroy(void *state) {
 }
 
 void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struct pdnn_matmul_work *work,
-                        const char *implementation, int64_t threads) {
+                        int64_t threads) {
     const struct pdnn_node *n = &program->graph->nodes[node];
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
     struct step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
@@ -69,15 +68,10 @@ void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struc
                            .scratch_slot = pdnn_step_scratch(&step, program, work->scratch_bytes),
                            .threads = threads};
     state->rest.bytes = (int64_t)program->slots[n->output[0]].bytes;
-    snprintf(step.implementation, sizeof step.implementation, "%s", implementation);
+    memcpy(step.implementation, work->name, sizeof work->name);
     step.is_slow = step.is_reference = work->is_reference;
     step.work = (struct pdnn_work){state, bind, run, destroy};
     pdnn_program_step(program, &step);
-}
-
-uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply) {
-    int64_t floats = multiply->sgemm ? 0 : pdnn_batched_scratch_floats(multiply->threads);
-    return (uint64_t)floats * sizeof(float);
 }
 
 static struct pdnn_batched_place place_of(const struct pdnn_heads *heads) {
@@ -144,7 +138,8 @@ static void gemms_part(void *state, int64_t index, int64_t parts) {
 
 /* One product per thread if that leaves no thread idle for long; a library called from one of several threads
  * does not start any of its own. Otherwise all threads work on each product. */
-int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply) {
+static int multiply_all(const void *state) {
+    const struct pdnn_matmul_job *multiply = state;
     enum { ENOUGH = 4 };
     const struct pdnn_heads_product *p = &multiply->product;
     int64_t count = p->B * p->h, threads = multiply->threads;
@@ -162,17 +157,12 @@ static void bind_multiply(void *state, const struct pdnn_matmul_memory *memory) 
     ((struct pdnn_matmul_job *)state)->memory = *memory;
 }
 
-static int run_multiply(const void *state) {
-    return pdnn_matmul_multiply(state);
-}
-
-void pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program, uint32_t node,
-                         const char *implementation) {
-    struct pdnn_matmul_job *copy = pdnn_arena_alloc(&program->arena, 1, sizeof *copy);
-    *copy = *multiply;
-    const struct pdnn_matmul_work work = {.state = copy,
-                                          .scratch_bytes = pdnn_matmul_scratch_bytes(copy),
-                                          .bind = bind_multiply,
-                                          .run = run_multiply};
-    pdnn_matmul_append(program, node, &work, implementation, multiply->threads);
+struct pdnn_matmul_work pdnn_matmul_work_of(struct pdnn_arena *arena, const struct pdnn_matmul_job *job) {
+    struct pdnn_matmul_job *copy = pdnn_arena_alloc(arena, 1, sizeof *copy);
+    int64_t floats = job->sgemm ? 0 : pdnn_batched_scratch_floats(job->threads);
+    *copy = *job;
+    return (struct pdnn_matmul_work){.state = copy,
+                                     .scratch_bytes = (uint64_t)floats * sizeof(float),
+                                     .bind = bind_multiply,
+                                     .run = multiply_all};
 }

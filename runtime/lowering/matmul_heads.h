@@ -22,12 +22,13 @@ struct pdnn_matmul_work {
     int (*run)(const void *state); /* 0, or the library's error code */
     void (*destroy)(void *state);  /* may be NULL */
     bool is_reference;             /* of a library: the step is slow, then */
+    char name[PDNN_IMPLEMENTATION_TEXT];
 };
 
 /* Appends the step of a matmul node. If the node continues a gradient that lies elsewhere, the step first
  * copies it on `threads` threads. The step takes over work. */
 void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struct pdnn_matmul_work *work,
-                        const char *implementation, int64_t threads);
+                        int64_t threads);
 
 /* An f32 product of heads. */
 struct pdnn_matmul_job {
@@ -37,12 +38,7 @@ struct pdnn_matmul_job {
     struct pdnn_matmul_memory memory;            /* set before it runs */
 };
 
-uint64_t pdnn_matmul_scratch_bytes(const struct pdnn_matmul_job *multiply);
-/* Returns 0, or the library's error code. */
-int pdnn_matmul_multiply(const struct pdnn_matmul_job *multiply);
-
-/* Appends a step that runs the job, which is copied. */
-void pdnn_matmul_compile(const struct pdnn_matmul_job *multiply, struct pdnn_program *program, uint32_t node,
-                         const char *implementation);
+/* Does the job, which is copied to the arena; the name is not set. */
+struct pdnn_matmul_work pdnn_matmul_work_of(struct pdnn_arena *arena, const struct pdnn_matmul_job *job);
 
 #endif

@@ -50,14 +50,14 @@ static int sgemm(const struct pdnn_sgemm *g) {
 /* One way to multiply, on several sets of tensors in turn. */
 enum { SETS_MAX = 256 };
 struct turns {
-    struct pdnn_onednn_matmul made[SETS_MAX];
+    struct pdnn_matmul_work work[SETS_MAX];
     int n_sets, next;
 };
 
 static void run_next(void *user) {
     struct turns *turns = user;
-    const struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(&turns->made[turns->next]);
-    if (work.run(work.state))
+    const struct pdnn_matmul_work *work = &turns->work[turns->next];
+    if (work->run(work->state))
         bench_fail("the library failed");
     turns->next = (turns->next + 1) % turns->n_sets;
 }
@@ -117,14 +117,14 @@ static void *new_tensor(const struct pdnn_heads_product *product, const struct p
 }
 
 /* False if there is no such way. The last way is OpenBLAS in place of the library's sgemm. */
-static bool make_way(struct pdnn_onednn_pool *layouts, const struct pdnn_heads_product *product, int way,
-                     struct pdnn_onednn_matmul *made) {
-    enum pdnn_onednn_matmul_way kind =
-        way < PDNN_ONEDNN_MATMUL_WAY_COUNT ? (enum pdnn_onednn_matmul_way)way : PDNN_ONEDNN_MATMUL_SGEMM;
-    if (pdnn_onednn_matmul_create(layouts, product, PDNN_F32, kind, threads, made, NULL) != PDNN_OK)
-        return false;
-    if (way == PDNN_ONEDNN_MATMUL_WAY_COUNT)
-        made->multiply.sgemm = sgemm;
+static bool make_way(struct pdnn_onednn_pool *layouts, struct pdnn_arena *arena,
+                     const struct pdnn_heads_product *product, int way, struct pdnn_matmul_work *work) {
+    const struct pdnn_matmul_job job = {.product = *product, .threads = threads, .sgemm = sgemm};
+    if (way < PDNN_ONEDNN_MATMUL_WAY_COUNT)
+        return pdnn_onednn_matmul_work(layouts, arena, product, PDNN_F32, (enum pdnn_onednn_matmul_way)way,
+                                       threads, work, NULL) == PDNN_OK;
+    *work = pdnn_matmul_work_of(arena, &job);
+    snprintf(work->name, sizeof work->name, "openblas:sgemm");
     return true;
 }
 
@@ -145,33 +145,29 @@ struct contest {
     int n_sets, n_ways;
     struct pdnn_matmul_memory memory[SETS_MAX];
     struct turns turns[WAYS];
-    char name[WAYS][PDNN_ONEDNN_MATMUL_TEXT];
+    struct pdnn_arena arena; /* of the works */
 };
 
 static void enter_way(struct contest *contest, struct pdnn_onednn_pool *layouts, int way, void *scratch) {
     struct turns *turns = &contest->turns[contest->n_ways];
     *turns = (struct turns){.n_sets = contest->n_sets};
     for (int i = 0; i < contest->n_sets; i++) {
-        if (!make_way(layouts, &contest->product, way, &turns->made[i]))
+        struct pdnn_matmul_work *work = &turns->work[i];
+        if (!make_way(layouts, &contest->arena, &contest->product, way, work))
             return;
-        struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(&turns->made[i]);
-        contest->memory[i].scratch = scratch;
-        if (work.scratch_bytes > SCRATCH_BYTES)
+        contest->memory[i].scratch = work->scratch_bytes ? scratch : NULL;
+        if (work->scratch_bytes > SCRATCH_BYTES)
             bench_fail("no place for a product");
-        work.bind(work.state, &contest->memory[i]);
+        work->bind(work->state, &contest->memory[i]);
     }
-    char *name = contest->name[contest->n_ways++];
-    if (way == PDNN_ONEDNN_MATMUL_WAY_COUNT)
-        snprintf(name, PDNN_ONEDNN_MATMUL_TEXT, "openblas:sgemm");
-    else
-        pdnn_onednn_matmul_name(&turns->made[0], name);
+    contest->n_ways++;
 }
 
 static void run_contest(struct contest *contest, struct copy *copy) {
     struct bench_case cases[WAYS + 2] = {{.name = "FMA peak", .run = run_fma, .work = fma_flop},
                                          {.name = "DRAM copy", .run = run_copy, .user = copy}};
     for (int i = 0; i < contest->n_ways; i++)
-        cases[i + 2] = (struct bench_case){.name = contest->name[i],
+        cases[i + 2] = (struct bench_case){.name = contest->turns[i].work[0].name,
                                            .run = run_next,
                                            .user = &contest->turns[i],
                                            .work = contest->flop,
@@ -206,9 +202,13 @@ static void bench_product(struct pdnn_onednn_pool *layouts, const struct shape *
     printf("  %-8s %.1f FLOP/byte\n", named->name, contest.flop / contest.bytes);
     run_contest(&contest, copy);
     for (int i = 0; i < contest.n_ways; i++) {
-        for (int k = 0; k < contest.n_sets; k++)
-            pdnn_onednn_matmul_destroy(&contest.turns[i].made[k]);
+        for (int k = 0; k < contest.n_sets; k++) {
+            struct pdnn_matmul_work *work = &contest.turns[i].work[k];
+            if (work->destroy)
+                work->destroy(work->state);
+        }
     }
+    pdnn_arena_finish(&contest.arena);
 }
 
 /* Scores, context and their gradients; for one new token, only the two forward products. */

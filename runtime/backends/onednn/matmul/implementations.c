@@ -1,6 +1,5 @@
 #include "runtime/backends/onednn/matmul/implementations.h"
 
-#include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>
@@ -23,82 +22,77 @@ static const struct pdnn_onednn_layout *layout_of(struct pdnn_onednn_pool *pool,
     return pdnn_onednn_layout_strided(pool, dtype, RANK, dim, stride);
 }
 
-enum pdnn_status pdnn_onednn_matmul_create(struct pdnn_onednn_pool *pool,
-                                           const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
-                                           enum pdnn_onednn_matmul_way way, int64_t threads,
-                                           struct pdnn_onednn_matmul *made, struct pdnn_err *err) {
-    struct pdnn_onednn_matmul result = {.way = way,
-                                        .element_bytes = pdnn_dtype_bytes(dtype),
-                                        .multiply = {.product = *product, .threads = threads}};
-    if (way == PDNN_ONEDNN_MATMUL_PRIMITIVE) {
-        struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_MATMUL, .pass = PDNN_FORWARD};
-        request.layout[PDNN_ONEDNN_SRC] = layout_of(pool, product, &product->a, dtype);
-        request.layout[PDNN_ONEDNN_WEIGHTS] = layout_of(pool, product, &product->b, dtype);
-        request.layout[PDNN_ONEDNN_DST] = layout_of(pool, product, &product->y, dtype);
-        enum pdnn_status status = pdnn_onednn_primitive_create(pool, &request, &result.primitive, err);
-        if (status != PDNN_OK)
-            return status;
-        if (pdnn_onednn_primitive_is_reference(result.primitive) && dtype == PDNN_F32) {
-            pdnn_onednn_matmul_destroy(&result);
-            return pdnn_fail(err, PDNN_UNSUPPORTED, "the library has no matmul for these strides");
-        }
-    } else if (dtype != PDNN_F32) {
-        return pdnn_fail(err, PDNN_UNSUPPORTED, "products of single heads are f32");
-    }
-    result.multiply.sgemm = way == PDNN_ONEDNN_MATMUL_SGEMM ? pdnn_onednn_sgemm : NULL;
-    *made = result;
-    return PDNN_OK;
-}
+struct matmul {
+    struct pdnn_onednn_primitive *primitive;
+    struct pdnn_heads_product product;
+    uint64_t element_bytes;
+};
 
-void pdnn_onednn_matmul_destroy(struct pdnn_onednn_matmul *made) {
-    pdnn_onednn_primitive_destroy(made->primitive);
-    made->primitive = NULL;
-}
-
-static void bind_argument(const struct pdnn_onednn_matmul *made, enum pdnn_onednn_arg arg, void *tensor,
+static void bind_argument(const struct matmul *matmul, enum pdnn_onednn_arg arg, void *tensor,
                           const struct pdnn_heads *heads) {
-    pdnn_onednn_primitive_bind(made->primitive, arg,
-                               (char *)tensor + (uint64_t)heads->offset * made->element_bytes);
+    pdnn_onednn_primitive_bind(matmul->primitive, arg,
+                               (char *)tensor + (uint64_t)heads->offset * matmul->element_bytes);
 }
 
 static void bind(void *state, const struct pdnn_matmul_memory *memory) {
-    struct pdnn_onednn_matmul *made = state;
-    const struct pdnn_heads_product *product = &made->multiply.product;
-    made->multiply.memory = *memory;
-    if (!made->primitive)
-        return;
-    bind_argument(made, PDNN_ONEDNN_SRC, memory->a, &product->a);
-    bind_argument(made, PDNN_ONEDNN_WEIGHTS, memory->b, &product->b);
-    bind_argument(made, PDNN_ONEDNN_DST, memory->y, &product->y);
-    if (pdnn_onednn_primitive_scratchpad_bytes(made->primitive))
-        pdnn_onednn_primitive_bind(made->primitive, PDNN_ONEDNN_SCRATCHPAD, memory->scratch);
+    const struct matmul *matmul = state;
+    bind_argument(matmul, PDNN_ONEDNN_SRC, memory->a, &matmul->product.a);
+    bind_argument(matmul, PDNN_ONEDNN_WEIGHTS, memory->b, &matmul->product.b);
+    bind_argument(matmul, PDNN_ONEDNN_DST, memory->y, &matmul->product.y);
+    if (memory->scratch)
+        pdnn_onednn_primitive_bind(matmul->primitive, PDNN_ONEDNN_SCRATCHPAD, memory->scratch);
 }
 
 static int run(const void *state) {
-    const struct pdnn_onednn_matmul *made = state;
-    return made->primitive ? pdnn_onednn_primitive_run(made->primitive)
-                           : pdnn_matmul_multiply(&made->multiply);
+    return pdnn_onednn_primitive_run(((const struct matmul *)state)->primitive);
 }
 
 static void destroy(void *state) {
-    pdnn_onednn_matmul_destroy(state);
+    pdnn_onednn_primitive_destroy(((struct matmul *)state)->primitive);
 }
 
-struct pdnn_matmul_work pdnn_onednn_matmul_work_of(struct pdnn_onednn_matmul *made) {
-    uint64_t scratch_bytes = made->primitive ? pdnn_onednn_primitive_scratchpad_bytes(made->primitive)
-                                             : pdnn_matmul_scratch_bytes(&made->multiply);
-    bool is_reference = made->primitive && pdnn_onednn_primitive_is_reference(made->primitive);
-    return (struct pdnn_matmul_work){made, scratch_bytes, bind, run, destroy, is_reference};
+static enum pdnn_status make_primitive(struct pdnn_onednn_pool *pool, struct pdnn_arena *arena,
+                                       const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
+                                       struct pdnn_matmul_work *work, struct pdnn_err *err) {
+    struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_MATMUL, .pass = PDNN_FORWARD};
+    struct matmul *made = pdnn_arena_alloc(arena, 1, sizeof *made);
+    *made = (struct matmul){.product = *product, .element_bytes = pdnn_dtype_bytes(dtype)};
+    request.layout[PDNN_ONEDNN_SRC] = layout_of(pool, product, &product->a, dtype);
+    request.layout[PDNN_ONEDNN_WEIGHTS] = layout_of(pool, product, &product->b, dtype);
+    request.layout[PDNN_ONEDNN_DST] = layout_of(pool, product, &product->y, dtype);
+    enum pdnn_status status = pdnn_onednn_primitive_create(pool, &request, &made->primitive, err);
+    if (status != PDNN_OK)
+        return status;
+    *work =
+        (struct pdnn_matmul_work){.state = made,
+                                  .scratch_bytes = pdnn_onednn_primitive_scratchpad_bytes(made->primitive),
+                                  .bind = bind,
+                                  .run = run,
+                                  .destroy = destroy,
+                                  .is_reference = pdnn_onednn_primitive_is_reference(made->primitive)};
+    snprintf(work->name, sizeof work->name, "%.37s matmul", pdnn_onednn_primitive_name(made->primitive));
+    if (work->is_reference && dtype == PDNN_F32) {
+        destroy(made);
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "the library has no matmul for these strides");
+    }
+    return PDNN_OK;
 }
 
-const char *pdnn_onednn_matmul_name(const struct pdnn_onednn_matmul *made,
-                                    char buffer[PDNN_ONEDNN_MATMUL_TEXT]) {
-    if (made->primitive)
-        snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "%.37s matmul",
-                 pdnn_onednn_primitive_name(made->primitive));
-    else if (made->multiply.sgemm)
-        snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "onednn:sgemm");
+enum pdnn_status pdnn_onednn_matmul_work(struct pdnn_onednn_pool *pool, struct pdnn_arena *arena,
+                                         const struct pdnn_heads_product *product, enum pdnn_dtype dtype,
+                                         enum pdnn_onednn_matmul_way way, int64_t threads,
+                                         struct pdnn_matmul_work *work, struct pdnn_err *err) {
+    const struct pdnn_matmul_job job = {.product = *product,
+                                        .threads = threads,
+                                        .sgemm = way == PDNN_ONEDNN_MATMUL_SGEMM ? pdnn_onednn_sgemm : NULL};
+    if (way == PDNN_ONEDNN_MATMUL_PRIMITIVE)
+        return make_primitive(pool, arena, product, dtype, work, err);
+    if (dtype != PDNN_F32)
+        return pdnn_fail(err, PDNN_UNSUPPORTED, "products of single heads are f32");
+    *work = pdnn_matmul_work_of(arena, &job);
+    if (job.sgemm)
+        snprintf(work->name, sizeof work->name, "onednn:sgemm");
     else
-        snprintf(buffer, PDNN_ONEDNN_MATMUL_TEXT, "paradnn:matmul %s", pdnn_level_name());
-    return buffer;
+        snprintf(work->name, sizeof work->name, "paradnn:matmul %s", pdnn_level_name());
+    return PDNN_OK;
 }

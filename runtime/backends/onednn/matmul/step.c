@@ -13,22 +13,20 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     const struct pdnn_heads_product product = pdnn_heads_product_of(program->graph, n);
     enum pdnn_dtype dtype = pdnn_node_in(program->graph, n, PDNN_MATMUL_A)->dtype;
     enum pdnn_onednn_matmul_way way;
-    char name[PDNN_ONEDNN_MATMUL_TEXT];
-    struct pdnn_onednn_matmul *made = pdnn_arena_alloc(&program->arena, 1, sizeof *made);
+    struct pdnn_matmul_work work;
     enum pdnn_status status = pdnn_onednn_matmul_choose(compile, n, &way, err);
     if (status == PDNN_OK)
-        status = pdnn_onednn_matmul_create(compile->pool, &product, dtype, way, onednn->options.threads, made,
-                                           err);
+        status = pdnn_onednn_matmul_work(compile->pool, &program->arena, &product, dtype, way,
+                                         onednn->options.threads, &work, err);
     if (status == PDNN_UNSUPPORTED && pdnn_dtype_is_half(dtype))
         return pdnn_onednn_upcast_compile(compile, node, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "onednn: matmul for %s", pdnn_dtype_name(dtype));
-    const struct pdnn_matmul_work work = pdnn_onednn_matmul_work_of(made);
     if (work.is_reference && pdnn_onednn_upcast_check(compile, n, err) != PDNN_OK) {
-        pdnn_onednn_matmul_destroy(made);
+        work.destroy(work.state);
         return PDNN_UNSUPPORTED;
     }
-    pdnn_matmul_append(program, node, &work, pdnn_onednn_matmul_name(made, name), onednn->options.threads);
+    pdnn_matmul_append(program, node, &work, onednn->options.threads);
     return PDNN_OK;
 }
 
