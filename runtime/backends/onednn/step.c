@@ -13,17 +13,14 @@ enum { SUMS = 3, LINE_BYTES = 64 };
 
 /* int8: the scales and bias that the primitive takes. */
 struct rescale {
-    uint32_t x_scale_slot, w_scale_slot, bias_slot; /* or PDNN_NONE */
+    uint32_t bias_slot; /* or PDNN_NONE */
     const float *x_scale, *w_scale, *bias;
     float *factor, *divided;
     int64_t O;
 };
 
 struct execution {
-    struct pdnn_onednn_primitive *primitive;
-    uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
-    uint32_t summand;                     /* same memory as DST, or PDNN_NONE */
-    int64_t threads;
+    struct pdnn_onednn_call call;
     void *sum[SUMS]; /* cleared before each run, or NULL */
     struct rescale rescale;
 };
@@ -34,15 +31,16 @@ static const enum pdnn_onednn_arg sums[SUMS] = {PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_O
 
 static void bind_rescale(struct execution *execution, void *const *memory) {
     struct rescale *rescale = &execution->rescale;
-    if (rescale->x_scale_slot == PDNN_NONE)
+    const struct pdnn_onednn_call *call = &execution->call;
+    if (call->x_scale == PDNN_NONE)
         return;
-    rescale->x_scale = memory[rescale->x_scale_slot];
-    rescale->w_scale = memory[rescale->w_scale_slot];
-    rescale->factor = memory[execution->slot[PDNN_ONEDNN_SCALE]];
+    rescale->x_scale = memory[call->x_scale];
+    rescale->w_scale = memory[call->w_scale];
+    rescale->factor = memory[call->slot[PDNN_ONEDNN_SCALE]];
     if (rescale->bias_slot == PDNN_NONE)
         return;
     rescale->bias = memory[rescale->bias_slot];
-    rescale->divided = memory[execution->slot[PDNN_ONEDNN_BIAS]];
+    rescale->divided = memory[call->slot[PDNN_ONEDNN_BIAS]];
 }
 
 /* The division is safe, since no scale is 0. */
@@ -54,15 +52,14 @@ static void run_rescale(const struct rescale *rescale) {
 
 static void bind(void *state, void *const *memory) {
     struct execution *execution = state;
-    uint32_t summand = execution->summand;
-    assert(summand == PDNN_NONE || memory[summand] == memory[execution->slot[PDNN_ONEDNN_DST]]);
+    const struct pdnn_onednn_call *call = &execution->call;
+    assert(call->summand == PDNN_NONE || memory[call->summand] == memory[call->slot[PDNN_ONEDNN_DST]]);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
-        if (execution->slot[i] != PDNN_NONE)
-            pdnn_onednn_primitive_bind(execution->primitive, (enum pdnn_onednn_arg)i,
-                                       memory[execution->slot[i]]);
+        if (call->slot[i] != PDNN_NONE)
+            pdnn_onednn_primitive_bind(call->primitive, (enum pdnn_onednn_arg)i, memory[call->slot[i]]);
     }
     for (int i = 0; i < SUMS; i++)
-        execution->sum[i] = execution->slot[sums[i]] == PDNN_NONE ? NULL : memory[execution->slot[sums[i]]];
+        execution->sum[i] = call->slot[sums[i]] == PDNN_NONE ? NULL : memory[call->slot[sums[i]]];
     bind_rescale(execution, memory);
 }
 
@@ -81,18 +78,18 @@ static int run(void *state) {
     const struct execution *execution = state;
     for (int i = 0; i < SUMS; i++) {
         struct zeros zeros = {execution->sum[i],
-                              (int64_t)pdnn_onednn_primitive_bytes(execution->primitive, sums[i])};
+                              (int64_t)pdnn_onednn_primitive_bytes(execution->call.primitive, sums[i])};
         if (zeros.memory)
-            pdnn_team_run(execution->threads, zeros.bytes / (int64_t)sizeof(float), clear_part, &zeros);
+            pdnn_team_run(execution->call.threads, zeros.bytes / (int64_t)sizeof(float), clear_part, &zeros);
     }
     if (execution->rescale.factor)
         run_rescale(&execution->rescale);
-    return pdnn_onednn_primitive_run(execution->primitive);
+    return pdnn_onednn_primitive_run(execution->call.primitive);
 }
 
 static void destroy(void *state) {
     struct execution *execution = state;
-    pdnn_onednn_primitive_destroy(execution->primitive);
+    pdnn_onednn_primitive_destroy(execution->call.primitive);
 }
 
 struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive) {
@@ -115,37 +112,33 @@ void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_nod
 
 /* The primitive reads copies that the step makes. */
 static void append_rescale(struct pdnn_program *program, struct pdnn_step *step,
-                           const struct pdnn_onednn_call *call, struct execution *execution) {
-    struct rescale *rescale = &execution->rescale;
-    *rescale = (struct rescale){.x_scale_slot = call->x_scale,
-                                .w_scale_slot = call->w_scale,
-                                .bias_slot = call->slot[PDNN_ONEDNN_BIAS]};
+                           struct execution *execution) {
+    struct pdnn_onednn_call *call = &execution->call;
+    uint32_t *bias = &call->slot[PDNN_ONEDNN_BIAS];
     if (call->x_scale == PDNN_NONE)
         return;
     uint64_t bytes = pdnn_onednn_primitive_bytes(call->primitive, PDNN_ONEDNN_SCALE);
-    rescale->O = (int64_t)(bytes / sizeof(float));
-    execution->slot[PDNN_ONEDNN_SCALE] = pdnn_program_slot(program, bytes, false);
-    pdnn_step_use(step, rescale->x_scale_slot);
-    pdnn_step_use(step, rescale->w_scale_slot);
-    if (rescale->bias_slot == PDNN_NONE)
+    execution->rescale = (struct rescale){.bias_slot = *bias, .O = (int64_t)(bytes / sizeof(float))};
+    call->slot[PDNN_ONEDNN_SCALE] = pdnn_program_slot(program, bytes, false);
+    pdnn_step_use(step, call->x_scale);
+    pdnn_step_use(step, call->w_scale);
+    if (*bias == PDNN_NONE)
         return;
-    execution->slot[PDNN_ONEDNN_BIAS] = pdnn_program_slot(program, bytes, false);
-    pdnn_step_use(step, rescale->bias_slot);
+    pdnn_step_use(step, *bias);
+    *bias = pdnn_program_slot(program, bytes, false);
 }
 
 void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
                         const struct pdnn_onednn_call *call) {
     struct execution *execution = pdnn_arena_alloc(&program->arena, 1, sizeof *execution);
     step->is_reference = pdnn_onednn_primitive_is_reference(call->primitive);
-    *execution =
-        (struct execution){.primitive = call->primitive, .summand = call->summand, .threads = call->threads};
-    memcpy(execution->slot, call->slot, sizeof call->slot);
-    execution->slot[PDNN_ONEDNN_SCRATCHPAD] =
+    execution->call = *call;
+    execution->call.slot[PDNN_ONEDNN_SCRATCHPAD] =
         pdnn_step_scratch(step, program, pdnn_onednn_primitive_scratchpad_bytes(call->primitive));
-    append_rescale(program, step, call, execution);
+    append_rescale(program, step, execution);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
-        if (execution->slot[i] != PDNN_NONE)
-            pdnn_step_use(step, execution->slot[i]);
+        if (execution->call.slot[i] != PDNN_NONE)
+            pdnn_step_use(step, execution->call.slot[i]);
     }
     if (call->summand != PDNN_NONE)
         pdnn_step_use(step, call->summand);
