@@ -29,11 +29,23 @@ static bool ceiling_is_sound(const struct pdnn_ceiling *ceiling) {
            is_text(ceiling->host, sizeof ceiling->host);
 }
 
-/* Copies a visit and its ops out of the message, whose body ends with n_rest entries of rest_size bytes.
- * False if the message does not hold that. */
-static bool read_visit(const struct pdnn_message *message, size_t rest_size, struct pdnn_visit *visit,
-                       size_t *n_rest) {
+static void *copy_of(const void *bytes, size_t length) {
+    void *copy = pdnn_alloc(length, 1);
+    if (length)
+        memcpy(copy, bytes, length);
+    return copy;
+}
+
+/* What follows a visit in an answer: entries of one size, on the heap. */
+struct rest {
+    size_t size, count;
+    void *entries; /* NULL unless the visit is ok */
+};
+
+/* Copies a visit, its ops and the rest out of the message. False if the message does not hold that. */
+static bool read_visit(const struct pdnn_message *message, struct rest *rest, struct pdnn_visit *visit) {
     struct pdnn_visit copy;
+    const char *more = (const char *)message->body + sizeof copy;
     if (message->body_bytes < sizeof copy)
         return false;
     memcpy(&copy, message->body, sizeof copy);
@@ -42,14 +54,10 @@ static bool read_visit(const struct pdnn_message *message, size_t rest_size, str
         (unsigned)copy.stop >= PDNN_STOP_COUNT)
         return false;
     size_t ops_bytes = copy.n_ops * sizeof *copy.ops, rest_bytes = more_bytes - ops_bytes;
-    if (rest_size ? rest_bytes % rest_size != 0 : rest_bytes != 0)
+    if (rest->size ? rest_bytes % rest->size != 0 : rest_bytes != 0)
         return false;
     copy.reason[sizeof copy.reason - 1] = 0;
-    copy.ops = NULL;
-    if (copy.n_ops) {
-        copy.ops = pdnn_alloc(ops_bytes, 1);
-        memcpy(copy.ops, (const char *)message->body + sizeof copy, ops_bytes);
-    }
+    copy.ops = copy.n_ops ? copy_of(more, ops_bytes) : NULL;
     bool sound = true;
     for (size_t i = 0; i < copy.n_ops; i++)
         sound = sound && op_is_sound(&copy.ops[i]);
@@ -58,15 +66,12 @@ static bool read_visit(const struct pdnn_message *message, size_t rest_size, str
         return false;
     }
     *visit = copy;
-    *n_rest = rest_size ? rest_bytes / rest_size : 0;
+    if (rest->size && copy.outcome == PDNN_OUTCOME_OK) {
+        rest->count = rest_bytes / rest->size;
+        rest->entries = copy_of(more + ops_bytes, rest_bytes);
+    }
     return true;
 }
-
-/* An answer that is a visit, perhaps with something behind it. */
-struct visit_answer {
-    struct pdnn_message message;
-    size_t rest_size, n_rest;
-};
 
 static void refuse(struct pdnn_worker *worker, struct pdnn_visit *visit) {
     pdnn_worker_stop(worker);
@@ -76,18 +81,16 @@ static void refuse(struct pdnn_worker *worker, struct pdnn_visit *visit) {
 
 static enum pdnn_status ask_visit(struct pdnn_worker *worker, enum pdnn_message_kind kind,
                                   const struct pdnn_part *body, const struct pdnn_watch *watch,
-                                  struct visit_answer *answer, struct pdnn_visit *visit,
-                                  struct pdnn_err *err) {
+                                  struct rest *rest, struct pdnn_visit *visit, struct pdnn_err *err) {
+    struct pdnn_message answer;
     struct pdnn_fate fate;
     int64_t started_unix_ms = pdnn_clock_unix_ms();
-    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, watch, &answer->message, &fate, err);
+    enum pdnn_status status = pdnn_worker_ask(worker, kind, body, watch, &answer, &fate, err);
     if (status != PDNN_OK)
         return status;
     *visit = (struct pdnn_visit){.outcome = fate.outcome};
     memcpy(visit->reason, fate.reason, sizeof visit->reason);
-    if (fate.outcome == PDNN_OUTCOME_OK &&
-        (answer->message.kind != kind ||
-         !read_visit(&answer->message, answer->rest_size, visit, &answer->n_rest)))
+    if (fate.outcome == PDNN_OUTCOME_OK && (answer.kind != kind || !read_visit(&answer, rest, visit)))
         refuse(worker, visit);
     visit->started_unix_ms = started_unix_ms;
     return PDNN_OK;
@@ -97,17 +100,8 @@ enum pdnn_status pdnn_worker_visit(struct pdnn_worker *worker, const struct pdnn
                                    const struct pdnn_watch *watch, struct pdnn_visit *visit,
                                    struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
-    struct visit_answer answer = {.rest_size = 0};
-    return ask_visit(worker, PDNN_MESSAGE_VISIT, &body, watch, &answer, visit, err);
-}
-
-/* What follows a visit in its answer. */
-static void *copy_rest(const struct visit_answer *answer) {
-    size_t bytes = answer->n_rest * answer->rest_size;
-    void *copy = pdnn_alloc(bytes ? bytes : 1, 1);
-    if (bytes)
-        memcpy(copy, (const char *)answer->message.body + answer->message.body_bytes - bytes, bytes);
-    return copy;
+    struct rest none = {.size = 0};
+    return ask_visit(worker, PDNN_MESSAGE_VISIT, &body, watch, &none, visit, err);
 }
 
 enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct pdnn_operator_request *request,
@@ -115,15 +109,11 @@ enum pdnn_status pdnn_worker_operator(struct pdnn_worker *worker, const struct p
                                       struct pdnn_operator_time **times, size_t *n_times,
                                       struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
-    struct visit_answer answer = {.rest_size = sizeof **times};
-    *times = NULL;
-    *n_times = 0;
-    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATOR, &body, watch, &answer, visit, err);
-    if (status != PDNN_OK || visit->outcome != PDNN_OUTCOME_OK)
-        return status;
-    *times = copy_rest(&answer);
-    *n_times = answer.n_rest;
-    return PDNN_OK;
+    struct rest rest = {.size = sizeof **times};
+    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATOR, &body, watch, &rest, visit, err);
+    *times = rest.entries;
+    *n_times = rest.count;
+    return status;
 }
 
 static bool operators_are_sound(const struct pdnn_operator *operators, size_t count,
@@ -139,21 +129,16 @@ enum pdnn_status pdnn_worker_operators(struct pdnn_worker *worker, const struct 
                                        struct pdnn_operator **operators, size_t *n_operators,
                                        struct pdnn_err *err) {
     const struct pdnn_part body = {request, sizeof *request};
-    struct visit_answer answer = {.rest_size = sizeof **operators};
-    *operators = NULL;
-    *n_operators = 0;
-    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATORS, &body, watch, &answer, visit, err);
-    if (status != PDNN_OK || visit->outcome != PDNN_OUTCOME_OK)
-        return status;
-    struct pdnn_operator *copy = copy_rest(&answer);
-    if (!operators_are_sound(copy, answer.n_rest, visit)) {
-        free(copy);
+    struct rest rest = {.size = sizeof **operators};
+    enum pdnn_status status = ask_visit(worker, PDNN_MESSAGE_OPERATORS, &body, watch, &rest, visit, err);
+    if (!operators_are_sound(rest.entries, rest.count, visit)) {
+        free(rest.entries);
+        rest = (struct rest){.count = 0};
         refuse(worker, visit);
-        return PDNN_OK;
     }
-    *operators = copy;
-    *n_operators = answer.n_rest;
-    return PDNN_OK;
+    *operators = rest.entries;
+    *n_operators = rest.count;
+    return status;
 }
 
 void pdnn_worker_rest(struct pdnn_worker *worker) {
@@ -226,10 +211,8 @@ enum pdnn_status pdnn_worker_places(struct pdnn_worker *worker, int64_t threads,
     enum pdnn_status status = ask_or_fail(worker, PDNN_MESSAGE_PLACES, &body, &watch, &answer, err);
     if (status != PDNN_OK)
         return status;
-    char *text = pdnn_alloc(answer.body_bytes + 1, 1);
-    memcpy(text, answer.body, answer.body_bytes);
-    text[answer.body_bytes] = 0;
-    *places = text;
+    *places = pdnn_alloc(answer.body_bytes + 1, 1);
+    memcpy(*places, answer.body, answer.body_bytes);
     return PDNN_OK;
 }
 
@@ -247,9 +230,7 @@ enum pdnn_status pdnn_worker_check(struct pdnn_worker *worker, const struct pdnn
         sound = is_text(row[i].op, sizeof row[i].op) && is_text(row[i].tensor, sizeof row[i].tensor);
     if (!sound)
         return fail_garbled(worker, err);
-    struct pdnn_check_row *copy = pdnn_alloc(answer.body_bytes ? answer.body_bytes : 1, 1);
-    memcpy(copy, answer.body, answer.body_bytes);
-    *rows = copy;
+    *rows = copy_of(answer.body, answer.body_bytes);
     *n_rows = answer.body_bytes / sizeof **rows;
     return PDNN_OK;
 }
