@@ -153,25 +153,26 @@ uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan) {
     return largest;
 }
 
-/* Generates data in place for plain slots; other slots need a buffer outside the block. */
+enum pdnn_status pdnn_plan_fill_tensor(const struct pdnn_plan *plan, uint32_t tensor,
+                                       const struct pdnn_fill_source *source, void *buffer, void *to,
+                                       struct pdnn_err *err) {
+    bool is_plain = pdnn_plan_is_plain(plan, tensor);
+    pdnn_fill_tensor(plan->graph, tensor, source, is_plain ? to : buffer);
+    return is_plain ? PDNN_OK : plan->backend->put(plan->state, &plan->program, tensor, buffer, to, err);
+}
+
 enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,
                                 struct pdnn_err *err) {
-    const struct pdnn_graph *graph = plan->graph;
-    const uint64_t largest = pdnn_plan_moved_bytes(plan);
-    void *plain = largest ? malloc(largest) : NULL;
-    if (largest && !plain)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes to make data in",
-                         largest);
+    const uint64_t bytes = pdnn_plan_moved_bytes(plan);
+    void *buffer = bytes ? malloc(bytes) : NULL;
+    if (bytes && !buffer)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "cannot allocate the %" PRIu64 " bytes to make data in", bytes);
     enum pdnn_status status = PDNN_OK;
-    for (uint32_t i = 0; status == PDNN_OK && i < graph->n_tensors; i++) {
-        if (!needs_data(plan, i, is_shared))
-            continue;
-        bool moves = !pdnn_plan_is_plain(plan, i);
-        pdnn_fill_tensor(graph, i, source, moves ? plain : plan->memory[i]);
-        if (moves)
-            status = pdnn_plan_put(plan, i, plain, err);
+    for (uint32_t i = 0; status == PDNN_OK && i < plan->graph->n_tensors; i++) {
+        if (needs_data(plan, i, is_shared))
+            status = pdnn_plan_fill_tensor(plan, i, source, buffer, plan->memory[i], err);
     }
-    free(plain);
+    free(buffer);
     return status;
 }
 

@@ -97,6 +97,12 @@ void pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory);
 /* Whether the slot holds weights or state. */
 bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot);
 
+/* Generates a tensor's data at `to`, as the plan stores it; buffer: as large as the tensor, unless that is
+ * plain. */
+enum pdnn_status pdnn_plan_fill_tensor(const struct pdnn_plan *plan, uint32_t tensor,
+                                       const struct pdnn_fill_source *source, void *buffer, void *to,
+                                       struct pdnn_err *err);
+
 /* Generates data for the slots whose sharing equals is_shared. Zero-filled slots are skipped: the
  * block's fresh pages are zero. */
 enum pdnn_status pdnn_plan_fill(struct pdnn_plan *plan, bool is_shared, const struct pdnn_fill_source *source,

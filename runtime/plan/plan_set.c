@@ -9,8 +9,6 @@
 #include <string.h>
 
 static void destroy(struct pdnn_plan_member *member) {
-    if (!member)
-        return;
     pdnn_plan_destroy(&member->plan);
     pdnn_arena_finish(&member->arena);
     free(member);
@@ -36,8 +34,6 @@ static enum pdnn_status build(struct pdnn_plan_set *set, const char *key, struct
 /* Candidates are measured beside what other members have in the block. */
 static uint64_t trial_bytes(const struct pdnn_plan_set *set) {
     uint64_t room = pdnn_plan_room(&set->options.plan);
-    if (room == UINT64_MAX)
-        return room;
     return room > set->block_bytes ? room - set->block_bytes : 0;
 }
 

@@ -105,17 +105,13 @@ static enum pdnn_status fill_resident(const struct pdnn_step_window *window, uin
                                       struct pdnn_err *err) {
     const struct pdnn_plan *plan = window->plan;
     const struct pdnn_fill_source source = {.seed = seed};
-    unsigned char *to = window->memory[tensor];
     if (tensor >= plan->graph->n_tensors || plan->graph->tensors[tensor].fill.kind == PDNN_FILL_ZERO)
         return PDNN_OK; /* fresh pages are zero */
-    if (pdnn_plan_is_plain(plan, tensor)) {
-        pdnn_fill_tensor(plan->graph, tensor, &source, to);
-        return PDNN_OK;
-    }
-    void *plain = pdnn_alloc(pdnn_tensor_bytes(&plan->graph->tensors[tensor]), 1);
-    pdnn_fill_tensor(plan->graph, tensor, &source, plain);
-    enum pdnn_status status = plan->backend->put(plan->state, &plan->program, tensor, plain, to, err);
-    free(plain);
+    const uint64_t bytes = pdnn_tensor_bytes(&plan->graph->tensors[tensor]);
+    void *buffer = pdnn_plan_is_plain(plan, tensor) ? NULL : pdnn_alloc(bytes, 1);
+    enum pdnn_status status =
+        pdnn_plan_fill_tensor(plan, tensor, &source, buffer, window->memory[tensor], err);
+    free(buffer);
     return status;
 }
 
@@ -159,26 +155,20 @@ static void find_restored(struct pdnn_step_window *window, const enum use *use) 
     }
 }
 
-static enum pdnn_status check_limit(struct pdnn_step_window *window, const enum use *use,
-                                    uint64_t limit_bytes, struct pdnn_err *err) {
+static enum pdnn_status check_limit(struct pdnn_step_window *window, uint64_t limit_bytes,
+                                    struct pdnn_err *err) {
     const struct pdnn_plan *plan = window->plan;
     struct touched touched = nothing_touched(plan);
-    uint64_t moved = 0;
     for (size_t i = 0; i < window->count; i++)
         touch(&touched, plan, step_at(window, i));
     free(touched.is_touched);
-    for (uint32_t i = 0; i < plan->graph->n_tensors; i++) {
-        uint64_t bytes = use[i] == USE_RESIDENT && !pdnn_plan_is_plain(plan, i)
-                             ? pdnn_tensor_bytes(&plan->graph->tensors[i])
-                             : 0;
-        moved = bytes > moved ? bytes : moved;
-    }
     window->touched_bytes = touched.bytes + window->copies_bytes;
-    if (limit_bytes && window->touched_bytes + moved > limit_bytes)
+    const uint64_t need = window->touched_bytes + pdnn_plan_moved_bytes(plan);
+    if (limit_bytes && need > limit_bytes)
         return pdnn_fail(err, PDNN_TOO_BIG,
                          "measuring it with what runs before it needs %" PRIu64
                          " bytes, the limit is %" PRIu64,
-                         window->touched_bytes + moved, limit_bytes);
+                         need, limit_bytes);
     return PDNN_OK;
 }
 
@@ -215,7 +205,7 @@ enum pdnn_status pdnn_step_window_create(struct pdnn_step_window *window, const 
     struct pdnn_step_window made = {.plan = plan, .first = first, .count = count};
     enum use *use = find_uses(&made);
     find_restored(&made, use);
-    enum pdnn_status status = check_limit(&made, use, limit_bytes, err);
+    enum pdnn_status status = check_limit(&made, limit_bytes, err);
     if (status == PDNN_OK)
         status = allocate(&made, err);
     if (status == PDNN_OK) {
