@@ -1,6 +1,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/host/host_cgroup.h"
 
+#include "base/str.h"
 #include "runtime/host/host_files.h"
 
 #include <limits.h>
@@ -97,17 +98,9 @@ static const struct hierarchy hierarchies[] = {
     {"cpu", "cgroup", read_cpu},
 };
 
-/* Whether the comma-separated list contains the word; an empty list contains the empty word. */
+/* An empty list contains the empty word. */
 static bool list_has(const char *list, const char *word) {
-    size_t length = strlen(word);
-    for (;;) {
-        size_t item = strcspn(list, ",");
-        if (item == length && memcmp(list, word, length) == 0)
-            return true;
-        if (!list[item])
-            return false;
-        list += item + 1;
-    }
+    return pdnn_parts_have(list, ",", word, strlen(word));
 }
 
 /* Finds the process's path in the hierarchy, from lines "4:memory,hugetlb:/path". */

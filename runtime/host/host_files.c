@@ -2,6 +2,7 @@
 #include "runtime/host/host_files.h"
 
 #include "base/file.h"
+#include "base/str.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -83,17 +84,6 @@ static bool find_hex(const char *text, const char *key, unsigned long *number) {
     return true;
 }
 
-static bool has_word(const char *words, size_t length, const char *word) {
-    size_t word_length = strlen(word);
-    for (size_t i = 0; i + word_length <= length; i++) {
-        bool starts = i == 0 || words[i - 1] == ' ';
-        bool ends = i + word_length == length || words[i + word_length] == ' ';
-        if (starts && ends && memcmp(words + i, word, word_length) == 0)
-            return true;
-    }
-    return false;
-}
-
 /* The flags that decide which kernels a library picks, as /proc/cpuinfo names them on x86 and Arm. */
 static const char *const isa_words[] = {
     "sse4_1",   "avx",      "avx2",        "fma",         "avx_vnni",    "avx_ne_convert",
@@ -130,6 +120,11 @@ static void find_arm_model(unsigned long implementer, unsigned long part, char m
     snprintf(model, PDNN_HOST_TEXT, "implementer 0x%02lx part 0x%03lx", implementer, part);
 }
 
+static void append(char isa[PDNN_HOST_TEXT], size_t *used, const char *word) {
+    if (*used < PDNN_HOST_TEXT)
+        *used += (size_t)snprintf(isa + *used, PDNN_HOST_TEXT - *used, "%s%s", *used ? " " : "", word);
+}
+
 void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[PDNN_HOST_TEXT]) {
     const char *field;
     size_t length, used = 0;
@@ -144,10 +139,10 @@ void pdnn_hostfiles_cpu(const char *root, char model[PDNN_HOST_TEXT], char isa[P
     else if (find_hex(text, "CPU implementer", &implementer) && find_hex(text, "CPU part", &part))
         find_arm_model(implementer, part, model);
     if (find_field(text, "flags", &field, &length) || find_field(text, "Features", &field, &length)) {
-        for (size_t i = 0; i < sizeof isa_words / sizeof *isa_words && used < PDNN_HOST_TEXT; i++) {
-            if (has_word(field, length, isa_words[i]))
-                used += (size_t)snprintf(isa + used, PDNN_HOST_TEXT - used, "%s%s", used ? " " : "",
-                                         isa_words[i]);
+        text[field - text + (ptrdiff_t)length] = 0;
+        for (size_t i = 0; i < sizeof isa_words / sizeof *isa_words; i++) {
+            if (pdnn_parts_have(field, " ", isa_words[i], strlen(isa_words[i])))
+                append(isa, &used, isa_words[i]);
         }
     }
     free(text);
@@ -165,11 +160,6 @@ static const struct {
     {AT_HWCAP2, HWCAP2_SVE2, "sve2"},       {AT_HWCAP2, HWCAP2_SVEBF16, "svebf16"},
     {AT_HWCAP2, HWCAP2_SVEI8MM, "svei8mm"},
 };
-
-static void append(char isa[PDNN_HOST_TEXT], size_t *used, const char *word) {
-    if (*used < PDNN_HOST_TEXT)
-        *used += (size_t)snprintf(isa + *used, PDNN_HOST_TEXT - *used, "%s%s", *used ? " " : "", word);
-}
 
 void pdnn_hostfiles_hwcaps(char isa[PDNN_HOST_TEXT]) {
     size_t used = 0;

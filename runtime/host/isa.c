@@ -1,6 +1,6 @@
 #include "runtime/host/isa.h"
 
-#include <string.h>
+#include "base/str.h"
 
 /* needs: words that struct pdnn_host's isa must contain. lanes: floats in a vector with multiply-adds, since
  * our kernels do not use AVX without them, and SVE not at all. */
@@ -26,23 +26,11 @@ static const struct {
     [PDNN_ISA_SVE_512] = {"asimd sve sve_256 sve_512", 4},
 };
 
-static bool has_word(const char *text, const char *word, size_t length) {
-    for (const char *at = text; *at; at += strspn(at, " ")) {
-        size_t here = strcspn(at, " ");
-        if (here == length && memcmp(at, word, length) == 0)
-            return true;
-        at += here;
-    }
-    return false;
-}
-
 bool pdnn_isa_is_here(const struct pdnn_host *host, enum pdnn_isa isa) {
+    const char *needs = rows[isa].needs, *word;
     bool is_here = true;
-    for (const char *word = rows[isa].needs; *word; word += strspn(word, " ")) {
-        size_t length = strcspn(word, " ");
-        is_here = is_here && has_word(host->isa, word, length);
-        word += length;
-    }
+    for (size_t length; (word = pdnn_part_next(&needs, " ", &length));)
+        is_here = is_here && (!length || pdnn_parts_have(host->isa, " ", word, length));
     return is_here;
 }
 
