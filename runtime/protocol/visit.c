@@ -1,5 +1,7 @@
 #include "runtime/protocol/visit.h"
 
+#include "base/str.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,12 +153,10 @@ const char *pdnn_flags_format(unsigned flags, char buffer[PDNN_FLAGS_TEXT]) {
 
 unsigned pdnn_flags_parse(const char *text) {
     unsigned flags = 0;
-    while (*text) {
-        size_t length = strcspn(text, "|");
-        size_t i = find_name(pdnn_flag_words, PDNN_FLAG_COUNT, text, length);
-        if (i < PDNN_FLAG_COUNT)
-            flags |= 1u << i;
-        text += length + (text[length] == '|');
+    const char *name;
+    for (size_t length; (name = pdnn_part_next(&text, "|", &length));) {
+        size_t i = find_name(pdnn_flag_words, PDNN_FLAG_COUNT, name, length);
+        flags |= i < PDNN_FLAG_COUNT ? 1u << i : 0;
     }
     return flags;
 }

@@ -148,14 +148,9 @@ static void order_by_spread(uint32_t *order, size_t count, uint64_t seed) {
 }
 
 static int by_length(const void *left, const void *right, void *user) {
-    const struct pdnn_schedule *schedule = user;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const struct pdnn_task *one = &schedule->tasks[a], *other = &schedule->tasks[b];
-    if (one->visit_ns != other->visit_ns)
-        return one->visit_ns < other->visit_ns ? -1 : 1;
-    if (one->flop_count != other->flop_count)
-        return one->flop_count < other->flop_count ? -1 : 1;
-    return (a > b) - (a < b);
+    const struct pdnn_task *tasks = ((const struct pdnn_schedule *)user)->tasks;
+    uint64_t a = tasks[*(const uint32_t *)left].visit_ns, b = tasks[*(const uint32_t *)right].visit_ns;
+    return a != b ? (a < b ? -1 : 1) : by_cost(left, right, user);
 }
 
 static void order_by_length(struct pdnn_schedule *schedule) {

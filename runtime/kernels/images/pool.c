@@ -494,6 +494,13 @@ static void any_average_backward(const struct job *job, int64_t plane, int64_t u
     }
 }
 
+/* One pass over all planes, by vectors or for any width. */
+struct pass {
+    void (*lanes)(const struct job *job, int64_t plane, int64_t row);
+    void (*any)(const struct job *job, int64_t plane, int64_t row);
+    bool is_backward;
+};
+
 /* Threads share the pieces of all planes: single rows, or whole planes. */
 struct team {
     struct job job;
@@ -508,71 +515,59 @@ static void team_part(void *work, int64_t index, int64_t parts) {
         team->piece(&team->job, i / team->pieces, i % team->pieces);
 }
 
-static bool has_lanes(const struct pdnn_pool *pool) {
-    return pool->block % PDNN_LANES == 0;
-}
-
 /* Blocks of eight channels at a level with vectors of sixteen. */
 static bool is_of_eights(const struct pdnn_pool *pool) {
     return PDNN_LANES == 16 && pool->block % 16 == 8;
 }
 
-static void run(const struct pdnn_pool *pool, struct team *team, int64_t threads) {
-    struct job *job = &team->job;
-    job->pool = pool;
-    job->width = pool->block;
-    job->planes = pool->N * ((pool->C + pool->block - 1) / pool->block);
-    pdnn_team_run(threads, job->planes * job->width * pool->rows.input * pool->columns.input, team_part,
-                  team);
+static void run(const struct pdnn_pool *pool, const struct pass *pass, struct job job, int64_t threads) {
+    bool has_lanes = pool->block % PDNN_LANES == 0;
+    job.pool = pool;
+    job.width = pool->block;
+    job.planes = pool->N * ((pool->C + pool->block - 1) / pool->block);
+    struct team team = {job, has_lanes ? pass->lanes : pass->any, pool->rows.output};
+    if (pass->is_backward)
+        team.pieces = has_lanes ? pool->rows.input : 1;
+    pdnn_team_run(threads, job.planes * job.width * pool->rows.input * pool->columns.input, team_part, &team);
 }
 
 PDNN_KERNEL(pdnn_pool_max_forward,
             (const struct pdnn_pool *pool, const float *x, float *y, int8_t *index, int64_t threads),
             (pool, x, y, index, threads)) {
-    if (is_of_eights(pool)) {
+    static const struct pass pass = {lanes_max_forward, any_max_forward, false};
+    if (is_of_eights(pool))
         PDNN_EIGHTS(pdnn_pool_max_forward)(pool, x, y, index, threads);
-        return;
-    }
-    struct team team = {{.from = x, .to = y, .new_index = index}, any_max_forward, pool->rows.output};
-    if (has_lanes(pool))
-        team.piece = lanes_max_forward;
-    run(pool, &team, threads);
+    else
+        run(pool, &pass, (struct job){.from = x, .to = y, .new_index = index}, threads);
 }
 
 PDNN_KERNEL(pdnn_pool_max_backward,
             (const struct pdnn_pool *pool, const float *dy, const int8_t *index, float *dx, int64_t threads),
             (pool, dy, index, dx, threads)) {
-    if (is_of_eights(pool)) {
+    static const struct pass pass = {lanes_max_backward, any_max_backward, true};
+    if (is_of_eights(pool))
         PDNN_EIGHTS(pdnn_pool_max_backward)(pool, dy, index, dx, threads);
-        return;
-    }
-    struct team lanes = {{.from = dy, .to = dx, .index = index}, lanes_max_backward, pool->rows.input};
-    struct team any = {{.from = dy, .to = dx, .index = index}, any_max_backward, 1};
-    run(pool, has_lanes(pool) ? &lanes : &any, threads);
+    else
+        run(pool, &pass, (struct job){.from = dy, .to = dx, .index = index}, threads);
 }
 
 PDNN_KERNEL(pdnn_pool_average_forward,
             (const struct pdnn_pool *pool, const float *x, float *y, int64_t threads),
             (pool, x, y, threads)) {
-    if (is_of_eights(pool)) {
+    static const struct pass pass = {lanes_average_forward, any_average_forward, false};
+    if (is_of_eights(pool))
         PDNN_EIGHTS(pdnn_pool_average_forward)(pool, x, y, threads);
-        return;
-    }
-    struct team team = {{.from = x, .to = y}, any_average_forward, pool->rows.output};
-    if (has_lanes(pool))
-        team.piece = lanes_average_forward;
-    run(pool, &team, threads);
+    else
+        run(pool, &pass, (struct job){.from = x, .to = y}, threads);
 }
 
 PDNN_KERNEL(pdnn_pool_average_backward,
             (const struct pdnn_pool *pool, const float *dy, float *dx, int64_t threads),
             (pool, dy, dx, threads)) {
+    static const struct pass pass = {lanes_average_backward, any_average_backward, true};
     /* Here a vector of sixteen is slower than two of eight. */
-    if (is_of_eights(pool) || (PDNN_LANES == 16 && pool->block == 16)) {
+    if (is_of_eights(pool) || (PDNN_LANES == 16 && pool->block == 16))
         PDNN_EIGHTS(pdnn_pool_average_backward)(pool, dy, dx, threads);
-        return;
-    }
-    struct team lanes = {{.from = dy, .to = dx}, lanes_average_backward, pool->rows.input};
-    struct team any = {{.from = dy, .to = dx}, any_average_backward, 1};
-    run(pool, has_lanes(pool) ? &lanes : &any, threads);
+    else
+        run(pool, &pass, (struct job){.from = dy, .to = dx}, threads);
 }
