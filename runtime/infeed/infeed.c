@@ -235,25 +235,29 @@ static bool has_failed(struct pdnn_infeed *infeed) {
 }
 
 /* Without loaders: the calling thread makes the minibatch, and what the plan stores as a plain array at once
- * in its place. */
+ * in its place. Without a plan, nothing takes it. */
 static enum pdnn_status make_here(struct pdnn_infeed *infeed, const struct pdnn_plan *plan,
                                   struct pdnn_err *err) {
     const struct pdnn_feed *feed = infeed->request.feed;
     unsigned char *bytes = infeed->slots[0].bytes;
+    uint64_t before = infeed->scratch.read_bytes;
     enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; i < feed->n_parts && status == PDNN_OK; i++) {
         const struct pdnn_feed_part *part = &feed->parts[i];
-        bool is_stored = plan->program.slots[part->tensor].bytes;
+        bool is_stored = plan && plan->program.slots[part->tensor].bytes;
         bool is_plain = is_stored && pdnn_plan_is_plain(plan, part->tensor);
         void *to = is_plain ? plan->memory[part->tensor] : bytes + part->offset;
         status = pdnn_feed_fill(feed, part, infeed->next_taken, &infeed->scratch, to, err);
         if (status == PDNN_OK && is_stored && !is_plain)
             status = pdnn_plan_put(plan, part->tensor, to, err);
     }
+    infeed->read_bytes += infeed->scratch.read_bytes - before;
+    infeed->n_made++;
     infeed->next_taken += status == PDNN_OK;
     return status;
 }
 
+/* plan NULL: drops it. */
 static int take(struct pdnn_infeed *infeed, const struct pdnn_plan *plan) {
     struct pdnn_err err = {0};
     if (!infeed->depth)
@@ -261,7 +265,7 @@ static int take(struct pdnn_infeed *infeed, const struct pdnn_plan *plan) {
     wait_until_ready(infeed);
     if (has_failed(infeed))
         return 1;
-    if (place(infeed, plan, next_slot(infeed)->bytes, &err) != PDNN_OK)
+    if (plan && place(infeed, plan, next_slot(infeed)->bytes, &err) != PDNN_OK)
         return fail(infeed, &err);
     release(infeed);
     return 0;
@@ -272,23 +276,6 @@ int pdnn_infeed_take(struct pdnn_infeed *infeed, const struct pdnn_plan *plan) {
     int code = take(infeed, plan);
     infeed->waited_ns += pdnn_clock_ns() - begun_ns;
     return code;
-}
-
-int pdnn_infeed_skip(struct pdnn_infeed *infeed) {
-    struct pdnn_err err = {0};
-    if (!infeed->depth) {
-        uint64_t before = infeed->scratch.read_bytes;
-        if (make(infeed, infeed->next_taken++, infeed->slots[0].bytes, &infeed->scratch, &err) != PDNN_OK)
-            return fail(infeed, &err);
-        infeed->read_bytes += infeed->scratch.read_bytes - before;
-        infeed->n_made++;
-        return 0;
-    }
-    wait_until_ready(infeed);
-    if (has_failed(infeed))
-        return 1;
-    release(infeed);
-    return 0;
 }
 
 enum pdnn_status pdnn_infeed_error(struct pdnn_infeed *infeed, struct pdnn_err *err) {
@@ -315,7 +302,7 @@ enum pdnn_status pdnn_infeed_measure(const struct pdnn_infeed_request *request, 
         return status;
     while (status == PDNN_OK && (turns < FIRST_SKIPPED + LEAST_MEASURED || now_ns < end_ns)) {
         for (uint64_t i = 0; i < per_turn && status == PDNN_OK; i++)
-            if (pdnn_infeed_skip(infeed) != 0)
+            if (take(infeed, NULL) != 0)
                 status = pdnn_infeed_error(infeed, err);
         now_ns = pdnn_clock_ns();
         if (++turns == FIRST_SKIPPED)

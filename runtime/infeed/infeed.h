@@ -32,9 +32,6 @@ void pdnn_infeed_destroy(struct pdnn_infeed *infeed); /* takes NULL */
  * minibatch could not be made: pdnn_infeed_error says why. */
 int pdnn_infeed_take(struct pdnn_infeed *infeed, const struct pdnn_plan *plan);
 
-/* Waits for the next minibatch and drops it. */
-int pdnn_infeed_skip(struct pdnn_infeed *infeed);
-
 /* PDNN_OK, or why the last call failed. */
 enum pdnn_status pdnn_infeed_error(struct pdnn_infeed *infeed, struct pdnn_err *err);
 
