@@ -21,6 +21,8 @@
 /* The kernel refuses a mask smaller than its own, however few processors there are. */
 static enum pdnn_status read_affinity(hwloc_bitmap_t allowed, struct pdnn_err *err) {
     enum { CPUS_MIN = 1024, CPUS_MAX = 1 << 20 };
+    if (!allowed)
+        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the affinity mask");
     for (int cpus = CPUS_MIN; cpus <= CPUS_MAX; cpus *= 2) {
         size_t bytes = CPU_ALLOC_SIZE((size_t)cpus);
         cpu_set_t *mask = pdnn_alloc(bytes, 1);
@@ -172,10 +174,8 @@ enum pdnn_status pdnn_host_read_from(const struct pdnn_host_source *source, stru
                                      struct pdnn_err *err) {
     struct pdnn_host read = {0};
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
-    if (!allowed)
-        return pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the affinity mask");
     enum pdnn_status status = PDNN_OK;
-    if (!source->mask)
+    if (!source->mask || !allowed)
         status = read_affinity(allowed, err);
     else if (hwloc_bitmap_list_sscanf(allowed, source->mask) != 0)
         status = pdnn_fail(err, PDNN_INVALID, "%s is no list of processing units", source->mask);
@@ -200,8 +200,7 @@ enum pdnn_status pdnn_host_read(struct pdnn_host *host, struct pdnn_err *err) {
 enum pdnn_status pdnn_host_cores_check(const struct pdnn_host *host, struct pdnn_err *err) {
     struct pdnn_str gone = {0};
     hwloc_bitmap_t allowed = hwloc_bitmap_alloc();
-    enum pdnn_status status = allowed ? read_affinity(allowed, err)
-                                      : pdnn_fail(err, PDNN_NO_MEMORY, "out of memory for the affinity mask");
+    enum pdnn_status status = read_affinity(allowed, err);
     for (int64_t i = 0; status == PDNN_OK && i < host->threads; i++)
         if (!hwloc_bitmap_isset(allowed, (unsigned)host->core_pu[i]))
             pdnn_str_printf(&gone, "%s%d", gone.length ? ", " : "", host->core_pu[i]);
@@ -214,10 +213,6 @@ enum pdnn_status pdnn_host_cores_check(const struct pdnn_host *host, struct pdnn
     pdnn_str_finish(&gone);
     hwloc_bitmap_free(allowed);
     return status;
-}
-
-uint64_t pdnn_host_throttle_count(void) {
-    return pdnn_hostfiles_throttle_count("");
 }
 
 char *pdnn_host_places(const struct pdnn_host *host) {

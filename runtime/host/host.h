@@ -52,11 +52,7 @@ enum pdnn_status pdnn_host_process_check(struct pdnn_err *err);
  * taken away ...". */
 enum pdnn_status pdnn_host_cores_check(const struct pdnn_host *host, struct pdnn_err *err);
 
-/* Sum of the host's thermal throttle counters, 0 if it shows none. Compare before and after. */
-uint64_t pdnn_host_throttle_count(void);
-
-/* "{0},{1}": an OMP_PLACES that binds thread i to core i. Heap, freed by the caller;
- * NULL when out of memory. */
+/* "{0},{1}": an OMP_PLACES that binds thread i to core i. Heap, freed by the caller. */
 char *pdnn_host_places(const struct pdnn_host *host);
 
 /* Appends the index-th "NAME=value" that paradnn itself sets for a worker. Past the last one it returns false

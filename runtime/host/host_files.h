@@ -29,7 +29,8 @@ void pdnn_hostfiles_memory(const char *root, uint64_t *total_bytes, uint64_t *av
 
 void pdnn_hostfiles_governor(const char *root, int pu, char governor[PDNN_HOST_TEXT]);
 
-/* Sum of the thermal throttle counters of all processing units. */
+/* Sum of the thermal throttle counters of all processing units, 0 if there are none. Compare before and
+ * after. */
 uint64_t pdnn_hostfiles_throttle_count(const char *root);
 
 #endif

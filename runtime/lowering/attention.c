@@ -1,8 +1,9 @@
 #include "runtime/kernels/sequence/attention.h"
 #include "runtime/lowering/bound_step.h"
 
-/* `first`: index of the first forward input among the pass's inputs. */
-static struct pdnn_attention job_of(const struct pdnn_bound_step *step, int first) {
+static struct pdnn_attention job_of(const struct pdnn_bound_step *step) {
+    /* The first forward input among the pass's inputs. */
+    int first = step->node->pass == PDNN_FORWARD ? PDNN_ATTENTION_Q : PDNN_ATTENTION_BACK_Q;
     int64_t N = step->node->attr[PDNN_ATTENTION_SEQUENCES];
     const int64_t *q = pdnn_step_in_dim(step, first + PDNN_ATTENTION_Q);
     const int64_t *values = pdnn_step_in_dim(step, first + PDNN_ATTENTION_VALUES);
@@ -21,24 +22,19 @@ static struct pdnn_attention job_of(const struct pdnn_bound_step *step, int firs
     };
 }
 
-static uint64_t forward_scratch(const struct pdnn_bound_step *step) {
-    const struct pdnn_attention job = job_of(step, PDNN_ATTENTION_Q);
+static uint64_t scratch_bytes(const struct pdnn_bound_step *step) {
+    const struct pdnn_attention job = job_of(step);
     return (uint64_t)pdnn_attention_scratch(&job, step->threads) * sizeof(float);
 }
 
 static void forward(const struct pdnn_bound_step *step) {
-    const struct pdnn_attention job = job_of(step, PDNN_ATTENTION_Q);
+    const struct pdnn_attention job = job_of(step);
     pdnn_attention_forward(&job, step->out[PDNN_ATTENTION_CONTEXT], step->out[PDNN_ATTENTION_P],
                            step->threads);
 }
 
-static uint64_t backward_scratch(const struct pdnn_bound_step *step) {
-    const struct pdnn_attention job = job_of(step, PDNN_ATTENTION_BACK_Q);
-    return (uint64_t)pdnn_attention_scratch(&job, step->threads) * sizeof(float);
-}
-
 static void backward(const struct pdnn_bound_step *step) {
-    const struct pdnn_attention job = job_of(step, PDNN_ATTENTION_BACK_Q);
+    const struct pdnn_attention job = job_of(step);
     const struct pdnn_attention_gradients gradients = {
         .dcontext = step->in[PDNN_ATTENTION_BACK_DCONTEXT],
         .p = step->in[PDNN_ATTENTION_BACK_P],
@@ -53,8 +49,6 @@ static void backward(const struct pdnn_bound_step *step) {
 
 const struct pdnn_step_def pdnn_step_attention = {
     .op = &pdnn_op_attention,
-    .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .scratch_bytes = forward_scratch},
-             [PDNN_BACKWARD_DATA] = {.run = backward,
-                                     .ranks = PDNN_RANK(2),
-                                     .scratch_bytes = backward_scratch}},
+    .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes},
+             [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes}},
 };

@@ -388,8 +388,9 @@ int pdnn_rnn_unrolled_run(const struct pdnn_rnn_unrolled *rnn) {
     return rnn->is_backward ? run_backward(rnn) : run_forward(rnn);
 }
 
-struct pdnn_rnn_unrolled pdnn_rnn_unrolled_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                              const struct pdnn_sgemm_library *library, int64_t threads) {
+/* The node's layer, without addresses. */
+static struct pdnn_rnn_unrolled unrolled_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                                            const struct pdnn_sgemm_library *library, int64_t threads) {
     struct pdnn_rnn_geometry g = pdnn_rnn_geometry(graph, node);
     return (struct pdnn_rnn_unrolled){
         .library = library,
@@ -457,7 +458,7 @@ void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads,
                       uint32_t node) {
     const struct pdnn_node *n = &program->graph->nodes[node];
     struct step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
-    *state = (struct step){.rnn = pdnn_rnn_unrolled_of(program->graph, n, library, threads), .node = n};
+    *state = (struct step){.rnn = unrolled_of(program->graph, n, library, threads), .node = n};
     struct pdnn_step step = pdnn_step_of_node(program->graph, node);
     state->scratch_slot = pdnn_step_scratch(&step, program, pdnn_rnn_unrolled_scratch_bytes(&state->rnn));
     snprintf(step.implementation, sizeof step.implementation, "paradnn:rnn unrolled %s %s", library->name,

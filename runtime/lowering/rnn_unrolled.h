@@ -26,10 +26,6 @@ struct pdnn_rnn_unrolled {
     float *scratch;
 };
 
-/* Describes the node's layer; the addresses are still missing. */
-struct pdnn_rnn_unrolled pdnn_rnn_unrolled_of(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                                              const struct pdnn_sgemm_library *library, int64_t threads);
-
 uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn);
 
 /* Returns 0, or the library's error code. */

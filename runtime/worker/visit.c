@@ -8,6 +8,7 @@
 #include "runtime/measure/probe.h"
 #include "runtime/backend/tune.h"
 #include "runtime/host/host_cgroup.h"
+#include "runtime/host/host_files.h"
 #include "runtime/worker/finite.h"
 #include "runtime/worker/loading.h"
 #include "runtime/worker/set.h"
@@ -157,7 +158,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         .threads = pdnn_core_share_threads(bench->far.threads),
         .before = bench->together.world ? begin_together : NULL,
         .after = bench->together.world ? end_together : NULL};
-    uint64_t throttled = pdnn_host_throttle_count(), held_up = pdnn_quota_stops_read("");
+    uint64_t throttled = pdnn_hostfiles_throttle_count(""), held_up = pdnn_quota_stops_read("");
     double *part_ns = pdnn_alloc(bench->rows.n_ops, sizeof *part_ns);
     enum pdnn_status status = probe(bench, request, true, visit, err);
     struct pdnn_measure_rules rules = rules_now(request, bench->asked_ns);
@@ -173,7 +174,7 @@ static enum pdnn_status measure(struct bench *bench, const struct pdnn_request *
         status = probe(bench, request, false, visit, err);
     for (size_t i = 0; status == PDNN_OK && i < bench->rows.n_ops; i++)
         bench->rows.ops[i].time_ns = part_ns[i];
-    if (pdnn_host_throttle_count() != throttled)
+    if (pdnn_hostfiles_throttle_count("") != throttled)
         visit->flags |= PDNN_FLAG_THROTTLED;
     if (pdnn_quota_stops_read("") != held_up) /* no other program's doing */
         visit->flags = (visit->flags & ~(unsigned)PDNN_FLAG_PREEMPTED) | PDNN_FLAG_QUOTA;

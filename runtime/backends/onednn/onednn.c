@@ -155,7 +155,7 @@ static enum pdnn_status move(void *state, const struct pdnn_program *program, ui
     const struct pdnn_onednn_layout *stored = layouts->layout[tensor];
     struct pdnn_onednn *onednn = state;
     struct pdnn_onednn_pool pool = {.library = onednn->library};
-    if (pdnn_onednn_tensor_layout_is_plain(program, layouts->layout, tensor)) {
+    if (pdnn_onednn_tensor_layout_is_plain(program, tensor)) {
         memcpy(to, from, pdnn_tensor_bytes(t));
         shift(to, pdnn_tensor_bytes(t), program->slots[tensor].zero_point);
         return PDNN_OK;
@@ -179,11 +179,6 @@ static enum pdnn_status get(void *state, const struct pdnn_program *program, uin
     return move(state, program, tensor, memory, plain, false, err);
 }
 
-static bool is_plain(const struct pdnn_program *program, uint32_t tensor) {
-    const struct pdnn_onednn_layouts *layouts = program->layouts;
-    return pdnn_onednn_tensor_layout_is_plain(program, layouts->layout, tensor);
-}
-
 const struct pdnn_backend_def pdnn_backend_onednn = {
     .name = "onednn",
     .help = "oneDNN primitives, and our own kernels for all but dense layers and convolutions",
@@ -196,5 +191,5 @@ const struct pdnn_backend_def pdnn_backend_onednn = {
     .compile = compile,
     .put = put,
     .get = get,
-    .is_plain = is_plain,
+    .is_plain = pdnn_onednn_tensor_layout_is_plain,
 };

@@ -68,11 +68,11 @@ void pdnn_onednn_tensor_layout_adopt(struct pdnn_onednn_compile *compile) {
     }
 }
 
-bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program,
-                                        const struct pdnn_onednn_layout *const *stored, uint32_t tensor) {
+bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program, uint32_t tensor) {
+    const struct pdnn_onednn_layouts *layouts = program->layouts;
     const struct pdnn_tensor *t = &program->graph->tensors[tensor];
     int64_t block = program->slots[tensor].channel_block;
-    if (!stored[tensor])
+    if (!layouts->layout[tensor])
         return true;
     return block && (block == 1 || (t->dim[2] * t->dim[3] == 1 && t->dim[1] % block == 0));
 }

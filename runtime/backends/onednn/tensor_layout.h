@@ -22,8 +22,7 @@ const struct pdnn_onednn_layout *pdnn_onednn_tensor_layout(const struct pdnn_one
                                                            uint32_t tensor);
 /* Whether its elements lie row-major, whatever the layout is called; those of a 1x1 image do if its
  * channels fill their blocks. */
-bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program,
-                                        const struct pdnn_onednn_layout *const *stored, uint32_t tensor);
+bool pdnn_onednn_tensor_layout_is_plain(const struct pdnn_program *program, uint32_t tensor);
 /* Whether weights must stay plain, because an op that does not accept other layouts uses them. */
 bool pdnn_onednn_tensor_layout_is_pinned(const struct pdnn_program *program, uint32_t weights);
 

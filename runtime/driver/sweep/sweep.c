@@ -180,7 +180,7 @@ static enum pdnn_status visit_all(struct sweep *sweep, struct pdnn_err *err) {
         status = visit_task(sweep, task, err);
         plan(sweep, false);
     }
-    sweep->result.out_of_time = sweep->result.out_of_time || pdnn_schedule_is_waiting(&sweep->schedule);
+    sweep->result.out_of_time = sweep->result.out_of_time || sweep->schedule.n_waiting > 0;
     if (status == PDNN_OK && is_stopped(sweep))
         status = pdnn_fail(err, PDNN_INTERRUPTED, "interrupted");
     sweep->label = NULL;

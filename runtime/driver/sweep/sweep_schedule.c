@@ -397,7 +397,3 @@ size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const str
     pdnn_schedule_finish(&schedule);
     return count;
 }
-
-bool pdnn_schedule_is_waiting(const struct pdnn_schedule *schedule) {
-    return schedule->n_waiting > 0;
-}

@@ -125,9 +125,6 @@ void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task);
  * small part of the time. Call it now and then: it starts from what visits took so far. */
 void pdnn_schedule_plan(struct pdnn_schedule *schedule, uint64_t left_ns);
 
-/* Whether the last plan has left out tasks. */
-bool pdnn_schedule_is_waiting(const struct pdnn_schedule *schedule);
-
 /* How many of the tasks would be begun if left_ns were left, as predicted. rules->deadline_ns is not 0. */
 size_t pdnn_sweep_reach(const struct pdnn_task *tasks, size_t n_tasks, const struct pdnn_sweep_rules *rules,
                         uint64_t left_ns);

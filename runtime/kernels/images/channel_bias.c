@@ -39,12 +39,6 @@ static struct bias lay_out(const struct pdnn_channel_bias *job, int64_t threads)
     return bias;
 }
 
-static void nothing(void *job, int64_t chunk, struct pdnn_span parts) {
-    (void)job;
-    (void)chunk;
-    (void)parts;
-}
-
 static void add(void *work, int64_t chunk, struct pdnn_span span) {
     const struct bias *bias = work;
     const struct pdnn_channel_bias *job = bias->job;
@@ -61,7 +55,7 @@ static void add(void *work, int64_t chunk, struct pdnn_span span) {
 
 PDNN_KERNEL(pdnn_channel_bias_forward, (const struct pdnn_channel_bias *job, int64_t threads),
             (job, threads)) {
-    static const struct pdnn_chunk_kernel kernel = {NULL, nothing, add};
+    static const struct pdnn_chunk_kernel kernel = {NULL, NULL, add};
     struct bias bias = lay_out(job, threads);
     struct pdnn_chunk_run run = {&bias.chunks, 2, 0};
     pdnn_chunks_run(&kernel, &bias, &run, threads);

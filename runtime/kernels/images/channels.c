@@ -46,7 +46,8 @@ static void whole_chunks(void *work, int64_t index, int64_t parts) {
     for (int64_t chunk = mine.begin; chunk < mine.end; chunk++) {
         if (kernel->gather)
             kernel->gather(team->job, chunk, all, index);
-        kernel->finish(team->job, chunk, (struct pdnn_span){index, index + 1});
+        if (kernel->finish)
+            kernel->finish(team->job, chunk, (struct pdnn_span){index, index + 1});
         if (kernel->apply)
             kernel->apply(team->job, chunk, all);
     }
@@ -74,7 +75,7 @@ static void share_pixels(struct team *team, int64_t count, int64_t group, int64_
         team->chunks = (struct pdnn_span){k, pdnn_least(k + group, count)};
         if (team->kernel->gather)
             pdnn_team_run(threads, elements, gather_pixels, team);
-        for (int64_t chunk = k; chunk < team->chunks.end; chunk++)
+        for (int64_t chunk = k; team->kernel->finish && chunk < team->chunks.end; chunk++)
             team->kernel->finish(team->job, chunk, (struct pdnn_span){0, threads});
         if (team->kernel->apply)
             pdnn_team_run(threads, elements, apply_pixels, team);

@@ -56,11 +56,11 @@ struct pdnn_chunk_tile pdnn_chunk_tile_first(const struct pdnn_chunks *chunks, i
                                              struct pdnn_span span);
 
 /* What a kernel does with each chunk: gather sums over its pixels, in parts; finish from the sums of all
- * parts; apply the result to the pixels. */
+ * parts; apply the result to the pixels. Each may be NULL. */
 struct pdnn_chunk_kernel {
-    void (*gather)(void *job, int64_t chunk, struct pdnn_span pixels, int64_t part); /* may be NULL */
+    void (*gather)(void *job, int64_t chunk, struct pdnn_span pixels, int64_t part);
     void (*finish)(void *job, int64_t chunk, struct pdnn_span parts);
-    void (*apply)(void *job, int64_t chunk, struct pdnn_span pixels); /* may be NULL */
+    void (*apply)(void *job, int64_t chunk, struct pdnn_span pixels);
 };
 
 struct pdnn_chunk_run {

@@ -5,10 +5,6 @@
 #include "runtime/backends/onednn/post_ops.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
-bool pdnn_onednn_conv2d_is(const struct pdnn_node *node) {
-    return node->op == &pdnn_op_conv2d;
-}
-
 static void assign_tensors(struct pdnn_onednn_conv2d *convolution) {
     const uint32_t *in = convolution->node->input, *out = convolution->node->output;
     uint32_t *tensor = convolution->tensor;

@@ -20,8 +20,6 @@ struct pdnn_onednn_conv2d {
     struct pdnn_onednn_primitive *wanted, *stored;
 };
 
-bool pdnn_onednn_conv2d_is(const struct pdnn_node *node);
-
 /* The node's convolution, which this compilation has once. PDNN_UNSUPPORTED if its posts cannot be fused. */
 enum pdnn_status pdnn_onednn_conv2d_get(struct pdnn_onednn_compile *compile, uint32_t node,
                                         struct pdnn_onednn_conv2d **convolution, struct pdnn_err *err);

@@ -50,10 +50,10 @@ static enum pdnn_status choose_order(struct pdnn_onednn_compile *compile, enum p
     int best = N_ORDERS - 1;
     for (size_t i = 0; i < graph->n_nodes; i++)
         has_forward =
-            has_forward || (pdnn_onednn_conv2d_is(&graph->nodes[i]) && graph->nodes[i].pass == PDNN_FORWARD);
+            has_forward || (graph->nodes[i].op == &pdnn_op_conv2d && graph->nodes[i].pass == PDNN_FORWARD);
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        if (!pdnn_onednn_conv2d_is(node) || (has_forward && node->pass != PDNN_FORWARD))
+        if (node->op != &pdnn_op_conv2d || (has_forward && node->pass != PDNN_FORWARD))
             continue;
         enum pdnn_status status = vote(compile, i, flop, err);
         if (status != PDNN_OK)
@@ -78,7 +78,7 @@ static bool is_read_by_others(const struct pdnn_program *program, uint32_t tenso
     const struct pdnn_user_list users = pdnn_users_nodes(&program->users, tensor);
     for (const uint32_t *user = users.begin; user < users.end; user++) {
         const struct pdnn_node *node = &program->graph->nodes[*user];
-        if (pdnn_node_readings(node, tensor) > pdnn_onednn_conv2d_is(node))
+        if (pdnn_node_readings(node, tensor) > (node->op == &pdnn_op_conv2d))
             return true;
     }
     return false;
@@ -114,7 +114,7 @@ static enum pdnn_status check_halves(struct pdnn_onednn_compile *compile, struct
         const struct pdnn_node *node = &graph->nodes[i];
         struct pdnn_onednn_conv2d *convolution;
         struct pdnn_err refusal = {0};
-        if (!pdnn_onednn_conv2d_is(node) || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
+        if (node->op != &pdnn_op_conv2d || !pdnn_dtype_is_half(pdnn_node_in(graph, node, 0)->dtype))
             continue;
         status = pdnn_onednn_conv2d_get(compile, i, &convolution, err);
         if (status != PDNN_OK)
@@ -143,7 +143,7 @@ enum pdnn_status pdnn_onednn_conv2d_place(struct pdnn_onednn_compile *compile, s
             place_image(compile, order, i);
     }
     for (uint32_t i = 0; status == PDNN_OK && i < graph->n_nodes; i++) {
-        if (pdnn_onednn_conv2d_is(&graph->nodes[i]))
+        if (graph->nodes[i].op == &pdnn_op_conv2d)
             status = place_weights(compile, i, is_placed, err);
     }
     return status;

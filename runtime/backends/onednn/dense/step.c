@@ -84,7 +84,7 @@ static void find_operands(struct dense_step *d) {
     d->w.stored = pdnn_onednn_tensor_layout(compile, d->w.tensor);
     d->w.used = d->pass.weights;
     pdnn_onednn_operand_place(&d->w, compile->program);
-    if (!pdnn_onednn_tensor_layout_is_plain(compile->program, compile->layout, d->x.tensor)) {
+    if (!pdnn_onednn_tensor_layout_is_plain(compile->program, d->x.tensor)) {
         d->x.stored = pdnn_onednn_tensor_layout(compile, d->x.tensor);
         d->x.used = pdnn_onednn_layout_create(compile->pool, pdnn_onednn_tensor_dtype(x), x->rank, x->dim,
                                               PDNN_ONEDNN_ROW_MAJOR);
