@@ -6,8 +6,7 @@
 #include "runtime/distributed/world.h"
 
 /* Rank 0: appends a row for each size of message, from 64 B up to 64 MiB or what there is time for. Each size
- * is summed at least three times, and the slowest rank's time counts. ceilings NULL: out of memory for them,
- * which the others learn here. */
+ * is summed at least three times, and the slowest rank's time counts. */
 enum pdnn_status pdnn_allreduce_bench_measure(const struct pdnn_world *world, double seconds,
                                               struct pdnn_ceilings *ceilings, struct pdnn_err *err);
 

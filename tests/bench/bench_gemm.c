@@ -47,7 +47,7 @@ static void bind(struct product *p, struct pdnn_onednn_dense_pass *pass) {
     pdnn_onednn_primitive_bind(pass->primitive, pass->x, p->x);
     pdnn_onednn_primitive_bind(pass->primitive, pass->w, p->w);
     pdnn_onednn_primitive_bind(pass->primitive, pass->y, p->y);
-    uint64_t scratch = pdnn_onednn_primitive_scratchpad_bytes(pass->primitive);
+    uint64_t scratch = pdnn_onednn_primitive_bytes(pass->primitive, PDNN_ONEDNN_SCRATCHPAD);
     if (scratch)
         pdnn_onednn_primitive_bind(pass->primitive, PDNN_ONEDNN_SCRATCHPAD, bench_memory(scratch));
 }

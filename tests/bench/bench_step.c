@@ -42,7 +42,7 @@ static float *new_values(int64_t elements, float scale) {
 }
 
 static void bind(struct pdnn_onednn_dense_pass *pass, float *x, float *w, float *b, float *y) {
-    uint64_t scratch = pdnn_onednn_primitive_scratchpad_bytes(pass->primitive);
+    uint64_t scratch = pdnn_onednn_primitive_bytes(pass->primitive, PDNN_ONEDNN_SCRATCHPAD);
     pdnn_onednn_primitive_bind(pass->primitive, pass->x, x);
     pdnn_onednn_primitive_bind(pass->primitive, pass->w, w);
     pdnn_onednn_primitive_bind(pass->primitive, pass->y, y);

@@ -118,7 +118,7 @@ static enum pdnn_status convert(struct pdnn_onednn_pool *pool, const struct pdnn
     enum pdnn_status status = pdnn_onednn_primitive_create(pool, &request, &reorder, err);
     if (status != PDNN_OK)
         return status;
-    const uint64_t scratch_bytes = pdnn_onednn_primitive_scratchpad_bytes(reorder);
+    const uint64_t scratch_bytes = pdnn_onednn_primitive_bytes(reorder, PDNN_ONEDNN_SCRATCHPAD);
     void *scratch = pdnn_alloc(scratch_bytes, 1);
     pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_SRC, source);
     pdnn_onednn_primitive_bind(reorder, PDNN_ONEDNN_DST, target);

@@ -133,8 +133,8 @@ void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
     struct execution *execution = pdnn_arena_alloc(&program->arena, 1, sizeof *execution);
     step->is_reference = pdnn_onednn_primitive_is_reference(call->primitive);
     execution->call = *call;
-    execution->call.slot[PDNN_ONEDNN_SCRATCHPAD] =
-        pdnn_step_scratch(step, program, pdnn_onednn_primitive_scratchpad_bytes(call->primitive));
+    execution->call.slot[PDNN_ONEDNN_SCRATCHPAD] = pdnn_step_scratch(
+        step, program, pdnn_onednn_primitive_bytes(call->primitive, PDNN_ONEDNN_SCRATCHPAD));
     append_rescale(program, step, execution);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
         if (execution->call.slot[i] != PDNN_NONE)

@@ -284,10 +284,6 @@ uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task
     return (uint64_t)(expected_ns < limit_ns ? expected_ns : limit_ns);
 }
 
-void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task) {
-    schedule->state[task].passed_over = true;
-}
-
 /* What a visit takes as far as is known: see pdnn_schedule_wall_ns. */
 static double expected_ns(const struct pdnn_schedule *schedule, size_t task) {
     double own_ns = mean_wall_ns(&schedule->state[task]);

@@ -116,9 +116,6 @@ void pdnn_schedule_note(struct pdnn_schedule *schedule, size_t task, const struc
  * prediction, scaled by what this run's predictions were off by; at most limits.time. 0: not known. */
 uint64_t pdnn_schedule_wall_ns(const struct pdnn_schedule *schedule, size_t task);
 
-/* There is no time for the task's next visit: it gets no more in this run. */
-void pdnn_schedule_pass_over(struct pdnn_schedule *schedule, size_t task);
-
 /* Decides which of the tasks without a visit may be begun if left_ns are left: those for whose rounds there
  * seems to be time, beside the rounds of what was begun already; or if that is none, one visit to one task.
  * As long as others wait, nothing gets more visits than its rounds, and no visit samples for more than a

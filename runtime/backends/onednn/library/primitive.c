@@ -209,10 +209,6 @@ uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primiti
     return primitive->layout[arg] ? pdnn_onednn_layout_bytes(primitive->layout[arg]) : 0;
 }
 
-uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive) {
-    return pdnn_onednn_primitive_bytes(primitive, PDNN_ONEDNN_SCRATCHPAD);
-}
-
 void pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,
                                 void *address) {
     assert(primitive->index[arg] >= 0);

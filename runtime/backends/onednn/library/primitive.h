@@ -33,8 +33,6 @@ const struct pdnn_onednn_layout *pdnn_onednn_primitive_layout(const struct pdnn_
                                                               enum pdnn_onednn_arg arg);
 /* Bytes of memory to bind to the argument; 0: it is not there. */
 uint64_t pdnn_onednn_primitive_bytes(const struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg);
-/* Bytes of scratch memory to bind as PDNN_ONEDNN_SCRATCHPAD; 0: none. */
-uint64_t pdnn_onednn_primitive_scratchpad_bytes(const struct pdnn_onednn_primitive *primitive);
 /* Sets an argument's address. Call it for every argument before the first run. Padding must be zero in what
  * is read and is zeroed in what is written. */
 void pdnn_onednn_primitive_bind(struct pdnn_onednn_primitive *primitive, enum pdnn_onednn_arg arg,

@@ -63,13 +63,13 @@ static enum pdnn_status make_primitive(struct pdnn_onednn_pool *pool, struct pdn
     enum pdnn_status status = pdnn_onednn_primitive_create(pool, &request, &made->primitive, err);
     if (status != PDNN_OK)
         return status;
-    *work =
-        (struct pdnn_matmul_work){.state = made,
-                                  .scratch_bytes = pdnn_onednn_primitive_scratchpad_bytes(made->primitive),
-                                  .bind = bind,
-                                  .run = run,
-                                  .destroy = destroy,
-                                  .is_reference = pdnn_onednn_primitive_is_reference(made->primitive)};
+    *work = (struct pdnn_matmul_work){
+        .state = made,
+        .scratch_bytes = pdnn_onednn_primitive_bytes(made->primitive, PDNN_ONEDNN_SCRATCHPAD),
+        .bind = bind,
+        .run = run,
+        .destroy = destroy,
+        .is_reference = pdnn_onednn_primitive_is_reference(made->primitive)};
     snprintf(work->name, sizeof work->name, "%.37s matmul", pdnn_onednn_primitive_name(made->primitive));
     if (work->is_reference && dtype == PDNN_F32) {
         destroy(made);
