@@ -76,15 +76,15 @@ static enum pdnn_status check_examples(const struct model *model, const struct p
     return status;
 }
 
-static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struct pdnn_spec *spec,
+static enum pdnn_status make_epoch(struct pdnn_seqpoint_run *run, const struct pdnn_spec *spec,
                                    const struct model *model, struct pdnn_err *err) {
-    struct pdnn_spec_seqpoint *rules = &made->rules;
+    struct pdnn_spec_seqpoint *rules = &run->rules;
     *rules = spec->seqpoint;
     if (!rules->lengths)
         return pdnn_fail(err, PDNN_INVALID,
                          "no lengths given, such as --lengths iwslt15-en-vi, or seqpoint: {lengths: ...} in "
                          "the spec");
-    rules->lengths = pdnn_arena_strdup(&made->arena, rules->lengths);
+    rules->lengths = pdnn_arena_strdup(&run->arena, rules->lengths);
     const struct pdnn_lengths_def *def = model->def;
     const struct pdnn_lengths_request wanted = {
         .source = rules->lengths,
@@ -94,15 +94,15 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struc
         .frames = {.per_second =
                        rules->frames_per_second ? (double)rules->frames_per_second : def->per_second,
                    .plus = def->plus}};
-    enum pdnn_status status = pdnn_lengths_make(&wanted, &made->arena, &made->lengths, err);
-    if (status == PDNN_OK && made->lengths.shipped && made->lengths.shipped->is_in_seconds &&
+    enum pdnn_status status = pdnn_lengths_make(&wanted, &run->arena, &run->lengths, err);
+    if (status == PDNN_OK && run->lengths.shipped && run->lengths.shipped->is_in_seconds &&
         !(wanted.frames.per_second > 0))
         status = pdnn_fail(err, PDNN_INVALID,
                            "%s has lengths in seconds, and %s has no frames: give seqpoint.frames_per_second",
                            rules->lengths, model->instance.family->name);
     if (status == PDNN_OK)
-        status = check_examples(model, rules, &made->lengths, err);
-    const struct pdnn_epoch_request request = {.lengths = &made->lengths,
+        status = check_examples(model, rules, &run->lengths, err);
+    const struct pdnn_epoch_request request = {.lengths = &run->lengths,
                                                .sampler = (enum pdnn_sampler)rules->sampler,
                                                .batch = (uint64_t)model->batch,
                                                .multiple = rules->multiple,
@@ -110,7 +110,7 @@ static enum pdnn_status make_epoch(struct pdnn_seqpoint_epoch *made, const struc
                                                .shard_batches = (size_t)rules->shard_batches,
                                                .seed = spec->seed};
     if (status == PDNN_OK)
-        status = pdnn_epoch_make(&request, &made->arena, &made->epoch, err);
+        status = pdnn_epoch_make(&request, &run->arena, &run->epoch, err);
     return status;
 }
 
@@ -160,13 +160,13 @@ static size_t append_entry(const struct pdnn_epoch *epoch, const struct model *m
     return next;
 }
 
-static void note_examples(struct pdnn_seqpoint_epoch *made, const struct model *model) {
-    const struct pdnn_epoch *epoch = &made->epoch;
-    made->examples = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->examples);
+static void note_examples(struct pdnn_seqpoint_run *run, const struct model *model) {
+    const struct pdnn_epoch *epoch = &run->epoch;
+    run->examples = pdnn_arena_alloc(&run->arena, epoch->n_kinds, sizeof *run->examples);
     uint32_t count =
         epoch->batch < PDNN_EXAMPLES_MASKED_MAX ? (uint32_t)epoch->batch : PDNN_EXAMPLES_MASKED_MAX;
     for (size_t i = epoch->n_iterations; i-- > 0;) {
-        struct pdnn_example_lengths *of = &made->examples[epoch->kind_of[i]];
+        struct pdnn_example_lengths *of = &run->examples[epoch->kind_of[i]];
         of->count = count;
         for (uint32_t n = 0; n < count; n++) {
             const int64_t *length = pdnn_epoch_example(epoch, i, n);
@@ -177,29 +177,29 @@ static void note_examples(struct pdnn_seqpoint_epoch *made, const struct model *
 }
 
 /* Ties kinds and tasks together: they are in the same order. */
-static enum pdnn_status take_tasks(struct pdnn_seqpoint_epoch *made, struct pdnn_session *session,
+static enum pdnn_status take_tasks(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
                                    struct pdnn_err *err) {
-    const struct pdnn_epoch *epoch = &made->epoch;
+    const struct pdnn_epoch *epoch = &run->epoch;
     if (session->n_tasks != epoch->n_kinds)
         return pdnn_fail(err, PDNN_INTERNAL, "%zu kinds of iterations, %zu instances", epoch->n_kinds,
                          session->n_tasks);
-    made->flop_count = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->flop_count);
-    made->possible = pdnn_arena_alloc(&made->arena, epoch->n_kinds, sizeof *made->possible);
+    run->flop_count = pdnn_arena_alloc(&run->arena, epoch->n_kinds, sizeof *run->flop_count);
+    run->possible = pdnn_arena_alloc(&run->arena, epoch->n_kinds, sizeof *run->possible);
     const struct pdnn_task *largest = NULL;
     for (size_t k = 0; k < epoch->n_kinds; k++) {
         struct pdnn_task *task = &session->tasks[k];
         bool is_counted = session->rows[k].has_totals;
-        if (!is_counted && made->rules.statistic == PDNN_STATISTIC_FLOP)
+        if (!is_counted && run->rules.statistic == PDNN_STATISTIC_FLOP)
             return pdnn_fail(err, PDNN_INVALID, "the model has no iteration of length %" PRId64 ": %s",
                              epoch->kind[k].length[0],
                              session->rows[k].reason ? session->rows[k].reason : "its FLOP are unknown");
-        made->flop_count[k] = is_counted ? (double)session->rows[k].totals.cost.flop_count : NAN;
-        made->possible[k] = !task->closed;
-        task->lengths = &made->examples[k];
+        run->flop_count[k] = is_counted ? (double)session->rows[k].totals.cost.flop_count : NAN;
+        run->possible[k] = !task->closed;
+        task->lengths = &run->examples[k];
         if (!task->closed && (!largest || task->memory_bytes > largest->memory_bytes))
             largest = task;
     }
-    made->largest = largest ? largest->id : NULL;
+    run->largest = largest ? largest->id : NULL;
     return PDNN_OK;
 }
 
@@ -207,13 +207,12 @@ static enum pdnn_status take_tasks(struct pdnn_seqpoint_epoch *made, struct pdnn
  * again on the kinds. `hooks` and the other fields that pdnn_session_open leaves to the caller are the
  * caller's. No kind is wanted yet. PDNN_INVALID: not exactly one model, one without lengths, lengths beyond
  * its positions, or what pdnn_lengths_make and pdnn_epoch_make say. Always release both. */
-static enum pdnn_status open_epoch(struct pdnn_seqpoint_epoch *made, struct pdnn_session *session,
+static enum pdnn_status open_epoch(struct pdnn_seqpoint_run *run, struct pdnn_session *session,
                                    const char *argument, const char *const *sets, size_t n_sets,
                                    struct pdnn_err *err) {
     const struct pdnn_session_hooks *hooks = session->hooks;
     struct pdnn_str models = {0};
     struct model model;
-    *made = (struct pdnn_seqpoint_epoch){0};
     if (strcmp(argument, "-") == 0)
         return pdnn_fail(err, PDNN_INVALID, "the spec cannot be standard input here, give a file");
     session->hooks = NULL;
@@ -222,17 +221,17 @@ static enum pdnn_status open_epoch(struct pdnn_seqpoint_epoch *made, struct pdnn
     if (status == PDNN_OK)
         status = find_model(session, &model, err);
     if (status == PDNN_OK)
-        status = make_epoch(made, &session->spec, &model, err);
+        status = make_epoch(run, &session->spec, &model, err);
     if (status == PDNN_OK)
-        note_examples(made, &model);
-    for (size_t k = 0; status == PDNN_OK && k < made->epoch.n_kinds;)
-        k = append_entry(&made->epoch, &model, k, &models);
+        note_examples(run, &model);
+    for (size_t k = 0; status == PDNN_OK && k < run->epoch.n_kinds;)
+        k = append_entry(&run->epoch, &model, k, &models);
     session->models = pdnn_str_text(&models);
     if (status == PDNN_OK)
         status = pdnn_session_open(session, &argument, 1, sets, n_sets, err);
     session->models = NULL;
     if (status == PDNN_OK)
-        status = take_tasks(made, session, err);
+        status = take_tasks(run, session, err);
     pdnn_str_finish(&models);
     return status;
 }
@@ -240,31 +239,31 @@ static enum pdnn_status open_epoch(struct pdnn_seqpoint_epoch *made, struct pdnn
 /* By kind: those to be measured are open tasks, the others are filtered, with a reason. With `every`, visits
  * time as many steps of a kind as the epoch has iterations of it, all rounds together, and no more.
  * For pdnn_sweep_directory_run, whose request has `largest`. */
-static void open_kinds(const struct pdnn_seqpoint_epoch *made, struct pdnn_session *session,
-                       const bool *wanted, bool every) {
+static void open_kinds(const struct pdnn_seqpoint_run *run) {
+    struct pdnn_session *session = run->session;
     uint64_t rounds = (uint64_t)session->spec.measure.rounds;
-    for (size_t k = 0; k < made->epoch.n_kinds; k++) {
+    for (size_t k = 0; k < run->epoch.n_kinds; k++) {
         struct pdnn_session_row *row = &session->rows[k];
-        uint64_t samples = (made->epoch.kind[k].count + rounds - 1) / rounds;
-        if (!made->possible[k])
+        uint64_t samples = (run->epoch.kind[k].count + rounds - 1) / rounds;
+        if (!run->possible[k])
             continue;
-        session->tasks[k].closed = !wanted[k];
-        row->outcome = wanted[k] ? PDNN_OUTCOME_INTERRUPTED : PDNN_OUTCOME_FILTERED;
+        session->tasks[k].closed = !run->wanted[k];
+        row->outcome = run->wanted[k] ? PDNN_OUTCOME_INTERRUPTED : PDNN_OUTCOME_FILTERED;
         row->reason =
-            wanted[k] ? "stopped before its first visit" : "not among the iterations that seqpoint runs";
-        if (every)
+            run->wanted[k] ? "stopped before its first visit" : "not among the iterations that seqpoint runs";
+        if (run->wish.every)
             session->tasks[k].min_samples =
                 samples < PDNN_VISIT_SAMPLES_MAX ? samples : PDNN_VISIT_SAMPLES_MAX;
     }
-    if (every)
+    if (run->wish.every)
         session->spec.measure.max_time_ns = 1;
 }
 
 /* By kind, from the journal: ns of one step, NaN if none was measured, and how many were. The mean of all
  * steps with `every`, the median of the visits' medians otherwise. */
-static void read_times(const struct pdnn_seqpoint_epoch *made, const struct pdnn_sweep_directory *directory,
-                       bool every, double *time_ns, uint64_t *measured) {
-    for (size_t k = 0; k < made->epoch.n_kinds; k++) {
+static void read_times(struct pdnn_seqpoint_run *run, const struct pdnn_sweep_directory *directory,
+                       bool every) {
+    for (size_t k = 0; k < run->epoch.n_kinds; k++) {
         const struct pdnn_instance_visits of = pdnn_sweep_directory_visits(directory, k);
         double sum_ns = 0, steps = 0, *scratch = pdnn_alloc(of.count + 1, sizeof *scratch);
         for (size_t i = 0; i < of.count; i++) {
@@ -274,25 +273,25 @@ static void read_times(const struct pdnn_seqpoint_epoch *made, const struct pdnn
             sum_ns += more * visit->mean_ns;
             steps += more;
         }
-        measured[k] = (uint64_t)steps;
-        time_ns[k] = every && steps > 0
-                         ? sum_ns / steps
-                         : pdnn_visits_median_ns(of.visit, of.count, PDNN_VISITS_DIRECT, scratch);
+        run->measured[k] = (uint64_t)steps;
+        run->time_ns[k] = every && steps > 0
+                              ? sum_ns / steps
+                              : pdnn_visits_median_ns(of.visit, of.count, PDNN_VISITS_DIRECT, scratch);
         free(scratch);
     }
 }
 
 /* Chosen by time, which takes times. */
 static bool is_by_time(const struct pdnn_seqpoint_run *run) {
-    return run->made.rules.statistic == PDNN_STATISTIC_TIME && !run->wish.points_from;
+    return run->rules.statistic == PDNN_STATISTIC_TIME && !run->wish.points_from;
 }
 
 static enum pdnn_status choose(struct pdnn_seqpoint_run *run, struct pdnn_err *err) {
-    const struct pdnn_spec_seqpoint *rules = &run->made.rules;
+    const struct pdnn_spec_seqpoint *rules = &run->rules;
     const double *const statistics[] = {[PDNN_STATISTIC_LENGTH] = NULL, /* the length itself */
-                                        [PDNN_STATISTIC_FLOP] = run->made.flop_count,
+                                        [PDNN_STATISTIC_FLOP] = run->flop_count,
                                         [PDNN_STATISTIC_TIME] = run->time_ns};
-    const struct pdnn_seqpoint_request request = {.epoch = &run->made.epoch,
+    const struct pdnn_seqpoint_request request = {.epoch = &run->epoch,
                                                   .key = (enum pdnn_seqpoint_key)rules->key,
                                                   .statistic = statistics[rules->statistic],
                                                   .unique_max = (size_t)rules->unique_max,
@@ -304,7 +303,7 @@ static enum pdnn_status choose(struct pdnn_seqpoint_run *run, struct pdnn_err *e
 /* Takes the SeqPoints of another directory's table. */
 static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *directory,
                                     struct pdnn_err *err) {
-    const struct pdnn_epoch *epoch = &run->made.epoch;
+    const struct pdnn_epoch *epoch = &run->epoch;
     struct pdnn_representatives *points = &run->seqpoints.points;
     struct pdnn_table table;
     const char *path = pdnn_arena_printf(&run->arena, "%s/seqpoint.csv", directory);
@@ -330,18 +329,11 @@ static enum pdnn_status take_points(struct pdnn_seqpoint_run *run, const char *d
     return PDNN_OK;
 }
 
-static void draw_sample(struct pdnn_seqpoint_run *run) {
-    run->sample = pdnn_epoch_sample_draw(&run->made.epoch, run->session->spec.seed, &run->arena);
-    size_t wanted = (size_t)run->made.rules.sample, all = run->made.epoch.n_iterations;
-    run->draws = wanted > run->sample.least ? wanted : run->sample.least;
-    run->draws = run->draws < all ? run->draws : all;
-}
-
 static enum pdnn_status project(struct pdnn_seqpoint_run *run, struct pdnn_err *err) {
     const struct pdnn_method_estimates_request request = {
-        .epoch = &run->made.epoch,
-        .key = (enum pdnn_seqpoint_key)run->made.rules.key,
-        .statistic = run->made.rules.statistic == PDNN_STATISTIC_LENGTH ? NULL : run->made.flop_count,
+        .epoch = &run->epoch,
+        .key = (enum pdnn_seqpoint_key)run->rules.key,
+        .statistic = run->rules.statistic == PDNN_STATISTIC_LENGTH ? NULL : run->flop_count,
         .points = &run->seqpoints.points,
         .sample = &run->sample,
         .draws = run->draws,
@@ -353,7 +345,7 @@ static enum pdnn_status project(struct pdnn_seqpoint_run *run, struct pdnn_err *
 /* What to run: the SeqPoints, the sample, and the baselines of one iteration, or everything. */
 static void want(struct pdnn_seqpoint_run *run, bool all) {
     const struct pdnn_method_estimates *projections = &run->projections;
-    for (size_t k = 0; k < run->made.epoch.n_kinds; k++)
+    for (size_t k = 0; k < run->epoch.n_kinds; k++)
         run->wanted[k] = all;
     for (int i = 0; i < 2 + PDNN_BASELINE_PRIOR; i++) {
         const struct pdnn_representatives *points = &projections->of[i].points;
@@ -362,20 +354,12 @@ static void want(struct pdnn_seqpoint_run *run, bool all) {
     }
 }
 
-/* Visits of an earlier run time fewer steps; what they say is each length's median, not the epoch's sum. */
-static bool has_every(const struct pdnn_seqpoint_run *run) {
-    for (size_t k = 0; k < run->made.epoch.n_kinds; k++)
-        if (run->made.possible[k] && run->measured[k] < run->made.epoch.kind[k].count)
-            return false;
-    return true;
-}
-
 /* Visits what is wanted and not measured yet, and reads the times. */
 static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
                                 struct pdnn_err *err) {
     struct pdnn_sweep_result result = {0};
     const bool every = run->wish.every;
-    open_kinds(&run->made, run->session, run->wanted, every);
+    open_kinds(run);
     uint64_t begun_ns = pdnn_clock_ns();
     enum pdnn_status status = pdnn_sweep_directory_run(directory, &result, err);
     uint64_t ran_ns = pdnn_clock_ns() - begun_ns - directory->roofs_ns;
@@ -383,10 +367,15 @@ static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep
     pdnn_sweep_result_add(&run->swept, &result);
     if (status != PDNN_OK && status != PDNN_INTERRUPTED)
         return status;
-    read_times(&run->made, directory, every, run->time_ns, run->measured);
-    run->has_every = every && has_every(run);
+    read_times(run, directory, every);
+    /* Visits of an earlier run time fewer steps; what they say is each length's median, not the epoch's sum.
+     */
+    run->has_every = every;
+    for (size_t k = 0; k < run->epoch.n_kinds; k++)
+        if (run->possible[k] && run->measured[k] < run->epoch.kind[k].count)
+            run->has_every = false;
     if (every && !run->has_every)
-        read_times(&run->made, directory, false, run->time_ns, run->measured);
+        read_times(run, directory, false);
     return status;
 }
 
@@ -394,7 +383,7 @@ static enum pdnn_status measure(struct pdnn_seqpoint_run *run, struct pdnn_sweep
  * the one before. */
 static enum pdnn_status narrow(struct pdnn_seqpoint_run *run, struct pdnn_sweep_directory *directory,
                                struct pdnn_err *err) {
-    const double target = run->made.rules.target_error;
+    const double target = run->rules.target_error;
     enum pdnn_status status = PDNN_OK, made = PDNN_OK;
     struct pdnn_err cause = {0};
     while (target > 0 && status == PDNN_OK && made == PDNN_OK && run->projections.has_estimate) {
@@ -430,7 +419,7 @@ static void add_kind(const struct pdnn_seqpoint_run *run, size_t k, struct pdnn_
     /* Of the words of chosen_by: what chose it. */
     static const size_t methods[] = {0, 2, 3, 4, 5, 6, 1};
     const struct pdnn_method_estimates *projections = &run->projections;
-    const struct pdnn_epoch_kind *kind = &run->made.epoch.kind[k];
+    const struct pdnn_epoch_kind *kind = &run->epoch.kind[k];
     const struct pdnn_representative *seqpoint = find_point(&projections->of[0].points, k);
     const struct pdnn_representative *draws = find_point(&projections->of[1].points, k);
     struct pdnn_str chosen_by = {0};
@@ -442,8 +431,8 @@ static void add_kind(const struct pdnn_seqpoint_run *run, size_t k, struct pdnn_
     pdnn_table_set_whole(table, row, PDNN_SEQPOINT_SOURCE, kind->length[0]);
     pdnn_table_set_whole(table, row, PDNN_SEQPOINT_TARGET, kind->length[1]);
     pdnn_table_set_count(table, row, PDNN_SEQPOINT_ITERATIONS, kind->count);
-    if (!isnan(run->made.flop_count[k]))
-        pdnn_table_set_count(table, row, PDNN_SEQPOINT_FLOP, (uint64_t)run->made.flop_count[k]);
+    if (!isnan(run->flop_count[k]))
+        pdnn_table_set_count(table, row, PDNN_SEQPOINT_FLOP, (uint64_t)run->flop_count[k]);
     pdnn_table_set_text(table, row, PDNN_SEQPOINT_CHOSEN_BY, pdnn_str_text(&chosen_by));
     pdnn_table_set_number(table, row, PDNN_SEQPOINT_WEIGHT, seqpoint ? seqpoint->weight : NAN);
     pdnn_table_set_count(table, row, PDNN_SEQPOINT_DRAWS, draws ? draws->runs : 0);
@@ -456,7 +445,7 @@ static void add_kind(const struct pdnn_seqpoint_run *run, size_t k, struct pdnn_
 
 void pdnn_seqpoint_run_table(const struct pdnn_seqpoint_run *run, struct pdnn_table *table) {
     pdnn_table_init(table, &pdnn_seqpoint_def);
-    for (size_t k = 0; k < run->made.epoch.n_kinds; k++)
+    for (size_t k = 0; k < run->epoch.n_kinds; k++)
         add_kind(run, k, table);
 }
 
@@ -507,20 +496,23 @@ enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pd
                                         const struct pdnn_seqpoint_wish *wish, const char *argument,
                                         const char *const *sets, size_t n_sets, struct pdnn_err *err) {
     *run = (struct pdnn_seqpoint_run){.wish = *wish, .session = session};
-    if (open_epoch(&run->made, session, argument, sets, n_sets, err) != PDNN_OK)
+    if (open_epoch(run, session, argument, sets, n_sets, err) != PDNN_OK)
         return err->status;
     if (is_by_time(run) && !(wish->ground_truth && wish->runs))
         return pdnn_fail(err, PDNN_INVALID,
                          "statistic time needs --ground-truth, and that it runs: no --dry-run");
     if (wish->every && !wish->ground_truth)
         return pdnn_fail(err, PDNN_INVALID, "--every is for --ground-truth, which is missing");
-    const size_t n_kinds = run->made.epoch.n_kinds;
+    const size_t n_kinds = run->epoch.n_kinds;
     run->time_ns = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->time_ns);
     run->measured = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->measured);
     run->wanted = pdnn_arena_alloc(&run->arena, n_kinds, sizeof *run->wanted);
     for (size_t k = 0; k < n_kinds; k++)
         run->time_ns[k] = NAN;
-    draw_sample(run);
+    run->sample = pdnn_epoch_sample_draw(&run->epoch, session->spec.seed, &run->arena);
+    const size_t asked = (size_t)run->rules.sample, least = run->sample.least, all = run->epoch.n_iterations;
+    run->draws = asked > least ? asked : least;
+    run->draws = run->draws < all ? run->draws : all;
     enum pdnn_status status = PDNN_OK;
     if (wish->points_from)
         status = take_points(run, wish->points_from, err);
@@ -530,6 +522,5 @@ enum pdnn_status pdnn_seqpoint_run_open(struct pdnn_seqpoint_run *run, struct pd
 }
 
 void pdnn_seqpoint_run_finish(struct pdnn_seqpoint_run *run) {
-    pdnn_arena_finish(&run->made.arena);
     pdnn_arena_finish(&run->arena);
 }

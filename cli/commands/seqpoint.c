@@ -73,17 +73,16 @@ static const struct pdnn_example examples[] = {
 enum { LISTED = 24 };
 
 static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
-    const struct pdnn_seqpoint_epoch *made = &run->made;
-    const struct pdnn_epoch *epoch = &made->epoch;
+    const struct pdnn_epoch *epoch = &run->epoch;
     bool is_stream = epoch->sampler == PDNN_SAMPLER_STREAM;
-    pdnn_str_printf(out, "lengths  %s: %zu %s", made->rules.lengths,
-                    is_stream ? made->lengths.count : epoch->n_iterations * (size_t)epoch->batch,
+    pdnn_str_printf(out, "lengths  %s: %zu %s", run->rules.lengths,
+                    is_stream ? run->lengths.count : epoch->n_iterations * (size_t)epoch->batch,
                     epoch->columns > 1 ? "pairs" : "examples");
     if (epoch->left_over)
         pdnn_str_printf(out, ", %zu more %s", epoch->left_over,
                         is_stream ? "steps than fill iterations" : "in no full minibatch");
-    if (made->lengths.left_out)
-        pdnn_str_printf(out, ", %zu too long", made->lengths.left_out);
+    if (run->lengths.left_out)
+        pdnn_str_printf(out, ", %zu too long", run->lengths.left_out);
     pdnn_str_printf(out, "\nepoch    %zu iterations of %" PRIu64 ", %s; %zu distinct %s, padding %.1f %%\n",
                     epoch->n_iterations, epoch->batch, pdnn_samplers[epoch->sampler], epoch->n_kinds,
                     epoch->columns > 1 ? "pairs of lengths" : "lengths", 100 * epoch->waste);
@@ -94,7 +93,6 @@ static void append_epoch(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
 
 static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
     const struct pdnn_seqpoints *seqpoints = &run->seqpoints;
-    const struct pdnn_seqpoint_epoch *made = &run->made;
     static const char *const statistics[] = {"length", "FLOP", "time"};
     if (!seqpoints->points.count) {
         pdnn_str_printf(out, "chosen   no SeqPoints yet: not every length is measured\n");
@@ -107,8 +105,8 @@ static void append_choice(struct pdnn_str *out, const struct pdnn_seqpoint_run *
         pdnn_str_printf(out, ": every distinct length\n");
     else
         pdnn_str_printf(out, " of %zu lengths (%s), %zu bins; %s to %+.2f %%\n", seqpoints->distinct,
-                        pdnn_seqpoint_keys[made->rules.key], seqpoints->bins,
-                        statistics[made->rules.statistic], 100 * seqpoints->error);
+                        pdnn_seqpoint_keys[run->rules.key], seqpoints->bins, statistics[run->rules.statistic],
+                        100 * seqpoints->error);
 }
 
 static bool is_seqpoint(const struct pdnn_table *kinds, size_t row, const void *user) {
@@ -131,7 +129,7 @@ static void append_points(struct pdnn_str *out, const struct pdnn_seqpoint_run *
                                   run->projections.of[0].total_ns);
     size_t more = rows.count > LISTED ? rows.count - LISTED : 0;
     rows.count -= more;
-    if (run->made.epoch.columns == 1)
+    if (run->epoch.columns == 1)
         kinds->column[PDNN_SEQPOINT_TARGET].def.show = PDNN_SHOW_NEVER;
     pdnn_table_show(out, kinds, &rows, NULL, 0);
     if (more)
@@ -145,8 +143,8 @@ static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_run 
     pdnn_method_estimates_table(&run->projections, &methods);
     size_t row = pdnn_table_add_row(&methods);
     pdnn_table_set_text(&methods, row, PDNN_METHOD_NAME, "truth");
-    pdnn_table_set_count(&methods, row, PDNN_METHOD_ITERATIONS, run->made.epoch.n_iterations);
-    pdnn_table_set_count(&methods, row, PDNN_METHOD_LENGTHS, run->made.epoch.n_kinds);
+    pdnn_table_set_count(&methods, row, PDNN_METHOD_ITERATIONS, run->epoch.n_iterations);
+    pdnn_table_set_count(&methods, row, PDNN_METHOD_LENGTHS, run->epoch.n_kinds);
     pdnn_table_set_number(&methods, row, PDNN_METHOD_EPOCH, run->projections.truth_ns);
     pdnn_table_show(out, &methods, NULL, NULL, 0);
     pdnn_table_finish(&methods);
@@ -155,7 +153,7 @@ static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_run 
 /* The interval, the order's effect, and what the run took. */
 static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
     const struct pdnn_method_estimates *projections = &run->projections;
-    const struct pdnn_epoch *epoch = &run->made.epoch;
+    const struct pdnn_epoch *epoch = &run->epoch;
     const struct pdnn_epoch_estimate *estimate = &projections->estimate;
     char low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT], total[PDNN_UNIT_TEXT];
     pdnn_str_printf(out, "\n");
@@ -164,7 +162,7 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
                         pdnn_format_ns(total, estimate->total), pdnn_format_ns(low, estimate->low),
                         pdnn_format_ns(high, estimate->high), 100 * pdnn_sample_half_width(estimate),
                         run->draws);
-    const double target = run->made.rules.target_error;
+    const double target = run->rules.target_error;
     if (projections->has_estimate && target > 0)
         pdnn_str_printf(out, "target +-%.3g %%: %s with %zu iterations\n", 100 * target,
                         pdnn_sample_half_width(estimate) <= target ? "reached" : "not reached", run->draws);
@@ -262,7 +260,7 @@ static enum pdnn_status print(const struct pdnn_arguments *arguments, const stru
 static enum pdnn_status measure(struct pdnn_cli_job *job, struct pdnn_seqpoint_run *run,
                                 struct pdnn_err *err) {
     struct pdnn_sweep_directory directory = {.folder = {.fd = -1}};
-    job->request.largest = run->made.largest;
+    job->request.largest = run->largest;
     if (pdnn_cli_job_ceilings(job, err) != PDNN_OK || pdnn_cli_job_direct(job, ".results", err) != PDNN_OK)
         return err->status;
     job->bar.preface = job->session.common;
