@@ -69,7 +69,7 @@ enum pdnn_flag {
     PDNN_FLAG_COMPOSED = 1 << 10,
     /* besides composed: some of these times were predicted (results/fit/interpolate.h) */
     PDNN_FLAG_PREDICTED = 1 << 11,
-    /* besides composed: from all rounds of operators together (session/compose/intervals.c) */
+    /* besides composed: from all rounds of operators together (session/compose/visits.c) */
     PDNN_FLAG_SETTLED = 1 << 12,
     PDNN_FLAG_QUOTA = 1 << 13, /* a control group's quota stopped its threads during the visit */
     /* imported rows: the file's number of parameters is not that of the model that its label names */

@@ -97,9 +97,6 @@ enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, str
 /* Roles for those that were drawn, or without a budget for the first of all, by the roles there are. */
 void pdnn_compose_give_samples(struct compose *compose);
 
-/* One measurement of the operator, as guessed before anything was measured. */
-double pdnn_compose_guess(const struct compose *compose, size_t number);
-
 /* What is measured, what predicted and what is left, within the time that there is. */
 enum pdnn_status pdnn_compose_decide(struct compose *compose, struct pdnn_err *err);
 
