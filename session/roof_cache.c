@@ -10,22 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The ladder and the products are sized by the memory that is free, which is never the same twice: to a
- * power of two, it is. */
-static int magnitude(uint64_t bytes) {
-    int bits = 0;
-    for (; bytes > 1; bytes /= 2)
-        bits++;
-    return bits;
-}
-
 void pdnn_roof_cache_context(const struct pdnn_roofs_job *job, struct pdnn_str *out) {
     const struct pdnn_host *host = job->context.host;
     struct pdnn_environment_key context = job->context;
+    int magnitude = 0;
     context.library = "";
+    /* The ladder and the products are sized by the memory that is free, which is never the same twice: to a
+     * power of two, it is. */
+    for (uint64_t bytes = host->memory_limit_bytes; bytes > 1; bytes /= 2)
+        magnitude++;
     pdnn_environment_key_format(&context, out);
     pdnn_str_printf(out, "; host %s; %s; governor %s; memory %" PRIu64 " usable 2^%d", host->name,
-                    host->kernel, host->governor, host->memory_bytes, magnitude(host->memory_limit_bytes));
+                    host->kernel, host->governor, host->memory_bytes, magnitude);
 }
 
 /* An entry is "UNIX_MS SECONDS LIBRARIES<tab>TABLE"; TABLE is a ceilings.csv with tabs for line breaks. */

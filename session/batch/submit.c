@@ -160,32 +160,27 @@ static size_t find_value(const char *text) {
     return value;
 }
 
-static void fill_line(const struct pdnn_str *values, const char *text, size_t length, struct pdnn_str *out) {
-    struct pdnn_str line = {0};
-    bool lacks = false;
-    for (size_t at = 0; at < length;) {
-        const size_t value = find_value(text + at);
-        if (value == VALUES) {
-            pdnn_str_append(&line, text + at++, 1);
-            continue;
-        }
-        pdnn_str_printf(&line, "%s", pdnn_str_text(&values[value]));
-        lacks = lacks || !values[value].length;
-        at += strlen(names[value]) + 2;
-    }
-    bool directive = text[0] == '#' && text[1] >= 'A' && text[1] <= 'Z';
-    if (!directive || !lacks)
-        pdnn_str_append(out, pdnn_str_text(&line), line.length);
-    pdnn_str_finish(&line);
-}
-
 static void fill(const struct pdnn_job *job, const char *text, struct pdnn_str *out) {
     struct pdnn_str values[VALUES] = {0};
+    size_t line = out->length; /* where it begins */
+    bool lacks = false;
     set_values(job, values);
     while (*text) {
-        size_t length = strcspn(text, "\n") + 1;
-        fill_line(values, text, length, out);
-        text += length;
+        const size_t value = find_value(text);
+        if (value < VALUES) {
+            pdnn_str_printf(out, "%s", pdnn_str_text(&values[value]));
+            lacks = lacks || !values[value].length;
+            text += strlen(names[value]) + 2;
+            continue;
+        }
+        pdnn_str_append(out, text, 1);
+        if (*text++ != '\n')
+            continue;
+        bool is_directive =
+            out->text[line] == '#' && out->text[line + 1] >= 'A' && out->text[line + 1] <= 'Z';
+        out->length = is_directive && lacks ? line : out->length;
+        line = out->length;
+        lacks = false;
     }
     for (size_t i = 0; i < VALUES; i++)
         pdnn_str_finish(&values[i]);

@@ -147,14 +147,6 @@ struct items {
     size_t count, room;
 };
 
-static uint64_t cost_of(const struct pdnn_spec *spec, const struct pdnn_expanded *item) {
-    uint64_t limit_bytes = spec->limits.memory_bytes;
-    if (item->filtered || item->invalid || !item->has_totals ||
-        (limit_bytes && item->totals.memory_bytes > limit_bytes))
-        return 0;
-    return pdnn_deal_cost(pdnn_predict(NULL, spec, &item->instance, &item->totals).total);
-}
-
 static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spec, int64_t threads,
                                 struct pdnn_err *err) {
     struct pdnn_walk walk = {0};
@@ -163,11 +155,15 @@ static enum pdnn_status collect(struct items *items, const struct pdnn_spec *spe
     enum pdnn_status status = PDNN_OK;
     pdnn_walk_start(&walk, spec, threads, true);
     while (status == PDNN_OK && (status = pdnn_walk_next(&walk, &item, &done, err)) == PDNN_OK && !done) {
+        const uint64_t limit_bytes = spec->limits.memory_bytes;
+        bool runs = !item.filtered && !item.invalid && item.has_totals &&
+                    (!limit_bytes || item.totals.memory_bytes <= limit_bytes);
         char text[PDNN_ID_TEXT];
         items->item = pdnn_grow(items->item, &items->room, items->count, sizeof *items->item);
         items->item[items->count++] = (struct pdnn_deal_item){
-            pdnn_arena_strdup(&items->arena, pdnn_instance_format(&item.instance, text)),
-            cost_of(spec, &item)};
+            .id = pdnn_arena_strdup(&items->arena, pdnn_instance_format(&item.instance, text)),
+            .cost_us =
+                runs ? pdnn_deal_cost(pdnn_predict(NULL, spec, &item.instance, &item.totals).total) : 0};
     }
     pdnn_walk_finish(&walk);
     return status;
