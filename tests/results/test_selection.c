@@ -314,20 +314,17 @@ static void test_selection_texts(void **state) {
         size_t at;
         const char *pattern, *names, *values, *where, *usual;
     } rows[] = {
-        {"batch", 0,
-         "fc/layers=4,nodes=8,input=2000,output=1000,batch=*,activation=relu,mode=infer,threads=all", "batch",
+        {"batch", 0, "fc/layers=4,nodes=8,input=2000,output=1000,batch=*,activation=relu,mode=infer", "batch",
          "16", "nodes=8", "family=fc, mode=infer"},
-        {"nodes,mode", 2,
-         "fc/layers=4,nodes=*,input=2000,output=1000,batch=4,activation=relu,mode=*,threads=all",
+        {"nodes,mode", 2, "fc/layers=4,nodes=*,input=2000,output=1000,batch=4,activation=relu,mode=*",
          "nodes, mode", "16, infer", "batch=4", "family=fc"},
-        {"nodes,mode", 3,
-         "fc/layers=4,nodes=*,input=2000,output=1000,batch=4,activation=relu,threads=all,mode=*",
+        {"nodes,mode", 3, "fc/layers=4,nodes=*,input=2000,output=1000,batch=4,activation=relu,mode=*",
          "nodes, mode", "16, train", "batch=4", "family=fc"},
-        {"nodes", 3, "fc/layers=4,nodes=*,input=2000,output=1000,batch=4,activation=relu,threads=all",
-         "nodes", "16", "batch=4, mode=train", "family=fc, mode=infer"},
+        {"nodes", 3, "fc/layers=4,nodes=*,input=2000,output=1000,batch=4,activation=relu", "nodes", "16",
+         "batch=4, mode=train", "family=fc, mode=infer"},
         {"nodes", 5,
          "rnn/cell=lstm,layers=1,embedding=512,hidden=512,length=50,vocabulary=1024,batch=100,"
-         "bidirectional=no,output_at=every-step,dropout=0,ids=uniform,mode=infer,threads=all",
+         "bidirectional=no,output_at=every-step,dropout=0,ids=uniform,mode=infer",
          "nodes", "-", "family=rnn, batch=100", "family=fc, mode=infer"},
     };
     struct pdnn_selection selection;
