@@ -367,6 +367,9 @@ static enum pdnn_status show_directions(struct breakdown *b, const struct pdnn_a
         pdnn_directions_check(&b->selection, b->ops, &b->arena, &b->table);
     if (status != PDNN_OK)
         return status;
+    if (!b->table.n_rows)
+        return pdnn_fail(err, PDNN_INVALID,
+                         "--check-directions is about Transformers, and there is none here");
     for (size_t row = 0; row < b->table.n_rows; row++)
         for (size_t k = 0; k < PDNN_VERDICT_COUNT; k++)
             n[k] +=

@@ -181,7 +181,8 @@ static enum pdnn_verdict test_layer_shares(const struct evidence *e) {
 }
 
 static double optimizer_bytes(const struct facts *facts) {
-    return (double)facts->group[PDNN_GROUP_STAGE1].byte_count +
+    return (double)facts->group[PDNN_GROUP_UPDATE].byte_count +
+           (double)facts->group[PDNN_GROUP_STAGE1].byte_count +
            (double)facts->group[PDNN_GROUP_STAGE2].byte_count;
 }
 
@@ -292,7 +293,7 @@ static bool same_build(const struct pdnn_selection *selection, size_t a, size_t 
     return ratio != 1 && (heads == 1 || heads == ratio) && (isnan(ffn) || ffn == ratio);
 }
 
-#define OF_OPTIMIZER .groups = {PDNN_GROUP_STAGE1, PDNN_GROUP_STAGE2}, .n_groups = 2
+#define OF_OPTIMIZER .groups = {PDNN_GROUP_UPDATE, PDNN_GROUP_STAGE1, PDNN_GROUP_STAGE2}, .n_groups = 3
 #define OF_PRODUCTS  .groups = {PDNN_GROUP_LINEAR, PDNN_GROUP_ATTENTION, PDNN_GROUP_FFN}, .n_groups = 3
 
 /* How to pick the instances to compare, and what must hold between them. Ends with a row without a name. */
@@ -377,17 +378,20 @@ static const struct pdnn_family_def *studied_family(const struct pdnn_selection 
     return NULL;
 }
 
-static void collect_facts(struct check *check, struct pdnn_ops_reader *reader) {
+/* False if there is no instance to check. */
+static bool collect_facts(struct check *check, struct pdnn_ops_reader *reader) {
     const struct pdnn_selection *selection = check->selection;
     int params = selection->results.at[PDNN_RESULT_PARAMS],
         mode = pdnn_results_setting(&selection->results, PDNN_SETTING_MODE);
     int dtype = pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE);
+    bool found = false;
     for (size_t at = 0; at < selection->count; at++) {
         struct facts *facts = &check->facts[at];
         const struct pdnn_family_def *family = studied_family(selection, at);
         double value = 0;
         if (!family)
             continue;
+        found = true;
         const struct pdnn_op_rows rows = pdnn_selection_rows(selection, at, reader);
         for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
             if (strcmp(pdnn_dtype_name(d), pdnn_selection_get(selection, at, dtype)) == 0)
@@ -398,6 +402,7 @@ static void collect_facts(struct check *check, struct pdnn_ops_reader *reader) {
         facts->params = value > 0 ? (uint64_t)value : 0;
         add_up(family, &rows, facts);
     }
+    return found;
 }
 
 static size_t add_row(struct check *check, const struct direction *direction, enum pdnn_verdict verdict) {
@@ -521,8 +526,8 @@ void pdnn_directions_check(const struct pdnn_selection *selection, struct pdnn_o
                            struct pdnn_arena *arena, struct pdnn_table *table) {
     struct check check = {.selection = selection, .arena = arena, .table = table};
     check.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *check.facts);
-    collect_facts(&check, reader);
-    for (size_t i = 0; directions[i].name; i++)
+    const bool found = collect_facts(&check, reader);
+    for (size_t i = 0; directions[i].name && found; i++)
         check_direction(&check, &directions[i]);
 }
 

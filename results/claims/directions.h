@@ -21,7 +21,8 @@ enum pdnn_direction_column {
 };
 extern const struct pdnn_table_def pdnn_directions_def;
 
-/* Checks all directions and adds their rows, in their order. The arena is for what it needs. */
+/* Checks all directions and adds their rows, in their order; none if there is no Transformer. The arena is
+ * for what it needs. */
 void pdnn_directions_check(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
                            struct pdnn_arena *arena, struct pdnn_table *table);
 

@@ -323,7 +323,8 @@ static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const
                *title = pdnn_arena_printf(arena, "%s of %s: %zu model%s", what, p->name, p->count,
                                           p->count == 1 ? "" : "s");
     pdnn_plot_put_cpu(&selection->results.directory[p->source], 1, &below);
-    pdnn_str_printf(&below, ", %s thread%s", p->threads, strcmp(p->threads, "1") == 0 ? "" : "s");
+    if (*p->threads)
+        pdnn_str_printf(&below, ", %s thread%s", p->threads, strcmp(p->threads, "1") == 0 ? "" : "s");
     for (enum pdnn_dtype d = 0; d < PDNN_DTYPE_COUNT; d++) {
         if (p->has_dtype[d])
             pdnn_str_printf(&below, ", %s", pdnn_dtype_name(d));

@@ -377,9 +377,11 @@ static void add_row(struct import *im, struct row *made, enum pdnn_outcome outco
     pdnn_result_add(&made->result, pdnn_instance_format(&made->instance, id));
     pdnn_texts_add(&im->ids, id);
     pdnn_result_set_instance(&made->result, &made->instance);
-    if (!made->instance.setting[PDNN_SETTING_THREADS])
-        pdnn_table_set_empty(made->result.table, made->result.row,
-                             pdnn_result_setting_at(&made->result, PDNN_SETTING_THREADS));
+    /* Mode, dtype and optimizer decide what is counted; how it ran is not known unless something says it. */
+    for (enum pdnn_setting i = PDNN_SETTING_BACKEND; i < PDNN_SETTING_COUNT; i++)
+        if (made->instance.setting[i] == pdnn_settings[i].fallback)
+            pdnn_table_set_empty(made->result.table, made->result.row,
+                                 pdnn_result_setting_at(&made->result, i));
     pdnn_result_set_text(&made->result, PDNN_RESULT_HOST, im->host);
     if (has_totals)
         pdnn_result_set_totals(&made->result, &made->totals);

@@ -21,6 +21,7 @@ const struct pdnn_op_group_def pdnn_op_groups[PDNN_OP_GROUP_COUNT] = {
     [PDNN_GROUP_POOLING] = {"pooling", 0xa8cf7f},
     [PDNN_GROUP_OUTPUT] = {"output", 0xc79bd2},
     [PDNN_GROUP_ACCUMULATION] = {"gradient accumulation", 0x8c5a2b},
+    [PDNN_GROUP_UPDATE] = {"optimizer", 0xb3261e},
     [PDNN_GROUP_STAGE1] = {"optimizer stage 1", 0xb3261e},
     [PDNN_GROUP_STAGE2] = {"stage 2 and norms", 0xf08a62},
     [PDNN_GROUP_REORDER] = {"reorder", 0x4d4d4d},
@@ -41,7 +42,7 @@ struct rule {
 static const struct rule rules[] = {
     {.category = "reorder", .group = PDNN_GROUP_REORDER},
     {.category = "infeed", .group = PDNN_GROUP_INFEED},
-    {.category = "optimizer", .group = PDNN_GROUP_STAGE1},
+    {.category = "optimizer", .group = PDNN_GROUP_UPDATE},
     {.category = "optimizer stage 1", .group = PDNN_GROUP_STAGE1},
     {.category = "optimizer stage 2", .group = PDNN_GROUP_STAGE2},
     {.category = "norm", .group = PDNN_GROUP_STAGE2},

@@ -26,7 +26,8 @@ enum pdnn_op_group {
     PDNN_GROUP_POOLING,
     PDNN_GROUP_OUTPUT,
     PDNN_GROUP_ACCUMULATION, /* sums of a weight's gradients */
-    PDNN_GROUP_STAGE1,       /* the whole update if it has only one stage */
+    PDNN_GROUP_UPDATE,       /* of an optimizer of one stage */
+    PDNN_GROUP_STAGE1,
     PDNN_GROUP_STAGE2,
     PDNN_GROUP_REORDER,
     PDNN_GROUP_INFEED, /* waiting for the next minibatch */

@@ -79,7 +79,7 @@ class Import(unittest.TestCase):
         rows = self.rows("gpu.results", "results.csv")
         first, ran = rows[0], RAN[0]
         self.assertEqual(first["id"], "fc/layers=4,nodes=1024,input=2000,output=1000,batch=64,activation=relu")
-        self.assertEqual(first["threads"], "")
+        self.assertEqual([first[key] for key in ("threads", "backend", "isa", "cache")], [""] * 4)
         self.assertAlmostEqual(float(first["time_ns_median"]), 1e9 / ran["step_per_sec"], delta=1)
         self.assertAlmostEqual(float(first["examples_per_s"]), ran["example_per_sec"], delta=1)
         self.assertEqual(int(first["params"]), 2000 * 1024 + 3 * 1024 * 1024 + 1024 * 1000 + 4 * 1024 + 1000)
@@ -154,6 +154,8 @@ class Import(unittest.TestCase):
         ratios = self.paradnn("fit", "gpu.results", "tpu.results", "--across", "dtype=f32:bf16", "--on", "layers,nodes")
         self.assertIn("ratios of dtype=f32 over dtype=bf16: 8; 6 instances have none\n", ratios.stderr)
         fitted = self.paradnn("fit", "gpu.results", "--value", "gflops", "--format", "csv").stdout
+        self.assertIn("--check-directions is about Transformers, and there is none here",
+                      self.paradnn("breakdown", "gpu.results", "--check-directions", expect=2).stderr)
         self.assertEqual({row["term"] for row in csv.DictReader(fitted.splitlines()) if row["weight"]}, {"layers", "nodes", "batch"})
 
     def test_defaults_without_ceilings(self):
@@ -281,6 +283,7 @@ class Import(unittest.TestCase):
         self.write("good.json", GOOD)
         self.paradnn("import", "good.json", "-o", "good", "--set", "dtype=bf16,threads=2")
         self.assertTrue(self.rows("good", "results.csv")[0]["id"].endswith("dtype=bf16,threads=2"))
+        self.assertEqual([self.rows("good", "results.csv")[0][key] for key in ("dtype", "threads", "backend")], ["bf16", "2", ""])
         self.refused(GOOD, "threads is given twice", "--set", "threads=2,threads=3")
 
     def test_a_table_without_a_mapping(self):
@@ -366,6 +369,7 @@ class Import(unittest.TestCase):
                 page = file.read()
             self.assertEqual("what bounds them is not known" in page, name == "none")
             self.assertEqual('<figure class="roofline"' in page, name == "given")
+            self.assertNotIn(", threads", page)
         # Rows with threads take the roofs of as many; one that is faster than its roof says so.
         self.paradnn("import", "t.csv", "-o", "file", *self.MAPPED, "--ceilings", "given/ceilings.csv")
         self.assertEqual([row["bound"] for row in self.rows("file", "results.csv")], [row["bound"] for row in rows])
