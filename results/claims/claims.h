@@ -15,6 +15,7 @@ enum pdnn_verdict { PDNN_HOLDS, PDNN_DOES_NOT_HOLD, PDNN_CANNOT_BE_TOLD, PDNN_VE
 /* "holds", "does not hold", "cannot be told". */
 const char *pdnn_verdict_name(enum pdnn_verdict verdict);
 
+struct pdnn_ops_reader;
 struct pdnn_report_op_times;
 
 /* The two platforms of the report, where it has them. */
@@ -37,11 +38,10 @@ struct pdnn_report_question {
     const struct pdnn_report_claim *claim;
     const struct pdnn_selection *rows; /* of the source, without what did not end ok; of both: NULL */
     const struct pdnn_report_op_times *times;
+    struct pdnn_ops_reader *readers; /* of the report's directories */
     const struct pdnn_report_sides *sides;
     struct pdnn_report_finding *finding; /* source is filled in; the check adds the rest */
     struct pdnn_arena *arena;            /* of sentences */
-    enum pdnn_status status;             /* fails only where a table cannot be read */
-    struct pdnn_err *err;
 };
 
 /* A kind of network that published observations speak of, by what a family's layers are. */
@@ -54,7 +54,7 @@ enum pdnn_report_rule { PDNN_ABOVE, PDNN_WITHIN, PDNN_BEYOND };
 struct pdnn_report_claim {
     int number; /* 0: not in table 1 */
     const char *text;
-    void (*check)(struct pdnn_report_question *question); /* calls pdnn_report_say once, unless it fails */
+    void (*check)(struct pdnn_report_question *question); /* calls pdnn_report_say once */
     const char *tells; /* the data that would decide it, where it cannot be told */
     /* What it is about, where several claims share a check, which says what it takes. */
     const char *what, *of, *few, *size;

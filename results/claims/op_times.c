@@ -1,8 +1,6 @@
-/* One pass over each source's ops.csv, in the order of its rows. */
 #include "results/claims/op_times.h"
-#include "base/paths/folder.h"
 #include "results/query/op_groups.h"
-#include "results/query/ops_reader.h"
+#include "results/query/share_matrix.h"
 #include "results/claims/claims.h"
 
 #include <math.h>
@@ -85,25 +83,6 @@ static void add_model(struct pass *pass, size_t row, const struct pdnn_op_record
         pdnn_mean_add(&pass->times->memory_of_networks[source], memory / total, 0);
 }
 
-static enum pdnn_status read_source(struct pass *pass, size_t source, struct pdnn_err *err) {
-    const char *directory = pass->all->results.directory[source];
-    struct pdnn_ops_reader reader;
-    if (!pdnn_path_has(directory, "ops.csv"))
-        return PDNN_OK;
-    if (pdnn_ops_reader_open(&reader, directory, err) != PDNN_OK)
-        return err->status;
-    pass->times->present = true;
-    for (size_t r = 0; r < pass->all->count; r++) {
-        const struct pdnn_op_record *ops;
-        if (pdnn_selection_source(pass->all, r) != source || !pdnn_selection_is_ok(pass->all, r))
-            continue;
-        size_t n_ops = pdnn_ops_reader_find(&reader, pdnn_selection_get(pass->all, r, pass->all->id), &ops);
-        add_model(pass, r, ops, n_ops);
-    }
-    pdnn_ops_reader_close(&reader);
-    return PDNN_OK;
-}
-
 /* Sums become means; what no model of a kind has is 0. */
 static void finish_shares(struct pdnn_table *kinds) {
     for (size_t row = 0; row < kinds->n_rows; row++)
@@ -115,17 +94,19 @@ static void finish_shares(struct pdnn_table *kinds) {
                                             (double)pdnn_table_count(kinds, row, MODELS));
 }
 
-enum pdnn_status pdnn_report_op_times_read(const struct pdnn_selection *all,
-                                           struct pdnn_report_op_times *times, struct pdnn_err *err) {
+void pdnn_report_op_times_read(const struct pdnn_selection *all, struct pdnn_ops_reader *readers,
+                               struct pdnn_report_op_times *times) {
     struct pass pass = {.all = all, .times = times};
-    *times = (struct pdnn_report_op_times){.present = false};
+    *times = (struct pdnn_report_op_times){.kinds = {.n_rows = 0}};
     pdnn_table_init(&times->kinds, &def);
-    enum pdnn_status status = PDNN_OK;
-    for (size_t s = 0; status == PDNN_OK && s < all->results.n_directories; s++)
-        status = read_source(&pass, s, err);
+    for (size_t row = 0; row < all->count; row++) {
+        if (!pdnn_selection_is_ok(all, row))
+            continue;
+        const struct pdnn_op_rows ops = pdnn_selection_rows(all, row, readers);
+        add_model(&pass, row, ops.op, ops.count);
+    }
     finish_shares(&times->kinds);
     pdnn_texts_finish(&pass.kinds);
-    return status;
 }
 
 void pdnn_report_op_times_finish(struct pdnn_report_op_times *times) {

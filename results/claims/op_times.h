@@ -4,10 +4,10 @@
 #define RESULTS_CLAIMS_OP_TIMES_H
 
 #include "results/stats/means.h"
+#include "results/query/ops_reader.h"
 #include "results/query/selection.h"
 
 struct pdnn_report_op_times {
-    bool present; /* a source has ops.csv */
     /* By family, and by mode and source where those vary: how many models have ops, and the mean share of a
      * step's op time in each category, in %. */
     struct pdnn_table kinds;
@@ -16,10 +16,9 @@ struct pdnn_report_op_times {
     struct pdnn_mean memory_of_others[2], memory_of_networks[2];
 };
 
-/* Of all rows that a report is asked for. An ops.csv that is missing is not an error; one that cannot be read
- * is. */
-enum pdnn_status pdnn_report_op_times_read(const struct pdnn_selection *all,
-                                           struct pdnn_report_op_times *times, struct pdnn_err *err);
+/* Of all rows that a report is asked for. readers: by directory, {0} where there is no ops.csv. */
+void pdnn_report_op_times_read(const struct pdnn_selection *all, struct pdnn_ops_reader *readers,
+                               struct pdnn_report_op_times *times);
 void pdnn_report_op_times_finish(struct pdnn_report_op_times *times);
 
 #endif

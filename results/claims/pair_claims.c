@@ -3,7 +3,6 @@
  * whatever the report compares. */
 #include "base/memory.h"
 #include "results/claims/claims.h"
-#include "results/compare/compare_ops.h"
 #include "results/query/op_groups.h"
 #include "results/query/ops_reader.h"
 #include "results/store/tables.h"
@@ -225,32 +224,32 @@ static void add_ops(const struct pdnn_op_record *const ops[PDNN_SIDES], const si
     }
 }
 
-static enum pdnn_status read_op_kinds(const struct pdnn_comparison *pairs, struct pdnn_mean kinds[OP_KINDS],
-                                      struct pdnn_err *err) {
-    struct pdnn_ops_reader reader[PDNN_SIDES];
-    size_t opened = 0;
-    enum pdnn_status status = PDNN_OK;
-    for (; opened < PDNN_SIDES && status == PDNN_OK; opened += status == PDNN_OK)
-        status = pdnn_ops_reader_open(&reader[opened], pairs->directory[opened], err);
-    for (size_t i = 0; i < pairs->pairs.n_rows && status == PDNN_OK; i++) {
+static void read_op_kinds(const struct pdnn_report_question *q, struct pdnn_mean kinds[OP_KINDS]) {
+    const struct pdnn_comparison *pairs = q->sides->pairs;
+    for (size_t i = 0; i < pairs->pairs.n_rows; i++) {
         const struct pdnn_op_record *ops[PDNN_SIDES];
+        struct pdnn_op_record *first; /* both sides may be one reader's */
         size_t n_ops[PDNN_SIDES];
-        for (size_t side = 0; side < PDNN_SIDES; side++)
-            n_ops[side] = pdnn_ops_reader_find(
-                &reader[side], pdnn_table_text(&pairs->pairs, i, PDNN_PAIR_A_ID + side), &ops[side]);
+        struct pdnn_arena arena = {0};
+        for (size_t side = 0; side < PDNN_SIDES; side++) {
+            n_ops[side] =
+                pdnn_ops_reader_find(&q->readers[pairs->n_directories > 1 ? side : 0],
+                                     pdnn_table_text(&pairs->pairs, i, PDNN_PAIR_A_ID + side), &ops[side]);
+            if (side == PDNN_SIDE_A) {
+                first = pdnn_arena_alloc(&arena, n_ops[side] + 1, sizeof *first);
+                for (size_t k = 0; k < n_ops[side]; k++)
+                    first[k] = ops[side][k];
+                ops[side] = first;
+            }
+        }
         add_ops(ops, n_ops, kinds);
+        pdnn_arena_finish(&arena);
     }
-    while (opened)
-        pdnn_ops_reader_close(&reader[--opened]);
-    return status;
 }
 
 static void memory_bound_gain_more(struct pdnn_report_question *q) {
     struct pdnn_mean kinds[OP_KINDS] = {{.n = 0}};
-    if (pdnn_compare_has_ops(q->sides->pairs))
-        q->status = read_op_kinds(q->sides->pairs, kinds, q->err);
-    if (q->status != PDNN_OK)
-        return;
+    read_op_kinds(q, kinds);
     struct pdnn_mean_interval change = pdnn_mean_difference(&kinds[COMPUTE_BOUND], &kinds[MEMORY_BOUND]);
     struct pdnn_mean_interval each[OP_KINDS];
     for (size_t k = 0; k < OP_KINDS; k++)

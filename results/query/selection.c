@@ -293,8 +293,11 @@ static size_t number_series(const struct pdnn_selection *selection, const struct
            n_columns = common_columns(selection, axes, columns);
     for (size_t at = 0; at < selection->count; at++) {
         pdnn_str_clear(&key);
-        for (size_t c = 0; c < n_columns; c++)
-            pdnn_str_printf(&key, "%s\n", pdnn_selection_get(selection, at, columns[c]));
+        for (size_t c = 0; c < n_columns; c++) {
+            const char *text = pdnn_selection_get(selection, at, columns[c]);
+            pdnn_str_append(&key, text, strlen(text));
+            pdnn_str_append(&key, "\n", 1);
+        }
         size_t known = keys.count, number = pdnn_texts_add(&keys, pdnn_str_text(&key)),
                *link = &first[number];
         if (number == known)

@@ -11,7 +11,9 @@
 struct comparison {
     const struct pdnn_comparison *of;
     const char *const *label; /* of the sides */
-    struct pdnn_table groups, axes;
+    struct pdnn_table groups, axes, ops;
+    size_t n_with_ops;      /* pairs that have rows in ops.csv */
+    struct pdnn_str others; /* of these, those with other implementations, in words */
 };
 
 static void put_headline(struct pdnn_str *out, const struct comparison *c) {
@@ -26,6 +28,8 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
         pdnn_str_printf(&text, "%s ", pdnn_str_text(&doubt));
         pdnn_str_clear(&doubt);
     }
+    if (c->others.length)
+        pdnn_str_printf(&text, "%s ", c->others.text);
     pdnn_str_printf(
         &text,
         "Of %.0f models that ran on both sides, %s is clearly faster than %s in %.0f (%.0f %%) and "
@@ -53,42 +57,34 @@ enum { OPS_SHOWN = 12, PAIRS_SHOWN = 50, UNPAIRED_SHOWN = 50 };
 static const double least_effect = 0.002;
 
 /* The kinds of op that the difference comes from, of all families together. */
-static void put_ops(struct pdnn_str *out, const struct comparison *c) {
+static void put_ops(struct pdnn_str *out, struct comparison *c) {
     static const size_t columns[] = {PDNN_COMPARE_OPS_KEYS + PDNN_BY_OP, PDNN_COMPARE_OPS_EFFECT,
                                      PDNN_COMPARE_OPS_A_SHARE, PDNN_COMPARE_OPS_B_SHARE};
-    struct pdnn_table ops;
+    struct pdnn_table *ops = &c->ops;
     struct pdnn_row_list rows = {0};
-    struct pdnn_str title[PDNN_SIDES] = {{0}}, others = {0};
-    struct pdnn_err err = {.status = PDNN_OK};
-    size_t n_pairs = 0;
-    if (!pdnn_compare_has_ops(c->of))
+    struct pdnn_str title[PDNN_SIDES] = {{0}};
+    if (!c->n_with_ops)
         return;
-    if (pdnn_compare_ops(c->of, NULL, &ops, &n_pairs, &others, &err) != PDNN_OK)
-        pdnn_html_say(out, "%s", err.text);
-    if (others.length)
-        pdnn_html_say(out, "%s", others.text);
-    pdnn_str_finish(&others);
-    for (size_t i = 0; i < ops.n_rows && n_pairs && rows.count < OPS_SHOWN; i++)
-        if (pdnn_table_is_empty(&ops, i, PDNN_COMPARE_OPS_FAMILY) &&
-            (!rows.count || !(fabs(pdnn_table_number(&ops, i, PDNN_COMPARE_OPS_EFFECT) - 1) < least_effect)))
+    for (size_t i = 0; i < ops->n_rows && rows.count < OPS_SHOWN; i++)
+        if (pdnn_table_is_empty(ops, i, PDNN_COMPARE_OPS_FAMILY) &&
+            (!rows.count || !(fabs(pdnn_table_number(ops, i, PDNN_COMPARE_OPS_EFFECT) - 1) < least_effect)))
             pdnn_rows_add(&rows, i);
-    ops.column[PDNN_COMPARE_OPS_EFFECT].def.title = "effect on the speed-up";
+    ops->column[PDNN_COMPARE_OPS_EFFECT].def.title = "effect on the speed-up";
     for (size_t side = 0; side < PDNN_SIDES; side++) {
-        struct pdnn_column_def *def = &ops.column[PDNN_COMPARE_OPS_A_SHARE + side].def;
+        struct pdnn_column_def *def = &ops->column[PDNN_COMPARE_OPS_A_SHARE + side].def;
         pdnn_str_printf(&title[side], "%% of the time, %s", c->label[side]);
         def->title = pdnn_str_text(&title[side]);
         def->show = PDNN_SHOW_FACTOR;
     }
     if (rows.count)
         pdnn_html_put_table(
-            out, &ops, &rows, columns, sizeof columns / sizeof *columns,
+            out, ops, &rows, columns, sizeof columns / sizeof *columns,
             "Where the difference comes from: the effects of all kinds of op multiply to the geometric "
             "mean of %zu models; those below 0.2 %% are left out.",
-            n_pairs);
+            c->n_with_ops);
     for (size_t side = 0; side < PDNN_SIDES; side++)
         pdnn_str_finish(&title[side]);
     pdnn_rows_finish(&rows);
-    pdnn_table_finish(&ops);
 }
 
 /* Rows that only one side has stay visible. */
@@ -199,12 +195,16 @@ enum pdnn_status pdnn_report_comparison_open(struct pdnn_report_page *page, stru
 static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     struct pdnn_plot_request request = pdnn_report_plot(page, PDNN_REPORT_BOTH);
     struct comparison c = {.of = page->sides.pairs, .label = page->sides.name};
+    struct pdnn_err err = {.status = PDNN_OK};
     if (!c.of && page->n_sources < 2)
         return;
     if (!c.of) {
         pdnn_html_say(out, "The two cannot be compared: %s", page->why_no_pairs);
     } else {
         pdnn_compare_sums(c.of, &c.groups, &c.axes);
+        if (pdnn_compare_has_ops(c.of) &&
+            pdnn_compare_ops(c.of, NULL, &c.ops, &c.n_with_ops, &c.others, &err) != PDNN_OK)
+            pdnn_html_say(out, "%s", err.text);
         put_headline(out, &c);
         request.across = page->across;
         request.comparison = c.of;
@@ -214,6 +214,8 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
         put_groups(out, &c);
         put_unpaired(out, &c);
     }
+    pdnn_str_finish(&c.others);
+    pdnn_table_finish(&c.ops);
     pdnn_table_finish(&c.groups);
     pdnn_table_finish(&c.axes);
 }

@@ -25,16 +25,14 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 static const struct pdnn_table_def def = {"findings", "published observations", columns, N_COLUMNS};
 
 /* Of one source, or of both. */
-static enum pdnn_status add_finding(struct pdnn_report_page *page, struct pdnn_report_question *question,
-                                    struct pdnn_report_finding *finding) {
+static void add_finding(struct pdnn_report_page *page, struct pdnn_report_question *question,
+                        struct pdnn_report_finding *finding) {
     const struct pdnn_report_claim *claim = question->claim;
     question->finding = finding;
     if (!question->rows && !page->sides.pairs)
         pdnn_report_say(question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
     else
         claim->check(question);
-    if (question->status != PDNN_OK)
-        return question->status;
     const size_t row = pdnn_table_add_row(&page->findings);
     if (claim->number)
         pdnn_table_set_count(&page->findings, row, NUMBER, (uint64_t)claim->number);
@@ -45,12 +43,11 @@ static enum pdnn_status add_finding(struct pdnn_report_page *page, struct pdnn_r
     pdnn_table_set_text(&page->findings, row, WHY, finding->sentence);
     if (finding->verdict == PDNN_CANNOT_BE_TOLD)
         pdnn_table_set_text(&page->findings, row, TELLS, finding->tells ? finding->tells : claim->tells);
-    return PDNN_OK;
 }
 
-enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err *err) {
+void pdnn_report_find(struct pdnn_report_page *page) {
     struct pdnn_report_question question = {
-        .times = &page->times, .sides = &page->sides, .arena = &page->arena, .err = err};
+        .times = &page->times, .readers = page->readers, .sides = &page->sides, .arena = &page->arena};
     pdnn_table_init(&page->findings, &def);
     for (size_t k = 0; k < pdnn_report_n_claims + pdnn_report_n_claims_of_pairs; k++) {
         const bool is_of_pairs = k >= pdnn_report_n_claims;
@@ -60,12 +57,10 @@ enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err
         for (size_t s = 0; s < page->n_sources && !is_of_both; s++) {
             struct pdnn_report_finding finding = {.source = is_of_pairs ? PDNN_REPORT_BOTH : s};
             question.rows = is_of_pairs ? NULL : &page->source[s].selection;
-            if (add_finding(page, &question, &finding) != PDNN_OK)
-                return question.status;
+            add_finding(page, &question, &finding);
             is_of_both = finding.source == PDNN_REPORT_BOTH;
         }
     }
-    return PDNN_OK;
 }
 
 static bool is_told(const struct pdnn_table *findings, size_t row, const void *told) {
@@ -101,7 +96,9 @@ static size_t count(const struct pdnn_selection *rows, enum pdnn_result_column c
     return n;
 }
 
-/* The values of rows, sorted, and the rows with the least and the greatest. */
+static const char above[] = "above_roof";
+
+/* The values of rows that are not above their roof, sorted, and the rows with the least and the greatest. */
 struct values {
     double *value;
     size_t n, least, greatest;
@@ -118,7 +115,7 @@ static struct values collect(const struct pdnn_selection *rows, enum pdnn_result
     struct values found = {.value = room};
     for (size_t at = 0; at < rows->count; at++) {
         double value = value_of(rows, at, column);
-        if (!isfinite(value))
+        if (!isfinite(value) || strstr(pdnn_selection_word(rows, at, PDNN_RESULT_ROW_FLAGS), above))
             continue;
         if (!found.n || value < value_of(rows, found.least, column))
             found.least = at;
@@ -227,6 +224,9 @@ static void put_summary(struct pdnn_str *out, const struct pdnn_report_page *pag
         pdnn_report_put_model(out, page, rows, ranges[i].names_greatest ? found.greatest : found.least);
         pdnn_str_printf(out, ".</li>\n");
     }
+    if (count(rows, PDNN_RESULT_ROW_FLAGS, above))
+        pdnn_str_printf(out, "<li>%zu models are above their roof and left out here.</li>\n",
+                        count(rows, PDNN_RESULT_ROW_FLAGS, above));
     struct values found = collect(rows, PDNN_RESULT_TIME_NS_MEDIAN, room);
     if (found.n) {
         pdnn_str_printf(out, "<li>Half of the 95 %% intervals of step times are within \xc2\xb1 ");

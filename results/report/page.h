@@ -29,6 +29,7 @@ struct pdnn_report_page {
     size_t n_families;
     struct pdnn_selection *of_family; /* all rows of each */
     const char *const **only_family;  /* what chooses them: n_only + 1 texts */
+    struct pdnn_ops_reader *readers;  /* by source; {0}: it has no ops.csv */
     struct pdnn_report_op_times times;
     struct pdnn_comparison comparison; /* if sides.pairs */
     const char *across;                /* what its sides differ in; NULL: they are two sources */
@@ -42,7 +43,7 @@ void pdnn_report_put_model(struct pdnn_str *out, const struct pdnn_report_page *
                            const struct pdnn_selection *rows, size_t at);
 
 /* Checks all claims. */
-enum pdnn_status pdnn_report_find(struct pdnn_report_page *page, struct pdnn_err *err);
+void pdnn_report_find(struct pdnn_report_page *page);
 
 /* The request for a picture of a source, or of all (PDNN_REPORT_BOTH). */
 struct pdnn_plot_request pdnn_report_plot(const struct pdnn_report_page *page, size_t source);

@@ -25,17 +25,16 @@ enum { N_CHANGES = sizeof changes / sizeof *changes };
 struct source {
     const struct pdnn_report_source *of;
     struct pdnn_selection chosen; /* a view of the page's */
-    struct pdnn_ops_reader *readers;
     struct pdnn_arena arena;
     struct pdnn_hardware_projection made[N_CHANGES];
 };
 
-static enum pdnn_status project(struct source *s, struct pdnn_err *err) {
-    enum pdnn_status status = pdnn_selection_ops_open(&s->chosen, &s->readers, err);
+static enum pdnn_status project(struct source *s, struct pdnn_ops_reader *readers, struct pdnn_err *err) {
+    enum pdnn_status status = PDNN_OK;
     for (size_t i = 0; status == PDNN_OK && i < N_CHANGES; i++) {
         struct pdnn_hardware hardware;
         status = pdnn_hardware_parse(&hardware, &changes[i].request, err);
-        const struct pdnn_projection_request request = {&s->chosen, s->readers, s->of->ceilings, &hardware,
+        const struct pdnn_projection_request request = {&s->chosen, readers, s->of->ceilings, &hardware,
                                                         NULL};
         if (status == PDNN_OK)
             status = pdnn_project(&request, &s->made[i], err);
@@ -103,10 +102,10 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t i = 0; i < page->n_sources; i++) {
         struct source s = {.of = &page->source[i]};
         struct pdnn_err why = {0};
-        if (!page->times.present || !s.of->ceilings->count || !page->source[i].selection.count)
+        if (!page->readers[i].table.n_rows || !s.of->ceilings->count || !page->source[i].selection.count)
             continue;
         choose(&s, &page->source[i].selection);
-        if (project(&s, &why) == PDNN_OK) {
+        if (project(&s, page->readers, &why) == PDNN_OK) {
             if (page->source[i].selection.count > MODELS_MAX)
                 pdnn_html_say(out, "%s: from %d of %zu models.", s.of->name, MODELS_MAX,
                               page->source[i].selection.count);
@@ -117,7 +116,6 @@ static void put(const struct pdnn_report_page *page, struct pdnn_str *out) {
         }
         for (size_t k = 0; k < N_CHANGES; k++)
             pdnn_hardware_projection_finish(&s.made[k]);
-        pdnn_selection_ops_close(&s.chosen, s.readers);
         pdnn_arena_finish(&s.arena);
     }
     if (out->length)

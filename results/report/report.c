@@ -1,5 +1,4 @@
 /* The page as a whole. */
-#define _POSIX_C_SOURCE 200809L
 #include "results/report/report.h"
 #include "base/memory.h"
 #include "base/paths/folder.h"
@@ -11,7 +10,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void put_names(const struct pdnn_report_page *page, struct pdnn_str *out) {
     for (size_t s = 0; s < page->n_sources; s++) {
@@ -80,7 +78,6 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
                                     struct pdnn_err *err) {
     const struct pdnn_results *results = &page->all.results;
     struct pdnn_report_source *source = &page->source[s];
-    char path[PDNN_FOLDER_TEXT];
     source->directory = results->directory[s];
     source->name = results->name[s];
     source->progress = progress;
@@ -93,16 +90,20 @@ static enum pdnn_status open_source(struct pdnn_report_page *page, size_t s, con
         return err->status;
     if (!source->environment)
         source->environment = pdnn_alloc(1, 1);
-    if (!pdnn_path_join(path, source->directory, "ceilings.csv"))
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", source->directory);
-    /* What was imported has no roofs. */
-    return access(path, F_OK) == 0 ? pdnn_ceilings_read(path, NULL, source->ceilings, err) : PDNN_OK;
+    if (pdnn_path_has(source->directory, "ops.csv") &&
+        pdnn_ops_reader_open(&page->readers[s], source->directory, err) != PDNN_OK)
+        return err->status;
+    /* What was imported may have no roofs. */
+    return pdnn_path_has(source->directory, "ceilings.csv")
+               ? pdnn_ceilings_read_in(source->directory, source->ceilings, err)
+               : PDNN_OK;
 }
 
 static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pdnn_report_request *request,
                                   struct pdnn_err *err) {
     const size_t n = request->n_directories;
     struct pdnn_selection *all = &page->all;
+    page->readers = pdnn_alloc(PDNN_REPORT_SOURCES_MAX, sizeof *page->readers);
     enum pdnn_status status =
         pdnn_selection_read(all, request->directories, n, request->only, request->n_only, err);
     if (status == PDNN_OK && !all->count)
@@ -123,10 +124,11 @@ static enum pdnn_status open_page(struct pdnn_report_page *page, const struct pd
         page->only_family[f] = only;
         pdnn_selection_part(all, all->family, page->family[f], &page->of_family[f]);
     }
-    status = pdnn_report_op_times_read(all, &page->times, err);
+    pdnn_report_op_times_read(all, page->readers, &page->times);
+    status = pdnn_report_comparison_open(page, err);
     if (status == PDNN_OK)
-        status = pdnn_report_comparison_open(page, err);
-    return status == PDNN_OK ? pdnn_report_find(page, err) : status;
+        pdnn_report_find(page);
+    return status;
 }
 
 static void close_page(struct pdnn_report_page *page) {
@@ -135,11 +137,13 @@ static void close_page(struct pdnn_report_page *page) {
     for (size_t f = 0; f < page->n_families; f++)
         pdnn_selection_close(&page->of_family[f]);
     for (size_t s = 0; s < page->n_sources; s++) {
+        pdnn_ops_reader_close(&page->readers[s]);
         pdnn_selection_close(&page->source[s].selection);
         free(page->source[s].ceilings);
         free(page->source[s].environment);
     }
     pdnn_table_finish(&page->findings);
+    free(page->readers);
     pdnn_selection_close(&page->all);
     pdnn_arena_finish(&page->arena);
 }

@@ -73,6 +73,14 @@ class Report(unittest.TestCase):
         self.assertIn("they reach 0.250 to 6.00 %, median 1.25 % of their roofs; farthest below: layers=4 nodes=32 batch=1.", lines)
         self.assertIn("Half of the 95 % intervals of step times are within \u00b1 4.0 %; 0 models are noisy.", lines)
 
+    def test_rows_above_their_roof_lead_nothing(self):
+        above = dict(row(1, 99, 8, 1000, 500), row_flags="above_roof")
+        page = self.report(self.results(grid() + [above]))
+        self.assertIn("1 models are above their roof and left out here.", page)
+        lines = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="findings".*?</section>', page, re.S).group(0)))
+        self.assertIn("of the measured peak; most: layers=1 nodes=16 batch=8.", lines)
+        self.assertNotIn("above their roof", self.report(self.results(grid(), "b")))
+
     def test_names_have_what_varies(self):
         """And once above the table what does not, by family: a part that only some ids have is in neither."""
         several = [row(2, nodes, batch, 1000, 12 if (nodes, batch) == (8, 2) else 10) for nodes in (8, 16) for batch in (1, 2)]
@@ -207,6 +215,24 @@ class Report(unittest.TestCase):
         self.assertIn("Of 36 models that ran on both sides, b is clearly faster than a in 36 (100 %)", section)
         self.assertIn("geometric mean: 2.00 (95 % interval ", section)
         self.assertIn("36 of 36 pairs, by their speed-ups.", section)
+
+    def test_other_implementations_come_first(self):
+        """Before which side is faster, with the op; not where both sides ran the same."""
+        rows = grid()[:4]
+        faster = [dict(r, time_ns_median=r["time_ns_median"] / 2, ci_low_ns=r["ci_low_ns"] / 2, ci_high_ns=r["ci_high_ns"] / 2) for r in rows]
+        for other in (True, False):
+            sides = []
+            for name, of_side in (("a", rows), ("b", faster)):
+                ops = "id,op_index,layer,op,category,op_pass,dtype,op_shape,executions,flop_count,in_bounds_flop_count,byte_count,time_ns_median,share_pct," \
+                      "gflops,bw_gbs,intensity_flop_per_byte,attainable_gflops,pct_of_roof,bound,roof_level,implementation,extrapolated\n"
+                for k, r in enumerate(of_side):
+                    ran = "jit" if other and name == "b" and not k else "gemm"
+                    ops += f'"{r["id"]}",0,hidden1,dense,linear gemm,forward,f32,8:8:8,1,8,8,8,{r["time_ns_median"]},100,1,1,1,1,50,compute,L1,{ran},0\n'
+                sides.append(self.results(of_side, f"{name}{other}", **{"ops.csv": ops}))
+            section = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="comparison".*?</section>', self.report(*sides), re.S).group(0)))
+            self.assertEqual("In 1 of 4 the sides ran an op in different implementations, such as dense/forward of" in section, other)
+            if other:
+                self.assertLess(section.index("different implementations"), section.index("is clearly faster"))
 
     def test_two_platforms_in_one_directory(self):
         """A run setting with two values is a comparison too."""
