@@ -84,13 +84,17 @@ static double share_of(const struct facts *facts, const enum pdnn_op_group *grou
     return ns / facts->step_ns * 100;
 }
 
-/* The instances of one set, in ascending order of the axis. */
+struct direction;
+
+/* What a direction is checked on: the instances of one set, in ascending order of the axis. */
 struct evidence {
     const struct pdnn_selection *selection;
+    struct facts *facts; /* by chosen row */
+    struct pdnn_arena *arena;
+    struct pdnn_table *table;
     const struct direction *direction;
-    const struct facts *facts; /* by chosen row */
+    struct pdnn_axes axes; /* the first is the key in question; none: every instance is tested */
     struct pdnn_series series;
-    int axis; /* column of the key in question; -1: none */
     struct pdnn_str *numbers;
 };
 
@@ -114,11 +118,11 @@ static const struct facts *fact(const struct evidence *e, size_t i) {
 }
 
 static const char *axis_text(const struct evidence *e, size_t i) {
-    return pdnn_selection_get(e->selection, e->series.at[i], e->axis);
+    return pdnn_selection_get(e->selection, e->series.at[i], e->axes.column[0]);
 }
 
 static double axis_number(const struct evidence *e, size_t i) {
-    return pdnn_selection_number(e->selection, e->series.at[i], e->axis);
+    return pdnn_selection_number(e->selection, e->series.at[i], e->axes.column[0]);
 }
 
 /* The member with this value of the axis, or NULL. */
@@ -359,14 +363,6 @@ static const struct direction directions[] = {
     {.name = NULL},
 };
 
-/* What all directions are checked on. */
-struct check {
-    const struct pdnn_selection *selection;
-    struct facts *facts; /* by chosen row */
-    struct pdnn_arena *arena;
-    struct pdnn_table *table;
-};
-
 /* The row's family if its layers have the attention that the directions are about, else NULL. */
 static const struct pdnn_family_def *studied_family(const struct pdnn_selection *selection, size_t at) {
     const struct pdnn_family_def *family =
@@ -379,14 +375,14 @@ static const struct pdnn_family_def *studied_family(const struct pdnn_selection 
 }
 
 /* False if there is no instance to check. */
-static bool collect_facts(struct check *check, struct pdnn_ops_reader *reader) {
-    const struct pdnn_selection *selection = check->selection;
+static bool collect_facts(struct evidence *e, struct pdnn_ops_reader *reader) {
+    const struct pdnn_selection *selection = e->selection;
     int params = selection->results.at[PDNN_RESULT_PARAMS],
         mode = pdnn_results_setting(&selection->results, PDNN_SETTING_MODE);
     int dtype = pdnn_results_setting(&selection->results, PDNN_SETTING_DTYPE);
     bool found = false;
     for (size_t at = 0; at < selection->count; at++) {
-        struct facts *facts = &check->facts[at];
+        struct facts *facts = &e->facts[at];
         const struct pdnn_family_def *family = studied_family(selection, at);
         double value = 0;
         if (!family)
@@ -405,130 +401,117 @@ static bool collect_facts(struct check *check, struct pdnn_ops_reader *reader) {
     return found;
 }
 
-static size_t add_row(struct check *check, const struct direction *direction, enum pdnn_verdict verdict) {
-    size_t row = pdnn_table_add_row(check->table);
-    pdnn_table_set_text(check->table, row, PDNN_DIRECTION_NAME, direction->name);
-    pdnn_table_set_text(check->table, row, PDNN_DIRECTION_VERDICT, pdnn_verdict_name(verdict));
-    return row;
-}
-
-/* Fills a cell, and frees the text. */
-static void set(struct check *check, size_t row, enum pdnn_direction_column column, struct pdnn_str *text) {
-    pdnn_table_set_text(check->table, row, column, pdnn_str_text(text));
-    pdnn_str_finish(text);
-}
-
 /* "length 128, 512; batch 32, 8": the axes that differ, and whether any of it is extrapolated. */
-static struct pdnn_str compared_text(const struct evidence *e, const struct pdnn_axes *axes) {
-    struct pdnn_str text = {0};
-    for (size_t k = 0; k < axes->count; k++) {
-        bool differ = false;
-        const char *first = pdnn_selection_get(e->selection, e->series.at[0], axes->column[k]);
+static void append_compared(const struct evidence *e, struct pdnn_str *text) {
+    for (size_t k = 0; k < e->axes.count; k++) {
+        const int column = e->axes.column[k];
+        const char *first = pdnn_selection_get(e->selection, e->series.at[0], column);
+        bool differ = false; /* equal texts are one pointer */
         for (size_t i = 1; i < e->series.count; i++)
-            differ = differ ||
-                     strcmp(first, pdnn_selection_get(e->selection, e->series.at[i], axes->column[k])) != 0;
-        if (!differ)
-            continue;
-        pdnn_str_printf(&text, "%s%s ", text.length ? "; " : "",
-                        pdnn_results_name(&e->selection->results, axes->column[k]));
-        for (size_t i = 0; i < e->series.count; i++)
-            pdnn_str_printf(&text, "%s%s", i ? ", " : "",
-                            pdnn_selection_get(e->selection, e->series.at[i], axes->column[k]));
+            differ = differ || pdnn_selection_get(e->selection, e->series.at[i], column) != first;
+        for (size_t i = 0; i < e->series.count && differ; i++)
+            pdnn_str_printf(text, "%s%s%s%s", i || !text->length ? "" : "; ",
+                            i ? ", " : pdnn_results_name(&e->selection->results, column), i ? "" : " ",
+                            pdnn_selection_get(e->selection, e->series.at[i], column));
     }
     bool extrapolated = false;
     for (size_t i = 0; i < e->series.count; i++)
         extrapolated = extrapolated || pdnn_selection_extrapolated(e->selection, e->series.at[i]);
     if (extrapolated)
-        pdnn_str_printf(&text, "%sextrapolated", text.length ? "; " : "");
-    return text;
+        pdnn_str_printf(text, "%sextrapolated", text->length ? "; " : "");
 }
 
-static void check_set(struct check *check, const struct direction *direction, const struct pdnn_axes *axes,
-                      const struct pdnn_series *series, bool *covered) {
-    struct pdnn_str numbers = {0}, where = {0}, id = {0};
-    const struct evidence e = {.selection = check->selection,
-                               .direction = direction,
-                               .facts = check->facts,
-                               .series = *series,
-                               .axis = axes->count ? axes->column[0] : -1,
-                               .numbers = &numbers};
-    enum pdnn_verdict verdict = direction->test(&e);
+/* A row of the direction, whose texts it frees. */
+static void add_row(const struct evidence *e, enum pdnn_verdict verdict, struct pdnn_str *text) {
+    size_t row = pdnn_table_add_row(e->table);
+    pdnn_table_set_text(e->table, row, PDNN_DIRECTION_NAME, e->direction->name);
+    pdnn_table_set_text(e->table, row, PDNN_DIRECTION_VERDICT, pdnn_verdict_name(verdict));
+    for (size_t column = PDNN_DIRECTION_NUMBERS; column < PDNN_DIRECTION_COLUMNS; column++) {
+        pdnn_table_set_text(e->table, row, column, pdnn_str_text(&text[column]));
+        pdnn_str_finish(&text[column]);
+    }
+}
+
+/* Tests a set; false if it takes other instances. */
+static bool check_set(struct evidence *e) {
+    struct pdnn_str text[PDNN_DIRECTION_COLUMNS] = {{0}};
+    e->numbers = &text[PDNN_DIRECTION_NUMBERS];
+    enum pdnn_verdict verdict = e->direction->test(e);
     if (verdict == PDNN_CANNOT_BE_TOLD) {
-        pdnn_str_finish(&numbers);
-        return;
+        pdnn_str_finish(e->numbers);
+        return false;
     }
-    *covered = true;
-    if (axes->count) {
-        pdnn_selection_where(check->selection, series->at[0], axes, &where);
-        pdnn_selection_pattern(check->selection, series->at[0], axes, &id);
+    append_compared(e, &text[PDNN_DIRECTION_COMPARED]);
+    if (e->axes.count) {
+        pdnn_selection_where(e->selection, e->series.at[0], &e->axes, &text[PDNN_DIRECTION_WHERE]);
+        pdnn_selection_pattern(e->selection, e->series.at[0], &e->axes, &text[PDNN_DIRECTION_ID]);
     }
-    struct pdnn_str compared = compared_text(&e, axes);
-    size_t row = add_row(check, direction, verdict);
-    set(check, row, PDNN_DIRECTION_NUMBERS, &numbers);
-    set(check, row, PDNN_DIRECTION_COMPARED, &compared);
-    set(check, row, PDNN_DIRECTION_WHERE, &where);
-    set(check, row, PDNN_DIRECTION_ID, &id);
+    add_row(e, verdict, text);
+    return true;
 }
 
 /* Leaves out instances without rows and, if there is an axis, those that do not train. */
-static void keep_usable(const struct check *check, bool trains, struct pdnn_series *series) {
+static void keep_usable(const struct evidence *e, struct pdnn_series *series) {
     size_t count = 0;
     for (size_t i = 0; i < series->count; i++) {
-        const struct facts *facts = &check->facts[series->at[i]];
-        if (facts->has_ops && (facts->trains || !trains))
+        const struct facts *facts = &e->facts[series->at[i]];
+        if (facts->has_ops && (facts->trains || !e->axes.count))
             series->at[count++] = series->at[i];
     }
     series->count = count;
 }
 
-static void find_sets(struct check *check, const struct direction *direction, struct pdnn_axes *axes,
-                      struct pdnn_series **sets, size_t *n_sets) {
-    *axes = (struct pdnn_axes){.alike = direction->alike};
-    for (size_t k = 0; k < AXES_MAX && direction->axes[k]; k++) {
-        const char *axis = direction->axes[k];
-        int column = axis == minibatch ? pdnn_selection_minibatch(check->selection)
-                                       : pdnn_results_named(&check->selection->results, axis);
+/* The sets of instances that differ in the direction's axes alone; without axes one of all. */
+static size_t find_sets(struct evidence *e, struct pdnn_series **sets) {
+    const size_t count = e->selection->count;
+    size_t n_sets = 1;
+    e->axes = (struct pdnn_axes){.alike = e->direction->alike};
+    for (size_t k = 0; k < AXES_MAX && e->direction->axes[k]; k++) {
+        const char *axis = e->direction->axes[k];
+        int column = axis == minibatch ? pdnn_selection_minibatch(e->selection)
+                                       : pdnn_results_named(&e->selection->results, axis);
         if (column < 0 && !k)
-            return;
+            return 0;
         if (column >= 0)
-            axes->column[axes->count++] = column;
+            e->axes.column[e->axes.count++] = column;
     }
-    if (axes->count) {
-        pdnn_selection_series(check->selection, axes, check->arena, sets, n_sets);
-        return;
+    if (e->axes.count) {
+        pdnn_selection_series(e->selection, &e->axes, e->arena, sets, &n_sets);
+        return n_sets;
     }
-    size_t count = check->selection->count;
-    struct pdnn_series *all = pdnn_arena_alloc(check->arena, 1, sizeof *all);
-    all->at = pdnn_arena_alloc(check->arena, count + 1, sizeof *all->at);
-    for (size_t at = 0; at < count; at++)
-        all->at[all->count++] = at;
-    *sets = all;
-    *n_sets = 1;
+    *sets = pdnn_arena_alloc(e->arena, 1, sizeof **sets);
+    (*sets)->at = pdnn_arena_alloc(e->arena, count + 1, sizeof *(*sets)->at);
+    while ((*sets)->count < count) {
+        (*sets)->at[(*sets)->count] = (*sets)->count;
+        (*sets)->count++;
+    }
+    return 1;
 }
 
-static void check_direction(struct check *check, const struct direction *direction) {
-    struct pdnn_axes axes;
+static void check_direction(struct evidence *e) {
     struct pdnn_series *sets = NULL;
-    size_t n_sets = 0;
+    const size_t n_sets = find_sets(e, &sets);
     bool covered = false;
-    find_sets(check, direction, &axes, &sets, &n_sets);
     for (size_t i = 0; i < n_sets; i++) {
-        keep_usable(check, axes.count > 0, &sets[i]);
-        if (sets[i].count >= (axes.count ? 2 : 1))
-            check_set(check, direction, &axes, &sets[i], &covered);
+        keep_usable(e, &sets[i]);
+        e->series = sets[i];
+        if (sets[i].count >= (e->axes.count ? 2 : 1) && check_set(e))
+            covered = true;
     }
-    if (!covered)
-        pdnn_table_set_text(check->table, add_row(check, direction, PDNN_CANNOT_BE_TOLD),
-                            PDNN_DIRECTION_COMPARED, direction->needs);
+    struct pdnn_str text[PDNN_DIRECTION_COLUMNS] = {{0}};
+    if (covered)
+        return;
+    pdnn_str_printf(&text[PDNN_DIRECTION_COMPARED], "%s", e->direction->needs);
+    add_row(e, PDNN_CANNOT_BE_TOLD, text);
 }
 
 void pdnn_directions_check(const struct pdnn_selection *selection, struct pdnn_ops_reader *reader,
                            struct pdnn_arena *arena, struct pdnn_table *table) {
-    struct check check = {.selection = selection, .arena = arena, .table = table};
-    check.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *check.facts);
-    const bool found = collect_facts(&check, reader);
-    for (size_t i = 0; directions[i].name && found; i++)
-        check_direction(&check, &directions[i]);
+    struct evidence e = {.selection = selection, .arena = arena, .table = table};
+    e.facts = pdnn_arena_alloc(arena, selection->count + 1, sizeof *e.facts);
+    const bool found = collect_facts(&e, reader);
+    for (e.direction = directions; e.direction->name && found; e.direction++)
+        check_direction(&e);
 }
 
 static const struct pdnn_column_def columns[PDNN_DIRECTION_COLUMNS] = {
