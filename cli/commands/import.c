@@ -61,7 +61,7 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
         count += result->counts[outcome];
     fprintf(stderr, "%zu instances:%s", count, pdnn_outcomes_format(result->counts, outcomes));
     if (!isnan(result->params_ratio + result->flop_ratio))
-        fprintf(stderr, "\nthe file's over the instances', median: parameters %.3g, FLOP of a step %.3g",
+        fprintf(stderr, "\nthe file's over the instances', median: parameters %.2f, FLOP of a step %.2f",
                 result->params_ratio, result->flop_ratio);
     if (result->elsewhere)
         fprintf(stderr, "\n%zu rows of other platforms", result->elsewhere);

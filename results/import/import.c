@@ -265,17 +265,17 @@ static enum pdnn_status read_numbers(const struct import *im, const struct group
         if (!pdnn_parse_double(pdnn_table_text(&group->rows, row, i), &number[role]))
             return pdnn_fail(err, PDNN_INVALID, "%s is not a number", name[role]);
         if (!(number[role] >= 0))
-            return pdnn_fail(err, PDNN_INVALID, "%s is %g", name[role], number[role]);
+            return pdnn_fail(err, PDNN_INVALID, "%s is %.10g", name[role], number[role]);
         number[role] *=
             group->column[i].factor * (double)(role == FLOP || role == GFLOPS ? im->request->shards : 1);
     }
     const double examples = number[STEPS] * (double)batch, rate = number[STEPS] * number[FLOP] / 1e9;
     if (fabs(examples - number[EXAMPLES]) > near * examples)
-        return pdnn_fail(err, PDNN_INVALID, "%s is %g, but the batch times %s %g", name[EXAMPLES],
+        return pdnn_fail(err, PDNN_INVALID, "%s is %.10g, but the batch times %s %.10g", name[EXAMPLES],
                          number[EXAMPLES], name[STEPS], examples);
     if (fabs(rate - number[GFLOPS]) > near * rate)
-        return pdnn_fail(err, PDNN_INVALID, "%s is %g, but %s times %s %g", name[GFLOPS], number[GFLOPS],
-                         name[FLOP], name[STEPS], rate);
+        return pdnn_fail(err, PDNN_INVALID, "%s is %.10g, but %s times %s %.10g", name[GFLOPS],
+                         number[GFLOPS], name[FLOP], name[STEPS], rate);
     return PDNN_OK;
 }
 

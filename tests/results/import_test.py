@@ -144,7 +144,7 @@ class Import(unittest.TestCase):
         self.write("tpu_fc.json", shards)
         self.paradnn("import", "gpu_fc.json", "-o", "gpu.results")
         done = self.paradnn("import", "tpu_fc.json", "-o", "tpu.results", "--shards", "8", "--host", "TPU v2", "--set", "dtype=bf16")
-        self.assertIn("parameters 1, FLOP of a step 1.05\n", done.stderr)
+        self.assertIn("parameters 1.00, FLOP of a step 1.05\n", done.stderr)
         rows, imported = self.rows("tpu.results", "results.csv"), self.rows("tpu.results", "imported.csv")
         self.assertTrue(rows[0]["id"].endswith("activation=relu,dtype=bf16"), rows[0]["id"])
         self.assertEqual(rows[0]["host"], "TPU v2")
