@@ -9,11 +9,11 @@ void pdnn_report_say(struct pdnn_report_question *question, enum pdnn_verdict ve
                      ...) {
     va_list arguments;
     struct pdnn_str sentence = {0};
-    question->finding->verdict = verdict;
+    question->verdict = verdict;
     va_start(arguments, format);
     pdnn_str_vprintf(&sentence, format, arguments);
     va_end(arguments);
-    question->finding->sentence = pdnn_arena_strdup(question->arena, pdnn_str_text(&sentence));
+    question->sentence = pdnn_arena_strdup(question->arena, pdnn_str_text(&sentence));
     pdnn_str_finish(&sentence);
 }
 
@@ -34,7 +34,7 @@ const char *pdnn_report_ratio(char text[PDNN_REPORT_RATIO], struct pdnn_mean_int
 
 enum pdnn_verdict pdnn_report_judge(struct pdnn_report_question *question, bool holds, bool does_not) {
     if (!holds && !does_not)
-        question->finding->tells = "A narrower interval: more models like these, or more rounds.";
+        question->tells = "A narrower interval: more models like these, or more rounds.";
     return holds ? PDNN_HOLDS : does_not ? PDNN_DOES_NOT_HOLD : PDNN_CANNOT_BE_TOLD;
 }
 

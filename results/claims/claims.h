@@ -24,24 +24,20 @@ struct pdnn_report_sides {
     const char *name[PDNN_SIDES];
 };
 
-struct pdnn_report_finding {
-    size_t source; /* PDNN_REPORT_BOTH: of all sources together */
-    enum pdnn_verdict verdict;
-    const char *sentence; /* why, with n and interval */
-    const char *tells;    /* where it cannot be told: what would tell, instead of the claim's */
-};
-
 #define PDNN_REPORT_BOTH ((size_t)-1)
 
-/* What a claim is checked with. */
+/* What a claim is checked with, and what the check says. */
 struct pdnn_report_question {
     const struct pdnn_report_claim *claim;
+    size_t source;                     /* PDNN_REPORT_BOTH: of all sources together */
     const struct pdnn_selection *rows; /* of the source, without what did not end ok; of both: NULL */
     const struct pdnn_report_op_times *times;
     struct pdnn_ops_reader *readers; /* of the report's directories */
     const struct pdnn_report_sides *sides;
-    struct pdnn_report_finding *finding; /* source is filled in; the check adds the rest */
-    struct pdnn_arena *arena;            /* of sentences */
+    struct pdnn_arena *arena; /* of sentences */
+    enum pdnn_verdict verdict;
+    const char *sentence; /* why, with n and interval */
+    const char *tells;    /* where it cannot be told: what would tell, instead of what the claim says */
 };
 
 /* A kind of network that published observations speak of, by what a family's layers are. */

@@ -117,11 +117,11 @@ static void share_is_large(struct pdnn_report_question *q) {
 }
 
 static struct pdnn_mean memory_of_networks(struct pdnn_report_question *q) {
-    return q->times->memory_of_networks[q->finding->source];
+    return q->times->memory_of_networks[q->source];
 }
 
 static struct pdnn_mean memory_of_others(struct pdnn_report_question *q) {
-    return q->times->memory_of_others[q->finding->source];
+    return q->times->memory_of_others[q->source];
 }
 
 /* Of training steps on several ranks. */
@@ -203,7 +203,7 @@ static void add_changes(struct pdnn_report_question *q, enum pdnn_setting settin
         }
     }
     if (changes->log.n)
-        q->finding->source = PDNN_REPORT_BOTH;
+        q->source = PDNN_REPORT_BOTH;
 }
 
 static bool is_16_bits(const char *dtype) {
@@ -279,7 +279,7 @@ static struct fitting count_fitting(const struct pdnn_selection *rows) {
 static void largest_need_memory(struct pdnn_report_question *q) {
     static const double near = 0.5;
     struct fitting found = count_fitting(q->rows);
-    double limit = memory_limit(q->rows->results.directory[q->finding->source]);
+    double limit = memory_limit(q->rows->results.directory[q->source]);
     char from[PDNN_UNIT_TEXT], to[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
     pdnn_format_bytes(from, found.smallest_refused);
     pdnn_format_bytes(to, found.largest);

@@ -20,15 +20,9 @@ static const struct pdnn_table_def def = {"failures", "models without a time", c
 
 /* The length of the number that begins here: 12, 1,024, 5.25, 1e+09; 0 if none does. */
 static size_t number_length(const char *text) {
-    static const char *const between[] = {".", ",", "e+", "e-", "e"};
-    size_t length = strspn(text, "0123456789"), k = 0;
-    while (length && k < sizeof between / sizeof *between) {
-        size_t skip = strlen(between[k]);
-        bool goes_on =
-            strncmp(text + length, between[k], skip) == 0 && isdigit((unsigned char)text[length + skip]);
-        length += goes_on ? skip + strspn(text + length + skip, "0123456789") : 0;
-        k = goes_on ? 0 : k + 1;
-    }
+    size_t length = isdigit((unsigned char)*text) ? strspn(text, "0123456789.,e+-") : 0;
+    while (length && !isdigit((unsigned char)text[length - 1]))
+        length--;
     return length;
 }
 

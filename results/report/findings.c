@@ -24,43 +24,40 @@ static const struct pdnn_column_def columns[N_COLUMNS] = {
 };
 static const struct pdnn_table_def def = {"findings", "published observations", columns, N_COLUMNS};
 
-/* Of one source, or of both. */
-static void add_finding(struct pdnn_report_page *page, struct pdnn_report_question *question,
-                        struct pdnn_report_finding *finding) {
-    const struct pdnn_report_claim *claim = question->claim;
-    question->finding = finding;
-    if (!question->rows && !page->sides.pairs)
-        pdnn_report_say(question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
+/* Of one source, or of both, which is then returned. */
+static bool add_finding(struct pdnn_report_page *page, const struct pdnn_report_claim *claim, size_t source) {
+    struct pdnn_report_question question = {.claim = claim,
+                                            .source = source,
+                                            .times = &page->times,
+                                            .readers = page->readers,
+                                            .sides = &page->sides,
+                                            .arena = &page->arena};
+    if (source != PDNN_REPORT_BOTH)
+        question.rows = &page->source[source].selection;
+    if (question.rows || page->sides.pairs)
+        claim->check(&question);
     else
-        claim->check(question);
+        pdnn_report_say(&question, PDNN_CANNOT_BE_TOLD, "No two platforms ran the same models.");
     const size_t row = pdnn_table_add_row(&page->findings);
     if (claim->number)
         pdnn_table_set_count(&page->findings, row, NUMBER, (uint64_t)claim->number);
     pdnn_table_set_text(&page->findings, row, CLAIM, claim->text);
-    if (finding->source != PDNN_REPORT_BOTH)
-        pdnn_table_set_text(&page->findings, row, SOURCE, page->source[finding->source].name);
-    pdnn_table_set_text(&page->findings, row, VERDICT, pdnn_verdict_name(finding->verdict));
-    pdnn_table_set_text(&page->findings, row, WHY, finding->sentence);
-    if (finding->verdict == PDNN_CANNOT_BE_TOLD)
-        pdnn_table_set_text(&page->findings, row, TELLS, finding->tells ? finding->tells : claim->tells);
+    if (question.source != PDNN_REPORT_BOTH)
+        pdnn_table_set_text(&page->findings, row, SOURCE, page->source[source].name);
+    pdnn_table_set_text(&page->findings, row, VERDICT, pdnn_verdict_name(question.verdict));
+    pdnn_table_set_text(&page->findings, row, WHY, question.sentence);
+    if (question.verdict == PDNN_CANNOT_BE_TOLD)
+        pdnn_table_set_text(&page->findings, row, TELLS, question.tells ? question.tells : claim->tells);
+    return question.source == PDNN_REPORT_BOTH;
 }
 
 void pdnn_report_find(struct pdnn_report_page *page) {
-    struct pdnn_report_question question = {
-        .times = &page->times, .readers = page->readers, .sides = &page->sides, .arena = &page->arena};
     pdnn_table_init(&page->findings, &def);
-    for (size_t k = 0; k < pdnn_report_n_claims + pdnn_report_n_claims_of_pairs; k++) {
-        const bool is_of_pairs = k >= pdnn_report_n_claims;
-        bool is_of_both = false;
-        question.claim =
-            is_of_pairs ? &pdnn_report_claims_of_pairs[k - pdnn_report_n_claims] : &pdnn_report_claims[k];
-        for (size_t s = 0; s < page->n_sources && !is_of_both; s++) {
-            struct pdnn_report_finding finding = {.source = is_of_pairs ? PDNN_REPORT_BOTH : s};
-            question.rows = is_of_pairs ? NULL : &page->source[s].selection;
-            add_finding(page, &question, &finding);
-            is_of_both = finding.source == PDNN_REPORT_BOTH;
-        }
-    }
+    for (size_t k = 0; k < pdnn_report_n_claims; k++)
+        for (size_t s = 0; s < page->n_sources && !add_finding(page, &pdnn_report_claims[k], s);)
+            s++;
+    for (size_t k = 0; k < pdnn_report_n_claims_of_pairs; k++)
+        add_finding(page, &pdnn_report_claims_of_pairs[k], PDNN_REPORT_BOTH);
 }
 
 static bool is_told(const struct pdnn_table *findings, size_t row, const void *told) {
