@@ -72,10 +72,10 @@ enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, s
     return parse(path, visits, path, ops, known, err);
 }
 
-/* The header and the visits that are wanted, with no ops unless the scan keeps these. */
+/* The header and the visits that are wanted, each with its ops or as one with none. */
 static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
                                   bool (*wants)(const void *user, const char *id), const void *user,
-                                  struct pdnn_str *rows, struct pdnn_err *err) {
+                                  bool with_ops, struct pdnn_str *rows, struct pdnn_err *err) {
     pdnn_table_csv_header(rows, &pdnn_journal_def);
     for (;;) {
         struct pdnn_scanned_visit visit;
@@ -85,7 +85,7 @@ static enum pdnn_status copy_rows(struct pdnn_journal_scan *scan,
             return done ? PDNN_OK : err->status;
         if (wants && !wants(user, pdnn_row_id(visit.field, today)))
             continue;
-        if (scan->ops_rows) {
+        if (with_ops) {
             pdnn_str_append(rows, visit.line.text, visit.line.length);
         } else {
             pdnn_str_append(rows, visit.line.text,
@@ -102,7 +102,7 @@ enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const vo
     pdnn_table_csv_header(&ops, &pdnn_journal_ops_def);
     enum pdnn_status status = pdnn_journal_scan_open(&scan, directory, err);
     if (status == PDNN_OK)
-        status = copy_rows(&scan, wants, user, &rows, err);
+        status = copy_rows(&scan, wants, user, false, &rows, err);
     if (status == PDNN_OK)
         status = pdnn_journal_parse(scan.visits.path, &rows, &ops, known, err);
     pdnn_journal_scan_close(&scan);
@@ -128,7 +128,7 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
     scan.ops_rows = &ops;
     scan.strays = &strays;
     if (status == PDNN_OK)
-        status = copy_rows(&scan, NULL, NULL, &rows, err);
+        status = copy_rows(&scan, NULL, NULL, true, &rows, err);
     if (strays.length)
         pdnn_str_append(&kept, ops.text, ops.length);
     pdnn_str_append(&ops, pdnn_str_text(&strays), strays.length);
@@ -151,8 +151,8 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
 enum pdnn_status pdnn_journal_open(const struct pdnn_folder *folder, struct pdnn_journal **journal,
                                    struct pdnn_err *err) {
     struct pdnn_journal *made = pdnn_alloc(1, sizeof *made);
-    pdnn_log_file_init(&made->visits, folder, &pdnn_journal_def, pdnn_journal_check_visit);
-    pdnn_log_file_init(&made->ops, folder, &pdnn_journal_ops_def, pdnn_journal_check_op);
+    pdnn_log_file_init(&made->visits, folder, &pdnn_journal_def);
+    pdnn_log_file_init(&made->ops, folder, &pdnn_journal_ops_def);
     enum pdnn_status status = pdnn_log_file_open(&made->visits, true, err);
     if (status == PDNN_OK)
         status = load(made, err);
@@ -242,16 +242,14 @@ enum pdnn_status pdnn_journal_prune(struct pdnn_journal **journal,
                                     struct pdnn_err *err) {
     const struct pdnn_folder *folder = (*journal)->visits.folder;
     struct pdnn_journal_scan scan;
-    struct pdnn_str rows = {0}, ops = {0};
+    struct pdnn_str rows = {0};
     enum pdnn_status status = pdnn_journal_scan_open(&scan, folder->path, err);
-    scan.ops_rows = &ops;
     if (status == PDNN_OK)
-        status = copy_rows(&scan, keeps, user, &rows, err);
+        status = copy_rows(&scan, keeps, user, true, &rows, err);
     if (status == PDNN_OK)
         status = pdnn_folder_replace(folder, (*journal)->visits.name, rows.text, rows.length, err);
     pdnn_journal_scan_close(&scan);
     pdnn_str_finish(&rows);
-    pdnn_str_finish(&ops);
     if (status != PDNN_OK)
         return status;
     /* Its rows are gone; opening it again completes the other file. */

@@ -158,11 +158,11 @@ enum pdnn_status pdnn_library_open(const char *directory, struct pdnn_library **
     if (status == PDNN_OK)
         status = pdnn_folder_open(&made->folder, directory, err);
     if (status == PDNN_OK) {
-        pdnn_log_file_init(&made->file, &made->folder, &pdnn_library_def, check_row);
+        pdnn_log_file_init(&made->file, &made->folder, &pdnn_library_def);
         status = pdnn_log_file_open(&made->file, true, err);
     }
     if (status == PDNN_OK)
-        status = pdnn_log_file_load(&made->file, &table, err);
+        status = pdnn_log_file_load(&made->file, check_row, &table, err);
     for (size_t row = 0; row < table.n_rows; row++)
         remember(made, &table, row);
     pdnn_table_finish(&table);
@@ -241,9 +241,9 @@ enum pdnn_status pdnn_library_read(const char *directory, bool *there, struct pd
     enum pdnn_status status = pdnn_folder_open(&folder, directory, err);
     if (status != PDNN_OK)
         return status;
-    pdnn_log_file_init(&file, &folder, &pdnn_library_def, check_row);
+    pdnn_log_file_init(&file, &folder, &pdnn_library_def);
     *there = access(file.path, F_OK) == 0;
-    status = pdnn_log_file_load(&file, table, err);
+    status = pdnn_log_file_load(&file, check_row, table, err);
     pdnn_folder_close(&folder);
     return status;
 }

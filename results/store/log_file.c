@@ -53,10 +53,8 @@ void pdnn_log_row_flatten(struct pdnn_table *table, size_t row) {
 }
 
 void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
-                        const struct pdnn_table_def *def,
-                        enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
-                                                  struct pdnn_err *err)) {
-    *file = (struct pdnn_log_file){.folder = folder, .def = def, .check = check, .fd = -1};
+                        const struct pdnn_table_def *def) {
+    *file = (struct pdnn_log_file){.folder = folder, .def = def, .fd = -1};
     snprintf(file->name, sizeof file->name, "%s.csv", def->name);
     pdnn_folder_path(folder, file->name, file->path);
 }
@@ -93,9 +91,11 @@ static size_t complete_length(const struct pdnn_table_def *def, const char *text
     return pdnn_csv_split(text + start, complete - 1 - start, NULL, 0) == def->count ? complete : start;
 }
 
-enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_table *table,
-                                    struct pdnn_err *err) {
-    struct pdnn_table_file read = {.path = file->path, .check = file->check};
+enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file,
+                                    enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
+                                                              struct pdnn_err *err),
+                                    struct pdnn_table *table, struct pdnn_err *err) {
+    struct pdnn_table_file read = {.path = file->path, .check = check};
     char *text;
     size_t length;
     pdnn_table_init(table, file->def);

@@ -23,26 +23,26 @@ struct pdnn_log_file {
     const struct pdnn_folder *folder; /* borrowed */
     char name[PDNN_LOG_FILE_TEXT], path[PDNN_FOLDER_TEXT];
     const struct pdnn_table_def *def;
-    enum pdnn_status (*check)(const struct pdnn_table *table, size_t row, struct pdnn_err *err);
     int fd;          /* -1: not open */
     uint64_t length; /* bytes to keep */
     bool torn;       /* the file was longer than that */
 };
 
-/* The file named like its table; what must hold of its rows, as in struct pdnn_table_file. Opens nothing. */
+/* The file named like its table. Opens nothing. */
 void pdnn_log_file_init(struct pdnn_log_file *file, const struct pdnn_folder *folder,
-                        const struct pdnn_table_def *def,
-                        enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
-                                                  struct pdnn_err *err));
+                        const struct pdnn_table_def *def);
 
 /* Opens or creates the file for appending. exclusive: takes a lock. PDNN_BUSY if another process has it,
  * or if the file cannot be opened for writing. */
 enum pdnn_status pdnn_log_file_open(struct pdnn_log_file *file, bool exclusive, struct pdnn_err *err);
 
-/* Reads the complete rows; none if the file does not exist or ends within its header. PDNN_INVALID if it has
- * another header; the file stays as it is. Release *table with pdnn_table_finish, after a failure too. */
-enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file, struct pdnn_table *table,
-                                    struct pdnn_err *err);
+/* Reads the complete rows, which are checked as in struct pdnn_table_file; none if the file does not exist or
+ * ends within its header. PDNN_INVALID if it has another header; the file stays as it is. Release *table with
+ * pdnn_table_finish, after a failure too. */
+enum pdnn_status pdnn_log_file_load(struct pdnn_log_file *file,
+                                    enum pdnn_status (*check)(const struct pdnn_table *table, size_t row,
+                                                              struct pdnn_err *err),
+                                    struct pdnn_table *table, struct pdnn_err *err);
 
 /* Truncates the open file to the bytes to keep, and writes the header if there are none. */
 enum pdnn_status pdnn_log_file_settle(struct pdnn_log_file *file, struct pdnn_err *err);
