@@ -15,10 +15,14 @@ struct decimal {
     int count, exponent;
 };
 
-static struct decimal decimal_of(double magnitude, int digits) {
+/* exact: with as many more digits as read back as the same number. From 15 on, since they reproduce any
+ * decimal that a person wrote. */
+static struct decimal decimal_of(double magnitude, int digits, bool exact) {
     struct decimal d = {.count = 0};
     char text[64];
-    snprintf(text, sizeof text, "%.*e", digits - 1, magnitude);
+    do
+        snprintf(text, sizeof text, "%.*e", digits - 1, magnitude);
+    while (exact && digits++ < PDNN_DIGITS_EXACT && strtod(text, NULL) != magnitude);
     const char *at = text;
     for (; *at && *at != 'e'; at++) {
         if (*at >= '0' && *at <= '9' && d.count < PDNN_DIGITS_EXACT)
@@ -30,25 +34,9 @@ static struct decimal decimal_of(double magnitude, int digits) {
     return d;
 }
 
-/* 15 digits reproduce any decimal that a person wrote; 16 or 17 are used only where 15 do not read back as
- * the same number. */
-static struct decimal decimal_exact(double magnitude) {
-    for (int digits = 15; digits < PDNN_DIGITS_EXACT; digits++) {
-        char text[64];
-        snprintf(text, sizeof text, "%.*e", digits - 1, magnitude);
-        if (strtod(text, NULL) == magnitude)
-            return decimal_of(magnitude, digits);
-    }
-    return decimal_of(magnitude, PDNN_DIGITS_EXACT);
-}
-
-static void append_zeros(struct pdnn_str *out, int count) {
-    for (; count > 0; count--)
-        pdnn_str_append(out, "0", 1);
-}
-
 /* Beyond these exponents, the zeros would be longer than the digits. */
 enum { FIXED_MIN_EXPONENT = -5, FIXED_MAX_EXPONENT = 17 };
+static const char zeros[] = "00000000000000000";
 
 static void append_decimal(struct pdnn_str *out, const struct decimal *d) {
     size_t count = (size_t)d->count;
@@ -60,11 +48,11 @@ static void append_decimal(struct pdnn_str *out, const struct decimal *d) {
         pdnn_str_printf(out, "e%d", d->exponent - 1);
     } else if (d->exponent <= 0) {
         pdnn_str_append(out, "0.", 2);
-        append_zeros(out, -d->exponent);
+        pdnn_str_append(out, zeros, (size_t)-d->exponent);
         pdnn_str_append(out, d->digit, count);
     } else if (d->exponent >= d->count) {
         pdnn_str_append(out, d->digit, count);
-        append_zeros(out, d->exponent - d->count);
+        pdnn_str_append(out, zeros, (size_t)(d->exponent - d->count));
     } else {
         pdnn_str_append(out, d->digit, (size_t)d->exponent);
         pdnn_str_append(out, ".", 1);
@@ -147,12 +135,10 @@ void pdnn_number_format(struct pdnn_str *out, double value, int digits) {
         return;
     }
     struct decimal d;
-    if (exact)
-        d = decimal_exact(magnitude);
-    else if (!decimal_fast(magnitude, digits, &d))
-        d = decimal_of(magnitude, digits);
+    if (exact || !decimal_fast(magnitude, digits, &d))
+        d = decimal_of(magnitude, exact ? FAST_DIGITS : digits, exact);
     if (d.exponent > digits && d.exponent <= FIXED_MAX_EXPONENT)
-        d = decimal_of(round(magnitude), PDNN_DIGITS_EXACT);
+        d = decimal_of(round(magnitude), PDNN_DIGITS_EXACT, false);
     append_decimal(out, &d);
 }
 
