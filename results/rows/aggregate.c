@@ -11,11 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The visits that ended ok, and room for one number of each of them. */
+/* The visits that ended ok, and room for one number of each of them; what else counts. */
 struct ok_visits {
     const struct pdnn_visit **visit;
     struct pdnn_measured_ops *ops;
-    size_t count;
+    size_t count, n_failed;
+    const struct pdnn_visit *last_failed;
     double *value, *scratch;
 };
 
@@ -27,11 +28,17 @@ static void collect_ok(const struct pdnn_aggregate_input *input, struct pdnn_are
     ok->scratch = pdnn_arena_alloc(arena, input->n_visits + 1, sizeof *ok->scratch);
     const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
     for (size_t i = 0; i < input->n_visits; i++) {
-        if (!pdnn_visit_is(&input->visits[i], PDNN_VISITS_ROW, &standing))
+        const struct pdnn_visit *visit = &input->visits[i];
+        if (!pdnn_visit_counts(visit, &standing))
             continue;
+        if (visit->outcome != PDNN_OUTCOME_OK) {
+            ok->last_failed = visit;
+            ok->n_failed++;
+            continue;
+        }
         if (input->ops)
             ok->ops[ok->count] = input->ops[i];
-        ok->visit[ok->count++] = &input->visits[i];
+        ok->visit[ok->count++] = visit;
     }
 }
 
@@ -112,12 +119,11 @@ struct analysis {
     struct pdnn_group *groups;
     size_t n_groups;
     uint32_t *group_of;
-    struct pdnn_place_input *of_group, whole; /* without times */
+    struct pdnn_place_input *of_group, whole; /* the groups without times */
     struct op_row *rows; /* heap; there are few distinct ops however many visits there are */
     size_t n_rows, rows_room;
     double ops_ns;
     struct pdnn_roofs roofs;
-    struct pdnn_speed speed;
 };
 
 static double get(const struct analysis *a, enum pdnn_result_column column) {
@@ -131,16 +137,9 @@ static void put(struct analysis *a, enum pdnn_result_column column, double numbe
 /* One ok visit makes the row ok; `reason` then describes the other visits. */
 static void set_outcome(struct analysis *a) {
     const struct pdnn_aggregate_input *input = a->input;
-    const struct pdnn_standing standing = pdnn_standing_of(input->visits, input->n_visits);
-    const struct pdnn_visit *last = NULL;
-    size_t n_failed = 0, n_ok = a->ok.count;
+    const struct pdnn_visit *last = a->ok.last_failed;
+    const size_t n_failed = a->ok.n_failed, n_ok = a->ok.count;
     char reason[PDNN_REASON_TEXT] = "", started[PDNN_UTC_TEXT];
-    for (size_t i = 0; i < input->n_visits; i++) {
-        if (input->visits[i].outcome == PDNN_OUTCOME_OK || !pdnn_visit_counts(&input->visits[i], &standing))
-            continue;
-        last = &input->visits[i];
-        n_failed++;
-    }
     enum pdnn_outcome outcome = n_ok ? PDNN_OUTCOME_OK : last ? last->outcome : input->outcome;
     if (!input->n_visits)
         snprintf(reason, sizeof reason, "%s", input->reason ? input->reason : "");
@@ -506,7 +505,6 @@ static void place_row(struct analysis *a, double compute_index, double memory_in
     const double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
     struct pdnn_placement placement;
     a->whole.time_ns = step_ns;
-    a->whole.speed = a->speed;
     pdnn_place(&a->roofs, &a->whole, &placement);
     pdnn_result_set_placement(&a->row, &placement);
     double speed_index =
@@ -598,7 +596,7 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
         struct pdnn_place_input place = {.calls = 0};
         (row->group ? set_from_group : set_from_visit)(a, row, &op, &place);
         place.time_ns = time_ns;
-        place.speed = a->speed;
+        place.speed = a->whole.speed;
         pdnn_place(&a->roofs, &place, &op.place);
         const size_t added = pdnn_table_add_row(ops);
         pdnn_ops_put(ops, added, &op);
@@ -628,7 +626,7 @@ static enum pdnn_status add_graph(struct analysis *a, struct pdnn_table *ops, st
     double step_ns = get(a, PDNN_RESULT_TIME_NS_MEDIAN);
     double compute = speed_of(ok, offsetof(struct pdnn_visit, probe_gflops), a->roofs.probe_gflops, step_ns);
     double memory = speed_of(ok, offsetof(struct pdnn_visit, probe_gbs), a->roofs.probe_gbs, step_ns);
-    a->speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
+    a->whole.speed = (struct pdnn_speed){is_usable(compute) ? compute : 1, is_usable(memory) ? memory : 1};
     enum pdnn_status status = analyse_graph(a, a->input->ceilings, err);
     if (status != PDNN_OK)
         return pdnn_wrap(err, "%s", a->input->id);
