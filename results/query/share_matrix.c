@@ -49,9 +49,7 @@ static size_t collect_rows(const struct list *lists, size_t n_lists, struct pdnn
     for (size_t c = 0; c < n_lists; c++) {
         for (size_t i = 0; i < lists[c].count; i++) {
             const struct pdnn_share *share = &lists[c].share[i];
-            size_t at = 0;
-            while (at < count && !pdnn_share_same(&rows[at], share))
-                at++;
+            const size_t at = pdnn_share_find(rows, count, share);
             if (at == count) {
                 rows[count] = *share;
                 rows[count++].work = (struct pdnn_op_sum){.time_ns = 0};
@@ -61,14 +59,6 @@ static size_t collect_rows(const struct list *lists, size_t n_lists, struct pdnn
     }
     qsort(rows, count, sizeof *rows, pdnn_share_compare);
     return count;
-}
-
-static const struct pdnn_share *find(const struct list *list, const struct pdnn_share *row) {
-    for (size_t i = 0; i < list->count; i++) {
-        if (pdnn_share_same(&list->share[i], row))
-            return &list->share[i];
-    }
-    return NULL;
 }
 
 struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_share_source *source,
@@ -86,8 +76,10 @@ struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_share_source *sourc
     size_t n_rows = collect_rows(lists, n_columns, rows);
     const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
     for (size_t r = 0; r < n_rows; r++) {
-        for (size_t c = 0; c < n_columns; c++)
-            cells[r * n_columns + c] = find(&lists[c], &rows[r]);
+        for (size_t c = 0; c < n_columns; c++) {
+            const size_t at = pdnn_share_find(lists[c].share, lists[c].count, &rows[r]);
+            cells[r * n_columns + c] = at < lists[c].count ? &lists[c].share[at] : NULL;
+        }
     }
     return (struct pdnn_share_matrix){rows, cells, n_rows, n_columns};
 }

@@ -41,12 +41,15 @@ enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, stru
     return PDNN_OK;
 }
 
-bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b) {
-    for (size_t by = 0; by < PDNN_BY_COUNT; by++) {
-        if (strcmp(a->key[by], b->key[by]) != 0)
-            return false;
+size_t pdnn_share_find(const struct pdnn_share *shares, size_t n, const struct pdnn_share *like) {
+    for (size_t i = 0; i < n; i++) {
+        size_t by = 0;
+        while (by < PDNN_BY_COUNT && strcmp(shares[i].key[by], like->key[by]) == 0)
+            by++;
+        if (by == PDNN_BY_COUNT)
+            return i;
     }
-    return true;
+    return n;
 }
 
 /* The sums so far. */
@@ -89,12 +92,10 @@ static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_rec
 }
 
 static struct pdnn_share *find(struct sums *sums, const struct pdnn_share *like) {
-    size_t i = 0;
-    while (i < sums->count && !pdnn_share_same(&sums->share[i], like))
-        i++;
-    if (i == sums->count)
+    const size_t at = pdnn_share_find(sums->share, sums->count, like);
+    if (at == sums->count)
         sums->share[sums->count++] = *like;
-    return &sums->share[i];
+    return &sums->share[at];
 }
 
 static void add_op(struct pdnn_share *share, const struct pdnn_op_record *op) {

@@ -87,8 +87,8 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
 /* The share whose op loses most, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);
 
-/* True if both have the same keys. */
-bool pdnn_share_same(const struct pdnn_share *a, const struct pdnn_share *b);
+/* Which of them has the same keys; n: none. */
+size_t pdnn_share_find(const struct pdnn_share *shares, size_t n, const struct pdnn_share *like);
 
 /* The order of pdnn_shares, for qsort. */
 int pdnn_share_compare(const void *a, const void *b);
