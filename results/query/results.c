@@ -211,19 +211,15 @@ static void find_columns(struct pdnn_results *results) {
 }
 
 /* One directory's, from the text if there is one. */
-static enum pdnn_status read_part(const char *path, const struct pdnn_str *text, struct pdnn_arena *arena,
+static enum pdnn_status read_part(const char *path, struct pdnn_str *text, struct pdnn_arena *arena,
                                   struct pdnn_table *part, struct pdnn_err *err) {
     struct pdnn_table_file file = {.path = path, .limit_bytes = RESULTS_LIMIT_BYTES, .is_as_in_file = true};
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
     const struct pdnn_table_def def = pdnn_results_def(pdnn_families, n_families, arena);
-    char *copy = text ? pdnn_alloc(text->length + 1, 1) : NULL;
-    if (text)
-        memcpy(copy, pdnn_str_text(text), text->length);
-    enum pdnn_status status = text ? pdnn_table_read_text(&file, copy, text->length, &def, part, err)
+    enum pdnn_status status = text ? pdnn_table_read_text(&file, text->text, text->length, &def, part, err)
                                    : pdnn_table_read(&file, &def, part, err);
-    free(copy);
     if (status != PDNN_OK)
         return status;
     pdnn_ids_reprint(part, pdnn_table_find(part, "id"));
@@ -232,7 +228,7 @@ static enum pdnn_status read_part(const char *path, const struct pdnn_str *text,
 
 /* text: of the only one's results.csv; NULL: the files are read. */
 static enum pdnn_status open_all(struct pdnn_results *results, const char *const *directories, size_t n,
-                                 const struct pdnn_str *text, struct pdnn_err *err) {
+                                 struct pdnn_str *text, struct pdnn_err *err) {
     struct pdnn_results opened = {.n_directories = n};
     struct pdnn_table *part = pdnn_alloc(n, sizeof *part);
     const char **directory = pdnn_arena_alloc(&opened.arena, n, sizeof *directory);
@@ -277,8 +273,8 @@ enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *con
     return open_all(results, directories, n, NULL, err);
 }
 
-enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path,
-                                    const struct pdnn_str *text, struct pdnn_err *err) {
+enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path, struct pdnn_str *text,
+                                    struct pdnn_err *err) {
     return open_all(results, &path, 1, text, err);
 }
 

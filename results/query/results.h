@@ -41,9 +41,9 @@ struct pdnn_results {
 enum pdnn_status pdnn_results_open(struct pdnn_results *results, const char *const *directories, size_t n,
                                    struct pdnn_err *err);
 
-/* The same from text, of which a copy is taken; path: for messages. */
-enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path,
-                                    const struct pdnn_str *text, struct pdnn_err *err);
+/* The same from text, which is changed; path: for messages. */
+enum pdnn_status pdnn_results_parse(struct pdnn_results *results, const char *path, struct pdnn_str *text,
+                                    struct pdnn_err *err);
 void pdnn_results_close(struct pdnn_results *results);
 
 /* The column of a run setting; -1: not in the files. */

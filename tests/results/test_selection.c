@@ -352,11 +352,11 @@ static void test_selection_texts(void **state) {
 /* Counts have 64 bits, which neither doubles nor signed integers hold; of flags, one is enough. */
 static void test_results_select_compares_cells(void **state) {
     (void)state;
-    static char counts[] = "id,family,flop_count,status,time_ns_median,row_flags\n"
-                           "a,fc,5,ok,100,\n"
-                           "b,fc,9007199254740992,ok,100,noisy|unusable\n"
-                           "c,fc,9007199254740993,ok,100,short|noisy|ref\n"
-                           "d,fc,18446744073709551614,ok,100,noisy\n";
+    char counts[] = "id,family,flop_count,status,time_ns_median,row_flags\n"
+                    "a,fc,5,ok,100,\n"
+                    "b,fc,9007199254740992,ok,100,noisy|unusable\n"
+                    "c,fc,9007199254740993,ok,100,short|noisy|ref\n"
+                    "d,fc,18446744073709551614,ok,100,noisy\n";
     static const struct {
         const char *only;
         size_t count;
@@ -371,7 +371,7 @@ static void test_results_select_compares_cells(void **state) {
                 {"row_flags=unusable,ref", 2},
                 {"row_flags=nois", 0},
                 {"row_flags=", 1}};
-    const struct pdnn_str file = {.text = counts, .length = strlen(counts)};
+    struct pdnn_str file = {.text = counts, .length = strlen(counts)};
     struct pdnn_results results;
     struct pdnn_err err = {0};
     if (pdnn_results_parse(&results, "results.csv", &file, &err) != PDNN_OK)
