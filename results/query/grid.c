@@ -26,19 +26,15 @@ static double value_of(const struct pdnn_grid_request *request, size_t row) {
     return is_ok(request, row) ? number_of(request, row, request->value) : NAN;
 }
 
-/* Tried, but there is no time. */
-static bool is_failure(const struct pdnn_grid_request *request, size_t row) {
-    enum pdnn_outcome outcome = pdnn_outcome_find(get(request, row, request->selection->status));
-    return !is_ok(request, row) && outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
-           outcome != PDNN_OUTCOME_COUNT;
-}
-
-/* Whether the instance has a place in the grid. */
+/* Whether the instance has a place in the grid: it has a value, or it was tried and has no time. */
 static bool is_placed(const struct pdnn_table *table, size_t row, const void *user) {
     const struct pdnn_grid_request *request = user;
+    const enum pdnn_outcome outcome = pdnn_outcome_find(get(request, row, request->selection->status));
+    const bool was_tried = outcome != PDNN_OUTCOME_FILTERED && outcome != PDNN_OUTCOME_INTERRUPTED &&
+                           outcome != PDNN_OUTCOME_COUNT;
     (void)table;
     return *get(request, row, request->x) && *get(request, row, request->y) &&
-           (!isnan(value_of(request, row)) || is_failure(request, row));
+           (is_ok(request, row) ? !isnan(value_of(request, row)) : was_tried);
 }
 
 struct entry {

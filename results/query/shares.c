@@ -151,15 +151,6 @@ int pdnn_share_compare(const void *a, const void *b) {
     return order;
 }
 
-/* Group "other" appears even when it is empty. */
-static void add_other(struct sums *sums, const char *id) {
-    if (sums->family && sums->by.count == 1 && sums->by.by[0] == PDNN_BY_GROUP) {
-        const struct pdnn_op_record none = {.id = id, .layer = "", .op = "", .category = "", .pass = ""};
-        struct pdnn_share share = named(sums, &none);
-        find(sums, &share);
-    }
-}
-
 static void add_residual(struct sums *sums, const char *id, double residual_ns) {
     struct pdnn_share *share = &sums->share[sums->count++];
     const struct pdnn_op_sum work = {.count = PDNN_ABSENT,
@@ -189,7 +180,11 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
     }
     if (sums.count) {
         const char *id = sums.share[0].id;
-        add_other(&sums, id);
+        /* Group "other" appears even when it is empty. */
+        const struct pdnn_op_record none = {.id = id, .layer = "", .op = "", .category = "", .pass = ""};
+        struct pdnn_share other = named(&sums, &none);
+        if (sums.family && sums.by.count == 1 && sums.by.by[0] == PDNN_BY_GROUP)
+            find(&sums, &other);
         qsort(sums.share, sums.count, sizeof *sums.share, pdnn_share_compare);
         add_residual(&sums, id, residual_ns);
     }

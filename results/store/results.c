@@ -37,13 +37,6 @@ const struct pdnn_table_def pdnn_results_fixed_def = {"results", "one row per in
 /* How many are in front of those of parameters. */
 static const size_t n_head = PDNN_RESULT_STATUS;
 
-static size_t find(const struct pdnn_column_def *columns, size_t count, const char *name) {
-    size_t i = 0;
-    while (i < count && strcmp(columns[i].name, name) != 0)
-        i++;
-    return i;
-}
-
 /* A column shared by two families holds words if one of them writes words. */
 static size_t add_hypers(struct pdnn_column_def *columns, size_t count,
                          const struct pdnn_family_def *family) {
@@ -51,7 +44,9 @@ static size_t add_hypers(struct pdnn_column_def *columns, size_t count,
         struct pdnn_column_def column = pdnn_column_of_param(&family->params[i]);
         if ((int)i != family->minibatch_param)
             column.show = PDNN_SHOW_NEVER;
-        size_t at = find(columns, count, column.name);
+        size_t at = 0;
+        while (at < count && strcmp(columns[at].name, column.name) != 0)
+            at++;
         if (at == count)
             columns[count++] = column;
         else if (column.kind == PDNN_KIND_TEXT)

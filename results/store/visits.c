@@ -4,16 +4,6 @@
 
 #include <stdlib.h>
 
-/* Makes room for one more visit. */
-static void grow_instance(struct pdnn_instance_visits *of) {
-    if (of->count < of->room)
-        return;
-    size_t room = of->room ? 2 * of->room : 4;
-    of->visit = pdnn_resize(of->visit, room, sizeof *of->visit);
-    of->ops = pdnn_resize(of->ops, room, sizeof *of->ops);
-    of->room = room;
-}
-
 static const char *intern(struct pdnn_visits *visits, const char *text) {
     size_t number = pdnn_texts_add(&visits->texts, text); /* which may move the array */
     return visits->texts.text[number];
@@ -43,8 +33,12 @@ void pdnn_visits_add(struct pdnn_visits *visits, const char *id, const struct pd
     size_t before = visits->ids.count, number = pdnn_texts_add(&visits->ids, id);
     if (number == before)
         visits->of[number] = (struct pdnn_instance_visits){0};
-    grow_instance(&visits->of[number]);
     struct pdnn_instance_visits *of = &visits->of[number];
+    if (of->count == of->room) {
+        of->room = of->room ? 2 * of->room : 4;
+        of->visit = pdnn_resize(of->visit, of->room, sizeof *of->visit);
+        of->ops = pdnn_resize(of->ops, of->room, sizeof *of->ops);
+    }
     of->ops[of->count] = ops;
     of->visit[of->count] = *visit;
     of->visit[of->count].ops = NULL;

@@ -96,19 +96,14 @@ static bool parse_row(struct pdnn_csv_scan *p, const char **fields, size_t *coun
     return true;
 }
 
-static size_t line_of(const char *text, const char *at) {
-    size_t line = 1;
-    for (; text < at; text++)
-        line += *text == '\n';
-    return line;
-}
-
 enum pdnn_status pdnn_csv_scan_start(struct pdnn_csv_scan *scan, const char *path, char *text, size_t length,
                                      struct pdnn_err *err) {
     struct pdnn_csv_scan p = {.path = path, .line = 1, .at = text, .end = text + length};
     const char *nul = memchr(text, 0, length);
+    for (; nul && text < nul; text++)
+        p.line += *text == '\n';
     if (nul)
-        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, line_of(text, nul));
+        return pdnn_fail(err, PDNN_INVALID, "%s:%zu: a NUL byte", path, p.line);
     if (p.at == p.end)
         return pdnn_fail(err, PDNN_INVALID, "%s:1: empty, expected a header row", path);
     if (!parse_row(&p, p.header, &p.n_columns))

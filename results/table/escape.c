@@ -4,26 +4,22 @@
 
 #include <string.h>
 
-static void append_entities(struct pdnn_str *out, const char *text, size_t length) {
+void pdnn_html_text(struct pdnn_str *out, const char *text) {
     static const struct {
         char letter;
         const char *entity;
     } entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
-    for (size_t i = 0; i < length; i++) {
+    struct pdnn_str visible = {0};
+    pdnn_visible_append(&visible, text, strlen(text), "");
+    for (const char *at = pdnn_str_text(&visible); *at; at++) {
         size_t k = 0;
-        while (k < sizeof entities / sizeof *entities && entities[k].letter != text[i])
+        while (k < sizeof entities / sizeof *entities && entities[k].letter != *at)
             k++;
         if (k < sizeof entities / sizeof *entities)
             pdnn_str_append(out, entities[k].entity, strlen(entities[k].entity));
         else
-            pdnn_str_append(out, &text[i], 1);
+            pdnn_str_append(out, at, 1);
     }
-}
-
-void pdnn_html_text(struct pdnn_str *out, const char *text) {
-    struct pdnn_str visible = {0};
-    pdnn_visible_append(&visible, text, strlen(text), "");
-    append_entities(out, pdnn_str_text(&visible), visible.length);
     pdnn_str_finish(&visible);
 }
 

@@ -101,13 +101,6 @@ static size_t sum_of(const size_t *widths, const bool *shown, size_t n) {
     return sum ? sum - GAP : 0;
 }
 
-static int highest_spare(const struct pdnn_sheet *table) {
-    int highest = 0;
-    for (size_t c = 0; c < table->n_columns; c++)
-        highest = table->columns[c].spare > highest ? table->columns[c].spare : highest;
-    return highest;
-}
-
 /* Leaves out columns until the rest fits and text is readable, those first that are missed least. */
 static void spare_columns(const struct pdnn_sheet *table, struct layout *layout, size_t width) {
     bool spared[PDNN_TABLE_COLUMNS_MAX] = {false};
@@ -123,7 +116,10 @@ static void spare_columns(const struct pdnn_sheet *table, struct layout *layout,
         spared[out] = true;
     }
     /* Where a wide column had to go, a narrow one that went before it may have room. */
-    for (int rank = 1; rank <= highest_spare(table); rank++)
+    int highest = 0;
+    for (size_t c = 0; c < table->n_columns; c++)
+        highest = table->columns[c].spare > highest ? table->columns[c].spare : highest;
+    for (int rank = 1; rank <= highest; rank++)
         for (size_t c = 0; c < table->n_columns; c++) {
             if (!spared[c] || table->columns[c].spare != rank)
                 continue;
