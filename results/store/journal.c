@@ -38,9 +38,9 @@ static bool add_visit(const struct pdnn_table *visits, size_t row, const struct 
     return are_its_own;
 }
 
-/* The texts are changed; the paths are for messages. */
-static enum pdnn_status parse(const char *visits_path, struct pdnn_str *visits_text, const char *ops_path,
-                              struct pdnn_str *ops_text, struct pdnn_visits *known, struct pdnn_err *err) {
+enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *visits_text,
+                                    const char *ops_path, struct pdnn_str *ops_text,
+                                    struct pdnn_visits *known, struct pdnn_err *err) {
     struct pdnn_table_file visits_file = {.path = visits_path, .check = pdnn_journal_check_visit},
                            ops_file = {.path = ops_path, .check = pdnn_journal_check_op};
     struct pdnn_table visits = {0}, ops = {0};
@@ -65,11 +65,6 @@ static enum pdnn_status parse(const char *visits_path, struct pdnn_str *visits_t
     pdnn_table_finish(&visits);
     pdnn_table_finish(&ops);
     return status;
-}
-
-enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, struct pdnn_str *ops,
-                                    struct pdnn_visits *known, struct pdnn_err *err) {
-    return parse(path, visits, path, ops, known, err);
 }
 
 /* The header and the visits that are wanted, each with its ops or as one with none. */
@@ -104,7 +99,7 @@ enum pdnn_status pdnn_journal_read(const char *directory, bool (*wants)(const vo
     if (status == PDNN_OK)
         status = copy_rows(&scan, wants, user, false, &rows, err);
     if (status == PDNN_OK)
-        status = pdnn_journal_parse(scan.visits.path, &rows, &ops, known, err);
+        status = pdnn_journal_parse(scan.visits.path, &rows, "", &ops, known, err);
     pdnn_journal_scan_close(&scan);
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
@@ -136,7 +131,7 @@ static enum pdnn_status load(struct pdnn_journal *journal, struct pdnn_err *err)
     note_length(file, &scan.ops, ops.length);
     pdnn_journal_scan_close(&scan);
     if (status == PDNN_OK)
-        status = parse(journal->visits.path, &rows, file->path, &ops, &journal->known, err);
+        status = pdnn_journal_parse(journal->visits.path, &rows, file->path, &ops, &journal->known, err);
     if (status == PDNN_OK && strays.length) {
         status = pdnn_folder_replace(file->folder, file->name, kept.text, kept.length, err);
         file->length = kept.length;

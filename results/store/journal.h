@@ -18,8 +18,9 @@
 struct pdnn_journal; /* opaque */
 
 /* Adds the visits in these parts of the two files, each beginning with its header; both texts are changed.
- * path: for messages. */
-enum pdnn_status pdnn_journal_parse(const char *path, struct pdnn_str *visits, struct pdnn_str *ops,
+ * The paths are for messages. */
+enum pdnn_status pdnn_journal_parse(const char *visits_path, struct pdnn_str *visits_text,
+                                    const char *ops_path, struct pdnn_str *ops_text,
                                     struct pdnn_visits *known, struct pdnn_err *err);
 
 /* Opens or creates journal.csv in the folder (borrowed until the journal is closed) for appending, and reads

@@ -18,18 +18,16 @@ void pdnn_tables_flush(struct pdnn_tables *tables) {
     pdnn_table_clear(&tables->ops);
 }
 
-static enum pdnn_status replace(const struct pdnn_folder *folder, const char *name,
-                                const struct pdnn_str *text, struct pdnn_err *err) {
-    return pdnn_folder_replace(folder, name, pdnn_str_text(text), text->length, err);
-}
-
 enum pdnn_status pdnn_tables_write(struct pdnn_tables *tables, const struct pdnn_folder *folder,
                                    struct pdnn_err *err) {
     pdnn_tables_flush(tables);
     pdnn_table_write_end(&tables->results_writer);
     pdnn_table_write_end(&tables->ops_writer);
-    enum pdnn_status status = replace(folder, "results.csv", &tables->results_text, err);
-    return status == PDNN_OK ? replace(folder, "ops.csv", &tables->ops_text, err) : status;
+    enum pdnn_status status = pdnn_folder_replace(folder, "results.csv", tables->results_text.text,
+                                                  tables->results_text.length, err);
+    return status == PDNN_OK
+               ? pdnn_folder_replace(folder, "ops.csv", tables->ops_text.text, tables->ops_text.length, err)
+               : status;
 }
 
 void pdnn_tables_finish(struct pdnn_tables *tables) {

@@ -265,7 +265,7 @@ static enum pdnn_status read_visits(const struct writing *writing, size_t id, st
     if (status == PDNN_OK)
         status = read_extent(&job->ops_file, &pdnn_journal_ops_def, of->ops, &ops, err);
     if (status == PDNN_OK)
-        status = pdnn_journal_parse(job->ids.text[id], &rows, &ops, visits, err);
+        status = pdnn_journal_parse(job->ids.text[id], &rows, job->ids.text[id], &ops, visits, err);
     pdnn_str_finish(&rows);
     pdnn_str_finish(&ops);
     return status;
