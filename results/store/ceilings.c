@@ -54,12 +54,6 @@ void pdnn_ceilings_format(const struct pdnn_ceilings *ceilings, struct pdnn_str 
     pdnn_table_finish(&table);
 }
 
-static bool is_one_of(const char *const *words, const char *text) {
-    while (*words && strcmp(*words, text) != 0)
-        words++;
-    return *words;
-}
-
 static bool is_dtype(const char *text) {
     enum pdnn_dtype dtype = 0;
     while (dtype < PDNN_DTYPE_COUNT && strcmp(text, pdnn_dtype_name(dtype)) != 0)
@@ -74,19 +68,17 @@ static bool is_pattern(const char *text) {
 
 /* Whether the column may hold the cell. */
 static bool takes(const struct pdnn_table *table, size_t row, enum pdnn_ceiling_column column) {
-    static const char *const kinds[] = {"compute", "bandwidth", "ladder", "overhead", "probe", "link", NULL};
-    static const char *const levels[] = {"", "L1", "L2", "L3", "DRAM", NULL};
     const char *text = columns[column].kind == PDNN_KIND_TEXT ? pdnn_table_text(table, row, column) : NULL;
     int64_t unix_ms;
     switch (column) {
     case PDNN_CEILING_KIND:
-        return is_one_of(kinds, text);
+        return pdnn_parts_have("compute|bandwidth|ladder|overhead|probe|link", "|", text, strlen(text));
     case PDNN_CEILING_PATTERN:
         return is_pattern(text);
     case PDNN_CEILING_DTYPE:
         return is_dtype(text);
     case PDNN_CEILING_LEVEL:
-        return is_one_of(levels, text);
+        return pdnn_parts_have("|L1|L2|L3|DRAM", "|", text, strlen(text));
     case PDNN_CEILING_THREADS:
     case PDNN_CEILING_REPETITIONS:
         return !pdnn_table_is_empty(table, row, column);
