@@ -1,5 +1,6 @@
 #include "results/query/op_groups.h"
 
+#include "base/str.h"
 #include "models/op.h"
 
 #include <string.h>
@@ -98,11 +99,8 @@ enum pdnn_op_group pdnn_op_group_of(const struct pdnn_family_def *family, const 
 }
 
 bool pdnn_category_is_product(const char *category) {
-    static const char *const products[] = {"linear gemm", "attention gemm", "convolution", "recurrent"};
-    size_t k = 0;
-    while (k < sizeof products / sizeof *products && strcmp(products[k], category) != 0)
-        k++;
-    return k < sizeof products / sizeof *products;
+    return pdnn_parts_have("linear gemm|attention gemm|convolution|recurrent", "|", category,
+                           strlen(category));
 }
 
 /* Rows of groups come first, in the order of the groups, unless the table is older than the graph. */
