@@ -79,13 +79,11 @@ static uint64_t looked_up_bytes(const struct pdnn_graph *graph, const struct pdn
            pdnn_dtype_bytes(table_of(graph, node)->dtype);
 }
 
-static void forward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    bytes[PDNN_EMBEDDING_X] = looked_up_bytes(graph, node);
-}
-
-/* A continued gradient changes only in the rows looked up. */
-static void backward_bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
-    if (node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS)
+/* A continued gradient changes only in the rows looked up; otherwise it is written whole. */
+static void bytes(const struct pdnn_graph *graph, const struct pdnn_node *node, uint64_t *bytes) {
+    if (node->pass == PDNN_FORWARD)
+        bytes[PDNN_EMBEDDING_X] = looked_up_bytes(graph, node);
+    else if (node->n_inputs == PDNN_EMBEDDING_BACK_INPUTS)
         bytes[PDNN_EMBEDDING_BACK_REST] = bytes[PDNN_EMBEDDING_BACK_INPUTS] = looked_up_bytes(graph, node);
 }
 
@@ -121,7 +119,7 @@ static void backward(struct pdnn_reference *r) {
 /* The same for a table (backward-weights) and an activation (backward-data). */
 #define BACKWARD                                                                                             \
     {                                                                                                        \
-        .flop = backward_flop, .reference = backward, .bytes = backward_bytes, .saturation = saturation,     \
+        .flop = backward_flop, .reference = backward, .bytes = bytes, .saturation = saturation,              \
         .in_place = 1 + PDNN_EMBEDDING_BACK_REST                                                             \
     }
 
@@ -132,10 +130,8 @@ const struct pdnn_op_def pdnn_op_embedding = {
     .n_outputs = 1,
     .infer = infer,
     .gradient = gradient,
-    .pass = {[PDNN_FORWARD] = {.flop = pdnn_no_flop,
-                               .reference = forward,
-                               .bytes = forward_bytes,
-                               .saturation = saturation},
+    .pass = {[PDNN_FORWARD] =
+                 {.flop = pdnn_no_flop, .reference = forward, .bytes = bytes, .saturation = saturation},
              [PDNN_BACKWARD_DATA] = BACKWARD,
              [PDNN_BACKWARD_WEIGHTS] = BACKWARD},
     .tolerance = 1e-6,

@@ -354,19 +354,6 @@ static double memory_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_t
     return sum[longer];
 }
 
-/* The time that the arithmetic needs at the peaks, and its FLOP; infinite if a peak is unknown. */
-static double compute_time_ns(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
-                              double *flop) {
-    double sum = 0;
-    *flop = 0;
-    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
-        *flop += (double)input->flop_count[d];
-        if (input->flop_count[d])
-            sum += (double)input->flop_count[d] / roofs->peak_gflops[d];
-    }
-    return sum;
-}
-
 /* A speed above 1 is cut to 1: no roof is above the measured one. A row that ran faster than the speed allows
  * shows that its probes were held up. How fast the machine was then is not known, which NaN says, unless the
  * row reaches the measured roof itself. */
@@ -385,15 +372,19 @@ static double bytes_of(const struct pdnn_traffic *traffic) {
 
 bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                      struct pdnn_roof_times *times) {
-    double flop, bytes = bytes_of(&input->traffic);
-    *times = (struct pdnn_roof_times){.compute_ns = compute_time_ns(roofs, input, &flop),
+    *times = (struct pdnn_roof_times){.bytes = bytes_of(&input->traffic),
                                       .calls_ns = (double)input->calls * roofs->overhead_ns};
+    for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
+        times->flop += (double)input->flop_count[d];
+        if (input->flop_count[d])
+            times->compute_ns += (double)input->flop_count[d] / roofs->peak_gflops[d];
+    }
     /* An op that is over before one call to the library would be was not called that way. */
     if (times->calls_ns > input->time_ns)
         times->calls_ns = 0;
     bool no_peak = !isfinite(times->compute_ns);
-    bool no_bandwidth = bytes > 0 && !roofs->n_levels;
-    if (no_peak || no_bandwidth || !(flop > 0 || bytes > 0))
+    bool no_bandwidth = times->bytes > 0 && !roofs->n_levels;
+    if (no_peak || no_bandwidth || !(times->flop > 0 || times->bytes > 0))
         return false;
     times->memory_ns = memory_time_ns(roofs, &input->traffic, times->roof_level);
     if (times->calls_ns > fmax(times->compute_ns, times->memory_ns))
@@ -405,18 +396,16 @@ bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_inp
 
 void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                 struct pdnn_placement *place) {
-    double flop, bytes = bytes_of(&input->traffic);
     struct pdnn_roof_times times;
-    bool timed = input->time_ns > 0;
+    bool is_known = pdnn_roof_times(roofs, input, &times), timed = input->time_ns > 0;
     pdnn_placement_init(place);
-    compute_time_ns(roofs, input, &flop);
-    if (bytes > 0)
-        place->intensity_flop_per_byte = flop / bytes;
-    if (timed && flop > 0)
-        place->gflops = flop / input->time_ns;
-    if (timed && bytes > 0)
-        place->bw_gbs = bytes / input->time_ns;
-    if (!pdnn_roof_times(roofs, input, &times))
+    if (times.bytes > 0)
+        place->intensity_flop_per_byte = times.flop / times.bytes;
+    if (timed && times.flop > 0)
+        place->gflops = times.flop / input->time_ns;
+    if (timed && times.bytes > 0)
+        place->bw_gbs = times.bytes / input->time_ns;
+    if (!is_known)
         return;
     double roof_ns = fmax(fmax(times.compute_ns, times.memory_ns), input->link_ns);
     bool is_link = input->link_ns > 0 && roof_ns == input->link_ns;
@@ -424,11 +413,11 @@ void pdnn_place(const struct pdnn_roofs *roofs, const struct pdnn_place_input *i
     snprintf(place->roof_level, sizeof place->roof_level, "%s", is_link ? "link" : times.roof_level);
     double index = is_link ? 1 : pdnn_place_speed(place, roofs, input->speed);
     place->roof_ns = roof_ns / known_speed(index, roof_ns, input->time_ns);
-    if (flop > 0)
-        place->attainable_gflops = flop / place->roof_ns;
+    if (times.flop > 0)
+        place->attainable_gflops = times.flop / place->roof_ns;
     if (timed)
         place->pct_of_roof = place->roof_ns / input->time_ns * 100;
-    if (timed && flop > 0)
+    if (timed && times.flop > 0)
         place->pct_of_peak =
             times.compute_ns /
             (input->time_ns * known_speed(input->speed.compute, times.compute_ns, input->time_ns)) * 100;

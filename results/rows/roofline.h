@@ -120,14 +120,15 @@ void pdnn_traffic_from(struct pdnn_traffic *traffic, const struct pdnn_roofs *ro
 
 /* What a roof is made of, at the speed that the roofs were measured at. */
 struct pdnn_roof_times {
+    double flop, bytes;
     double compute_ns, memory_ns;
     double calls_ns;                  /* of the calls alone; 0: not measured, or more than the time */
     enum pdnn_bound bound;            /* the longest of them */
     char roof_level[PDNN_LEVEL_TEXT]; /* as in a placement */
 };
 
-/* False if there is no work, or the roofs lack what it needs. Reads flop_count, traffic, calls and time_ns.
- */
+/* False if there is no work, or the roofs lack what it needs; flop and bytes are there anyway. Reads
+ * flop_count, traffic, calls and time_ns. */
 bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                      struct pdnn_roof_times *times);
 
