@@ -106,26 +106,26 @@ static void append_model(struct pdnn_str *out, const struct pdnn_result *row) {
     char number[PDNN_UNIT_TEXT];
     struct pdnn_str text = {0};
     const uint64_t flop = pdnn_result_count(row, PDNN_RESULT_FLOP_COUNT),
-                   in_bounds_flop = pdnn_result_count(row, PDNN_RESULT_IN_BOUNDS_FLOP_COUNT),
-                   state_bytes = pdnn_result_count(row, PDNN_RESULT_STATE_BYTES);
+                   in_bounds_flop = pdnn_result_count(row, PDNN_RESULT_IN_BOUNDS_FLOP_COUNT);
+    const double state_bytes = pdnn_result_number(row, PDNN_RESULT_STATE_BYTES),
+                 memory_bytes = pdnn_result_number(row, PDNN_RESULT_MEMORY_BYTES);
     pdnn_str_printf(&text, "%" PRIu64 " params, %s", pdnn_result_count(row, PDNN_RESULT_PARAMS),
                     pdnn_format_si(number, (double)flop, "FLOP"));
     if (in_bounds_flop != flop)
         pdnn_str_printf(&text, " (%s in bounds)", pdnn_format_si(number, (double)in_bounds_flop, "FLOP"));
     pdnn_str_printf(&text, " and %s",
                     pdnn_format_si(number, pdnn_result_number(row, PDNN_RESULT_BYTE_COUNT), "B"));
-    if (state_bytes)
-        pdnn_str_printf(&text, " (%s of state)", pdnn_format_si(number, (double)state_bytes, "B"));
-    pdnn_str_printf(&text, " per step, %s of memory",
-                    pdnn_format_bytes(number, pdnn_result_number(row, PDNN_RESULT_MEMORY_BYTES)));
+    if (state_bytes > 0)
+        pdnn_str_printf(&text, " (%s of state)", pdnn_format_si(number, state_bytes, "B"));
+    pdnn_str_printf(&text, " per step");
+    if (memory_bytes > 0)
+        pdnn_str_printf(&text, ", %s of memory", pdnn_format_bytes(number, memory_bytes));
     append_fact(out, "model", &text);
 }
 
-/* "conv2d forward of block1..block3". */
-static void append_name(struct pdnn_str *out, const struct pdnn_op_record *op) {
+void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op) {
     char pass[PASS_TEXT];
-    format_pass(pass, op);
-    pdnn_str_printf(out, "%s%s%s", op->op, *pass ? " " : "", pass);
+    pdnn_str_printf(out, "%s%s%s", op->op, *op->pass ? " " : "", format_pass(pass, op));
     if (*op->layer)
         pdnn_str_printf(out, " of %s", op->layer);
 }
@@ -133,17 +133,13 @@ static void append_name(struct pdnn_str *out, const struct pdnn_op_record *op) {
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
     const struct pdnn_op_record *op = share->most;
     char bound[BOUND_TEXT];
-    append_name(out, op);
+    pdnn_report_op(out, op);
     pdnn_str_printf(out, " would save %.1f %% of the step at its roof; it runs at %.0f %% of it",
                     share->most_lost_pct, op->place.pct_of_roof);
     if (*format_bound(bound, &op->place))
         pdnn_str_printf(out, " (%s)", bound);
     if (*op->implementation)
         pdnn_str_printf(out, ": %s", op->implementation);
-}
-
-void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op) {
-    append_name(out, op);
 }
 
 /* The ops above their roofs lose no time that is known. */
@@ -163,7 +159,7 @@ static void append_above(struct pdnn_str *out, const struct pdnn_op_record *ops,
     if (!count)
         return;
     struct pdnn_str text = {0};
-    append_name(&text, longest);
+    pdnn_report_op(&text, longest);
     if (count > 1)
         pdnn_str_printf(&text, " and %zu more", count - 1);
     pdnn_str_printf(&text, ": %.1f %% of the step in ops above their roofs; what they lose is unknown",

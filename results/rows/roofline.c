@@ -363,17 +363,12 @@ static double known_speed(double index, double roof_ns, double time_ns) {
     return !is_held_up ? speed : shown < 1 ? NAN : 1;
 }
 
-static double bytes_of(const struct pdnn_traffic *traffic) {
-    double bytes = 0;
-    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
-        bytes += (double)(traffic->read_bytes[i] + traffic->written_bytes[i] + traffic->updated_bytes[i]);
-    return bytes;
-}
-
 bool pdnn_roof_times(const struct pdnn_roofs *roofs, const struct pdnn_place_input *input,
                      struct pdnn_roof_times *times) {
-    *times = (struct pdnn_roof_times){.bytes = bytes_of(&input->traffic),
-                                      .calls_ns = (double)input->calls * roofs->overhead_ns};
+    const struct pdnn_traffic *of = &input->traffic;
+    *times = (struct pdnn_roof_times){.calls_ns = (double)input->calls * roofs->overhead_ns};
+    for (size_t i = 0; i < PDNN_ROOF_RUNGS; i++)
+        times->bytes += (double)(of->read_bytes[i] + of->written_bytes[i] + of->updated_bytes[i]);
     for (size_t d = 0; d < PDNN_DTYPE_COUNT; d++) {
         times->flop += (double)input->flop_count[d];
         if (input->flop_count[d])

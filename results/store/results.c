@@ -148,6 +148,10 @@ void pdnn_result_set_totals(struct pdnn_result *result, const struct pdnn_totals
                                cost->gradient_bytes, cost->state_bytes,  totals->memory_bytes};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         pdnn_result_set_count(result, PDNN_RESULT_PARAMS + (enum pdnn_result_column)i, counts[i]);
+    /* A primitive for whole layers needs several times the memory that their tensors do. */
+    size_t rnn = pdnn_result_setting_at(result, PDNN_SETTING_RNN);
+    if (strcmp(pdnn_table_text(result->table, result->row, rnn), "fused") == 0)
+        pdnn_result_set_count(result, PDNN_RESULT_MEMORY_BYTES, PDNN_ABSENT);
 }
 
 void pdnn_result_set_text(struct pdnn_result *result, enum pdnn_result_column column, const char *text) {

@@ -111,6 +111,8 @@ GOLDEN_CASES = [
     ("families-rnn", ["families", "rnn"], 0),
     ("families-unknown", ["families", "fcc"], 2),
     ("list", ["list", "small.yaml"], 0),
+    ("list-fused", ["list", "rnn/rnn=fused,threads=1", "rnn/rnn=unrolled,threads=1", "fc/layers=1,threads=1", "--format", "csv",
+                    "--columns", "family,rnn,memory_bytes"], 0),
     ("list-csv", ["list", "small.yaml", "--format", "csv"], 0),
     ("list-columns", ["list", "small.yaml", "--columns", "params,id"], 0),
     ("list-brief", ["list", "small.yaml", "--columns=brief", "--format", "csv"], 0),
