@@ -97,10 +97,10 @@ bandwidth,read,,DRAM,1,0,1e-6,1e-6,1e-6,5
         self.write("high.csv", self.LOW.replace("1e-6", "1e9"))
 
         def columns(text, title):
-            """The cells of the column at whose title the table's right-aligned cells end; the residual has none."""
+            """The cells of the column at whose title the table's right-aligned cells end; residual and total have none."""
             lines = text.split("\n\n")[1].splitlines()
             end = lines[0].index(title) + len(title)
-            return [line[:end].split("  ")[-1].strip() if len(line) >= end else "" for line in lines[1:] if not line.startswith("residual")]
+            return [line[:end].split("  ")[-1].strip() if len(line) >= end else "" for line in lines[1:] if not line.startswith(("residual", "total"))]
 
         def run(roofs, *options):
             return self.paradnn("run", self.ID, "--ceilings", roofs, *SHORT, *options, expect=0).stdout
