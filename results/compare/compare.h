@@ -17,7 +17,35 @@
 #ifndef RESULTS_COMPARE_COMPARE_H
 #define RESULTS_COMPARE_COMPARE_H
 
-#include "results/compare/across.h"
+#include "results/query/selection.h"
+
+enum { PDNN_SIDE_A, PDNN_SIDE_B, PDNN_SIDES };
+
+/* One key that differs. */
+struct pdnn_across_key {
+    const char *name;
+    const char *value[PDNN_SIDES]; /* NULL: any, between two directories */
+};
+
+struct pdnn_comparison {
+    struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
+    const char *directory[PDNN_SIDES];       /* equal if there is only one */
+    size_t n_directories;
+    struct pdnn_across_key *across;
+    size_t n_across;                       /* 0: only the directories differ */
+    const char *label[PDNN_SIDES];         /* "backend=onednn", or the directory where no key differs */
+    struct pdnn_texts keys;                /* hyper-parameters and run settings of either side */
+    struct pdnn_texts *values[PDNN_SIDES]; /* by table and key, as far as they were asked for */
+    struct pdnn_table pairs, unpaired;
+    size_t (*at)[PDNN_SIDES]; /* of each pair: its place among the chosen rows of either selection */
+    struct pdnn_arena arena;
+};
+
+/* The table that has the rows of this side. */
+static inline const struct pdnn_selection *pdnn_comparison_side(const struct pdnn_comparison *comparison,
+                                                                int side) {
+    return &comparison->table[comparison->n_directories > 1 ? side : 0];
+}
 
 struct pdnn_compare_request {
     const char *directory[PDNN_SIDES]; /* B may be NULL: both sides are in A's */

@@ -1,8 +1,8 @@
 /* `paradnn plot composed`: composed over measured times of the models that a directory has both of. */
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "results/compare/composed_pairs.h"
 #include "results/store/journal.h"
+#include "runtime/protocol/standing.h"
 #include "base/stats.h"
 
 #include <math.h>
@@ -14,35 +14,33 @@ static const double band = 0.1;
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_visits visits;
-    struct pdnn_composed_pair *pair; /* all of the directory */
-    size_t n_pairs;
     int color;
 };
 
-static const struct pdnn_composed_pair *find_pair(const struct picture *p, const char *id) {
-    for (size_t i = 0; i < p->n_pairs; i++)
-        if (strcmp(p->pair[i].id, id) == 0)
-            return &p->pair[i];
-    return NULL;
-}
-
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_selection *selection = &p->in->selection;
     pdnn_picture_table(p->in, "id #direct_ns #composed_ns #ratio method color");
     if (pdnn_journal_read(p->in->request->directory[0], NULL, NULL, &p->visits, err) != PDNN_OK)
         return err->status;
-    pdnn_composed_pairs(&p->visits, &p->pair, &p->n_pairs);
-    for (size_t i = 0; i < p->in->selection.count; i++) {
-        const struct pdnn_composed_pair *pair =
-            find_pair(p, pdnn_picture_cell(p->in, i, p->in->selection.id));
-        if (!pair)
+    double *scratch = pdnn_arena_alloc(&p->in->arena, pdnn_visits_most(&p->visits), sizeof *scratch);
+    for (size_t i = 0; i < selection->count; i++) {
+        const char *id = pdnn_picture_cell(p->in, i, selection->id);
+        const size_t number = pdnn_texts_find(&p->visits.ids, id);
+        if (number == SIZE_MAX)
             continue;
-        const double ratio = pair->composed_ns / pair->direct_ns;
-        pdnn_picture_point(p->in,
-                           (struct pdnn_chart_point){.spot = {pair->direct_ns * 1e-6, ratio},
-                                                     .dotted = pair->is_predicted,
-                                                     .color = pdnn_picture_color(p->in, i, p->color)},
-                           pair->id, pair->direct_ns, pair->composed_ns, ratio,
-                           pair->is_predicted ? "predicted" : "composed");
+        const struct pdnn_visit *visit = p->visits.of[number].visit;
+        const size_t n = p->visits.of[number].count;
+        const struct pdnn_standing standing = pdnn_standing_of(visit, n);
+        const double composed_ns = pdnn_visits_median_ns(visit, n, PDNN_VISITS_COMPOSED, scratch),
+                     direct_ns = pdnn_visits_median_ns(visit, n, PDNN_VISITS_DIRECT, scratch),
+                     ratio = composed_ns / direct_ns;
+        const bool is_predicted = pdnn_standing_composed(&standing) == PDNN_METHOD_PREDICTED;
+        if (!isnan(ratio))
+            pdnn_picture_point(p->in,
+                               (struct pdnn_chart_point){.spot = {direct_ns * 1e-6, ratio},
+                                                         .dotted = is_predicted,
+                                                         .color = pdnn_picture_color(p->in, i, p->color)},
+                               id, direct_ns, composed_ns, ratio, is_predicted ? "predicted" : "composed");
     }
     p->in->left_out = p->in->selection.count - p->in->chart.n_points;
     return p->in->chart.n_points ? PDNN_OK
@@ -118,7 +116,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (done)
         describe(&p);
     pdnn_visits_finish(&p.visits);
-    free(p.pair);
     return done ? PDNN_OK : err->status;
 }
 
