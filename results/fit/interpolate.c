@@ -49,7 +49,7 @@ struct pdnn_neighbours *pdnn_neighbours_create(const struct pdnn_kind_caches *ca
 void pdnn_neighbours_destroy(struct pdnn_neighbours *neighbours) {
     if (!neighbours)
         return;
-    for (size_t i = 0; i < neighbours->kinds.count && i < neighbours->room; i++) {
+    for (size_t i = 0; i < neighbours->kinds.count; i++) {
         for (size_t k = 0; k < neighbours->kind[i].count; k++)
             free(neighbours->kind[i].member[k]);
         free(neighbours->kind[i].member);
@@ -72,11 +72,6 @@ static struct kind *enter(struct pdnn_neighbours *neighbours, const struct pdnn_
     return kind;
 }
 
-static struct kind *find(const struct pdnn_neighbours *neighbours, const struct pdnn_operator_kind *parsed) {
-    size_t number = pdnn_texts_find(&neighbours->kinds, parsed->text);
-    return number == SIZE_MAX ? NULL : &neighbours->kind[number];
-}
-
 /* The first size that no member tells from this one. */
 static size_t find_twin(const struct kind *kind, size_t size) {
     for (size_t first = 0; first < size; first++) {
@@ -90,11 +85,7 @@ static size_t find_twin(const struct kind *kind, size_t size) {
 }
 
 static void append(struct kind *kind, const struct pdnn_operator_kind *parsed, double log_use) {
-    if (kind->count == kind->room) {
-        size_t room = kind->room ? 2 * kind->room : 8;
-        kind->member = pdnn_resize(kind->member, room, sizeof *kind->member);
-        kind->room = room;
-    }
+    kind->member = pdnn_grow(kind->member, &kind->room, kind->count, sizeof *kind->member);
     struct member *made = pdnn_alloc(1, sizeof *made + parsed->n_sizes * sizeof *made->size);
     made->log_use = log_use;
     made->error = NAN;
@@ -119,7 +110,7 @@ void pdnn_neighbours_add(struct pdnn_neighbours *neighbours, const char *key, do
 
 /* A place among the members of its kind. */
 struct place {
-    const struct kind *kind;
+    struct kind *kind;
     const double *size;
     const struct member *without;           /* left out; NULL: none */
     bool needs_times;                       /* members that were not measured yet do not count */
@@ -142,6 +133,9 @@ static void note(struct place *place, const struct member *member, double octave
     if (at < NEAREST)
         place->near[at] = (struct near){member, octaves2};
 }
+
+static const char too_few[] =
+    "fewer than 2 measured neighbours of its implementation and state of the caches";
 
 static const char *look_around(struct place *place, double octaves) {
     const struct kind *kind = place->kind;
@@ -174,7 +168,7 @@ static const char *look_around(struct place *place, double octaves) {
         }
     }
     if (place->n_within < PDNN_NEIGHBOURS_LEAST)
-        return "fewer than 2 measured neighbours of its implementation and state of the caches";
+        return too_few;
     for (size_t j = 0; j < place->n_used; j++) {
         double size = place->size[place->used[j]];
         if (low[j] - octaves > size + 1e-9 || high[j] + octaves < size - 1e-9)
@@ -222,13 +216,23 @@ static double fit(const struct place *place) {
     return fmin(fmax(right[0], low), high);
 }
 
+/* Finds what predicts a key; says why nothing does, or NULL. */
+static const char *reach(const struct pdnn_neighbours *neighbours, const char *key,
+                         struct pdnn_operator_kind *parsed, struct place *place) {
+    if (!pdnn_operator_kind_parse(key, &neighbours->caches, parsed))
+        return "its key has no sizes";
+    size_t number = pdnn_texts_find(&neighbours->kinds, parsed->text);
+    if (number == SIZE_MAX)
+        return too_few;
+    place->kind = &neighbours->kind[number];
+    place->size = parsed->size;
+    return look_around(place, neighbours->octaves);
+}
+
 const char *pdnn_neighbours_reach(const struct pdnn_neighbours *neighbours, const char *key) {
     struct pdnn_operator_kind parsed;
-    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed))
-        return "its key has no sizes";
-    struct place place = {.kind = find(neighbours, &parsed), .size = parsed.size};
-    return place.kind ? look_around(&place, neighbours->octaves)
-                      : "fewer than 2 measured neighbours of its implementation and state of the caches";
+    struct place place = {.needs_times = false};
+    return reach(neighbours, key, &parsed, &place);
 }
 
 static void check(const struct pdnn_neighbours *neighbours, struct kind *kind) {
@@ -242,53 +246,50 @@ static void check(const struct pdnn_neighbours *neighbours, struct kind *kind) {
     kind->is_checked = true;
 }
 
-/* What errors are pooled over. */
-struct pool {
-    const struct kind *kind; /* one kind; or */
-    size_t op;               /* one op; or SIZE_MAX: all */
-};
-
-/* Relative errors of times into *errors (heap). */
-static void collect(struct pdnn_neighbours *neighbours, struct pool pool, double **errors, size_t *count,
-                    size_t *all) {
-    size_t room = 1;
-    for (size_t i = 0; i < neighbours->kinds.count; i++)
-        room += neighbours->kind[i].count;
-    *errors = pdnn_alloc(room, sizeof **errors);
-    *count = *all = 0;
+/* Errors, as logarithms of times, of the members of one kind, or of one op, or of all (SIZE_MAX), to `errors`
+ * (heap); returns how many. *all: members that were measured. */
+static size_t collect(const struct pdnn_neighbours *neighbours, const struct kind *only, size_t op,
+                      double **errors, size_t *all) {
+    size_t count = 0;
+    *all = 0;
+    *errors = pdnn_alloc(neighbours->version + 1, sizeof **errors);
     for (size_t i = 0; i < neighbours->kinds.count; i++) {
         struct kind *kind = &neighbours->kind[i];
-        if (pool.kind ? pool.kind != kind : pool.op != SIZE_MAX && pool.op != kind->op)
+        if (only ? only != kind : op != SIZE_MAX && op != kind->op)
             continue;
         check(neighbours, kind);
         for (size_t k = 0; k < kind->count; k++) {
             *all += isnan(kind->member[k]->log_use) ? 0 : 1;
             if (!isnan(kind->member[k]->error))
-                (*errors)[(*count)++] = kind->member[k]->error;
+                (*errors)[count++] = kind->member[k]->error;
         }
     }
+    return count;
 }
 
-/* The quantile of the absolute errors, of the least pool that has enough of them; NaN: none has. */
-static double find_error(struct pdnn_neighbours *neighbours, const struct kind *kind) {
-    const struct pool pools[] = {{kind, 0}, {NULL, kind->op}, {NULL, SIZE_MAX}};
-    for (size_t i = 0; i < sizeof pools / sizeof *pools; i++) {
-        double *errors, error = NAN;
-        size_t count, all;
-        collect(neighbours, pools[i], &errors, &count, &all);
-        for (size_t k = 0; k < count; k++)
-            errors[k] = fabs(errors[k]);
-        pdnn_sort(errors, count);
-        if (count >= PDNN_LEFT_OUT_LEAST)
-            error = pdnn_quantile_sorted(errors, count, quantile);
+/* The quantile of the absolute errors, which are sorted for it; NaN: there are fewer than `least`. */
+static double quantile_of_sizes(double *errors, size_t count, double q, size_t least) {
+    for (size_t i = 0; i < count; i++)
+        errors[i] = fabs(errors[i]);
+    pdnn_sort(errors, count);
+    return count >= least ? pdnn_quantile_sorted(errors, count, q) : NAN;
+}
+
+/* Of the least pool that has enough errors: the kind, the op, all; NaN: none has. */
+static double find_error(const struct pdnn_neighbours *neighbours, const struct kind *kind) {
+    const struct kind *const kinds[] = {kind, NULL, NULL};
+    const size_t ops[] = {0, kind->op, SIZE_MAX};
+    double error = NAN;
+    for (size_t i = 0; i < 3 && isnan(error); i++) {
+        double *errors;
+        size_t all, count = collect(neighbours, kinds[i], ops[i], &errors, &all);
+        error = quantile_of_sizes(errors, count, quantile, PDNN_LEFT_OUT_LEAST);
         free(errors);
-        if (!isnan(error))
-            return error;
     }
-    return NAN;
+    return error;
 }
 
-static double error_of(struct pdnn_neighbours *neighbours, struct kind *kind) {
+static double error_of(const struct pdnn_neighbours *neighbours, struct kind *kind) {
     if (kind->typical_of != neighbours->version) {
         kind->typical = find_error(neighbours, kind);
         kind->typical_of = neighbours->version;
@@ -299,15 +300,11 @@ static double error_of(struct pdnn_neighbours *neighbours, struct kind *kind) {
 const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const char *key, double floor_ns,
                                     struct pdnn_prediction_of_operator *prediction) {
     struct pdnn_operator_kind parsed;
-    if (!pdnn_operator_kind_parse(key, &neighbours->caches, &parsed) || !(floor_ns > 0))
-        return "its key has no sizes";
-    struct place place = {.kind = find(neighbours, &parsed), .size = parsed.size, .needs_times = true};
-    const char *reason =
-        place.kind ? look_around(&place, neighbours->octaves)
-                   : "fewer than 2 measured neighbours of its implementation and state of the caches";
+    struct place place = {.needs_times = true};
+    const char *reason = floor_ns > 0 ? reach(neighbours, key, &parsed, &place) : "its key has no sizes";
     if (reason)
         return reason;
-    double error = error_of(neighbours, find(neighbours, &parsed)), time_ns = floor_ns / exp(fit(&place));
+    double error = error_of(neighbours, place.kind), time_ns = floor_ns / exp(fit(&place));
     if (isnan(error))
         return "too few measured neighbours to know the error from";
     *prediction = (struct pdnn_prediction_of_operator){time_ns, time_ns * exp(-error), time_ns * exp(error),
@@ -315,31 +312,29 @@ const char *pdnn_neighbours_predict(struct pdnn_neighbours *neighbours, const ch
     return NULL;
 }
 
-static void summarize(struct pdnn_neighbours *neighbours, size_t op, struct pdnn_left_out *row) {
-    double *errors;
-    *row = (struct pdnn_left_out){
+static struct pdnn_left_out summarize(const struct pdnn_neighbours *neighbours, size_t op) {
+    struct pdnn_left_out row = {
         .op = op == SIZE_MAX ? "all" : neighbours->ops.text[op], .bias = NAN, .median = NAN, .p90 = NAN};
-    collect(neighbours, (struct pool){NULL, op}, &errors, &row->count, &row->all);
-    for (size_t i = 0; i < row->count; i++)
+    double *errors;
+    row.count = collect(neighbours, NULL, op, &errors, &row.all);
+    for (size_t i = 0; i < row.count; i++)
         errors[i] = expm1(errors[i]);
-    pdnn_sort(errors, row->count);
-    if (row->count) {
-        row->bias = pdnn_quantile_sorted(errors, row->count, 0.5);
-        for (size_t i = 0; i < row->count; i++)
-            errors[i] = fabs(errors[i]);
-        pdnn_sort(errors, row->count);
-        row->median = pdnn_quantile_sorted(errors, row->count, 0.5);
-        row->p90 = pdnn_quantile_sorted(errors, row->count, quantile);
+    pdnn_sort(errors, row.count);
+    if (row.count) {
+        row.bias = pdnn_quantile_sorted(errors, row.count, 0.5);
+        row.median = quantile_of_sizes(errors, row.count, 0.5, 1);
+        row.p90 = pdnn_quantile_sorted(errors, row.count, quantile);
     }
     free(errors);
+    return row;
 }
 
 void pdnn_neighbours_leave_out(struct pdnn_neighbours *neighbours, struct pdnn_left_out **rows,
                                size_t *count) {
     size_t n_ops = neighbours->ops.count;
     *rows = pdnn_alloc(n_ops + 1, sizeof **rows);
-    *count = 0;
-    for (size_t i = 0; i <= n_ops; i++)
-        summarize(neighbours, i == n_ops ? SIZE_MAX : i, &(*rows)[i]);
+    for (size_t i = 0; i < n_ops; i++)
+        (*rows)[i] = summarize(neighbours, i);
+    (*rows)[n_ops] = summarize(neighbours, SIZE_MAX);
     *count = n_ops + 1;
 }
