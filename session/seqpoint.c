@@ -8,7 +8,6 @@
 #include "runtime/protocol/standing.h"
 #include "base/stats.h"
 #include "models/example_lengths.h"
-#include "results/epochs/epoch.h"
 #include "session/directory.h"
 
 #include <inttypes.h>

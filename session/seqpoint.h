@@ -4,8 +4,7 @@
 #define SESSION_SEQPOINT_H
 
 #include "models/example_lengths.h"
-#include "results/epochs/epoch.h"
-#include "results/epochs/method_estimates.h"
+#include "results/epochs/seqpoint.h"
 #include "session/directory.h"
 
 struct pdnn_seqpoint_wish {

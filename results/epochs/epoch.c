@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MULTIPLE_MAX = 1 << 16 };
-
 const char *const pdnn_samplers[] = {"sorted", "bucket", "shuffled", "stream", NULL};
 
 /* An example on its way into a batch. */
@@ -36,7 +34,7 @@ static struct place *arrange(const struct pdnn_epoch_request *request, struct pd
     const struct pdnn_lengths *lengths = request->lengths;
     struct pdnn_rng rng = {pdnn_rng_seed(request->seed, "epoch"), 0};
     size_t batch = request->batch, batches = lengths->count / batch, columns = lengths->columns;
-    size_t shard = batch * (request->shard_batches ? request->shard_batches : PDNN_SHARD_BATCHES);
+    size_t shard = batch * request->shard_batches;
     struct place *place = pdnn_arena_alloc(arena, lengths->count, sizeof *place);
     for (size_t i = 0; i < lengths->count; i++) {
         int64_t source = lengths->length[i * columns];
@@ -53,10 +51,6 @@ static struct place *arrange(const struct pdnn_epoch_request *request, struct pd
         pdnn_rng_shuffle(&rng, place, batches, batch * sizeof *place);
     }
     return place;
-}
-
-static int64_t round_up(int64_t length, int64_t multiple) {
-    return multiple > 1 ? (length + multiple - 1) / multiple * multiple : length;
 }
 
 static int compare_kinds(const void *a, const void *b) {
@@ -122,7 +116,8 @@ static enum pdnn_status make_batches(const struct pdnn_epoch_request *request, s
             }
         }
         for (size_t c = 0; c < columns; c++)
-            padded[i].length[c] = round_up(padded[i].length[c], request->multiple);
+            padded[i].length[c] =
+                (padded[i].length[c] + request->multiple - 1) / request->multiple * request->multiple;
     }
     count_kinds(epoch, padded, arena);
     epoch->waste = find_waste(epoch);
@@ -163,8 +158,6 @@ enum pdnn_status pdnn_epoch_make(const struct pdnn_epoch_request *request, struc
         .sampler = request->sampler, .columns = request->lengths->columns, .batch = request->batch};
     if (request->batch < 1 || request->batch > PDNN_EXAMPLES_MAX)
         return pdnn_fail(err, PDNN_INVALID, "a batch has from 1 to %d examples", PDNN_EXAMPLES_MAX);
-    if (request->multiple < 0 || request->multiple > MULTIPLE_MAX)
-        return pdnn_fail(err, PDNN_INVALID, "lengths are rounded up to multiples of 1 to %d", MULTIPLE_MAX);
     enum pdnn_status status = request->sampler == PDNN_SAMPLER_STREAM
                                   ? make_stream(request, arena, &made, err)
                                   : make_batches(request, arena, &made, err);

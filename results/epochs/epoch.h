@@ -22,15 +22,13 @@ enum pdnn_sampler {
 /* "sorted", "bucket", "shuffled", "stream"; NULL-terminated. */
 extern const char *const pdnn_samplers[];
 
-enum { PDNN_SHARD_BATCHES = 80 };
-
 struct pdnn_epoch_request {
     const struct pdnn_lengths *lengths;
     enum pdnn_sampler sampler;
     uint64_t batch;       /* examples per iteration */
-    int64_t multiple;     /* padded lengths are rounded up to multiples of this; 0: 1 */
+    int64_t multiple;     /* padded lengths are rounded up to multiples of this, at least 1 */
     int64_t window;       /* stream: steps per iteration */
-    size_t shard_batches; /* bucket: batches per shard; 0: PDNN_SHARD_BATCHES */
+    size_t shard_batches; /* bucket: batches per shard, at least 1 */
     uint64_t seed;
 };
 

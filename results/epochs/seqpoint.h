@@ -1,10 +1,12 @@
 /* SeqPoint: the representative iterations of an epoch by their sequence lengths (Pati, Aga, Sinclair,
- * Jayasena, ISPASS 2020, arXiv 2007.10459), the simpler choices that it is compared with, and what follows
- * from iterations that are run in place of an epoch. Pure selection: nothing runs here. */
+ * Jayasena, ISPASS 2020, arXiv 2007.10459), the simpler choices that it is compared with, and what each
+ * method says the epoch takes, beside what it takes. Pure functions of lengths and times: nothing runs here.
+ */
 #ifndef RESULTS_EPOCHS_SEQPOINT_H
 #define RESULTS_EPOCHS_SEQPOINT_H
 
-#include "results/epochs/epoch.h"
+#include "results/epochs/sample_estimate.h"
+#include "results/table/table.h"
 
 struct pdnn_representative {
     size_t kind;   /* of the epoch */
@@ -22,12 +24,6 @@ struct pdnn_representatives {
  * platforms. */
 double pdnn_representatives_total(const struct pdnn_representatives *points, const double *value);
 
-/* projected / truth - 1. */
-double pdnn_projection_error(double projected, double truth);
-
-/* Iterations that are run. */
-uint64_t pdnn_representatives_runs(const struct pdnn_representatives *points);
-
 /* What is taken for the sequence length of an iteration with two. */
 enum pdnn_seqpoint_key {
     PDNN_KEY_SOURCE,
@@ -41,16 +37,15 @@ enum pdnn_seqpoint_key {
 /* "source", "target", "sum", "maximum", "both"; NULL-terminated. */
 extern const char *const pdnn_seqpoint_keys[];
 
-/* {.unique_max = 0, ...}: a zero is replaced by the published constant. */
 struct pdnn_seqpoint_request {
     const struct pdnn_epoch *epoch;
     enum pdnn_seqpoint_key key;
     /* By kind, what is additive over iterations: a step time, or FLOP; NULL: the length by the key. It also
      * decides when there are bins enough. */
     const double *statistic;
-    size_t unique_max; /* up to this many distinct lengths each is a SeqPoint; 10 */
-    size_t bins;       /* to begin with; 5. Of PDNN_KEY_BOTH this many in all, as 3 by 3 of 5 */
-    double error;      /* of the projected statistic, as a part of 1; 0.01 */
+    size_t unique_max; /* up to this many distinct lengths each is a SeqPoint; published: 10 */
+    size_t bins;       /* to begin with, at least 1; published: 5. Of PDNN_KEY_BOTH as 3 by 3 of 5 */
+    double error;      /* of the projected statistic, as a part of 1; published: 0.01 */
 };
 
 struct pdnn_seqpoints {
@@ -80,26 +75,56 @@ enum pdnn_baseline {
     PDNN_BASELINE_COUNT
 };
 
-/* "frequent", "median", "worst", "prior", "random", "all-unique"; NULL-terminated. */
-extern const char *const pdnn_baselines[];
-
 enum { PDNN_PRIOR_ITERATIONS = 50, PDNN_RANDOM_SEEDS = 200 };
 
-struct pdnn_baseline_request {
-    const struct pdnn_epoch *epoch;
-    enum pdnn_seqpoint_key key; /* BOTH orders by source + target */
-    const double *statistic;    /* by kind; NULL: the length by the key */
-    uint64_t seed;              /* random */
+struct pdnn_method_estimate {
+    const char *method;
+    /* For the model-assisted estimate: the kinds of its draws, with their weights. */
+    struct pdnn_representatives points;
+    /* Of the epoch's time; NaN where a time is missing. low and high: the model-assisted interval, else NaN.
+     */
+    double total_ns, low_ns, high_ns;
+    double error; /* against the truth, signed; NaN without. Of random ones, the 95th percentile of the size
+                     over PDNN_RANDOM_SEEDS seeds */
+    /* How much less is run than the whole epoch: iterations, and time one after another or all at once on as
+     * many machines. */
+    double fewer, serial, parallel;
 };
 
-/* In the arena. */
-enum pdnn_status pdnn_baseline_select(enum pdnn_baseline baseline,
-                                      const struct pdnn_baseline_request *request, struct pdnn_arena *arena,
-                                      struct pdnn_representatives *points, struct pdnn_err *err);
+enum { PDNN_METHOD_ESTIMATES = 2 + PDNN_BASELINE_COUNT };
 
-/* The 95th percentile of the absolute error of `random` over PDNN_RANDOM_SEEDS seeds: request->seed, + 1, ...
- */
-enum pdnn_status pdnn_random_error(const struct pdnn_baseline_request *request, struct pdnn_arena *arena,
-                                   double *error, struct pdnn_err *err);
+struct pdnn_method_estimates_request {
+    const struct pdnn_epoch *epoch;
+    enum pdnn_seqpoint_key key;                /* for baselines BOTH orders by source + target */
+    const double *statistic;                   /* by kind, for selection; NULL: the length */
+    const struct pdnn_representatives *points; /* the SeqPoints */
+    const struct pdnn_epoch_sample *sample;
+    size_t draws;
+    const double *time_ns; /* by kind; NaN: not measured */
+    uint64_t seed;
+};
+
+struct pdnn_method_estimates {
+    double truth_ns;                     /* NaN unless every kind's time is known */
+    struct pdnn_epoch_estimate estimate; /* valid if has_estimate */
+    bool has_estimate;
+    struct pdnn_method_estimate of[PDNN_METHOD_ESTIMATES]; /* seqpoint, model-assisted, then the baselines */
+};
+
+enum { PDNN_METHOD_NAME, PDNN_METHOD_ITERATIONS, PDNN_METHOD_LENGTHS, PDNN_METHOD_EPOCH };
+extern const struct pdnn_table_def pdnn_epoch_methods_def, pdnn_epoch_speedups_def;
+
+/* In the arena. */
+enum pdnn_status pdnn_method_estimates_make(const struct pdnn_method_estimates_request *request,
+                                            struct pdnn_arena *arena,
+                                            struct pdnn_method_estimates *projections, struct pdnn_err *err);
+
+/* One row per method; made is to be finished by the caller. */
+void pdnn_method_estimates_table(const struct pdnn_method_estimates *projections, struct pdnn_table *made);
+
+/* How much faster the epoch is in the second table (results/store/seqpoint_table.h) than in the first: in
+ * truth, where every kind was measured in both, and as each method projects it from what it chose in the
+ * first. False if they are of different epochs; otherwise made is to be finished by the caller. */
+bool pdnn_epoch_speedups(const struct pdnn_table of[2], struct pdnn_table *made);
 
 #endif

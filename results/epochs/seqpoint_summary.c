@@ -25,24 +25,20 @@ static int64_t find_grid(const struct pdnn_table *table) {
     return grid ? grid : 1;
 }
 
-static void put_bars(const struct pdnn_table *table, struct pdnn_seqpoint_summary *summary) {
-    double grid = (double)find_grid(table), steps = (summary->longest - summary->shortest) / grid + 1;
-    double width = grid * ceil(steps / PDNN_SEQPOINT_BARS_MAX), first = summary->shortest - grid / 2;
-    summary->n_bars = (size_t)floor((summary->longest - first) / width) + 1;
-    for (size_t i = 0; i < summary->n_bars; i++)
-        summary->bar[i] =
-            (struct pdnn_seqpoint_bar){first + width * (double)i, first + width * (double)(i + 1), 0};
-    for (size_t i = 0; i < table->n_rows; i++) {
-        struct pdnn_seqpoint_bar *bar = &summary->bar[(size_t)floor((summary->length[i] - first) / width)];
-        bar->iterations += pdnn_table_number(table, i, PDNN_SEQPOINT_ITERATIONS);
-        summary->most = fmax(summary->most, bar->iterations);
-    }
+size_t pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_summary *summary, double length) {
+    return (size_t)floor((length - summary->first) / summary->width);
 }
 
-const struct pdnn_seqpoint_bar *pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_summary *summary,
-                                                     double length) {
-    double width = summary->bar[0].high - summary->bar[0].low;
-    return &summary->bar[(size_t)floor((length - summary->bar[0].low) / width)];
+static void put_bars(const struct pdnn_table *table, struct pdnn_seqpoint_summary *summary) {
+    double grid = (double)find_grid(table), steps = (summary->longest - summary->shortest) / grid + 1;
+    summary->width = grid * ceil(steps / PDNN_SEQPOINT_BARS_MAX);
+    summary->first = summary->shortest - grid / 2;
+    summary->n_bars = pdnn_seqpoint_bar_of(summary, summary->longest) + 1;
+    for (size_t i = 0; i < table->n_rows; i++) {
+        double *bar = &summary->bar[pdnn_seqpoint_bar_of(summary, summary->length[i])];
+        *bar += pdnn_table_number(table, i, PDNN_SEQPOINT_ITERATIONS);
+        summary->most = fmax(summary->most, *bar);
+    }
 }
 
 void pdnn_seqpoint_summarize(const struct pdnn_table *table, struct pdnn_arena *arena,

@@ -9,17 +9,13 @@
 /* Bars are at most this many. */
 enum { PDNN_SEQPOINT_BARS_MAX = 64 };
 
-struct pdnn_seqpoint_bar {
-    double low, high;
-    double iterations;
-};
-
 struct pdnn_seqpoint_summary {
     bool two;       /* lengths per iteration; then each is source + target */
     double *length; /* by row */
     double shortest, longest;
-    double iterations, most; /* of the epoch; in one bar */
-    struct pdnn_seqpoint_bar bar[PDNN_SEQPOINT_BARS_MAX];
+    double iterations, most;            /* of the epoch; in one bar */
+    double bar[PDNN_SEQPOINT_BARS_MAX]; /* iterations; bar i is from first + i * width to the next one */
+    double first, width;
     size_t n_bars;
     size_t seqpoints, timed; /* rows */
     double longest_ns;       /* greatest time; NaN: there is none */
@@ -32,8 +28,7 @@ void pdnn_seqpoint_summarize(const struct pdnn_table *table, struct pdnn_arena *
                              struct pdnn_seqpoint_summary *summary);
 
 /* The bar that a length falls into. */
-const struct pdnn_seqpoint_bar *pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_summary *summary,
-                                                     double length);
+size_t pdnn_seqpoint_bar_of(const struct pdnn_seqpoint_summary *summary, double length);
 
 /* Appends "2083 iterations of 84 lengths; 7 SeqPoints project 41.2 s, all iterations take 41.3 s: -0.24 %" as
  * far as it is known. */

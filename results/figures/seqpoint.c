@@ -75,14 +75,14 @@ static void draw_counts(struct picture *p) {
     const struct pdnn_seqpoint_summary *s = &p->summary;
     double zero = pdnn_scale_at(&p->counts, 0);
     for (size_t i = 0; i < s->n_bars; i++)
-        pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, s->bar[i].low), zero,
-                      pdnn_scale_at(&p->x, s->bar[i].high), pdnn_scale_at(&p->counts, s->bar[i].iterations),
-                      pdnn_pen_fill(0x9fb4c7));
+        pdnn_draw_box(&p->in->canvas, pdnn_scale_at(&p->x, s->first + s->width * (double)i), zero,
+                      pdnn_scale_at(&p->x, s->first + s->width * (double)(i + 1)),
+                      pdnn_scale_at(&p->counts, s->bar[i]), pdnn_pen_fill(0x9fb4c7));
     for (size_t i = 0; i < p->in->data.n_rows; i++) {
         if (pdnn_table_is_empty(&p->in->data, i, PDNN_SEQPOINT_WEIGHT))
             continue;
         double x = pdnn_scale_at(&p->x, s->length[i]),
-               y = pdnn_scale_at(&p->counts, pdnn_seqpoint_bar_of(s, s->length[i])->iterations);
+               y = pdnn_scale_at(&p->counts, s->bar[pdnn_seqpoint_bar_of(s, s->length[i])]);
         pdnn_draw_line(&p->in->canvas, x, zero, x, y, pdnn_pen_line(stem.pen.fill, 1.6));
         pdnn_draw_point(&p->in->canvas, x, y, stem);
     }
@@ -129,7 +129,8 @@ static void draw_titles(struct picture *p) {
 
 static void draw_frames(struct picture *p) {
     const struct pdnn_seqpoint_summary *s = &p->summary;
-    double low = s->bar[0].low, high = s->bar[s->n_bars - 1].high, margin = fmax(4, (high - low) / 40);
+    double low = s->first, high = s->first + s->width * (double)s->n_bars,
+           margin = fmax(4, (high - low) / 40);
     p->x = (struct pdnn_scale){
         .low = fmax(0, low - margin), .high = high + margin, .from = left, .to = p->right};
     p->counts = (struct pdnn_scale){.high = s->most * 1.1,

@@ -75,8 +75,12 @@ static enum pdnn_status try_epoch(const struct pdnn_table *table, size_t number,
         errors->size[s][number] = fabs(estimate.total / truth - 1);
         errors->covered[s] += estimate.low <= truth && truth <= estimate.high;
     }
-    const struct pdnn_seqpoint_request request = {
-        .epoch = &epoch, .key = PDNN_KEY_SOURCE, .statistic = time_ns, .error = 0.01};
+    const struct pdnn_seqpoint_request request = {.epoch = &epoch,
+                                                  .key = PDNN_KEY_SOURCE,
+                                                  .statistic = time_ns,
+                                                  .unique_max = 10,
+                                                  .bins = 5,
+                                                  .error = 0.01};
     if (status == PDNN_OK)
         status = pdnn_seqpoint_select(&request, &arena, &seqpoints, err);
     if (status == PDNN_OK)

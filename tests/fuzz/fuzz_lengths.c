@@ -13,11 +13,12 @@ static void check_epoch(const struct pdnn_lengths *lengths, struct pdnn_arena *a
     struct pdnn_seqpoints seqpoints;
     struct pdnn_err err = {0};
     const struct pdnn_epoch_request request = {
-        .lengths = lengths, .sampler = PDNN_SAMPLER_BUCKET, .batch = 2, .shard_batches = 3};
+        .lengths = lengths, .sampler = PDNN_SAMPLER_BUCKET, .batch = 2, .multiple = 1, .shard_batches = 3};
     if (!fuzz_is_ok(pdnn_epoch_make(&request, arena, &epoch, &err), &err))
         return;
     FUZZ_CHECK(epoch.n_iterations == lengths->count / 2 && epoch.waste >= 0 && epoch.waste < 1);
-    const struct pdnn_seqpoint_request choice = {.epoch = &epoch, .key = PDNN_KEY_BOTH, .unique_max = 1};
+    const struct pdnn_seqpoint_request choice = {
+        .epoch = &epoch, .key = PDNN_KEY_BOTH, .unique_max = 1, .bins = 5, .error = 0.01};
     fuzz_must(pdnn_seqpoint_select(&choice, arena, &seqpoints, &err), &err);
     double sum = 0;
     for (size_t i = 0; i < seqpoints.points.count; i++)

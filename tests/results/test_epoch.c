@@ -37,8 +37,13 @@ static struct pdnn_epoch batches(const struct pdnn_lengths *lengths, enum pdnn_s
                                  uint64_t batch, uint64_t seed) {
     struct pdnn_epoch epoch;
     struct pdnn_err err = {0};
-    const struct pdnn_epoch_request request = {
-        .lengths = lengths, .sampler = sampler, .batch = batch, .window = 4, .seed = seed};
+    const struct pdnn_epoch_request request = {.lengths = lengths,
+                                               .sampler = sampler,
+                                               .batch = batch,
+                                               .multiple = 1,
+                                               .shard_batches = 80,
+                                               .window = 4,
+                                               .seed = seed};
     if (pdnn_epoch_make(&request, &arena, &epoch, &err) != PDNN_OK)
         fail_msg("%s", err.text);
     return epoch;

@@ -30,6 +30,7 @@ static struct pdnn_epoch make_epoch(const char *source, uint64_t examples, enum 
                                                .sampler = sampler,
                                                .batch = examples ? 16 : 64,
                                                .multiple = multiple,
+                                               .shard_batches = 80,
                                                .seed = seed};
     if (pdnn_epoch_make(&request, &arena, &epoch, &err) != PDNN_OK)
         fail_msg("%s", err.text);

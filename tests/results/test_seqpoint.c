@@ -2,7 +2,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/rng.h"
-#include "results/epochs/method_estimates.h"
+#include "results/epochs/seqpoint.h"
 #include "tests/results/epochs.h"
 
 #include <math.h>
@@ -45,10 +45,15 @@ static double *make_times(struct pdnn_rng *rng, const struct pdnn_epoch *epoch) 
     return time;
 }
 
+/* With the published constants in place of zeros. */
 static struct pdnn_seqpoints choose(const struct pdnn_seqpoint_request *request) {
+    struct pdnn_seqpoint_request wanted = *request;
     struct pdnn_seqpoints seqpoints;
     struct pdnn_err err = {0};
-    if (pdnn_seqpoint_select(request, &arena, &seqpoints, &err) != PDNN_OK)
+    wanted.unique_max = wanted.unique_max ? wanted.unique_max : 10;
+    wanted.bins = wanted.bins ? wanted.bins : 5;
+    wanted.error = wanted.error > 0 ? wanted.error : 0.01;
+    if (pdnn_seqpoint_select(&wanted, &arena, &seqpoints, &err) != PDNN_OK)
         fail_msg("%s", err.text);
     return seqpoints;
 }
@@ -124,7 +129,6 @@ static void test_select_brute_force(void **state) {
             assert_true(fabs(found.error - error) < 1e-12);
             break;
         }
-        assert_int_equal(pdnn_representatives_runs(&found.points), found.points.count);
     }
 }
 
@@ -213,48 +217,59 @@ static void test_select_invariances(void **state) {
     }
 }
 
+/* What the methods make of times of kinds, with every kind a SeqPoint. */
+static struct pdnn_method_estimates estimate(const struct pdnn_epoch *epoch, const double *time) {
+    struct pdnn_seqpoints points =
+        choose(&(struct pdnn_seqpoint_request){.epoch = epoch, .unique_max = KINDS_MAX});
+    const struct pdnn_epoch_sample sample = pdnn_epoch_sample_draw(epoch, 1, &arena);
+    const struct pdnn_method_estimates_request request = {
+        .epoch = epoch, .points = &points.points, .sample = &sample, .draws = sample.least, .time_ns = time};
+    struct pdnn_method_estimates made;
+    struct pdnn_err err = {0};
+    if (pdnn_method_estimates_make(&request, &arena, &made, &err) != PDNN_OK)
+        fail_msg("%s", err.text);
+    return made;
+}
+
 static void test_baselines(void **state) {
     (void)state;
     /* In order 10 x30, 20 x40, 30 x20, 90 x10: 100 iterations, 2600 in all. */
     struct pdnn_epoch_kind kind[] = {{{10, 0}, 30}, {{20, 0}, 40}, {{30, 0}, 20}, {{90, 0}, 10}};
-    struct pdnn_err err = {0};
     struct pdnn_epoch epoch = epoch_of_kinds(kind, 4, &arena);
     static const struct {
         enum pdnn_baseline baseline;
         size_t count, kind;
-        double weight, total;
+        double weight, total, fewer;
     } rows[] = {
-        {PDNN_BASELINE_FREQUENT, 1, 1, 100, 2000}, {PDNN_BASELINE_MEDIAN, 1, 1, 100, 2000},
-        {PDNN_BASELINE_WORST, 1, 3, 100, 9000},    {PDNN_BASELINE_PRIOR, 2, 0, 60, 1400},
-        {PDNN_BASELINE_ALL, 4, 0, 30, 2600},
+        {PDNN_BASELINE_FREQUENT, 1, 1, 100, 2000, 100}, {PDNN_BASELINE_MEDIAN, 1, 1, 100, 2000, 100},
+        {PDNN_BASELINE_WORST, 1, 3, 100, 9000, 100},    {PDNN_BASELINE_PRIOR, 2, 0, 60, 1400, 2},
+        {PDNN_BASELINE_ALL, 4, 0, 30, 2600, 25},
     };
+    static const double time[] = {10, 20, 30, 90};
+    const struct pdnn_method_estimates made = estimate(&epoch, time);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct pdnn_representatives points;
-        static const double length[] = {10, 20, 30, 90};
-        const struct pdnn_baseline_request request = {.epoch = &epoch};
-        assert_int_equal(pdnn_baseline_select(rows[i].baseline, &request, &arena, &points, &err), PDNN_OK);
-        assert_int_equal(points.count, rows[i].count);
-        assert_int_equal(points.point[0].kind, rows[i].kind);
-        assert_true(points.point[0].weight == rows[i].weight);
-        assert_true(sum_of_weights(&points) == 100);
-        assert_true(pdnn_representatives_total(&points, length) == rows[i].total);
+        const struct pdnn_method_estimate *found = &made.of[2 + rows[i].baseline];
+        assert_int_equal(found->points.count, rows[i].count);
+        assert_int_equal(found->points.point[0].kind, rows[i].kind);
+        assert_true(found->points.point[0].weight == rows[i].weight);
+        assert_true(sum_of_weights(&found->points) == 100);
+        assert_true(found->total_ns == rows[i].total && found->fewer == rows[i].fewer);
+        assert_true(found->error == (rows[i].total == 2600 ? 0 : rows[i].total / 2600 - 1));
     }
+    assert_true(made.of[2 + PDNN_BASELINE_RANDOM].fewer == 2);
 }
 
 /* Drawing all iterations is exact; drawing some of them is not, unless all take as long. */
 static void test_random_error(void **state) {
     (void)state;
-    struct pdnn_epoch_kind kind[] = {{{1, 0}, 300}, {{2, 0}, 700}, {{3, 0}, PDNN_PRIOR_ITERATIONS}};
-    struct pdnn_epoch many = epoch_of_kinds(kind, 2, &arena), few = epoch_of_kinds(kind + 2, 1, &arena);
-    const double equal[] = {3, 3};
-    struct pdnn_err err = {0};
-    const struct pdnn_baseline_request requests[] = {
-        {.epoch = &many}, {.epoch = &many, .statistic = equal}, {.epoch = &few}};
-    double error[3];
-    for (size_t i = 0; i < 3; i++)
-        assert_int_equal(pdnn_random_error(&requests[i], &arena, &error[i], &err), PDNN_OK);
+    struct pdnn_epoch_kind kind[] = {{{1, 0}, 300}, {{2, 0}, 700}, {{3, 0}, 20}, {{4, 0}, 30}};
+    struct pdnn_epoch many = epoch_of_kinds(kind, 2, &arena), few = epoch_of_kinds(kind + 2, 2, &arena);
+    const double equal[] = {3, 3}, apart[] = {1, 2};
     /* 50 draws of 1 or 2 with 1.7 as their mean: 1.96 standard errors are 0.075 of it. */
-    assert_true(error[0] > 0.05 && error[0] < 0.1 && error[1] < 1e-12 && error[2] < 1e-12);
+    double error = estimate(&many, apart).of[2 + PDNN_BASELINE_RANDOM].error;
+    assert_true(error > 0.05 && error < 0.1);
+    assert_true(estimate(&many, equal).of[2 + PDNN_BASELINE_RANDOM].error < 1e-12);
+    assert_true(estimate(&few, apart).of[2 + PDNN_BASELINE_RANDOM].error < 1e-12);
 }
 
 /* What the methods say of an epoch of which everything is known, some, or nothing. */
@@ -262,19 +277,11 @@ static void test_method_estimates(void **state) {
     (void)state;
     struct pdnn_epoch_kind kind[] = {{{1, 0}, 30}, {{2, 0}, 70}};
     struct pdnn_epoch epoch = epoch_of_kinds(kind, 2, &arena);
-    struct pdnn_representative point[] = {{0, 30, 1}, {1, 70, 1}};
-    const struct pdnn_representatives points = {point, 2};
-    const struct pdnn_epoch_sample sample = pdnn_epoch_sample_draw(&epoch, 1, &arena);
-    struct pdnn_err err = {0};
     for (int known = 0; known <= 2; known++) {
         const double time[] = {known > 0 ? 10 : NAN, known > 1 ? 20 : NAN};
-        const struct pdnn_method_estimates_request request = {
-            .epoch = &epoch, .points = &points, .sample = &sample, .draws = sample.least, .time_ns = time};
-        struct pdnn_method_estimates made;
-        assert_int_equal(pdnn_method_estimates_make(&request, &arena, &made, &err), PDNN_OK);
+        const struct pdnn_method_estimates made = estimate(&epoch, time);
         const struct pdnn_method_estimate *seqpoint = &made.of[0], *assisted = &made.of[1];
-        assert_true(seqpoint->fewer == 50);
-        assert_true(made.has_estimate == (known == 2));
+        assert_true(seqpoint->fewer == 50 && made.has_estimate == (known == 2));
         if (known < 2) {
             assert_true(isnan(made.truth_ns) && isnan(seqpoint->total_ns) && isnan(seqpoint->error));
             assert_true(isnan(seqpoint->serial) && isnan(seqpoint->parallel) && isnan(assisted->total_ns));
@@ -284,24 +291,21 @@ static void test_method_estimates(void **state) {
         assert_true(fabs(seqpoint->serial - 1700.0 / 30) < 1e-12);
         assert_true(fabs(seqpoint->parallel - 1700.0 / 20) < 1e-12);
         assert_true(fabs(assisted->error) < 1e-9 && assisted->low_ns <= assisted->high_ns);
-        assert_true(assisted->fewer == 100.0 / (double)sample.least);
     }
 }
 
 /* The mean absolute error of 50 consecutive iterations, begun at 20 places. */
 static double error_of_prior(const struct pdnn_epoch *epoch, const double *time) {
     enum { STARTS = 20 };
-    double sum = 0, total = epoch_total(epoch, time);
+    double sum = 0;
     for (size_t i = 0; i < STARTS; i++) {
-        struct pdnn_representatives points;
-        struct pdnn_err err = {0};
         const size_t most = epoch->n_iterations - PDNN_PRIOR_ITERATIONS,
                      first = i * epoch->n_iterations / STARTS;
-        struct pdnn_epoch from_there = *epoch;
-        from_there.kind_of += first < most ? first : most;
-        const struct pdnn_baseline_request prior = {.epoch = &from_there, .statistic = time};
-        assert_int_equal(pdnn_baseline_select(PDNN_BASELINE_PRIOR, &prior, &arena, &points, &err), PDNN_OK);
-        sum += fabs(pdnn_projection_error(pdnn_representatives_total(&points, time), total));
+        struct pdnn_epoch rotated = *epoch;
+        rotated.kind_of = pdnn_arena_alloc(&arena, epoch->n_iterations, sizeof *rotated.kind_of);
+        for (size_t k = 0; k < epoch->n_iterations; k++)
+            rotated.kind_of[k] = epoch->kind_of[(k + (first < most ? first : most)) % epoch->n_iterations];
+        sum += fabs(estimate(&rotated, time).of[2 + PDNN_BASELINE_PRIOR].error);
     }
     return sum / STARTS;
 }
@@ -327,8 +331,12 @@ static void test_prior_depends_on_order(void **state) {
         struct pdnn_rng rng = {7, 0};
         const struct pdnn_lengths_request from = {.source = rows[i].source, .seed = 1};
         assert_int_equal(pdnn_lengths_make(&from, &arena, &lengths, &err), PDNN_OK);
-        const struct pdnn_epoch_request request = {
-            .lengths = &lengths, .sampler = rows[i].sampler, .batch = 64, .multiple = 4, .seed = 1};
+        const struct pdnn_epoch_request request = {.lengths = &lengths,
+                                                   .sampler = rows[i].sampler,
+                                                   .batch = 64,
+                                                   .multiple = 4,
+                                                   .shard_batches = 80,
+                                                   .seed = 1};
         assert_int_equal(pdnn_epoch_make(&request, &arena, &epoch, &err), PDNN_OK);
         double *time = make_times(&rng, &epoch), error = error_of_prior(&epoch, time);
         if (error < rows[i].least || error > rows[i].most)
