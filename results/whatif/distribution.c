@@ -1,5 +1,4 @@
 #include "results/whatif/distribution.h"
-#include "base/memory.h"
 #include "base/units.h"
 #include "models/build.h"
 #include "models/cost/group.h"
@@ -146,7 +145,6 @@ struct work {
     struct pdnn_scaling *made;
     struct pdnn_arena scratch; /* its graph */
     const char *id;
-    int64_t nodes, slice;
     struct pdnn_instance instance;
     struct pdnn_graph graph;
     struct pdnn_group *groups;
@@ -157,6 +155,11 @@ struct work {
     double call_ns, factor;            /* of one call; the step over the sum of its ops */
     double step_ns;
     bool *sliced; /* by tensor */
+    /* Over so many devices, what each of them has. */
+    int64_t slice;
+    struct pdnn_timed_node *timed;
+    double params, gradient_bytes, slicing_ns;
+    uint64_t memory_bytes, largest_batch;
 };
 
 static enum pdnn_layer_part part_of(const struct pdnn_family_def *family, const struct pdnn_node *node) {
@@ -263,19 +266,19 @@ static enum pdnn_status open_graph(struct work *w, struct pdnn_err *err) {
     return PDNN_OK;
 }
 
-static double node_ns(const struct work *w, size_t node, int64_t slice) {
+static double node_ns(const struct work *w, size_t node) {
     const struct pdnn_op_record *row = w->row[w->group_of[node]];
     if (!row)
         return 0;
     double ns = row->time_ns_median / w->groups[w->group_of[node]].count * w->factor;
-    if (slice < 2 || !is_sliced_node(w, &w->graph.nodes[node]))
+    if (w->slice < 2 || !is_sliced_node(w, &w->graph.nodes[node]))
         return ns;
     double call = fmin(ns, w->call_ns);
-    return call + (ns - call) / (double)slice;
+    return call + (ns - call) / (double)w->slice;
 }
 
 /* The nodes with their times; a gradient is complete after the last node that writes it before the update. */
-static struct pdnn_timed_node *time_nodes(struct work *w, int64_t slice) {
+static struct pdnn_timed_node *time_nodes(struct work *w) {
     const struct pdnn_graph *graph = &w->graph;
     struct pdnn_timed_node *made = pdnn_arena_alloc(&w->scratch, graph->n_nodes + 1, sizeof *made);
     size_t *writer = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *writer); /* + 1; 0: none */
@@ -283,7 +286,7 @@ static struct pdnn_timed_node *time_nodes(struct work *w, int64_t slice) {
     uint32_t *latest = pdnn_arena_alloc(&w->scratch, graph->n_tensors + 1, sizeof *latest); /* + 1 */
     for (size_t i = 0; i < graph->n_nodes; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
-        made[i].ns = node_ns(w, i, slice);
+        made[i].ns = node_ns(w, i);
         made[i].is_update = node->pass == PDNN_UPDATE;
         struct pdnn_access access[PDNN_NODE_ACCESSES];
         int n_accesses = made[i].is_update ? 0 : pdnn_node_accesses(node, access);
@@ -300,20 +303,20 @@ static struct pdnn_timed_node *time_nodes(struct work *w, int64_t slice) {
         if (latest[t])
             made[writer[latest[t] - 1] - 1].gradient_bytes +=
                 (double)pdnn_tensor_bytes(&graph->tensors[latest[t] - 1]) *
-                (w->sliced[latest[t] - 1] ? 1 / (double)slice : 1);
+                (w->sliced[latest[t] - 1] ? 1 / (double)w->slice : 1);
     }
     return made;
 }
 
 /* Reductions of activations: after every product by rows, and backward before every one by columns. */
-static double slices_ns(const struct work *w, int64_t slice) {
+static double slices_ns(const struct work *w) {
     double sum = 0;
-    for (size_t i = 0; i < w->graph.n_nodes && slice > 1; i++) {
+    for (size_t i = 0; i < w->graph.n_nodes && w->slice > 1; i++) {
         const struct pdnn_node *node = &w->graph.nodes[i];
         if (node->pass != PDNN_FORWARD || !is_row_parallel(node) || strcmp(node->op->name, "dense") != 0)
             continue;
         double bytes = (double)pdnn_tensor_bytes(&w->graph.tensors[node->output[0]]);
-        sum += (node->recompute ? 1 : 2) * pdnn_ring_ns(&w->request->plan.link, bytes, slice);
+        sum += (node->recompute ? 1 : 2) * pdnn_ring_ns(&w->request->plan.link, bytes, w->slice);
     }
     return sum;
 }
@@ -329,7 +332,7 @@ static enum pdnn_status memory_of(const struct pdnn_graph *graph, const bool *sl
 }
 
 /* Whether a minibatch fits; one whose counts overflow does not. */
-static bool fits(const struct work *w, int64_t batch, int64_t slice) {
+static bool fits(const struct work *w, int64_t batch) {
     struct pdnn_arena arena = {0};
     struct pdnn_instance instance = w->instance;
     struct pdnn_graph graph;
@@ -338,17 +341,17 @@ static bool fits(const struct work *w, int64_t batch, int64_t slice) {
     uint64_t bytes = 0;
     instance.hyper[instance.family->minibatch_param].number = batch;
     bool made = slice_graph(&instance, &arena, &graph, &sliced, &why) == PDNN_OK &&
-                memory_of(&graph, sliced, slice, &arena, &bytes, &why) == PDNN_OK;
+                memory_of(&graph, sliced, w->slice, &arena, &bytes, &why) == PDNN_OK;
     pdnn_arena_finish(&arena);
     return made && bytes <= w->request->memory_bytes;
 }
 
 /* The largest that fits. */
-static uint64_t find_batch(const struct work *w, int64_t slice) {
+static uint64_t find_batch(const struct work *w) {
     int64_t low = 0, high = w->instance.family->params[w->instance.family->minibatch_param].max + 1;
     while (w->request->memory_bytes && high - low > 1) {
         int64_t middle = low + (high - low) / 2;
-        if (fits(w, middle, slice))
+        if (fits(w, middle))
             low = middle;
         else
             high = middle;
@@ -356,95 +359,92 @@ static uint64_t find_batch(const struct work *w, int64_t slice) {
     return low ? (uint64_t)low : PDNN_ABSENT;
 }
 
-/* Where the step of the last row goes. */
-static void add_part(struct work *w, const char *part, double ns, double step_ns) {
+static enum pdnn_status slice_device(struct work *w, int64_t slice, struct pdnn_err *err) {
+    w->slice = slice;
+    w->timed = time_nodes(w);
+    w->params = params_of(&w->graph, w->sliced, slice);
+    w->gradient_bytes = 0;
+    for (size_t i = 0; i < w->graph.n_nodes; i++)
+        w->gradient_bytes += w->timed[i].gradient_bytes;
+    w->slicing_ns = slices_ns(w);
+    w->largest_batch = find_batch(w);
+    return memory_of(&w->graph, w->sliced, slice, &w->scratch, &w->memory_bytes, err);
+}
+
+static void add_part(struct work *w, int64_t nodes, const char *part, double ns, double step_ns) {
     struct pdnn_table *table = &w->made->parts;
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, PDNN_SCALED_PART_ID, w->id);
     pdnn_table_set_text(table, row, PDNN_SCALED_PART_METHOD, modelled);
-    pdnn_table_set_whole(table, row, PDNN_SCALED_PART_NODES, w->nodes);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_PART_NODES, nodes);
     pdnn_table_set_whole(table, row, PDNN_SCALED_PART_SLICE, w->slice);
     pdnn_table_set_text(table, row, PDNN_SCALED_PART_PART, part);
     pdnn_table_set_number(table, row, PDNN_SCALED_PART_TIME, ns);
     pdnn_table_set_number(table, row, PDNN_SCALED_PART_SHARE, ns / step_ns * 100);
 }
 
-static void add_parts(struct work *w, double gradients_ns, double slicing_ns, double step_ns) {
-    for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++) {
-        double sum = 0;
-        for (size_t i = 0; i < w->graph.n_nodes; i++) {
-            const struct pdnn_op_record *op = w->row[w->group_of[i]];
-            if (op && pdnn_op_group_of(w->instance.family, op) == (enum pdnn_op_group)g)
-                sum += node_ns(w, i, w->slice);
-        }
-        if (sum > 0)
-            add_part(w, pdnn_op_groups[g].name, sum, step_ns);
+static void add_parts(struct work *w, int64_t nodes, double gradients_ns, double step_ns) {
+    double sum[PDNN_OP_GROUP_COUNT] = {0};
+    for (size_t i = 0; i < w->graph.n_nodes; i++) {
+        const struct pdnn_op_record *op = w->row[w->group_of[i]];
+        if (op)
+            sum[pdnn_op_group_of(w->instance.family, op)] += w->timed[i].ns;
     }
-    if (w->nodes > 1)
-        add_part(w, "exposed: gradients", gradients_ns, step_ns);
+    for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++)
+        if (sum[g] > 0)
+            add_part(w, nodes, pdnn_op_groups[g].name, sum[g], step_ns);
+    if (nodes > 1)
+        add_part(w, nodes, "exposed: gradients", gradients_ns, step_ns);
     if (w->slice > 1)
-        add_part(w, "exposed: slices", slicing_ns, step_ns);
+        add_part(w, nodes, "exposed: slices", w->slicing_ns, step_ns);
 }
 
-/* Adds the columns of times, and parts. */
-static void put_times(struct work *w, size_t row, const struct pdnn_reduced_step *step) {
-    int64_t batch = w->instance.hyper[w->instance.family->minibatch_param].number;
-    double slicing = slices_ns(w, w->slice), exposed = step->exposed_ns + slicing;
-    double step_ns = step->compute_ns + exposed, comm = step->comm_ns + slicing;
-    double examples = (double)batch * (double)w->instance.setting[PDNN_SETTING_ACCUMULATE] * (double)w->nodes;
+/* The row of a device, and where its step goes. */
+static void add_device(struct work *w, int64_t nodes) {
+    const struct pdnn_reduction_plan *plan = &w->request->plan;
+    const struct pdnn_reduced_step step = pdnn_reduce_gradients(w->timed, w->graph.n_nodes, plan, nodes);
+    const double batch = (double)w->instance.hyper[w->instance.family->minibatch_param].number,
+                 examples = batch * (double)w->instance.setting[PDNN_SETTING_ACCUMULATE] * (double)nodes,
+                 exposed = step.exposed_ns + w->slicing_ns, comm = step.comm_ns + w->slicing_ns,
+                 step_ns = step.compute_ns + exposed;
     const double times[] = {w->step_ns,
                             step_ns,
-                            step->compute_ns,
-                            step->comm_ns,
-                            slicing,
+                            step.compute_ns,
+                            step.comm_ns,
+                            w->slicing_ns,
                             exposed,
                             exposed / step_ns * 100,
                             comm > 0 ? (1 - exposed / comm) * 100 : NAN,
                             examples * 1e9 / step_ns,
                             w->step_ns / (step_ns * (double)w->slice) * 100};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        pdnn_table_set_number(&w->made->devices, row, PDNN_SCALED_TIMES + i, times[i]);
-    add_parts(w, step->exposed_ns, slicing, step_ns);
-}
-
-static enum pdnn_status add_row(struct work *w, struct pdnn_err *err) {
-    const struct pdnn_scale_request *request = w->request;
+    const uint64_t counts[] = {(uint64_t)(w->params + 0.5), (uint64_t)(w->gradient_bytes + 0.5), step.buckets,
+                               w->memory_bytes, w->largest_batch};
     struct pdnn_table *table = &w->made->devices;
-    struct pdnn_timed_node *timed = time_nodes(w, w->slice);
-    struct pdnn_reduced_step step = pdnn_reduce_gradients(timed, w->graph.n_nodes, &request->plan, w->nodes);
-    double gradients = 0;
-    uint64_t memory = 0;
-    for (size_t i = 0; i < w->graph.n_nodes; i++)
-        gradients += timed[i].gradient_bytes;
-    if (memory_of(&w->graph, w->sliced, w->slice, &w->scratch, &memory, err) != PDNN_OK)
-        return pdnn_wrap(err, "%s", w->id);
-    const uint64_t counts[] = {(uint64_t)(params_of(&w->graph, w->sliced, w->slice) + 0.5),
-                               (uint64_t)(gradients + 0.5), step.buckets, memory, find_batch(w, w->slice)};
     size_t row = pdnn_table_add_row(table);
     pdnn_table_set_text(table, row, PDNN_SCALED_ID, w->id);
     pdnn_table_set_text(table, row, PDNN_SCALED_FAMILY, w->rows.family);
     pdnn_table_set_text(table, row, PDNN_SCALED_METHOD, modelled);
-    pdnn_table_set_whole(table, row, PDNN_SCALED_NODES, w->nodes);
+    pdnn_table_set_whole(table, row, PDNN_SCALED_NODES, nodes);
     pdnn_table_set_whole(table, row, PDNN_SCALED_SLICE, w->slice);
-    pdnn_table_set_whole(table, row, PDNN_SCALED_DEVICES, w->nodes * w->slice);
-    pdnn_table_set_text(table, row, PDNN_SCALED_OVERLAP, request->plan.overlap ? "yes" : "no");
+    pdnn_table_set_whole(table, row, PDNN_SCALED_DEVICES, nodes * w->slice);
+    pdnn_table_set_text(table, row, PDNN_SCALED_OVERLAP, plan->overlap ? "yes" : "no");
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        pdnn_table_set_number(table, row, PDNN_SCALED_TIMES + i, times[i]);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         pdnn_table_set_count(table, row, PDNN_SCALED_PARAMS + i, counts[i]);
-    put_times(w, row, &step);
-    return PDNN_OK;
+    add_parts(w, nodes, step.exposed_ns, step_ns);
 }
 
 /* Whether a model can be sliced so; heads are divided. */
 static bool can_slice(const struct work *w, int64_t slice) {
     const struct pdnn_family_def *family = w->instance.family;
-    bool any = false;
+    bool can = slice == 1;
     for (size_t i = 0; i < w->graph.n_nodes; i++)
-        any = any || is_row_parallel(&w->graph.nodes[i]);
-    for (size_t i = 0; i < family->n_params && slice > 1; i++) {
-        if (strcmp(family->params[i].name, "heads") == 0 && w->instance.hyper[i].number % slice != 0)
-            return false;
-    }
-    return slice == 1 || any;
+        can = can || is_row_parallel(&w->graph.nodes[i]);
+    for (size_t i = 0; i < family->n_params; i++)
+        can =
+            can && (strcmp(family->params[i].name, "heads") != 0 || w->instance.hyper[i].number % slice == 0);
+    return can;
 }
 
 static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_err *err) {
@@ -454,33 +454,29 @@ static enum pdnn_status scale_instance(struct work *w, size_t at, struct pdnn_er
     w->id = pdnn_selection_get(selection, at, selection->id);
     w->rows = pdnn_selection_rows(selection, at, request->readers);
     w->step_ns = w->rows.step_ns;
-    bool known = pdnn_instance_parse(w->id, &w->instance, NULL) == PDNN_OK;
-    if (!known || w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN ||
-        w->instance.setting[PDNN_SETTING_RANKS] > 1 || !w->rows.count) {
-        w->made->without_ops++;
+    w->made->without_ops++; /* until its graph is there */
+    if (pdnn_instance_parse(w->id, &w->instance, NULL) != PDNN_OK ||
+        w->instance.setting[PDNN_SETTING_MODE] != PDNN_MODE_TRAIN ||
+        w->instance.setting[PDNN_SETTING_RANKS] > 1 || !w->rows.count)
         return PDNN_OK;
-    }
     pdnn_instance_resolve(&w->instance, 1); /* the id of an instance that ran names its threads */
     pdnn_roofs_init(&roofs, request->ceilings, w->instance.setting[PDNN_SETTING_THREADS]);
     w->call_ns = roofs.overhead_ns;
     pdnn_arena_reset(&w->scratch);
     if (open_graph(w, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", w->id);
-    if (!(w->factor > 0)) {
-        w->made->without_ops++;
+    if (!(w->factor > 0))
         return PDNN_OK;
-    }
+    w->made->without_ops--;
     for (size_t s = 0; s < request->n_slices; s++) {
-        for (size_t n = 0; n < request->n_nodes; n++) {
-            if (!can_slice(w, request->slice[s])) {
-                w->made->not_sliced++;
-                continue;
-            }
-            w->nodes = request->nodes[n];
-            w->slice = request->slice[s];
-            if (add_row(w, err) != PDNN_OK)
-                return err->status;
+        if (!can_slice(w, request->slice[s])) {
+            w->made->not_sliced += request->n_nodes;
+            continue;
         }
+        if (slice_device(w, request->slice[s], err) != PDNN_OK)
+            return pdnn_wrap(err, "%s", w->id);
+        for (size_t n = 0; n < request->n_nodes; n++)
+            add_device(w, request->nodes[n]);
     }
     return PDNN_OK;
 }
@@ -492,28 +488,19 @@ void pdnn_scaling_finish(struct pdnn_scaling *scaling) {
 
 enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_scaling *scaling,
                             struct pdnn_err *err) {
-    struct pdnn_scaling made = {.without_ops = 0};
-    struct work *w = pdnn_alloc(1, sizeof *w);
+    struct work w = {.request = request, .made = scaling};
     enum pdnn_status status = PDNN_OK;
-    pdnn_table_init(&made.devices, &pdnn_scaled_def);
-    pdnn_table_init(&made.parts, &pdnn_scaled_parts_def);
-    w->request = request;
-    w->made = &made;
+    *scaling = (struct pdnn_scaling){.without_ops = 0};
+    pdnn_table_init(&scaling->devices, &pdnn_scaled_def);
+    pdnn_table_init(&scaling->parts, &pdnn_scaled_parts_def);
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
-        status = scale_instance(w, at, err);
-    pdnn_arena_finish(&w->scratch);
-    free(w);
-    if (status == PDNN_OK && !made.devices.n_rows && made.not_sliced)
-        status =
-            pdnn_fail(err, PDNN_INVALID,
-                      "no chosen instance can be sliced so: only transformers are, by a divisor of their "
-                      "heads");
-    else if (status == PDNN_OK && !made.devices.n_rows)
+        status = scale_instance(&w, at, err);
+    pdnn_arena_finish(&w.scratch);
+    if (status == PDNN_OK && !scaling->devices.n_rows)
         status = pdnn_fail(err, PDNN_INVALID,
-                           "no chosen instance is trained by one rank and has times in ops.csv");
-    if (status == PDNN_OK)
-        *scaling = made;
-    else
-        pdnn_scaling_finish(&made);
+                           scaling->not_sliced
+                               ? "no chosen instance can be sliced so: only transformers are, by a divisor "
+                                 "of their heads"
+                               : "no chosen instance is trained by one rank and has times in ops.csv");
     return status;
 }

@@ -89,7 +89,7 @@ struct pdnn_scaling {
     size_t not_sliced;  /* rows left out: the family is not sliced, or its heads cannot be divided so */
 };
 
-/* To be finished by the caller. PDNN_INVALID if there is no row. */
+/* To be finished by the caller in any case. PDNN_INVALID if there is no row. */
 enum pdnn_status pdnn_scale(const struct pdnn_scale_request *request, struct pdnn_scaling *scaling,
                             struct pdnn_err *err);
 void pdnn_scaling_finish(struct pdnn_scaling *scaling);

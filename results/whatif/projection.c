@@ -525,35 +525,24 @@ void pdnn_hardware_projection_finish(struct pdnn_hardware_projection *projection
 enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
                               struct pdnn_hardware_projection *projection, struct pdnn_err *err) {
     const struct pdnn_ceilings *from = request->ceilings, *onto = request->hardware->onto;
-    struct pdnn_hardware_projection made;
-    struct work *w = pdnn_alloc(1, sizeof *w);
-    pdnn_hardware_projection_init(&made);
-    w->request = request;
-    w->made = &made;
-    w->onto = *request->hardware;
-    w->onto.onto = NULL;
-    if (onto) {
-        w->onto.onto = pdnn_ceilings_alike(onto, from);
-        w->alike = pdnn_ceilings_alike(from, onto);
-    }
+    struct work w = {.request = request, .made = projection, .onto = *request->hardware};
+    pdnn_hardware_projection_init(projection);
+    w.onto.onto = onto ? pdnn_ceilings_alike(onto, from) : NULL;
+    w.alike = onto ? pdnn_ceilings_alike(from, onto) : NULL;
     enum pdnn_status status = PDNN_OK;
     for (size_t at = 0; status == PDNN_OK && at < request->selection->count; at++)
-        status = project_instance(w, at, err);
-    pdnn_arena_finish(&w->scratch);
-    pdnn_hardware_finish(&w->onto);
-    pdnn_str_finish(&w->text);
-    free(w->alike);
-    free(w);
-    if (status == PDNN_OK && !made.models.n_rows)
-        status =
-            pdnn_fail(err, PDNN_INVALID,
-                      "no chosen instance has times in ops.csv and roofs in ceilings.csv, so nothing can be "
-                      "projected");
-    if (status == PDNN_OK) {
-        pdnn_projection_sums(&made);
-        *projection = made;
-    } else {
-        pdnn_hardware_projection_finish(&made);
-    }
-    return status;
+        status = project_instance(&w, at, err);
+    pdnn_arena_finish(&w.scratch);
+    pdnn_hardware_finish(&w.onto);
+    pdnn_str_finish(&w.text);
+    free(w.alike);
+    if (status != PDNN_OK)
+        return status;
+    if (!projection->models.n_rows)
+        return pdnn_fail(
+            err, PDNN_INVALID,
+            "no chosen instance has times in ops.csv and roofs in ceilings.csv, so nothing can be "
+            "projected");
+    pdnn_projection_sums(projection);
+    return PDNN_OK;
 }

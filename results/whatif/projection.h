@@ -92,7 +92,7 @@ void pdnn_hardware_projection_finish(struct pdnn_hardware_projection *projection
  * first. */
 void pdnn_projection_sums(struct pdnn_hardware_projection *projection);
 
-/* To be finished by the caller. PDNN_INVALID if no instance can be projected. */
+/* To be finished by the caller in any case. PDNN_INVALID if no instance can be projected. */
 enum pdnn_status pdnn_project(const struct pdnn_projection_request *request,
                               struct pdnn_hardware_projection *projection, struct pdnn_err *err);
 
