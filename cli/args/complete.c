@@ -6,7 +6,7 @@
 #include "models/family.h"
 #include "models/instance.h"
 #include "results/query/shares.h"
-#include "results/epochs/shipped_lengths.h"
+#include "results/epochs/lengths.h"
 #include "results/store/results.h"
 #include "runtime/data/dataset.h"
 

@@ -9,17 +9,15 @@ const char *const pdnn_samplers[] = {"sorted", "bucket", "shuffled", "stream", N
 
 /* An example on its way into a batch. */
 struct place {
-    int64_t first, second; /* what is sorted by */
-    size_t before;         /* where it was; equal ones keep their order */
+    int64_t key;   /* what is sorted by */
+    size_t before; /* where it was; equal ones keep their order */
     size_t example;
 };
 
 static int compare_places(const void *a, const void *b) {
     const struct place *one = a, *other = b;
-    if (one->first != other->first)
-        return one->first < other->first ? -1 : 1;
-    if (one->second != other->second)
-        return one->second < other->second ? -1 : 1;
+    if (one->key != other->key)
+        return one->key < other->key ? -1 : 1;
     return (one->before > other->before) - (one->before < other->before);
 }
 
@@ -40,7 +38,7 @@ static struct place *arrange(const struct pdnn_epoch_request *request, struct pd
         int64_t source = lengths->length[i * columns];
         int64_t target = columns > 1 ? lengths->length[i * columns + 1] : 0;
         bool by_sum = request->sampler == PDNN_SAMPLER_BUCKET;
-        place[i] = (struct place){by_sum ? source + target : source, by_sum ? 0 : target, 0, i};
+        place[i] = (struct place){by_sum ? source + target : source * 2 * PDNN_LENGTH_MAX + target, 0, i};
     }
     pdnn_rng_shuffle(&rng, place, lengths->count, sizeof *place);
     if (request->sampler == PDNN_SAMPLER_SORTED)
