@@ -59,14 +59,11 @@ struct command {
     struct pdnn_selection own;
     struct pdnn_comparison comparison;      /* for a ratio */
     const struct pdnn_selection *selection; /* one of the two tables that are open */
-    const double *ratios;                   /* by position; NULL: a column is fitted */
-    const bool *chosen;
     struct pdnn_arena arena;
     struct pdnn_table terms, residuals;
     const char *on[ON_MAX];
     size_t n_on;
     const char *value; /* NULL: the model's own */
-    const char *usual; /* that of the linear and the log model */
 };
 
 static enum pdnn_status parse_on(struct command *c, const char *text, struct pdnn_err *err) {
@@ -100,71 +97,27 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
     if (status != PDNN_OK)
         return status;
     c->selection = is_ratio ? pdnn_comparison_side(&c->comparison, PDNN_SIDE_A) : &c->own;
-    c->usual = pdnn_selection_utilization(c->selection);
-    if (is_ratio)
-        pdnn_fit_ratios(&c->comparison, &c->arena, &c->ratios, &c->chosen);
-    return PDNN_OK;
-}
-
-static enum pdnn_status fit_family(struct command *c, const char *family, enum pdnn_fit_model model,
-                                   struct pdnn_err *err) {
-    struct pdnn_fit_request request = {.selection = c->selection,
-                                       .values = c->ratios,
-                                       .chosen = c->chosen,
-                                       .what = c->ratios                 ? "ratio"
-                                               : c->value                ? c->value
-                                               : model == PDNN_FIT_POWER ? "time_ns_median"
-                                                                         : c->usual,
-                                       .family = family,
-                                       .on = c->on,
-                                       .n_on = c->n_on,
-                                       .model = model};
-    if (!c->ratios && pdnn_fit_values(c->selection, request.what, &c->arena, &request.values, err) != PDNN_OK)
-        return err->status;
-    return pdnn_fit(&request, &c->terms, &c->residuals, err);
-}
-
-/* One fit; why it cannot be made goes to `notes`, once. */
-static enum pdnn_status try_family(struct command *c, const char *family, enum pdnn_fit_model model,
-                                   struct pdnn_str *notes, struct pdnn_err *err) {
-    struct pdnn_err one = {.status = PDNN_OK};
-    if (fit_family(c, family, model, &one) == PDNN_OK)
-        return PDNN_OK;
-    if (one.status != PDNN_INVALID) {
-        *err = one;
-        return err->status;
-    }
-    char buffer[PDNN_VISIBLE_TEXT];
-    const char *shown = pdnn_visible(buffer, one.text);
-    if (!strstr(pdnn_str_text(notes), shown))
-        pdnn_str_printf(notes, "%s\n", shown);
     return PDNN_OK;
 }
 
 /* What cannot be fitted is an error only if nothing else can be. */
 static enum pdnn_status fit_all(struct command *c, const char *model, struct pdnn_err *err) {
-    const char *const *families;
-    size_t n_families;
+    const bool is_ratio = c->comparison.n_directories > 0;
+    struct pdnn_fits_request request = {.selection = c->selection,
+                                        .comparison = is_ratio ? &c->comparison : NULL,
+                                        .value = c->value,
+                                        .on = c->on,
+                                        .n_on = c->n_on};
     struct pdnn_str notes = {0};
-    pdnn_fit_families(c->selection, &c->arena, &families, &n_families);
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; status == PDNN_OK && i < n_families; i++) {
-        for (int m = 0; status == PDNN_OK && m < PDNN_FIT_MODEL_COUNT; m++) {
-            if (model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER)
-                status = try_family(c, families[i], (enum pdnn_fit_model)m, &notes, err);
-        }
-    }
-    const char *text = pdnn_str_text(&notes);
-    bool is_usual =
-        !c->ratios && !c->value && (!model || strcmp(model, pdnn_fit_models[PDNN_FIT_POWER]) != 0);
-    if (status == PDNN_OK && c->terms.n_rows && is_usual && strcmp(c->usual, "pct_of_peak") != 0)
-        fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", c->usual);
-    if (status == PDNN_OK && c->terms.n_rows)
-        fputs(text, stderr);
-    else if (status == PDNN_OK && *text)
-        status = pdnn_fail(err, PDNN_INVALID, "%.*s", (int)strcspn(text, "\n"), text);
-    else if (status == PDNN_OK)
-        status = pdnn_fail(err, PDNN_INVALID, "no instance ended ok, so there is nothing to fit");
+    for (int m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
+        request.model[m] = model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER;
+    const char *usual = pdnn_selection_utilization(c->selection);
+    const bool is_usual = !is_ratio && !c->value && !request.model[PDNN_FIT_POWER];
+    enum pdnn_status status = pdnn_fit_all(&request, &c->terms, &c->residuals, &notes, err);
+    if (status == PDNN_OK && is_usual && strcmp(usual, "pct_of_peak") != 0)
+        fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", usual);
+    if (status == PDNN_OK)
+        fputs(pdnn_str_text(&notes), stderr);
     pdnn_str_finish(&notes);
     return status;
 }
@@ -282,7 +235,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
         status = pdnn_table_print(residuals ? &c.residuals : &c.terms, arguments, err);
     else if (status == PDNN_OK)
         print_fits(&c);
-    if (status == PDNN_OK && c.ratios)
+    if (status == PDNN_OK && c.comparison.n_directories)
         fprintf(stderr, "ratios of %s over %s: %zu; %zu instances have none\n",
                 pdnn_visible(shown[PDNN_SIDE_A], c.comparison.label[PDNN_SIDE_A]),
                 pdnn_visible(shown[PDNN_SIDE_B], c.comparison.label[PDNN_SIDE_B]), c.comparison.pairs.n_rows,

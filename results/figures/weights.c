@@ -29,8 +29,6 @@ struct picture {
     struct pdnn_picture *in;
     const struct pdnn_selection *selection; /* the picture's own, or, for a ratio, that of side A */
     const char *value;                      /* NULL: a ratio */
-    const double *numbers;                  /* by position */
-    const bool *chosen;                     /* rows with a ratio; NULL: all */
     struct pdnn_table residuals;
     struct group *group;
     size_t n_groups;
@@ -39,37 +37,31 @@ struct picture {
 
 /* What cannot be fitted is left out, unless nothing else can be. */
 static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
-    const char *const *families;
-    size_t n_families;
-    struct pdnn_err first = {.status = PDNN_OK};
-    pdnn_fit_families(p->selection, &p->in->arena, &families, &n_families);
-    p->group = pdnn_arena_alloc(&p->in->arena, n_families + 1, sizeof *p->group);
-    for (size_t i = 0; i < n_families; i++) {
-        struct group *group = &p->group[p->n_groups];
-        for (int m = 0; m < MODELS; m++) {
-            struct pdnn_err one = {.status = PDNN_OK};
-            const size_t before = p->in->data.n_rows;
-            const struct pdnn_fit_request request = {.selection = p->selection,
-                                                     .values = p->numbers,
-                                                     .chosen = p->chosen,
-                                                     .what = p->value ? p->value : "ratio",
-                                                     .family = families[i],
-                                                     .model = m ? PDNN_FIT_LOG : PDNN_FIT_LINEAR};
-            if (pdnn_fit(&request, &p->in->data, &p->residuals, &one) != PDNN_OK &&
-                one.status != PDNN_INVALID) {
-                *err = one;
-                return err->status;
-            }
-            group->n = p->in->data.n_rows > before ? p->in->data.n_rows - before : group->n;
-            group->first[m] = p->in->data.n_rows > before ? before : SIZE_MAX;
-            first = first.status ? first : one;
+    static const size_t family = PDNN_FIT_FAMILY;
+    const struct pdnn_table *terms = &p->in->data;
+    const struct pdnn_fits_request request = {.selection = p->selection,
+                                              .comparison = p->value ? NULL : &p->in->comparison,
+                                              .value = p->value,
+                                              .model = {[PDNN_FIT_LINEAR] = true, [PDNN_FIT_LOG] = true}};
+    struct pdnn_str notes = {0};
+    enum pdnn_status status = pdnn_fit_all(&request, &p->in->data, &p->residuals, &notes, err);
+    struct pdnn_groups families = pdnn_groups_make(terms, NULL, &family, 1);
+    p->group = pdnn_arena_alloc(&p->in->arena, families.count, sizeof *p->group);
+    p->n_groups = families.count;
+    for (size_t i = 0; i < families.count; i++) {
+        const struct pdnn_row_list *rows = &families.group[i];
+        struct group *group = &p->group[i];
+        *group = (struct group){.first = {SIZE_MAX, SIZE_MAX}};
+        for (size_t k = 0; k < rows->count; k++) {
+            int m = strcmp(pdnn_table_text(terms, rows->at[k], PDNN_FIT_MODEL),
+                           pdnn_fit_models[PDNN_FIT_LOG]) == 0;
+            group->first[m] = group->first[m] == SIZE_MAX ? rows->at[k] : group->first[m];
+            group->n = rows->at[k] - group->first[m] + 1;
         }
-        p->n_groups += group->n > 0;
     }
-    if (p->n_groups)
-        return PDNN_OK;
-    return first.status ? pdnn_fail(err, first.status, "%s", first.text)
-                        : pdnn_fail(err, PDNN_INVALID, "no instance ended ok, so there is nothing to fit");
+    pdnn_groups_finish(&families);
+    pdnn_str_finish(&notes);
+    return status;
 }
 
 /* The row of a term that has a weight in this model; else SIZE_MAX. */
@@ -214,7 +206,6 @@ static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
         return err->status;
     p->selection = pdnn_comparison_side(&p->in->comparison, PDNN_SIDE_A);
     p->in->left_out = p->in->comparison.unpaired.n_rows;
-    pdnn_fit_ratios(&p->in->comparison, &p->in->arena, &p->numbers, &p->chosen);
     return PDNN_OK;
 }
 
@@ -224,7 +215,7 @@ static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
     p->selection = &p->in->selection;
     p->in->left_out = p->selection->left_out;
     p->value = p->value ? p->value : pdnn_selection_utilization(p->selection);
-    return pdnn_fit_values(p->selection, p->value, &p->in->arena, &p->numbers, err);
+    return PDNN_OK;
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

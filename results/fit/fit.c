@@ -1,5 +1,6 @@
 #include "results/fit/fit.h"
 #include "base/texts.h"
+#include "base/visible.h"
 #include "results/stats/least_squares.h"
 #include "base/stats.h"
 #include "results/table/read.h"
@@ -418,9 +419,10 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
     return PDNN_OK;
 }
 
-void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                     const double **ratios, const bool **chosen) {
-    size_t count = pdnn_comparison_side(comparison, PDNN_SIDE_A)->count;
+/* The ratios of a comparison, by position among the chosen rows of A's table, and which of those have one. */
+static void take_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
+                        struct pdnn_fit_request *fit) {
+    size_t count = fit->selection->count;
     double *values = pdnn_arena_alloc(arena, count + 1, sizeof *values);
     bool *has = pdnn_arena_alloc(arena, count + 1, sizeof *has);
     for (size_t pair = 0; pair < comparison->pairs.n_rows; pair++) {
@@ -428,19 +430,60 @@ void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena
         values[at] = pdnn_pair_ratio(comparison, pair);
         has[at] = true;
     }
-    *ratios = values;
-    *chosen = has;
+    fit->values = values;
+    fit->chosen = has;
 }
 
-void pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
-                       const char *const **families, size_t *n_families) {
-    struct pdnn_texts found = {0};
-    const char **made = pdnn_arena_alloc(arena, selection->count + 1, sizeof *made);
-    for (size_t at = 0; at < selection->count; at++) {
-        const char *family = pdnn_selection_get(selection, at, selection->family);
-        made[pdnn_texts_add(&found, family)] = family;
+static enum pdnn_status fit_family(const struct pdnn_fits_request *request, const char *family,
+                                   enum pdnn_fit_model model, struct pdnn_table *terms,
+                                   struct pdnn_table *residuals, struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
+    struct pdnn_fit_request fit = {.selection = request->selection,
+                                   .what = request->comparison ? "ratio"
+                                           : request->value    ? request->value
+                                           : model == PDNN_FIT_POWER
+                                               ? "time_ns_median"
+                                               : pdnn_selection_utilization(request->selection),
+                                   .family = family,
+                                   .on = request->on,
+                                   .n_on = request->n_on,
+                                   .model = model};
+    enum pdnn_status status = PDNN_OK;
+    if (request->comparison)
+        take_ratios(request->comparison, &arena, &fit);
+    else
+        status = pdnn_fit_values(request->selection, fit.what, &arena, &fit.values, err);
+    if (status == PDNN_OK)
+        status = pdnn_fit(&fit, terms, residuals, err);
+    pdnn_arena_finish(&arena);
+    return status;
+}
+
+enum pdnn_status pdnn_fit_all(const struct pdnn_fits_request *request, struct pdnn_table *terms,
+                              struct pdnn_table *residuals, struct pdnn_str *notes, struct pdnn_err *err) {
+    const struct pdnn_selection *selection = request->selection;
+    struct pdnn_texts families = {0};
+    enum pdnn_status status = PDNN_OK;
+    for (size_t at = 0; at < selection->count; at++)
+        pdnn_texts_add(&families, pdnn_selection_get(selection, at, selection->family));
+    for (size_t i = 0; status == PDNN_OK && i < families.count * PDNN_FIT_MODEL_COUNT; i++) {
+        const enum pdnn_fit_model model = (enum pdnn_fit_model)(i % PDNN_FIT_MODEL_COUNT);
+        char shown[PDNN_VISIBLE_TEXT];
+        if (request->model[model])
+            status =
+                fit_family(request, families.text[i / PDNN_FIT_MODEL_COUNT], model, terms, residuals, err);
+        if (status != PDNN_INVALID)
+            continue;
+        const char *why = pdnn_visible(shown, err->text);
+        if (!strstr(pdnn_str_text(notes), why))
+            pdnn_str_printf(notes, "%s\n", why);
+        status = PDNN_OK;
+        *err = (struct pdnn_err){.status = PDNN_OK};
     }
-    *families = made;
-    *n_families = found.count;
-    pdnn_texts_finish(&found);
+    pdnn_texts_finish(&families);
+    if (status != PDNN_OK || terms->n_rows)
+        return status;
+    const char *text =
+        notes->length ? pdnn_str_text(notes) : "no instance ended ok, so there is nothing to fit";
+    return pdnn_fail(err, PDNN_INVALID, "%.*s", (int)strcspn(text, "\n"), text);
 }

@@ -85,12 +85,19 @@ enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_ta
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
 
-/* The ratios of a comparison, by position among the chosen rows of A's table, and which of those have one. */
-void pdnn_fit_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                     const double **ratios, const bool **chosen);
+struct pdnn_fits_request {
+    const struct pdnn_selection *selection;
+    const struct pdnn_comparison *comparison; /* whose ratios are fitted, on the rows of side A, which the
+                                                 selection is; NULL: a column is fitted */
+    const char *value;     /* the column; NULL: pdnn_selection_utilization, in a power law time_ns_median */
+    const char *const *on; /* as in pdnn_fit_request */
+    size_t n_on;
+    bool model[PDNN_FIT_MODEL_COUNT];
+};
 
-/* The families among the chosen rows, in the order of the table. */
-void pdnn_fit_families(const struct pdnn_selection *selection, struct pdnn_arena *arena,
-                       const char *const **families, size_t *n_families);
+/* Fits each family by these models, in the order of the table. Why some of them cannot be fitted is appended
+ * to notes, a line each; PDNN_INVALID with the first of these if nothing can. */
+enum pdnn_status pdnn_fit_all(const struct pdnn_fits_request *request, struct pdnn_table *terms,
+                              struct pdnn_table *residuals, struct pdnn_str *notes, struct pdnn_err *err);
 
 #endif

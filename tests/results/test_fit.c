@@ -338,19 +338,13 @@ static void test_fit_log_names_outliers(void **state) {
     pdnn_arena_finish(&arena);
 }
 
-static void test_fit_values_and_families(void **state) {
+static void test_fit_values(void **state) {
     (void)state;
     struct pdnn_selection selection;
     struct pdnn_arena arena = {0};
     struct pdnn_err err = {0};
-    const char *const *families;
     const double *values;
-    size_t n_families;
     open_selection(&selection);
-    pdnn_fit_families(&selection, &arena, &families, &n_families);
-    assert_int_equal(n_families, 3);
-    assert_string_equal(families[0], "fc");
-    assert_string_equal(families[2], "cnn");
     assert_int_equal(pdnn_fit_values(&selection, "time_ns_median", &arena, &values, &err), PDNN_OK);
     assert_true(values[0] == 100 && values[4] == 105);
     assert_int_equal(pdnn_fit_values(&selection, "optimizer", &arena, &values, &err), PDNN_OK);
@@ -447,10 +441,10 @@ static void test_fit_leaves_out_keys(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fit_power_exact),         cmocka_unit_test(test_fit_power_coverage),
-        cmocka_unit_test(test_fit_linear_coverage),     cmocka_unit_test(test_fit_log_names_outliers),
-        cmocka_unit_test(test_fit_values_and_families), cmocka_unit_test(test_fit_refuses),
-        cmocka_unit_test(test_fit_leaves_out_keys),     cmocka_unit_test(test_fit_chosen_rows),
+        cmocka_unit_test(test_fit_power_exact),     cmocka_unit_test(test_fit_power_coverage),
+        cmocka_unit_test(test_fit_linear_coverage), cmocka_unit_test(test_fit_log_names_outliers),
+        cmocka_unit_test(test_fit_values),          cmocka_unit_test(test_fit_refuses),
+        cmocka_unit_test(test_fit_leaves_out_keys), cmocka_unit_test(test_fit_chosen_rows),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }
