@@ -101,6 +101,7 @@ static void find_keys(struct pdnn_comparison *comparison) {
 /* How many values a message lists. */
 enum { VALUES_SHOWN = 8 };
 
+/* Whether the key, a name of that length, is one that differs. */
 static bool is_across(const struct pdnn_comparison *comparison, const char *name, size_t length) {
     for (size_t k = 0; k < comparison->n_across; k++)
         if (strlen(comparison->across[k].name) == length &&
@@ -109,8 +110,8 @@ static bool is_across(const struct pdnn_comparison *comparison, const char *name
     return false;
 }
 
-/* After the family, an id is KEY=VALUE joined by commas, without settings at their defaults. So an id without
- * a key is the same whether the key had its default or not. */
+/* The id of a row without the keys that differ. After the family, an id is KEY=VALUE joined by commas,
+ * without settings at their defaults, so it is the same whether such a key had its default or not. */
 static void strip(const struct pdnn_comparison *comparison, const struct pdnn_selection *table, size_t row,
                   struct pdnn_str *id) {
     const char *text = pdnn_results_text(&table->results, row, table->id);
@@ -142,6 +143,7 @@ static const struct pdnn_texts *values_of(const struct pdnn_comparison *comparis
     return values;
 }
 
+/* Whether the row has its side's values of the keys that differ. */
 static bool belongs(const struct pdnn_comparison *comparison, int side, size_t row) {
     const struct pdnn_results *results = &pdnn_comparison_side(comparison, side)->results;
     for (size_t k = 0; k < comparison->n_across; k++) {
