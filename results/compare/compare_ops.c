@@ -131,7 +131,8 @@ static void add_pair(struct work *work, size_t pair, struct pdnn_arena *arena) {
         rows[side] =
             pdnn_selection_rows(pdnn_comparison_side(comparison, side), comparison->at[pair][side], reader);
         struct pdnn_op_record *kept = pdnn_arena_alloc(arena, rows[side].count + 1, sizeof *kept);
-        memcpy(kept, rows[side].op, rows[side].count * sizeof *kept); /* the reader forgets them */
+        for (size_t i = 0; i < rows[side].count; i++) /* the reader forgets them */
+            kept[i] = rows[side].op[i];
         rows[side].op = kept;
         n_shares[side] = pdnn_shares(&rows[side], work->by, arena, &shares[side]);
     }
