@@ -12,7 +12,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +47,7 @@ static enum pdnn_status find_model(const struct pdnn_session *session, struct mo
 static enum pdnn_status check_examples(const struct model *model, const struct pdnn_spec_seqpoint *rules,
                                        const struct pdnn_lengths *lengths, struct pdnn_err *err) {
     int64_t positions = model->def->positions < 0 ? 0 : model->instance.hyper[model->def->positions].number;
-    char what[64], condition[PDNN_CONDITION_TEXT] = "";
+    char condition[PDNN_CONDITION_TEXT] = "";
     const bool takes_two = model->def->target >= 0;
     if (takes_two)
         pdnn_hyper_condition(&model->instance, (size_t)model->def->target, condition);
@@ -59,20 +58,9 @@ static enum pdnn_status check_examples(const struct model *model, const struct p
             "line%s%s%s",
             rules->lengths, model->instance.family->name, takes_two ? ", or a model with " : "", condition,
             takes_two ? ", which takes a source and a target" : "");
-    if (!positions || rules->sampler == PDNN_SAMPLER_STREAM)
-        return PDNN_OK;
-    snprintf(what, sizeof what, "%" PRId64 " positions of the model", positions);
-    enum pdnn_status status = PDNN_OK;
-    for (size_t column = 0; column < lengths->columns && status == PDNN_OK; column++)
-        status = pdnn_lengths_check(lengths, column, positions, what, err);
-    const int64_t multiple = rules->multiple > 1 ? rules->multiple : 1;
-    for (size_t i = 0; i < lengths->count * lengths->columns && status == PDNN_OK; i++)
-        if ((lengths->length[i] + multiple - 1) / multiple * multiple > positions)
-            status =
-                pdnn_fail(err, PDNN_INVALID,
-                          "%s: length %" PRId64 ", rounded up to a multiple of %" PRId64 ", is beyond the %s",
-                          rules->lengths, lengths->length[i], multiple, what);
-    return status;
+    return !positions || rules->sampler == PDNN_SAMPLER_STREAM
+               ? PDNN_OK
+               : pdnn_lengths_check(lengths, rules->multiple, positions, err);
 }
 
 static enum pdnn_status make_epoch(struct pdnn_seqpoint_run *run, const struct pdnn_spec *spec,

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -421,19 +422,23 @@ enum pdnn_status pdnn_lengths_make(const struct pdnn_lengths_request *request, s
                         : read_file(request, arena, lengths, err);
 }
 
-enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, size_t column, int64_t limit,
-                                    const char *what, struct pdnn_err *err) {
+enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, int64_t multiple, int64_t positions,
+                                    struct pdnn_err *err) {
     static const char *const names[] = {"source", "target"};
-    for (size_t i = 0; i < lengths->count; i++) {
-        int64_t length = lengths->length[i * lengths->columns + column];
-        if (length <= limit)
+    const size_t columns = lengths->columns;
+    for (size_t i = 0; i < lengths->count * columns; i++) {
+        char line[NUMBER_TEXT] = "", rounded[2 * NUMBER_TEXT] = "";
+        const int64_t length = lengths->length[i];
+        if ((length + multiple - 1) / multiple * multiple <= positions)
             continue;
-        const char *name = lengths->columns > 1 ? names[column] : "length";
         if (lengths->line)
-            return pdnn_fail(err, PDNN_INVALID, "%s:%zu: %s %" PRId64 " is beyond the %" PRId64 " %s",
-                             lengths->source, lengths->line[i], name, length, limit, what);
-        return pdnn_fail(err, PDNN_INVALID, "%s: an example of %s %" PRId64 " is beyond the %" PRId64 " %s",
-                         lengths->source, name, length, limit, what);
+            snprintf(line, sizeof line, ":%zu", lengths->line[i / columns]);
+        if (length <= positions)
+            snprintf(rounded, sizeof rounded, ", rounded up to a multiple of %" PRId64 ",", multiple);
+        return pdnn_fail(err, PDNN_INVALID,
+                         "%s%s: %s%s %" PRId64 "%s is beyond the %" PRId64 " positions of the model",
+                         lengths->source, line, lengths->line ? "" : "an example of ",
+                         columns > 1 ? names[i % columns] : "length", length, rounded, positions);
     }
     return PDNN_OK;
 }

@@ -81,10 +81,10 @@ enum pdnn_status pdnn_lengths_parse(const char *path, const char *text,
                                     const struct pdnn_lengths_request *request, struct pdnn_arena *arena,
                                     struct pdnn_lengths *lengths, struct pdnn_err *err);
 
-/* PDNN_INVALID if an example is longer in the column than the limit; says where, and what the limit is:
- * "512 positions of the model". */
-enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, size_t column, int64_t limit,
-                                    const char *what, struct pdnn_err *err);
+/* PDNN_INVALID if an example is longer than the model has positions, perhaps because it is rounded up; says
+ * which one. */
+enum pdnn_status pdnn_lengths_check(const struct pdnn_lengths *lengths, int64_t multiple, int64_t positions,
+                                    struct pdnn_err *err);
 
 /* Relative error below 1e-15; of exp for |x| <= 700, of log for normal numbers above 0. */
 double pdnn_same_exp(double x);

@@ -186,9 +186,12 @@ static void test_lengths_check_says_where(void **state) {
     (void)state;
     struct pdnn_err err = {0};
     struct pdnn_lengths lengths = parse("5 6\n7 600\n");
-    assert_int_equal(pdnn_lengths_check(&lengths, 0, 512, "positions of the model", &err), PDNN_OK);
-    assert_int_equal(pdnn_lengths_check(&lengths, 1, 512, "positions of the model", &err), PDNN_INVALID);
+    assert_int_equal(pdnn_lengths_check(&lengths, 8, 600, &err), PDNN_OK);
+    assert_int_equal(pdnn_lengths_check(&lengths, 1, 512, &err), PDNN_INVALID);
     assert_string_equal(err.text, "a.txt:2: target 600 is beyond the 512 positions of the model");
+    assert_int_equal(pdnn_lengths_check(&lengths, 64, 600, &err), PDNN_INVALID);
+    assert_string_equal(err.text, "a.txt:2: target 600, rounded up to a multiple of 64, is beyond the 600 "
+                                  "positions of the model");
 }
 
 /* Whatever the sampler: each example at most once, padded lengths are the longest, full batches, kinds
