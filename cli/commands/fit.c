@@ -103,17 +103,18 @@ static enum pdnn_status open_tables(struct command *c, const struct pdnn_argumen
 /* What cannot be fitted is an error only if nothing else can be. */
 static enum pdnn_status fit_all(struct command *c, const char *model, struct pdnn_err *err) {
     const bool is_ratio = c->comparison.n_directories > 0;
-    struct pdnn_fits_request request = {.selection = c->selection,
-                                        .comparison = is_ratio ? &c->comparison : NULL,
-                                        .value = c->value,
-                                        .on = c->on,
-                                        .n_on = c->n_on};
+    const struct pdnn_fit_request request = {.selection = c->selection,
+                                             .what = c->value,
+                                             .on = c->on,
+                                             .n_on = c->n_on,
+                                             .comparison = is_ratio ? &c->comparison : NULL};
     struct pdnn_str notes = {0};
+    bool models[PDNN_FIT_MODEL_COUNT];
     for (int m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
-        request.model[m] = model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER;
+        models[m] = model ? strcmp(model, pdnn_fit_models[m]) == 0 : m != PDNN_FIT_POWER;
     const char *usual = pdnn_selection_utilization(c->selection);
-    const bool is_usual = !is_ratio && !c->value && !request.model[PDNN_FIT_POWER];
-    enum pdnn_status status = pdnn_fit_all(&request, &c->terms, &c->residuals, &notes, err);
+    const bool is_usual = !is_ratio && !c->value && !models[PDNN_FIT_POWER];
+    enum pdnn_status status = pdnn_fit_all(&request, models, &c->terms, &c->residuals, &notes, err);
     if (status == PDNN_OK && is_usual && strcmp(usual, "pct_of_peak") != 0)
         fprintf(stderr, "no instance has pct_of_peak, so %s is fitted\n", usual);
     if (status == PDNN_OK)

@@ -39,12 +39,11 @@ struct picture {
 static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
     static const size_t family = PDNN_FIT_FAMILY;
     const struct pdnn_table *terms = &p->in->data;
-    const struct pdnn_fits_request request = {.selection = p->selection,
-                                              .comparison = p->value ? NULL : &p->in->comparison,
-                                              .value = p->value,
-                                              .model = {[PDNN_FIT_LINEAR] = true, [PDNN_FIT_LOG] = true}};
+    static const bool fitted[PDNN_FIT_MODEL_COUNT] = {[PDNN_FIT_LINEAR] = true, [PDNN_FIT_LOG] = true};
+    const struct pdnn_fit_request request = {
+        .selection = p->selection, .what = p->value, .comparison = p->value ? NULL : &p->in->comparison};
     struct pdnn_str notes = {0};
-    enum pdnn_status status = pdnn_fit_all(&request, &p->in->data, &p->residuals, &notes, err);
+    enum pdnn_status status = pdnn_fit_all(&request, fitted, &p->in->data, &p->residuals, &notes, err);
     struct pdnn_groups families = pdnn_groups_make(terms, NULL, &family, 1);
     p->group = pdnn_arena_alloc(&p->in->arena, families.count, sizeof *p->group);
     p->n_groups = families.count;

@@ -420,8 +420,8 @@ enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const c
 }
 
 /* The ratios of a comparison, by position among the chosen rows of A's table, and which of those have one. */
-static void take_ratios(const struct pdnn_comparison *comparison, struct pdnn_arena *arena,
-                        struct pdnn_fit_request *fit) {
+static void take_ratios(struct pdnn_fit_request *fit, struct pdnn_arena *arena) {
+    const struct pdnn_comparison *comparison = fit->comparison;
     size_t count = fit->selection->count;
     double *values = pdnn_arena_alloc(arena, count + 1, sizeof *values);
     bool *has = pdnn_arena_alloc(arena, count + 1, sizeof *has);
@@ -434,44 +434,41 @@ static void take_ratios(const struct pdnn_comparison *comparison, struct pdnn_ar
     fit->chosen = has;
 }
 
-static enum pdnn_status fit_family(const struct pdnn_fits_request *request, const char *family,
-                                   enum pdnn_fit_model model, struct pdnn_table *terms,
+/* The column that the model fits, or the ratios; request: all but the values. */
+static enum pdnn_status fit_family(struct pdnn_fit_request request, struct pdnn_table *terms,
                                    struct pdnn_table *residuals, struct pdnn_err *err) {
     struct pdnn_arena arena = {0};
-    struct pdnn_fit_request fit = {.selection = request->selection,
-                                   .what = request->comparison ? "ratio"
-                                           : request->value    ? request->value
-                                           : model == PDNN_FIT_POWER
-                                               ? "time_ns_median"
-                                               : pdnn_selection_utilization(request->selection),
-                                   .family = family,
-                                   .on = request->on,
-                                   .n_on = request->n_on,
-                                   .model = model};
     enum pdnn_status status = PDNN_OK;
-    if (request->comparison)
-        take_ratios(request->comparison, &arena, &fit);
-    else
-        status = pdnn_fit_values(request->selection, fit.what, &arena, &fit.values, err);
+    if (request.comparison) {
+        request.what = "ratio";
+        take_ratios(&request, &arena);
+    } else {
+        if (!request.what)
+            request.what = request.model == PDNN_FIT_POWER ? "time_ns_median"
+                                                           : pdnn_selection_utilization(request.selection);
+        status = pdnn_fit_values(request.selection, request.what, &arena, &request.values, err);
+    }
     if (status == PDNN_OK)
-        status = pdnn_fit(&fit, terms, residuals, err);
+        status = pdnn_fit(&request, terms, residuals, err);
     pdnn_arena_finish(&arena);
     return status;
 }
 
-enum pdnn_status pdnn_fit_all(const struct pdnn_fits_request *request, struct pdnn_table *terms,
-                              struct pdnn_table *residuals, struct pdnn_str *notes, struct pdnn_err *err) {
+enum pdnn_status pdnn_fit_all(const struct pdnn_fit_request *request, const bool models[PDNN_FIT_MODEL_COUNT],
+                              struct pdnn_table *terms, struct pdnn_table *residuals, struct pdnn_str *notes,
+                              struct pdnn_err *err) {
     const struct pdnn_selection *selection = request->selection;
+    struct pdnn_fit_request one = *request;
     struct pdnn_texts families = {0};
     enum pdnn_status status = PDNN_OK;
     for (size_t at = 0; at < selection->count; at++)
         pdnn_texts_add(&families, pdnn_selection_get(selection, at, selection->family));
     for (size_t i = 0; status == PDNN_OK && i < families.count * PDNN_FIT_MODEL_COUNT; i++) {
-        const enum pdnn_fit_model model = (enum pdnn_fit_model)(i % PDNN_FIT_MODEL_COUNT);
         char shown[PDNN_VISIBLE_TEXT];
-        if (request->model[model])
-            status =
-                fit_family(request, families.text[i / PDNN_FIT_MODEL_COUNT], model, terms, residuals, err);
+        one.family = families.text[i / PDNN_FIT_MODEL_COUNT];
+        one.model = (enum pdnn_fit_model)(i % PDNN_FIT_MODEL_COUNT);
+        if (models[one.model])
+            status = fit_family(one, terms, residuals, err);
         if (status != PDNN_INVALID)
             continue;
         const char *why = pdnn_visible(shown, err->text);

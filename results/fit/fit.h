@@ -73,6 +73,7 @@ struct pdnn_fit_request {
     const char *const *on;
     size_t n_on;
     enum pdnn_fit_model model;
+    const struct pdnn_comparison *comparison; /* for pdnn_fit_all; NULL: a column is fitted */
 };
 
 /* Appends the rows of a fit to both tables. PDNN_INVALID where nothing can be fitted: too few rows, all
@@ -85,19 +86,12 @@ enum pdnn_status pdnn_fit(const struct pdnn_fit_request *request, struct pdnn_ta
 enum pdnn_status pdnn_fit_values(const struct pdnn_selection *selection, const char *column,
                                  struct pdnn_arena *arena, const double **values, struct pdnn_err *err);
 
-struct pdnn_fits_request {
-    const struct pdnn_selection *selection;
-    const struct pdnn_comparison *comparison; /* whose ratios are fitted, on the rows of side A, which the
-                                                 selection is; NULL: a column is fitted */
-    const char *value;     /* the column; NULL: pdnn_selection_utilization, in a power law time_ns_median */
-    const char *const *on; /* as in pdnn_fit_request */
-    size_t n_on;
-    bool model[PDNN_FIT_MODEL_COUNT];
-};
-
-/* Fits each family by these models, in the order of the table. Why some of them cannot be fitted is appended
- * to notes, a line each; PDNN_INVALID with the first of these if nothing can. */
-enum pdnn_status pdnn_fit_all(const struct pdnn_fits_request *request, struct pdnn_table *terms,
-                              struct pdnn_table *residuals, struct pdnn_str *notes, struct pdnn_err *err);
+/* Fits each family by these models, in the order of the table: the ratios of the comparison, of whose side A
+ * the selection is, or, without one, the column `what`; that may be NULL: pdnn_selection_utilization, in a
+ * power law time_ns_median. Values, chosen rows, the family and the model of the request do not count. Why
+ * some cannot be fitted is appended to notes, a line each; PDNN_INVALID with the first if nothing can. */
+enum pdnn_status pdnn_fit_all(const struct pdnn_fit_request *request, const bool models[PDNN_FIT_MODEL_COUNT],
+                              struct pdnn_table *terms, struct pdnn_table *residuals, struct pdnn_str *notes,
+                              struct pdnn_err *err);
 
 #endif
