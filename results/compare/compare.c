@@ -93,9 +93,10 @@ static void find_keys(struct pdnn_comparison *comparison) {
         for (int column = results->first_key; column < results->end_key; column++)
             pdnn_texts_add(&comparison->keys, pdnn_results_name(results, column));
     }
+    const size_t count = comparison->keys.count;
+    comparison->across = pdnn_arena_alloc(&comparison->arena, count + 1, sizeof *comparison->across);
     for (size_t t = 0; t < PDNN_SIDES; t++)
-        comparison->values[t] =
-            pdnn_arena_alloc(&comparison->arena, comparison->keys.count, sizeof **comparison->values);
+        comparison->values[t] = pdnn_arena_alloc(&comparison->arena, count, sizeof **comparison->values);
 }
 
 /* How many values a message lists. */
@@ -241,10 +242,6 @@ static enum pdnn_status parse_key(struct pdnn_comparison *comparison, char *text
 
 static enum pdnn_status parse(struct pdnn_comparison *comparison, const char *text, struct pdnn_err *err) {
     char *copy = pdnn_arena_strdup(&comparison->arena, text), *next;
-    size_t room = 1;
-    for (const char *at = text; *at; at++)
-        room += *at == ',';
-    comparison->across = pdnn_arena_alloc(&comparison->arena, room, sizeof *comparison->across);
     for (char *key = copy; key; key = next) {
         next = strchr(key, ',');
         if (next)
@@ -316,11 +313,10 @@ struct search {
 };
 
 static void try_key(struct pdnn_comparison *comparison, const char *name, struct search *search) {
-    struct pdnn_across_key key = {.name = name};
     enum variation variation = may_differ(comparison, name) ? variation_of(comparison, name) : SAME;
     if (variation == SAME)
         return;
-    comparison->across = &key;
+    comparison->across[0] = (struct pdnn_across_key){.name = name};
     comparison->n_across = 1;
     if (has_alike(comparison)) {
         search->found = name;
@@ -357,11 +353,9 @@ static enum pdnn_status find(struct pdnn_comparison *comparison, struct pdnn_err
         return PDNN_OK;
     for (size_t k = 0; k < comparison->keys.count; k++)
         try_key(comparison, comparison->keys.text[k], &search);
-    comparison->across = NULL;
     if (search.n_found != 1)
         return not_one(comparison, &search, err);
-    comparison->across = pdnn_arena_alloc(&comparison->arena, 1, sizeof *comparison->across);
-    comparison->across->name = search.found;
+    comparison->across[0] = (struct pdnn_across_key){.name = search.found};
     comparison->n_across = 1;
     return comparison->n_directories > 1 ? PDNN_OK : take_values(comparison, comparison->across, err);
 }

@@ -31,7 +31,7 @@ struct pdnn_comparison {
     struct pdnn_selection table[PDNN_SIDES]; /* the second one only if there are two directories */
     const char *directory[PDNN_SIDES];       /* equal if there is only one */
     size_t n_directories;
-    struct pdnn_across_key *across;
+    struct pdnn_across_key *across;        /* room for all keys */
     size_t n_across;                       /* 0: only the directories differ */
     const char *label[PDNN_SIDES];         /* "backend=onednn", or the directory where no key differs */
     struct pdnn_texts keys;                /* hyper-parameters and run settings of either side */
