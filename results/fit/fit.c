@@ -78,9 +78,8 @@ const char *const pdnn_fit_models[PDNN_FIT_MODEL_COUNT + 1] = {"linear", "log", 
 struct source {
     int column;
     bool is_number;          /* in all rows that have it */
-    bool varies;             /* among those rows */
-    bool is_empty;           /* in all rows */
     struct pdnn_texts words; /* "" is one of them */
+    size_t n_words; /* without it: a setting that some rows cannot have says nothing by being there */
 };
 
 /* What a fit is made of. */
@@ -157,7 +156,6 @@ static enum pdnn_status find_rows(struct work *w, struct pdnn_err *err) {
 }
 
 static void classify(struct work *w, struct source *source) {
-    size_t n_words = 0;
     source->is_number = true;
     for (size_t row = 0; row < w->n_rows; row++) {
         const char *text = cell(w, row, source->column);
@@ -165,10 +163,7 @@ static void classify(struct work *w, struct source *source) {
         source->is_number = source->is_number && (!*text || !isnan(number(w, row, source->column)));
     }
     for (size_t i = 0; i < source->words.count; i++)
-        n_words += *source->words.text[i] != 0;
-    source->is_empty = n_words == 0;
-    /* A setting that some rows cannot have says nothing by being there. */
-    source->varies = n_words > 1;
+        source->n_words += *source->words.text[i] != 0;
     w->room += source->is_number || source->words.count > WORDS_MAX ? 1 : source->words.count;
 }
 
@@ -178,7 +173,7 @@ static void leave_out(struct work *w) {
     for (size_t row = 0; row < w->n_rows; row++) {
         size_t i = 0;
         while (i < w->n_sources &&
-               !(w->source[i].is_number && w->source[i].varies && !*cell(w, row, w->source[i].column)))
+               !(w->source[i].is_number && w->source[i].n_words > 1 && !*cell(w, row, w->source[i].column)))
             i++;
         if (i == w->n_sources)
             w->at[kept++] = w->at[row];
@@ -235,17 +230,17 @@ static void add_words(struct work *w, const struct source *source, const char *k
  * column is an error. */
 static enum pdnn_status add_source(struct work *w, const struct source *source, struct pdnn_err *err) {
     const char *key = pdnn_results_name(&w->request->selection->results, source->column);
-    const bool is_named = w->request->n_on > 0;
-    if (source->varies && source->is_number)
+    const bool is_named = w->request->n_on > 0, varies = source->n_words > 1;
+    if (varies && source->is_number)
         return add_number(w, source, key, err);
-    if (source->varies && source->words.count > WORDS_MAX && is_named)
+    if (varies && source->words.count > WORDS_MAX && is_named)
         return pdnn_fail(err, PDNN_INVALID, "'%.64s' has %zu different words; at most %d can be fitted", key,
                          source->words.count, WORDS_MAX);
-    if (source->varies && source->words.count > WORDS_MAX)
+    if (varies && source->words.count > WORDS_MAX)
         add_term(w, too_many_words, key, "");
-    else if (source->varies)
+    else if (varies)
         add_words(w, source, key);
-    else if (!source->is_empty || is_named)
+    else if (source->n_words || is_named)
         add_term(w, constant, key, "");
     return PDNN_OK;
 }
