@@ -256,7 +256,7 @@ void pdnn_session_announce(struct pdnn_session *session, const char *directory) 
             "a control group's quota leaves this process %.2f of a core, so it is stopped in the "
             "middle of steps: times are those of the quota",
             quota);
-    pdnn_presence_begin(&session->presence, NULL, &session->host, directory, &others);
+    pdnn_presence_begin(&session->presence, &session->host, directory, &others);
     char *list = pdnn_arena_strdup(&session->arena, pdnn_str_text(&others));
     pdnn_str_finish(&others);
     for (char *line = list; *line;) {

@@ -75,7 +75,6 @@ static size_t enter(struct pdnn_compose_plan *plan, const struct rates *rates, c
     double floor_ns = fmax(flop_ns, (double)bytes / gbs_of(&rates->roofs, rates->threads));
     plan->operators[number] = (struct pdnn_planned_operator){
         .flop_ns = flop_ns,
-        .floor_ns = floor_ns,
         .bytes = bytes,
         .measure_seconds = pdnn_compose_plan_seconds(plan->session, floor_ns, bytes),
         .choice_seconds = seconds_to_choose(node, floor_ns)};
@@ -109,7 +108,6 @@ static enum pdnn_status add_groups(struct pdnn_compose_plan *plan, const struct 
         if (model->count && numbers[model->count - 1] == numbers[i])
             continue;
         numbers[model->count++] = numbers[i];
-        plan->operators[numbers[i]].models++;
     }
     model->operators = numbers;
     model->seconds = compile_seconds + node_seconds * (double)graph->n_nodes + group_seconds * (double)count;

@@ -17,11 +17,9 @@
 
 struct pdnn_planned_operator {
     double flop_ns;         /* at the peak of its dtype */
-    double floor_ns;        /* by the roofs */
     double measure_seconds; /* of one round */
     double choice_seconds;
     uint64_t bytes; /* of its operands */
-    uint32_t models;
     bool is_chosen; /* no choice is left: a model that has it was compiled */
     bool is_known;  /* measured in all rounds */
 };

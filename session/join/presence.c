@@ -17,14 +17,6 @@ enum { NAMES_TRIED = 16, LOCK_TRIES = 100, FILE_BYTES = 16384, OTHERS_MAX = 16, 
 
 static const char prefix[] = "paradnn-sweep-";
 
-/* Containers with a /dev/shm each can be given one directory. */
-static const char *usual_place(void) {
-    const char *chosen = getenv("PARADNN_PRESENCE_DIR");
-    if (chosen && *chosen)
-        return chosen;
-    return access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-}
-
 /* "123\n0,1,\n/a/b.results\n": process, cores, directory. */
 static void describe(struct pdnn_str *text, const struct pdnn_host *host, const char *directory) {
     char here[PATH_MAX], *path = realpath(directory, NULL);
@@ -109,11 +101,14 @@ static bool add_other(int place, const char *name, const struct pdnn_host *host,
     return true;
 }
 
-void pdnn_presence_begin(struct pdnn_presence *presence, const char *place, const struct pdnn_host *host,
-                         const char *directory, struct pdnn_str *others) {
+void pdnn_presence_begin(struct pdnn_presence *presence, const struct pdnn_host *host, const char *directory,
+                         struct pdnn_str *others) {
     struct pdnn_str text = {0};
     *presence = (struct pdnn_presence){0};
-    place = place ? place : usual_place();
+    /* Containers with a /dev/shm each can be given one directory. */
+    const char *place = getenv("PARADNN_PRESENCE_DIR");
+    if (!place || !*place)
+        place = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
     describe(&text, host, directory);
     announce(presence, place,
              &text); /* before looking, so that of two that begin at once, one sees the other */

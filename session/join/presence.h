@@ -15,10 +15,10 @@ struct pdnn_presence {
 };
 
 /* Announces this process with its cores and its result directory, and appends one line for each other sweep
- * that is running on one of these cores: "pid 123 in /a/b.results". place: where the files are; NULL: the
- * usual place. Where no file can be made, nobody learns of this sweep, but it still sees others. */
-void pdnn_presence_begin(struct pdnn_presence *presence, const char *place, const struct pdnn_host *host,
-                         const char *directory, struct pdnn_str *others);
+ * that is running on one of these cores: "pid 123 in /a/b.results". Where no file can be made, nobody learns
+ * of this sweep, but it still sees others. */
+void pdnn_presence_begin(struct pdnn_presence *presence, const struct pdnn_host *host, const char *directory,
+                         struct pdnn_str *others);
 
 void pdnn_presence_end(struct pdnn_presence *presence);
 

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPEC_LIMIT_BYTES = 1 << 26, ENVIRONMENT_LIMIT_BYTES = 1 << 24 };
+enum { SPEC_LIMIT_BYTES = 1 << 26 };
 static const size_t hosts_limit_bytes = (size_t)1 << 32;
 
 void pdnn_merge_note(const struct pdnn_merge_job *job, const char *format, ...) {
@@ -57,14 +57,6 @@ enum pdnn_status pdnn_merge_read_at(int fd, const char *path, uint64_t offset, c
         length -= (size_t)got;
     }
     return PDNN_OK;
-}
-
-static enum pdnn_status read_file(const char *directory, const char *name, size_t limit, char **text,
-                                  struct pdnn_err *err) {
-    char path[PDNN_FOLDER_TEXT];
-    if (!pdnn_path_join(path, directory, name))
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
-    return pdnn_file_read(path, limit, text, NULL, err);
 }
 
 static uint32_t number_of_host(struct pdnn_merge_job *job, const char *name) {
@@ -124,7 +116,10 @@ static void join_specs(struct pdnn_merge_job *job) {
 /* Of texts that differ in comments, the first is kept, whatever the order of the directories. */
 static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *directory, struct pdnn_err *err) {
     char line[PDNN_SPEC_LINE_TEXT], other_line[PDNN_SPEC_LINE_TEXT], *text = NULL;
-    if (read_file(directory, "spec.yaml", SPEC_LIMIT_BYTES, &text, err) != PDNN_OK)
+    char path[PDNN_FOLDER_TEXT];
+    if (!pdnn_path_join(path, directory, "spec.yaml"))
+        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", directory);
+    if (pdnn_file_read(path, SPEC_LIMIT_BYTES, &text, NULL, err) != PDNN_OK)
         return err->status;
     size_t i = 0;
     while (i < job->n_specs && pdnn_spec_differs(job->specs[i], text, line, other_line))
@@ -143,7 +138,7 @@ static enum pdnn_status take_spec(struct pdnn_merge_job *job, const char *direct
                          directory, job->spec_path, line, other_line);
     }
     if (!job->n_specs)
-        job->spec_path = pdnn_arena_printf(&job->arena, "%s/spec.yaml", directory);
+        job->spec_path = pdnn_arena_strdup(&job->arena, path);
     job->specs = pdnn_grow(job->specs, &job->spec_room, job->n_specs, sizeof *job->specs);
     job->specs[job->n_specs++] = text;
     return PDNN_OK;
@@ -156,7 +151,9 @@ static enum pdnn_status take_facts(struct pdnn_merge_job *job, struct pdnn_merge
     char *text = NULL;
     enum pdnn_status status = take_spec(job, source->path, err);
     if (status == PDNN_OK)
-        status = read_file(source->path, "environment.yaml", ENVIRONMENT_LIMIT_BYTES, &text, err);
+        status = pdnn_environment_read(source->path, &text, err);
+    if (status == PDNN_OK && !text)
+        status = pdnn_fail(err, PDNN_INVALID, "%s/environment.yaml: is missing", source->path);
     if (status == PDNN_OK) {
         source->environment = pdnn_arena_strdup(&job->arena, text);
         pdnn_environment_value(text, "host", &host);

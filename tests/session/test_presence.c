@@ -24,7 +24,8 @@ static int setup(void **state) {
 static void assert_others(const struct pdnn_host *host, const char *expected) {
     struct pdnn_presence presence;
     struct pdnn_str others = {0};
-    pdnn_presence_begin(&presence, place, host, "/b", &others);
+    setenv("PARADNN_PRESENCE_DIR", place, 1);
+    pdnn_presence_begin(&presence, host, "/b", &others);
     assert_string_equal(pdnn_str_text(&others), expected);
     pdnn_presence_end(&presence);
     pdnn_str_finish(&others);
@@ -47,7 +48,8 @@ static void test_presence_sees_sweeps_on_its_cores(void **state) {
     struct pdnn_str others = {0};
     char expected[64];
     assert_others(&two, "");
-    pdnn_presence_begin(&presence, place, &one, "/a", &others);
+    setenv("PARADNN_PRESENCE_DIR", place, 1);
+    pdnn_presence_begin(&presence, &one, "/a", &others);
     assert_string_equal(pdnn_str_text(&others), "");
     snprintf(expected, sizeof expected, "pid %ld in /a\n", (long)getpid());
     assert_others(&two, expected);
@@ -85,7 +87,8 @@ static void test_presence_is_readable(void **state) {
     struct pdnn_str others = {0};
     struct stat file;
     mode_t usual = umask(077);
-    pdnn_presence_begin(&presence, place, &two, "/a", &others);
+    setenv("PARADNN_PRESENCE_DIR", place, 1);
+    pdnn_presence_begin(&presence, &two, "/a", &others);
     umask(usual);
     assert_int_equal(stat(presence.path, &file), 0);
     assert_int_equal(file.st_mode & 0777, 0644);
