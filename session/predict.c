@@ -1,9 +1,18 @@
+#define _GNU_SOURCE /* environ */
 #include "session/predict.h"
 
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "results/store/results.h"
 #include "runtime/driver/sweep/sweep_schedule.h"
+#include "runtime/driver/worker/worker.h"
+#include "session/roof_cache.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Nominal rates: a core of a server with AVX2 or better. Memory serves a few cores' worth at most. */
 static const double nominal_gflops[PDNN_DTYPE_COUNT] = {
@@ -30,30 +39,30 @@ enum { WORTH = 16 };
 /* Samples with the warm-up and the stamped steps around them, over samples alone. */
 #define AROUND_SAMPLES 2.2
 
-/* The measured rates for these threads; a rate is 0 where no row has it. Kernels do not reach the plain
+/* They depend on the dtype, the threads and the backend alone. */
+struct rates {
+    double gflops, gbs;
+    bool is_measured; /* both come from the ceilings */
+};
+
+/* Measured where there are roofs for these threads, nominal elsewhere. Kernels do not reach the plain
  * multiply-add roof, so the fastest GEMM counts where one was measured. */
-static struct pdnn_rates find_rates(const struct pdnn_ceilings *ceilings, const char *dtype,
-                                    int64_t threads) {
+static struct rates find_rates(const struct pdnn_ceilings *ceilings, const struct pdnn_instance *instance) {
+    const enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
+    const int64_t threads = instance->setting[PDNN_SETTING_THREADS];
     double gemm = 0, any = 0, gbs = 0;
     for (size_t i = 0; ceilings && i < ceilings->count; i++) {
         const struct pdnn_ceiling *row = &ceilings->row[i];
         if (row->threads != threads)
             continue;
-        if (strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, dtype) == 0) {
+        if (strcmp(row->kind, "compute") == 0 && strcmp(row->dtype, pdnn_dtype_name(dtype)) == 0) {
             any = fmax(any, row->value);
             gemm = strncmp(row->pattern, "gemm-", 5) == 0 ? fmax(gemm, row->value) : gemm;
         } else if (strcmp(row->kind, "bandwidth") == 0 && strcmp(row->level, "DRAM") == 0) {
             gbs = fmax(gbs, row->value);
         }
     }
-    return (struct pdnn_rates){roof_share * (gemm > 0 ? gemm : any), roof_share * gbs, any > 0 && gbs > 0};
-}
-
-struct pdnn_rates pdnn_predict_rates(const struct pdnn_ceilings *ceilings,
-                                     const struct pdnn_instance *instance) {
-    enum pdnn_dtype dtype = (enum pdnn_dtype)instance->setting[PDNN_SETTING_DTYPE];
-    int64_t threads = instance->setting[PDNN_SETTING_THREADS];
-    struct pdnn_rates rates = find_rates(ceilings, pdnn_dtype_name(dtype), threads);
+    struct rates rates = {roof_share * (gemm > 0 ? gemm : any), roof_share * gbs, any > 0 && gbs > 0};
     if (!(rates.gflops > 0))
         rates.gflops = nominal_gflops[dtype] * (double)threads;
     if (!(rates.gbs > 0))
@@ -63,15 +72,9 @@ struct pdnn_rates pdnn_predict_rates(const struct pdnn_ceilings *ceilings,
     return rates;
 }
 
-struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
-                                    const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
-    const struct pdnn_rates rates = pdnn_predict_rates(ceilings, instance);
-    return pdnn_predict_at(&rates, spec, instance, totals);
-}
-
-struct pdnn_prediction pdnn_predict_at(const struct pdnn_rates *rates, const struct pdnn_spec *spec,
-                                       const struct pdnn_instance *instance,
-                                       const struct pdnn_totals *totals) {
+static struct pdnn_prediction predict_at(const struct rates *rates, const struct pdnn_spec *spec,
+                                         const struct pdnn_instance *instance,
+                                         const struct pdnn_totals *totals) {
     const struct pdnn_spec_measure *measure = &spec->measure;
     double limit = spec->limits.time_ns ? (double)spec->limits.time_ns / 1e9 : INFINITY;
     double rounds = (double)measure->rounds, max_time = (double)measure->max_time_ns / 1e9;
@@ -97,4 +100,100 @@ struct pdnn_prediction pdnn_predict_at(const struct pdnn_rates *rates, const str
     if (rounds > 1 && in_samples * rounds < max_time)
         made.total = fmax(made.rounds, fmin(visits * made.visit, visits * fixed + AROUND_SAMPLES * max_time));
     return made;
+}
+
+struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
+                                    const struct pdnn_instance *instance, const struct pdnn_totals *totals) {
+    const struct rates rates = find_rates(ceilings, instance);
+    return predict_at(&rates, spec, instance, totals);
+}
+
+enum { THREADS_MAX = 4097 };
+
+struct pdnn_estimate {
+    const struct pdnn_spec *spec;
+    const struct pdnn_host *host;
+    const char *cache;
+    const struct pdnn_ceilings *given; /* or NULL */
+    struct pdnn_ceilings *kept;
+    bool is_looked_up[THREADS_MAX]; /* by thread count */
+    double rounds, total;
+    bool any_nominal, any_measured;
+    /* Rates of the last instance, and what they depend on. */
+    int64_t dtype, threads, backend;
+    struct rates rates;
+};
+
+struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
+                                           const char *cache, const struct pdnn_ceilings *ceilings) {
+    struct pdnn_estimate *made = pdnn_alloc(1, sizeof *made);
+    struct pdnn_ceilings *kept = pdnn_alloc(1, sizeof *kept);
+    *made = (struct pdnn_estimate){
+        .spec = spec, .host = host, .cache = cache, .given = ceilings, .kept = kept, .threads = -1};
+    return made;
+}
+
+void pdnn_estimate_destroy(struct pdnn_estimate *estimate) {
+    if (!estimate)
+        return;
+    free(estimate->kept);
+    free(estimate);
+}
+
+enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
+                                   const struct pdnn_totals *totals, struct pdnn_err *err) {
+    const int64_t dtype = instance->setting[PDNN_SETTING_DTYPE],
+                  threads = instance->setting[PDNN_SETTING_THREADS],
+                  backend = instance->setting[PDNN_SETTING_BACKEND];
+    bool is_known = dtype == estimate->dtype && threads == estimate->threads && backend == estimate->backend;
+    if (!is_known && !estimate->given && threads < THREADS_MAX && !estimate->is_looked_up[threads]) {
+        const struct pdnn_roofs_job job = {
+            .directory = estimate->cache,
+            .context = {.host = estimate->host,
+                        .build = pdnn_build,
+                        .isa = pdnn_isa_names[PDNN_ISA_DEFAULT],
+                        .threads = threads,
+                        .variables = environ},
+        };
+        estimate->is_looked_up[threads] = true;
+        if (pdnn_roof_cache_last(&job, pdnn_clock_unix_ms(), estimate->kept, err) != PDNN_OK)
+            return err->status;
+    }
+    if (!is_known) {
+        estimate->dtype = dtype;
+        estimate->threads = threads;
+        estimate->backend = backend;
+        estimate->rates = find_rates(estimate->given ? estimate->given : estimate->kept, instance);
+        estimate->any_measured = estimate->any_measured || estimate->rates.is_measured;
+        estimate->any_nominal = estimate->any_nominal || !estimate->rates.is_measured;
+    }
+    const struct pdnn_prediction made = predict_at(&estimate->rates, estimate->spec, instance, totals);
+    estimate->rounds += made.rounds;
+    estimate->total += made.total;
+    return PDNN_OK;
+}
+
+static void append_source(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
+    const struct pdnn_ceilings *roofs = estimate->given ? estimate->given : estimate->kept;
+    char utc[PDNN_UTC_TEXT];
+    if (estimate->any_measured && roofs->row[0].measured_unix_ms)
+        pdnn_str_printf(out, "by the roofs measured %.16sZ",
+                        pdnn_utc_format(roofs->row[0].measured_unix_ms, utc));
+    else if (estimate->any_measured)
+        pdnn_str_printf(out, "by the measured roofs");
+    if (estimate->any_nominal)
+        pdnn_str_printf(out, "%sat nominal speed%s", estimate->any_measured ? ", and " : "",
+                        estimate->any_measured ? " where there are none" : "");
+}
+
+void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out) {
+    char rounds[PDNN_DURATION_TEXT], total[PDNN_DURATION_TEXT];
+    pdnn_duration_format(rounds, estimate->rounds);
+    pdnn_duration_format(total, estimate->total);
+    pdnn_str_printf(out, "a sweep takes about %s", rounds);
+    if (strcmp(rounds, total) != 0)
+        pdnn_str_printf(out, ", up to %s where intervals stay wide", total);
+    pdnn_str_printf(out, " (");
+    append_source(estimate, out);
+    pdnn_str_printf(out, ")");
 }

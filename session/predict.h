@@ -4,8 +4,10 @@
 #ifndef SESSION_PREDICT_H
 #define SESSION_PREDICT_H
 
+#include "base/str.h"
 #include "gen/spec.h"
 #include "models/cost/cost.h"
+#include "runtime/host/host.h"
 #include "runtime/protocol/ceilings.h"
 
 /* All in seconds of wall time. */
@@ -33,15 +35,22 @@ struct pdnn_prediction {
 struct pdnn_prediction pdnn_predict(const struct pdnn_ceilings *ceilings, const struct pdnn_spec *spec,
                                     const struct pdnn_instance *instance, const struct pdnn_totals *totals);
 
-/* The same in two parts, for many instances: rates depend on the dtype, the threads and the backend alone. */
-struct pdnn_rates {
-    double gflops, gbs;
-    bool is_measured; /* both come from the ceilings */
-};
-struct pdnn_rates pdnn_predict_rates(const struct pdnn_ceilings *ceilings,
-                                     const struct pdnn_instance *instance);
-struct pdnn_prediction pdnn_predict_at(const struct pdnn_rates *rates, const struct pdnn_spec *spec,
-                                       const struct pdnn_instance *instance,
-                                       const struct pdnn_totals *totals);
+/* How long a sweep over many instances takes, as it is told to people before anything runs. */
+struct pdnn_estimate; /* opaque */
+
+/* All pointers are borrowed. cache: the directory of what is kept (pdnn_session_cache), from which the roofs
+ * measured last are taken for each thread count; ceilings, if not NULL, are used instead. Without either, the
+ * rates are nominal. */
+struct pdnn_estimate *pdnn_estimate_create(const struct pdnn_spec *spec, const struct pdnn_host *host,
+                                           const char *cache, const struct pdnn_ceilings *ceilings);
+void pdnn_estimate_destroy(struct pdnn_estimate *estimate);
+
+/* Adds an instance. Its memory may be unknown. */
+enum pdnn_status pdnn_estimate_add(struct pdnn_estimate *estimate, const struct pdnn_instance *instance,
+                                   const struct pdnn_totals *totals, struct pdnn_err *err);
+
+/* Appends one line: "a sweep takes about 33 h 10 min, up to 51 h 02 min where intervals stay wide (by the
+ * roofs measured 2026-11-22T18:40Z)". */
+void pdnn_estimate_format(const struct pdnn_estimate *estimate, struct pdnn_str *out);
 
 #endif

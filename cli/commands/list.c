@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "models/build.h"
-#include "session/estimate.h"
+#include "session/predict.h"
 #include "session/session.h"
 #include "base/units.h"
 #include "cli/print/output.h"

@@ -6,11 +6,11 @@
 #include "cli/launcher.h"
 #include "results/rows/roofline.h"
 #include "runtime/protocol/visit.h"
-#include "session/batch/time_left.h"
+#include "session/batch/scheduler_client.h"
 #include "cli/print/console.h"
 #include "session/join/join.h"
 #include "cli/print/progress.h"
-#include "session/estimate.h"
+#include "session/predict.h"
 #include "session/session.h"
 
 #include <inttypes.h>

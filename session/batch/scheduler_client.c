@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -85,4 +86,85 @@ enum pdnn_status pdnn_scheduler_ask(const char *const *command, uint64_t patienc
 void pdnn_answer_finish(struct pdnn_answer *answer) {
     pdnn_str_finish(&answer->out);
     pdnn_str_finish(&answer->errors);
+}
+
+enum { ANSWER_TEXT = 64, JOB_TEXT = 64, DIGITS_MAX = 5 };
+
+static const uint64_t second_ns = UINT64_C(1000000000), patience_ns = UINT64_C(10000000000);
+
+/* Reads digits, and moves *at past them. */
+static bool take_number(const char **at, uint64_t *number) {
+    size_t digits = strspn(*at, "0123456789");
+    *number = 0;
+    for (size_t i = 0; i < digits; i++)
+        *number = *number * 10 + (uint64_t)(*(*at)++ - '0');
+    return digits && digits <= DIGITS_MAX;
+}
+
+bool pdnn_time_left_parse(const char *text, struct pdnn_time_left *left) {
+    static const char *const unlimited[] = {"UNLIMITED", "NOT_SET", "N/A"};
+    uint64_t number, days = 0, seconds = 0;
+    const char *at = text;
+    *left = (struct pdnn_time_left){0};
+    for (size_t i = 0; i < sizeof unlimited / sizeof *unlimited; i++)
+        if (strcmp(text, unlimited[i]) == 0)
+            return true;
+    if (strchr(text, '-') && (!take_number(&at, &days) || *at++ != '-'))
+        return false;
+    for (int field = 0; field < 3; field++) {
+        if (!take_number(&at, &number))
+            return false;
+        seconds = seconds * 60 + number;
+        if (!*at) {
+            *left = (struct pdnn_time_left){true, (days * 86400 + seconds) * second_ns, "squeue"};
+            return true;
+        }
+        if (*at++ != ':')
+            return false;
+    }
+    return false;
+}
+
+/* The last task of an array has the array's job id, which stands for all of its tasks. */
+static char *name_job(const char *id, char job[JOB_TEXT]) {
+    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *task = getenv("SLURM_ARRAY_TASK_ID");
+    if (array && task)
+        snprintf(job, JOB_TEXT, "%.24s_%.24s", array, task);
+    else
+        snprintf(job, JOB_TEXT, "%.48s", id);
+    return job;
+}
+
+/* Parses the first line that squeue prints. */
+static enum pdnn_status ask_squeue(const char *job, struct pdnn_time_left *left, struct pdnn_err *err) {
+    const char *const command[] = {"squeue", "-h", "-j", job, "-o", "%L", NULL};
+    struct pdnn_answer answer;
+    char line[ANSWER_TEXT];
+    enum pdnn_status status = pdnn_scheduler_ask(command, patience_ns, &answer, err);
+    if (status == PDNN_OK) {
+        const char *text = pdnn_str_text(&answer.out);
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(text, " \n"), text);
+        if (!*line || !pdnn_time_left_parse(line, left))
+            status = pdnn_fail(err, PDNN_IO, "squeue says '%s' about job %s", line, job);
+    }
+    pdnn_answer_finish(&answer);
+    return status;
+}
+
+enum pdnn_status pdnn_time_left(struct pdnn_time_left *left, struct pdnn_err *err) {
+    static const char end_name[] = "SLURM_JOB_END_TIME";
+    const char *end = getenv(end_name), *id = getenv("SLURM_JOB_ID");
+    char job[JOB_TEXT];
+    int64_t end_s;
+    *left = (struct pdnn_time_left){0};
+    if (end && pdnn_parse_i64(end, &end_s) && end_s > 0 && end_s < INT64_MAX / 1000) {
+        int64_t left_ms = end_s * 1000 - pdnn_clock_unix_ms();
+        /* A job without a limit ends in a hundred years or so. */
+        if (left_ms < INT64_MAX / 1000000)
+            *left = (struct pdnn_time_left){true, left_ms > 0 ? (uint64_t)left_ms * 1000000 : 0, end_name};
+        return PDNN_OK;
+    }
+    if (!id || !*id)
+        return PDNN_OK;
+    return ask_squeue(name_job(id, job), left, err);
 }

@@ -3,7 +3,7 @@
 #include "tests/cmocka_all.h"
 
 #include "base/clock.h"
-#include "session/batch/time_left.h"
+#include "session/batch/scheduler_client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
