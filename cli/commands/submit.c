@@ -18,18 +18,17 @@
 #include <unistd.h>
 
 static const char *const paragraphs[] = {
-    "Starts a sweep on N nodes of a cluster: writes a job script for N workers, each of which joins DIR "
-    "(sweep --join), and a second job that merges what they measured when all of them have ended, whatever "
-    "their end. DIR must be in a file system that all nodes share. It gets the spec, and in jobs/ the scripts, "
-    "the logs, and jobs.csv with the jobs' ids.",
-    "With Slurm, both are submitted, the workers as a job array or, above the site's MaxArraySize, as several. "
-    "A worker has a node of its own, or several for instances with ranks (--nodes). Slurm starts it again if "
-    "the node fails, and it asks for that itself if its time runs out before the sweep is complete. What "
-    "comes after -- is passed on to sbatch, for both jobs: a partition, an account, what a site asks for.",
-    "With --scheduler none, it prints the command that starts the workers on the hosts after --, through ssh, "
-    "or, for one worker, on this machine. On other schedulers, use sweep --shard auto/N in a job array.",
-    " More workers can be submitted for the same DIR at any time, and after a failure the same "
-    "command goes on with what is missing.",
+    "Starts a sweep on N nodes of a cluster: writes a job script for N workers, each of which joins DIR (sweep "
+    "--join), and a second job that merges what they measured when all of them have ended, whatever their end. DIR "
+    "must be in a file system that all nodes share. It gets the spec, and in jobs/ the scripts, the logs, and "
+    "jobs.csv with the jobs' ids.",
+    "With Slurm, both are submitted, the workers as a job array or, above the site's MaxArraySize, as several. A "
+    "worker has a node of its own, or several for instances with ranks (--nodes). Slurm starts it again if the node "
+    "fails, and it asks for that itself if its time runs out before the sweep is complete. What comes after -- is "
+    "passed on to sbatch, for both jobs: a partition, an account, what a site asks for.",
+    "With --scheduler none, it prints the command that starts the workers on the hosts after --, through ssh, or, for "
+    "one worker, on this machine. On other schedulers, use sweep --shard auto/N in a job array. More workers can be "
+    "submitted for the same DIR at any time, and after a failure the same command goes on with what is missing.",
     NULL,
 };
 
@@ -55,7 +54,6 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SLOW,
     PDNN_OPTION_NO_CACHE,
     {"dry-run", 0, NULL, NULL, false, "print the scripts and the commands, and write and submit nothing"},
-    PDNN_OPTIONS_TABLE,
 };
 
 static const struct pdnn_example examples[] = {
@@ -187,48 +185,26 @@ static enum pdnn_status predict(const struct pdnn_spec *spec, struct pdnn_job *j
     return PDNN_OK;
 }
 
-enum { JOB, CLUSTER, TASKS, WHAT, N_COLUMNS };
-static const struct pdnn_column_def columns[N_COLUMNS] = {
-    {"job_id", .help = "the scheduler's id of the job"},
-    {"cluster", .help = "the cluster that it is on, where the scheduler has several"},
-    {"tasks", NULL, NULL, PDNN_KIND_COUNT, .help = "jobs in the array"},
-    {"what", .help = "what they do"},
-};
-static const struct pdnn_table_def def = {"submit", "jobs that were submitted", columns, N_COLUMNS};
-
-static enum pdnn_status print_jobs(const struct pdnn_submission *submission,
-                                   const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    struct pdnn_table table;
-    pdnn_table_init(&table, &def);
-    for (size_t i = 0; i < submission->n_jobs; i++) {
-        const struct pdnn_submitted *submitted = &submission->jobs[i];
-        size_t row = pdnn_table_add_row(&table);
-        pdnn_table_set_text(&table, row, JOB, submitted->id);
-        pdnn_table_set_text(&table, row, CLUSTER, submitted->cluster);
-        pdnn_table_set_count(&table, row, TASKS, submitted->tasks ? submitted->tasks : 1);
-        pdnn_table_set_text(&table, row, WHAT,
-                            submitted->tasks ? "workers" : "merge, when all of them have ended");
-    }
-    enum pdnn_status status = pdnn_table_print(&table, arguments, err);
-    pdnn_table_finish(&table);
-    return status;
-}
-
-static enum pdnn_status submit(const struct pdnn_arguments *arguments,
-                               const struct pdnn_submit_request *request, struct pdnn_err *err) {
+/* What runs is said although a later job was refused. */
+static enum pdnn_status submit(const struct pdnn_submit_request *request, struct pdnn_err *err) {
     struct pdnn_submission submission;
-    struct pdnn_err later = {0};
-    enum pdnn_status status = pdnn_submit(request, &submission, err), printed = PDNN_OK;
-    /* What runs is said although a later job was refused. */
-    if (!request->dry && submission.n_jobs)
-        printed = print_jobs(&submission, arguments, status == PDNN_OK ? err : &later);
-    if (status == PDNN_OK && printed == PDNN_OK) {
-        pdnn_text_print(&submission.text, true);
-        if (!request->dry)
-            pdnn_console_next("status *", request->job.directory);
+    struct pdnn_str text = {0};
+    enum pdnn_status status = pdnn_submit(request, &submission, err);
+    for (size_t i = 0; i < submission.n_jobs && !request->dry; i++) {
+        const struct pdnn_submitted *made = &submission.jobs[i];
+        pdnn_str_printf(&text, "%s%s%s: ", made->id, *made->cluster ? " on " : "", made->cluster);
+        if (made->tasks)
+            pdnn_str_printf(&text, "%zu worker%s\n", made->tasks, made->tasks == 1 ? "" : "s");
+        else
+            pdnn_str_printf(&text, "merge, when all of them have ended\n");
     }
+    if (status == PDNN_OK)
+        pdnn_str_printf(&text, "%s", pdnn_str_text(&submission.text));
+    pdnn_text_print(&text, true);
+    if (status == PDNN_OK && !request->dry)
+        pdnn_console_next("status *", request->job.directory);
     pdnn_submission_finish(&submission);
-    return status == PDNN_OK ? printed : status;
+    return status;
 }
 
 static enum pdnn_status prepare(const struct pdnn_arguments *arguments, struct pdnn_submit_request *request,
@@ -267,7 +243,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct texts texts = {0};
     enum pdnn_status status = prepare(arguments, &request, &spec, &texts, err);
     if (status == PDNN_OK)
-        status = submit(arguments, &request, err);
+        status = submit(&request, err);
     pdnn_spec_finish(&spec);
     pdnn_str_finish(&texts.name);
     pdnn_str_finish(&texts.directory);

@@ -115,8 +115,8 @@ class Case(unittest.TestCase):
 
 class Submit(Case):
     def test_an_array_and_a_merge(self):
-        done = self.submit("--workers", "4", "--format", "csv", "--", "--partition=p q", "--exclusive")
-        self.assertEqual(done.stdout, 'job_id,cluster,tasks,what\n12,,4,workers\n13,,1,"merge, when all of them have ended"\n')
+        done = self.submit("--workers", "4", "--", "--partition=p q", "--exclusive")
+        self.assertEqual(done.stdout, "12: 4 workers\n13: merge, when all of them have ended\n")
         array, merge = self.said("asked")
         jobs = os.path.join(self.path, "out", "jobs")
         self.assertEqual(array, f"--parsable --partition=p q --exclusive --chdir={jobs} --array=0-3 {jobs}/worker.sh")
@@ -151,8 +151,8 @@ class Submit(Case):
     def test_arrays_of_the_site(self):
         self.fake("config", "MaxArraySize = 4\n")
         self.fake("answers", "1;far\n2;far\n3;far\n4;far\n")
-        done = self.submit("--workers", "9", "--format=csv")
-        self.assertEqual(done.stdout.splitlines()[1:4], ["1,far,4,workers", "2,far,4,workers", "3,far,1,workers"])
+        done = self.submit("--workers", "9")
+        self.assertEqual(done.stdout.splitlines()[:3], ["1 on far: 4 workers", "2 on far: 4 workers", "3 on far: 1 worker"])
         asked = self.said("asked")
         self.assertEqual([line.split("--array=")[1].split()[0] for line in asked[:3]], ["0-3", "0-3", "0-0"])
         self.assertIn("--dependency=afterany:1:2:3 --clusters=far ", asked[3])
@@ -186,7 +186,7 @@ class Submit(Case):
         # The merge is refused: the workers run, and that is known.
         self.fake("complaint.2", "")
         done = self.fails("sbatch refused: it does not say why", "--workers", "2")
-        self.assertIn("12 ", done.stdout)
+        self.assertEqual(done.stdout, "12: 2 workers\n")
         self.assertEqual(self.recorded(), [("12", "", "2")])
 
     def test_no_slurm(self):
