@@ -35,6 +35,7 @@ static const char spec_purpose[] =
     "SPEC is a YAML file that says which models to run and how. An ID works wherever a SPEC does. "
     "It is one model with its settings, fc/layers=4,nodes=1024,batch=64 (anything left out takes its "
     "default), or a preset with changes, resnet50,batch=1. A SPEC of - is read from standard input. "
+    "RESULTS is a directory that a sweep wrote. "
     "'paradnn help spec' has every key of a spec.";
 
 static const struct row option_rows[] = {

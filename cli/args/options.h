@@ -133,7 +133,7 @@ extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
 #define PDNN_OPTIONS_TABLE                                                                                   \
     {"format", 0,                                                                                            \
      "FORMAT", pdnn_table_formats,                                                                           \
-     false,    "table for people (the default); csv, json or jsonl (an object a line) for programs"},        \
+     false,    "table (the default); csv, json or jsonl, whose columns `paradnn columns` explains"},         \
     {                                                                                                        \
         "columns", 0, "CHOICE", NULL, false,                                                                 \
             "only these columns of the table for programs, in this order: names joined by commas, brief "    \

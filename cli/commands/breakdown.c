@@ -17,23 +17,14 @@
 #include <unistd.h>
 
 static const char *const paragraphs[] = {
-    "Prints one row per kind of work in each instance, with its share of the step, "
-    "how close it runs to the machine's roofs, and the time it loses against them; "
-    "then the op that loses most. Reorders are a kind of their own, and so is the residual, "
-    "the time that belongs to no op: shares add up to 100 %. Bytes of the total are the model's and those of "
-    "reorders. Ops `above` their roof were faster than it was measured.",
-    "--by sets what a row is: a category of ops (the default); a group, that is, "
-    "a part of the model (for a transformer, as studies of BERT training divide it); "
-    "a pass; a layer; an op; or a combination such as group,pass. "
-    "--across puts instances that differ in one hyper-parameter or run setting side by side, "
-    "with one table for each combination of the others. Join keys that change together with commas. "
-    "~ marks extrapolated times.",
-    "--gemms lists the shapes of the matrix products instead. "
-    "--check-directions tests what must hold in measured runs of BERT training and says of each claim that it "
-    "holds, does not hold, or cannot be told, with the instances that are missing. The exit status is 1 if one does not hold.",
-    "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` is a key "
-    "like threads: it can be given to --across and --only. Instances whose status is not ok are left out. "
-    "`paradnn columns` explains the columns that --format csv and json print: breakdown, gemms and directions.",
+    "Prints one row per kind of work in each instance, with its share of the step, how close it runs to the machine's "
+    "roofs, and the time it loses against them; then the op that loses most. Reorders are a kind of their own, and so "
+    "is the residual, the time that belongs to no op: shares add up to 100 %. Bytes of the total are the model's and "
+    "those of reorders. Ops `above` their roof were faster than it was measured. A group is a part of the model: for "
+    "a transformer, as studies of BERT training divide it.",
+    "--across prints a table for each combination of the other hyper-parameters and settings; keys that change "
+    "together are joined by commas. ~ marks extrapolated times. Several RESULTS are one table, in which `results` is "
+    "a key like threads. Instances whose status is not ok are left out.",
     NULL,
 };
 
@@ -43,7 +34,8 @@ static const struct pdnn_option_def options[] = {
     {"across", 'a', "KEYS", NULL, false, "one column per value of a hyper-parameter or run setting"},
     PDNN_OPTION_ONLY,
     {"gemms", 0, NULL, NULL, false, "list the shapes of the matrix products, with the rate and time of each"},
-    {"check-directions", 0, NULL, NULL, false, "test what must hold in measured runs of BERT training"},
+    {"check-directions", 0, NULL, NULL, false,
+     "test what must hold in measured runs of BERT training; exit status 1 if something does not"},
     PDNN_OPTIONS_TABLE,
 };
 

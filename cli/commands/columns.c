@@ -8,12 +8,11 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Lists the columns of the tables in a result directory and of those that commands print as CSV, in order: "
-    "unit, type (text, count, integer, number) and meaning. An empty field means not available. NAME is one of "
-    "these tables, which 'tables' lists; or a column, in every table that has it; or 'brief', for the columns that --columns brief leaves; without it, all of them "
-    "are listed.",
-    "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do "
-    "about each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
+    "Lists the columns of the tables in a result directory and of those that commands print as CSV, in order, all of "
+    "them or those of NAME: one of these tables, which 'tables' lists; a column, in every table that has it; or "
+    "'brief', for the columns that --columns brief leaves. An empty field means not available.",
+    "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do about "
+    "each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
     NULL,
 };
 

@@ -16,9 +16,9 @@ static const char *const paragraphs[] = {
     "`make` writes a small synthetic one into the new directory DIR. CONTENT is images, for convolutional networks; "
     "tokens, for models that read words; or rows, of features, for fully connected ones. Its bytes depend on nothing "
     "but the options. Images of any size serve every model: they are scaled to what it reads.",
-    "`show` checks the data set in DIR and says what it holds, and how much of it is in the page cache. A data set is a "
-    "directory with a manifest, dataset.txt, of a few lines that say what it is. For images, files.txt has the name and "
-    "the class of each on a line, so that a directory of JPEG files becomes a data set by two short files.",
+    "`show` checks the data set in DIR and says what it holds, and how much of it is in the page cache. A data set is "
+    "a directory with a manifest, dataset.txt, of a few lines that say what it is. For images, files.txt has the name "
+    "and the class of each on a line, so that a directory of JPEG files becomes a data set by two short files.",
     NULL,
 };
 

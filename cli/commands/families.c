@@ -10,12 +10,12 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Without NAME, lists the model families and their presets. With NAME, a family or a preset, lists the family's hyper-parameters, "
-    "the run settings that apply to it, the optimizers, and its presets. "
-    "Every parameter and setting is a key in a spec and in an ID.",
-    "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. "
-    "A spec may also write [[3, 4, 6, 3]], whereas [3, 4] is an axis of two values. "
-    "A parameter marked \"with\" some value applies only then, and is left out of other IDs.",
+    "Without NAME, lists the model families and their presets. With NAME, a family or a preset, lists the family's "
+    "hyper-parameters, the run settings that apply to it, the optimizers, and its presets. Every parameter and "
+    "setting is a key in a spec and in an ID. One that is marked \"with\" some value applies only then, and is left "
+    "out of other IDs.",
+    "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. A spec may also "
+    "write [[3, 4, 6, 3]], whereas [3, 4] is an axis of two values.",
     NULL,
 };
 

@@ -20,19 +20,14 @@
 #include <unistd.h>
 
 static const char *const paragraphs[] = {
-    "Prints one row per instance with its id and analytic costs: "
-    "parameters, FLOP and compulsory bytes of one step, their ratio, and peak memory. "
-    "Windows over an image are counted with all their taps; where some fall on padding, "
-    "a second count leaves those out, and the ratio uses that one. "
-    "Sequences are counted with all their steps.",
-    "An ID is one model, or a preset with changes: cnn:resnet50,batch=1. "
-    "'paradnn families NAME' lists the keys and presets. "
-    "An instance that appears twice, in one spec or in several, is listed once.",
-    "Instances that would not run are listed too, with a status: "
-    "filtered if a where-expression is false (unless a sample leaves it out); "
-    "invalid if values contradict each other, such as an image smaller than a network's windows (given "
-    "as an ID, this is an error); unsupported if no backend runs it, such as training in int8; too big if counts do not fit in 64 bits. "
-    "CSV has exact numbers and the reason.",
+    "Prints one row per instance with its id and analytic costs: parameters, FLOP and compulsory bytes of one step, "
+    "their ratio, and peak memory. Windows over an image are counted with all their taps; where some fall on padding, "
+    "a second count leaves those out, and the ratio uses that one. Sequences are counted with all their steps. An "
+    "instance that appears twice, in one spec or in several, is listed once.",
+    "Instances that would not run are listed too, with a status: filtered if a where-expression is false (unless a "
+    "sample leaves it out); invalid if values contradict each other, such as an image smaller than a network's "
+    "windows (given as an ID, this is an error); unsupported if no backend runs it, such as training in int8; too big "
+    "if counts do not fit in 64 bits. CSV has exact numbers and the reason.",
     NULL,
 };
 

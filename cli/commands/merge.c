@@ -7,18 +7,17 @@
 #include <stdio.h>
 
 static const char *const paragraphs[] = {
-    "Makes one result directory of several: shards of a sweep, directories that workers joined, earlier runs "
-    "of the same spec. A DIR with parts/ stands for all of its parts. "
-    "plot, breakdown and sweep work on the result as on any other directory.",
-    "A visit that is in several directories is merged once. "
-    "An instance that several hosts measured keeps the visits of the host with most of them that are ok; if "
-    "they are equally many, of the first host by name. Each such instance is named. "
-    "Every row is placed under the roofs of its own host; ceilings.csv and hosts.csv say which is which.",
-    "Directories of different specs, unless --union is given, or of one host with different setups, are refused, "
-    "with the difference named. Nothing in DIR changes, and OUT is either complete or not there; it must not exist, unless it is a "
-    "DIR with parts/, which then has the tables beside its parts.",
-    "Exit status 1: some instances of the spec are not done: open, each named on stderr, or begun, with fewer "
-    "visits than the spec asks for.",
+    "Makes one result directory of several: shards of a sweep, directories that workers joined, earlier runs of the "
+    "same spec. A DIR with parts/ stands for all of its parts.",
+    "A visit that is in several directories is merged once. An instance that several hosts measured keeps the visits "
+    "of the host with most of them that are ok; if they are equally many, of the first host by name. Each such "
+    "instance is named. Every row is placed under the roofs of its own host; ceilings.csv and hosts.csv say which is "
+    "which.",
+    "Directories of different specs, unless --union is given, or of one host with different setups, are refused, with "
+    "the difference named. Nothing in DIR changes, and OUT is either complete or not there; it must not exist, unless "
+    "it is a DIR with parts/, which then has the tables beside its parts.",
+    "Exit status 1: some instances of the spec are not done: open, each named on stderr, or begun, with fewer visits "
+    "than the spec asks for.",
     NULL,
 };
 

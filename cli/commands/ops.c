@@ -10,15 +10,13 @@
 #include <stdio.h>
 
 static const char *const paragraphs[] = {
-    "Lists the operators that models are built from: what each computes, which passes it has, "
-    "and which operators the setting fuse may run inside it (hosts).",
-    "With specs or ids, lists what those models consist of as their backend would run them: "
-    "each distinct operator with its shape, implementation and operands, "
-    "how many models have it, and how often it runs in one step of each, added up. "
-    "Behind each operand's bytes stands how much other data the model touches between its last use and this "
-    "one, rounded to a power of two: 64KiB is in the nearest cache, "
-    "twice the last cache or more in none; * after it: that use wrote it. =0 is an operand in the memory of operand 0. "
-    "No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.",
+    "Lists the operators that models are built from: what each computes, which passes it has, and which operators the "
+    "setting fuse may run inside it (hosts).",
+    "With specs or ids, lists what those models consist of as their backend would run them: how many models have each "
+    "distinct operator, and how often it runs in one step of each, added up. Behind each operand's bytes stands how "
+    "much other data the model touches between its last use and this one, rounded to a power of two: 64KiB is in the "
+    "nearest cache, twice the last cache or more in none; * after it: that use wrote it. =0 is an operand in the "
+    "memory of operand 0. No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.",
     NULL,
 };
 

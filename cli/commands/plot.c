@@ -8,12 +8,10 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "RESULTS is the directory that a sweep wrote. Several are read as one table, in which `results` and "
-    "`version`, the software of environment.yaml, are keys like threads; speedup, op_speedup, "
-    "boxes and weights compare with the first. The paths of the files are printed. --format csv prints the data "
-    "behind a picture instead. A picture for a paper takes the width of its column and the size of its font: "
-    "`--width 85mm --font-size 8 -o x.pdf`. PNG and PDF need a build with cairo; TEX is a picture of the LaTeX "
-    "package pgf.",
+    "Several RESULTS are read as one table, in which `results` and `version`, the software of environment.yaml, are "
+    "keys like threads; speedup, op_speedup, boxes and weights compare with the first. The paths of the files are "
+    "printed. A picture for a paper takes the width of its column and the size of its font: `--width 85mm --font-size "
+    "8 -o x.pdf`. PNG and PDF need a build with cairo; TEX is a picture of the LaTeX package pgf.",
     NULL,
 };
 

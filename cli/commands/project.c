@@ -10,18 +10,16 @@
 #include <stdlib.h>
 
 static const char *const paragraphs[] = {
-    "Projects measured steps onto other hardware: every op of ops.csv keeps the efficiency that was measured, "
-    "under roofs that are changed by factors or taken from another machine's ceilings.csv. Prints the speed-up "
-    "of whole models, which ops get another bound, and what each kind of op could give at most. Every row is "
-    "labelled projected; nothing is measured.",
-    "An op that took T, of which calling it cost a, would take a times the change of the overhead, plus (T - a) "
-    "times the ratio of its roofs: the larger of its compute time and its memory time, where accesses are "
-    "served by the level that they then fit. Time in no op changes with the overhead.",
-    "With --onto, factors apply to the other roofs. --threads takes the roofs for that many threads in place "
-    "of those that a row ran on; alone, it asks what ran on one thread what it would take on several.",
-    "The limit of a kind is Amdahl's: the step over the step without these ops, as if they took no time. "
-    "`paradnn columns` explains the columns of --format csv: projection, projection-ops, projection-moves, "
-    "projection-limits and projection-families. How far projections are off, and why: doc/projection.md.",
+    "Projects measured steps onto other hardware: every op of ops.csv keeps the efficiency that was measured, under "
+    "roofs that are changed by factors or taken from another machine's ceilings.csv. Prints the speed-up of whole "
+    "models, which ops get another bound, and what each kind of op could give at most. Every row is labelled "
+    "projected; nothing is measured.",
+    "An op that took T, of which calling it cost a, would take a times the change of the overhead, plus (T - a) times "
+    "the ratio of its roofs: the larger of its compute time and its memory time, where accesses are served by the "
+    "level that they then fit. Time in no op changes with the overhead.",
+    "With --onto, factors apply to the other roofs. --threads alone asks what ran on one thread what it would take on "
+    "several. The limit of a kind is Amdahl's: the step over the step without these ops, as if they took no time. How "
+    "far projections are off, and why: doc/projection.md.",
     NULL,
 };
 

@@ -10,13 +10,12 @@
 #include <unistd.h>
 
 static const char *const paragraphs[] = {
-    "Drops the rows of an earlier spec from a sweep's directory: the instances that its spec.yaml does not name. "
-    "It says which, and asks; an answer other than y drops nothing, with exit status 0. Where nobody can be asked, it "
+    "Drops the rows of an earlier spec from a sweep's directory: the instances that its spec.yaml does not name. It "
+    "says which, and asks; an answer other than y drops nothing, with exit status 0. Where nobody can be asked, it "
     "needs --yes.",
     "The old journal is kept beside the new one, as journal-DATE.csv and journal-ops-DATE.csv; nothing reads them, "
-    "and renamed back they restore everything. The tables are made again.",
-    "It refuses while a sweep works in DIR. If it is killed, DIR has either its old journal or the new one, and "
-    "running it again completes the tables.",
+    "and renamed back they restore everything. The tables are made again. It refuses while a sweep works in DIR. If "
+    "it is killed, DIR has either its old journal or the new one, and running it again completes the tables.",
     NULL,
 };
 

@@ -11,8 +11,7 @@ static const char *const paragraphs[] = {
     "Writes one HTML file about the tables of a sweep, or of two: which of the published observations hold here, the "
     "comparison of two, a table of all models, and figures, each with the `paradnn plot` that draws it. It needs no "
     "network and no other file. Figures print as they are; in a browser, models can be filtered, sorted and chosen in "
-    "the picture, and the address keeps the view.",
-    "RESULTS is the directory that a sweep wrote. The same tables give the same file.",
+    "the picture, and the address keeps the view. The same tables give the same file.",
     NULL,
 };
 

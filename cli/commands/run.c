@@ -18,17 +18,15 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Visits each instance a few times and prints its time per step with an interval, "
-    "where it stands against the machine's roofs, and one row per group of identical operators: "
-    "time, share of the step, rates, bound, and the implementation that ran.",
-    "The roofs are measured first, which takes about two seconds, unless --ceilings names a file or those "
-    "kept from an earlier run still hold (see paradnn ceilings). "
-    "With --format csv the rows are those of ops.csv.",
-    "With --vary, one model runs at many values of a hyper-parameter that does not change its weights, "
-    "such as the sequence length or the minibatch. "
-    "All values share the weights, the optimizer state and one block of memory, sized for the largest. "
-    "Each is prepared once, and at most 64 are kept prepared. "
-    "The table has one row per value; with --format csv the rows are those of results.csv.",
+    "Visits each instance a few times and prints its time per step with an interval, where it stands against the "
+    "machine's roofs, and one row per group of identical operators: time, share of the step, rates, bound, and the "
+    "implementation that ran. The roofs are measured first, which takes about two seconds, unless --ceilings names a "
+    "file or those kept from an earlier run still hold (see paradnn ceilings). With --format csv the rows are those "
+    "of ops.csv.",
+    "With --vary, one model runs at many values of a hyper-parameter that does not change its weights, such as the "
+    "sequence length or the minibatch. All values share the weights, the optimizer state and one block of memory, "
+    "sized for the largest. Each is prepared once, and at most 64 are kept prepared. With --format csv the rows are "
+    "those of results.csv.",
     NULL,
 };
 

@@ -12,18 +12,17 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Models training on several devices from steps that were measured on one: data parallel over --nodes, "
-    "tensor slicing of transformers over --slice, or every combination of both. Prints the step, the "
-    "communication, how much of it is exposed, and what a device needs. Every row is labelled modelled; nothing is "
-    "measured.",
-    "Each node runs the measured minibatch, so throughput is that of weak scaling. An all-reduce is a ring: "
-    "2 (N - 1) / N of the bytes over the bandwidth, and 2 (N - 1) latencies. Without --overlap, gradients are "
-    "reduced after the backward pass. With it, each bucket starts as soon as its gradients are complete and the link is "
-    "free, which the order and the times of the ops decide, and costs the ops nothing.",
+    "Models training on several devices from steps that were measured on one: data parallel over --nodes, tensor "
+    "slicing of transformers over --slice, or every combination of both. Prints the step, the communication, how much "
+    "of it is exposed, and what a device needs. Every row is labelled modelled; nothing is measured, and only "
+    "training rows count.",
+    "Each node runs the measured minibatch, so throughput is that of weak scaling. An all-reduce is a ring: 2 (N - 1) "
+    "/ N of the bytes over the bandwidth, and 2 (N - 1) latencies. Without --overlap, gradients are reduced after the "
+    "backward pass. With it, each bucket starts as soon as its gradients are complete and the link is free, which the "
+    "order and the times of the ops decide, and costs the ops nothing.",
     "Slicing divides products, attention and the activation between them by the number of devices and reduces "
-    "activations four times per layer, which nothing hides. The same link serves both kinds of communication.",
-    "RESULTS is the directory that a sweep wrote; only training rows count. `paradnn columns` explains what --format csv "
-    "prints: scaling and scaling-parts. Method and limits: doc/projection.md.",
+    "activations four times per layer, which nothing hides. The same link serves both kinds of communication. Method "
+    "and limits: doc/projection.md.",
     NULL,
 };
 

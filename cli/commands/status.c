@@ -11,17 +11,14 @@
 #include <unistd.h>
 
 static const char *const paragraphs[] = {
-    "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its "
-    "parts. It takes no lock and works while they are written.",
-    "Of a joined sweep, it also says who holds leases: stale ones are of processes that give no sign of life, "
-    "and whoever joins next takes them over.",
-    "The rate is that of the processes that are working. The time left is the predicted time of the missing visits, scaled by how long the visits so "
-    "far took; extra visits to noisy instances come on top.",
-    "As JSON it is one object, with every outcome an instance may have; as text and CSV one line for each count.",
-    "An instance is done when it has all the visits that the spec asks for, has failed for good, or has nothing "
-    "to run; begun when its row in results.csv comes from fewer visits; open without a visit. Then come the rows "
-    "by status, those of open instances as interrupted, and how many of results.csv are unusable, because the "
-    "machine was busy.",
+    "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its parts. "
+    "It takes no lock and works while they are written. Of a joined sweep, it also says who holds leases: stale ones "
+    "are of processes that give no sign of life, and whoever joins next takes them over.",
+    "An instance is done when it has all the visits that the spec asks for, has failed for good, or has nothing to "
+    "run; begun when its row in results.csv comes from fewer visits; open without a visit. Then come the rows by "
+    "status, those of open instances as interrupted. The rate is that of the processes that are working. The time "
+    "left is the predicted time of the missing visits, scaled by how long the visits so far took; extra visits to "
+    "noisy instances come on top.",
     "Exit status 0: every instance is done. 1: some are begun or open.",
     NULL,
 };
