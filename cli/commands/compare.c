@@ -12,23 +12,17 @@
 #include <unistd.h>
 
 static const char *const paragraphs[] = {
-    "Joins the instances of two platforms by id and says how many times as fast B is as A: "
-    "the ratio of their step times, A's over B's, with its interval. "
-    "A ratio is clear if its 95 % interval excludes 1; of 20 equal instances at most about one is clear by chance. "
-    "No interval has what shifts a whole run, such as another state of the machine. "
-    "Then come geometric means, what explains the ratios, and the ops that the difference comes from.",
-    "With two directories, instances are joined by their ids; if no id is in both, the one key that differs "
-    "is found and left out. With one directory, both sides are in it; the key is then a run setting "
-    "other than mode, optimizer and accumulate. "
-    "--across names the keys that are to differ where there is a choice, "
-    "and the values of both sides where there are more than two.",
-    "What explains the ratios is said by the variance of their logarithm: "
-    "the share of it that lies between the values of a key, without what as many values explain by chance. "
-    "The effect of a kind of op is its factor in the geometric mean, in which every instance counts the same; "
-    "sums of time belong to the longest steps.",
-    "A and B are directories that sweeps wrote. Instances that did not end ok on both sides are counted, and "
-    "--table unpaired lists them. `paradnn columns` explains the columns of each table: "
-    "compare-pairs, compare-groups, compare-axes, compare-ops and compare-unpaired.",
+    "Joins the instances of two platforms by id and says how many times as fast B is as A: the ratio of their step "
+    "times, A's over B's, with its interval. A ratio is clear if its 95 % interval excludes 1; of 20 equal instances "
+    "at most about one is clear by chance. No interval has what shifts a whole run, such as another state of the "
+    "machine. Then come geometric means, what explains the ratios, and the ops that the difference comes from.",
+    "With two directories, instances are joined by their ids; if no id is in both, the one key that differs is found "
+    "and left out. With one directory, both sides are in it; the key is then a run setting other than mode, optimizer "
+    "and accumulate.",
+    "What explains the ratios is said by the variance of their logarithm: the share of it that lies between the "
+    "values of a key, without what as many values explain by chance. The effect of a kind of op is its factor in the "
+    "geometric mean, in which every instance counts the same; sums of time belong to the longest steps. Instances "
+    "that did not end ok on both sides are counted, and --table unpaired lists them.",
     NULL,
 };
 
@@ -106,25 +100,16 @@ static void shorten_ids(struct pdnn_str *out, struct pdnn_table *pairs) {
     pdnn_varying_finish(&varying);
 }
 
+/* "A: threads=1 of fc.results". */
 static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comparison) {
-    enum { SIDE, WHAT, RESULTS, N };
-    static const struct pdnn_column_def columns[N] = {[SIDE] = {.name = "side"},
-                                                      [WHAT] = {"what", .align = PDNN_ALIGN_WRAP},
-                                                      [RESULTS] = {"results", .align = PDNN_ALIGN_WRAP}};
-    static const char *const names[PDNN_SIDES] = {"A", "B"};
-    bool names_directories = comparison->label[0] == comparison->directory[0];
-    struct pdnn_table sides;
-    pdnn_table_init(&sides, &(struct pdnn_table_def){"sides", "", columns, names_directories ? RESULTS : N});
     for (int side = 0; side < PDNN_SIDES; side++) {
-        size_t row = pdnn_table_add_row(&sides);
-        pdnn_table_set_text(&sides, row, SIDE, names[side]);
-        pdnn_table_set_text(&sides, row, WHAT, comparison->label[side]);
-        if (!names_directories)
-            pdnn_table_set_text(&sides, row, RESULTS, comparison->directory[side]);
+        const char *label = comparison->label[side], *directory = comparison->directory[side];
+        struct pdnn_str line = {0};
+        pdnn_str_printf(&line, "%c: %s%s%s", "AB"[side], label, label == directory ? "" : " of ",
+                        label == directory ? "" : directory);
+        pdnn_line_append(out, &line, 3, PLAIN_WIDTH);
     }
-    pdnn_table_show(out, &sides, NULL, NULL, 0);
     pdnn_str_append(out, "\n", 1);
-    pdnn_table_finish(&sides);
 }
 
 /* "B is 1.32 times as fast as A (1.25 to 1.39)", or how many times as long it takes. */

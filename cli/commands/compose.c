@@ -16,30 +16,23 @@
 #include <stdlib.h>
 
 static const char *const paragraphs[] = {
-    "Gives the times of models without running most of them, as a result directory like that of sweep. "
-    "Every model is compiled as its backend would run it, which says which operators it consists of; "
-    "each distinct operator is measured once per round, behind the steps that precede it in a model, as many as "
-    "fill the caches; a model's time is the sum over its operators. "
-    "paradnn ops SPEC lists them.",
-    "results.csv says in its column method which rows are direct and which are composed. "
-    "Models whose memory fits into the last-level cache run directly. "
-    "A row with an operator that could not be measured is unpredicted, with the reason.",
+    "Gives the times of models without running most of them, as a result directory like that of sweep. Every model is "
+    "compiled as its backend would run it, which says which operators it consists of (paradnn ops); each distinct "
+    "operator is measured once per round, behind the steps that precede it in a model, as many as fill the caches; a "
+    "model's time is the sum over its operators. The column method of results.csv says which rows are direct and "
+    "which composed. Models whose memory fits into the last-level cache run directly.",
     "With --budget, the models are composed of which it buys most, by what compiling and measuring are guessed to "
-    "take; --dry-run says what that is. "
-    "An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
+    "take. An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
     "measured ones of other sizes, of the same implementation and state of the caches, if there are larger and "
-    "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. "
-    "What is left, the next run goes on with.",
-    "With --calibrate N, a random sample of N composed models also runs, between the rounds of the operators. "
-    "They say how far composed times are off, which makes 90 % intervals: ci_low_ns and ci_high_ns. It takes at "
-    "least 9 models for intervals, and with 9 in each family and mode these have their own. Without it, "
-    "the interval of a composed row says how well its sum repeats between rounds, and nothing of the method's "
-    "error.",
-    "With --validate N, another sample of N also runs, and the table on stdout has the error of each, "
-    "beside how far its direct runs differ. No model calibrates and validates. All rows of models that ran are direct.",
-    "Measured operators are kept in operators.csv in the library's directory, synced one by one. "
-    "Run again, the command goes on where it ended; another spec measures only what the library lacks. "
-    "Times count only for the same program, library, processor, threads and binding.",
+    "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. A row with "
+    "another operator that could not be measured is unpredicted, with the reason.",
+    "The models that --calibrate runs, between the rounds of the operators, say how far composed times are off, which "
+    "makes 90 % intervals: ci_low_ns and ci_high_ns. It takes at least 9 models for intervals, and with 9 in each "
+    "family and mode these have their own. Without it, the interval of a composed row says how well its sum repeats "
+    "between rounds, and nothing of the method's error. --validate prints the error of each model that it runs, "
+    "beside how far its direct runs differ; no model calibrates and validates.",
+    "Measured operators are synced one by one. Run again, the command goes on where it ended; another spec measures "
+    "only what the library lacks. Times count only for the same program, library, processor, threads and binding.",
     NULL,
 };
 
@@ -96,46 +89,48 @@ static const struct pdnn_column_def summary_columns[] = {
 };
 static const struct pdnn_table_def summary_def = {"strata", "errors by family and mode", summary_columns, 8};
 
-static double median_of(double *values, size_t count) {
-    return count ? pdnn_median(values, count) : NAN;
+/* A quantile of a column, or of its sizes, over those of the rows that have a value. */
+static double quantile(const struct pdnn_table *table, const struct pdnn_row_list *rows, size_t column,
+                       bool of_sizes, double q) {
+    double *values = pdnn_alloc(rows->count + 1, sizeof *values), found = NAN;
+    size_t count = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        double value = pdnn_table_number(table, rows->at[i], column);
+        if (!isnan(value))
+            values[count++] = of_sizes ? fabs(value) : value;
+    }
+    if (count)
+        found = pdnn_median(values, count); /* sorts */
+    if (count && q != 0.5)
+        found = pdnn_quantile_sorted(values, count, q);
+    free(values);
+    return found;
 }
 
 /* Of these models, or all. */
 static void add_stratum(struct pdnn_table *summary, const char *name, const struct pdnn_table *models,
                         const struct pdnn_row_list *rows) {
-    double *errors = pdnn_alloc(rows->count, sizeof *errors);
-    double *sizes = pdnn_alloc(rows->count, sizeof *sizes);
-    double *repeats = pdnn_alloc(rows->count, sizeof *repeats);
-    size_t n_repeats = 0, near = 0, n_intervals = 0, covered = 0;
+    size_t near = 0, n_intervals = 0, covered = 0;
     for (size_t i = 0; i < rows->count; i++) {
         const size_t row = rows->at[i];
         double direct = pdnn_table_number(models, row, PDNN_VALIDATED_DIRECT);
         double low = pdnn_table_number(models, row, PDNN_VALIDATED_LOW);
         double high = pdnn_table_number(models, row, PDNN_VALIDATED_HIGH);
-        double repeat = pdnn_table_number(models, row, PDNN_VALIDATED_REPEAT);
-        errors[i] = pdnn_table_number(models, row, PDNN_VALIDATED_ERROR);
-        sizes[i] = fabs(errors[i]);
-        near += sizes[i] <= 10;
+        near += fabs(pdnn_table_number(models, row, PDNN_VALIDATED_ERROR)) <= 10;
         n_intervals += low < high;
         covered += low <= direct && direct <= high;
-        if (!isnan(repeat))
-            repeats[n_repeats++] = fabs(repeat);
     }
-    const double size = median_of(sizes, rows->count); /* sorts */
-    const double numbers[] = {median_of(errors, rows->count),
-                              size,
-                              pdnn_quantile_sorted(sizes, rows->count, 0.95),
+    const double numbers[] = {quantile(models, rows, PDNN_VALIDATED_ERROR, false, 0.5),
+                              quantile(models, rows, PDNN_VALIDATED_ERROR, true, 0.5),
+                              quantile(models, rows, PDNN_VALIDATED_ERROR, true, 0.95),
                               100 * (double)near / (double)rows->count,
                               n_intervals ? 100 * (double)covered / (double)n_intervals : NAN,
-                              median_of(repeats, n_repeats)};
+                              quantile(models, rows, PDNN_VALIDATED_REPEAT, true, 0.5)};
     const size_t row = pdnn_table_add_row(summary);
     pdnn_table_set_text(summary, row, 0, name);
     pdnn_table_set_count(summary, row, 1, rows->count);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         pdnn_table_set_number(summary, row, 2 + i, numbers[i]);
-    free(errors);
-    free(sizes);
-    free(repeats);
 }
 
 static void append_summary(struct pdnn_str *out, const struct pdnn_table *models,
@@ -151,19 +146,6 @@ static void append_summary(struct pdnn_str *out, const struct pdnn_table *models
     pdnn_table_show(out, &summary, NULL, NULL, 0);
     pdnn_table_finish(&summary);
     pdnn_groups_finish(&strata);
-}
-
-/* What of the models' own steps is in none of their ops, and so in no sum. */
-static void append_outside(struct pdnn_str *out, const struct pdnn_table *models) {
-    double *outside = pdnn_alloc(models->n_rows, sizeof *outside);
-    size_t count = 0;
-    for (size_t row = 0; row < models->n_rows; row++)
-        if (!pdnn_table_is_empty(models, row, PDNN_VALIDATED_OUTSIDE))
-            outside[count++] = pdnn_table_number(models, row, PDNN_VALIDATED_OUTSIDE);
-    if (count)
-        pdnn_str_printf(out, "\noutside of their operators: %.2f %% of the models' steps (median of %zu)\n",
-                        pdnn_median(outside, count), count);
-    free(outside);
 }
 
 /* Appends the models of a validation, those with the largest errors first, and a summary by family and mode;
@@ -186,7 +168,11 @@ static void append_validation(struct pdnn_str *out, struct pdnn_table *models) {
     pdnn_table_show(out, models, &rows, columns, sizeof columns / sizeof *columns);
     pdnn_str_printf(out, "\n");
     append_summary(out, models, &rows);
-    append_outside(out, models);
+    /* What of the models' own steps is in none of their ops, and so in no sum. */
+    const double outside = quantile(models, &rows, PDNN_VALIDATED_OUTSIDE, false, 0.5);
+    if (!isnan(outside))
+        pdnn_str_printf(out, "\noutside of their operators: %.2f %% of the models' steps (median)\n",
+                        outside);
     pdnn_rows_finish(&rows);
 }
 

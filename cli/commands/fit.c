@@ -11,23 +11,20 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Linear regression of a column of results.csv, or of a ratio, on hyper-parameters and run settings, one "
-    "fit per family: which of them the machine rewards. Prints each weight with its 95 % interval, R2, R2 "
-    "adjusted for the number of terms, R2 of predicting each instance from all others, and the outliers.",
-    "The linear model is that of the ParaDnn paper: ordinary least squares on z-scores, without "
-    "interactions. A weight of 0.5 means that the value rises by half its standard deviation when the "
-    "hyper-parameter rises by one of its own. The log model does the same on logarithms; the power model "
-    "fits value = constant * product of hyper-parameter ^ weight. Words become one term each, set against "
-    "the first one in the table; in the power model their weights are factors.",
-    "Intervals assume independent errors of equal size. Terms that are constant, or a combination of terms "
-    "before them, have no weight and are named. VIF is the factor by which correlation with other terms "
-    "inflates the weight's variance. An outlier is so far off that only 1 table in 20 has such a row by "
-    "chance.",
-    "With a second RESULTS, or with --across, the ratio of step times is fitted as `paradnn compare` "
-    "computes it: the time of the first over that of the second, so above 1 the second is faster. Instances "
-    "without a ratio are left out.",
-    "RESULTS is the directory that a sweep wrote. Instances whose status is not ok are left out. `paradnn "
-    "columns fit` and `paradnn columns residuals` explain the columns.",
+    "Linear regression of a column of results.csv, or of a ratio, on hyper-parameters and run settings, one fit per "
+    "family: which of them the machine rewards. Prints each weight with its 95 % interval, R2, R2 adjusted for the "
+    "number of terms, R2 of predicting each instance from all others, and the outliers: rows so far off that only 1 "
+    "table in 20 has one by chance.",
+    "The linear model is that of the ParaDnn paper: ordinary least squares on z-scores, without interactions. A "
+    "weight of 0.5 means that the value rises by half its standard deviation when the hyper-parameter rises by one of "
+    "its own. The log model does the same on logarithms; the power model fits value = constant * product of "
+    "hyper-parameter ^ weight. Words become one term each, set against the first one in the table; in the power model "
+    "their weights are factors.",
+    "Intervals assume independent errors of equal size. Terms that are constant, or a combination of terms before "
+    "them, have no weight and are named. VIF is the factor by which correlation with other terms inflates the "
+    "weight's variance.",
+    "With a second RESULTS, or with --across, the ratio of step times is fitted as `paradnn compare` computes it: "
+    "above 1 the second is faster. Instances whose status is not ok, or without a ratio, are left out.",
     NULL,
 };
 

@@ -12,18 +12,17 @@
 #include <sys/stat.h>
 
 static const char *const paragraphs[] = {
-    "Projects how long an epoch of a model with sequences takes from a handful of its iterations, since the "
-    "time of one depends on little but the lengths that its minibatch is padded to. "
-    "The spec or ID is one model: gnmt, deepspeech2, rnn, transformer. The epoch is made from the lengths of "
-    "its examples (section seqpoint of the spec, or the options here).",
-    "SeqPoints (Pati et al., ISPASS 2020) are chosen by length, FLOP or, where all of it was measured, time; "
-    "each stands for a number of iterations. Beside them: a random sample whose estimate is corrected by what "
-    "lengths explain and has an interval (model-assisted), and the baselines that SeqPoint was published with.",
-    "Iterations of equal padded lengths are one row of results.csv. All share one set of weights and one "
-    "block of memory; each is prepared once, never inside a sample, and at most 64 are kept prepared. Run "
-    "again with the same directory, it keeps what is measured. seqpoint.csv has a row per kind of iteration.",
-    "With two result directories of this command and nothing else, it prints how much faster the second is: "
-    "in truth, and as projected from what was chosen in the first.",
+    "Projects how long an epoch of a model with sequences takes from a handful of its iterations, since the time of "
+    "one depends on little but the lengths that its minibatch is padded to. The spec or ID is one model: gnmt, "
+    "deepspeech2, rnn, transformer.",
+    "SeqPoints (Pati et al., ISPASS 2020) are chosen by length, FLOP or, where all of it was measured, time; each "
+    "stands for a number of iterations. Beside them: a random sample whose estimate is corrected by what lengths "
+    "explain and has an interval (model-assisted), and the baselines that SeqPoint was published with.",
+    "Iterations of equal padded lengths are one row of results.csv, and seqpoint.csv has a row per kind of iteration. "
+    "All share one set of weights and one block of memory; each is prepared once, never inside a sample, and at most "
+    "64 are kept prepared. Run again with the same directory, it keeps what is measured.",
+    "With two result directories of this command and nothing else, it prints how much faster the second is: in truth, "
+    "and as projected from what was chosen in the first.",
     NULL,
 };
 
@@ -203,40 +202,36 @@ static void append_epoch_text(struct pdnn_str *out, const struct pdnn_seqpoint_r
     append_notes(out, run);
 }
 
-static bool is_directory(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+static enum pdnn_status read_kinds(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {
+    struct pdnn_str path = {0};
+    struct stat info;
+    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
+        return pdnn_fail(err, PDNN_INVALID, "%s: expected one model, or two result directories to compare",
+                         directory);
+    pdnn_str_printf(&path, "%s/seqpoint.csv", directory);
+    enum pdnn_status status = pdnn_seqpoint_table_read(pdnn_str_text(&path), table, err);
+    pdnn_str_finish(&path);
+    return status;
 }
 
 static enum pdnn_status compare_two(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
     struct pdnn_table table[2] = {{0}}, made;
-    enum pdnn_status status = PDNN_OK;
-    for (size_t i = 0; i < 2; i++)
-        if (!is_directory(arguments->operands[i]))
-            return pdnn_fail(err, PDNN_INVALID,
-                             "%s: expected one model, or two result directories to compare",
-                             arguments->operands[i]);
-    for (size_t i = 0; i < 2 && status == PDNN_OK; i++) {
-        struct pdnn_str path = {0};
-        pdnn_str_printf(&path, "%s/seqpoint.csv", arguments->operands[i]);
-        status = pdnn_seqpoint_table_read(pdnn_str_text(&path), &table[i], err);
-        pdnn_str_finish(&path);
-    }
+    const char *first = arguments->operands[0], *second = arguments->operands[1];
+    enum pdnn_status status = read_kinds(first, &table[0], err);
+    if (status == PDNN_OK)
+        status = read_kinds(second, &table[1], err);
     if (status == PDNN_OK && !pdnn_epoch_speedups(table, &made)) {
-        status = pdnn_fail(err, PDNN_INVALID, "%s and %s are of different epochs", arguments->operands[0],
-                           arguments->operands[1]);
+        status = pdnn_fail(err, PDNN_INVALID, "%s and %s are of different epochs", first, second);
     } else if (status == PDNN_OK) {
         struct pdnn_str title = {0};
-        pdnn_str_printf(&title, "first    %s\nsecond   %s\n\n", arguments->operands[0],
-                        arguments->operands[1]);
         if (pdnn_wants_text(arguments))
-            pdnn_text_print(&title, false);
+            pdnn_str_printf(&title, "first    %s\nsecond   %s\n\n", first, second);
+        pdnn_text_print(&title, false);
         status = pdnn_table_print(&made, arguments, err);
-        pdnn_str_finish(&title);
         pdnn_table_finish(&made);
     }
-    for (int i = 0; i < 2; i++)
-        pdnn_table_finish(&table[i]);
+    pdnn_table_finish(&table[0]);
+    pdnn_table_finish(&table[1]);
     return status;
 }
 

@@ -20,28 +20,24 @@
 #include <string.h>
 
 static const char *const paragraphs[] = {
-    "Runs every instance of the specs and writes a result directory: "
-    "results.csv with one row per instance, whatever happened to it; "
-    "ops.csv with one row per instance and operator; and the journal, the measured roofs and the facts "
-    "about the machine that the tables are made from.",
-    "Each instance is visited several times, spread over the whole sweep, so that drift of the machine "
-    "widens the intervals instead of favoring whatever ran first. "
-    "A visit that crashes, hangs or runs out of memory sets the status of its row; the sweep goes on.",
-    "Run again with the same directory, it resumes: visits already recorded are kept, "
-    "and only missing ones run. Failed instances stay failed unless --retry is given. "
-    "--allow-slow visits what was unsupported before; rows measured with it are never visited without "
-    "it, so that no row mixes the two.",
-    "With --join, each process claims instances in DIR/leases, about ten minutes of predicted work at a time, "
-    "the longest first, makes all visits to them, and writes into a directory of its own in DIR/parts. "
-    "Processes may come and go at any time. What a process leaves unfinished, others claim again: when it "
-    "ends, at once; when it dies, as soon as somebody notices. One that finds nothing to claim ends with "
-    "status 0.",
-    "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU end the sweep: the current visit is finished or "
-    "dropped, and the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
-    "limits.budget, counted from the start of the command, and a batch job's time end it in the same way. "
-    "If they do not suffice for all instances, it begins those whose visits all seem to fit, spread over "
-    "the spec or, with limits.reach=smallest, the shortest first; the others have the status interrupted, "
-    "and the next run goes on with them.",
+    "Runs every instance of the specs and writes a result directory: results.csv with one row per instance, whatever "
+    "happened to it; ops.csv with one row per instance and operator; and the journal, the measured roofs and the "
+    "facts about the machine that the tables are made from.",
+    "Each instance is visited several times, spread over the whole sweep, so that drift of the machine widens the "
+    "intervals instead of favoring whatever ran first. A visit that crashes, hangs or runs out of memory sets the "
+    "status of its row; the sweep goes on.",
+    "Run again with the same directory, it resumes: visits already recorded are kept, and only missing ones run. Rows "
+    "measured with --allow-slow are never visited without it, so that no row mixes the two.",
+    "With --join, each process claims instances in DIR/leases, about ten minutes of predicted work at a time, the "
+    "longest first, makes all visits to them, and writes into a directory of its own in DIR/parts. Processes may come "
+    "and go at any time. What a process leaves unfinished, others claim again: when it ends, at once; when it dies, "
+    "as soon as somebody notices. One that finds nothing to claim ends with status 0.",
+    "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU end the sweep: the current visit is finished or dropped, "
+    "and the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
+    "limits.budget, counted from the start of the command, and a batch job's time end it in the same way. If they do "
+    "not suffice for all instances, it begins those whose visits all seem to fit, spread over the spec or, with "
+    "limits.reach=smallest, the shortest first; the others have the status interrupted, and the next run goes on with "
+    "them.",
     NULL,
 };
 
@@ -154,10 +150,6 @@ static void append_row(struct pdnn_str *out, const char *name, const struct pdnn
                     is_known ? pdnn_varying_label(&session->varying, &instance, label) : row->id);
 }
 
-static bool is_same(const struct pdnn_extreme_row *a, const struct pdnn_extreme_row *b) {
-    return strcmp(a->id, b->id) == 0;
-}
-
 static void append_bounds(struct pdnn_str *out, const struct pdnn_summary *summary) {
     const char *separator = "";
     if (summary->bound[PDNN_BOUND_UNKNOWN] < summary->n_ok)
@@ -184,19 +176,23 @@ static void append_bounds(struct pdnn_str *out, const struct pdnn_summary *summa
 
 static void append_findings(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep) {
     const struct pdnn_summary *summary = &sweep->sums.summary;
-    const struct pdnn_extreme_row *row = summary->row;
+    const char *const names[PDNN_EXTREME_COUNT] = {
+        [PDNN_EXTREME_FASTEST] = summary->n_ok > 1 ? "fastest" : "rate",
+        [PDNN_EXTREME_SLOWEST] = "slowest",
+        [PDNN_EXTREME_FARTHEST] = "farthest from its roof",
+    };
     if (!summary->n_ok)
         return;
     if (summary->n_unusable)
         pdnn_str_printf(out, "unusable, the machine is busy: %zu of %zu\n", summary->n_unusable,
                         summary->n_ok);
-    if (row[PDNN_EXTREME_FASTEST].found)
-        append_row(out, summary->n_ok > 1 ? "fastest" : "rate", sweep->session, &row[PDNN_EXTREME_FASTEST]);
-    if (row[PDNN_EXTREME_SLOWEST].found && !is_same(&row[PDNN_EXTREME_SLOWEST], &row[PDNN_EXTREME_FASTEST]))
-        append_row(out, "slowest", sweep->session, &row[PDNN_EXTREME_SLOWEST]);
-    if (row[PDNN_EXTREME_FARTHEST].found &&
-        !is_same(&row[PDNN_EXTREME_FARTHEST], &row[PDNN_EXTREME_SLOWEST]) && summary->n_ok > 1)
-        append_row(out, "farthest from its roof", sweep->session, &row[PDNN_EXTREME_FARTHEST]);
+    for (int i = 0; i < PDNN_EXTREME_COUNT; i++) {
+        bool is_new = summary->row[i].found;
+        for (int before = 0; before < i && is_new; before++)
+            is_new = strcmp(summary->row[i].id, summary->row[before].id) != 0;
+        if (is_new)
+            append_row(out, names[i], sweep->session, &summary->row[i]);
+    }
     append_bounds(out, summary);
 }
 
