@@ -248,13 +248,19 @@ static void add_contents(struct completion *completion) {
         add_candidate(completion, pdnn_dataset_kind_names[i], "", "");
 }
 
-/* What help explains. */
-static void add_topics(struct completion *completion) {
+static void add_commands(struct completion *completion) {
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
         add_candidate(completion, (*command)->name, "", (*command)->summary);
+}
+
+/* What help explains. */
+static void add_topics(struct completion *completion) {
+    add_commands(completion);
     add_candidate(completion, "spec", "", "how to write a spec");
 }
 
+/* What an operand or an option's argument may be, by its name in the tables; any other is known to the user
+ * alone. */
 static const struct {
     const char *argument;
     const char *files;
@@ -282,24 +288,6 @@ static const struct {
     {"COLUMN", "none", add_columns},
     {"COLUMNS", "none", add_columns},
     {"CHOICE", "none", add_choice},
-    /* What only the user knows; of an operand, its command has the words. */
-    {"0|1", "none", NULL},
-    {"ACTION", "none", NULL},
-    {"BYTES", "none", NULL},
-    {"FACTOR", "none", NULL},
-    {"FACTORS", "none", NULL},
-    {"I/N", "none", NULL},
-    {"KIND", "none", NULL},
-    {"LENGTH", "none", NULL},
-    {"LINK", "none", NULL},
-    {"N", "none", NULL},
-    {"NUMBERS", "none", NULL},
-    {"NAME", "none", NULL},
-    {"PERCENT", "none", NULL},
-    {"POINTS", "none", NULL},
-    {"SECONDS", "none", NULL},
-    {"SIZE", "none", NULL},
-    {"TIME", "none", NULL},
 };
 
 /* Adds what an operand or an option's argument may be. `name` is its name in the tables ("DIR"); option may
@@ -347,11 +335,6 @@ static struct place find_place(const char *const *words, size_t count) {
         }
     }
     return place;
-}
-
-static void add_commands(struct completion *completion) {
-    for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)
-        add_candidate(completion, (*command)->name, "", (*command)->summary);
 }
 
 /* Before any command. */

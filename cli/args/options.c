@@ -28,7 +28,7 @@ const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *co
     return NULL;
 }
 
-/* "run: unknown option '--threads=1', it belongs under run: --set run.threads=VALUE", if the name is a key
+/* "unknown option '--threads=1', it belongs under run: --set run.threads=VALUE", if the name is a key
  * that the command's --set takes. */
 static enum pdnn_status misplaced_key(const struct pdnn_command_def *command, const char *text,
                                       const char *name, struct pdnn_err *err) {
@@ -40,20 +40,19 @@ static enum pdnn_status misplaced_key(const struct pdnn_command_def *command, co
     bool is_hyper = pdnn_key_is_hyper(name);
     if (strcmp(set->argument, "PARAMETER=VALUE") == 0) /* of an instance, not of a spec */
         return is_hyper || (section && strcmp(section, "run") == 0)
-                   ? pdnn_fail(err, PDNN_INVALID,
-                               "%s: unknown option '%s', it is a parameter: --set %s=VALUE", command->name,
+                   ? pdnn_fail(err, PDNN_INVALID, "unknown option '%s', it is a parameter: --set %s=VALUE",
                                text, name)
                    : PDNN_OK;
     if (section)
-        return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s: --set %s.%s=VALUE", command->name,
-                         text, place, section, name);
+        return pdnn_fail(err, PDNN_INVALID, "unknown option '%s'%s: --set %s.%s=VALUE", text, place, section,
+                         name);
     if (is_hyper)
         return pdnn_fail(
             err, PDNN_INVALID,
-            "%s: unknown option '%s'%s: write MODEL,%s=VALUE for an ID, --set models.0.MODEL.%s=VALUE "
+            "unknown option '%s'%s: write MODEL,%s=VALUE for an ID, --set models.0.MODEL.%s=VALUE "
             "for a SPEC",
-            command->name, text, place, name, name);
-    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s'%s", command->name, text, place);
+            text, place, name, name);
+    return pdnn_fail(err, PDNN_INVALID, "unknown option '%s'%s", text, place);
 }
 
 static enum pdnn_status unknown_option(const struct pdnn_command_def *command, const char *text,
@@ -69,13 +68,12 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     const char *nearest = NULL;
     for (const struct pdnn_option_hint *hint = command->hints; hint && hint->name; hint++)
         if (text[1] == '-' && strcmp(hint->name, name) == 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', %s", command->name, text,
-                             hint->help);
+            return pdnn_fail(err, PDNN_INVALID, "unknown option '%s', %s", text, hint->help);
     for (size_t i = 0; text[1] == '-' && i < command->n_options; i++)
         for (const char *const *choice = command->options[i].choices; choice && *choice; choice++)
             if (strcmp(*choice, name) == 0)
-                return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', did you mean '--%s %s'?",
-                                 command->name, text, command->options[i].name, name);
+                return pdnn_fail(err, PDNN_INVALID, "unknown option '%s', did you mean '--%s %s'?", text,
+                                 command->options[i].name, name);
     if (text[1] == '-' && misplaced_key(command, text, name, err) != PDNN_OK)
         return PDNN_INVALID;
     for (size_t i = 0; *name && i < n_names && !nearest; i++)
@@ -84,14 +82,11 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
     if (!nearest && text[1] == '-')
         nearest = pdnn_nearest_word(name, names, n_names);
     if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', did you mean '--%s'?", command->name,
-                         text, nearest);
-    return pdnn_fail(err, PDNN_INVALID, "%s: unknown option '%s', see 'paradnn %s --help'", command->name,
-                     text, command->name);
+        return pdnn_fail(err, PDNN_INVALID, "unknown option '%s', did you mean '--%s'?", text, nearest);
+    return pdnn_fail(err, PDNN_INVALID, "unknown option '%s', see 'paradnn %s --help'", text, command->name);
 }
 
-static enum pdnn_status check_choice(const struct pdnn_command_def *command,
-                                     const struct pdnn_option_def *option, const char *text,
+static enum pdnn_status check_choice(const struct pdnn_option_def *option, const char *text,
                                      struct pdnn_err *err) {
     if (!option->choices)
         return PDNN_OK;
@@ -100,26 +95,25 @@ static enum pdnn_status check_choice(const struct pdnn_command_def *command,
             return PDNN_OK;
     const char *nearest = pdnn_nearest_word(text, option->choices, count_words(option->choices));
     if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', did you mean '%s'?", command->name,
-                         option->name, text, nearest);
+        return pdnn_fail(err, PDNN_INVALID, "--%s cannot be '%s', did you mean '%s'?", option->name, text,
+                         nearest);
     struct pdnn_str words = {0};
     for (const char *const *choice = option->choices; *choice; choice++)
         pdnn_str_printf(&words, "%s%s", choice == option->choices ? "" : ", ", *choice);
-    pdnn_fail(err, PDNN_INVALID, "%s: --%s cannot be '%s', expected one of: %s", command->name, option->name,
-              text, pdnn_str_text(&words));
+    pdnn_fail(err, PDNN_INVALID, "--%s cannot be '%s', expected one of: %s", option->name, text,
+              pdnn_str_text(&words));
     pdnn_str_finish(&words);
     return PDNN_INVALID;
 }
 
 static enum pdnn_status add_value(struct pdnn_arguments *arguments, const struct pdnn_option_def *option,
                                   const char *text, struct pdnn_err *err) {
-    const struct pdnn_command_def *command = arguments->command;
     if (!option->repeats && pdnn_argument(arguments, option->name))
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s is given twice", command->name, option->name);
+        return pdnn_fail(err, PDNN_INVALID, "--%s is given twice", option->name);
     if (option->argument && !*text)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s, but it is empty", command->name,
-                         option->name, option->argument);
-    if (check_choice(command, option, text, err) != PDNN_OK)
+        return pdnn_fail(err, PDNN_INVALID, "--%s needs a %s, but it is empty", option->name,
+                         option->argument);
+    if (check_choice(option, text, err) != PDNN_OK)
         return err->status;
     size_t at = arguments->n_values++;
     while (at && arguments->given[at - 1] != option)
@@ -146,14 +140,13 @@ static enum pdnn_status parse_option(struct pdnn_arguments *arguments, int argc,
     if (!option)
         return unknown_option(command, text, err);
     if (!option->argument && *rest)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s takes no value", command->name, option->name);
+        return pdnn_fail(err, PDNN_INVALID, "--%s takes no value", option->name);
     if (!option->argument)
         return add_value(arguments, option, "", err);
     if (*rest)
         return add_value(arguments, option, is_long ? rest + 1 : rest, err);
     if (*at == argc)
-        return pdnn_fail(err, PDNN_INVALID, "%s: --%s needs a %s", command->name, option->name,
-                         option->argument);
+        return pdnn_fail(err, PDNN_INVALID, "--%s needs a %s", option->name, option->argument);
     return add_value(arguments, option, argv[(*at)++], err);
 }
 
@@ -172,11 +165,10 @@ static enum pdnn_status check_operands(const struct pdnn_arguments *arguments, s
     const struct pdnn_command_def *command = arguments->command;
     const struct pdnn_operand_counts counts = pdnn_operand_counts(command->operands);
     if (arguments->n_operands > counts.most)
-        return pdnn_fail(err, PDNN_INVALID, "%s: unexpected argument '%s'", command->name,
-                         arguments->operands[counts.most]);
+        return pdnn_fail(err, PDNN_INVALID, "unexpected argument '%s'", arguments->operands[counts.most]);
     if (arguments->n_operands < counts.least)
-        return pdnn_fail(err, PDNN_INVALID, "%s: needs %s, see 'paradnn %s --help'", command->name,
-                         command->operands, command->name);
+        return pdnn_fail(err, PDNN_INVALID, "needs %s, see 'paradnn %s --help'", command->operands,
+                         command->name);
     return PDNN_OK;
 }
 
@@ -210,7 +202,7 @@ enum pdnn_status pdnn_arguments_parse(const struct pdnn_command_def *command, in
         status = check_operands(&parsed, err);
     if (status != PDNN_OK) {
         pdnn_arguments_finish(&parsed);
-        return status;
+        return pdnn_wrap(err, "%s", command->name);
     }
     *arguments = parsed;
     return PDNN_OK;

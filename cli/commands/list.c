@@ -214,21 +214,12 @@ static enum pdnn_status list_instances(struct list *list, const struct pdnn_argu
     return status;
 }
 
-struct range {
-    uint64_t min, max;
-};
-
-static void range_add(struct range *range, uint64_t value) {
-    range->min = value < range->min ? value : range->min;
-    range->max = value > range->max ? value : range->max;
-}
-
 /* 128 bits, because 1e5 instances of 1e18 FLOP do not fit in 64. */
 struct totals {
     uint64_t instances, filtered, uncounted; /* uncounted: instances whose counts do not fit */
     uint64_t too_large;                      /* for the memory here */
     pdnn_u128 flop_count, in_bounds_flop_count, byte_count;
-    struct range params;
+    uint64_t params_min, params_max;
 };
 
 enum { U128_TEXT = 48 };
@@ -249,57 +240,44 @@ enum { INSTANCES, FILTERED, FLOP_SUM, IN_BOUNDS_SUM, BYTES_SUM, PARAMS_MIN, PARA
 static const struct pdnn_column_def totals_columns[N_TOTALS_COLUMNS] = {
     {"instances", NULL, NULL, PDNN_KIND_COUNT, .help = "that a sweep would run"},
     {"filtered", NULL, NULL, PDNN_KIND_COUNT, .help = "instances that a where-expression leaves out"},
-    {"flop_count", NULL, "FLOP", .help = "of one step of each, exact"},
-    {"in_bounds_flop_count", NULL, "FLOP", .help = "the same without taps on padding"},
-    {"byte_count", NULL, "bytes", .help = "compulsory traffic of one step of each"},
-    {"params_min", NULL, NULL, PDNN_KIND_COUNT, .help = "parameters of the smallest model"},
-    {"params_max", NULL, NULL, PDNN_KIND_COUNT, .help = "parameters of the largest model"},
+    {"flop_count", "FLOP", "FLOP", .align = PDNN_ALIGN_RIGHT, .help = "of one step of each, exact"},
+    {"in_bounds_flop_count", "in bounds", "FLOP", .align = PDNN_ALIGN_RIGHT,
+     .help = "the same without taps on padding"},
+    {"byte_count", "bytes", "bytes", .align = PDNN_ALIGN_RIGHT,
+     .help = "compulsory traffic of one step of each"},
+    {"params_min", "params from", NULL, PDNN_KIND_COUNT, PDNN_SHOW_SI,
+     .help = "parameters of the smallest model"},
+    {"params_max", "to", NULL, PDNN_KIND_COUNT, PDNN_SHOW_SI, .help = "parameters of the largest model"},
 };
 static const struct pdnn_table_def totals_def = {"list --count", "what a sweep amounts to", totals_columns,
                                                  N_TOTALS_COLUMNS};
 
-static enum pdnn_status print_totals_row(const struct totals *totals, const struct pdnn_arguments *arguments,
-                                         struct pdnn_err *err) {
-    char buffer[U128_TEXT];
+/* Exact in files; people see it rounded. */
+static void set_sum(struct pdnn_table *table, size_t column, pdnn_u128 sum, bool for_people) {
+    char text[U128_TEXT];
+    const char *unit = column == BYTES_SUM ? "B" : "FLOP";
+    pdnn_table_set_text(table, 0, column,
+                        for_people ? pdnn_format_si(text, (double)sum, unit) : format_u128(text, sum));
+}
+
+static enum pdnn_status print_totals(const struct totals *totals, const struct pdnn_arguments *arguments,
+                                     struct pdnn_err *err) {
+    const bool for_people = pdnn_wants_text(arguments);
     struct pdnn_table table;
     pdnn_table_init(&table, &totals_def);
     pdnn_table_add_row(&table);
     pdnn_table_set_count(&table, 0, INSTANCES, totals->instances);
     pdnn_table_set_count(&table, 0, FILTERED, totals->filtered);
-    pdnn_table_set_text(&table, 0, FLOP_SUM, format_u128(buffer, totals->flop_count));
-    pdnn_table_set_text(&table, 0, IN_BOUNDS_SUM, format_u128(buffer, totals->in_bounds_flop_count));
-    pdnn_table_set_text(&table, 0, BYTES_SUM, format_u128(buffer, totals->byte_count));
+    set_sum(&table, FLOP_SUM, totals->flop_count, for_people);
+    set_sum(&table, IN_BOUNDS_SUM, totals->in_bounds_flop_count, for_people);
+    set_sum(&table, BYTES_SUM, totals->byte_count, for_people);
     if (totals->instances > totals->uncounted) {
-        pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params.min);
-        pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params.max);
+        pdnn_table_set_count(&table, 0, PARAMS_MIN, totals->params_min);
+        pdnn_table_set_count(&table, 0, PARAMS_MAX, totals->params_max);
     }
     enum pdnn_status status = pdnn_table_print(&table, arguments, err);
     pdnn_table_finish(&table);
     return status;
-}
-
-static void print_totals(const struct totals *totals, const struct pdnn_shard_deal *deal) {
-    char shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
-    char exact[U128_TEXT], rounded[PDNN_UNIT_TEXT];
-    struct pdnn_str out = {0};
-    pdnn_str_printf(&out, "instances  %" PRIu64 "\nfiltered   %" PRIu64 "\n", totals->instances,
-                    totals->filtered);
-    pdnn_str_printf(&out, "flop       %s (%s in one step of each)\n", format_u128(exact, totals->flop_count),
-                    pdnn_format_si(rounded, (double)totals->flop_count, "FLOP"));
-    if (totals->in_bounds_flop_count != totals->flop_count)
-        pdnn_str_printf(&out, "in bounds  %s (%s: without taps on padding)\n",
-                        format_u128(exact, totals->in_bounds_flop_count),
-                        pdnn_format_si(rounded, (double)totals->in_bounds_flop_count, "FLOP"));
-    pdnn_str_printf(&out, "bytes      %s (%s)\n", format_u128(exact, totals->byte_count),
-                    pdnn_format_si(rounded, (double)totals->byte_count, "B"));
-    if (totals->instances > totals->uncounted)
-        pdnn_str_printf(&out, "params     %" PRIu64 " to %" PRIu64 "\n", totals->params.min,
-                        totals->params.max);
-    if (deal->mine)
-        pdnn_str_printf(&out, "predicted  %s at nominal speed, %s for all shards\n",
-                        pdnn_duration_format(shard, deal->seconds),
-                        pdnn_duration_format(all, deal->seconds_all));
-    pdnn_text_print(&out, false);
 }
 
 /* Whether weights, and their gradients in training, do not even fit into memory. */
@@ -323,7 +301,9 @@ static void add_totals(struct totals *totals, const struct pdnn_expanded *item) 
     totals->flop_count += item->totals.cost.flop_count;
     totals->in_bounds_flop_count += item->totals.cost.in_bounds_flop_count;
     totals->byte_count += item->totals.cost.byte_count;
-    range_add(&totals->params, item->totals.params);
+    const uint64_t params = item->totals.params;
+    totals->params_min = params < totals->params_min ? params : totals->params_min;
+    totals->params_max = params > totals->params_max ? params : totals->params_max;
 }
 
 static void print_estimate(const struct pdnn_estimate *estimate, uint64_t n_too_large) {
@@ -358,8 +338,8 @@ static enum pdnn_status sum_up(struct totals *totals, struct pdnn_estimate *esti
  * the walk and how long a sweep takes here. */
 static enum pdnn_status list_totals(struct list *list, const struct pdnn_arguments *arguments,
                                     struct pdnn_err *err) {
-    struct totals totals = {.params = {UINT64_MAX, 0}};
-    char cache[PDNN_KEPT_PATH];
+    struct totals totals = {.params_min = UINT64_MAX};
+    char cache[PDNN_KEPT_PATH], shard[PDNN_DURATION_TEXT], all[PDNN_DURATION_TEXT];
     uint64_t start_ns = pdnn_clock_ns();
     pdnn_session_cache(false, cache);
     struct pdnn_estimate *estimate = pdnn_estimate_create(&list->spec, &list->host, cache, NULL);
@@ -378,12 +358,11 @@ static enum pdnn_status list_totals(struct list *list, const struct pdnn_argumen
                 " instances are not in the sums: they are invalid, or their counts do not fit in 64 bits\n",
                 totals.uncounted);
     pdnn_estimate_destroy(estimate);
-    if (status != PDNN_OK)
-        return status;
-    if (!pdnn_wants_text(arguments))
-        return print_totals_row(&totals, arguments, err);
-    print_totals(&totals, &list->deal);
-    return PDNN_OK;
+    if (status == PDNN_OK && list->deal.mine)
+        fprintf(stderr, "predicted: %s at nominal speed, %s for all shards\n",
+                pdnn_duration_format(shard, list->deal.seconds),
+                pdnn_duration_format(all, list->deal.seconds_all));
+    return status == PDNN_OK ? print_totals(&totals, arguments, err) : status;
 }
 
 static enum pdnn_status load(struct list *list, const struct pdnn_arguments *arguments, bool only_count,

@@ -152,7 +152,6 @@ static void append_methods(struct pdnn_str *out, const struct pdnn_seqpoint_run 
 /* The interval, the order's effect, and what the run took. */
 static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *run) {
     const struct pdnn_method_estimates *projections = &run->projections;
-    const struct pdnn_epoch *epoch = &run->epoch;
     const struct pdnn_epoch_estimate *estimate = &projections->estimate;
     char low[PDNN_UNIT_TEXT], high[PDNN_UNIT_TEXT], total[PDNN_UNIT_TEXT];
     pdnn_str_printf(out, "\n");
@@ -169,13 +168,6 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
         pdnn_str_printf(out, "no errors without the truth: --ground-truth runs every distinct length\n");
     else if (!isnan(projections->truth_ns) && !run->has_every)
         pdnn_str_printf(out, "truth: each length's median times its iterations; --every runs them all\n");
-    if (!isnan(projections->truth_ns))
-        pdnn_str_printf(out, "random: 95 %% of %d such samples have a smaller error\n", PDNN_RANDOM_SEEDS);
-    pdnn_str_printf(out, "prior: %d consecutive iterations; %s\n", PDNN_PRIOR_ITERATIONS,
-                    epoch->sampler == PDNN_SAMPLER_SHUFFLED
-                        ? "a shuffled epoch is alike everywhere, so they do well here"
-                    : epoch->sampler == PDNN_SAMPLER_STREAM ? "all iterations have one length"
-                                                            : "in this order they may be far off");
     if (run->ran_ns) {
         const struct pdnn_visit_spent *spent = &run->swept.spent;
         double epoch_ns = isnan(projections->truth_ns) ? projections->of[0].total_ns : projections->truth_ns;

@@ -67,7 +67,7 @@ WORKS = [
     ("list yes.yaml", "", r"pooler=yes,[^\n]*\n\Z"),
     ("list -", FILES["fc.yaml"], r"fc/layers=1,nodes=8,.*\n.*fc/layers=2,nodes=8,"),
     ("list - resnet50", FILES["fc.yaml"], r"fc/layers=1,.*\n.*\n.*rnn/.*\n.*cnn/block=bottleneck,"),
-    ("list --count - --set run.mode=train", FILES["fc.yaml"], r"instances +3\n"),
+    ("list --count - --set run.mode=train", FILES["fc.yaml"], r"\Ainstances .*\n +3 "),
     ("list zip.yaml", "", r"nodes=64,[^\n]*batch=16,[^\n]*\n[^\n]*nodes=128,[^\n]*batch=16,[^\n]*\n[^\n]*nodes=64,[^\n]*batch=32,[^\n]*\n\Z"),
     ("list rows.yaml", "", r"layers=1,nodes=64,[^\n]*batch=16,[^\n]*\n[^\n]*layers=1,nodes=64,[^\n]*batch=32,[^\n]*\n[^\n]*layers=2,[^\n]*batch=16"
      r"[^\n]*\n[^\n]*layers=2,[^\n]*batch=32,[^\n]*\n\Z"),
