@@ -68,6 +68,13 @@ enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err
     return path ? pdnn_ceilings_read(path, NULL, job->session.ceilings, err) : PDNN_OK;
 }
 
+enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *err) {
+    if (!job->request.ceilings_file)
+        return pdnn_session_measure_ceilings(&job->session, err);
+    pdnn_session_warn_ceilings(&job->session, job->request.ceilings_file);
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err) {
     struct pdnn_fact *facts;
     if (pdnn_cli_name_directory(job->arguments, job->session.spec.name, &job->session.shard, suffix,

@@ -39,6 +39,9 @@ enum pdnn_status pdnn_cli_job_open(struct pdnn_cli_job *job, struct pdnn_err *er
 /* Reads those roofs, where the session was opened otherwise. */
 enum pdnn_status pdnn_cli_job_ceilings(struct pdnn_cli_job *job, struct pdnn_err *err);
 
+/* Warns of what those roofs lack, or measures roofs where there are none. */
+enum pdnn_status pdnn_cli_job_roofs(struct pdnn_cli_job *job, struct pdnn_err *err);
+
 /* Names the directory, announces the sweep to others, and finds the facts of environment.yaml. */
 enum pdnn_status pdnn_cli_job_direct(struct pdnn_cli_job *job, const char *suffix, struct pdnn_err *err);
 

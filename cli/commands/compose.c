@@ -333,7 +333,7 @@ static enum pdnn_status print_plan(const struct pdnn_arguments *arguments, struc
     uint64_t budget_ns = session->spec.limits.budget_ns;
     struct pdnn_table operators;
     struct pdnn_str text = {0};
-    if (!job->of.request.ceilings_file && pdnn_session_measure_ceilings(session, err) != PDNN_OK)
+    if (pdnn_cli_job_roofs(&job->of, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_compose_plan(&plan, session, err);
     if (status == PDNN_OK) {

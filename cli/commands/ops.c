@@ -130,7 +130,7 @@ static enum pdnn_status list_found(struct pdnn_cli_job *job, struct pdnn_operato
         return err->status;
     if (session->spec.limits.budget_ns)
         fprintf(stderr, "limits.budget is for sweep; ops finds all operators, however long that takes\n");
-    if (!job->request.ceilings_file && pdnn_session_measure_ceilings(session, err) != PDNN_OK)
+    if (pdnn_cli_job_roofs(job, err) != PDNN_OK)
         return err->status;
     struct pdnn_sweep_workers *workers =
         pdnn_sweep_workers_create(&session->host, session->memory_limit_bytes);

@@ -211,16 +211,6 @@ static void show(void *user, const struct pdnn_sweep_progress *progress) {
     pdnn_progress_show_visits(&run->job.bar, progress);
 }
 
-static enum pdnn_status get_ceilings(struct run *run, struct pdnn_err *err) {
-    const char *path = run->job.request.ceilings_file;
-    if (!path)
-        return pdnn_session_measure_ceilings(&run->job.session, err);
-    if (pdnn_cli_job_ceilings(&run->job, err) != PDNN_OK)
-        return err->status;
-    pdnn_session_warn_ceilings(&run->job.session, path);
-    return PDNN_OK;
-}
-
 static enum pdnn_status visit_all(struct run *run, struct pdnn_err *err) {
     run->job.bar.preface = run->job.session.common;
     struct pdnn_session *session = &run->job.session;
@@ -346,8 +336,7 @@ static enum pdnn_status open_session(struct run *run, const struct pdnn_argument
         return pdnn_fail(err, PDNN_INVALID, "--vary takes one ID, %zu are given", arguments->n_operands);
     if (vary && set_values(&run->vary, job, vary, arguments->operands[0], err) != PDNN_OK)
         return err->status;
-    enum pdnn_status status = pdnn_session_open(&job->session, arguments->operands, arguments->n_operands,
-                                                job->sets, job->n_sets, err);
+    enum pdnn_status status = pdnn_cli_job_open(job, err);
     return status == PDNN_OK && vary ? check_vary(&run->vary, &job->session, err) : status;
 }
 
@@ -359,7 +348,7 @@ static enum pdnn_status measure(struct run *run, const struct pdnn_arguments *ar
         return err->status;
     if (*is_left)
         return PDNN_OK;
-    return get_ceilings(run, err) == PDNN_OK ? visit_all(run, err) : err->status;
+    return pdnn_cli_job_roofs(&run->job, err) == PDNN_OK ? visit_all(run, err) : err->status;
 }
 
 static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, struct pdnn_err *err) {

@@ -323,12 +323,14 @@ static enum pdnn_status join_others(const struct pdnn_cli_job *job, struct pdnn_
     return status;
 }
 
-/* And what keeps the first of each kind from running, but for what the user left out. */
-static void print_counts(const struct pdnn_session *session, size_t n_open) {
-    size_t counts[PDNN_OUTCOME_COUNT] = {0};
+/* And what keeps the first of each kind from running, but for what the user left out. Returns the number of
+ * those to run. */
+static size_t print_counts(const struct pdnn_session *session) {
+    size_t counts[PDNN_OUTCOME_COUNT] = {0}, n_open = 0;
     const char *reasons[PDNN_OUTCOME_COUNT] = {NULL};
     for (size_t i = session->n_tasks; i-- > 0;) {
         enum pdnn_outcome outcome = session->rows[i].outcome;
+        n_open += !session->tasks[i].closed;
         counts[outcome] += session->tasks[i].closed;
         reasons[outcome] = session->tasks[i].closed ? session->rows[i].reason : reasons[outcome];
     }
@@ -341,20 +343,17 @@ static void print_counts(const struct pdnn_session *session, size_t n_open) {
             fprintf(stderr, " (%s)", reasons[outcome]);
     }
     fputc('\n', stderr);
+    return n_open;
 }
 
-static enum pdnn_status get_roofs(struct pdnn_session *session, const char *ceilings_file,
-                                  struct pdnn_err *err) {
+/* Without roofs, nominal ones will do. */
+static enum pdnn_status get_roofs(struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_err cause = {0};
-    if (ceilings_file) {
-        pdnn_session_warn_ceilings(session, ceilings_file);
-        return PDNN_OK;
-    }
-    enum pdnn_status status = pdnn_session_measure_ceilings(session, &cause);
+    enum pdnn_status status = pdnn_cli_job_roofs(job, &cause);
     if (status == PDNN_INTERRUPTED)
         return pdnn_fail(err, status, "%s", cause.text);
     if (status != PDNN_OK)
-        pdnn_session_warn(session, "estimating at nominal speed: %s", cause.text);
+        pdnn_session_warn(&job->session, "estimating at nominal speed: %s", cause.text);
     return PDNN_OK;
 }
 
@@ -375,18 +374,14 @@ static void print_reach(struct pdnn_session *session, size_t n_open) {
                                                  : "spread over the spec");
 }
 
-/* Prints on stderr. Roofs come from ceilings_file, if the session has read one, from earlier sweeps, or from
- * measuring for a few seconds. Writes no result directory. */
-static enum pdnn_status dry_run(struct pdnn_session *session, const char *ceilings_file,
-                                struct pdnn_err *err) {
+/* Prints on stderr, and writes no result directory. */
+static enum pdnn_status dry_run(struct pdnn_cli_job *job, struct pdnn_err *err) {
+    struct pdnn_session *session = &job->session;
     struct pdnn_str text = {0};
-    size_t n_open = 0;
-    for (size_t i = 0; i < session->n_tasks; i++)
-        n_open += !session->tasks[i].closed;
-    print_counts(session, n_open);
-    enum pdnn_status status = get_roofs(session, ceilings_file, err);
-    if (status != PDNN_OK)
-        return status;
+    const size_t n_open = print_counts(session);
+    if (get_roofs(job, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status = PDNN_OK;
     struct pdnn_estimate *estimate =
         pdnn_estimate_create(&session->spec, &session->host, "", session->ceilings);
     for (size_t i = 0; i < session->n_tasks && status == PDNN_OK; i++)
@@ -444,7 +439,7 @@ static enum pdnn_status run_job(struct pdnn_cli_job *job, const struct pdnn_argu
         set_times(arguments, &job->session, err) != PDNN_OK || pdnn_cli_job_open(job, err) != PDNN_OK)
         return err->status;
     if (pdnn_argument(arguments, "dry-run"))
-        return dry_run(&job->session, job->request.ceilings_file, err);
+        return dry_run(job, err);
     if (pdnn_launcher_leave(&job->session, &is_left, err) != PDNN_OK)
         return err->status;
     if (is_left)
