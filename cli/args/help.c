@@ -16,10 +16,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-struct row {
-    const char *name, *help;
-};
-
 size_t pdnn_help_width(void) {
     size_t width = pdnn_terminal_width(STDOUT_FILENO);
     if (!width)
@@ -38,14 +34,14 @@ static const char spec_purpose[] =
     "RESULTS is a directory that a sweep wrote. "
     "'paradnn help spec' has every key of a spec.";
 
-static const struct row option_rows[] = {
+static const struct pdnn_help_row option_rows[] = {
     {"-h, --help", "show this help, or that of a command, and exit"},
     {"-V, --version", "show the versions of paradnn and of its backends and exit"},
     {"--man [COMMAND]", "print the manual page, or that of a command, as mdoc source and exit"},
     {0},
 };
 
-static const struct row exit_rows[] = {
+static const struct pdnn_help_row exit_rows[] = {
     {"0", "success"},
     {"1", "some instances failed, none ended ok, or the machine failed (disk full, out of memory)"},
     {"2", "the command line, a spec or an input file is wrong; nothing ran"},
@@ -53,7 +49,7 @@ static const struct row exit_rows[] = {
     {0},
 };
 
-static const struct row environment_rows[] = {
+static const struct pdnn_help_row environment_rows[] = {
     {"NO_COLOR", "if set and not empty, progress is drawn without color"},
     {"OMP_NUM_THREADS",
      "if set, threads: all is at most this; otherwise it is the cores this process may use"},
@@ -71,7 +67,7 @@ static const struct row environment_rows[] = {
 };
 
 /* Besides the tables of a result directory. */
-static const struct row file_rows[] = {
+static const struct pdnn_help_row file_rows[] = {
     {"environment.yaml", "the machine, the software and the effective settings"},
     {"spec.yaml", "the spec as run"},
     {PDNN_DATA_DIRECTORY "/sweeps",
@@ -87,7 +83,8 @@ static const char *const group_titles[PDNN_COMMAND_GROUPS] = {
 };
 
 /* `rows` end with one that has no name. */
-static void put_rows(struct pdnn_page *page, const char *macro, const struct row *rows, size_t column) {
+static void put_rows(struct pdnn_page *page, const char *macro, const struct pdnn_help_row *rows,
+                     size_t column) {
     for (; rows->name; rows++)
         pdnn_page_row(page, macro, rows->name, rows->help, column);
 }

@@ -19,15 +19,9 @@ struct pdnn_option_def {
     const char *help;           /* one sentence without a full stop, including the default */
 };
 
-/* An option of other commands that this one lacks, and what to do instead. */
-struct pdnn_option_hint {
-    const char *name; /* "join" */
-    const char *help; /* ends the line of the error */
-};
-
-struct pdnn_example {
-    const char *command;
-    const char *help;
+/* Something with a name, and what is said of it. */
+struct pdnn_help_row {
+    const char *name, *help;
 };
 
 struct pdnn_arguments;
@@ -50,15 +44,17 @@ struct pdnn_command_def {
     /* Operands, except a KIND, are result directories that exist. */
     bool reads_directories;
     const char *rest; /* what comes after "--" is for another program: its name in the synopsis; or NULL */
-    const char *const *paragraphs; /* the description, NULL-terminated */
+    const char *description; /* paragraphs, with an empty line between two */
     /* The kinds the first operand may have, by index: false past the last one. NULL: not from a table. */
     bool (*kind)(size_t index, const char **name, const char **help);
     /* The same for words that help does not list, but a shell offers. */
     bool (*word)(size_t index, const char **name, const char **help);
     const struct pdnn_option_def *options;
     size_t n_options;
-    const struct pdnn_option_hint *hints; /* ended by one without a name; or NULL */
-    const struct pdnn_example *examples;
+    /* Options of other commands that this one lacks, "join", and what to do instead, which ends the line of
+     * the error; ended by one without a name. Or NULL. */
+    const struct pdnn_help_row *hints;
+    const struct pdnn_help_row *examples;
     size_t n_examples;
     /* `threads: all` means something to this command, so it says what becomes of OpenMP's variables. */
     bool resolves_threads;
@@ -68,10 +64,18 @@ struct pdnn_command_def {
     enum pdnn_status (*run)(const struct pdnn_arguments *arguments, struct pdnn_err *err);
 };
 
-/* The tables that the file of a command begins with. */
-#define PDNN_COMMAND_TEXTS                                                                                   \
-    .paragraphs = paragraphs, .options = options, .n_options = sizeof options / sizeof *options,             \
-    .examples = examples, .n_examples = sizeof examples / sizeof *examples
+/* The row of a command, from the tables that its file begins with; what else it has follows .run. */
+#define PDNN_COMMAND(word, in_group, synopsis, one_line, ...)                                                \
+    const struct pdnn_command_def pdnn_command_##word = {.name = #word,                                      \
+                                                         .group = in_group,                                  \
+                                                         .operands = synopsis,                               \
+                                                         .summary = one_line,                                \
+                                                         .description = description,                         \
+                                                         .options = options,                                 \
+                                                         .n_options = sizeof options / sizeof *options,      \
+                                                         .examples = examples,                               \
+                                                         .n_examples = sizeof examples / sizeof *examples,   \
+                                                         __VA_ARGS__}
 
 /* How many operands a synopsis asks for: [B] may be left out, and "..." repeats the last without end. */
 struct pdnn_operand_counts {

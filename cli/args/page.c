@@ -139,8 +139,14 @@ void pdnn_page_command(struct pdnn_page *page, const struct pdnn_command_def *co
                         command->rest ? command->rest : "", command->rest ? "]" : "");
     }
     put_text(page, command->summary, 0);
-    for (const char *const *paragraph = command->paragraphs; *paragraph; paragraph++)
-        pdnn_page_paragraph(page, *paragraph);
+    for (const char *text = command->description; *text; text += strspn(text, "\n")) {
+        struct pdnn_str paragraph = {0};
+        const char *end = strstr(text, "\n\n");
+        pdnn_str_append(&paragraph, text, end ? (size_t)(end - text) : strlen(text));
+        pdnn_page_paragraph(page, pdnn_str_text(&paragraph));
+        text += paragraph.length;
+        pdnn_str_finish(&paragraph);
+    }
     if (command->kind)
         put_kinds(page, command);
     pdnn_page_heading(page, "Options", false);
@@ -150,7 +156,7 @@ void pdnn_page_command(struct pdnn_page *page, const struct pdnn_command_def *co
     if (command->n_examples)
         pdnn_page_heading(page, "Examples", true);
     for (size_t i = 0; i < command->n_examples; i++)
-        pdnn_page_row(page, "Ic", command->examples[i].command, command->examples[i].help, EXAMPLE_COLUMN);
+        pdnn_page_row(page, "Ic", command->examples[i].name, command->examples[i].help, EXAMPLE_COLUMN);
     if (page->is_manual)
         pdnn_page_heading(page, "See also", true);
     pdnn_str_printf(page->out, "%s", page->is_manual ? ".Xr paradnn 1\n" : "");

@@ -16,17 +16,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Prints one row per kind of work in each instance, with its share of the step, how close it runs to the machine's "
     "roofs, and the time it loses against them; then the op that loses most. Reorders are a kind of their own, and so "
     "is the residual, the time that belongs to no op: shares add up to 100 %. Bytes of the total are the model's and "
     "those of reorders. Ops `above` their roof were faster than it was measured. A group is a part of the model: for "
-    "a transformer, as studies of BERT training divide it.",
+    "a transformer, as studies of BERT training divide it.\n\n"
     "--across prints a table for each combination of the other hyper-parameters and settings; keys that change "
     "together are joined by commas. ~ marks extrapolated times. Several RESULTS are one table, in which `results` is "
-    "a key like threads. Instances whose status is not ok are left out.",
-    NULL,
-};
+    "a key like threads. Instances whose status is not ok are left out.";
 
 static const struct pdnn_option_def options[] = {
     {"by", 'b', "PARTS", NULL, false,
@@ -39,7 +37,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn breakdown cnn.results",
      "how much of each model goes to convolutions, normalization and reorders"},
     {"paradnn breakdown bert.results --by group --across batch",
@@ -429,11 +427,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_breakdown = {
-    .name = "breakdown",
-    .summary = "Shows where the time of each instance went.",
-    .operands = "RESULTS...",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(breakdown, PDNN_COMMANDS_FIRST, "RESULTS...", "Shows where the time of each instance went.",
+             .run = run, .reads_directories = true);

@@ -13,17 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Measures the most that the machine can do: the floating-point rate of pure multiply-adds and of the "
     "best matrix products, the bandwidth of read, copy, triad and update at each cache level and in memory, "
-    "and the fixed cost of calling an operator. Nothing is taken from a data sheet.",
+    "and the fixed cost of calling an operator. Nothing is taken from a data sheet.\n\n"
     "The columns low and high are the extremes over the repetitions. "
     "A sweep takes the same measurements when it starts, in a second or two, unless it finds them kept from the "
     "last 24 hours and its probes agree with those beside them within 15 %. This command always measures, as "
     "often as it takes for the best repetitions to agree within 1 %, and keeps the result, which such sweeps "
-    "prefer to their own. To give a sweep certain roofs, give its --ceilings the file that --output wrote.",
-    NULL,
-};
+    "prefer to their own. To give a sweep certain roofs, give its --ceilings the file that --output wrote.";
 
 static const struct pdnn_option_def options[] = {
     {"threads", 't', "N", NULL, true,
@@ -37,7 +35,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn ceilings -o roofs.csv", "the roofs at 1 and all threads, kept for later sweeps"},
 };
 
@@ -173,12 +171,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_ceilings = {
-    .name = "ceilings",
-    .group = PDNN_COMMANDS_MEASURE,
-    .summary = "Measures the machine's roofs.",
-    .operands = "",
-    PDNN_COMMAND_TEXTS,
-    .resolves_threads = true,
-    .run = run,
-};
+PDNN_COMMAND(ceilings, PDNN_COMMANDS_MEASURE, "", "Measures the machine's roofs.", .run = run,
+             .resolves_threads = true);

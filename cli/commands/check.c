@@ -12,16 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Runs one step of each instance on its backend and on the reference, with the same data, "
     "and compares every tensor: forward results, gradients, updated weights. "
     "The error is the largest difference, relative to the largest value of the tensor or, "
     "where that value is what remains of terms that cancel, to the size of those terms. "
-    "The table shows the worst tensor of each operator; CSV has all of them.",
+    "The table shows the worst tensor of each operator; CSV has all of them.\n\n"
     "The reference is simple, not fast: instances with more FLOP than --max-flop are skipped, "
-    "and the summary says how many.",
-    NULL,
-};
+    "and the summary says how many.";
 
 static const struct pdnn_option_def options[] = {
     {"backend", 'b', "NAME", pdnn_backend_names, false, "check this backend instead of the instance's own"},
@@ -35,7 +33,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn check sweeps/smoke.yaml --backend openblas",
      "whether OpenBLAS computes every operator of these models correctly"},
 };
@@ -268,12 +266,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_check = {
-    .name = "check",
-    .group = PDNN_COMMANDS_MEASURE,
-    .summary = "Compares a backend with the reference, tensor by tensor.",
-    .operands = "ID|SPEC...",
-    PDNN_COMMAND_TEXTS,
-    .resolves_threads = true,
-    .run = run,
-};
+PDNN_COMMAND(check, PDNN_COMMANDS_MEASURE, "ID|SPEC...",
+             "Compares a backend with the reference, tensor by tensor.", .run = run,
+             .resolves_threads = true);

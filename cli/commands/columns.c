@@ -7,18 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Lists the columns of the tables in a result directory and of those that commands print as CSV, in order, all of "
     "them or those of NAME: one of these tables, which 'tables' lists; a column, in every table that has it; or "
-    "'brief', for the columns that --columns brief leaves. An empty field means not available.",
+    "'brief', for the columns that --columns brief leaves. An empty field means not available.\n\n"
     "Statuses, stop reasons, bounds and flags are explained below the columns that hold them, with what to do about "
-    "each. NAME may also be one of them; 'words' lists all of them, as CSV too.",
-    NULL,
-};
+    "each. NAME may also be one of them; 'words' lists all of them, as CSV too.";
 
 static const struct pdnn_option_def options[] = {PDNN_OPTIONS_TABLE};
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn columns results", "what each column of results.csv means"},
     {"paradnn columns pct_of_roof", "the same of one column"},
     {"paradnn columns noisy", "what this flag says, and what to do about it"},
@@ -238,12 +236,5 @@ static bool word(size_t index, const char **name, const char **help) {
     return *name;
 }
 
-const struct pdnn_command_def pdnn_command_columns = {
-    .name = "columns",
-    .group = PDNN_COMMANDS_EXPLAIN,
-    .summary = "Explains the columns of the tables and the words in them.",
-    .operands = "[NAME]",
-    .word = word,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(columns, PDNN_COMMANDS_EXPLAIN, "[NAME]",
+             "Explains the columns of the tables and the words in them.", .run = run, .word = word);

@@ -11,20 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Joins the instances of two platforms by id and says how many times as fast B is as A: the ratio of their step "
     "times, A's over B's, with its interval. A ratio is clear if its 95 % interval excludes 1; of 20 equal instances "
     "at most about one is clear by chance. No interval has what shifts a whole run, such as another state of the "
-    "machine. Then come geometric means, what explains the ratios, and the ops that the difference comes from.",
+    "machine. Then come geometric means, what explains the ratios, and the ops that the difference comes from.\n\n"
     "With two directories, instances are joined by their ids; if no id is in both, the one key that differs is found "
     "and left out. With one directory, both sides are in it; the key is then a run setting other than mode, optimizer "
-    "and accumulate.",
+    "and accumulate.\n\n"
     "What explains the ratios is said by the variance of their logarithm: the share of it that lies between the "
     "values of a key, without what as many values explain by chance. The effect of a kind of op is its factor in the "
     "geometric mean, in which every instance counts the same; sums of time belong to the longest steps. Instances "
-    "that did not end ok on both sides are counted, and --table unpaired lists them.",
-    NULL,
-};
+    "that did not end ok on both sides are counted, and --table unpaired lists them.";
 
 /* In the order of the words for --table; without one, people see the overview and programs the pairs. */
 static const char *const tables[] = {"pairs", "groups", "axes", "ops", "unpaired", NULL};
@@ -42,7 +40,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn compare old.results new.results", "what changed between two machines or versions"},
     {"paradnn compare fc.results --across threads=1:2", "what the second core brings"},
     {"paradnn compare cnn.results --across backend --table ops --by op,pass",
@@ -342,11 +340,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_compare = {
-    .name = "compare",
-    .summary = "Says how much faster one platform is than another, where, and why.",
-    .operands = "A [B]",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(compare, PDNN_COMMANDS_FIRST, "A [B]",
+             "Says how much faster one platform is than another, where, and why.", .run = run,
+             .reads_directories = true);

@@ -15,26 +15,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Gives the times of models without running most of them, as a result directory like that of sweep. Every model is "
     "compiled as its backend would run it, which says which operators it consists of (paradnn ops); each distinct "
     "operator is measured once per round, behind the steps that precede it in a model, as many as fill the caches; a "
     "model's time is the sum over its operators. The column method of results.csv says which rows are direct and "
-    "which composed. Models whose memory fits into the last-level cache run directly.",
+    "which composed. Models whose memory fits into the last-level cache run directly.\n\n"
     "With --budget, the models are composed of which it buys most, by what compiling and measuring are guessed to "
     "take. An operator that is left out for that, or that cannot be measured, is interpolated in utilization between "
     "measured ones of other sizes, of the same implementation and state of the caches, if there are larger and "
     "smaller ones; such rows are predicted, and their interval has the error of leaving out measured ones. A row with "
-    "another operator that could not be measured is unpredicted, with the reason.",
+    "another operator that could not be measured is unpredicted, with the reason.\n\n"
     "The models that --calibrate runs, between the rounds of the operators, say how far composed times are off, which "
     "makes 90 % intervals: ci_low_ns and ci_high_ns. It takes at least 9 models for intervals, and with 9 in each "
     "family and mode these have their own. Without it, the interval of a composed row says how well its sum repeats "
     "between rounds, and nothing of the method's error. --validate prints the error of each model that it runs, "
-    "beside how far its direct runs differ; no model calibrates and validates.",
+    "beside how far its direct runs differ; no model calibrates and validates.\n\n"
     "Measured operators are synced one by one. Run again, the command goes on where it ended; another spec measures "
-    "only what the library lacks. Times count only for the same program, library, processor, threads and binding.",
-    NULL,
-};
+    "only what the library lacks. Times count only for the same program, library, processor, threads and binding.";
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
@@ -61,13 +59,13 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_option_hint hints[] = {
+static const struct pdnn_help_row hints[] = {
     {"join", "processes cannot share a composition's directory: give each --shard I/N, then join their "
              "directories and libraries with paradnn merge"},
     {NULL, NULL},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn compose sweeps/fc.yaml --validate 5",
      "the sweep from its operators, and five models to compare"},
     {"paradnn compose sweeps/table2.yaml --calibrate 40 --validate 20",
@@ -389,13 +387,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_compose = {
-    .name = "compose",
-    .group = PDNN_COMMANDS_MEASURE,
-    .summary = "Gives the times of models as sums over their operators, measured once.",
-    .operands = "SPEC...",
-    PDNN_COMMAND_TEXTS,
-    .hints = hints,
-    .resolves_threads = true,
-    .run = run,
-};
+PDNN_COMMAND(compose, PDNN_COMMANDS_MEASURE, "SPEC...",
+             "Gives the times of models as sums over their operators, measured once.", .run = run,
+             .hints = hints, .resolves_threads = true);

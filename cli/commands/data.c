@@ -10,17 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Data sets for models that read their minibatches from files: run.data=file, with the directory as `dataset` in "
-    "the spec. See doc/infeed.md.",
+    "the spec. See doc/infeed.md.\n\n"
     "`make` writes a small synthetic one into the new directory DIR. CONTENT is images, for convolutional networks; "
     "tokens, for models that read words; or rows, of features, for fully connected ones. Its bytes depend on nothing "
-    "but the options. Images of any size serve every model: they are scaled to what it reads.",
+    "but the options. Images of any size serve every model: they are scaled to what it reads.\n\n"
     "`show` checks the data set in DIR and says what it holds, and how much of it is in the page cache. A data set is "
     "a directory with a manifest, dataset.txt, of a few lines that say what it is. For images, files.txt has the name "
-    "and the class of each on a line, so that a directory of JPEG files becomes a data set by two short files.",
-    NULL,
-};
+    "and the class of each on a line, so that a directory of JPEG files becomes a data set by two short files.";
 
 static const struct pdnn_option_def options[] = {
     {"count", 'n', "N", NULL, false, "images or rows (default: 256), or words (default: 1048576)"},
@@ -34,7 +32,7 @@ static const struct pdnn_option_def options[] = {
     {"seed", 0, "N", NULL, false, "of everything random (default: 1)"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn data make images images.data --encoding jpeg --count 64", "64 JPEG files of 256 x 256 pixels"},
     {"paradnn data make tokens tokens.data --vocabulary 50257", "a million words"},
     {"paradnn data show images.data", "what is in it, and whether it is in the page cache"},
@@ -180,12 +178,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return makes ? make(arguments, err) : show(arguments->operands[1], err);
 }
 
-const struct pdnn_command_def pdnn_command_data = {
-    .name = "data",
-    .group = PDNN_COMMANDS_MEASURE,
-    .summary = "Writes and checks data sets that models read.",
-    .operands = "ACTION CONTENT|DIR [DIR]",
-    PDNN_COMMAND_TEXTS,
-    .kind = kind,
-    .run = run,
-};
+PDNN_COMMAND(data, PDNN_COMMANDS_MEASURE, "ACTION CONTENT|DIR [DIR]",
+             "Writes and checks data sets that models read.", .run = run, .kind = kind);

@@ -9,19 +9,17 @@
 
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Without NAME, lists the model families and their presets. With NAME, a family or a preset, lists the family's "
     "hyper-parameters, the run settings that apply to it, the optimizers, and its presets. Every parameter and "
     "setting is a key in a spec and in an ID. One that is marked \"with\" some value applies only then, and is left "
-    "out of other IDs.",
+    "out of other IDs.\n\n"
     "A list is one to five numbers, such as 3-4-6-3; the last number stands for all that follow. A spec may also "
-    "write [[3, 4, 6, 3]], whereas [3, 4] is an axis of two values.",
-    NULL,
-};
+    "write [[3, 4, 6, 3]], whereas [3, 4] is an axis of two values.";
 
 static const struct pdnn_option_def options[] = {PDNN_OPTIONS_TABLE};
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn families fc", "the parameters of fully connected models, with their ranges and defaults"},
 };
 
@@ -217,12 +215,5 @@ static bool word(size_t index, const char **name, const char **help) {
     return family != NULL;
 }
 
-const struct pdnn_command_def pdnn_command_families = {
-    .name = "families",
-    .group = PDNN_COMMANDS_EXPLAIN,
-    .summary = "Lists the model families, or one family's parameters.",
-    .operands = "[NAME]",
-    .word = word,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(families, PDNN_COMMANDS_EXPLAIN, "[NAME]",
+             "Lists the model families, or one family's parameters.", .run = run, .word = word);

@@ -10,23 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Linear regression of a column of results.csv, or of a ratio, on hyper-parameters and run settings, one fit per "
     "family: which of them the machine rewards. Prints each weight with its 95 % interval, R2, R2 adjusted for the "
     "number of terms, R2 of predicting each instance from all others, and the outliers: rows so far off that only 1 "
-    "table in 20 has one by chance.",
+    "table in 20 has one by chance.\n\n"
     "The linear model is that of the ParaDnn paper: ordinary least squares on z-scores, without interactions. A "
     "weight of 0.5 means that the value rises by half its standard deviation when the hyper-parameter rises by one of "
     "its own. The log model does the same on logarithms; the power model fits value = constant * product of "
     "hyper-parameter ^ weight. Words become one term each, set against the first one in the table; in the power model "
-    "their weights are factors.",
+    "their weights are factors.\n\n"
     "Intervals assume independent errors of equal size. Terms that are constant, or a combination of terms before "
     "them, have no weight and are named. VIF is the factor by which correlation with other terms inflates the "
-    "weight's variance.",
+    "weight's variance.\n\n"
     "With a second RESULTS, or with --across, the ratio of step times is fitted as `paradnn compare` computes it: "
-    "above 1 the second is faster. Instances whose status is not ok, or without a ratio, are left out.",
-    NULL,
-};
+    "above 1 the second is faster. Instances whose status is not ok, or without a ratio, are left out.";
 
 static const struct pdnn_option_def options[] = {
     {"value", 'v', "COLUMN", NULL, false,
@@ -42,7 +40,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn fit fc.results", "whether batch, width or depth decides how much of the machine is used"},
     {"paradnn fit fc.results --model power --on layers,nodes,batch",
      "time = c * layers^a * nodes^b * batch^c"},
@@ -249,12 +247,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_fit = {
-    .name = "fit",
-    .group = PDNN_COMMANDS_LOOK,
-    .summary = "Says which hyper-parameters decide utilization, time or a ratio.",
-    .operands = "RESULTS [RESULTS]",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(fit, PDNN_COMMANDS_LOOK, "RESULTS [RESULTS]",
+             "Says which hyper-parameters decide utilization, time or a ratio.", .run = run,
+             .reads_directories = true);

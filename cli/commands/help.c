@@ -6,13 +6,11 @@
 
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Without TOPIC, says what paradnn is and lists the commands. TOPIC is a command, whose --help is printed, or "
-    "spec: the language of specs, with every key, its values, its default and an example.",
-    NULL,
-};
+    "spec: the language of specs, with every key, its values, its default and an example.";
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn help plot", "the kinds of picture and their options"},
     {"paradnn help spec", "how to write a spec"},
 };
@@ -39,7 +37,7 @@ const struct pdnn_command_def pdnn_command_help = {
     .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Explains a command, or the language of specs.",
     .operands = "[TOPIC]",
-    .paragraphs = paragraphs,
+    .description = description,
     .examples = examples,
     .n_examples = sizeof examples / sizeof *examples,
     .run = run,

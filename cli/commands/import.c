@@ -7,24 +7,22 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Makes a result directory of a CSV or JSON file, so that compare, fit, plot and report work on other "
     "platforms. JSON is a list of objects, one a row, or an object of lists. --map says what a column holds: a "
     "hyper-parameter or run setting, model (a family, a preset or an id), host (the platform), state (why it did "
     "not run), time (with ns, us, ms or s), steps_per_s, examples_per_s, or the file's own params, "
-    "step_flop_count, gflops and intensity_flop_per_byte (k, M, G or T multiply).",
+    "step_flop_count, gflops and intensity_flop_per_byte (k, M, G or T multiply).\n\n"
     "Without --map, FILE is one that ParaDnn shipped: lists of labels, params, fl, flops, intensity, "
     "step_per_sec and example_per_sec for the models that ran, err_jobs and states for the others. --set gives "
     "what labels do not say, and must give the block of convolutional networks and the cell of recurrent ones. "
-    "Files of TPUs have FLOP of one shard of 8: --shards 8.",
+    "Files of TPUs have FLOP of one shard of 8: --shards 8.\n\n"
     "Costs and rates in results.csv are those of the instance at the file's step time, as in a sweep; "
     "imported.csv has the file's own numbers. How its parameters and FLOP compare with the instances' is "
     "printed: a ratio far from 1 means that a setting is wrong, but ParaDnn's FLOP include the first layer's "
-    "gradient of the data. With roofs, each byte of a step comes from where a whole step's bytes fit.",
+    "gradient of the data. With roofs, each byte of a step comes from where a whole step's bytes fit.\n\n"
     "A row that cannot be mapped is left out: how many, and why, is said at the end, "
-    "and the exit status is 1. If that leaves none, nothing is written.",
-    NULL,
-};
+    "and the exit status is 1. If that leaves none, nothing is written.";
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false, "the new result directory (required)"},
@@ -44,7 +42,7 @@ static const struct pdnn_option_def options[] = {
     {"bandwidth", 0, "GB/s", NULL, false, "of its memory"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn import gpu_fc.json -o gpu.results", "fully connected models on the paper's GPU"},
     {"paradnn import tpu_resnet.json -o tpu.results --shards 8 --set block=bottleneck --set dtype=bf16",
      "on its TPU"},
@@ -117,12 +115,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_import = {
-    .name = "import",
-    .group = PDNN_COMMANDS_FILES,
-    .summary = "Makes a result directory of somebody else's table.",
-    .operands = "FILE",
-    PDNN_COMMAND_TEXTS,
-    .prints_nothing = true,
-    .run = run,
-};
+PDNN_COMMAND(import, PDNN_COMMANDS_FILES, "FILE", "Makes a result directory of somebody else's table.",
+             .run = run, .prints_nothing = true);

@@ -19,17 +19,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Prints one row per instance with its id and analytic costs: parameters, FLOP and compulsory bytes of one step, "
     "their ratio, and peak memory. Windows over an image are counted with all their taps; where some fall on padding, "
     "a second count leaves those out, and the ratio uses that one. Sequences are counted with all their steps. An "
-    "instance that appears twice, in one spec or in several, is listed once.",
+    "instance that appears twice, in one spec or in several, is listed once.\n\n"
     "Instances that would not run are listed too, with a status: filtered if a where-expression is false (unless a "
     "sample leaves it out); invalid if values contradict each other, such as an image smaller than a network's "
     "windows (given as an ID, this is an error); unsupported if no backend runs it, such as training in int8; too big "
-    "if counts do not fit in 64 bits. CSV has exact numbers and the reason.",
-    NULL,
-};
+    "if counts do not fit in 64 bits. CSV has exact numbers and the reason.";
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
@@ -40,7 +38,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn list sweeps/fc.yaml", "what a sweep would run, and what each instance costs"},
     {"paradnn list --count sweeps/paper-fc.yaml", "how many instances, and how much work in total"},
     {"paradnn list --count sweeps/paper-fc.yaml --shard 3/16", "the same of one shard, and its time"},
@@ -400,11 +398,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_list = {
-    .name = "list",
-    .summary = "Lists instances with their costs; runs nothing.",
-    .operands = "SPEC|ID...",
-    PDNN_COMMAND_TEXTS,
-    .resolves_threads = true,
-    .run = run,
-};
+PDNN_COMMAND(list, PDNN_COMMANDS_FIRST, "SPEC|ID...", "Lists instances with their costs; runs nothing.",
+             .run = run, .resolves_threads = true);

@@ -6,20 +6,18 @@
 
 #include <stdio.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Makes one result directory of several: shards of a sweep, directories that workers joined, earlier runs of the "
-    "same spec. A DIR with parts/ stands for all of its parts.",
+    "same spec. A DIR with parts/ stands for all of its parts.\n\n"
     "A visit that is in several directories is merged once. An instance that several hosts measured keeps the visits "
     "of the host with most of them that are ok; if they are equally many, of the first host by name. Each such "
     "instance is named. Every row is placed under the roofs of its own host; ceilings.csv and hosts.csv say which is "
-    "which.",
+    "which.\n\n"
     "Directories of different specs, unless --union is given, or of one host with different setups, are refused, with "
     "the difference named. Nothing in DIR changes, and OUT is either complete or not there; it must not exist, unless "
-    "it is a DIR with parts/, which then has the tables beside its parts.",
+    "it is a DIR with parts/, which then has the tables beside its parts.\n\n"
     "Exit status 1: some instances of the spec are not done: open, each named on stderr, or begun, with fewer visits "
-    "than the spec asks for.",
-    NULL,
-};
+    "than the spec asks for.";
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "OUT", NULL, false, "the new result directory (required)"},
@@ -28,7 +26,7 @@ static const struct pdnn_option_def options[] = {
      "one of them"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn merge shard-*.results -o fc.results", "one directory of all shards"},
     {"paradnn merge --union job-*.results -o all.results", "one of jobs that had a spec each"},
     {"paradnn merge fc.results -o fc.results", "the tables of a directory that workers joined"},
@@ -79,13 +77,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_merge = {
-    .name = "merge",
-    .group = PDNN_COMMANDS_FILES,
-    .summary = "Makes one result directory of several.",
-    .operands = "DIR...",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .prints_nothing = true,
-    .run = run,
-};
+PDNN_COMMAND(merge, PDNN_COMMANDS_FILES, "DIR...", "Makes one result directory of several.", .run = run,
+             .reads_directories = true, .prints_nothing = true);

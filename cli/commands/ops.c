@@ -9,16 +9,14 @@
 
 #include <stdio.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Lists the operators that models are built from: what each computes, which passes it has, and which operators the "
-    "setting fuse may run inside it (hosts).",
+    "setting fuse may run inside it (hosts).\n\n"
     "With specs or ids, lists what those models consist of as their backend would run them: how many models have each "
     "distinct operator, and how often it runs in one step of each, added up. Behind each operand's bytes stands how "
     "much other data the model touches between its last use and this one, rounded to a power of two: 64KiB is in the "
     "nearest cache, twice the last cache or more in none; * after it: that use wrote it. =0 is an operand in the "
-    "memory of operand 0. No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.",
-    NULL,
-};
+    "memory of operand 0. No model runs or takes memory, but implementations are chosen by measuring, as in a sweep.";
 
 static const struct pdnn_option_def options[] = {
     {"library", 'l', "DIR", NULL, false,
@@ -30,7 +28,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn ops", "all kinds of operators"},
     {"paradnn ops fc/layers=8,nodes=1024,batch=64", "what this model consists of"},
     {"paradnn ops sweeps/fc.yaml --format csv", "how few operators a whole sweep consists of"},
@@ -190,12 +188,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_ops = {
-    .name = "ops",
-    .group = PDNN_COMMANDS_EXPLAIN,
-    .summary = "Lists the operators, or what models consist of.",
-    .operands = "[SPEC|ID...]",
-    PDNN_COMMAND_TEXTS,
-    .resolves_threads = true,
-    .run = run,
-};
+PDNN_COMMAND(ops, PDNN_COMMANDS_EXPLAIN, "[SPEC|ID...]", "Lists the operators, or what models consist of.",
+             .run = run, .resolves_threads = true);

@@ -7,13 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Several RESULTS are read as one table, in which `results` and `version`, the software of environment.yaml, are "
     "keys like threads; speedup, op_speedup, boxes and weights compare with the first. The paths of the files are "
     "printed. A picture for a paper takes the width of its column and the size of its font: `--width 85mm --font-size "
-    "8 -o x.pdf`. PNG and PDF need a build with cairo; TEX is a picture of the LaTeX package pgf.",
-    NULL,
-};
+    "8 -o x.pdf`. PNG and PDF need a build with cairo; TEX is a picture of the LaTeX package pgf.";
 
 static const struct pdnn_option_def options[] = {
     {"x", 'x', "COLUMN", NULL, false,
@@ -39,7 +37,7 @@ static const struct pdnn_option_def options[] = {
     {"font-size", 0, "POINTS", NULL, false, "the size of its letters (default: 11.25)"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn plot roofline fc.results --color batch", "the roofline of a sweep, one color per batch size"},
     {"paradnn plot breakdown bert.results --across batch",
      "where a training step spends its time, one bar per batch size"},
@@ -152,13 +150,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_plot = {
-    .name = "plot",
-    .group = PDNN_COMMANDS_LOOK,
-    .summary = "Draws a picture from the tables of a sweep.",
-    .operands = "KIND RESULTS...",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .kind = kind,
-    .run = run,
-};
+PDNN_COMMAND(plot, PDNN_COMMANDS_LOOK, "KIND RESULTS...", "Draws a picture from the tables of a sweep.",
+             .run = run, .reads_directories = true, .kind = kind);

@@ -9,19 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Projects measured steps onto other hardware: every op of ops.csv keeps the efficiency that was measured, under "
     "roofs that are changed by factors or taken from another machine's ceilings.csv. Prints the speed-up of whole "
     "models, which ops get another bound, and what each kind of op could give at most. Every row is labelled "
-    "projected; nothing is measured.",
+    "projected; nothing is measured.\n\n"
     "An op that took T, of which calling it cost a, would take a times the change of the overhead, plus (T - a) times "
     "the ratio of its roofs: the larger of its compute time and its memory time, where accesses are served by the "
-    "level that they then fit. Time in no op changes with the overhead.",
+    "level that they then fit. Time in no op changes with the overhead.\n\n"
     "With --onto, factors apply to the other roofs. --threads alone asks what ran on one thread what it would take on "
     "several. The limit of a kind is Amdahl's: the step over the step without these ops, as if they took no time. How "
-    "far projections are off, and why: doc/projection.md.",
-    NULL,
-};
+    "far projections are off, and why: doc/projection.md.";
 
 static const char *const tables[] = {"models", "ops", "moves", "limits", "families", NULL};
 
@@ -39,7 +37,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn project fc.results --compute 2", "what twice the FLOP rate would bring"},
     {"paradnn project bert.results --compute 2 --bandwidth 1.5 --by group,pass",
      "a machine with another ridge point, and which part of the model holds it back"},
@@ -138,12 +136,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_project = {
-    .name = "project",
-    .group = PDNN_COMMANDS_LOOK,
-    .summary = "Says how long measured models would take on other hardware.",
-    .operands = "RESULTS",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(project, PDNN_COMMANDS_LOOK, "RESULTS",
+             "Says how long measured models would take on other hardware.", .run = run,
+             .reads_directories = true);

@@ -9,22 +9,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Drops the rows of an earlier spec from a sweep's directory: the instances that its spec.yaml does not name. It "
     "says which, and asks; an answer other than y drops nothing, with exit status 0. Where nobody can be asked, it "
-    "needs --yes.",
+    "needs --yes.\n\n"
     "The old journal is kept beside the new one, as journal-DATE.csv and journal-ops-DATE.csv; nothing reads them, "
     "and renamed back they restore everything. The tables are made again. It refuses while a sweep works in DIR. If "
-    "it is killed, DIR has either its old journal or the new one, and running it again completes the tables.",
-    NULL,
-};
+    "it is killed, DIR has either its old journal or the new one, and running it again completes the tables.";
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_ONLY,
     {"yes", 'y', NULL, NULL, false, "do not ask"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn prune fc.results", "drop what spec.yaml does not name now, after asking"},
     {"paradnn prune fc.results --only mode=train,batch=1,2 --yes", "of these, only some"},
 };
@@ -97,12 +95,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_prune = {
-    .name = "prune",
-    .group = PDNN_COMMANDS_FILES,
-    .summary = "Drops the rows of an earlier spec.",
-    .operands = "DIR",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(prune, PDNN_COMMANDS_FILES, "DIR", "Drops the rows of an earlier spec.", .run = run,
+             .reads_directories = true);

@@ -7,20 +7,18 @@
 
 #include <stdio.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Writes one HTML file about the tables of a sweep, or of two: which of the published observations hold here, the "
     "comparison of two, a table of all models, and figures, each with the `paradnn plot` that draws it. It needs no "
     "network and no other file. Figures print as they are; in a browser, models can be filtered, sorted and chosen in "
-    "the picture, and the address keeps the view. The same tables give the same file.",
-    NULL,
-};
+    "the picture, and the address keeps the view. The same tables give the same file.";
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_ONLY,
     {"output", 'o', "FILE", NULL, false, "write to FILE (default: report.html in the first RESULTS)"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn report fc.results", "fc.results/report.html"},
     {"paradnn report avx2.results avx512.results -o isa.html", "two sweeps on one page"},
 };
@@ -74,11 +72,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_report = {
-    .name = "report",
-    .summary = "Writes one HTML page about a sweep, or about two.",
-    .operands = "RESULTS [RESULTS]",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(report, PDNN_COMMANDS_FIRST, "RESULTS [RESULTS]",
+             "Writes one HTML page about a sweep, or about two.", .run = run, .reads_directories = true);

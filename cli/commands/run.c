@@ -17,18 +17,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Visits each instance a few times and prints its time per step with an interval, where it stands against the "
     "machine's roofs, and one row per group of identical operators: time, share of the step, rates, bound, and the "
     "implementation that ran. The roofs are measured first, which takes about two seconds, unless --ceilings names a "
     "file or those kept from an earlier run still hold (see paradnn ceilings). With --format csv the rows are those "
-    "of ops.csv.",
+    "of ops.csv.\n\n"
     "With --vary, one model runs at many values of a hyper-parameter that does not change its weights, such as the "
     "sequence length or the minibatch. All values share the weights, the optimizer state and one block of memory, "
     "sized for the largest. Each is prepared once, and at most 64 are kept prepared. With --format csv the rows are "
-    "those of results.csv.",
-    NULL,
-};
+    "those of results.csv.";
 
 static const struct pdnn_option_def options[] = {
     {"rounds", 'r', "N", NULL, false,
@@ -43,7 +41,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn run fc/layers=8,nodes=1024,batch=64", "where the time of one model goes"},
     {"paradnn run rnn/hidden=512 --vary length=10,20,50", "the same weights at three lengths"},
 };
@@ -366,11 +364,5 @@ static enum pdnn_status run_instances(const struct pdnn_arguments *arguments, st
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_run = {
-    .name = "run",
-    .summary = "Runs single instances and shows where their time goes.",
-    .operands = "ID|SPEC...",
-    PDNN_COMMAND_TEXTS,
-    .resolves_threads = true,
-    .run = run_instances,
-};
+PDNN_COMMAND(run, PDNN_COMMANDS_FIRST, "ID|SPEC...", "Runs single instances and shows where their time goes.",
+             .run = run_instances, .resolves_threads = true);

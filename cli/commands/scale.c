@@ -11,20 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Models training on several devices from steps that were measured on one: data parallel over --nodes, tensor "
     "slicing of transformers over --slice, or every combination of both. Prints the step, the communication, how much "
     "of it is exposed, and what a device needs. Every row is labelled modelled; nothing is measured, and only "
-    "training rows count.",
+    "training rows count.\n\n"
     "Each node runs the measured minibatch, so throughput is that of weak scaling. An all-reduce is a ring: 2 (N - 1) "
     "/ N of the bytes over the bandwidth, and 2 (N - 1) latencies. Without --overlap, gradients are reduced after the "
     "backward pass. With it, each bucket starts as soon as its gradients are complete and the link is free, which the "
-    "order and the times of the ops decide, and costs the ops nothing.",
+    "order and the times of the ops decide, and costs the ops nothing.\n\n"
     "Slicing divides products, attention and the activation between them by the number of devices and reduces "
     "activations four times per layer, which nothing hides. The same link serves both kinds of communication. Method "
-    "and limits: doc/projection.md.",
-    NULL,
-};
+    "and limits: doc/projection.md.";
 
 static const char *const tables[] = {"devices", "parts", NULL};
 
@@ -43,7 +41,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn scale bert.results --nodes 2,8,64 --link 12.5GB/s,2us --overlap",
      "how much of the reduction of the gradients the backward pass hides"},
     {"paradnn scale bert.results --slice 1,2,4,8 --link 32GB/s,2us --table parts",
@@ -178,12 +176,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_scale = {
-    .name = "scale",
-    .group = PDNN_COMMANDS_LOOK,
-    .summary = "Models data parallel and sliced training from steps measured on one device.",
-    .operands = "RESULTS",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(scale, PDNN_COMMANDS_LOOK, "RESULTS",
+             "Models data parallel and sliced training from steps measured on one device.", .run = run,
+             .reads_directories = true);

@@ -11,20 +11,18 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Projects how long an epoch of a model with sequences takes from a handful of its iterations, since the time of "
     "one depends on little but the lengths that its minibatch is padded to. The spec or ID is one model: gnmt, "
-    "deepspeech2, rnn, transformer.",
+    "deepspeech2, rnn, transformer.\n\n"
     "SeqPoints (Pati et al., ISPASS 2020) are chosen by length, FLOP or, where all of it was measured, time; each "
     "stands for a number of iterations. Beside them: a random sample whose estimate is corrected by what lengths "
-    "explain and has an interval (model-assisted), and the baselines that SeqPoint was published with.",
+    "explain and has an interval (model-assisted), and the baselines that SeqPoint was published with.\n\n"
     "Iterations of equal padded lengths are one row of results.csv, and seqpoint.csv has a row per kind of iteration. "
     "All share one set of weights and one block of memory; each is prepared once, never inside a sample, and at most "
-    "64 are kept prepared. Run again with the same directory, it keeps what is measured.",
+    "64 are kept prepared. Run again with the same directory, it keeps what is measured.\n\n"
     "With two result directories of this command and nothing else, it prints how much faster the second is: in truth, "
-    "and as projected from what was chosen in the first.",
-    NULL,
-};
+    "and as projected from what was chosen in the first.";
 
 static const char *const sampler_words[] = {"sorted", "bucket", "shuffled", "stream", NULL};
 static const char *const key_words[] = {"source", "target", "sum", "maximum", "both", NULL};
@@ -58,7 +56,7 @@ static const struct pdnn_option_def options[] = {
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn seqpoint sweeps/seqpoint-gnmt.yaml --dry-run", "which iterations stand for an epoch of GNMT"},
     {"paradnn seqpoint sweeps/seqpoint-ds2.yaml --ground-truth -o ds2",
      "project an epoch of DeepSpeech2, and measure how far off that is"},
@@ -297,12 +295,6 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return arguments->n_operands > 1 ? compare_two(arguments, err) : run_one(arguments, err);
 }
 
-const struct pdnn_command_def pdnn_command_seqpoint = {
-    .name = "seqpoint",
-    .group = PDNN_COMMANDS_MEASURE,
-    .summary = "Projects an epoch of a sequence model from a few of its iterations.",
-    .operands = "SPEC|ID|DIR [DIR]",
-    PDNN_COMMAND_TEXTS,
-    .resolves_threads = true,
-    .run = run,
-};
+PDNN_COMMAND(seqpoint, PDNN_COMMANDS_MEASURE, "SPEC|ID|DIR [DIR]",
+             "Projects an epoch of a sequence model from a few of its iterations.", .run = run,
+             .resolves_threads = true);

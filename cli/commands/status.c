@@ -10,25 +10,23 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Tells how far the sweep in DIR has come, from its journal or, if it has parts/, from those of all of its parts. "
     "It takes no lock and works while they are written. Of a joined sweep, it also says who holds leases: stale ones "
-    "are of processes that give no sign of life, and whoever joins next takes them over.",
+    "are of processes that give no sign of life, and whoever joins next takes them over.\n\n"
     "An instance is done when it has all the visits that the spec asks for, has failed for good, or has nothing to "
     "run; begun when its row in results.csv comes from fewer visits; open without a visit. Then come the rows by "
     "status, those of open instances as interrupted. The rate is that of the processes that are working. The time "
     "left is the predicted time of the missing visits, scaled by how long the visits so far took; extra visits to "
-    "noisy instances come on top.",
-    "Exit status 0: every instance is done. 1: some are begun or open.",
-    NULL,
-};
+    "noisy instances come on top.\n\n"
+    "Exit status 0: every instance is done. 1: some are begun or open.";
 
 static const struct pdnn_option_def options[] = {
     {"watch", 0, NULL, NULL, false, "print again every five seconds until the sweep is complete"},
     PDNN_OPTIONS_TABLE,
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn status fc.results", "how much of a sweep is done"},
     {"paradnn status fc.results --watch", "the same until it is complete"},
 };
@@ -151,12 +149,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     }
 }
 
-const struct pdnn_command_def pdnn_command_status = {
-    .name = "status",
-    .group = PDNN_COMMANDS_LOOK,
-    .summary = "Tells how far a sweep has come.",
-    .operands = "DIR",
-    .reads_directories = true,
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(status, PDNN_COMMANDS_LOOK, "DIR", "Tells how far a sweep has come.", .run = run,
+             .reads_directories = true);

@@ -17,20 +17,18 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Starts a sweep on N nodes of a cluster: writes a job script for N workers, each of which joins DIR (sweep "
     "--join), and a second job that merges what they measured when all of them have ended, whatever their end. DIR "
     "must be in a file system that all nodes share. It gets the spec, and in jobs/ the scripts, the logs, and "
-    "jobs.csv with the jobs' ids.",
+    "jobs.csv with the jobs' ids.\n\n"
     "With Slurm, both are submitted, the workers as a job array or, above the site's MaxArraySize, as several. A "
     "worker has a node of its own, or several for instances with ranks (--nodes). Slurm starts it again if the node "
     "fails, and it asks for that itself if its time runs out before the sweep is complete. What comes after -- is "
-    "passed on to sbatch, for both jobs: a partition, an account, what a site asks for.",
+    "passed on to sbatch, for both jobs: a partition, an account, what a site asks for.\n\n"
     "With --scheduler none, it prints the command that starts the workers on the hosts after --, through ssh, or, for "
     "one worker, on this machine. On other schedulers, use sweep --shard auto/N in a job array. More workers can be "
-    "submitted for the same DIR at any time, and after a failure the same command goes on with what is missing.",
-    NULL,
-};
+    "submitted for the same DIR at any time, and after a failure the same command goes on with what is missing.";
 
 static const struct pdnn_option_def options[] = {
     {"workers", 'n', "N", NULL, false, "the number of workers, each on nodes of its own (required)"},
@@ -56,7 +54,7 @@ static const struct pdnn_option_def options[] = {
     {"dry-run", 0, NULL, NULL, false, "print the scripts and the commands, and write and submit nothing"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn submit sweeps/paper-fc.yaml --workers 16 --time 4h -- --partition=cpu",
      "sixteen nodes, four hours at a time; the tables are in paper-fc.results when they have ended"},
     {"paradnn submit sweeps/fc.yaml --workers 2 --scheduler none -- node1 node2",
@@ -252,12 +250,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_submit = {
-    .name = "submit",
-    .group = PDNN_COMMANDS_FILES,
-    .summary = "Runs a sweep on the nodes of a cluster, as batch jobs.",
-    .operands = "SPEC...",
-    .rest = "SBATCH_OPTION|HOST...",
-    PDNN_COMMAND_TEXTS,
-    .run = run,
-};
+PDNN_COMMAND(submit, PDNN_COMMANDS_FILES, "SPEC...", "Runs a sweep on the nodes of a cluster, as batch jobs.",
+             .run = run, .rest = "SBATCH_OPTION|HOST...");

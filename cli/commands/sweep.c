@@ -19,27 +19,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const paragraphs[] = {
+static const char description[] =
     "Runs every instance of the specs and writes a result directory: results.csv with one row per instance, whatever "
     "happened to it; ops.csv with one row per instance and operator; and the journal, the measured roofs and the "
-    "facts about the machine that the tables are made from.",
+    "facts about the machine that the tables are made from.\n\n"
     "Each instance is visited several times, spread over the whole sweep, so that drift of the machine widens the "
     "intervals instead of favoring whatever ran first. A visit that crashes, hangs or runs out of memory sets the "
-    "status of its row; the sweep goes on.",
+    "status of its row; the sweep goes on.\n\n"
     "Run again with the same directory, it resumes: visits already recorded are kept, and only missing ones run. Rows "
-    "measured with --allow-slow are never visited without it, so that no row mixes the two.",
+    "measured with --allow-slow are never visited without it, so that no row mixes the two.\n\n"
     "With --join, each process claims instances in DIR/leases, about ten minutes of predicted work at a time, the "
     "longest first, makes all visits to them, and writes into a directory of its own in DIR/parts. Processes may come "
     "and go at any time. What a process leaves unfinished, others claim again: when it ends, at once; when it dies, "
-    "as soon as somebody notices. One that finds nothing to claim ends with status 0.",
+    "as soon as somebody notices. One that finds nothing to claim ends with status 0.\n\n"
     "SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 and SIGXCPU end the sweep: the current visit is finished or dropped, "
     "and the tables are written. More of them change nothing, except a second SIGINT, which drops the visit. "
     "limits.budget, counted from the start of the command, and a batch job's time end it in the same way. If they do "
     "not suffice for all instances, it begins those whose visits all seem to fit, spread over the spec or, with "
     "limits.reach=smallest, the shortest first; the others have the status interrupted, and the next run goes on with "
-    "them.",
-    NULL,
-};
+    "them.";
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
@@ -71,7 +69,7 @@ static const struct pdnn_option_def options[] = {
      "print nothing but warnings and errors: no progress, no findings at the end"},
 };
 
-static const struct pdnn_example examples[] = {
+static const struct pdnn_help_row examples[] = {
     {"paradnn sweep sweeps/fc.yaml", "the main job: the tables are in fc.results afterwards"},
     {"paradnn sweep sweeps/paper-fc.yaml --set limits.budget=5m --dry-run",
      "how long it takes, and what five minutes reach"},
@@ -457,12 +455,5 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     return status;
 }
 
-const struct pdnn_command_def pdnn_command_sweep = {
-    .name = "sweep",
-    .summary = "Runs all instances of specs and writes their tables.",
-    .operands = "SPEC...",
-    PDNN_COMMAND_TEXTS,
-    .resolves_threads = true,
-    .prints_nothing = true,
-    .run = run,
-};
+PDNN_COMMAND(sweep, PDNN_COMMANDS_FIRST, "SPEC...", "Runs all instances of specs and writes their tables.",
+             .run = run, .resolves_threads = true, .prints_nothing = true);

@@ -4,10 +4,8 @@
 
 #include <stdio.h>
 
-static const char *const paragraphs[] = {
-    "Prints the version of paradnn and those of the libraries behind its backends.",
-    NULL,
-};
+static const char description[] =
+    "Prints the version of paradnn and those of the libraries behind its backends.";
 
 /* Only the worker links the libraries, so it is asked for their versions. */
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
@@ -33,6 +31,6 @@ const struct pdnn_command_def pdnn_command_version = {
     .group = PDNN_COMMANDS_EXPLAIN,
     .summary = "Shows the versions of paradnn and of its backends.",
     .operands = "",
-    .paragraphs = paragraphs,
+    .description = description,
     .run = run,
 };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const char *const colors[] = {"red", "green", NULL};
-static const char *const paragraphs[] = {"Paints what it is given.", NULL};
+static const char description[] = "Paints what it is given.\n\nOr not.";
 
 static const struct pdnn_option_def options[] = {
     {"output", 'o', "FILE", NULL, false, "write to FILE"},
@@ -17,14 +17,10 @@ static const struct pdnn_option_def options[] = {
     {"dry", 'n', NULL, NULL, false, "only say what would be done"},
 };
 
-static const struct pdnn_example examples[] = {{"paradnn paint wall", "paints the wall"}};
+static const struct pdnn_help_row examples[] = {{"paradnn paint wall", "paints the wall"}};
 
-static const struct pdnn_command_def paint = {
-    .name = "paint",
-    .summary = "Paints.",
-    .operands = "THING [THING] [THING]",
-    PDNN_COMMAND_TEXTS,
-};
+static PDNN_COMMAND(paint, PDNN_COMMANDS_FIRST, "THING [THING] [THING]", "Paints.", .run = NULL);
+static const struct pdnn_command_def *const paint = &pdnn_command_paint;
 
 enum { WORDS_MAX = 8 };
 
@@ -103,7 +99,7 @@ static void test_arguments_parse_right(void **state) {
         struct pdnn_arguments arguments;
         struct pdnn_err err = {0};
         struct pdnn_str text = {0};
-        assert_int_equal(pdnn_arguments_parse(&paint, count, words, &arguments, &err), PDNN_OK);
+        assert_int_equal(pdnn_arguments_parse(paint, count, words, &arguments, &err), PDNN_OK);
         describe(&arguments, &text);
         assert_string_equal(pdnn_str_text(&text), right[i].expected);
         pdnn_str_finish(&text);
@@ -119,7 +115,7 @@ static void test_arguments_parse_wrong(void **state) {
         int count = copy_words(&wrong[i], words);
         struct pdnn_arguments arguments;
         struct pdnn_err err = {0};
-        assert_int_equal(pdnn_arguments_parse(&paint, count, words, &arguments, &err), PDNN_INVALID);
+        assert_int_equal(pdnn_arguments_parse(paint, count, words, &arguments, &err), PDNN_INVALID);
         assert_string_equal(err.text, wrong[i].expected);
         free_words(words, count);
     }
@@ -134,7 +130,7 @@ static void test_argument_values(void **state) {
     const char *const *texts;
     size_t count;
     int64_t number = 7;
-    assert_int_equal(pdnn_arguments_parse(&paint, 6, words, &arguments, &err), PDNN_OK);
+    assert_int_equal(pdnn_arguments_parse(paint, 6, words, &arguments, &err), PDNN_OK);
     assert_null(pdnn_argument(&arguments, "output"));
     assert_string_equal(pdnn_argument(&arguments, "dry"), "");
     assert_string_equal(pdnn_argument(&arguments, "set"), "b=2");
@@ -154,11 +150,13 @@ static void test_argument_values(void **state) {
 static void test_command_help_says_every_row(void **state) {
     (void)state;
     struct pdnn_str help = {0};
-    pdnn_page_command(&(struct pdnn_page){.out = &help, .width = 60}, &paint);
+    pdnn_page_command(&(struct pdnn_page){.out = &help, .width = 60}, paint);
     assert_string_equal(pdnn_str_text(&help), "Usage: paradnn paint THING [THING] [THING] [OPTION]...\n"
                                               "Paints.\n"
                                               "\n"
                                               "Paints what it is given.\n"
+                                              "\n"
+                                              "Or not.\n"
                                               "\n"
                                               "Options:\n"
                                               "  -o, --output FILE     write to FILE\n"
