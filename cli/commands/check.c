@@ -1,5 +1,4 @@
 #include "base/units.h"
-#include "gen/expansion/instances.h"
 #include "base/visible.h"
 #include "cli/interrupt.h"
 #include "cli/job.h"
@@ -133,21 +132,19 @@ static void report(struct check *check, const char *id, const struct pdnn_check_
     pdnn_rows_finish(&worst);
 }
 
-static void report_without_rows(struct check *check, const char *id, const char *status, const char *reason) {
+/* Counts an instance of which nothing was compared, and says why. */
+static enum pdnn_status report_without_rows(struct check *check, const char *id, bool has_failed,
+                                            const char *reason) {
     char shown[PDNN_VISIBLE_TEXT];
+    ++*(has_failed ? &check->failed : &check->skipped);
     if (check->for_people) {
-        printf("%s  %s: %s\n", strcmp(status, "skip") == 0 ? "SKIP" : "FAIL", id,
-               pdnn_visible(shown, reason));
-        return;
+        printf("%s  %s: %s\n", has_failed ? "FAIL" : "SKIP", id, pdnn_visible(shown, reason));
+        return PDNN_OK;
     }
-    add_row(&check->table, id, NULL, status, reason);
+    add_row(&check->table, id, NULL, has_failed ? "fail" : "skip", reason);
     pdnn_table_print_rows(&check->printer, &check->table, NULL, NULL);
     pdnn_table_clear(&check->table);
-}
-
-static void skip(struct check *check, const char *id, const char *reason) {
-    check->skipped++;
-    report_without_rows(check, id, "skip", reason);
+    return PDNN_OK;
 }
 
 /* Makes sure a worker with this isa is running. */
@@ -164,17 +161,15 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     const struct pdnn_session *session = &check->job.session;
     const struct pdnn_task *task = &session->tasks[at];
     char reason[128];
-    if (task->closed) {
-        skip(check, task->id, *session->rows[at].reason ? session->rows[at].reason : "filtered");
-        return PDNN_OK;
-    }
+    if (task->closed)
+        return report_without_rows(check, task->id, false,
+                                   *session->rows[at].reason ? session->rows[at].reason : "filtered");
     if ((double)task->flop_count > check->max_flop) {
         char flop[PDNN_UNIT_TEXT], most[PDNN_UNIT_TEXT];
         snprintf(reason, sizeof reason, "%s, more than the %s of --max-flop",
                  pdnn_format_si(flop, (double)task->flop_count, "FLOP"),
                  pdnn_format_si(most, check->max_flop, "FLOP"));
-        skip(check, task->id, reason);
-        return PDNN_OK;
+        return report_without_rows(check, task->id, false, reason);
     }
     if (make_alive(check, (enum pdnn_isa)task->instance.setting[PDNN_SETTING_ISA], err) != PDNN_OK)
         return err->status;
@@ -195,36 +190,8 @@ static enum pdnn_status check_one(struct check *check, size_t at, struct pdnn_er
     }
     if (status == PDNN_INTERRUPTED)
         return pdnn_fail(err, status, "%s", cause.text);
-    if (status == PDNN_UNSUPPORTED || status == PDNN_TOO_BIG) {
-        skip(check, task->id, cause.text);
-        return PDNN_OK;
-    }
-    check->failed++;
-    report_without_rows(check, task->id, "fail", cause.text);
-    return PDNN_OK;
-}
-
-/* Puts the backend into every task; instances that differed only in the backend become one. */
-static enum pdnn_status replace_backend(struct pdnn_session *session, const char *name,
-                                        struct pdnn_err *err) {
-    struct pdnn_instance_set seen = {0};
-    struct pdnn_value backend;
-    size_t kept = 0;
-    if (pdnn_param_parse(&pdnn_settings[PDNN_SETTING_BACKEND], name, &backend, err) != PDNN_OK)
-        return err->status;
-    for (size_t i = 0; i < session->n_tasks; i++) {
-        struct pdnn_task task = session->tasks[i];
-        char text[PDNN_ID_TEXT];
-        task.instance.setting[PDNN_SETTING_BACKEND] = backend.number;
-        task.id = pdnn_arena_strdup(&session->arena, pdnn_instance_format(&task.instance, text));
-        if (!pdnn_instance_set_add(&seen, &task.instance))
-            continue;
-        session->rows[kept] = session->rows[i];
-        session->tasks[kept++] = task;
-    }
-    session->n_tasks = kept;
-    pdnn_instance_set_finish(&seen);
-    return PDNN_OK;
+    return report_without_rows(check, task->id, status != PDNN_UNSUPPORTED && status != PDNN_TOO_BIG,
+                               cause.text);
 }
 
 static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments *arguments,
@@ -234,13 +201,14 @@ static enum pdnn_status prepare(struct check *check, const struct pdnn_arguments
     check->max_flop = 2e10;
     check->for_people = pdnn_wants_text(arguments);
     if (pdnn_cli_job_begin(&check->job, arguments, err) != PDNN_OK ||
-        pdnn_argument_double(arguments, "max-flop", 0, 1e30, &check->max_flop, err) != PDNN_OK ||
-        pdnn_cli_job_open(&check->job, err) != PDNN_OK)
+        pdnn_argument_double(arguments, "max-flop", 0, 1e30, &check->max_flop, err) != PDNN_OK)
+        return err->status;
+    if (backend)
+        pdnn_cli_job_set(&check->job, "run.backend", backend);
+    if (pdnn_cli_job_open(&check->job, err) != PDNN_OK)
         return err->status;
     check->time_limit_ns = LENIENCE * session->spec.limits.time_ns;
-    if (pdnn_argument_time(arguments, "time", &check->time_limit_ns, err) != PDNN_OK)
-        return err->status;
-    return backend ? replace_backend(session, backend, err) : PDNN_OK;
+    return pdnn_argument_time(arguments, "time", &check->time_limit_ns, err);
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
