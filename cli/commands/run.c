@@ -6,7 +6,7 @@
 #include "cli/launcher.h"
 #include "session/session.h"
 #include "results/rows/aggregate.h"
-#include "results/store/results.h"
+#include "results/query/results.h"
 #include "results/store/tables.h"
 #include "base/units.h"
 #include "models/build.h"
@@ -50,8 +50,7 @@ static const struct pdnn_help_row examples[] = {
  * values share the weights and one block of memory in one worker. */
 struct vary {
     const char *option; /* "--vary length=10,20,50": starts messages; NULL: nothing varies */
-    const struct pdnn_param_def *def;
-    size_t param;        /* index in the family */
+    const char *key;
     const char *largest; /* id of the task that needs most memory; the session's */
 };
 
@@ -67,39 +66,28 @@ static enum pdnn_status set_values(struct vary *vary, struct pdnn_cli_job *job, 
                          vary->option);
     if (pdnn_instance_parse(id, &instance, err) != PDNN_OK)
         return pdnn_wrap(err, "%s", vary->option);
-    const struct pdnn_family_def *family = instance.family;
-    const char *key = pdnn_arena_printf(&job->arena, "%.*s", length, text);
-    int row = pdnn_param_find(family->params, family->n_params, key);
-    vary->param = row < 0 ? 0 : (size_t)row; /* the spec's reader says what is wrong with the key */
-    vary->def = &family->params[vary->param];
-    pdnn_cli_job_set(job, pdnn_arena_printf(&job->arena, "models.0.%s.%s", family->name, key),
+    vary->key = pdnn_arena_printf(&job->arena, "%.*s", length, text);
+    pdnn_cli_job_set(job, pdnn_arena_printf(&job->arena, "models.0.%s.%s", instance.family->name, vary->key),
                      pdnn_arena_printf(&job->arena, *list == '[' || *list == '{' ? "%s" : "[%s]", list));
     return PDNN_OK;
 }
 
-static const char *format_value(const struct vary *vary, const struct pdnn_instance *instance,
-                                char buffer[PDNN_PARAM_TEXT]) {
-    return pdnn_param_format(vary->def, instance->hyper[vary->param], buffer);
-}
-
-static enum pdnn_status compare(const struct vary *vary, const struct pdnn_task *task,
-                                const struct pdnn_task *first, struct pdnn_err *err) {
-    struct pdnn_arena arena = {0}, first_arena = {0};
+static enum pdnn_status compare(const struct vary *vary, const struct pdnn_varying *varying,
+                                const struct pdnn_instance *instance, const struct pdnn_instance *first,
+                                struct pdnn_err *err) {
+    struct pdnn_arena arena = {0};
     struct pdnn_graph graph, first_graph;
-    char value[PDNN_PARAM_TEXT], first_value[PDNN_PARAM_TEXT];
-    if (memcmp(task->instance.setting, first->instance.setting, sizeof first->instance.setting) != 0)
+    char label[PDNN_ID_TEXT], first_label[PDNN_ID_TEXT];
+    if (memcmp(instance->setting, first->setting, sizeof first->setting) != 0)
         return pdnn_fail(err, PDNN_INVALID, "%s: the run settings must have one value each", vary->option);
-    enum pdnn_status status = pdnn_instance_graph(&task->instance, &arena, &graph, err);
-    if (status == PDNN_OK)
-        status = pdnn_instance_graph(&first->instance, &first_arena, &first_graph, err);
-    if (status == PDNN_OK)
-        status = pdnn_graph_shares(&graph, &first_graph, err);
-    if (status != PDNN_OK)
-        pdnn_wrap(err, "%s: %s=%s has different weights from %s", vary->option, vary->def->name,
-                  format_value(vary, &task->instance, value),
-                  format_value(vary, &first->instance, first_value));
+    enum pdnn_status status = PDNN_OK;
+    if (pdnn_instance_graph(instance, &arena, &graph, err) != PDNN_OK ||
+        pdnn_instance_graph(first, &arena, &first_graph, err) != PDNN_OK ||
+        pdnn_graph_shares(&graph, &first_graph, err) != PDNN_OK)
+        status = pdnn_wrap(err, "%s: %s has different weights from %s", vary->option,
+                           pdnn_varying_label(varying, instance, label),
+                           pdnn_varying_label(varying, first, first_label));
     pdnn_arena_finish(&arena);
-    pdnn_arena_finish(&first_arena);
     return status;
 }
 
@@ -114,7 +102,7 @@ static enum pdnn_status check_vary(struct vary *vary, const struct pdnn_session 
         if (task->closed)
             continue;
         if (first)
-            status = compare(vary, task, first, err);
+            status = compare(vary, &session->varying, &task->instance, &first->instance, err);
         first = first ? first : task;
         largest = !largest || task->memory_bytes > largest->memory_bytes ? task : largest;
     }
@@ -148,7 +136,7 @@ static void append_table(const struct vary *vary, struct pdnn_table *results, st
     for (struct pdnn_result row = pdnn_result_of(results, 0); row.row < results->n_rows; row.row++)
         all_ok = all_ok && pdnn_result_outcome(&row) == PDNN_OUTCOME_OK;
     const struct pdnn_result first = pdnn_result_of(results, 0);
-    size_t columns[1 + SHOWN] = {pdnn_table_find(results, pdnn_param_column(vary->def))};
+    size_t columns[1 + SHOWN] = {pdnn_table_find(results, pdnn_key_column(vary->key))};
     for (size_t i = 0; i < SHOWN; i++)
         columns[1 + i] = pdnn_result_at(&first, shown[i]);
     results->column[columns[0]].def.show = PDNN_SHOW_PLAIN;
@@ -169,8 +157,7 @@ static enum pdnn_status report_vary(const struct vary *vary, struct pdnn_table *
         pdnn_report_id(&out, id);
     else
         pdnn_str_printf(&out, "%s\n", id);
-    pdnn_str_printf(&out, "  varied   %s, %zu values; the largest is above\n", vary->def->name,
-                    results->n_rows);
+    pdnn_str_printf(&out, "  varied   %s, %zu values; the largest is above\n", vary->key, results->n_rows);
     if (set->block_bytes)
         append_set(results, set, &out);
     if (for_people) {
