@@ -121,19 +121,14 @@ static enum pdnn_status fit_all(struct command *c, const char *model, struct pdn
 /* "fc: pct_of_peak of 16 instances, linear: R2 0.997, adjusted 0.996, leave-one-out 0.994", and what was left
  * out. */
 static void append_head(struct pdnn_str *out, const struct pdnn_table *terms, size_t row) {
-    static const char *const forms[PDNN_FIT_MODEL_COUNT] = {"linear, z-scores",
-                                                            "linear in logarithms, z-scores", "power law"};
-    const char *model = pdnn_table_text(terms, row, PDNN_FIT_MODEL), *form = model;
     const char *value = pdnn_table_text(terms, row, PDNN_FIT_VALUE);
     uint64_t no_value = pdnn_table_count(terms, row, PDNN_FIT_NO_VALUE);
     uint64_t no_cell = pdnn_table_count(terms, row, PDNN_FIT_NO_CELL);
     double left_out = pdnn_table_number(terms, row, PDNN_FIT_R2_LEAVE_ONE_OUT);
     struct pdnn_str line = {0};
-    for (size_t m = 0; m < PDNN_FIT_MODEL_COUNT; m++)
-        form = strcmp(model, pdnn_fit_models[m]) == 0 ? forms[m] : form;
     pdnn_str_printf(&line, "%s: %s of %" PRIu64 " instances, %s: R2 %.3f, adjusted %.3f, ",
                     pdnn_table_text(terms, row, PDNN_FIT_FAMILY), value,
-                    pdnn_table_count(terms, row, PDNN_FIT_ROWS), form,
+                    pdnn_table_count(terms, row, PDNN_FIT_ROWS), pdnn_table_text(terms, row, PDNN_FIT_MODEL),
                     pdnn_table_number(terms, row, PDNN_FIT_R2),
                     pdnn_table_number(terms, row, PDNN_FIT_R2_ADJUSTED));
     if (isnan(left_out))
