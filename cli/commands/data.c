@@ -39,15 +39,16 @@ static const struct pdnn_help_row examples[] = {
     {"paradnn run resnet18,batch=8,data=file,loaders=2 --set dataset=images.data", "a model that reads it"},
 };
 
-static const char *const actions[] = {"make", "show", NULL};
+static const struct pdnn_help_row actions[] = {
+    {"make", "write a synthetic data set of CONTENT into the new directory DIR"},
+    {"show", "check the data set in DIR, and say what it holds"},
+};
 
 static bool kind(size_t index, const char **name, const char **help) {
-    static const char *const helps[] = {"write a synthetic data set of CONTENT into the new directory DIR",
-                                        "check the data set in DIR, and say what it holds"};
-    if (index >= sizeof helps / sizeof *helps)
+    if (index >= sizeof actions / sizeof *actions)
         return false;
-    *name = actions[index];
-    *help = helps[index];
+    *name = actions[index].name;
+    *help = actions[index].help;
     return true;
 }
 
@@ -168,7 +169,7 @@ static enum pdnn_status make(const struct pdnn_arguments *arguments, struct pdnn
 }
 
 static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_err *err) {
-    bool makes = strcmp(arguments->operands[0], actions[0]) == 0;
+    bool makes = strcmp(arguments->operands[0], actions[0].name) == 0;
     if (makes && arguments->n_operands < 3)
         return pdnn_fail(err, PDNN_INVALID,
                          "data make needs what to make and a new directory: 'paradnn data make "

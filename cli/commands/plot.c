@@ -3,7 +3,6 @@
 #include "cli/args/registry.h"
 #include "results/figures/picture.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,44 +83,6 @@ static enum pdnn_status check_options(const struct pdnn_arguments *arguments,
     return PDNN_OK;
 }
 
-/* Where the text of an option goes in the request. */
-static const struct {
-    const char *option;
-    size_t offset;
-} fields[] = {
-    {"x", offsetof(struct pdnn_plot_request, x)},
-    {"y", offsetof(struct pdnn_plot_request, y)},
-    {"value", offsetof(struct pdnn_plot_request, value)},
-    {"color", offsetof(struct pdnn_plot_request, color)},
-    {"by", offsetof(struct pdnn_plot_request, by)},
-    {"across", offsetof(struct pdnn_plot_request, across)},
-    {"output", offsetof(struct pdnn_plot_request, output)},
-    {"width", offsetof(struct pdnn_plot_request, width)},
-    {"height", offsetof(struct pdnn_plot_request, height)},
-    {"font-size", offsetof(struct pdnn_plot_request, font_size)},
-    {"compute", offsetof(struct pdnn_plot_request, hardware.compute)},
-    {"bandwidth", offsetof(struct pdnn_plot_request, hardware.bandwidth)},
-    {"cache", offsetof(struct pdnn_plot_request, hardware.cache)},
-    {"overhead", offsetof(struct pdnn_plot_request, hardware.overhead)},
-    {"onto", offsetof(struct pdnn_plot_request, hardware.onto)},
-    {"threads", offsetof(struct pdnn_plot_request, hardware.threads)},
-};
-
-static void fill_request(const struct pdnn_arguments *arguments, struct pdnn_plot_request *request) {
-    const char *format = pdnn_argument(arguments, "format");
-    request->directory = arguments->operands + 1;
-    request->n_directories = arguments->n_operands - 1;
-    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
-        const char *text = pdnn_argument(arguments, fields[i].option);
-        memcpy((char *)request + fields[i].offset, &text, sizeof text);
-    }
-    request->format = PDNN_PLOT_BOTH;
-    for (int i = 0; format && pdnn_plot_formats[i]; i++) {
-        if (strcmp(format, pdnn_plot_formats[i]) == 0)
-            request->format = (enum pdnn_plot_format)(i + 1);
-    }
-}
-
 /* Prints the data, or the paths of the files. */
 static void report(const struct pdnn_plot_def *plot, struct pdnn_plot_result *result) {
     for (int i = 0; i < result->n_paths; i++)
@@ -137,9 +98,30 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     const struct pdnn_plot_def *plot = pdnn_plot_find(arguments->operands[0]);
     if (check_options(arguments, plot, err) != PDNN_OK)
         return err->status;
-    struct pdnn_plot_request request;
     struct pdnn_plot_result result = {0};
-    fill_request(arguments, &request);
+    struct pdnn_plot_request request = {
+        .directory = arguments->operands + 1,
+        .n_directories = arguments->n_operands - 1,
+        .x = pdnn_argument(arguments, "x"),
+        .y = pdnn_argument(arguments, "y"),
+        .value = pdnn_argument(arguments, "value"),
+        .color = pdnn_argument(arguments, "color"),
+        .by = pdnn_argument(arguments, "by"),
+        .across = pdnn_argument(arguments, "across"),
+        .output = pdnn_argument(arguments, "output"),
+        .width = pdnn_argument(arguments, "width"),
+        .height = pdnn_argument(arguments, "height"),
+        .font_size = pdnn_argument(arguments, "font-size"),
+        .hardware = {.compute = pdnn_argument(arguments, "compute"),
+                     .bandwidth = pdnn_argument(arguments, "bandwidth"),
+                     .cache = pdnn_argument(arguments, "cache"),
+                     .overhead = pdnn_argument(arguments, "overhead"),
+                     .onto = pdnn_argument(arguments, "onto"),
+                     .threads = pdnn_argument(arguments, "threads")},
+    };
+    if (pdnn_argument(arguments, "format"))
+        request.format =
+            (enum pdnn_plot_format)(PDNN_PLOT_SVG + pdnn_argument_choice(arguments, "format", 0));
     if (plot->directories_max && request.n_directories > plot->directories_max)
         return pdnn_fail(err, PDNN_INVALID, "plot %s takes at most %zu result directories", plot->name,
                          plot->directories_max);
