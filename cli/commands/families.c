@@ -173,17 +173,9 @@ static void add_presets(struct pdnn_table *table, const struct pdnn_family_def *
     for (size_t i = 0; i < family->n_presets; i++) {
         struct pdnn_str help = {0};
         struct pdnn_instance preset;
+        char id[PDNN_ID_TEXT];
         pdnn_instance_init_preset(&preset, family, &family->presets[i]);
-        pdnn_str_printf(&help, "%s:", family->presets[i].help);
-        const char *comma = "";
-        for (size_t p = 0; p < family->n_params; p++) {
-            char buffer[PDNN_PARAM_TEXT];
-            if (!pdnn_hyper_applies(&preset, p))
-                continue;
-            pdnn_str_printf(&help, "%s %s=%s", comma, family->params[p].name,
-                            pdnn_param_format(&family->params[p], preset.hyper[p], buffer));
-            comma = ",";
-        }
+        pdnn_str_printf(&help, "%s: %s", family->presets[i].help, pdnn_instance_format(&preset, id));
         add_row(table, "preset", family->presets[i].name, pdnn_str_text(&help));
         pdnn_str_finish(&help);
     }
