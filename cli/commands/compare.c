@@ -237,29 +237,23 @@ static void append_extremes(struct pdnn_str *out, struct pdnn_table *pairs) {
 }
 
 /* How many there are with each pair of statuses, and the first of them. */
-static void append_unpaired(struct pdnn_str *out, const struct pdnn_table *unpaired) {
-    enum { A, B, INSTANCES, EXAMPLE, N };
-    static const struct pdnn_column_def columns[N] = {[A] = {"A", .blank = "absent"},
-                                                      [B] = {"B", .blank = "absent"},
-                                                      [INSTANCES] = {"instances", .kind = PDNN_KIND_COUNT},
-                                                      [EXAMPLE] = {"for example", .align = PDNN_ALIGN_WRAP}};
-    static const size_t statuses[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS};
-    struct pdnn_table table;
+static void append_unpaired(struct pdnn_str *out, struct pdnn_table *unpaired) {
+    static const struct pdnn_column_def instances = {"instances", .kind = PDNN_KIND_COUNT};
     if (!unpaired->n_rows)
         return;
     pdnn_str_printf(out, "\nNot compared, because they did not end ok on both sides: %zu\n\n",
                     unpaired->n_rows);
-    struct pdnn_groups groups = pdnn_groups_make(unpaired, NULL, statuses, 2);
-    pdnn_table_init(&table, &(struct pdnn_table_def){"not compared", "", columns, N});
+    const size_t columns[] = {PDNN_UNPAIRED_A_STATUS, PDNN_UNPAIRED_B_STATUS,
+                              pdnn_table_add_column(unpaired, &instances), PDNN_UNPAIRED_ID};
+    struct pdnn_groups groups = pdnn_groups_make(unpaired, NULL, columns, 2);
+    struct pdnn_row_list firsts = {0};
     for (size_t i = 0; i < groups.count; i++) {
-        size_t first = groups.group[i].at[0], row = pdnn_table_add_row(&table);
-        pdnn_table_set_text(&table, row, A, pdnn_table_text(unpaired, first, PDNN_UNPAIRED_A_STATUS));
-        pdnn_table_set_text(&table, row, B, pdnn_table_text(unpaired, first, PDNN_UNPAIRED_B_STATUS));
-        pdnn_table_set_count(&table, row, INSTANCES, groups.group[i].count);
-        pdnn_table_set_text(&table, row, EXAMPLE, pdnn_table_text(unpaired, first, PDNN_UNPAIRED_ID));
+        pdnn_rows_add(&firsts, groups.group[i].at[0]);
+        pdnn_table_set_count(unpaired, groups.group[i].at[0], columns[2], groups.group[i].count);
     }
-    pdnn_table_show(out, &table, NULL, NULL, 0);
-    pdnn_table_finish(&table);
+    unpaired->column[PDNN_UNPAIRED_ID].def.title = "for example";
+    SHOW(out, unpaired, &firsts, columns);
+    pdnn_rows_finish(&firsts);
     pdnn_groups_finish(&groups);
 }
 
