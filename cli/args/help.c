@@ -6,7 +6,6 @@
 #include "base/fill.h"
 #include "cli/args/page.h"
 #include "cli/args/registry.h"
-#include "cli/args/tables.h"
 #include "cli/print/terminal.h"
 #include "models/family.h"
 #include "models/instance.h"

@@ -3,9 +3,12 @@
 #include <stddef.h>
 #include <string.h>
 
-#define ADDRESS(name) &pdnn_command_##name,
+#define COMMAND(name) &pdnn_command_##name,
+#define TABLE(word)   &pdnn_##word##_def,
 
-const struct pdnn_command_def *const pdnn_commands[] = {PDNN_COMMANDS(ADDRESS) NULL};
+const struct pdnn_command_def *const pdnn_commands[] = {PDNN_COMMANDS(COMMAND) NULL};
+
+const struct pdnn_table_def *const pdnn_table_defs[] = {PDNN_FILES(TABLE) PDNN_TABLES(TABLE)};
 
 const struct pdnn_command_def *pdnn_command_find(const char *name) {
     for (const struct pdnn_command_def *const *command = pdnn_commands; *command; command++)

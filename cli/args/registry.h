@@ -1,9 +1,19 @@
-/* The commands, in the order of the list in the build. A command's file is cmd_<name>.c and defines
- * the row pdnn_command_<name>. */
+/* The commands, and the tables of result directories, which are NAME.csv there, then those that commands
+ * print: in the order of the lists in the build, which say how each row is called, pdnn_command_<word> and
+ * pdnn_<word>_def. The definition of results.csv lacks the columns of parameters (pdnn_results_def). */
 #ifndef CLI_ARGS_REGISTRY_H
 #define CLI_ARGS_REGISTRY_H
 
 #include "cli/args/options.h"
+#include "results/table/table.h"
+
+#include "lists.h"
+#define PDNN_COUNT_TABLE(word)     +1
+#define PDNN_DECLARE_TABLE(word)   extern const struct pdnn_table_def pdnn_##word##_def;
+#define PDNN_DECLARE_COMMAND(word) extern const struct pdnn_command_def pdnn_command_##word;
+PDNN_COMMANDS(PDNN_DECLARE_COMMAND)
+PDNN_FILES(PDNN_DECLARE_TABLE)
+PDNN_TABLES(PDNN_DECLARE_TABLE)
 
 /* NULL-terminated. */
 extern const struct pdnn_command_def *const pdnn_commands[];
@@ -11,9 +21,8 @@ extern const struct pdnn_command_def *const pdnn_commands[];
 /* NULL if there is none of that name. */
 const struct pdnn_command_def *pdnn_command_find(const char *name);
 
-/* Declared here so that each command's file sees the name it must define. */
-#include "lists.h"
-#define PDNN_DECLARE_COMMAND(name) extern const struct pdnn_command_def pdnn_command_##name;
-PDNN_COMMANDS(PDNN_DECLARE_COMMAND)
+enum { PDNN_TABLE_FILES = PDNN_FILES(PDNN_COUNT_TABLE) };
+enum { PDNN_TABLE_DEFS = PDNN_TABLE_FILES PDNN_TABLES(PDNN_COUNT_TABLE) };
+extern const struct pdnn_table_def *const pdnn_table_defs[PDNN_TABLE_DEFS];
 
 #endif

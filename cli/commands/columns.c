@@ -1,5 +1,5 @@
 #include "cli/print/output.h"
-#include "cli/args/tables.h"
+#include "cli/args/registry.h"
 #include "base/visible.h"
 #include "results/query/results.h"
 #include "results/store/results.h"
