@@ -140,7 +140,7 @@ class Completion(Case):
             # Those with a list of words need no row, and what only the user knows has none.
             self.assertLessEqual(used, {"ENCODING", "FORMAT", "MODEL", "SAMPLER", "STATISTIC", "TABLE", "ACTION", "KIND", "0|1", "BYTES", "FACTOR",
                                         "FACTORS", "I/N", "LENGTH", "LINK", "N", "NUMBERS", "NAME", "PERCENT", "POINTS", "SECONDS", "SIZE",
-                                        "TIME"}, command)
+                                        "TIME", "KEY=COLUMN", "GFLOP/s", "GB/s"}, command)
 
     def test_option_is_offered_once_unless_it_repeats(self):
         offered = self.ask("sweep", "--output", "x", "--set", "seed=1", "-")[1]
