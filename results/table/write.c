@@ -217,7 +217,13 @@ enum pdnn_status pdnn_table_choose(struct pdnn_table_writer *writer, const struc
         while (at < n_all + WORDS && strcmp(names[at], name) != 0)
             at++;
         if (at == n_all + WORDS) {
-            pdnn_suggest(suggestion, name, names, n_all + WORDS);
+            size_t part = WORDS; /* run_mode is what mode is in a spec */
+            while (part < n_all + WORDS && !pdnn_parts_have(names[part], "_", name, length))
+                part++;
+            if (part < n_all + WORDS)
+                snprintf(suggestion, sizeof suggestion, ", did you mean '%s'?", names[part]);
+            else
+                pdnn_suggest(suggestion, name, names, n_all + WORDS);
             status = pdnn_fail(err, PDNN_INVALID, "--columns: %s has no column '%.64s'%s", table->name, name,
                                suggestion);
         }
