@@ -143,12 +143,12 @@ extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
             "only these columns of the table for programs, in this order: names joined by commas, brief "    \
             "(what people plot) or all; without --format as a table for people"                              \
     }
-#define PDNN_OPTION_ONLY                                                                                                     \
-    {                                                                                                                        \
-        "only", 0, "CONDITIONS", NULL, true,                                                                                 \
-            "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "                          \
-            "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8 or resnet50,batch=64; may " \
-            "be repeated"                                                                                                    \
+#define PDNN_OPTION_ONLY                                                                                                           \
+    {                                                                                                                              \
+        "only", 0, "CONDITIONS", NULL, true,                                                                                       \
+            "only the rows of results.csv that meet all CONDITIONS, joined by commas: mode=train, "                                \
+            "batch=32,64 for either value, params>=1e6, bound!=memory, or like an id: fc/nodes=8 or resnet50,vgg16,batch=64; may " \
+            "be repeated"                                                                                                          \
     }
 #define PDNN_OPTION_SET                                                                                      \
     {                                                                                                        \

@@ -114,22 +114,32 @@ static enum pdnn_status parse_condition(struct parsing *parsing, const char **te
     }
 }
 
-/* "fc/nodes=8" begins with a family, "resnet50,batch=1" with a preset, if no family has that name. Moves
- * *text past the model. */
-static enum pdnn_status take_model(struct parsing *parsing, const char **text, struct pdnn_err *err) {
+/* Of a known model. */
+static bool is_preset_name(const struct parsing *parsing, const char *text, size_t length) {
+    return !pdnn_family_find(pdnn_arena_printf(parsing->arena, "%.*s", (int)length, text));
+}
+
+/* "fc/nodes=8" begins with a family, "resnet50,batch=1" with a preset, if no family has that name; "fc,cnn"
+ * with several of one kind. Moves *text past the models. */
+static enum pdnn_status take_models(struct parsing *parsing, const char **text, struct pdnn_err *err) {
     size_t length = strcspn(*text, "/=<>!,");
     if ((*text)[length] != '/' && (find_operator(*text, &(size_t){0}) || !pdnn_model_is_known(*text, length)))
         return PDNN_OK;
     struct condition *condition = &parsing->condition[parsing->count++];
     condition->comparison = SAME;
-    condition->value = pdnn_arena_alloc(parsing->arena, 1, sizeof *condition->value);
-    char *name = pdnn_arena_printf(parsing->arena, "%.*s", (int)length, *text);
-    bool is_preset = !pdnn_family_find(name) && pdnn_model_is_known(name, length);
+    condition->value = pdnn_arena_alloc(parsing->arena, strlen(*text) / 2 + 1, sizeof *condition->value);
+    const bool is_preset = is_preset_name(parsing, *text, length);
     enum pdnn_status status =
         pdnn_results_ask(parsing->results, is_preset ? "preset" : "family", &condition->column, err);
-    if (status == PDNN_OK)
+    for (bool has_more = true; status == PDNN_OK && has_more;) {
         status = add_value(parsing, condition, *text, length, err);
-    *text += length;
+        *text += length;
+        const char *next = *text + 1;
+        length = **text == ',' ? strcspn(next, "/=<>!,") : 0;
+        has_more = length && (!next[length] || next[length] == ',') && pdnn_model_is_known(next, length) &&
+                   is_preset_name(parsing, next, length) == is_preset;
+        *text = has_more ? next : *text;
+    }
     return status;
 }
 
@@ -144,7 +154,7 @@ static enum pdnn_status parse_all(struct parsing *parsing, const char *const *on
     parsing->condition = pdnn_arena_alloc(parsing->arena, room, sizeof *parsing->condition);
     for (size_t i = 0; i < n_only; i++) {
         const char *text = only[i];
-        enum pdnn_status status = take_model(parsing, &text, err);
+        enum pdnn_status status = take_models(parsing, &text, err);
         bool has_model = text != only[i], is_done = has_model && !*text;
         for (text += has_model && *text; status == PDNN_OK && !is_done; is_done = !*text)
             status = parse_condition(parsing, &text, err);
