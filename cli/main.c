@@ -47,23 +47,6 @@ static int print(struct pdnn_str *text) {
     return status;
 }
 
-static int fail_unknown(const char *name) {
-    struct pdnn_err err = {0};
-    pdnn_command_unknown(name, &err);
-    print_error(&err);
-    return EXIT_USAGE;
-}
-
-/* The page of the command, or of the program if it is NULL. */
-static int print_man(const char *name) {
-    struct pdnn_str text = {0};
-    const struct pdnn_command_def *command = name ? pdnn_command_find(name) : NULL;
-    if (name && !command)
-        return fail_unknown(name);
-    pdnn_manual_format(&text, command);
-    return print(&text);
-}
-
 /* If variables are set that libraries read, says once what becomes of them. */
 static void tell_variables(void) {
     struct pdnn_str text = {0}, shown = {0};
@@ -114,19 +97,31 @@ static int dispatch(int argc, char **argv) {
         pdnn_str_finish(&text);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--man") == 0)
-        return print_man(argc > 2 ? argv[2] : NULL);
     if (strcmp(argv[1], "--complete") == 0) {
         pdnn_complete(&text, (const char *const *)argv + 2, (size_t)argc - 2);
         return print(&text);
     }
+    const bool is_manual = strcmp(argv[1], "--man") == 0;
+    if (is_manual && argc == 2) {
+        pdnn_manual_format(&text, NULL);
+        return print(&text);
+    }
     static const char *const same[][2] = {
         {"--help", "help"}, {"-h", "help"}, {"--version", "version"}, {"-V", "version"}};
-    const char *name = argv[1];
+    const char *name = argv[is_manual ? 2 : 1];
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        name = strcmp(argv[1], same[i][0]) == 0 ? same[i][1] : name;
+        name = strcmp(name, same[i][0]) == 0 ? same[i][1] : name;
     const struct pdnn_command_def *command = pdnn_command_find(name);
-    return command ? run_command(command, argc - 2, argv + 2) : fail_unknown(name);
+    if (command && !is_manual)
+        return run_command(command, argc - 2, argv + 2);
+    if (command) {
+        pdnn_manual_format(&text, command);
+        return print(&text);
+    }
+    struct pdnn_err err = {0};
+    pdnn_command_unknown(name, &err);
+    print_error(&err);
+    return EXIT_USAGE;
 }
 
 /* If a standard stream is closed, the next file opened gets its descriptor, and messages would end up in the

@@ -238,25 +238,20 @@ static void append_end(struct pdnn_str *out, const struct pdnn_sweep_directory *
     append_next(out, sweep, result);
 }
 
-/* Each line is filled to the terminal, but for commands, which are copied. */
-static void say_end(const struct pdnn_sweep_directory *sweep, const struct pdnn_sweep_result *result) {
-    struct pdnn_str text = {0};
-    append_end(&text, sweep, result);
-    pdnn_console_say(pdnn_str_text(&text));
-    pdnn_str_finish(&text);
-}
-
 /* Runs the sweep in its directory and prints the summary. */
 static enum pdnn_status sweep_alone(const struct pdnn_cli_job *job, struct pdnn_err *err) {
     struct pdnn_sweep_directory sweep = {0};
     struct pdnn_sweep_result result = {0};
+    struct pdnn_str text = {0};
     if (pdnn_join_check_alone(job->request.path, err) != PDNN_OK)
         return err->status;
     enum pdnn_status status = pdnn_sweep_directory_open(&sweep, &job->request, err);
     if (status == PDNN_OK) {
         status = pdnn_sweep_directory_run(&sweep, &result, err);
+        append_end(&text, &sweep, &result);
         if (!job->bar.quiet)
-            say_end(&sweep, &result);
+            pdnn_console_say(pdnn_str_text(&text));
+        pdnn_str_finish(&text);
         warn_speed(&sweep);
         *job->arguments->some_failed = pdnn_session_has_failed(sweep.sums.tally.counts);
     }
