@@ -58,10 +58,6 @@ static void tell_variables(void) {
     pdnn_str_finish(&shown);
 }
 
-static bool is_writable(int fd) {
-    return (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
-}
-
 static int run_command(const struct pdnn_command_def *command, int argc, char **argv) {
     struct pdnn_err err = {0};
     struct pdnn_arguments arguments = {0};
@@ -74,7 +70,8 @@ static int run_command(const struct pdnn_command_def *command, int argc, char **
         struct pdnn_str text = {0};
         pdnn_help_format(&text, command);
         some_failed = print(&text) != EXIT_FINE;
-    } else if (status == PDNN_OK && !command->prints_nothing && !is_writable(STDOUT_FILENO)) {
+    } else if (status == PDNN_OK && !command->prints_nothing &&
+               (fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY) {
         status = pdnn_fail(&err, PDNN_IO, "cannot write to standard output");
     } else if (status == PDNN_OK) {
         if (command->prints_nothing)

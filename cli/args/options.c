@@ -10,13 +10,6 @@
 
 const char *const pdnn_table_formats[] = {"table", "csv", "json", "jsonl", NULL};
 
-static size_t count_words(const char *const *words) {
-    size_t count = 0;
-    while (words[count])
-        count++;
-    return count;
-}
-
 const struct pdnn_option_def *pdnn_option_find(const struct pdnn_command_def *command, const char *word) {
     const size_t length = strcspn(word + 1, "=") - 1;
     for (size_t i = 0; i < command->n_options; i++) {
@@ -88,18 +81,19 @@ static enum pdnn_status unknown_option(const struct pdnn_command_def *command, c
 
 static enum pdnn_status check_choice(const struct pdnn_option_def *option, const char *text,
                                      struct pdnn_err *err) {
+    size_t count = 0;
+    for (; option->choices && option->choices[count]; count++)
+        if (strcmp(option->choices[count], text) == 0)
+            return PDNN_OK;
     if (!option->choices)
         return PDNN_OK;
-    for (const char *const *choice = option->choices; *choice; choice++)
-        if (strcmp(*choice, text) == 0)
-            return PDNN_OK;
-    const char *nearest = pdnn_nearest_word(text, option->choices, count_words(option->choices));
+    const char *nearest = pdnn_nearest_word(text, option->choices, count);
     if (nearest)
         return pdnn_fail(err, PDNN_INVALID, "--%s cannot be '%s', did you mean '%s'?", option->name, text,
                          nearest);
     struct pdnn_str words = {0};
-    for (const char *const *choice = option->choices; *choice; choice++)
-        pdnn_str_printf(&words, "%s%s", choice == option->choices ? "" : ", ", *choice);
+    for (size_t i = 0; i < count; i++)
+        pdnn_str_printf(&words, "%s%s", i ? ", " : "", option->choices[i]);
     pdnn_fail(err, PDNN_INVALID, "--%s cannot be '%s', expected one of: %s", option->name, text,
               pdnn_str_text(&words));
     pdnn_str_finish(&words);

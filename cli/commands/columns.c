@@ -66,16 +66,11 @@ struct listing {
     size_t n_told;
 };
 
-/* "what limits the roof: compute, memory, overhead" */
-static void append_help(struct pdnn_str *out, const struct pdnn_column_def *column) {
-    pdnn_str_printf(out, "%s", column->help);
-    for (const struct pdnn_word *word = column->words; word && word->name; word++)
-        pdnn_str_printf(out, "%s%s", word == column->words ? ": " : ", ", word->name);
-}
-
 static void add_column(struct listing *listing, const char *table, const struct pdnn_column_def *column) {
     struct pdnn_str help = {0};
-    append_help(&help, column);
+    pdnn_str_printf(&help, "%s", column->help);
+    for (const struct pdnn_word *word = column->words; word && word->name; word++)
+        pdnn_str_printf(&help, "%s%s", word == column->words ? ": " : ", ", word->name);
     size_t row = pdnn_table_add_row(&listing->columns);
     pdnn_table_set_text(&listing->columns, row, TABLE, table);
     pdnn_table_set_text(&listing->columns, row, COLUMN, column->name);

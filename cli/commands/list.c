@@ -77,10 +77,6 @@ struct list_rows {
     size_t *columns, n_columns;
 };
 
-static double intensity_of(const struct pdnn_cost *cost) {
-    return cost->byte_count ? (double)cost->in_bounds_flop_count / (double)cost->byte_count : NAN;
-}
-
 /* What people see in place of an id; FLOP in bounds only if they are not all, and why it would not run. */
 static void adapt_row(struct list_rows *rows, const struct pdnn_expanded *item) {
     const struct pdnn_cost *cost = &item->totals.cost;
@@ -99,13 +95,16 @@ static void adapt_row(struct list_rows *rows, const struct pdnn_expanded *item) 
 
 /* A count that does not fit in 64 bits is an empty cell. */
 static void add_row(struct list_rows *rows, const struct pdnn_expanded *item) {
+    const struct pdnn_cost *cost = &item->totals.cost;
     struct pdnn_result *row = &rows->row;
     char id[PDNN_ID_TEXT];
     pdnn_result_add(row, pdnn_instance_format(&item->instance, id));
     pdnn_result_set_instance(row, &item->instance);
     if (item->has_totals)
         pdnn_result_set_totals(row, &item->totals);
-    pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE, intensity_of(&item->totals.cost));
+    if (cost->byte_count)
+        pdnn_result_set_number(row, PDNN_RESULT_INTENSITY_FLOP_PER_BYTE,
+                               (double)cost->in_bounds_flop_count / (double)cost->byte_count);
     const char *refusal = pdnn_instance_refusal(&item->instance);
     pdnn_result_set_text(row, PDNN_RESULT_REASON,
                          item->filtered || item->invalid ? item->reason

@@ -180,18 +180,6 @@ static void append_notes(struct pdnn_str *out, const struct pdnn_seqpoint_run *r
     }
 }
 
-/* kinds: seqpoint.csv as it is now; a column is added. */
-static void append_epoch_text(struct pdnn_str *out, const struct pdnn_seqpoint_run *run,
-                              struct pdnn_table *kinds) {
-    append_epoch(out, run);
-    append_choice(out, run);
-    pdnn_str_printf(out, "\n");
-    append_points(out, run, kinds);
-    pdnn_str_printf(out, "\n");
-    append_methods(out, run);
-    append_notes(out, run);
-}
-
 static enum pdnn_status read_kinds(const char *directory, struct pdnn_table *table, struct pdnn_err *err) {
     struct pdnn_str path = {0};
     struct stat info;
@@ -232,7 +220,13 @@ static enum pdnn_status print(const struct pdnn_arguments *arguments, const stru
     if (pdnn_wants_text(arguments)) {
         struct pdnn_str out = {0};
         pdnn_seqpoint_run_table(run, &table);
-        append_epoch_text(&out, run, &table);
+        append_epoch(&out, run);
+        append_choice(&out, run);
+        pdnn_str_append(&out, "\n", 1);
+        append_points(&out, run, &table);
+        pdnn_str_append(&out, "\n", 1);
+        append_methods(&out, run);
+        append_notes(&out, run);
         pdnn_text_print(&out, false);
     } else {
         pdnn_method_estimates_table(&run->projections, &table);

@@ -121,14 +121,6 @@ static void append_wall(struct pdnn_str *out, const struct pdnn_sweep_directory 
                     spent->measured, spent->recalled);
 }
 
-static void append_counts(struct pdnn_str *out, const struct pdnn_sweep_directory *sweep,
-                          const struct pdnn_sweep_result *result) {
-    pdnn_tally_append(out, &sweep->sums.tally);
-    if (result->out_of_time)
-        pdnn_str_printf(out, "; %s", pdnn_session_end_text(sweep->session));
-    pdnn_str_append(out, "\n", 1);
-}
-
 /* "slowest: 1.2 GFLOP/s, 4 % of its roof (memory L3): nodes=128,batch=1". */
 static void append_row(struct pdnn_str *out, const char *name, const struct pdnn_session *session,
                        const struct pdnn_extreme_row *row) {
@@ -232,7 +224,9 @@ static void append_end(struct pdnn_str *out, const struct pdnn_sweep_directory *
         append_wall(out, sweep, result);
     if (!sweep->written)
         return;
-    append_counts(out, sweep, result);
+    pdnn_tally_append(out, &sweep->sums.tally);
+    pdnn_str_printf(out, "%s%s\n", result->out_of_time ? "; " : "",
+                    result->out_of_time ? pdnn_session_end_text(sweep->session) : "");
     append_findings(out, sweep);
     pdnn_str_printf(out, "tables: %s/results.csv, %s/ops.csv\n", path, path);
     append_next(out, sweep, result);

@@ -13,20 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PASS_TEXT = 32, BOUND_TEXT = PDNN_LEVEL_TEXT + 16 };
+enum { PASS_TEXT = 32 };
 
 /* "bwd-data" for "backward-data". */
 static const char *format_pass(char text[PASS_TEXT], const struct pdnn_op_record *op) {
     bool is_backward = strncmp(op->pass, "backward", 8) == 0;
     snprintf(text, PASS_TEXT, "%s%s", is_backward ? "bwd" : op->pass, is_backward ? op->pass + 8 : "");
-    return text;
-}
-
-/* "memory L2". */
-static const char *format_bound(char text[BOUND_TEXT], const struct pdnn_placement *place) {
-    bool by_memory = place->bound == PDNN_BOUND_MEMORY;
-    snprintf(text, BOUND_TEXT, "%s%s%s", pdnn_bound_name(place->bound), by_memory ? " " : "",
-             by_memory ? place->roof_level : "");
     return text;
 }
 
@@ -132,12 +124,13 @@ void pdnn_report_op(struct pdnn_str *out, const struct pdnn_op_record *op) {
 
 void pdnn_report_most(struct pdnn_str *out, const struct pdnn_share *share) {
     const struct pdnn_op_record *op = share->most;
-    char bound[BOUND_TEXT];
+    const bool by_memory = op->place.bound == PDNN_BOUND_MEMORY;
+    const char *bound = pdnn_bound_name(op->place.bound);
     pdnn_report_op(out, op);
     pdnn_str_printf(out, " would save %.1f %% of the step at its roof; it runs at %.0f %% of it",
                     share->most_lost_pct, op->place.pct_of_roof);
-    if (*format_bound(bound, &op->place))
-        pdnn_str_printf(out, " (%s)", bound);
+    if (*bound)
+        pdnn_str_printf(out, " (%s%s%s)", bound, by_memory ? " " : "", by_memory ? op->place.roof_level : "");
     if (*op->implementation)
         pdnn_str_printf(out, ": %s", op->implementation);
 }
