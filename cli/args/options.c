@@ -87,16 +87,13 @@ static enum pdnn_status check_choice(const struct pdnn_option_def *option, const
             return PDNN_OK;
     if (!option->choices)
         return PDNN_OK;
-    const char *nearest = pdnn_nearest_word(text, option->choices, count);
-    if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "--%s cannot be '%s', did you mean '%s'?", option->name, text,
-                         nearest);
-    struct pdnn_str words = {0};
-    for (size_t i = 0; i < count; i++)
-        pdnn_str_printf(&words, "%s%s", i ? ", " : "", option->choices[i]);
-    pdnn_fail(err, PDNN_INVALID, "--%s cannot be '%s', expected one of: %s", option->name, text,
-              pdnn_str_text(&words));
-    pdnn_str_finish(&words);
+    char buffer[PDNN_SUGGESTION_TEXT];
+    struct pdnn_str hint = {0};
+    pdnn_str_printf(&hint, "%s", pdnn_suggest(buffer, text, option->choices, count));
+    for (size_t i = 0; i < count && !*buffer; i++)
+        pdnn_str_printf(&hint, "%s%s", i ? ", " : ", expected one of: ", option->choices[i]);
+    pdnn_fail(err, PDNN_INVALID, "--%s cannot be '%s'%s", option->name, text, pdnn_str_text(&hint));
+    pdnn_str_finish(&hint);
     return PDNN_INVALID;
 }
 

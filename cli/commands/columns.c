@@ -107,17 +107,12 @@ static void add_values(struct listing *listing, const struct pdnn_column_def *co
         listing->told[listing->n_told++] = column->words;
 }
 
-static bool is_table(const char *name) {
-    size_t t = 0;
-    while (t < PDNN_TABLE_DEFS && strcmp(pdnn_table_defs[t]->name, name) != 0)
-        t++;
-    return t < PDNN_TABLE_DEFS;
-}
-
 /* A name that a table and a column have is the table's. */
 static void collect(struct listing *listing) {
     const char *only = listing->only;
-    bool is_column = only && !is_table(only);
+    bool is_column = only;
+    for (size_t t = 0; t < PDNN_TABLE_DEFS; t++)
+        is_column = is_column && strcmp(pdnn_table_defs[t]->name, only) != 0;
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
         bool brief = is_column && strcmp(only, all_brief) == 0;
@@ -133,20 +128,10 @@ static void collect(struct listing *listing) {
     }
 }
 
-/* The columns of a key that has another name in files; says which name. */
-static void collect_key(struct listing *listing) {
-    const char *column = pdnn_key_column(listing->only);
-    char shown[PDNN_VISIBLE_TEXT];
-    if (column == listing->only)
-        return;
-    fprintf(stderr, "the column '%s' is called '%s'\n", pdnn_visible(shown, listing->only), column);
-    listing->only = column;
-    collect(listing);
-}
-
 static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_err *err) {
     enum { NAMES_MAX = 1024 };
     const char *names[NAMES_MAX] = {all_words, all_tables, all_brief};
+    char buffer[PDNN_SUGGESTION_TEXT];
     size_t count = 3;
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++) {
         const struct pdnn_table_def *def = &listing->def[t];
@@ -158,13 +143,9 @@ static enum pdnn_status unknown_name(const struct listing *listing, struct pdnn_
                 names[count++] = word->name;
         }
     }
-    const char *nearest = pdnn_nearest_word(listing->only, names, count);
-    if (nearest)
-        return pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s', did you mean '%s'?",
-                         listing->only, nearest);
-    return pdnn_fail(err, PDNN_INVALID,
-                     "unknown table, column or value '%s'; 'paradnn columns tables' lists the tables",
-                     listing->only);
+    const char *hint = pdnn_suggest(buffer, listing->only, names, count);
+    return pdnn_fail(err, PDNN_INVALID, "unknown table, column or value '%s'%s", listing->only,
+                     *hint ? hint : "; 'paradnn columns tables' lists the tables");
 }
 
 /* For people the columns and then the values; for programs one table, the values only if there is nothing
@@ -203,6 +184,7 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     struct listing listing = {.only = arguments->n_operands ? arguments->operands[0] : NULL,
                               .for_people = pdnn_wants_text(arguments)};
     struct pdnn_arena arena = {0};
+    char shown[PDNN_VISIBLE_TEXT];
     size_t n_families = 0;
     while (pdnn_families[n_families])
         n_families++;
@@ -213,8 +195,12 @@ static enum pdnn_status run(const struct pdnn_arguments *arguments, struct pdnn_
     for (size_t t = 0; t < PDNN_TABLE_DEFS; t++)
         listing.def[t] = t ? *pdnn_table_defs[t] : results;
     collect(&listing);
-    if (!listing.columns.n_rows && !listing.values.n_rows)
-        collect_key(&listing);
+    const char *column = listing.only ? pdnn_key_column(listing.only) : NULL;
+    if (!listing.columns.n_rows && !listing.values.n_rows && column != listing.only) {
+        fprintf(stderr, "the column '%s' is called '%s'\n", pdnn_visible(shown, listing.only), column);
+        listing.only = column;
+        collect(&listing);
+    }
     if (!listing.columns.n_rows && !listing.values.n_rows)
         status = unknown_name(&listing, err);
     if (status == PDNN_OK)
