@@ -174,14 +174,17 @@ extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
             "run what has no fast path for its dtype anyway, in the library's reference code or on "         \
             "f32 copies; such rows have the flag slow"                                                       \
     }
-#define PDNN_OPTION_SHARD                                                                                    \
+#define PDNN_OPTIONS_SHARD                                                                                   \
+    {"shard",                                                                                                \
+     0,                                                                                                      \
+     "I/N",                                                                                                  \
+     NULL,                                                                                                   \
+     false,                                                                                                  \
+     "only the instances of shard I of N, dealt by predicted time so that all shards end together; "         \
+     "auto/N takes I from the job array of Slurm, PBS, LSF or SGE"},                                         \
     {                                                                                                        \
-        "shard", 0, "I/N", NULL, false,                                                                      \
-            "only the instances of shard I of N, dealt by predicted time so that all shards end together; "  \
-            "auto/N takes I from the job array of Slurm, PBS, LSF or SGE"                                    \
+        "shard-base", 0, "0|1", NULL, false, "what the shards count from: 0 (the default) to N-1, or 1 to N" \
     }
-#define PDNN_OPTION_SHARD_BASE                                                                               \
-    { "shard-base", 0, "0|1", NULL, false, "what the shards count from: 0 (the default) to N-1, or 1 to N" }
 #define PDNN_OPTION_NO_CACHE                                                                                        \
     {                                                                                                               \
         "no-cache", 0, NULL, NULL, false,                                                                           \
@@ -190,5 +193,8 @@ extern const char *const pdnn_table_formats[]; /* table, csv, json, jsonl */
     }
 #define PDNN_OPTION_CEILINGS                                                                                 \
     { "ceilings", 0, "FILE", NULL, false, "take the machine's roofs from FILE instead of measuring them" }
+
+/* Of what opens a spec and measures. */
+#define PDNN_OPTIONS_MEASURE PDNN_OPTION_SET, PDNN_OPTION_CEILINGS, PDNN_OPTION_SLOW, PDNN_OPTION_NO_CACHE
 
 #endif

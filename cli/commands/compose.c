@@ -50,12 +50,8 @@ static const struct pdnn_option_def options[] = {
      "say what there is to measure, how long it takes and what the budget buys; nothing is compiled or written"},
     {"retry", 0, NULL, NULL, false,
      "measure operators again that failed in an earlier run, and run models again that failed"},
-    PDNN_OPTION_SHARD,
-    PDNN_OPTION_SHARD_BASE,
-    PDNN_OPTION_SET,
-    PDNN_OPTION_CEILINGS,
-    PDNN_OPTION_SLOW,
-    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTIONS_SHARD,
+    PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
 

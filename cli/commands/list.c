@@ -31,8 +31,7 @@ static const char description[] =
 
 static const struct pdnn_option_def options[] = {
     PDNN_OPTION_SET,
-    PDNN_OPTION_SHARD,
-    PDNN_OPTION_SHARD_BASE,
+    PDNN_OPTIONS_SHARD,
     {"count", 0, NULL, NULL, false,
      "print only the number of instances and their totals, and how long a sweep takes here"},
     PDNN_OPTIONS_TABLE,

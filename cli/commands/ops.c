@@ -21,10 +21,7 @@ static const char description[] =
 static const struct pdnn_option_def options[] = {
     {"library", 'l', "DIR", NULL, false,
      "list the measured operators in DIR/operators.csv, which paradnn compose keeps there"},
-    PDNN_OPTION_SET,
-    PDNN_OPTION_CEILINGS,
-    PDNN_OPTION_SLOW,
-    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
 

@@ -34,10 +34,7 @@ static const struct pdnn_option_def options[] = {
     {"vary", 0, "KEY=LIST", NULL, false,
      "run one ID at each of these values of a hyper-parameter, in one process with shared weights; "
      "LIST is as in a spec: 10,20,50 or '{from: 10, to: 90, plus: 40}'"},
-    PDNN_OPTION_SET,
-    PDNN_OPTION_CEILINGS,
-    PDNN_OPTION_SLOW,
-    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTIONS_MEASURE,
     PDNN_OPTIONS_TABLE,
 };
 

@@ -48,10 +48,7 @@ static const struct pdnn_option_def options[] = {
      "measure every distinct length, so that all methods have an error"},
     {"every", 0, NULL, NULL, false,
      "with --ground-truth: time as many steps of each length as the epoch has iterations of it"},
-    PDNN_OPTION_SET,
-    PDNN_OPTION_CEILINGS,
-    PDNN_OPTION_SLOW,
-    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTIONS_MEASURE,
     {"dry-run", 0, NULL, NULL, false, "choose and print, run and write nothing"},
     PDNN_OPTIONS_TABLE,
 };

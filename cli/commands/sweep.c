@@ -43,12 +43,8 @@ static const struct pdnn_option_def options[] = {
     {"output", 'o', "DIR", NULL, false,
      "the result directory (default: NAME.results in the current directory, with the spec's name, or "
      "NAME.I-of-N.results for a shard; required for an ID)"},
-    PDNN_OPTION_SET,
-    PDNN_OPTION_SHARD,
-    PDNN_OPTION_SHARD_BASE,
-    PDNN_OPTION_CEILINGS,
-    PDNN_OPTION_SLOW,
-    PDNN_OPTION_NO_CACHE,
+    PDNN_OPTIONS_SHARD,
+    PDNN_OPTIONS_MEASURE,
     {"retry", 0, NULL, NULL, false, "visit instances again that failed in an earlier run"},
     {"join", 0, NULL, NULL, false,
      "work on DIR together with any number of other processes, here or on other hosts, that run the same "
