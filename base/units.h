@@ -3,7 +3,6 @@
 #define BASE_UNITS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* A decimal integer with an optional sign; false for anything else, trailing text or overflow. */

@@ -1,7 +1,6 @@
 #include "gen/rows.h"
 
 #include "base/file.h"
-#include "base/units.h"
 #include "gen/language.h"
 
 #include <stdio.h>

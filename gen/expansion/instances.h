@@ -2,7 +2,6 @@
 #ifndef GEN_EXPANSION_INSTANCES_H
 #define GEN_EXPANSION_INSTANCES_H
 
-#include "base/err.h"
 #include "models/instance.h"
 
 #include <stdbool.h>

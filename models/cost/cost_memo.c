@@ -1,7 +1,6 @@
 /* Costs of a sweep's instances without building a graph for each: see models/cost/cost.h. */
 #include "models/cost/cost.h"
 
-#include "base/checked.h"
 #include "base/memory.h"
 #include "models/build.h"
 #include "models/cost/memory.h"

@@ -4,8 +4,6 @@
 #ifndef MODELS_COST_LIFETIMES_H
 #define MODELS_COST_LIFETIMES_H
 
-#include "base/arena.h"
-#include "base/err.h"
 #include "models/graph.h"
 
 struct pdnn_lifetime {

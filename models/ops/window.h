@@ -3,7 +3,6 @@
 #ifndef MODELS_OPS_WINDOW_H
 #define MODELS_OPS_WINDOW_H
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -7,7 +7,6 @@
 #include "base/paths/kept.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum pdnn_dataset_kind {

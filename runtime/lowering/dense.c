@@ -5,8 +5,6 @@
 #include "runtime/lowering/step.h"
 #include "runtime/lowering/steps.h"
 
-#include <stdio.h>
-
 /* A step's state: the product, and the slots that hold its matrices. */
 struct product {
     struct pdnn_sgemm gemm;

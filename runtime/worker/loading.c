@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum pdnn_status pdnn_loading_check(const struct pdnn_instance *instance, struct pdnn_err *err) {
     const char *data = pdnn_settings[PDNN_SETTING_DATA].choices[instance->setting[PDNN_SETTING_DATA]];

@@ -3,8 +3,6 @@
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/lanes.h"
 
-#include <stddef.h>
-
 /* A loop has three forms: `lanes` for rows of 8 or 16 channels, with coefficients in registers; `single` for
  * the plain layout, where the pixels of one channel are contiguous; `wide` for all other rows. All are
  * inlined with constant arguments; an absent optional array is a constant NULL. */

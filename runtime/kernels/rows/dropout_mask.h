@@ -2,7 +2,6 @@
 #ifndef RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
 #define RUNTIME_KERNELS_ROWS_DROPOUT_MASK_H
 
-#include "base/rng.h"
 #include "runtime/kernels/simd/lanes.h"
 
 #include <string.h>

@@ -8,8 +8,6 @@
 #include "runtime/kernels/rows/dropout_mask.h"
 #include "runtime/kernels/simd/kernel.h"
 
-#include <stddef.h>
-
 /* LINE floats are a cache line. Prefetching runs AHEAD floats ahead, in whole rows. */
 enum { PDNN_ROWS_BLOCK = PDNN_MASK_BLOCK, PDNN_ROWS_LINE = 16, PDNN_ROWS_AHEAD = 1024 };
 

@@ -4,7 +4,6 @@
 #include "runtime/kernels/simd/bypass.h"
 #include "runtime/kernels/simd/kernel.h"
 #include "runtime/kernels/simd/team.h"
-#include "runtime/kernels/simd/vmath.h"
 
 #include <float.h>
 #include <math.h>
