@@ -106,6 +106,14 @@ bool pdnn_tensor_same_shape(const struct pdnn_tensor *a, const struct pdnn_tenso
     return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim) == 0;
 }
 
+const char *pdnn_tensor_shape(const struct pdnn_tensor *tensor, char buffer[PDNN_SHAPE_TEXT]) {
+    int length = 0;
+    for (int i = 0; i < tensor->rank; i++)
+        length += snprintf(buffer + length, (size_t)(PDNN_SHAPE_TEXT - length), "%s%" PRId64, i ? "x" : "",
+                           tensor->dim[i]);
+    return buffer;
+}
+
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor) {
     int64_t elements = 1;
     for (int i = 0; i < tensor->rank; i++)

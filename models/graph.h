@@ -197,6 +197,10 @@ static inline bool pdnn_role_is_weight(enum pdnn_role role) {
 /* Whether rank and dims are equal. */
 bool pdnn_tensor_same_shape(const struct pdnn_tensor *a, const struct pdnn_tensor *b);
 
+/* "512x256", in a buffer that is returned. */
+enum { PDNN_SHAPE_TEXT = 128 };
+const char *pdnn_tensor_shape(const struct pdnn_tensor *tensor, char buffer[PDNN_SHAPE_TEXT]);
+
 /* The product of the dims, and that times the dtype's size. */
 int64_t pdnn_tensor_elements(const struct pdnn_tensor *tensor);
 uint64_t pdnn_tensor_bytes(const struct pdnn_tensor *tensor);

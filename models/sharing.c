@@ -58,21 +58,8 @@ static bool same_values(const struct pdnn_graph *a, uint32_t of_a, const struct 
            same_fold(a, a->tensors[of_a].fold, b, b->tensors[of_b].fold);
 }
 
-enum { TENSOR_TEXT = 128 };
-
-/* "512x256 f32". */
-static const char *format_shape(const struct pdnn_tensor *tensor, char text[TENSOR_TEXT]) {
-    int length = 0;
-    for (int i = 0; i < tensor->rank && length < TENSOR_TEXT; i++)
-        length += snprintf(text + length, (size_t)(TENSOR_TEXT - length), "%s%" PRId64, i ? "x" : "",
-                           tensor->dim[i]);
-    if (length < TENSOR_TEXT)
-        snprintf(text + length, (size_t)(TENSOR_TEXT - length), " %s", pdnn_dtype_name(tensor->dtype));
-    return text;
-}
-
 /* "weight 3 of lstm1", named after the first layer that uses it. */
-static const char *format_name(const struct pdnn_graph *graph, uint32_t tensor, char text[TENSOR_TEXT]) {
+static const char *format_name(const struct pdnn_graph *graph, uint32_t tensor, char text[PDNN_SHAPE_TEXT]) {
     char layer[PDNN_LAYER_TEXT] = "";
     for (size_t i = 0; i < graph->n_nodes && !*layer; i++) {
         const struct pdnn_node *node = &graph->nodes[i];
@@ -81,7 +68,7 @@ static const char *format_name(const struct pdnn_graph *graph, uint32_t tensor, 
                 pdnn_layer_format(node->layer, layer);
         }
     }
-    snprintf(text, TENSOR_TEXT, "%s %" PRIu32 "%s%s", pdnn_role_name(graph->tensors[tensor].role), tensor,
+    snprintf(text, PDNN_SHAPE_TEXT, "%s %" PRIu32 "%s%s", pdnn_role_name(graph->tensors[tensor].role), tensor,
              *layer ? " of " : "", layer);
     return text;
 }
@@ -92,14 +79,15 @@ static uint32_t count_shared(const struct pdnn_graph *graph) {
 
 enum pdnn_status pdnn_graph_shares(const struct pdnn_graph *graph, const struct pdnn_graph *other,
                                    struct pdnn_err *err) {
-    char name[TENSOR_TEXT], shape[TENSOR_TEXT], wanted[TENSOR_TEXT];
+    char name[PDNN_SHAPE_TEXT], shape[PDNN_SHAPE_TEXT], wanted[PDNN_SHAPE_TEXT];
     uint32_t i = pdnn_shared_next(graph, 0), j = pdnn_shared_next(other, 0);
     for (; i != PDNN_NONE && j != PDNN_NONE;
          i = pdnn_shared_next(graph, i + 1), j = pdnn_shared_next(other, j + 1)) {
         if (!is_alike(&graph->tensors[i], &other->tensors[j]))
-            return pdnn_fail(err, PDNN_INVALID, "%s is %s, not %s", format_name(graph, i, name),
-                             format_shape(&graph->tensors[i], shape),
-                             format_shape(&other->tensors[j], wanted));
+            return pdnn_fail(
+                err, PDNN_INVALID, "%s is %s %s, not %s %s", format_name(graph, i, name),
+                pdnn_tensor_shape(&graph->tensors[i], shape), pdnn_dtype_name(graph->tensors[i].dtype),
+                pdnn_tensor_shape(&other->tensors[j], wanted), pdnn_dtype_name(other->tensors[j].dtype));
         if (!same_values(graph, i, other, j))
             return pdnn_fail(err, PDNN_INVALID, "%s begins with other values", format_name(graph, i, name));
     }

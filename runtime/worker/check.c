@@ -127,18 +127,12 @@ static double relative(struct distance distance) {
 
 static void name_row(const struct pdnn_graph *graph, const struct pdnn_node *node, uint32_t tensor,
                      struct pdnn_check_row *row) {
-    char layer[PDNN_LAYER_TEXT];
+    char layer[PDNN_LAYER_TEXT], shape[PDNN_SHAPE_TEXT];
     const struct pdnn_tensor *what = &graph->tensors[tensor];
-    const int room = (int)sizeof row->tensor;
     snprintf(row->op, sizeof row->op, "%s/%s %s", node->op->name, pdnn_node_pass_name(node),
              pdnn_layer_format(node->layer, layer));
-    int length =
-        snprintf(row->tensor, sizeof row->tensor, "%s %" PRIu32 " (", pdnn_role_name(what->role), tensor);
-    for (int i = 0; i < what->rank && length < room; i++)
-        length +=
-            snprintf(row->tensor + length, (size_t)(room - length), "%s%" PRId64, i ? "x" : "", what->dim[i]);
-    if (length < room)
-        snprintf(row->tensor + length, (size_t)(room - length), ")");
+    snprintf(row->tensor, sizeof row->tensor, "%s %" PRIu32 " (%s)", pdnn_role_name(what->role), tensor,
+             pdnn_tensor_shape(what, shape));
 }
 
 /* If an error seems too large, measures it against the size of the terms that cancel. */

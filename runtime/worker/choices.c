@@ -12,12 +12,8 @@ static void add(void *keeper, const struct pdnn_tune_key *key, const double *ns,
     const struct pdnn_choices *choices = keeper;
     struct pdnn_str text = {0};
     pdnn_str_printf(&text, "%" PRIu64 " %d %d", choices->cache_bytes, compilations, n);
-    for (int i = 0; i < n; i++) {
-        if (isfinite(ns[i]))
-            pdnn_str_printf(&text, " %.17g", ns[i]);
-        else
-            pdnn_str_printf(&text, " inf");
-    }
+    for (int i = 0; i < n; i++)
+        pdnn_str_printf(&text, " %.17g", ns[i]); /* "inf" for what fails */
     pdnn_str_printf(&text, " %s", key->text);
     pdnn_kept_add(&choices->file, text.text);
     pdnn_str_finish(&text);

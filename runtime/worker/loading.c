@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "runtime/data/pages.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 enum pdnn_status pdnn_loading_check(const struct pdnn_instance *instance, struct pdnn_err *err) {
@@ -72,10 +71,9 @@ void pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *
     visit->infeed.wait_ns = visit->waited_share * visit->median_ns;
     struct pdnn_visit_op *wait = &rows->ops[rows->n_ops++];
     *wait = (struct pdnn_visit_op){.count = 1, .time_ns = visit->infeed.wait_ns};
-    char *key = wait->key, *end = key + sizeof wait->key;
-    key += snprintf(key, sizeof wait->key, PDNN_INFEED_OP "/forward/");
-    const struct pdnn_tensor *t = feed->n_parts ? &feed->graph->tensors[feed->parts[0].tensor] : NULL;
-    for (int i = 0; t && i < t->rank; i++)
-        key += snprintf(key, (size_t)(end - key), "%s%" PRId64, i ? "x" : "", t->dim[i]);
+    char shape[PDNN_SHAPE_TEXT] = "";
+    if (feed->n_parts)
+        pdnn_tensor_shape(&feed->graph->tensors[feed->parts[0].tensor], shape);
+    snprintf(wait->key, sizeof wait->key, PDNN_INFEED_OP "/forward/%s", shape);
     pdnn_feed_format(feed, wait->implementation);
 }

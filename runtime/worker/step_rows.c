@@ -4,7 +4,6 @@
 #include "models/cost/group.h"
 #include "models/op.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,14 +36,10 @@ static void name_op(const struct pdnn_program *program, size_t index, struct pdn
             snprintf(op->layer, sizeof op->layer, "%s", node->layer.stem);
         return;
     }
-    const struct pdnn_tensor *tensor = &graph->tensors[step->tensor];
-    int length = snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/", pdnn_pass_name(step->pass));
-    for (int i = 0; i < tensor->rank && length < PDNN_OP_KEY_TEXT; i++)
-        length += snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "%s%" PRId64, i ? "x" : "",
-                           tensor->dim[i]);
+    char shape[PDNN_SHAPE_TEXT];
     const char *stem = stem_of(graph, step->tensor);
-    if (stem && length < PDNN_OP_KEY_TEXT)
-        snprintf(key + length, PDNN_OP_KEY_TEXT - (size_t)length, "@%s", stem);
+    snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/%s%s%s", pdnn_pass_name(step->pass),
+             pdnn_tensor_shape(&graph->tensors[step->tensor], shape), stem ? "@" : "", stem ? stem : "");
     snprintf(op->layer, sizeof op->layer, "%s", stem ? stem : "");
 }
 
