@@ -4,7 +4,7 @@
  */
 #include "results/epochs/sample_estimate.h"
 #include "base/rng.h"
-#include "results/stats/lapack_status.h"
+#include "results/stats/least_squares.h"
 #include "base/stats.h"
 
 #include <lapack.h>

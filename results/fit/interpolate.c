@@ -1,5 +1,5 @@
 #include "results/fit/interpolate.h"
-#include "results/stats/lapack_status.h"
+#include "results/stats/least_squares.h"
 
 #include "base/memory.h"
 #include "base/texts.h"
