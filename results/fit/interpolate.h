@@ -1,8 +1,8 @@
 /* Times of operators that were not measured, from neighbours that were.
  *
  * What is interpolated is utilization, the floor of the roofline over the time, as its logarithm over the
- * logarithms of the sizes: it is far smoother than time. Only operators of one kind (operator_kind.h) are
- * neighbours: same implementation, same state of the caches. Of those that differ in no size by more than
+ * logarithms of the sizes: it is far smoother than time. Only operators of one kind are neighbours: same
+ * implementation, same state of the caches. Of those that differ in no size by more than
  * PDNN_NEIGHBOUR_FACTOR, the nearest make a weighted fit, linear where they are enough; the result is never
  * outside of what they have. In every size there must be a neighbour that is not smaller and one that is not
  * larger, but for the factor `extrapolate`: 1 allows none to be missing.
@@ -11,11 +11,38 @@
 #ifndef RESULTS_FIT_INTERPOLATE_H
 #define RESULTS_FIT_INTERPOLATE_H
 
-#include "results/fit/operator_kind.h"
+#include "runtime/protocol/operator.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { PDNN_NEIGHBOUR_FACTOR = 8, PDNN_NEIGHBOURS_LEAST = 2, PDNN_LEFT_OUT_LEAST = 5 };
+enum { PDNN_KIND_NUMBERS = 64, PDNN_KIND_CACHES = 4 };
+
+/* Capacities of the caches that so many threads have together, the nearest first. */
+struct pdnn_kind_caches {
+    uint64_t bytes[PDNN_KIND_CACHES];
+    size_t count;
+    int64_t threads;                     /* the last of a list is for all others as well */
+    const struct pdnn_kind_caches *next; /* borrowed; for other numbers of threads, or NULL */
+};
+
+/* What two operators must share before one says anything about the other, and the numbers in which they then
+ * differ. */
+struct pdnn_operator_kind {
+    /* The operator's key without its sizes: backend, threads, isa, op, pass, dtype and other attributes,
+     * posts, implementation, and for each operand its block of channels, the cache that may still hold it,
+     * and whether its last use wrote it. The window of a convolution stays, and its stride. */
+    char text[PDNN_OPERATOR_KEY_TEXT];
+    char op[64];                    /* "dense/backward-data" */
+    double size[PDNN_KIND_NUMBERS]; /* log2 of the sizes, in the order of the key */
+    size_t n_sizes;
+};
+
+/* False for a key that is not one, or that has too many sizes. */
+bool pdnn_operator_kind_parse(const char *key, const struct pdnn_kind_caches *caches,
+                              struct pdnn_operator_kind *kind);
 
 struct pdnn_neighbours; /* opaque */
 

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "results/fit/operator_kind.h"
+#include "results/fit/interpolate.h"
 
 #include <stdint.h>
 

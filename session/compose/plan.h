@@ -10,7 +10,7 @@
 #define SESSION_COMPOSE_PLAN_H
 
 #include "base/texts.h"
-#include "results/fit/operator_kind.h"
+#include "results/fit/interpolate.h"
 #include "results/table/table.h"
 #include "session/compose/choose.h"
 #include "session/session.h"
