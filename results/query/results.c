@@ -27,13 +27,6 @@ const char *pdnn_directory_name(const char *directory, int *length) {
     return directory + start;
 }
 
-static bool same_name(const char *a, const char *b) {
-    int length[2];
-    a = pdnn_directory_name(a, &length[0]);
-    b = pdnn_directory_name(b, &length[1]);
-    return length[0] == length[1] && memcmp(a, b, (size_t)length[0]) == 0;
-}
-
 bool pdnn_same_directory(const char *a, const char *b) {
     struct stat one, other;
     return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
@@ -88,10 +81,11 @@ static enum pdnn_status check_schema(const char *path, const struct pdnn_table *
 /* Its own name, or the path where two directories have the same name. */
 static const char *name_of(struct pdnn_results *results, size_t number) {
     const char *directory = results->directory[number];
-    int length;
+    int length, other;
     const char *name = pdnn_directory_name(directory, &length);
     for (size_t i = 0; i < results->n_directories; i++)
-        if (i != number && same_name(directory, results->directory[i]))
+        if (strncmp(pdnn_directory_name(results->directory[i], &other), name, (size_t)length) == 0 &&
+            other == length && i != number)
             return directory;
     return pdnn_arena_printf(&results->arena, "%.*s", length, name);
 }

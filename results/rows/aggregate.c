@@ -563,21 +563,8 @@ static void set_from_visit(const struct analysis *a, const struct op_row *row, s
                       row->count ? row->bytes / row->count : row->bytes);
 }
 
-/* The columns that are the instance's, as in results.csv. */
-static void put_instance(const struct analysis *a, struct pdnn_table *ops, size_t row) {
-    static const struct {
-        enum pdnn_ops_column to;
-        enum pdnn_result_column from;
-    } columns[] = {{PDNN_OPS_MODEL, PDNN_RESULT_MODEL},
-                   {PDNN_OPS_FAMILY, PDNN_RESULT_FAMILY},
-                   {PDNN_OPS_STATUS, PDNN_RESULT_STATUS}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        pdnn_table_set_text(ops, row, columns[i].to, pdnn_result_text(&a->row, columns[i].from));
-    const size_t mode = pdnn_result_setting_at(&a->row, PDNN_SETTING_MODE);
-    pdnn_table_set_text(ops, row, PDNN_OPS_RUN_MODE, pdnn_table_text(a->row.table, a->row.row, mode));
-}
-
 static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
+    const size_t mode = pdnn_result_setting_at(&a->row, PDNN_SETTING_MODE);
     uint64_t count = 0;
     for (size_t i = 0; i < a->n_rows; i++) {
         const struct op_row *row = &a->rows[i];
@@ -585,6 +572,10 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
         if (!row->group && isnan(time_ns))
             continue;
         struct pdnn_op_record op = {.id = a->input->id,
+                                    .model = pdnn_result_text(&a->row, PDNN_RESULT_MODEL),
+                                    .family = pdnn_result_text(&a->row, PDNN_RESULT_FAMILY),
+                                    .mode = pdnn_table_text(a->row.table, a->row.row, mode),
+                                    .status = pdnn_result_text(&a->row, PDNN_RESULT_STATUS),
                                     .op_index = count++,
                                     .layer = "",
                                     .pass = "",
@@ -598,9 +589,7 @@ static void add_ops(const struct analysis *a, struct pdnn_table *ops) {
         place.time_ns = time_ns;
         place.speed = a->whole.speed;
         pdnn_place(&a->roofs, &place, &op.place);
-        const size_t added = pdnn_table_add_row(ops);
-        pdnn_ops_put(ops, added, &op);
-        put_instance(a, ops, added);
+        pdnn_ops_put(ops, pdnn_table_add_row(ops), &op);
     }
 }
 

@@ -182,11 +182,6 @@ static bool parse_small(struct pdnn_piece span, size_t *value) {
     return span.length > 0 && span.length < 10;
 }
 
-static bool is_of(struct pdnn_piece line, struct pdnn_piece id) {
-    return line.length > id.length && memcmp(line.text, id.text, id.length) == 0 &&
-           line.text[id.length] == ',';
-}
-
 static void append(struct pdnn_str *rows, struct pdnn_piece line) {
     if (rows && line.text)
         pdnn_str_append(rows, line.text, line.length);
@@ -210,7 +205,9 @@ static enum pdnn_status take_ops(struct pdnn_journal_scan *scan, struct pdnn_sca
         if (!line.text)
             return pdnn_fail(err, PDNN_INVALID, "%s: ends before visit %.*s of %s has its %zu ops",
                              file->path, (int)number.length, number.text, name, count);
-        if (!taken && !is_of(line, id)) {
+        bool is_of_id = line.length > id.length && memcmp(line.text, id.text, id.length) == 0 &&
+                        line.text[id.length] == ',';
+        if (!taken && !is_of_id) {
             append(scan->strays, line);
             continue;
         }

@@ -83,9 +83,9 @@ extern const struct pdnn_table_def pdnn_ops_def;
 /* PDNN_INVALID if a word in the row is not known; for struct pdnn_table_file. */
 enum pdnn_status pdnn_ops_check(const struct pdnn_table *ops, size_t row, struct pdnn_err *err);
 
-/* What a row of ops.csv says besides what is its instance's; texts that were read are the table's. */
+/* A row of ops.csv; texts that were read are the table's. */
 struct pdnn_op_record {
-    const char *id;
+    const char *id, *model, *family, *mode, *status; /* of its instance */
     uint64_t op_index;
     const char *layer, *op, *category, *pass, *dtype, *shape;
     uint64_t count, flop_count, in_bounds_flop_count, byte_count;
