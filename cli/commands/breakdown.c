@@ -150,21 +150,17 @@ static void adapt_row(struct pdnn_table *table, size_t row, const struct pdnn_sh
 }
 
 /* All rows together: the step's time, and the model's work with what reorders add. */
-static void add_total(struct breakdown *b, size_t at, const struct pdnn_share *shares, size_t n_shares) {
+static void add_total(struct breakdown *b, size_t at) {
+    const struct pdnn_op_rows rows = pdnn_selection_rows(&b->selection, at, b->ops);
     struct pdnn_share total = {.id = "", .lost_ns = NAN, .lost_pct = NAN, .most_lost_pct = NAN};
     for (size_t by = 0; by < PDNN_BY_COUNT; by++)
         total.key[by] = by == (size_t)b->by.by[0] ? "total" : "";
-    for (size_t i = 0; i < n_shares; i++) {
-        total.work.time_ns += shares[i].work.time_ns;
-        if (shares[i].is_residual)
-            continue;
-        total.work.count += shares[i].work.count;
-        total.work.in_bounds_flop_count += shares[i].work.in_bounds_flop_count;
-        total.work.byte_count += shares[i].work.byte_count;
-    }
-    pdnn_op_sum_finish(&total.work, pdnn_selection_step_ns(&b->selection, at));
-    if (n_shares)
-        pdnn_shares_add(&total, &b->table);
+    for (size_t i = 0; i < rows.count; i++)
+        if (!isnan(rows.op[i].time_ns_median))
+            pdnn_op_sum_add(&total.work, &rows.op[i]);
+    total.work.time_ns = rows.step_ns;
+    pdnn_op_sum_finish(&total.work, rows.step_ns);
+    pdnn_shares_add(&total, &b->table);
 }
 
 static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share *shares, size_t n_shares) {
@@ -189,7 +185,8 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
         columns[n_columns++] = measured[i];
     for (size_t row = 0; row < n_shares; row++)
         adapt_row(&b->table, row, &shares[row], PDNN_SHARE_COLUMNS);
-    add_total(b, at, shares, n_shares);
+    if (n_shares)
+        add_total(b, at);
     show_rows(b, columns, n_columns, at + 1 == b->selection.count);
 }
 
