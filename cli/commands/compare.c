@@ -110,41 +110,6 @@ static void append_head(struct pdnn_str *out, const struct pdnn_comparison *comp
     pdnn_str_append(out, "\n", 1);
 }
 
-/* "B is 1.32 times as fast as A (1.25 to 1.39)", or how many times as long it takes. */
-static void append_mean(struct pdnn_str *out, const struct pdnn_table *groups) {
-    double mean = pdnn_table_number(groups, 0, PDNN_GROUP_MEAN);
-    double low = pdnn_table_number(groups, 0, PDNN_GROUP_LOW);
-    double high = pdnn_table_number(groups, 0, PDNN_GROUP_HIGH);
-    bool faster = mean >= 1;
-    pdnn_str_printf(out, "B %s ", faster ? "is" : "takes");
-    pdnn_factor_append(out, faster ? mean : 1 / mean);
-    pdnn_str_printf(out, " times as %s as A", faster ? "fast" : "long");
-    if (isnan(low))
-        return;
-    pdnn_str_printf(out, " (");
-    pdnn_factor_append(out, faster ? low : 1 / high);
-    pdnn_str_printf(out, " to ");
-    pdnn_factor_append(out, faster ? high : 1 / low);
-    pdnn_str_printf(out, ")");
-}
-
-static void append_summary(struct pdnn_str *out, const struct pdnn_table *groups) {
-    uint64_t count = pdnn_table_count(groups, 0, PDNN_GROUP_INSTANCES);
-    uint64_t faster = pdnn_table_count(groups, 0, PDNN_GROUP_FASTER);
-    uint64_t slower = pdnn_table_count(groups, 0, PDNN_GROUP_SLOWER);
-    bool maybe_equal =
-        pdnn_table_number(groups, 0, PDNN_GROUP_LOW) < 1 && pdnn_table_number(groups, 0, PDNN_GROUP_HIGH) > 1;
-    struct pdnn_str line = {0};
-    append_mean(&line, groups);
-    pdnn_str_printf(&line,
-                    ", the geometric mean over %" PRIu64 " instance%s%s. B is clearly faster in %" PRIu64
-                    " (%.0f %%), clearly slower in %" PRIu64 " (%.0f %%); %" PRIu64 " undecided.",
-                    count, count == 1 ? "" : "s", maybe_equal ? ", which may as well be 1" : "", faster,
-                    100 * (double)faster / (double)count, slower, 100 * (double)slower / (double)count,
-                    pdnn_table_count(groups, 0, PDNN_GROUP_UNDECIDED));
-    append_sentence(out, &line);
-}
-
 /* The groups of one key of a scope, under its name as the title; only their number if there are many. */
 static void append_key(struct pdnn_str *out, struct pdnn_table *groups, const char *family, const char *key) {
     size_t columns[PDNN_GROUP_COLUMNS], n_columns = 0;
@@ -258,14 +223,15 @@ static void append_unpaired(struct pdnn_str *out, struct pdnn_table *unpaired) {
 }
 
 static void append_overview(struct pdnn_str *out, struct compared *c) {
-    struct pdnn_str doubt = {0};
+    struct pdnn_str doubt = {0}, line = {0};
     append_head(out, &c->comparison);
     bool is_doubtful = pdnn_comparison_doubt(&c->comparison, &doubt);
     if (is_doubtful)
         append_sentence(out, &doubt);
     if (c->others.length)
         append_sentence(out, &c->others);
-    append_summary(out, &c->groups);
+    pdnn_compare_say(&c->groups, (const char *const[PDNN_SIDES]){"A", "B"}, &line);
+    append_sentence(out, &line);
     if (doubt.length)
         append_sentence(out, &doubt);
     append_key(out, &c->groups, "", "family");

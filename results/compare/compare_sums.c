@@ -183,6 +183,33 @@ void pdnn_compare_sums(const struct pdnn_comparison *comparison, struct pdnn_tab
     pdnn_rows_finish(&all);
 }
 
+void pdnn_compare_say(const struct pdnn_table *groups, const char *const name[PDNN_SIDES],
+                      struct pdnn_str *out) {
+    const double mean = pdnn_table_number(groups, 0, PDNN_GROUP_MEAN),
+                 low = pdnn_table_number(groups, 0, PDNN_GROUP_LOW),
+                 high = pdnn_table_number(groups, 0, PDNN_GROUP_HIGH),
+                 count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES),
+                 faster = pdnn_table_number(groups, 0, PDNN_GROUP_FASTER),
+                 slower = pdnn_table_number(groups, 0, PDNN_GROUP_SLOWER);
+    const bool is_faster = mean >= 1;
+    pdnn_str_printf(out, "%s %s ", name[PDNN_SIDE_B], is_faster ? "is" : "takes");
+    pdnn_factor_append(out, is_faster ? mean : 1 / mean);
+    pdnn_str_printf(out, " times as %s as %s", is_faster ? "fast" : "long", name[PDNN_SIDE_A]);
+    if (!isnan(low)) {
+        pdnn_str_printf(out, " (");
+        pdnn_factor_append(out, is_faster ? low : 1 / high);
+        pdnn_str_printf(out, " to ");
+        pdnn_factor_append(out, is_faster ? high : 1 / low);
+        pdnn_str_printf(out, ")");
+    }
+    pdnn_str_printf(out,
+                    ", the geometric mean over %.0f instance%s%s. %s is clearly faster in %.0f (%.0f %%), "
+                    "clearly slower in %.0f (%.0f %%); %.0f undecided.",
+                    count, count == 1 ? "" : "s", low < 1 && high > 1 ? ", which may as well be 1" : "",
+                    name[PDNN_SIDE_B], faster, 100 * faster / count, slower, 100 * slower / count,
+                    pdnn_table_number(groups, 0, PDNN_GROUP_UNDECIDED));
+}
+
 bool pdnn_compare_axis_explains(const struct pdnn_table *axes, size_t axis) {
     size_t count = 0;
     for (size_t i = 0; i < axes->n_rows; i++)

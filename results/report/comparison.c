@@ -17,30 +17,15 @@ struct comparison {
 };
 
 static void put_headline(struct pdnn_str *out, const struct comparison *c) {
-    const struct pdnn_table *all = &c->groups; /* in its first row */
-    const double n = pdnn_table_number(all, 0, PDNN_GROUP_INSTANCES),
-                 faster = pdnn_table_number(all, 0, PDNN_GROUP_FASTER),
-                 slower = pdnn_table_number(all, 0, PDNN_GROUP_SLOWER);
     const size_t axis = pdnn_compare_best_axis(&c->axes, "");
     struct pdnn_str doubt = {0}, text = {0};
-    char ratio[PDNN_REPORT_RATIO];
     if (pdnn_comparison_doubt(c->of, &doubt)) {
         pdnn_str_printf(&text, "%s ", pdnn_str_text(&doubt));
         pdnn_str_clear(&doubt);
     }
     if (c->others.length)
         pdnn_str_printf(&text, "%s ", c->others.text);
-    pdnn_str_printf(
-        &text,
-        "Of %.0f models that ran on both sides, %s is clearly faster than %s in %.0f (%.0f %%) and "
-        "clearly slower in %.0f (%.0f %%); %.0f are undecided. Speed-up, geometric mean: %s).",
-        n, c->label[PDNN_SIDE_B], c->label[PDNN_SIDE_A], faster, 100 * faster / n, slower, 100 * slower / n,
-        pdnn_table_number(all, 0, PDNN_GROUP_UNDECIDED),
-        pdnn_report_ratio(ratio,
-                          (struct pdnn_mean_interval){pdnn_table_number(all, 0, PDNN_GROUP_MEAN),
-                                                      pdnn_table_number(all, 0, PDNN_GROUP_LOW),
-                                                      pdnn_table_number(all, 0, PDNN_GROUP_HIGH)},
-                          PDNN_REPORT_NAMED));
+    pdnn_compare_say(&c->groups, c->label, &text);
     if (axis != SIZE_MAX)
         pdnn_str_printf(&text,
                         " The key that explains most of the differences is %s, %.0f %% of their variance.",
