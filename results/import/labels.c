@@ -71,20 +71,12 @@ static const char *next_part(const char *part) {
     return dash ? dash + 1 : NULL;
 }
 
-/* The kind that has most of the label's words. */
+/* The kind that the label has the second word of, which is its own; the first if of none. */
 static const struct kind *choose(const char *label) {
-    const struct kind *chosen = NULL;
-    size_t most = 0;
-    for (const struct kind *kind = kinds; kind < kinds + sizeof kinds / sizeof *kinds; kind++) {
-        size_t known = 0;
-        for (const char *part = label; part; part = next_part(part))
-            known += find_word(kind, part) < WORDS;
-        if (!chosen || known > most) {
-            most = known;
-            chosen = kind;
-        }
-    }
-    return chosen;
+    const struct kind *kind = kinds + sizeof kinds / sizeof *kinds - 1;
+    while (kind > kinds && !strstr(label, kind->theirs[1]))
+        kind--;
+    return kind;
 }
 
 /* Several may be one text, "dtype=bf16,threads=2", as in an id. */
