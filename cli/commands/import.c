@@ -38,8 +38,8 @@ static const struct pdnn_option_def options[] = {
     {"software", 0, "NAME", NULL, false,
      "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
     {"ceilings", 0, "FILE", NULL, false, "the platform's roofs, as `paradnn ceilings` writes them"},
-    {"peak", 0, "GFLOP/s", NULL, false, "its peak, instead; needs --bandwidth"},
-    {"bandwidth", 0, "GB/s", NULL, false, "of its memory"},
+    {"peak", 0, "N", NULL, false, "its peak in GFLOP/s, instead; needs --bandwidth"},
+    {"bandwidth", 0, "N", NULL, false, "of its memory in GB/s"},
 };
 
 static const struct pdnn_help_row examples[] = {
