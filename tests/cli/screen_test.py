@@ -151,8 +151,7 @@ class Instances(Screens):
         self.assertIn("limits.budget is for sweep; ops finds all operators, however long that takes\n", done.stderr)
 
     def test_breakdown_fits(self):
-        for arguments in ([], ["--by", "layer"], ["--by", "op,pass"], ["--by", "group,pass"], ["--gemms"], ["--across", "batch"],
-                          ["--check-directions"]):
+        for arguments in ([], ["--by", "layer"], ["--by", "op,pass"], ["--by", "group,pass"], ["--gemms"], ["--across", "batch"]):
             self.fits("breakdown", EXAMPLE, *arguments)
 
     def test_compare_fits(self):
