@@ -34,6 +34,7 @@ struct dot {
 
 struct picture {
     struct pdnn_picture *in;
+    const struct pdnn_selection *selection; /* the picture's */
     const struct pdnn_box_request *request;
     int column[1 + PDNN_SELECTION_AXES_MAX]; /* the family and the keys */
     size_t n_columns;
@@ -47,7 +48,7 @@ struct picture {
 };
 
 static const char *get(const struct picture *p, size_t at, int column) {
-    return pdnn_selection_get(p->request->selection, at, column);
+    return pdnn_selection_get(p->selection, at, column);
 }
 
 static const char *family_of(const struct picture *p, size_t box) {
@@ -67,7 +68,7 @@ static enum pdnn_status find_box(struct picture *p, size_t at, size_t *box, stru
         return pdnn_fail(err, PDNN_INVALID,
                          "more than %d boxes: choose some with --only, or other keys with --by", BOXES_MAX);
     if (found == p->n_boxes) {
-        double *room = pdnn_arena_alloc(&p->in->arena, p->request->n_values, sizeof *room);
+        double *room = pdnn_arena_alloc(&p->in->arena, p->selection->count, sizeof *room);
         p->box[p->n_boxes++] = (struct box){.at = at, .value = room};
     }
     *box = found;
@@ -97,12 +98,16 @@ static void widen(struct picture *p, double value) {
 
 /* By family, then by each key; values in the order of the file. */
 static enum pdnn_status collect_boxes(struct picture *p, struct pdnn_err *err) {
-    for (size_t i = 0; i < p->request->n_values; i++) {
+    for (size_t at = 0; at < p->selection->count; at++) {
+        const double value = p->request->value[at];
         size_t box = 0;
-        if (find_box(p, p->request->at[i], &box, err) != PDNN_OK)
+        if (isnan(value))
+            continue;
+        if (find_box(p, at, &box, err) != PDNN_OK)
             return err->status;
-        p->box[box].value[p->box[box].count++] = p->request->value[i];
-        widen(p, p->request->value[i]);
+        p->box[box].value[p->box[box].count++] = value;
+        widen(p, value);
+        p->in->drawn++;
     }
     if (!p->n_boxes)
         return pdnn_fail(err, PDNN_INVALID, "no instance that ended ok has a number to draw");
@@ -126,16 +131,17 @@ static void add_dot(struct picture *p, size_t box, const char *name, double valu
 
 static void add_measured(struct picture *p) {
     struct pdnn_parsed_presets presets = {0};
-    for (size_t i = 0; i < p->request->n_values; i++) {
+    for (size_t at = 0; at < p->selection->count; at++) {
         struct pdnn_instance instance;
         struct pdnn_err ignored = {0};
-        size_t box = 0, at = p->request->at[i];
-        if (pdnn_instance_parse(get(p, at, p->request->selection->id), &instance, &ignored) != PDNN_OK)
+        size_t box = 0;
+        if (isnan(p->request->value[at]) ||
+            pdnn_instance_parse(get(p, at, p->selection->id), &instance, &ignored) != PDNN_OK)
             continue;
         pdnn_instance_resolve(&instance, instance.setting[PDNN_SETTING_THREADS]);
         const struct pdnn_preset *preset = pdnn_instance_preset(&instance, &presets);
         if (preset && find_box(p, at, &box, &ignored) == PDNN_OK)
-            add_dot(p, box, preset->name, p->request->value[i], true);
+            add_dot(p, box, preset->name, p->request->value[at], true);
     }
 }
 
@@ -162,7 +168,7 @@ static void add_others(struct picture *p) {
 }
 
 static void collect_dots(struct picture *p) {
-    size_t most = p->request->n_values;
+    size_t most = p->selection->count;
     for (size_t box = 0; p->request->adds_presets && box < p->n_boxes; box++) {
         const struct pdnn_family_def *family = pdnn_family_find(family_of(p, box));
         most += family ? family->n_presets : 0;
@@ -270,7 +276,7 @@ static void name_boxes(struct picture *p) {
     for (size_t i = 0; i < p->n_boxes; i++) {
         struct pdnn_str text = {0};
         if (keys->count)
-            pdnn_selection_values(p->request->selection, p->box[i].at, keys, &text);
+            pdnn_selection_values(p->selection, p->box[i].at, keys, &text);
         else
             pdnn_str_printf(&text, "%s", family_of(p, i));
         pdnn_str_printf(&text, ", n=%zu", p->box[i].count);
@@ -288,9 +294,8 @@ static void fill_data(struct picture *p) {
     struct pdnn_table *data = &p->in->data;
     const char *names = "";
     for (size_t k = 0; k < p->n_columns; k++)
-        names = pdnn_arena_printf(
-            &p->in->arena, "%s%s ", names,
-            pdnn_key_column(pdnn_results_name(&p->request->selection->results, p->column[k])));
+        names = pdnn_arena_printf(&p->in->arena, "%s%s ", names,
+                                  pdnn_key_column(pdnn_results_name(&p->selection->results, p->column[k])));
     pdnn_picture_table(
         p->in,
         pdnn_arena_printf(&p->in->arena,
@@ -312,8 +317,7 @@ static void fill_data(struct picture *p) {
 
 static void describe(struct picture *p) {
     struct pdnn_canvas *canvas = &p->in->canvas;
-    const struct pdnn_titles titles =
-        pdnn_plot_titles(&p->in->arena, p->request->title, p->request->selection);
+    const struct pdnn_titles titles = pdnn_plot_titles(&p->in->arena, p->request->title, p->selection);
     const bool beside = p->n_dots && p->in->width >= PDNN_WIDE_ENOUGH;
     struct pdnn_look *looks = pdnn_arena_alloc(&p->in->arena, p->n_dots + 1, sizeof *looks);
     struct pdnn_entries entries = {0};
@@ -326,7 +330,7 @@ static void describe(struct picture *p) {
     choose_range(p);
     name_boxes(p);
     pdnn_bars_place(&p->bars, right, 0);
-    pdnn_selection_values(p->request->selection, SIZE_MAX, &p->request->keys, &keys);
+    pdnn_selection_values(p->selection, SIZE_MAX, &p->request->keys, &keys);
     p->y.from = pdnn_bars_put(&p->bars, foot, p->request->caption, pdnn_plot_keep(&p->in->arena, &keys));
     p->y.to = canvas->height - PDNN_BARS_ABOVE;
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
@@ -348,12 +352,38 @@ static void describe(struct picture *p) {
     free(entries.entry);
 }
 
+enum pdnn_status pdnn_boxes_select(struct pdnn_box_request *request, struct pdnn_picture *picture,
+                                   struct pdnn_err *err) {
+    if (pdnn_picture_select(picture, err) != PDNN_OK)
+        return err->status;
+    request->value = pdnn_arena_alloc(&picture->arena, picture->selection.count + 1, sizeof *request->value);
+    for (size_t at = 0; at < picture->selection.count; at++)
+        request->value[at] = NAN;
+    return PDNN_OK;
+}
+
+enum pdnn_status pdnn_boxes_take(struct pdnn_box_request *request, struct pdnn_picture *picture,
+                                 const char *name, const char *in, struct pdnn_err *err) {
+    int column;
+    if (pdnn_picture_column(picture, name, NULL, &column, err) != PDNN_OK)
+        return err->status;
+    request->left_out = picture->selection.left_out;
+    for (size_t at = 0; at < picture->selection.count; at++) {
+        request->value[at] = pdnn_picture_number(picture, at, column);
+        request->left_out += isnan(request->value[at]) ? 1 : 0;
+    }
+    request->title = pdnn_arena_printf(&picture->arena, "%s %s", pdnn_plot_words(name), in);
+    request->y_title = pdnn_plot_axis(&picture->arena, &picture->selection.results, column);
+    return PDNN_OK;
+}
+
 enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_picture *picture,
                                  struct pdnn_err *err) {
     struct picture *p = pdnn_arena_alloc(&picture->arena, 1, sizeof *p);
     *p = (struct picture){.in = picture,
+                          .selection = &picture->selection,
                           .request = request,
-                          .column = {request->selection->family},
+                          .column = {picture->selection.family},
                           .n_columns = 1 + request->keys.count,
                           .low = INFINITY,
                           .high = -INFINITY};
@@ -362,7 +392,6 @@ enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct 
         return err->status;
     collect_dots(p);
     describe(p);
-    picture->drawn = request->n_values;
     picture->left_out = request->left_out;
     return PDNN_OK;
 }

@@ -17,15 +17,21 @@ struct pdnn_box_request {
     const char *title; /* "pct_of_peak in" */
     const char *y_title;
     const char *caption;
-    const struct pdnn_selection *selection; /* of the values' instances */
-    const size_t *at; /* chosen rows, by value; their families and keys make the boxes */
-    const double *value;
-    size_t n_values, left_out;
+    double *value; /* by chosen instance of the picture, whose family and keys make the boxes; NaN: none */
+    size_t left_out;
     struct pdnn_axes keys;
     struct pdnn_box_style style;
     double line;       /* a value to draw a line at; NaN: none */
     bool adds_presets; /* also those that are not in the tables, by their number of parameters */
 };
+
+/* Opens the picture's selection, none of which has a value yet. */
+enum pdnn_status pdnn_boxes_select(struct pdnn_box_request *request, struct pdnn_picture *picture,
+                                   struct pdnn_err *err);
+
+/* The values of a column; titles are "<its words> <in>" and its words with their unit. */
+enum pdnn_status pdnn_boxes_take(struct pdnn_box_request *request, struct pdnn_picture *picture,
+                                 const char *name, const char *in, struct pdnn_err *err);
 
 /* Draws the boxes. PDNN_INVALID without values, or with too many boxes. */
 enum pdnn_status pdnn_boxes_draw(const struct pdnn_box_request *request, struct pdnn_picture *picture,

@@ -12,47 +12,7 @@
 struct picture {
     struct pdnn_picture *in;
     struct pdnn_box_request box;
-    size_t *at;
-    double *value;
 };
-
-static void make_room(struct picture *p, size_t count) {
-    p->at = pdnn_arena_alloc(&p->in->arena, count + 1, sizeof *p->at);
-    p->value = pdnn_arena_alloc(&p->in->arena, count + 1, sizeof *p->value);
-    p->box.at = p->at;
-    p->box.value = p->value;
-}
-
-static void add_value(struct picture *p, size_t at, double value) {
-    p->at[p->box.n_values] = at;
-    p->value[p->box.n_values++] = value;
-}
-
-static enum pdnn_status take_column(struct picture *p, struct pdnn_err *err) {
-    const char *name = p->in->request->value;
-    int column;
-    enum pdnn_status status = pdnn_picture_select(p->in, err);
-    if (status == PDNN_OK && !name)
-        name = pdnn_selection_utilization(&p->in->selection);
-    if (status == PDNN_OK)
-        status = pdnn_picture_column(p->in, name, NULL, &column, err);
-    if (status == PDNN_OK)
-        make_room(p, p->in->selection.count);
-    if (status != PDNN_OK)
-        return status;
-    p->box.selection = &p->in->selection;
-    p->box.left_out = p->in->selection.left_out;
-    for (size_t at = 0; at < p->in->selection.count; at++) {
-        double value = pdnn_selection_number(&p->in->selection, at, column);
-        if (!isnan(value))
-            add_value(p, at, value);
-        else
-            p->box.left_out++;
-    }
-    p->box.title = pdnn_arena_printf(&p->in->arena, "%s in", pdnn_plot_words(name));
-    p->box.y_title = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, column);
-    return PDNN_OK;
-}
 
 /* The first is the baseline of a title and of the vertical axis. */
 static void name_ratios(struct picture *p, const struct pdnn_comparison *comparison, size_t n_directories) {
@@ -81,7 +41,7 @@ static enum pdnn_status add_ratios(struct picture *p, size_t other, size_t first
         return err->status;
     int side = other ? PDNN_SIDE_B : PDNN_SIDE_A;
     for (size_t pair = 0; pair < comparison.pairs.n_rows; pair++)
-        add_value(p, first + comparison.at[pair][side], pdnn_pair_ratio(&comparison, pair));
+        p->box.value[first + comparison.at[pair][side]] = pdnn_pair_ratio(&comparison, pair);
     p->box.left_out += comparison.unpaired.n_rows;
     name_ratios(p, &comparison, request->n_directories);
     pdnn_comparison_close(&comparison);
@@ -91,15 +51,12 @@ static enum pdnn_status add_ratios(struct picture *p, size_t other, size_t first
 /* Every directory against the first, or both sides in one. */
 static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
     const struct pdnn_plot_request *request = p->in->request;
-    enum pdnn_status status = pdnn_picture_select(p->in, err);
+    enum pdnn_status status = PDNN_OK;
     size_t first = 0;
-    if (status == PDNN_OK && request->value)
-        status = pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
-    if (status == PDNN_OK)
-        make_room(p, p->in->selection.count);
-    p->box.selection = &p->in->selection;
+    if (request->value)
+        return pdnn_fail(err, PDNN_INVALID, "the boxes of --across show ratios of times, not --value");
     p->box.line = 1;
-    if (status == PDNN_OK && request->n_directories == 1)
+    if (request->n_directories == 1)
         return add_ratios(p, 0, 0, err);
     for (size_t other = 1; status == PDNN_OK && other < request->n_directories; other++) {
         while (first < p->in->selection.count && pdnn_selection_source(&p->in->selection, first) < other)
@@ -109,32 +66,34 @@ static enum pdnn_status take_ratios(struct picture *p, struct pdnn_err *err) {
     return status;
 }
 
-static bool varies(const struct picture *p, int column, bool *empty) {
-    const struct pdnn_selection *selection = p->box.selection;
-    bool several = false;
-    *empty = false;
-    for (size_t i = 0; i < p->box.n_values && column >= 0; i++) {
-        const char *value = pdnn_selection_get(selection, p->at[i], column);
-        several = several || strcmp(value, pdnn_selection_get(selection, p->at[0], column)) != 0;
-        *empty = *empty || !*value;
+/* Whether instances with a value differ in the column, and all have a cell there unless some may lack it. */
+static bool varies(const struct picture *p, int column, bool may_lack) {
+    const struct pdnn_selection *selection = &p->in->selection;
+    const char *first = NULL;
+    bool several = false, empty = false;
+    for (size_t at = 0; at < selection->count && column >= 0; at++) {
+        const char *value = pdnn_selection_get(selection, at, column);
+        if (isnan(p->box.value[at]))
+            continue;
+        first = first ? first : value;
+        several = several || strcmp(value, first) != 0;
+        empty = empty || !*value;
     }
-    return several;
+    return several && (may_lack || !empty);
 }
 
 /* The run settings that differ among the values' instances, and the directories. */
 static void choose_keys(struct picture *p) {
-    const struct pdnn_selection *selection = p->box.selection;
-    bool empty;
+    const struct pdnn_selection *selection = &p->in->selection;
     for (size_t s = 0; s < PDNN_SETTING_COUNT; s++) {
         int column = pdnn_results_named(&selection->results, pdnn_settings[s].name);
         /* A setting that some lack follows another one, as the optimizer does the mode. */
-        if (varies(p, column, &empty) && !empty && !selection->key[column].follows &&
+        if (varies(p, column, false) && !selection->key[column].follows &&
             p->box.keys.count + (selection->results.n_directories > 1) < PDNN_SELECTION_AXES_MAX)
             p->box.keys.column[p->box.keys.count++] = column;
     }
-    int results = selection->results.results;
-    if (selection->results.n_directories > 1 && varies(p, results, &empty))
-        p->box.keys.column[p->box.keys.count++] = results;
+    if (varies(p, selection->results.results, true))
+        p->box.keys.column[p->box.keys.count++] = selection->results.results;
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
@@ -145,10 +104,17 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
                                 .caption =
                                     "Box: percentiles 9 to 91; bar: median; whiskers: percentiles 2 and 98; "
                                     "circles: beyond; n: models."}};
-    bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
-    enum pdnn_status status = is_ratio ? take_ratios(&p, err) : take_column(&p, err);
+    const bool is_ratio = request->across || (request->n_directories > 1 && !request->value);
+    if (pdnn_boxes_select(&p.box, picture, err) != PDNN_OK)
+        return err->status;
+    enum pdnn_status status =
+        is_ratio ? take_ratios(&p, err)
+                 : pdnn_boxes_take(&p.box, picture,
+                                   request->value ? request->value
+                                                  : pdnn_selection_utilization(&picture->selection),
+                                   "in", err);
     if (status == PDNN_OK && request->by)
-        status = pdnn_axes_parse(p.box.selection, request->by, &p.box.keys, err);
+        status = pdnn_axes_parse(&picture->selection, request->by, &p.box.keys, err);
     else if (status == PDNN_OK)
         choose_keys(&p);
     return status == PDNN_OK ? pdnn_boxes_draw(&p.box, picture, err) : status;

@@ -22,8 +22,8 @@ static const double right_most = 940, full_width = 1200, slot_least = 18, bars_l
 /* The frame's upper end in per cent, so that times have room above bars. */
 static const double most_pct = 106;
 
-/* The most that a name of the legend takes, and what is left of the first of its keys at least. */
-static const double name_most = 210, first_key = 45;
+/* The most of the picture that names of the legend take. */
+static const double legend_part = 0.3;
 
 /* Parts of a group get lighter up to this, so that none looks like the background. */
 static const double lightest = 0.8;
@@ -138,21 +138,6 @@ static void add_shares(struct picture *p) {
     }
 }
 
-/* The name of a part in the legend: of several keys the first is cut, since the last ones tell parts of a
- * group from each other. */
-static const char *legend_name(const struct picture *p, const struct part *part) {
-    char *name = pdnn_arena_strdup(&p->in->arena, part->name);
-    const char *rest = strchr(part->name, ',');
-    const double after = rest ? pdnn_text_width(rest, PDNN_FONT_SMALL) : 0;
-    if (!rest || after + first_key > name_most) {
-        pdnn_text_cut(name, name_most, PDNN_FONT_SMALL);
-        return name;
-    }
-    name[rest - part->name] = 0;
-    pdnn_text_cut(name, name_most - after, PDNN_FONT_SMALL);
-    return pdnn_arena_printf(&p->in->arena, "%s%s", name, rest);
-}
-
 /* From the top part down, as the bars show them; a long legend has the largest parts and the number of the
  * others. */
 static void list_parts(const struct picture *p, struct pdnn_entries *entries) {
@@ -163,7 +148,7 @@ static void list_parts(const struct picture *p, struct pdnn_entries *entries) {
         const struct pdnn_mark mark = pdnn_swatch(p->part[r].ink);
         const bool fits = all <= LEGEND_MOST || count_longer(p, r, true) < LEGEND_MOST - 1;
         if (p->part[r].is_listed && fits && entries->count < LEGEND_MOST)
-            pdnn_entries_add(entries, legend_name(p, &p->part[r]), &mark);
+            pdnn_entries_add(entries, p->part[r].name, &mark);
     }
     const struct pdnn_mark none = pdnn_swatch(PDNN_INK_WHITE);
     if (entries->count < all)
@@ -324,8 +309,10 @@ static void describe(struct picture *p) {
     choose_parts(p);
     add_shares(p);
     list_parts(p, &entries);
-    const double width = p->in->width, right = fmin(right_most - full_width + width,
-                                                    width - legend_pixels - pdnn_entries_width(&entries));
+    const double width = p->in->width,
+                 right =
+                     fmin(right_most - full_width + width,
+                          width - legend_pixels - fmin(pdnn_entries_width(&entries), legend_part * width));
     p->bars.canvas = canvas;
     p->bars.part = 0.7;
     pdnn_bars_place(&p->bars, right, slot_least);

@@ -3,6 +3,7 @@
 #include "results/table/number.h"
 #include "results/store/tables.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The columns that a subtitle names where all rows have the same value. */
@@ -103,6 +104,13 @@ const char *pdnn_plot_caption(struct pdnn_arena *arena, struct pdnn_str *caption
 const char *pdnn_plot_number(struct pdnn_arena *arena, double value, int digits) {
     struct pdnn_str text = {0};
     pdnn_number_format(&text, value, digits);
+    return pdnn_plot_keep(arena, &text);
+}
+
+const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value) {
+    struct pdnn_str text = {0};
+    if (!isnan(value))
+        pdnn_factor_append(&text, value);
     return pdnn_plot_keep(arena, &text);
 }
 

@@ -40,6 +40,9 @@ const char *pdnn_plot_caption(struct pdnn_arena *arena, struct pdnn_str *caption
 /* A number with so many significant digits, in the arena; "" for NaN. */
 const char *pdnn_plot_number(struct pdnn_arena *arena, double value, int digits);
 
+/* The same of a ratio, with three: "0.380". */
+const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value);
+
 /* Moves a text into the arena. */
 const char *pdnn_plot_keep(struct pdnn_arena *arena, struct pdnn_str *text);
 

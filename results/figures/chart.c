@@ -11,6 +11,18 @@
 /* Distances of what surrounds a frame. */
 static const double beside_gap = 8, legend_gap = 26, axis_height = 70, mark_radius = 5.5, legend_width = 324;
 
+struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *f, struct pdnn_spot data) {
+    return (struct pdnn_spot){pdnn_scale_at(&f->x, data.x), pdnn_scale_at(&f->y, data.y)};
+}
+
+static double pixels_per_log(const struct pdnn_scale *scale) {
+    return (scale->to - scale->from) / log(scale->high / scale->low);
+}
+
+double pdnn_frame_angle(const struct pdnn_frame *frame) {
+    return atan2(pixels_per_log(&frame->y), pixels_per_log(&frame->x));
+}
+
 void pdnn_chart_init(struct pdnn_chart *chart, double width, double height, struct pdnn_arena *arena) {
     *chart =
         (struct pdnn_chart){.arena = arena,
@@ -226,6 +238,65 @@ static struct pdnn_spot end_of_line(const struct pdnn_frame *f, struct pdnn_spot
                                                       fmin(fmax(end.y, f->y.low), f->y.high)});
 }
 
+/* Coordinates along and across the lines; in these, all labels are upright rectangles. */
+static struct pdnn_spot turn(struct pdnn_spot spot, double angle) {
+    return (struct pdnn_spot){spot.x * cos(angle) + spot.y * sin(angle),
+                              spot.y * cos(angle) - spot.x * sin(angle)};
+}
+
+static double cover_cost(const struct pdnn_label *label, double angle, const struct pdnn_spot *points,
+                         size_t n_points, const struct pdnn_label *before, size_t n_before) {
+    static const double point_radius = 8, label_distance = 10, label_cost = 1000;
+    struct pdnn_spot center = turn(label->center, angle);
+    double cost = 0;
+    for (size_t i = 0; i < n_points; i++) {
+        struct pdnn_spot point = turn(points[i], angle);
+        cost += fabs(point.x - center.x) < label->width / 2 + point_radius &&
+                fabs(point.y - center.y) < label->height / 2 + point_radius;
+    }
+    for (size_t i = 0; i < n_before; i++) {
+        struct pdnn_spot other = turn(before[i].center, angle);
+        bool apart = fabs(other.x - center.x) > (label->width + before[i].width) / 2 + label_distance ||
+                     fabs(other.y - center.y) > (label->height + before[i].height) / 2;
+        cost += apart ? 0 : label_cost;
+    }
+    return cost;
+}
+
+void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
+                      const struct pdnn_spot *points, size_t n_points, struct pdnn_label *labels, size_t at) {
+    enum { CANDIDATES = 80 };
+    static const double favorite = 0.6, end_distance = 14;
+    double angle = pdnn_frame_angle(frame), length = hypot(high.x - low.x, high.y - low.y),
+           best_cost = INFINITY;
+    double margin = length > 0 ? (labels[at].width / 2 + end_distance) / length : 0.5;
+    if (margin > 0.5)
+        margin = 0.5;
+    struct pdnn_spot best = low;
+    for (int i = 0; i <= CANDIDATES; i++) {
+        double t = margin + (1 - 2 * margin) * i / CANDIDATES;
+        labels[at].center = (struct pdnn_spot){low.x + t * (high.x - low.x), low.y + t * (high.y - low.y)};
+        double cost = cover_cost(&labels[at], angle, points, n_points, labels, at) + fabs(t - favorite) / 2;
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = labels[at].center;
+        }
+    }
+    labels[at].center = best;
+}
+
+/* The label's four corners in pixels. */
+static void find_corners(const struct pdnn_frame *frame, const struct pdnn_label *label,
+                         struct pdnn_spot corners[4]) {
+    static const double side[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
+    double angle = pdnn_frame_angle(frame);
+    for (int i = 0; i < 4; i++) {
+        struct pdnn_spot offset = {side[i][0] * label->width / 2, side[i][1] * label->height / 2};
+        struct pdnn_spot turned = turn(offset, -angle);
+        corners[i] = (struct pdnn_spot){label->center.x + turned.x, label->center.y + turned.y};
+    }
+}
+
 /* Texts along a line interrupt it, where they cover the fewest points. */
 static void draw_lines(struct sheet *sheet) {
     static const double height = 15;
@@ -255,24 +326,12 @@ static void draw_lines(struct sheet *sheet) {
             labels[n_labels].width = pdnn_text_width(line->along, font.size) + 10;
             labels[n_labels].height = height;
             pdnn_frame_place(f, low, high, points, n_points, labels, n_labels);
-            pdnn_frame_corners(f, &labels[n_labels], corners);
+            find_corners(f, &labels[n_labels], corners);
             pdnn_draw_path(sheet->canvas, corners, 4, true, pdnn_pen_fill(PDNN_INK_WHITE));
             pdnn_draw_text(sheet->canvas, labels[n_labels].center.x, labels[n_labels].center.y, font,
                            line->along);
             n_labels++;
         }
-}
-
-/* Points that look the same; large ones below small ones, then in the order of the series' first points. */
-struct series {
-    struct pdnn_mark mark;
-    size_t first, number;
-};
-
-static int compare_series(const void *a, const void *b) {
-    const struct series *x = a, *y = b;
-    int order = (x->mark.radius < y->mark.radius) - (x->mark.radius > y->mark.radius);
-    return order ? order : (x->first > y->first) - (x->first < y->first);
 }
 
 /* Sizes are rounded, so that points of a size are one series. */
@@ -287,40 +346,45 @@ static struct pdnn_mark mark_of_point(const struct sheet *sheet, const struct pd
     return mark;
 }
 
+/* A point with its look. */
+struct placed {
+    struct pdnn_mark mark;
+    size_t point;
+};
+
+/* Large ones first, which lie below small ones; then those that look the same together. */
+static int compare_placed(const void *a, const void *b) {
+    const struct placed *x = a, *y = b;
+    const double differences[] = {y->mark.radius - x->mark.radius, y->mark.pen.fill - x->mark.pen.fill,
+                                  (double)x->mark.symbol - y->mark.symbol,
+                                  (double)x->mark.dotted - y->mark.dotted,
+                                  (double)x->point - (double)y->point};
+    size_t k = 0;
+    while (k < 4 && differences[k] == 0)
+        k++;
+    return (differences[k] > 0) - (differences[k] < 0);
+}
+
 static void draw_points(const struct sheet *sheet, const struct pdnn_look *looks, size_t first_row) {
     const struct pdnn_chart *chart = sheet->chart;
-    struct series *series = NULL;
-    size_t count = 0, room = 0, *of = pdnn_alloc(chart->n_points, sizeof *of);
+    struct placed *placed = pdnn_alloc(chart->n_points, sizeof *placed);
     struct pdnn_spot *spots = pdnn_alloc(chart->n_points, sizeof *spots);
-    size_t *rows = pdnn_alloc(chart->n_points, sizeof *rows);
-    for (size_t i = 0; i < chart->n_points; i++) {
-        struct pdnn_mark mark = mark_of_point(sheet, &chart->point[i], &looks[i]);
-        of[i] = SIZE_MAX;
-        if (chart->point[i].panel != sheet->panel)
-            continue;
-        for (of[i] = 0; of[i] < count && !pdnn_mark_is_same(&series[of[i]].mark, &mark);)
-            of[i]++;
-        if (of[i] == count) {
-            series = pdnn_grow(series, &room, count, sizeof *series);
-            series[count++] = (struct series){mark, i, of[i]};
+    size_t *rows = pdnn_alloc(chart->n_points, sizeof *rows), count = 0;
+    for (size_t i = 0; i < chart->n_points; i++)
+        if (chart->point[i].panel == sheet->panel)
+            placed[count++] = (struct placed){mark_of_point(sheet, &chart->point[i], &looks[i]), i};
+    qsort(placed, count, sizeof *placed, compare_placed);
+    for (size_t i = 0, n = 0; i < count; i++) {
+        spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[placed[i].point].spot);
+        rows[n++] = first_row + placed[i].point;
+        if (i + 1 == count || !pdnn_mark_is_same(&placed[i].mark, &placed[i + 1].mark)) {
+            pdnn_draw_points(sheet->canvas, spots, rows, n, placed[i].mark);
+            n = 0;
         }
     }
-    if (count)
-        qsort(series, count, sizeof *series, compare_series);
-    for (size_t s = 0; s < count; s++) {
-        size_t n = 0;
-        for (size_t i = series[s].first; i < chart->n_points; i++) {
-            if (of[i] != series[s].number)
-                continue;
-            spots[n] = pdnn_frame_to_pixels(&sheet->frame, chart->point[i].spot);
-            rows[n++] = first_row + i;
-        }
-        pdnn_draw_points(sheet->canvas, spots, rows, n, series[s].mark);
-    }
-    free(series);
+    free(placed);
     free(spots);
     free(rows);
-    free(of);
 }
 
 /* Captions, and below them the legend if there is no room beside the frame; returns the frame's lower edge.

@@ -6,7 +6,28 @@
 #include "base/arena.h"
 #include "results/figures/axis.h"
 #include "results/figures/color.h"
-#include "results/figures/frame.h"
+
+/* The frame of a log-log picture. */
+struct pdnn_frame {
+    double width, height;   /* of the picture, pixels */
+    struct pdnn_scale x, y; /* both logarithmic */
+};
+
+struct pdnn_spot pdnn_frame_to_pixels(const struct pdnn_frame *frame, struct pdnn_spot data);
+
+/* The angle in the picture of lines y = c * x, in radians. */
+double pdnn_frame_angle(const struct pdnn_frame *frame);
+
+/* A label on such a line: its center in pixels, rotated by that angle. */
+struct pdnn_label {
+    struct pdnn_spot center;
+    double width, height; /* pixels */
+};
+
+/* Places labels[at], whose size is set, on the line between two ends (in pixels) where it covers the fewest
+ * points and no earlier label; it prefers the upper half. */
+void pdnn_frame_place(const struct pdnn_frame *frame, struct pdnn_spot low, struct pdnn_spot high,
+                      const struct pdnn_spot *points, size_t n_points, struct pdnn_label *labels, size_t at);
 
 struct pdnn_chart_point {
     struct pdnn_spot spot;

@@ -39,15 +39,17 @@ struct pdnn_chart_point pdnn_op_point(const struct pdnn_op_kinds *kinds, size_t 
         .spot = spot, .size = point_size(share_pct), .color = {kinds->names.text[kind], NAN}};
 }
 
-void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, const double *numbers, int digits,
-                          const char *unit, struct pdnn_chart *chart) {
-    const char **text = pdnn_arena_alloc(chart->arena, kinds->names.count + 1, sizeof *text);
+void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, const double *numbers, bool are_pct,
+                          struct pdnn_chart *chart) {
+    struct pdnn_arena *arena = chart->arena;
+    const char **text = pdnn_arena_alloc(arena, kinds->names.count + 1, sizeof *text);
     for (size_t k = 0; k < kinds->names.count; k++)
-        text[k] = pdnn_arena_printf(chart->arena, "%s: %s%s", kinds->names.text[k],
-                                    pdnn_plot_number(chart->arena, numbers[k], digits), unit);
+        text[k] = pdnn_arena_printf(arena, are_pct ? "%s: %s %%" : "%s: %s", kinds->names.text[k],
+                                    are_pct ? pdnn_plot_number(arena, numbers[k], 2)
+                                            : pdnn_plot_ratio(arena, numbers[k]));
     for (size_t i = 0; i < chart->n_points; i++)
         chart->point[i].color.text = text[pdnn_texts_find(&kinds->names, chart->point[i].color.text)];
     pdnn_chart_note(chart, "size: share of its model");
     for (int share = 2; share <= 50; share *= 5)
-        pdnn_chart_size(chart, pdnn_arena_printf(chart->arena, "%d %%", share), point_size(share));
+        pdnn_chart_size(chart, pdnn_arena_printf(arena, "%d %%", share), point_size(share));
 }

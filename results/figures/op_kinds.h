@@ -31,9 +31,8 @@ size_t pdnn_op_kinds_find(struct pdnn_op_kinds *kinds, const struct pdnn_family_
 struct pdnn_chart_point pdnn_op_point(const struct pdnn_op_kinds *kinds, size_t kind, struct pdnn_spot spot,
                                       double share_pct);
 
-/* Gives the chart a legend of the kinds, each with its number to some significant digits and the unit, and of
- * sizes. */
-void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, const double *numbers, int digits,
-                          const char *unit, struct pdnn_chart *chart);
+/* Gives the chart a legend of the kinds, each with its number, in per cent or a ratio, and of sizes. */
+void pdnn_op_kinds_legend(const struct pdnn_op_kinds *kinds, const double *numbers, bool are_pct,
+                          struct pdnn_chart *chart);
 
 #endif

@@ -93,7 +93,7 @@ static void describe(struct picture *p) {
     chart->caption =
         "Each point is one op of one model that both ran. Above the line the second platform is faster.\n"
         "Shares below 1 % on both sides, ops without arithmetic, and those of one side are left out.";
-    pdnn_op_kinds_legend(&p->kinds, mean, 3, "", chart);
+    pdnn_op_kinds_legend(&p->kinds, mean, false, chart);
     pdnn_chart_line_at_1(chart);
 }
 

@@ -62,7 +62,7 @@ static void describe(struct picture *p) {
     p->in->chart.caption =
         "Each point is one kind of op in one model, with all its executions. Shares below 1 % and ops "
         "without arithmetic are left out.";
-    pdnn_op_kinds_legend(&p->kinds, pct, 2, " %", &p->in->chart);
+    pdnn_op_kinds_legend(&p->kinds, pct, true, &p->in->chart);
     pdnn_roof_panels_put(&p->roofs, "Ops", "");
 }
 

@@ -12,21 +12,19 @@ struct picture {
 };
 
 static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
-    int other;
+    int threads;
     const struct {
-        const char *name;
+        const char *name, *usual;
         int *column;
-    } needed[] = {{"intensity_flop_per_byte", &p->intensity},
-                  {"gflops", &p->gflops},
-                  {"mode", &p->mode},
-                  {"threads", &other}};
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        *needed[i].column = pdnn_results_named(&p->in->selection.results, needed[i].name);
-        if (*needed[i].column < 0)
-            return pdnn_fail(err, PDNN_INVALID, "%s/results.csv:1: column '%s' is missing",
-                             p->in->request->directory[0], needed[i].name);
-    }
-    return pdnn_picture_column(p->in, p->in->request->color, "bound", &p->color, err);
+    } needed[] = {{NULL, "intensity_flop_per_byte", &p->intensity},
+                  {NULL, "gflops", &p->gflops},
+                  {NULL, "mode", &p->mode},
+                  {NULL, "threads", &threads},
+                  {p->in->request->color, "bound", &p->color}};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (pdnn_picture_column(p->in, needed[i].name, needed[i].usual, needed[i].column, err) != PDNN_OK)
+            return err->status;
+    return PDNN_OK;
 }
 
 /* Collects the instances that can be placed in the picture. */

@@ -69,7 +69,7 @@ static void put_notes(struct picture *p) {
     double count = pdnn_table_number(groups, 0, PDNN_GROUP_INSTANCES);
     const char *number[3];
     for (size_t k = 0; k < 3; k++)
-        number[k] = pdnn_plot_number(&p->in->arena, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN + k), 3);
+        number[k] = pdnn_plot_ratio(&p->in->arena, pdnn_table_number(groups, 0, PDNN_GROUP_MEAN + k));
     pdnn_chart_note(&p->in->chart, "geometric mean %s", number[0]);
     if (*number[1] && *number[2])
         pdnn_chart_note(&p->in->chart, "   95 %%: %s to %s", number[1], number[2]);

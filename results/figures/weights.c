@@ -1,4 +1,5 @@
 /* `paradnn plot weights`: what paradnn fit finds, the linear model above the one on logarithms. */
+#include "base/memory.h"
 #include "results/fit/fit.h"
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
@@ -17,12 +18,13 @@ static const struct model {
 
 /* Names to the left of the frame; the height follows from the number of terms. */
 static const double left_most = 330, left_part = 0.36, right_gap = 24, below = 78, above = 92,
-                    head_pixels = 34, term_pixels = 40, bar_pixels = 13, margin = 16, caption_bottom = 8;
+                    family_pixels = 34, term_pixels = 40, bar_pixels = 13, margin = 16, caption_bottom = 8;
 
-/* One family with both fits, which have the same terms in the same order, in rows of the table of terms. One
- * that could not be made has none. */
-struct group {
-    size_t first[MODELS], n; /* SIZE_MAX: none */
+/* A line of the picture, with rows of the table of terms: of a family, or of a term that has a weight there;
+ * SIZE_MAX where a model has none. */
+struct line {
+    bool is_family;
+    size_t row[MODELS], any;
 };
 
 struct picture {
@@ -30,91 +32,76 @@ struct picture {
     const struct pdnn_selection *selection; /* the picture's own, or, for a ratio, that of side A */
     const char *value;                      /* NULL: a ratio */
     struct pdnn_table residuals;
-    struct group *group;
-    size_t n_groups;
+    struct line *line; /* heap, from the top down */
+    size_t n_lines, room;
     struct pdnn_scale x;
 };
+
+static void add_line(struct picture *p, struct line line) {
+    p->line = pdnn_grow(p->line, &p->room, p->n_lines, sizeof *p->line);
+    line.any = line.row[line.row[0] == SIZE_MAX];
+    p->line[p->n_lines++] = line;
+}
+
+/* The family, and below it its terms, which both models have in the same order, the n rows from first on. */
+static void add_family(struct picture *p, const size_t first[MODELS], size_t n) {
+    const struct pdnn_table *data = &p->in->data;
+    add_line(p, (struct line){.is_family = true, .row = {first[0], first[1]}});
+    const size_t family = p->line[p->n_lines - 1].any;
+    p->in->left_out +=
+        pdnn_table_count(data, family, PDNN_FIT_NO_VALUE) + pdnn_table_count(data, family, PDNN_FIT_NO_CELL);
+    for (size_t k = 0; k < n; k++) {
+        struct line line = {.row = {SIZE_MAX, SIZE_MAX}};
+        for (int m = 0; m < MODELS; m++) {
+            const size_t row = first[m] + k;
+            if (first[m] == SIZE_MAX || pdnn_table_is_empty(data, row, PDNN_FIT_WEIGHT))
+                continue;
+            line.row[m] = row;
+            p->x.low = fmin(p->x.low, pdnn_table_number(data, row, PDNN_FIT_CI_LOW));
+            p->x.high = fmax(p->x.high, pdnn_table_number(data, row, PDNN_FIT_CI_HIGH));
+            p->in->drawn++;
+        }
+        if (line.row[0] != SIZE_MAX || line.row[1] != SIZE_MAX)
+            add_line(p, line);
+    }
+}
 
 /* What cannot be fitted is left out, unless nothing else can be. */
 static enum pdnn_status fit_families(struct picture *p, struct pdnn_err *err) {
     static const size_t family = PDNN_FIT_FAMILY;
-    const struct pdnn_table *terms = &p->in->data;
     static const bool fitted[PDNN_FIT_MODEL_COUNT] = {[PDNN_FIT_LINEAR] = true, [PDNN_FIT_LOG] = true};
+    const struct pdnn_table *terms = &p->in->data;
     const struct pdnn_fit_request request = {
         .selection = p->selection, .what = p->value, .comparison = p->value ? NULL : &p->in->comparison};
     struct pdnn_str notes = {0};
     enum pdnn_status status = pdnn_fit_all(&request, fitted, &p->in->data, &p->residuals, &notes, err);
     struct pdnn_groups families = pdnn_groups_make(terms, NULL, &family, 1);
-    p->group = pdnn_arena_alloc(&p->in->arena, families.count, sizeof *p->group);
-    p->n_groups = families.count;
     for (size_t i = 0; i < families.count; i++) {
         const struct pdnn_row_list *rows = &families.group[i];
-        struct group *group = &p->group[i];
-        *group = (struct group){.first = {SIZE_MAX, SIZE_MAX}};
+        size_t first[MODELS] = {SIZE_MAX, SIZE_MAX}, n = 0;
         for (size_t k = 0; k < rows->count; k++) {
             int m = strcmp(pdnn_table_text(terms, rows->at[k], PDNN_FIT_MODEL),
                            pdnn_fit_models[PDNN_FIT_LOG]) == 0;
-            group->first[m] = group->first[m] == SIZE_MAX ? rows->at[k] : group->first[m];
-            group->n = rows->at[k] - group->first[m] + 1;
+            first[m] = first[m] == SIZE_MAX ? rows->at[k] : first[m];
+            n = rows->at[k] - first[m] + 1;
         }
+        add_family(p, first, n);
     }
     pdnn_groups_finish(&families);
     pdnn_str_finish(&notes);
     return status;
 }
 
-/* The row of a term that has a weight in this model; else SIZE_MAX. */
-static size_t row_of(const struct picture *p, const struct group *group, int model, size_t term) {
-    const size_t row = group->first[model] + term;
-    return group->first[model] != SIZE_MAX && !pdnn_table_is_empty(&p->in->data, row, PDNN_FIT_WEIGHT)
-               ? row
-               : SIZE_MAX;
-}
-
-/* A row of the family, to which both models belong. */
-static size_t any_row(const struct group *group) {
-    return group->first[group->first[0] == SIZE_MAX];
-}
-
-/* The range of the weights; returns the height of the frame. */
-static double measure(struct picture *p) {
-    const struct pdnn_table *data = &p->in->data;
-    double pixels = 0;
-    for (size_t i = 0; i < p->n_groups; i++) {
-        const struct group *group = &p->group[i];
-        pixels += head_pixels;
-        for (size_t k = 0; k < group->n; k++) {
-            size_t weights = 0;
-            for (int m = 0; m < MODELS; m++) {
-                const size_t row = row_of(p, group, m, k);
-                if (row == SIZE_MAX)
-                    continue;
-                p->x.low = fmin(p->x.low, pdnn_table_number(data, row, PDNN_FIT_CI_LOW));
-                p->x.high = fmax(p->x.high, pdnn_table_number(data, row, PDNN_FIT_CI_HIGH));
-                weights++;
-            }
-            p->in->drawn += weights;
-            pixels += weights ? term_pixels : 0;
-        }
-        p->in->left_out += pdnn_table_count(data, any_row(group), PDNN_FIT_NO_VALUE) +
-                           pdnn_table_count(data, any_row(group), PDNN_FIT_NO_CELL);
-    }
-    const double beside = (p->x.high - p->x.low) * 0.04;
-    p->x.low -= beside;
-    p->x.high += beside;
-    return pixels;
-}
-
 /* "fc: 30 instances, R2 0.28 linear, 0.78 in logarithms" */
-static void draw_head(struct picture *p, const struct group *group, double y) {
+static void draw_family(struct picture *p, const struct line *line, double y) {
     const struct pdnn_table *data = &p->in->data;
     struct pdnn_str text = {0};
-    pdnn_str_printf(&text, "%s: %.0f instances, R2", pdnn_table_text(data, any_row(group), PDNN_FIT_FAMILY),
-                    pdnn_table_number(data, any_row(group), PDNN_FIT_ROWS));
+    pdnn_str_printf(&text, "%s: %.0f instances, R2", pdnn_table_text(data, line->any, PDNN_FIT_FAMILY),
+                    pdnn_table_number(data, line->any, PDNN_FIT_ROWS));
     for (int m = 0; m < MODELS; m++)
-        if (group->first[m] != SIZE_MAX)
-            pdnn_str_printf(&text, "%s %.2f %s", group->first[m] != any_row(group) ? "," : "",
-                            pdnn_table_number(data, group->first[m], PDNN_FIT_R2), models[m].name);
+        if (line->row[m] != SIZE_MAX)
+            pdnn_str_printf(&text, "%s %.2f %s", line->row[m] != line->any ? "," : "",
+                            pdnn_table_number(data, line->row[m], PDNN_FIT_R2), models[m].name);
     pdnn_draw_cut(&p->in->canvas, p->x.from, y, p->x.to - p->x.from, pdnn_small, pdnn_str_text(&text));
     pdnn_str_finish(&text);
 }
@@ -138,26 +125,20 @@ static void draw_bar(struct picture *p, size_t row, int model, double y) {
 }
 
 /* Each family with its terms, and a line at 0 beside their bars. */
-static void draw_groups(struct picture *p, double y) {
+static void draw_lines(struct picture *p, double y) {
     const double zero = pdnn_scale_at(&p->x, 0);
-    for (size_t i = 0; i < p->n_groups; i++) {
-        const struct group *group = &p->group[i];
-        draw_head(p, group, y - head_pixels / 2);
-        y -= head_pixels;
-        const double top = y;
-        for (size_t k = 0; k < group->n; k++) {
-            const double middle = y;
-            for (int m = 0; m < MODELS; m++) {
-                const size_t row = row_of(p, group, m, k);
-                if (row == SIZE_MAX)
-                    continue;
-                y = middle - term_pixels;
-                draw_bar(p, row, m, middle - term_pixels / 2 + (m ? -1 : 1) * bar_pixels * 0.6);
-            }
-            if (y < middle)
-                draw_name(p, any_row(group) + k, middle - term_pixels / 2);
+    for (const struct line *line = p->line; line < p->line + p->n_lines; line++) {
+        const double high = line->is_family ? family_pixels : term_pixels, middle = y - high / 2;
+        if (line->is_family) {
+            draw_family(p, line, middle);
+        } else {
+            draw_name(p, line->any, middle);
+            for (int m = 0; m < MODELS; m++)
+                if (line->row[m] != SIZE_MAX)
+                    draw_bar(p, line->row[m], m, middle + (m ? -1 : 1) * bar_pixels * 0.6);
+            pdnn_draw_line(&p->in->canvas, zero, y - high, zero, y, pdnn_pen_line(PDNN_INK_SOFT, 1));
         }
-        pdnn_draw_line(&p->in->canvas, zero, y, zero, top, pdnn_pen_line(PDNN_INK_SOFT, 1));
+        y -= high;
     }
 }
 
@@ -170,6 +151,9 @@ static void describe(struct picture *p) {
                                     pdnn_arena_printf(arena, "What decides %s in", pdnn_plot_words(p->value)),
                                     p->selection)
                  : pdnn_plot_compare_titles(arena, "What decides the speed-up", &p->in->comparison);
+    const double beside = (p->x.high - p->x.low) * 0.04;
+    p->x.low -= beside;
+    p->x.high += beside;
     p->x.from = fmin(left_most, left_part * p->in->width);
     p->x.to = p->in->width - right_gap;
     canvas->width = p->in->width;
@@ -183,14 +167,16 @@ static void describe(struct picture *p) {
         "Bars: weights with their 95 % intervals, for independent errors of equal size; R2: part of the "
         "variance that is explained");
     y += pdnn_entries_draw_below(&entries, y, canvas) + below;
-    const double top = y + measure(p);
+    double top = y;
+    for (size_t i = 0; i < p->n_lines; i++)
+        top += p->line[i].is_family ? family_pixels : term_pixels;
     const struct pdnn_frame_axis x = {
         .scale = p->x,
         .title = "weight: standard deviations of the value per standard deviation of the term"};
     canvas->height = top + above;
     pdnn_draw_titles(canvas, margin, canvas->height, &titles);
     pdnn_draw_level(canvas, &x, y, top);
-    draw_groups(p, top);
+    draw_lines(p, top);
     free(entries.entry);
 }
 
@@ -229,6 +215,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (status == PDNN_OK)
         describe(&p);
     pdnn_table_finish(&p.residuals);
+    free(p.line);
     return status;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "results/figures/picture.h"
-#include "results/figures/frame.h"
+#include "results/figures/chart.h"
 #include "results/figures/color.h"
 #include "results/figures/bars.h"
 
@@ -232,7 +232,7 @@ static void test_plot_roofline_refuses(void **state) {
     } rows[] = {
         {results_text, ceilings_text, "bach", "results.csv has no column 'bach', did you mean 'batch'?"},
         {"id,family,status,time_ns_median,gflops\n1,fc,ok,1,2\n", ceilings_text, NULL,
-         "results.csv:1: column 'intensity_flop_per_byte' is missing"},
+         "results.csv has no column 'intensity_flop_per_byte'"},
         {HEADER, ceilings_text, NULL, "results.csv: no row has a rate to draw"},
         {results_text, "kind,pattern,dtype,level,threads,capacity_bytes,value,low,high,repetitions\n", NULL,
          "ceilings.csv has no roofs for f32 on 2 threads"},
