@@ -16,6 +16,14 @@ const struct pdnn_font pdnn_small = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_START,
                        pdnn_small_end = {PDNN_FONT_SMALL, PDNN_INK_TEXT, PDNN_END, 0},
                        pdnn_plain_middle = {PDNN_FONT, PDNN_INK_TEXT, PDNN_MIDDLE, 0};
 
+struct pdnn_scale pdnn_scale_of(double least, double greatest) {
+    const double margin = least == greatest ? (least == 0 ? 1 : fabs(least) / 10) : 0;
+    return (struct pdnn_scale){.low = least - margin,
+                               .high = greatest + margin,
+                               .to = 1,
+                               .base = least > 0 && greatest > 10 * least ? 10 : 0};
+}
+
 double pdnn_scale_at(const struct pdnn_scale *scale, double value) {
     double part = scale->base ? log(value / scale->low) / log(scale->high / scale->low)
                               : (value - scale->low) / (scale->high - scale->low);
@@ -93,18 +101,14 @@ static bool fits(const struct pdnn_scale *scale, const struct ticks *ticks, bool
 static void choose_ticks(const struct pdnn_scale *scale, bool level, const char *unit, struct ticks *ticks) {
     static const double steps[][7] = {{1, 1.5, 2, 3, 4, 5, 7}, {1, 2, 5}, {1}}, even[] = {1, 2, 5};
     static const size_t n_steps[] = {7, 3, 1};
-    const size_t first = scale->base == 2 ? 2 : 0;
     double span = scale->high - scale->low;
     bool found = false;
-    for (size_t k = first; k < 3 && scale->base && scale->high > 2.5 * scale->low && !found; k++) {
-        add_powers(scale, steps[k], n_steps[k], 1, unit, ticks);
-        found = ticks->count > 1 && fits(scale, ticks, level, TICKS_SHOWN);
-    }
-    for (int apart = 2;
-         apart < TICKS_MAX && scale->base && scale->high > pow(scale->base, 3) * scale->low && !found;
-         apart++) {
-        add_powers(scale, steps[2], 1, apart, unit, ticks);
-        found = fits(scale, ticks, level, TICKS_SHOWN);
+    for (int k = scale->base == 2 ? 2 : 0; k < TICKS_MAX && scale->base && !found; k++) {
+        const int set = k < 2 ? k : 2, apart = k < 3 ? 1 : k - 1;
+        if (scale->high <= (apart == 1 ? 2.5 : pow(scale->base, 3)) * scale->low)
+            break;
+        add_powers(scale, steps[set], n_steps[set], apart, unit, ticks);
+        found = (apart > 1 || ticks->count > 1) && fits(scale, ticks, level, TICKS_SHOWN);
     }
     double size = pow(10, floor(log10(span / TICKS_SHOWN)));
     for (size_t k = 0; k < 9 && !found; k++) {
@@ -113,20 +117,32 @@ static void choose_ticks(const struct pdnn_scale *scale, bool level, const char 
     }
 }
 
-void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top) {
-    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_SOFT, 1);
+/* Ticks with their names, at `edge` of a frame that reaches to `end`. Returns the width of the longest name.
+ */
+static double draw_ticks(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *axis, bool level,
+                         double edge, double end) {
     struct ticks ticks = {.count = 0};
-    if (!x->bare)
-        choose_ticks(&x->scale, true, x->unit, &ticks);
+    double widest = 0;
+    if (!axis->bare)
+        choose_ticks(&axis->scale, level, axis->unit, &ticks);
     for (size_t i = 0; i < ticks.count; i++) {
-        double at = pdnn_scale_at(&x->scale, ticks.value[i]);
-        if (x->grid)
-            pdnn_draw_line(canvas, at, bottom, at, top, pdnn_pen_line(PDNN_INK_GRID, 1));
-        pdnn_draw_line(canvas, at, bottom, at, bottom - tick_length, line);
-        pdnn_draw_text(canvas, at, bottom - tick_gap - PDNN_FONT_SMALL / 2.0, pdnn_small_middle,
-                       ticks.text[i]);
+        const double at = pdnn_scale_at(&axis->scale, ticks.value[i]), to[] = {end, edge - tick_length};
+        for (int k = !axis->grid; k < 2; k++)
+            pdnn_draw_line(canvas, level ? at : edge, level ? edge : at, level ? at : to[k],
+                           level ? to[k] : at, pdnn_pen_line(k ? PDNN_INK_SOFT : PDNN_INK_GRID, 1));
+        if (level)
+            pdnn_draw_text(canvas, at, edge - tick_gap - PDNN_FONT_SMALL / 2.0, pdnn_small_middle,
+                           ticks.text[i]);
+        else
+            pdnn_draw_text(canvas, edge - tick_gap, at, pdnn_small_end, ticks.text[i]);
+        widest = fmax(widest, pdnn_text_width(ticks.text[i], PDNN_FONT_SMALL));
     }
-    pdnn_draw_line(canvas, x->scale.from, bottom, x->scale.to, bottom, line);
+    return widest;
+}
+
+void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x, double bottom, double top) {
+    draw_ticks(canvas, x, true, bottom, top);
+    pdnn_draw_line(canvas, x->scale.from, bottom, x->scale.to, bottom, pdnn_pen_line(PDNN_INK_SOFT, 1));
     double middle = (x->scale.from + x->scale.to) / 2, half = fmin(middle, canvas->width - middle) - 6;
     if (x->title)
         pdnn_draw_cut(canvas, middle, bottom - 46, 2 * half, pdnn_plain_middle, x->title);
@@ -136,40 +152,22 @@ void pdnn_draw_level(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x
 static void draw_upright_title(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *y, double x) {
     double low = y->title_low + 6, high = (y->title_high > 0 ? y->title_high : canvas->height) - 6;
     struct pdnn_font font = pdnn_plain_middle;
-    char *cut = pdnn_strdup(y->title);
+    char *cut = pdnn_arena_strdup(&canvas->arena, y->title);
     font.degrees = 90;
     pdnn_text_cut(cut, high - low, font.size);
     double half = pdnn_text_width(cut, font.size) / 2;
     double middle = fmax(fmin((y->scale.from + y->scale.to) / 2, high - half), low + half);
     pdnn_draw_text(canvas, x, middle, font, cut);
-    free(cut);
-}
-
-static void draw_upright(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *y, double left,
-                         double right) {
-    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_SOFT, 1);
-    struct ticks ticks = {.count = 0};
-    double widest = 0;
-    if (!y->bare)
-        choose_ticks(&y->scale, false, y->unit, &ticks);
-    for (size_t i = 0; i < ticks.count; i++) {
-        double at = pdnn_scale_at(&y->scale, ticks.value[i]);
-        if (y->grid)
-            pdnn_draw_line(canvas, left, at, right, at, pdnn_pen_line(PDNN_INK_GRID, 1));
-        pdnn_draw_line(canvas, left, at, left - tick_length, at, line);
-        pdnn_draw_text(canvas, left - tick_gap, at, pdnn_small_end, ticks.text[i]);
-        widest = fmax(widest, pdnn_text_width(ticks.text[i], PDNN_FONT_SMALL));
-    }
-    if (y->title)
-        draw_upright_title(canvas, y, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1));
 }
 
 void pdnn_draw_frame(struct pdnn_canvas *canvas, const struct pdnn_frame_axis *x,
                      const struct pdnn_frame_axis *y) {
-    const struct pdnn_pen line = pdnn_pen_line(PDNN_INK_SOFT, 1);
+    const double left = x->scale.from;
     pdnn_draw_level(canvas, x, y->scale.from, y->scale.to);
-    draw_upright(canvas, y, x->scale.from, x->scale.to);
-    pdnn_draw_line(canvas, x->scale.from, y->scale.from, x->scale.from, y->scale.to, line);
+    const double widest = draw_ticks(canvas, y, false, left, x->scale.to);
+    if (y->title)
+        draw_upright_title(canvas, y, fmax(PDNN_FONT * 0.6, left - tick_gap - widest - PDNN_FONT * 1.1));
+    pdnn_draw_line(canvas, left, y->scale.from, left, y->scale.to, pdnn_pen_line(PDNN_INK_SOFT, 1));
 }
 
 void pdnn_draw_interval(struct pdnn_canvas *canvas, const struct pdnn_scale *scale, double low, double high,

@@ -11,6 +11,9 @@ struct pdnn_scale {
     bool bytes;       /* ticks are sizes, "64 KiB" */
 };
 
+/* One that holds these values, without its place: logarithmic where they are positive and far apart. */
+struct pdnn_scale pdnn_scale_of(double least, double greatest);
+
 double pdnn_scale_at(const struct pdnn_scale *scale, double value);
 
 struct pdnn_frame_axis {

@@ -211,9 +211,11 @@ static void draw_bars(struct picture *p) {
                 pdnn_draw_text(&p->in->canvas, pdnn_scale_at(&p->bars.x, center), (y + top) / 2, font,
                                pdnn_arena_printf(&p->in->arena, "%.1f", pct));
             low += pct;
-            pdnn_picture_row(p->in, pdnn_picture_cell(p->in, at, p->in->selection.results.results),
-                             pdnn_picture_cell(p->in, at, p->in->selection.id), p->bars.bar[b].set + 1,
-                             pdnn_selection_step_ns(&p->in->selection, at), p->part[r].name, pct);
+            pdnn_table_set_text(&p->in->data, pdnn_table_add_row(&p->in->data), 0,
+                                pdnn_picture_cell(p->in, at, p->in->selection.results.results));
+            pdnn_picture_fill(p->in, p->in->request->n_directories > 1,
+                              pdnn_picture_cell(p->in, at, p->in->selection.id), p->bars.bar[b].set + 1,
+                              pdnn_selection_step_ns(&p->in->selection, at), p->part[r].name, pct);
         }
     }
 }
@@ -337,16 +339,16 @@ static void describe(struct picture *p) {
     pdnn_draw_titles(canvas, PDNN_BARS_LEFT, canvas->height, &titles);
     pdnn_draw_frame(canvas, &x, &y);
     pdnn_entries_draw(&entries, canvas, p->bars.x.to + 28, p->y.to - 6);
-    pdnn_picture_table(p->in, PDNN_RESULTS_KEY " id +set #step_ns part #share_pct");
+    pdnn_picture_table(p->in, p->in->request->n_directories > 1 ? PDNN_RESULTS_KEY
+                                  " id +set #step_ns part #share_pct"
+                                                                : "id +set #step_ns part #share_pct");
     draw_bars(p);
     draw_times(p);
     free(entries.entry);
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    static const size_t order[] = {0, 1, 2, 3, 4, 5};
     const struct pdnn_plot_request *request = picture->request;
-    const bool several = request->n_directories > 1;
     struct picture p = {.in = picture};
     if (pdnn_by_parse(request->by ? request->by : "group", &p.by, err) != PDNN_OK ||
         pdnn_picture_select(picture, err) != PDNN_OK || pdnn_picture_open_ops(picture, err) != PDNN_OK ||
@@ -355,8 +357,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     p.matrix = pdnn_share_matrix(
         &(struct pdnn_share_source){&picture->selection, picture->ops[0], &p.by, &picture->arena}, &p.all);
     describe(&p);
-    picture->columns = several ? order : order + 1;
-    picture->n_columns = picture->data.n_columns - !several;
     picture->drawn = p.all.count;
     picture->left_out = picture->selection.left_out;
     return PDNN_OK;

@@ -120,16 +120,19 @@ static struct pdnn_titles keep_titles(struct pdnn_arena *arena, struct pdnn_str 
     return (struct pdnn_titles){kept, pdnn_plot_keep(arena, subtitle)};
 }
 
-/* ", 34 composed, 5 predicted": how many instances did not run. */
-static void put_methods(const struct pdnn_selection *selection, struct pdnn_str *out) {
-    static const char *const methods[] = {"composed", "predicted"};
-    int column = selection->results.at[PDNN_RESULT_METHOD];
-    for (size_t i = 0; i < sizeof methods / sizeof *methods && column >= 0; i++) {
+void pdnn_plot_put_notable(const struct pdnn_selection *selection, struct pdnn_str *out) {
+    static const struct {
+        enum pdnn_result_column column;
+        const char *word, *said;
+    } notable[] = {{PDNN_RESULT_METHOD, "composed", "composed"},
+                   {PDNN_RESULT_METHOD, "predicted", "predicted"},
+                   {PDNN_RESULT_ROW_FLAGS, "above_roof", "above their roof"}};
+    for (size_t i = 0; i < sizeof notable / sizeof *notable; i++) {
         size_t count = 0;
         for (size_t at = 0; at < selection->count; at++)
-            count += strcmp(pdnn_selection_get(selection, at, column), methods[i]) == 0;
+            count += strstr(pdnn_selection_word(selection, at, notable[i].column), notable[i].word) != NULL;
         if (count)
-            pdnn_str_printf(out, ", %zu of %zu %s", count, selection->count, methods[i]);
+            pdnn_str_printf(out, ", %zu of %zu %s", count, selection->count, notable[i].said);
     }
 }
 
@@ -145,7 +148,7 @@ struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
     pdnn_plot_put_cpu(selection->results.directory, selection->results.n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_value(selection, common[i]), &subtitle);
-    put_methods(selection, &subtitle);
+    pdnn_plot_put_notable(selection, &subtitle);
     return keep_titles(arena, &title, &subtitle);
 }
 

@@ -21,6 +21,10 @@ struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char
  * that tells the two apart. Borrowed, or in the arena. */
 const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side);
 
+/* Appends how many chosen instances are not to be read like the others: ", 34 of 90 composed, 1 of 90 above
+ * their roof". */
+void pdnn_plot_put_notable(const struct pdnn_selection *selection, struct pdnn_str *out);
+
 /* Appends the processor of the directories, if it is one. */
 void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out);
 

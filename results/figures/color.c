@@ -52,11 +52,7 @@ static void color_by_number(const struct pdnn_color_cell *cells, size_t n, struc
         least = fmin(least, cells[i].number);
         greatest = fmax(greatest, cells[i].number);
     }
-    double margin = least == greatest ? (least == 0 ? 1 : fabs(least) / 10) : 0;
-    key->scale = (struct pdnn_scale){.low = least - margin,
-                                     .high = greatest + margin,
-                                     .to = 1,
-                                     .base = least > 0 && greatest > 10 * least ? 10 : 0};
+    key->scale = pdnn_scale_of(least, greatest);
     for (size_t i = 0; i < n; i++) {
         double part = round(pdnn_scale_at(&key->scale, cells[i].number) * SHADES) / SHADES;
         looks[i] = (struct pdnn_look){isnan(part) ? PDNN_INK_OTHERS : pdnn_palette(part), PDNN_CIRCLE};

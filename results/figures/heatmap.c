@@ -27,17 +27,6 @@ struct picture {
     struct pdnn_axes axes; /* x and y */
 };
 
-static enum pdnn_status find_axis(struct picture *p, const char *name, int other, int *column,
-                                  struct pdnn_err *err) {
-    if (name)
-        return pdnn_results_ask_key(&p->in->selection.results, name, column, err);
-    *column = pdnn_grid_choose_axis(&p->in->selection, other);
-    return *column >= 0 ? PDNN_OK
-                        : pdnn_fail(err, PDNN_INVALID,
-                                    "only one hyper-parameter or run setting varies: name "
-                                    "the axes with --x and --y");
-}
-
 /* A mean over several directories would say nothing: each has its panels, unless an axis or --by tells them
  * apart. */
 static void part_directories(struct picture *p) {
@@ -50,31 +39,43 @@ static void part_directories(struct picture *p) {
         p->keys.column[p->keys.count++] = results;
 }
 
-static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
-    const struct pdnn_plot_request *request = p->in->request;
-    int named_y = -1;
-    if (request->y && pdnn_results_ask_key(&p->in->selection.results, request->y, &named_y, err) != PDNN_OK)
-        return err->status;
-    enum pdnn_status status = find_axis(p, request->x, named_y, &p->x, err);
-    if (status == PDNN_OK)
-        status = find_axis(p, request->y, p->x, &p->y, err);
-    if (status == PDNN_OK && p->x == p->y)
-        status = pdnn_fail(err, PDNN_INVALID, "both axes are %s",
-                           pdnn_results_name(&p->in->selection.results, p->x));
-    if (status == PDNN_OK)
-        status = pdnn_picture_column(p->in, request->value, pdnn_selection_utilization(&p->in->selection),
-                                     &p->value, err);
-    if (status == PDNN_OK && request->by)
-        status = pdnn_axes_parse(&p->in->selection, request->by, &p->keys, err);
-    if (status == PDNN_OK)
-        part_directories(p);
-    for (size_t k = 0; status == PDNN_OK && k < p->keys.count; k++) {
-        if (p->keys.column[k] == p->x || p->keys.column[k] == p->y)
-            status = pdnn_fail(err, PDNN_INVALID, "--by %s is an axis already",
-                               pdnn_results_name(&p->in->selection.results, p->keys.column[k]));
+/* The named axes, and for one that is not, the best key besides the other one. */
+static enum pdnn_status find_axes(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_results *results = &p->in->selection.results;
+    const char *const name[] = {p->in->request->x, p->in->request->y};
+    int *const column[] = {&p->x, &p->y};
+    p->x = p->y = -1;
+    for (int k = 0; k < 2; k++)
+        if (name[k] && pdnn_results_ask_key(results, name[k], column[k], err) != PDNN_OK)
+            return err->status;
+    for (int k = 0; k < 2; k++) {
+        if (!name[k])
+            *column[k] = pdnn_grid_choose_axis(&p->in->selection, *column[!k]);
+        if (*column[k] < 0)
+            return pdnn_fail(err, PDNN_INVALID,
+                             "only one hyper-parameter or run setting varies: name "
+                             "the axes with --x and --y");
     }
+    if (p->x == p->y)
+        return pdnn_fail(err, PDNN_INVALID, "both axes are %s", pdnn_results_name(results, p->x));
     p->axes = (struct pdnn_axes){.column = {p->x, p->y}, .count = 2};
-    return status;
+    return PDNN_OK;
+}
+
+static enum pdnn_status find_columns(struct picture *p, struct pdnn_err *err) {
+    const struct pdnn_selection *selection = &p->in->selection;
+    const struct pdnn_plot_request *request = p->in->request;
+    if (find_axes(p, err) != PDNN_OK ||
+        pdnn_picture_column(p->in, request->value, pdnn_selection_utilization(selection), &p->value, err) !=
+            PDNN_OK ||
+        (request->by && pdnn_axes_parse(selection, request->by, &p->keys, err) != PDNN_OK))
+        return err->status;
+    part_directories(p);
+    for (size_t k = 0; k < p->keys.count; k++)
+        if (p->keys.column[k] == p->x || p->keys.column[k] == p->y)
+            return pdnn_fail(err, PDNN_INVALID, "--by %s is an axis already",
+                             pdnn_results_name(&selection->results, p->keys.column[k]));
+    return PDNN_OK;
 }
 
 /* "fc, mode=infer"; empty for a single panel without keys. */
@@ -108,15 +109,6 @@ static const char *axis_title(struct picture *p, const struct pdnn_grid_axis *ax
     const char *plain = pdnn_plot_axis(&p->in->arena, &p->in->selection.results, column);
     const char *binned = pdnn_arena_printf(&p->in->arena, "%s, each to the next", plain);
     return axis->binned && pdnn_text_width(binned, PDNN_FONT_SMALL) <= pixels ? binned : plain;
-}
-
-static void choose_colors(struct picture *p) {
-    const struct pdnn_grid *grid = &p->grid;
-    double margin = grid->least == grid->greatest ? fmax(fabs(grid->least) / 10, 1e-9) : 0;
-    p->colors = (struct pdnn_scale){.low = grid->least - margin,
-                                    .high = grid->greatest + margin,
-                                    .to = 1,
-                                    .base = grid->geometric && grid->greatest > 10 * grid->least ? 10 : 0};
 }
 
 /* Three significant digits, with a prefix where the integer part is long; "~" before it says that some of the
@@ -319,7 +311,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     picture->canvas.height = picture->height;
     pdnn_draw_titles(&picture->canvas, left, picture->height, &titles);
     draw_caption(&p);
-    choose_colors(&p);
+    p.colors = pdnn_scale_of(p.grid.least, p.grid.greatest);
     draw_panels(&p);
     draw_colors(&p);
     fill_data(&p);

@@ -1,19 +1,14 @@
 /* `paradnn plot op_speedup`: the ratio of two platforms' times for each op of each model, against its
  * operational intensity. */
-#include "base/memory.h"
 #include "results/figures/caption.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/picture.h"
 #include "results/query/share_matrix.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct picture {
     struct pdnn_picture *in;
-    struct pdnn_op_record *first; /* A's rows of a pair: B's may come from the same reader */
-    size_t first_room;
     struct pdnn_op_kinds kinds; /* with the logarithms of their ratios */
 };
 
@@ -49,25 +44,16 @@ static void add_op(struct picture *p, size_t number, const struct pdnn_op_record
                        ratio, share_a, share_b);
 }
 
-static void keep_first(struct picture *p, const struct pdnn_op_rows *rows) {
-    if (rows->count > p->first_room) {
-        p->first = pdnn_resize(p->first, rows->count, sizeof *p->first);
-        p->first_room = rows->count;
-    }
-    if (rows->count)
-        memcpy(p->first, rows->op, rows->count * sizeof *p->first);
-}
-
 static void add_pair(struct picture *p, size_t number) {
     const struct pdnn_comparison *c = &p->in->comparison;
-    const int other = c->n_directories > 1 ? PDNN_SIDE_B : PDNN_SIDE_A;
-    const struct pdnn_op_rows a = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_A),
-                                                      c->at[number][PDNN_SIDE_A], p->in->ops[PDNN_SIDE_A]);
-    keep_first(p, &a);
-    const struct pdnn_op_rows b = pdnn_selection_rows(pdnn_comparison_side(c, PDNN_SIDE_B),
-                                                      c->at[number][PDNN_SIDE_B], p->in->ops[other]);
-    for (size_t i = 0; i < a.count; i++)
-        add_op(p, number, &p->first[i], b.count ? find_other(&b, i, &p->first[i]) : NULL);
+    struct pdnn_op_rows rows[PDNN_SIDES];
+    for (int side = 0; side < PDNN_SIDES; side++)
+        rows[side] =
+            pdnn_selection_rows(pdnn_comparison_side(c, side), c->at[number][side], p->in->ops[side]);
+    for (size_t i = 0; i < rows[PDNN_SIDE_A].count; i++) {
+        const struct pdnn_op_record *op = &rows[PDNN_SIDE_A].op[i];
+        add_op(p, number, op, find_other(&rows[PDNN_SIDE_B], i, op));
+    }
 }
 
 static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) {
@@ -105,7 +91,6 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
     if (done)
         describe(&p);
     pdnn_op_kinds_finish(&p.kinds);
-    free(p.first);
     return done ? PDNN_OK : err->status;
 }
 

@@ -54,7 +54,7 @@ enum pdnn_status pdnn_picture_compare(struct pdnn_picture *picture, struct pdnn_
 /* What the ops are of: a side that has a directory of its own, or the selection. */
 static const struct pdnn_selection *source_of(const struct pdnn_picture *picture, size_t side) {
     if (picture->comparison.n_directories)
-        return side < picture->comparison.n_directories ? &picture->comparison.table[side] : NULL;
+        return pdnn_comparison_side(&picture->comparison, (int)side);
     return side ? NULL : &picture->selection;
 }
 

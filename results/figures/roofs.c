@@ -331,6 +331,8 @@ static struct pdnn_titles titles_of(const struct pdnn_roof_panels *panels, const
     }
     if (*first)
         pdnn_str_printf(&below, ", %.10s", first);
+    if (p == panels->panel)
+        pdnn_plot_put_notable(selection, &below);
     if (p->otherwise)
         pdnn_str_printf(&below, "; %zu of the models ran with other threads", p->otherwise);
     pdnn_str_printf(&below, "%s%s", *left_out ? "; " : "", left_out);

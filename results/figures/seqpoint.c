@@ -35,26 +35,11 @@ struct picture {
     struct pdnn_picture *in;
     struct pdnn_seqpoint_summary summary;
     double height, base, right; /* base: of all but a legend below */
-    double scale;               /* of times: ns per unit of the axis */
-    const char *unit;
     struct pdnn_scale x, times, counts;
 };
 
-/* The unit in which the greatest time is at least 1. */
-static void choose_unit(struct picture *p) {
-    static const struct {
-        double ns;
-        const char *name;
-    } units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-    size_t i = 0;
-    while (i < 3 && !(p->summary.longest_ns >= units[i].ns))
-        i++;
-    p->scale = units[i].ns;
-    p->unit = units[i].name;
-}
-
 static double time_of(const struct picture *p, size_t row) {
-    return pdnn_table_number(&p->in->data, row, PDNN_SEQPOINT_TIME);
+    return pdnn_table_number(&p->in->data, row, PDNN_SEQPOINT_TIME) * 1e-6;
 }
 
 static void draw_times(struct picture *p) {
@@ -65,7 +50,7 @@ static void draw_times(struct picture *p) {
                 isnan(time_of(p, i)))
                 continue;
             const struct pdnn_spot spot = {pdnn_scale_at(&p->x, s->length[i]),
-                                           pdnn_scale_at(&p->times, time_of(p, i) / p->scale)};
+                                           pdnn_scale_at(&p->times, time_of(p, i))};
             pdnn_draw_points(&p->in->canvas, &spot, &i, 1, m ? marks[m - 1].mark : other);
         }
     }
@@ -137,16 +122,14 @@ static void draw_frames(struct picture *p) {
                                     .from = p->base + lower_bottom,
                                     .to = s->timed ? p->base + lower_top : p->height - above};
     p->times = (struct pdnn_scale){
-        .high = s->longest_ns / p->scale * 1.08, .from = p->base + upper_bottom, .to = p->height - above};
+        .high = s->longest_ns * 1e-6 * 1.08, .from = p->base + upper_bottom, .to = p->height - above};
     const struct pdnn_frame_axis lengths = {.scale = p->x,
                                             .title = s->two ? "padded length, source + target (steps)"
                                                             : "padded length (steps)"},
                                  none = {.scale = p->x, .bare = true},
                                  counts = {.scale = p->counts, .title = "iterations", .grid = true},
-                                 times = {.scale = p->times,
-                                          .title = pdnn_arena_printf(&p->in->arena,
-                                                                     "time of one iteration (%s)", p->unit),
-                                          .grid = true};
+                                 times = {
+                                     .scale = p->times, .title = "time of one iteration (ms)", .grid = true};
     pdnn_draw_frame(&p->in->canvas, &lengths, &counts);
     if (s->timed)
         pdnn_draw_frame(&p->in->canvas, &none, &times);
@@ -156,7 +139,6 @@ static void describe(struct picture *p) {
     const bool wide = p->in->width >= PDNN_WIDE_ENOUGH;
     struct pdnn_canvas *canvas = &p->in->canvas;
     struct pdnn_entries entries = {0};
-    choose_unit(p);
     list_entries(p, &entries);
     p->right = p->in->width - (wide ? right_gap : 16);
     canvas->width = p->in->width;
@@ -178,7 +160,7 @@ static void describe(struct picture *p) {
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
-    struct picture p = {.in = picture, .scale = 1};
+    struct picture p = {.in = picture};
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/seqpoint.csv", picture->request->directory[0]) >= (int)sizeof path)
         return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", picture->request->directory[0]);

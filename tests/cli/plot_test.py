@@ -583,6 +583,13 @@ class Data(Case):
         self.assertEqual([w for w in words if re.fullmatch(r"\d+ threads", w)], [f"{t} threads" for t in range(2, 72)])
         self.assertEqual([w for w in words if w.startswith("bf16")], [f"bf16  gemm-{k}" for k in range(50)])
 
+    def test_subtitles_count_rows_above_their_roof(self):
+        lines = PAIR_RESULTS.splitlines()
+        self.tables("flagged", "\n".join(line + flags for line, flags in zip(lines, (",row_flags", ",noisy|above_roof", ",noisy", ","))) + "\n", PAIR_OPS)
+        for kind in ("roofline", "breakdown"):
+            self.assertIn(", 1 of 2 above their roof", self.picture(kind, "flagged"))
+            self.assertNotIn("above their roof", self.picture(kind, "pair"))
+
     def test_threads_without_roofs(self):
         """Their models stand under the roofs that there are, and the subtitle says so."""
         picture = self.picture("ops", "ops")
