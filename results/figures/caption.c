@@ -54,15 +54,16 @@ const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory)
     return pdnn_arena_printf(arena, "%.*s", length, name);
 }
 
-void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out) {
-    size_t shown = n > 3 ? 2 : n;
-    for (size_t i = 0; i < shown; i++) {
-        int length;
-        const char *name = pdnn_directory_name(directory[i], &length);
-        pdnn_str_printf(out, "%s%.*s", !i ? "" : i + 1 == n ? " and " : ", ", length, name);
-    }
-    if (shown < n)
-        pdnn_str_printf(out, " and %zu more", n - shown);
+const char *pdnn_plot_directories(struct pdnn_arena *arena, const char *const *directory, size_t n) {
+    const size_t shown = n > 3 ? 2 : n;
+    const char *text = "";
+    for (size_t i = 0; i < shown; i++)
+        text = pdnn_arena_printf(arena, "%s%s%s", text,
+                                 !i           ? ""
+                                 : i + 1 == n ? " and "
+                                              : ", ",
+                                 pdnn_plot_directory(arena, directory[i]));
+    return shown < n ? pdnn_arena_printf(arena, "%s and %zu more", text, n - shown) : text;
 }
 
 void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *out) {
@@ -114,12 +115,6 @@ const char *pdnn_plot_ratio(struct pdnn_arena *arena, double value) {
     return pdnn_plot_keep(arena, &text);
 }
 
-static struct pdnn_titles keep_titles(struct pdnn_arena *arena, struct pdnn_str *title,
-                                      struct pdnn_str *subtitle) {
-    const char *kept = pdnn_plot_keep(arena, title);
-    return (struct pdnn_titles){kept, pdnn_plot_keep(arena, subtitle)};
-}
-
 void pdnn_plot_put_notable(const struct pdnn_selection *selection, struct pdnn_str *out) {
     static const struct {
         enum pdnn_result_column column;
@@ -138,18 +133,17 @@ void pdnn_plot_put_notable(const struct pdnn_selection *selection, struct pdnn_s
 
 struct pdnn_titles pdnn_plot_titles(struct pdnn_arena *arena, const char *what,
                                     const struct pdnn_selection *selection) {
-    struct pdnn_str title = {0}, subtitle = {0};
-    size_t length = strlen(what);
-    pdnn_str_printf(&title, "%s", what);
-    if (length > 3 && (strcmp(what + length - 3, " in") == 0 || strcmp(what + length - 3, " of") == 0)) {
-        pdnn_str_append(&title, " ", 1);
-        pdnn_plot_directories(selection->results.directory, selection->results.n_directories, &title);
-    }
-    pdnn_plot_put_cpu(selection->results.directory, selection->results.n_directories, &subtitle);
+    const struct pdnn_results *results = &selection->results;
+    const char *end = strrchr(what, ' '), *title = what;
+    struct pdnn_str subtitle = {0};
+    if (end && (strcmp(end, " in") == 0 || strcmp(end, " of") == 0))
+        title = pdnn_arena_printf(arena, "%s %s", what,
+                                  pdnn_plot_directories(arena, results->directory, results->n_directories));
+    pdnn_plot_put_cpu(results->directory, results->n_directories, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_value(selection, common[i]), &subtitle);
     pdnn_plot_put_notable(selection, &subtitle);
-    return keep_titles(arena, &title, &subtitle);
+    return (struct pdnn_titles){title, pdnn_plot_keep(arena, &subtitle)};
 }
 
 const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_comparison *comparison, int side) {
@@ -161,20 +155,18 @@ const char *pdnn_plot_side(struct pdnn_arena *arena, const struct pdnn_compariso
 
 struct pdnn_titles pdnn_plot_compare_titles(struct pdnn_arena *arena, const char *what,
                                             const struct pdnn_comparison *comparison) {
-    struct pdnn_str title = {0}, subtitle = {0};
-    pdnn_str_printf(&title, "%s of %s over %s", what, pdnn_plot_side(arena, comparison, PDNN_SIDE_B),
-                    pdnn_plot_side(arena, comparison, PDNN_SIDE_A));
-    if (comparison->n_across) {
-        struct pdnn_str names = {0};
-        pdnn_plot_directories(comparison->directory, comparison->n_directories, &names);
-        if (title.length + names.length + 4 <= TITLE_MOST)
-            pdnn_str_printf(&title, " in %s", pdnn_str_text(&names));
-        pdnn_str_finish(&names);
-    }
-    pdnn_plot_put_cpu(comparison->directory, comparison->n_directories, &subtitle);
+    const size_t n = comparison->n_directories;
+    struct pdnn_str subtitle = {0};
+    const char *title = pdnn_arena_printf(arena, "%s of %s over %s", what,
+                                          pdnn_plot_side(arena, comparison, PDNN_SIDE_B),
+                                          pdnn_plot_side(arena, comparison, PDNN_SIDE_A)),
+               *longer = pdnn_arena_printf(arena, "%s in %s", title,
+                                           pdnn_plot_directories(arena, comparison->directory, n));
+    pdnn_plot_put_cpu(comparison->directory, n, &subtitle);
     for (size_t i = 0; i < N_COMMON; i++)
         put_common(common[i], common_of_pairs(comparison, common[i]), &subtitle);
-    return keep_titles(arena, &title, &subtitle);
+    return (struct pdnn_titles){comparison->n_across && strlen(longer) <= TITLE_MOST ? longer : title,
+                                pdnn_plot_keep(arena, &subtitle)};
 }
 
 /* What people call the columns that pictures are mostly of. */

@@ -31,9 +31,8 @@ void pdnn_plot_put_cpu(const char *const *directory, size_t n, struct pdnn_str *
 /* The directory's name, without the rest of its path, in the arena. */
 const char *pdnn_plot_directory(struct pdnn_arena *arena, const char *directory);
 
-/* Appends the names of the directories, without the rest of their paths: "a", "a and b", "a, b and 2 more".
- */
-void pdnn_plot_directories(const char *const *directory, size_t n, struct pdnn_str *out);
+/* The names of all of them: "a", "a and b", "a, b and 2 more". */
+const char *pdnn_plot_directories(struct pdnn_arena *arena, const char *const *directory, size_t n);
 
 /* The caption, and below it the values that most chosen instances have in keys other than the axes, with what
  * is said of them: "layers=4 unless stated otherwise". In the arena. */

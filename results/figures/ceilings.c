@@ -365,44 +365,44 @@ static const char *name_machine(struct picture *p, const struct machine *m) {
 /* "Roofs of new.results: the processor"; of several directories without it. */
 static void draw_title(struct picture *p) {
     const struct pdnn_plot_request *request = p->in->request;
-    struct pdnn_str title = {0}, cpu = {0};
-    pdnn_str_printf(&title, "Roofs of ");
-    pdnn_plot_directories(request->directory, request->n_directories, &title);
+    struct pdnn_str cpu = {0};
     if (request->n_directories == 1)
         pdnn_environment_get(request->directory[0], "cpu", &cpu);
-    pdnn_str_printf(&title, "%s%s", cpu.length ? ": " : "", pdnn_str_text(&cpu));
-    pdnn_draw_titles(&p->in->canvas, margin, p->in->canvas.height,
-                     &(struct pdnn_titles){pdnn_plot_keep(&p->in->arena, &title), NULL});
+    const char *title =
+        pdnn_arena_printf(&p->in->arena, "Roofs of %s%s%s",
+                          pdnn_plot_directories(&p->in->arena, request->directory, request->n_directories),
+                          cpu.length ? ": " : "", pdnn_str_text(&cpu));
+    pdnn_draw_titles(&p->in->canvas, margin, p->in->canvas.height, &(struct pdnn_titles){title, NULL});
     pdnn_str_finish(&cpu);
 }
 
-/* The patterns in lines, the first with its middle at y, broken where they would leave the width. Returns
- * what the others take; draws nothing on NULL. */
-static double draw_legend(struct picture *p, double y, struct pdnn_canvas *canvas) {
-    static const double sample = 32, gap = 18;
-    const double first = y;
-    double x = margin;
+/* The caption, and the patterns above it. Returns their height. */
+static double draw_foot(struct picture *p, double x) {
+    struct pdnn_canvas *canvas = &p->in->canvas;
+    struct pdnn_entries entries = {0};
     for (size_t i = 0; i < p->patterns.count; i++) {
-        const char *name = p->patterns.text[i];
-        const double taken = sample + 6 + pdnn_text_width(name, PDNN_FONT_SMALL);
-        if (x + taken > p->in->width - 8 && x > margin) {
-            x = margin;
-            y -= PDNN_LEGEND_LINE;
-        }
-        if (canvas) {
-            pdnn_draw_line(canvas, x, y, x + sample, y, pen_of(p, name));
-            pdnn_draw_text(canvas, x + sample + 6, y, pdnn_small, name);
-        }
-        x += taken + gap;
+        const struct pdnn_pen pen = pen_of(p, p->patterns.text[i]);
+        const struct pdnn_mark mark = pdnn_swatch(pen.line);
+        pdnn_entries_add(
+            &entries,
+            pdnn_arena_printf(&p->in->arena, "%s%s", p->patterns.text[i], pen.dash > 0 ? " (dashed)" : ""),
+            &mark);
     }
-    return first - y;
+    double y = 8;
+    y += pdnn_draw_caption(
+        canvas, x, y,
+        "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
+        "Lines on bars go from the least to the greatest repetition.");
+    y += pdnn_entries_draw_below(&entries, y, canvas);
+    free(entries.entry);
+    return y;
 }
 
 /* Two panels for each machine, side by side or below each other; the names of bars stand to the left of the
  * second. */
 static void describe(struct picture *p) {
     static const double side_by_side = 1000, panel_least = 280, bar_height = 24, head = 88, foot = 72,
-                        title = 112, names_most = 260, bars_part = 0.28, edge = 30;
+                        title = 66, names_most = 260, bars_part = 0.28, edge = 30;
     struct pdnn_canvas *canvas = &p->in->canvas;
     double longest = 0, panel = panel_least;
     for (size_t k = 0; k < p->n_machines; k++) {
@@ -416,17 +416,16 @@ static void describe(struct picture *p) {
     canvas->width = p->in->width;
     const bool wide = canvas->width >= side_by_side;
     const double pair = head + panel + foot, right = canvas->width - edge,
-                 row = wide ? pair : pair + panel + foot, legend = draw_legend(p, 0, NULL);
+                 row = wide ? pair : pair + panel + foot;
     const struct pdnn_scale bars = {.from = wide ? right - bars_part * canvas->width
                                                  : fmin(longest, 0.4 * canvas->width) + 20,
                                     .to = right};
     p->x.from = margin;
     p->x.to = wide ? bars.from - fmin(longest, names_most) - 40 : right;
-    canvas->height = title + legend + (double)p->n_machines * row + (wide ? 30 : 60);
+    canvas->height = title + (double)p->n_machines * row + draw_foot(p, wide ? margin : 16);
     draw_title(p);
-    draw_legend(p, canvas->height - 66, canvas);
     for (size_t k = 0; k < p->n_machines; k++) {
-        const double top = canvas->height - title - legend - (double)k * row,
+        const double top = canvas->height - title - (double)k * row,
                      bars_top = wide ? top - head : top - pair;
         pdnn_draw_text(canvas, margin, top - 8, (struct pdnn_font){PDNN_FONT, PDNN_INK_SOFT, PDNN_START, 0},
                        name_machine(p, &p->machine[k]));
@@ -435,10 +434,6 @@ static void describe(struct picture *p) {
         draw_bandwidths(p, &p->machine[k]);
         draw_bars(p, &p->machine[k], bars, bars_top - panel, bars_top);
     }
-    pdnn_draw_caption(
-        canvas, wide ? margin : 16, 8,
-        "Rings are the roofs. Solid lines: where a level was found to end; dashed: its reported size. "
-        "Lines on bars go from the least to the greatest repetition.");
 }
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {

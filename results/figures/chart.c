@@ -107,7 +107,8 @@ static bool is_wide(const struct sheet *sheet) {
     return sheet->frame.width >= PDNN_WIDE_ENOUGH;
 }
 
-/* With the first n_words words of the key, and the number of the others. */
+/* With the first n_words words of the key, and the number of the others; in a narrow picture also what its
+ * lines are, from the top down. */
 static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_entries *entries) {
     const struct pdnn_chart *chart = sheet->chart;
     const struct pdnn_color_key *key = sheet->key;
@@ -132,6 +133,14 @@ static void list_entries(const struct sheet *sheet, size_t n_words, struct pdnn_
     for (size_t i = 0; i < chart->more.count; i++)
         pdnn_entries_add(entries, chart->more.entry[i].text,
                          chart->more.entry[i].has_mark ? &chart->more.entry[i].mark : NULL);
+    pdnn_entries_gap(entries);
+    for (size_t i = 0; i < chart->n_lines && !is_wide(sheet); i++)
+        if (chart->line[i].beside && chart->line[i].panel == sheet->panel)
+            pdnn_entries_add(entries,
+                             pdnn_arena_printf(chart->arena, "%s: %s",
+                                               chart->line[i].dashed ? "dashed" : "line",
+                                               chart->line[i].beside),
+                             NULL);
 }
 
 /* The title of the colors with their scale below, down to `end`; y: the middle of the title. */
@@ -182,53 +191,27 @@ static double legend_below(struct sheet *sheet, double y) {
     return height;
 }
 
-/* From y up to the frame's end, where a name at its right edge covers no point. */
-static double above_points(const struct sheet *sheet, const char *name, double y) {
-    const struct pdnn_frame *f = &sheet->frame;
-    double left = f->x.to - pdnn_text_width(name, PDNN_FONT_SMALL) - 2 * mark_radius, from = y;
-    for (size_t i = 0; i < sheet->chart->n_points && y < f->y.to; i++) {
-        struct pdnn_spot at = pdnn_frame_to_pixels(f, sheet->chart->point[i].spot);
-        double far = mark_radius * fmax(sheet->chart->point[i].size, 1) + PDNN_FONT_SMALL / 2.0;
-        if (sheet->chart->point[i].panel != sheet->panel || at.x < left || fabs(at.y - y) > far)
-            continue;
-        y = at.y + far + 1;
-        i = SIZE_MAX; /* from the first point again */
-    }
-    return y < f->y.to ? y : from;
-}
-
 /* Names of lines at their right ends, from the top down, pushed apart where they would touch, and up from the
- * end of the axis; inside a narrow frame, above their lines, pushed up alone. */
+ * end of the axis. */
 static void draw_beside(struct sheet *sheet) {
     static const double apart = 19, above_bottom = 10;
     const struct pdnn_frame *f = &sheet->frame;
     const struct pdnn_chart *chart = sheet->chart;
     const char **name = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *name);
     double *y = sheet->name_y = pdnn_arena_alloc(chart->arena, chart->n_lines + 1, sizeof *y);
-    double lift = is_wide(sheet) ? 0 : 9;
     for (size_t i = 0; i < chart->n_lines; i++) {
         const struct pdnn_chart_line *line = &chart->line[i];
         if (!line->beside || line->panel != sheet->panel)
             continue;
         size_t n = sheet->n_names++;
-        double own = pdnn_frame_to_pixels(f, line->high).y + lift;
-        if (n && is_wide(sheet))
-            own = fmin(own, y[n - 1] - apart);
-        else if (n && y[n - 1] - own < apart) /* the line above would cross it */
-            own = y[n - 1];
-        y[n] = own;
+        y[n] = pdnn_frame_to_pixels(f, line->high).y;
+        y[n] = n ? fmin(y[n], y[n - 1] - apart) : y[n];
         name[n] = line->beside;
     }
-    for (size_t k = sheet->n_names; k-- > 0;)
+    for (size_t k = sheet->n_names; k-- > 0;) {
         y[k] = fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : f->y.from + above_bottom);
-    for (size_t k = sheet->n_names; k-- > 0 && !is_wide(sheet);)
-        y[k] = above_points(sheet, name[k], fmax(y[k], k + 1 < sheet->n_names ? y[k + 1] + apart : 0));
-    for (size_t k = 0; k < sheet->n_names; k++) {
-        if (is_wide(sheet))
-            pdnn_draw_cut(sheet->canvas, f->x.to + beside_gap, y[k], f->width - f->x.to - beside_gap - 4,
-                          pdnn_small, name[k]);
-        else
-            pdnn_draw_cut(sheet->canvas, f->x.to - 2, y[k], f->x.to - f->x.from, pdnn_small_end, name[k]);
+        pdnn_draw_cut(sheet->canvas, f->x.to + beside_gap, y[k], f->width - f->x.to - beside_gap - 4,
+                      pdnn_small, name[k]);
     }
 }
 
@@ -451,8 +434,9 @@ void pdnn_chart_draw(struct pdnn_chart *chart, size_t first_row, struct pdnn_can
         sheet.n_names = 0;
         draw_panel(&sheet);
         draw_points(&sheet, looks, first_row);
-        draw_beside(&sheet);
-        if (is_wide(&sheet))
+        if (is_wide(&sheet)) {
+            draw_beside(&sheet);
             place_legend(&sheet);
+        }
     }
 }

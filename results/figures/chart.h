@@ -46,7 +46,7 @@ struct pdnn_chart_line {
     size_t panel;
     bool dashed, thin;
     const char *along;  /* written on the line, which must be y = c x */
-    const char *beside; /* written to the right of the frame */
+    const char *beside; /* written to the right of the frame, or in the legend of a narrow picture */
 };
 
 /* Made by pdnn_chart_init, then filled. The ranges of the frame hold all points, and are widened by hand. The

@@ -94,30 +94,21 @@ static void add_pair(struct picture *p, size_t alone, size_t among, bool is_weak
                      efficiency * exp(half));
 }
 
-/* A point for each member of the series but those with the fewest threads, which come first; the minibatch is
- * the same. */
-static void add_series(struct picture *p, const struct pdnn_series *series) {
-    double few = number_in(p, series->at[0], p->threads);
-    for (size_t i = 0; i < series->count && number_in(p, series->at[i], p->threads) == few; i++) {
-        for (size_t k = i + 1; k < series->count; k++)
-            add_pair(p, series->at[i], series->at[k], p->per_one);
-    }
-}
-
-/* In a series over threads and minibatches, the pairs that scale in the other way: with the same minibatch
- * per thread, or of all ranks together. */
-static void add_others(struct picture *p, const struct pdnn_series *series) {
+/* A point for each member of the series but those with the fewest threads: with the same minibatch, or, in a
+ * series over threads and minibatches, scaling in the other way: with the same minibatch per thread, or of
+ * all ranks together. */
+static void add_series(struct picture *p, const struct pdnn_series *series, bool same) {
     double few = INFINITY;
     for (size_t i = 0; i < series->count; i++)
         few = fmin(few, number_in(p, series->at[i], p->threads));
     for (size_t i = 0; i < series->count; i++) {
         for (size_t k = 0; k < series->count; k++) {
-            size_t alone = series->at[i], among = series->at[k];
-            double many = number_in(p, among, p->threads), ratio = many / few;
-            double growth = number_in(p, among, p->batch) / number_in(p, alone, p->batch);
+            const size_t alone = series->at[i], among = series->at[k];
+            const double many = number_in(p, among, p->threads), ratio = many / few,
+                         wanted = p->per_one ? 1 / ratio : ratio;
             if (number_in(p, alone, p->threads) == few && many > few &&
-                growth == (p->per_one ? 1 / ratio : ratio))
-                add_pair(p, alone, among, !p->per_one);
+                (same || number_in(p, among, p->batch) / number_in(p, alone, p->batch) == wanted))
+                add_pair(p, alone, among, same == p->per_one);
         }
     }
 }
@@ -139,11 +130,11 @@ static enum pdnn_status collect_points(struct picture *p, struct pdnn_err *err) 
                "scaling #efficiency #efficiency_low #efficiency_high");
     pdnn_selection_series(&p->in->selection, &strong, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series; i++)
-        add_series(p, &series[i]);
+        add_series(p, &series[i], true);
     if (p->batch >= 0)
         pdnn_selection_series(&p->in->selection, &weak, &p->in->arena, &series, &n_series);
     for (size_t i = 0; i < n_series && p->batch >= 0; i++)
-        add_others(p, &series[i]);
+        add_series(p, &series[i], false);
     p->in->left_out = p->in->selection.left_out;
     for (size_t at = 0; at < p->in->selection.count; at++)
         p->in->left_out += !p->used[at];

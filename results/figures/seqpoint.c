@@ -1,13 +1,10 @@
 /* `paradnn plot seqpoint`: an epoch by length, from seqpoint.csv. Above, the time of an iteration with those
  * marked that stand for others; below, how many iterations there are. */
-#define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "results/epochs/seqpoint_summary.h"
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The lower frame, the upper one, and what is beside them. */
@@ -20,6 +17,7 @@ static const struct mark {
     const char *name;
     struct pdnn_mark mark;
 } marks[] = {
+    {NULL, "all with a time", {PDNN_CIRCLE, 2.5, {0x9a9a9a, PDNN_NO_INK, 0, 0}, false}},
     {"worst", "worst single iteration", {PDNN_DOWNWARD, 9.5, {0xcc79a7, PDNN_INK_TEXT, 0.8, 0}, false}},
     {"frequent", "commonest length", {PDNN_SQUARE, 9, {0x009e73, PDNN_INK_TEXT, 0.8, 0}, false}},
     {"median", "median length", {PDNN_TRIANGLE, 9, {0xf0e442, PDNN_INK_TEXT, 0.8, 0}, false}},
@@ -28,8 +26,7 @@ static const struct mark {
 };
 enum { MARKS = sizeof marks / sizeof *marks };
 
-static const struct pdnn_mark other = {PDNN_CIRCLE, 2.5, {0x9a9a9a, PDNN_NO_INK, 0, 0}, false},
-                              stem = {PDNN_CIRCLE, 4, {0xd55e00, PDNN_NO_INK, 0, 0}, false};
+static const struct pdnn_mark stem = {PDNN_CIRCLE, 4, {0xd55e00, PDNN_NO_INK, 0, 0}, false};
 
 struct picture {
     struct pdnn_picture *in;
@@ -42,18 +39,19 @@ static double time_of(const struct picture *p, size_t row) {
     return pdnn_table_number(&p->in->data, row, PDNN_SEQPOINT_TIME) * 1e-6;
 }
 
+static bool has_mark(const struct picture *p, size_t row, const struct mark *mark) {
+    return !isnan(time_of(p, row)) &&
+           (!mark->chosen_by || pdnn_seqpoint_is_chosen(&p->in->data, row, mark->chosen_by));
+}
+
 static void draw_times(struct picture *p) {
-    const struct pdnn_seqpoint_summary *s = &p->summary;
-    for (size_t m = 0; m <= MARKS; m++) {
+    for (size_t m = 0; m < MARKS; m++)
         for (size_t i = 0; i < p->in->data.n_rows; i++) {
-            if ((m && !pdnn_seqpoint_is_chosen(&p->in->data, i, marks[m - 1].chosen_by)) ||
-                isnan(time_of(p, i)))
-                continue;
-            const struct pdnn_spot spot = {pdnn_scale_at(&p->x, s->length[i]),
+            const struct pdnn_spot spot = {pdnn_scale_at(&p->x, p->summary.length[i]),
                                            pdnn_scale_at(&p->times, time_of(p, i))};
-            pdnn_draw_points(&p->in->canvas, &spot, &i, 1, m ? marks[m - 1].mark : other);
+            if (has_mark(p, i, &marks[m]))
+                pdnn_draw_points(&p->in->canvas, &spot, &i, 1, marks[m].mark);
         }
-    }
 }
 
 static void draw_counts(struct picture *p) {
@@ -73,43 +71,33 @@ static void draw_counts(struct picture *p) {
     }
 }
 
-static size_t count_chosen(const struct pdnn_table *table, const char *chosen_by) {
-    size_t count = 0;
-    for (size_t i = 0; i < table->n_rows; i++)
-        count += pdnn_seqpoint_is_chosen(table, i, chosen_by);
-    return count;
-}
-
 /* What is drawn, from the top. */
 static void list_entries(struct picture *p, struct pdnn_entries *entries) {
     struct pdnn_arena *arena = &p->in->arena;
-    for (size_t m = MARKS; m-- > 0 && p->summary.timed;) {
-        size_t count = count_chosen(&p->in->data, marks[m].chosen_by);
+    const size_t seqpoints = p->summary.seqpoints;
+    for (size_t m = MARKS; m-- > 0;) {
+        size_t count = 0;
+        for (size_t i = 0; i < p->in->data.n_rows; i++)
+            count += has_mark(p, i, &marks[m]);
         if (count)
             pdnn_entries_add(entries,
                              pdnn_arena_printf(arena, count > 1 ? "%s (%zu)" : "%s", marks[m].name, count),
                              &marks[m].mark);
     }
-    if (p->summary.timed)
-        pdnn_entries_add(entries, pdnn_arena_printf(arena, "all with a time (%zu)", p->summary.timed),
-                         &other);
-    if (p->summary.seqpoints)
-        pdnn_entries_add(entries,
-                         pdnn_arena_printf(arena,
-                                           p->summary.seqpoints > 1 ? "the %zu SeqPoints" : "the SeqPoint",
-                                           p->summary.seqpoints),
-                         &stem);
+    if (seqpoints)
+        pdnn_entries_add(
+            entries,
+            pdnn_arena_printf(arena, seqpoints > 1 ? "the %zu SeqPoints" : "the SeqPoint", seqpoints), &stem);
 }
 
 static void draw_titles(struct picture *p) {
-    struct pdnn_str title = {0}, subtitle = {0};
-    pdnn_str_printf(&title,
-                    p->summary.timed ? "Time of an iteration by its length in " : "Iterations by length in ");
-    pdnn_plot_directories(p->in->request->directory, 1, &title);
+    struct pdnn_str subtitle = {0};
+    const char *title = pdnn_arena_printf(
+        &p->in->arena, "%s by %slength in %s", p->summary.timed ? "Time of an iteration" : "Iterations",
+        p->summary.timed ? "its " : "", pdnn_plot_directory(&p->in->arena, p->in->request->directory[0]));
     pdnn_seqpoint_sentence(&p->in->data, &p->summary, &subtitle);
-    const char *kept = pdnn_plot_keep(&p->in->arena, &title);
     pdnn_draw_titles(&p->in->canvas, left, p->height,
-                     &(struct pdnn_titles){kept, pdnn_plot_keep(&p->in->arena, &subtitle)});
+                     &(struct pdnn_titles){title, pdnn_plot_keep(&p->in->arena, &subtitle)});
 }
 
 static void draw_frames(struct picture *p) {
@@ -161,9 +149,7 @@ static void describe(struct picture *p) {
 
 static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err) {
     struct picture p = {.in = picture};
-    char path[PATH_MAX];
-    if (snprintf(path, sizeof path, "%s/seqpoint.csv", picture->request->directory[0]) >= (int)sizeof path)
-        return pdnn_fail(err, PDNN_INVALID, "%s: the path is too long", picture->request->directory[0]);
+    const char *path = pdnn_arena_printf(&picture->arena, "%s/seqpoint.csv", picture->request->directory[0]);
     if (pdnn_seqpoint_table_read(path, &picture->data, err) != PDNN_OK)
         return err->status;
     pdnn_seqpoint_summarize(&picture->data, &picture->arena, &p.summary);
