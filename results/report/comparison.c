@@ -24,7 +24,8 @@ static void put_headline(struct pdnn_str *out, const struct comparison *c) {
         pdnn_str_clear(&doubt);
     }
     if (c->others.length)
-        pdnn_str_printf(&text, "%s ", c->others.text);
+        pdnn_str_printf(&text, "%s A is %s, B is %s. ", c->others.text, c->label[PDNN_SIDE_A],
+                        c->label[PDNN_SIDE_B]);
     pdnn_compare_say(&c->groups, c->label, &text);
     if (axis != SIZE_MAX)
         pdnn_str_printf(&text,

@@ -230,6 +230,7 @@ class Report(unittest.TestCase):
                 sides.append(self.results(of_side, f"{name}{other}", **{"ops.csv": ops}))
             section = html.unescape(re.sub(r"<[^>]*>", "", re.search(r'<section id="comparison".*?</section>', self.report(*sides), re.S).group(0)))
             self.assertEqual("In 1 of 4 the sides ran an op in different implementations, such as dense/forward of" in section, other)
+            self.assertEqual(f"on side B. A is a{other}, B is b{other}. " in section, other)
             if other:
                 self.assertLess(section.index("different implementations"), section.index("is clearly faster"))
 
