@@ -77,10 +77,10 @@ static void add_up(const struct pdnn_family_def *family, const struct pdnn_op_ro
 }
 
 /* Percentage of the step. */
-static double share_of(const struct facts *facts, const enum pdnn_op_group *groups, size_t n) {
+static double share_of(const struct facts *facts, unsigned groups) {
     double ns = 0;
-    for (size_t i = 0; i < n; i++)
-        ns += facts->group[groups[i]].time_ns;
+    for (size_t g = 0; g < PDNN_OP_GROUP_COUNT; g++)
+        ns += groups >> g & 1 ? facts->group[g].time_ns : 0;
     return ns / facts->step_ns * 100;
 }
 
@@ -98,7 +98,7 @@ struct evidence {
     struct pdnn_str *numbers;
 };
 
-enum { AXES_MAX = 5, GROUPS_MAX = 3 };
+enum { AXES_MAX = 5 };
 
 struct direction {
     const char *name, *needs;
@@ -108,9 +108,8 @@ struct direction {
     bool (*alike)(const struct pdnn_selection *selection, size_t a, size_t b);
     /* Runs the test and appends its numbers. "Cannot be told": it needs other instances. */
     enum pdnn_verdict (*test)(const struct evidence *e);
-    enum pdnn_op_group groups[GROUPS_MAX]; /* the groups whose share is tested, and how many */
-    size_t n_groups;
-    bool grows; /* along the axis; false: falls */
+    unsigned groups; /* whose share is tested: a bit each */
+    bool grows;      /* along the axis; false: falls */
 };
 
 static const struct facts *fact(const struct evidence *e, size_t i) {
@@ -142,7 +141,7 @@ static enum pdnn_verdict test_trend(const struct evidence *e) {
     bool holds = true;
     double before = 0;
     for (size_t i = 0; i < e->series.count; i++) {
-        double share = share_of(fact(e, i), e->direction->groups, e->direction->n_groups);
+        double share = share_of(fact(e, i), e->direction->groups);
         holds = holds && (!i || (e->direction->grows ? share > before : share < before));
         pdnn_str_printf(e->numbers, "%s%.2f %%", i ? ", " : "", share);
         before = share;
@@ -268,7 +267,7 @@ static const double other_pct = 3;
 static enum pdnn_verdict test_other(const struct evidence *e) {
     double most = 0;
     for (size_t i = 0; i < e->series.count; i++)
-        most = fmax(most, share_of(fact(e, i), e->direction->groups, e->direction->n_groups));
+        most = fmax(most, share_of(fact(e, i), e->direction->groups));
     pdnn_str_printf(e->numbers, "%.2f %% at most, of %zu instance%s", most, e->series.count,
                     e->series.count == 1 ? "" : "s");
     return verdict_of(most < other_pct);
@@ -297,8 +296,8 @@ static bool same_build(const struct pdnn_selection *selection, size_t a, size_t 
     return ratio != 1 && (heads == 1 || heads == ratio) && (isnan(ffn) || ffn == ratio);
 }
 
-#define OF_OPTIMIZER .groups = {PDNN_GROUP_UPDATE, PDNN_GROUP_STAGE1, PDNN_GROUP_STAGE2}, .n_groups = 3
-#define OF_PRODUCTS  .groups = {PDNN_GROUP_LINEAR, PDNN_GROUP_ATTENTION, PDNN_GROUP_FFN}, .n_groups = 3
+#define OF(group)    (1u << PDNN_GROUP_##group)
+#define OF_OPTIMIZER .groups = OF(UPDATE) | OF(STAGE1) | OF(STAGE2)
 
 /* How to pick the instances to compare, and what must hold between them. Ends with a row without a name. */
 static const struct direction directions[] = {
@@ -312,15 +311,14 @@ static const struct direction directions[] = {
      .axes = {"length", minibatch, "target", "predictions", "positions"},
      .alike = same_tokens,
      .test = test_trend,
-     .groups = {PDNN_GROUP_SOFTMAX},
-     .n_groups = 1,
+     .groups = OF(SOFTMAX),
      .grows = true},
     {.name = "GEMM share grows with the width",
      .needs = "training with two or more widths (hidden), heads or their width the same",
      .axes = {"hidden", "heads", "ffn"},
      .alike = same_build,
      .test = test_trend,
-     OF_PRODUCTS,
+     .groups = OF(LINEAR) | OF(ATTENTION) | OF(FFN),
      .grows = true},
     {.name = "optimizer share grows with the width",
      .needs = "training with two or more widths (hidden), heads or their width the same",
@@ -337,8 +335,7 @@ static const struct direction directions[] = {
      .needs = "training with two or more numbers of layers",
      .axes = {"layers"},
      .test = test_trend,
-     .groups = {PDNN_GROUP_EMBEDDING, PDNN_GROUP_OUTPUT},
-     .n_groups = 2},
+     .groups = OF(EMBEDDING) | OF(OUTPUT)},
     {.name = "k-step accumulation divides optimizer work per sequence by k",
      .needs = "training with accumulate=1 and another number",
      .axes = {"accumulate"},
@@ -358,8 +355,7 @@ static const struct direction directions[] = {
     {.name = "other stays below 3 %",
      .needs = "any instance of the transformer",
      .test = test_other,
-     .groups = {PDNN_GROUP_OTHER},
-     .n_groups = 1},
+     .groups = OF(OTHER)},
     {.name = NULL},
 };
 

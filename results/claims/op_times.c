@@ -108,7 +108,3 @@ void pdnn_report_op_times_read(const struct pdnn_selection *all, struct pdnn_ops
     finish_shares(&times->kinds);
     pdnn_texts_finish(&pass.kinds);
 }
-
-void pdnn_report_op_times_finish(struct pdnn_report_op_times *times) {
-    pdnn_table_finish(&times->kinds);
-}

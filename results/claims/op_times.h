@@ -16,9 +16,9 @@ struct pdnn_report_op_times {
     struct pdnn_mean memory_of_others[2], memory_of_networks[2];
 };
 
-/* Of all rows that a report is asked for. readers: by directory, {0} where there is no ops.csv. */
+/* Of all rows that a report is asked for; the table is the caller's. readers: by directory, {0} where there
+ * is no ops.csv. */
 void pdnn_report_op_times_read(const struct pdnn_selection *all, struct pdnn_ops_reader *readers,
                                struct pdnn_report_op_times *times);
-void pdnn_report_op_times_finish(struct pdnn_report_op_times *times);
 
 #endif
