@@ -42,11 +42,11 @@ class Sweep:
 
     def __init__(self, cluster, place):
         self.cluster, self.directory = cluster, os.path.join(place, "joined")
-        answer = cluster.run(PARADNN, "submit", *SPEC, "--set", "measure.max_time=2s", "--workers", "3", "-o", self.directory,
-                             "--lease-expiry", "4s", "--format", "csv", "--", "--partition=test").stdout
-        (self.array, tasks, _), (self.merge, _, _) = [(row["job_id"], row["tasks"], row["what"])
-                                                      for row in csv.DictReader(answer.splitlines())]
-        assert tasks == "3", answer
+        cluster.run(PARADNN, "submit", *SPEC, "--set", "measure.max_time=2s", "--workers", "3", "-o", self.directory,
+                    "--lease-expiry", "4s", "--", "--partition=test")
+        array, merge = rows(self.directory, "jobs", "jobs.csv")
+        self.array, self.merge = array["job_id"], merge["job_id"]
+        assert array["tasks"] == "3", array
 
     def node(self, task):
         return self.cluster.run("squeue", "-h", "-t", "running", "-j", f"{self.array}_{task}", "-o", "%N", check=False).stdout.strip()
@@ -133,9 +133,8 @@ def ranks(cluster, place):
     assert "paradnn: SLURM_PROCID is 1: a sweep with ranks is left to process 0, which has mpirun start them" in done.stderr.splitlines(), done
     with open(program, "w", encoding="utf-8") as file:
         file.write(f'[ "$1" != sweep ] || set -- "$@" --ceilings {alone}/ceilings.csv\nexec {PARADNN} "$@"\n')
-    answer = cluster.run(PARADNN, "submit", *command, "--workers", "1", "--nodes", "2", "--program", f"sh {program}", "-o", directory,
-                         "--format", "csv").stdout
-    merge = list(csv.DictReader(answer.splitlines()))[-1]["job_id"]
+    cluster.run(PARADNN, "submit", *command, "--workers", "1", "--nodes", "2", "--program", f"sh {program}", "-o", directory)
+    merge = rows(directory, "jobs", "jobs.csv")[-1]["job_id"]
     cluster.wait(lambda: not cluster.is_in_queue(merge))
     for table in (rows(alone, "results.csv"), rows(directory, "results.csv")):
         assert [(row["ranks"], row["status"]) for row in table] == [("2", "ok")], table
