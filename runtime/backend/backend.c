@@ -12,9 +12,9 @@ void pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *gr
 }
 
 void pdnn_program_finish(struct pdnn_program *program) {
-    for (size_t i = 0; i < program->n_steps; i++) {
-        if (program->steps[i].work.destroy)
-            program->steps[i].work.destroy(program->steps[i].work.state);
+    for (size_t i = 0; i < program->n_calls; i++) {
+        if (program->calls[i].work.destroy)
+            program->calls[i].work.destroy(program->calls[i].work.state);
     }
     if (program->release)
         program->release(program->layouts);
@@ -29,15 +29,15 @@ uint32_t pdnn_program_slot(struct pdnn_program *program, uint64_t bytes, bool re
     return (uint32_t)program->n_slots++;
 }
 
-void pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step) {
-    program->steps = pdnn_arena_grow(&program->arena, program->steps, &program->step_room, program->n_steps,
-                                     sizeof *program->steps);
-    program->steps[program->n_steps++] = *step;
+void pdnn_program_call(struct pdnn_program *program, const struct pdnn_call *call) {
+    program->calls = pdnn_arena_grow(&program->arena, program->calls, &program->call_room, program->n_calls,
+                                     sizeof *program->calls);
+    program->calls[program->n_calls++] = *call;
 }
 
 void pdnn_program_bind(const struct pdnn_program *program, void *const *memory) {
-    for (size_t i = 0; i < program->n_steps; i++)
-        program->steps[i].work.bind(program->steps[i].work.state, memory);
+    for (size_t i = 0; i < program->n_calls; i++)
+        program->calls[i].work.bind(program->calls[i].work.state, memory);
 }
 
 bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, uint32_t tensor) {
@@ -58,8 +58,8 @@ bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, 
 
 unsigned pdnn_program_flags(const struct pdnn_program *program) {
     unsigned flags = program->is_untried ? PDNN_FLAG_UNTRIED : 0;
-    for (size_t i = 0; i < program->n_steps; i++)
-        flags |= (program->steps[i].is_reference ? PDNN_FLAG_REF : 0) |
-                 (program->steps[i].is_slow ? PDNN_FLAG_SLOW : 0);
+    for (size_t i = 0; i < program->n_calls; i++)
+        flags |= (program->calls[i].is_reference ? PDNN_FLAG_REF : 0) |
+                 (program->calls[i].is_slow ? PDNN_FLAG_SLOW : 0);
     return flags;
 }

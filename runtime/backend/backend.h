@@ -1,6 +1,6 @@
 /* The interface between the runtime and the code that computes. A backend turns a graph into a program: an
- * ordered list of steps, each with the name of its implementation, over slots whose sizes the backend
- * decides. The runtime packs the slots into one block, binds the steps to it and runs them. Backends own
+ * ordered list of calls, each with the name of its implementation, over slots whose sizes the backend
+ * decides. The runtime packs the slots into one block, binds the calls to it and runs them. Backends own
  * layouts, primitives and scratch; they never allocate tensor memory. */
 #ifndef RUNTIME_BACKEND_BACKEND_H
 #define RUNTIME_BACKEND_BACKEND_H
@@ -14,13 +14,13 @@
 
 struct pdnn_tune;
 
-enum { PDNN_STEP_SLOTS = 16 };
+enum { PDNN_CALL_SLOTS = 16 };
 
 /* Storage of one value. Slot i < graph->n_tensors is the home of tensor i; reordered copies and scratch may
  * follow. N minibatch, C channels, H W height and width. */
 struct pdnn_slot {
     /* In the backend's layout, with padding. A tensor of 0 bytes is not stored: the backend keeps its own
-     * form of the value, which only its own steps read. */
+     * form of the value, which only its own calls read. */
     uint64_t bytes;
     bool resident; /* keeps its content from step to step */
     /* For images (N, C, H, W). 0: row-major. b: (N, ceil(C/b), H, W, b), the last block padded with zero
@@ -30,7 +30,7 @@ struct pdnn_slot {
     int32_t zero_point;
 };
 
-/* An executable step. state belongs to the backend and is destroyed with the program. */
+/* An executable call. state belongs to the backend and is destroyed with the program. */
 struct pdnn_work {
     void *state;
     /* Called before the first run, and again where memory moves. memory[i] is the address of slot i (64-byte
@@ -41,16 +41,16 @@ struct pdnn_work {
     void (*destroy)(void *state); /* may be NULL */
 };
 
-struct pdnn_step {
+struct pdnn_call {
     uint32_t node;                                 /* in the graph; PDNN_NONE: an explicit reorder */
     uint32_t tensor;                               /* reorder: the tensor it moves */
     enum pdnn_pass pass;                           /* reorder: the pass of the node it serves */
     char implementation[PDNN_IMPLEMENTATION_TEXT]; /* prefixed by whose it is: "onednn:x64:gemm:jit ..." */
     int n_slots;
-    uint32_t slot[PDNN_STEP_SLOTS]; /* everything it reads or writes */
+    uint32_t slot[PDNN_CALL_SLOTS]; /* everything it reads or writes */
     uint64_t reorder_bytes;         /* reorder: bytes read and written */
     bool is_reference;              /* a library runs its reference code: slow, and nobody asked for it */
-    bool is_slow;                   /* runs only because the options allow slow steps */
+    bool is_slow;                   /* runs only because the options allow slow calls */
     bool sums_in_place;             /* output 0 may overwrite the tensor that a post of the node adds to it */
     struct pdnn_work work;
 };
@@ -62,7 +62,7 @@ struct pdnn_program {
     /* Options, set before compile: */
     bool keep_all;        /* slots share no memory */
     bool keeps_plain;     /* every tensor's home slot is plain */
-    bool allow_slow;      /* run ops without a fast path too; their steps are marked is_slow */
+    bool allow_slow;      /* run ops without a fast path too; their calls are marked is_slow */
     bool spares_memory;   /* of the ways that the graph leaves open, take those that need less memory */
     uint64_t trial_bytes; /* most that measuring candidates may hold at a time */
     /* A program of another graph that shares weights and state with this one (models/sharing.h), in the same
@@ -71,8 +71,8 @@ struct pdnn_program {
     const struct pdnn_program *like;
     bool opens_weights; /* keep weights in forms that such programs can reorder */
     struct pdnn_slot *slots;
-    struct pdnn_step *steps;
-    size_t n_slots, n_steps, slot_room, step_room;
+    struct pdnn_call *calls;
+    size_t n_slots, n_calls, slot_room, call_room;
     bool could_spare; /* with spares_memory it would need less */
     bool is_untried;  /* some choice was made without measuring, because trial_bytes was too small for it */
     void *layouts;    /* the backend's, for put and get; in the arena, or freed by release */
@@ -82,15 +82,15 @@ struct pdnn_program {
 /* Initialises a program whose slots 0..n_tensors-1 have the tensors' plain sizes and residency. */
 void pdnn_program_init(struct pdnn_program *program, const struct pdnn_graph *graph);
 void pdnn_program_finish(struct pdnn_program *program);
-/* Append a slot, which is returned, or a copy of the step, which takes over step->work. */
+/* Append a slot, which is returned, or a copy of the call, which takes over call->work. */
 uint32_t pdnn_program_slot(struct pdnn_program *program, uint64_t bytes, bool resident);
-void pdnn_program_step(struct pdnn_program *program, const struct pdnn_step *step);
-/* Binds all steps to the slots' memory. */
+void pdnn_program_call(struct pdnn_program *program, const struct pdnn_call *call);
+/* Binds all calls to the slots' memory. */
 void pdnn_program_bind(const struct pdnn_program *program, void *const *memory);
 /* What a visit says of it: PDNN_FLAG_REF, _SLOW, _UNTRIED. */
 unsigned pdnn_program_flags(const struct pdnn_program *program);
 /* Whether the plan will place the node's output 0 in the memory of the tensor, which one of the node's posts
- * adds and nothing reads later. Assumes that slots have their final sizes and that the node's step is the
+ * adds and nothing reads later. Assumes that slots have their final sizes and that the node's call is the
  * first to use the output's slot, and sums in place. */
 bool pdnn_program_takes_over(const struct pdnn_program *program, uint32_t node, uint32_t tensor);
 
@@ -114,7 +114,7 @@ struct pdnn_backend_def {
     /* Where the backend keeps what it measures to choose between implementations; NULL: it never does. */
     struct pdnn_tune *(*tune)(void *state);
     /* Fills an initialised program. PDNN_UNSUPPORTED, with the library's reason, when an op, pass, dtype or
-     * fused post-op is not available, or has no fast path and slow steps are not allowed. May measure
+     * fused post-op is not available, or has no fast path and slow calls are not allowed. May measure
      * candidates within the program's trial_bytes; results per shape are kept in state. */
     enum pdnn_status (*compile)(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err);

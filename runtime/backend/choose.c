@@ -91,12 +91,12 @@ static enum pdnn_status prepare_group(const struct pdnn_trial *trial, int first,
             return pdnn_fail(err, status, "%s", refusal.text);
         reason = reason.status ? reason : refusal;
         n += status == PDNN_OK;
-        n_fast += status == PDNN_OK && !pdnn_one_node_step(&ones[i])->is_reference;
+        n_fast += status == PDNN_OK && !pdnn_one_node_call(&ones[i])->is_reference;
         if (status != PDNN_OK)
             pdnn_program_finish(&ones[i].program);
     }
     for (int i = first; trial->shuns_reference && n_fast && i < first + trial->group_size; i++) {
-        if (ones[i].program.graph && pdnn_one_node_step(&ones[i])->is_reference)
+        if (ones[i].program.graph && pdnn_one_node_call(&ones[i])->is_reference)
             pdnn_program_finish(&ones[i].program);
     }
     return n || trial->may_be_empty ? PDNN_OK : pdnn_fail(err, PDNN_UNSUPPORTED, "%s", reason.text);

@@ -66,19 +66,19 @@ enum pdnn_status pdnn_one_node_compile(struct pdnn_one_node *one, const struct p
     return backend->compile(state, &one->graph, &one->program, err);
 }
 
-const struct pdnn_step *pdnn_one_node_step(const struct pdnn_one_node *one) {
-    const struct pdnn_step *step = one->program.steps + one->program.n_steps - 1;
-    while (step->node == PDNN_NONE)
-        step--;
-    return step;
+const struct pdnn_call *pdnn_one_node_call(const struct pdnn_one_node *one) {
+    const struct pdnn_call *call = one->program.calls + one->program.n_calls - 1;
+    while (call->node == PDNN_NONE)
+        call--;
+    return call;
 }
 
-static bool runs(const struct pdnn_one_node *one, const struct pdnn_step *step) {
-    return one->part != PDNN_ONE_NODE_REORDERS || step->node == PDNN_NONE;
+static bool runs(const struct pdnn_one_node *one, const struct pdnn_call *call) {
+    return one->part != PDNN_ONE_NODE_REORDERS || call->node == PDNN_NONE;
 }
 
-static bool counts(const struct pdnn_one_node *one, const struct pdnn_step *step) {
-    return one->part != PDNN_ONE_NODE_LAST || step->node == one->graph.n_nodes - 1;
+static bool counts(const struct pdnn_one_node *one, const struct pdnn_call *call) {
+    return one->part != PDNN_ONE_NODE_LAST || call->node == one->graph.n_nodes - 1;
 }
 
 /* The next place at *end, on a cache line: no two slots begin at the same offset in a page. */
@@ -98,10 +98,10 @@ void pdnn_one_node_place(struct pdnn_one_node *one) {
                              : program->slots[i].resident ? PDNN_ONE_NODE_READ
                                                           : PDNN_ONE_NODE_OTHER;
     }
-    for (size_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_step *step = &program->steps[i];
-        for (int k = 0; one->cold_bytes && step->node == PDNN_NONE && k < step->n_slots; k++)
-            one->slots[step->slot[k]].kind = PDNN_ONE_NODE_COLD;
+    for (size_t i = 0; i < program->n_calls; i++) {
+        const struct pdnn_call *call = &program->calls[i];
+        for (int k = 0; one->cold_bytes && call->node == PDNN_NONE && k < call->n_slots; k++)
+            one->slots[call->slot[k]].kind = PDNN_ONE_NODE_COLD;
     }
     for (size_t i = 0; i < program->n_slots; i++)
         one->slots[i].offset = take(&one->bytes[one->slots[i].kind], program->slots[i].bytes);
@@ -130,14 +130,14 @@ double pdnn_one_node_run(struct pdnn_one_node *one) {
     one->set = (one->set + 1) % one->n_sets;
     if (one->bytes[PDNN_ONE_NODE_COLD])
         bind(one, true);
-    for (size_t i = 0; i < one->program.n_steps; i++) {
-        const struct pdnn_step *step = &one->program.steps[i];
-        if (!runs(one, step))
+    for (size_t i = 0; i < one->program.n_calls; i++) {
+        const struct pdnn_call *call = &one->program.calls[i];
+        if (!runs(one, call))
             continue;
         uint64_t start_ns = pdnn_clock_ns();
-        if (step->work.run(step->work.state) != 0)
+        if (call->work.run(call->work.state) != 0)
             return INFINITY;
-        ns += counts(one, step) ? (double)(pdnn_clock_ns() - start_ns) : 0;
+        ns += counts(one, call) ? (double)(pdnn_clock_ns() - start_ns) : 0;
     }
     return ns;
 }

@@ -51,7 +51,7 @@ enum pdnn_status pdnn_one_node_compile(struct pdnn_one_node *one, const struct p
                                        struct pdnn_err *err);
 
 /* The last call of the last node, once it is compiled. */
-const struct pdnn_step *pdnn_one_node_step(const struct pdnn_one_node *one);
+const struct pdnn_call *pdnn_one_node_call(const struct pdnn_one_node *one);
 
 /* Finds how much memory of each kind it needs, and where its slots lie in that. */
 void pdnn_one_node_place(struct pdnn_one_node *one);

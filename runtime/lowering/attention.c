@@ -1,53 +1,53 @@
 #include "runtime/kernels/sequence/attention.h"
-#include "runtime/lowering/bound_step.h"
+#include "runtime/lowering/bound_call.h"
 
-static struct pdnn_attention job_of(const struct pdnn_bound_step *step) {
+static struct pdnn_attention job_of(const struct pdnn_bound_call *call) {
     /* The first forward input among the pass's inputs. */
-    int first = step->node->pass == PDNN_FORWARD ? PDNN_ATTENTION_Q : PDNN_ATTENTION_BACK_Q;
-    int64_t N = step->node->attr[PDNN_ATTENTION_SEQUENCES];
-    const int64_t *q = pdnn_step_in_dim(step, first + PDNN_ATTENTION_Q);
-    const int64_t *values = pdnn_step_in_dim(step, first + PDNN_ATTENTION_VALUES);
+    int first = call->node->pass == PDNN_FORWARD ? PDNN_ATTENTION_Q : PDNN_ATTENTION_BACK_Q;
+    int64_t N = call->node->attr[PDNN_ATTENTION_SEQUENCES];
+    const int64_t *q = pdnn_call_in_dim(call, first + PDNN_ATTENTION_Q);
+    const int64_t *values = pdnn_call_in_dim(call, first + PDNN_ATTENTION_VALUES);
     return (struct pdnn_attention){
         .T = q[0] / N,
         .S = values[0] / N,
         .N = N,
         .H = q[1],
         .D = values[1],
-        .q = step->in[first + PDNN_ATTENTION_Q],
-        .k = step->in[first + PDNN_ATTENTION_K],
-        .values = step->in[first + PDNN_ATTENTION_VALUES],
-        .v = step->in[first + PDNN_ATTENTION_V],
-        .g = step->in[first + PDNN_ATTENTION_G],
-        .scratch = step->scratch,
+        .q = call->in[first + PDNN_ATTENTION_Q],
+        .k = call->in[first + PDNN_ATTENTION_K],
+        .values = call->in[first + PDNN_ATTENTION_VALUES],
+        .v = call->in[first + PDNN_ATTENTION_V],
+        .g = call->in[first + PDNN_ATTENTION_G],
+        .scratch = call->scratch,
     };
 }
 
-static uint64_t scratch_bytes(const struct pdnn_bound_step *step) {
-    const struct pdnn_attention job = job_of(step);
-    return (uint64_t)pdnn_attention_scratch(&job, step->threads) * sizeof(float);
+static uint64_t scratch_bytes(const struct pdnn_bound_call *call) {
+    const struct pdnn_attention job = job_of(call);
+    return (uint64_t)pdnn_attention_scratch(&job, call->threads) * sizeof(float);
 }
 
-static void forward(const struct pdnn_bound_step *step) {
-    const struct pdnn_attention job = job_of(step);
-    pdnn_attention_forward(&job, step->out[PDNN_ATTENTION_CONTEXT], step->out[PDNN_ATTENTION_P],
-                           step->threads);
+static void forward(const struct pdnn_bound_call *call) {
+    const struct pdnn_attention job = job_of(call);
+    pdnn_attention_forward(&job, call->out[PDNN_ATTENTION_CONTEXT], call->out[PDNN_ATTENTION_P],
+                           call->threads);
 }
 
-static void backward(const struct pdnn_bound_step *step) {
-    const struct pdnn_attention job = job_of(step);
+static void backward(const struct pdnn_bound_call *call) {
+    const struct pdnn_attention job = job_of(call);
     const struct pdnn_attention_gradients gradients = {
-        .dcontext = step->in[PDNN_ATTENTION_BACK_DCONTEXT],
-        .p = step->in[PDNN_ATTENTION_BACK_P],
-        .dq = step->out[PDNN_ATTENTION_Q],
-        .dk = step->out[PDNN_ATTENTION_K],
-        .dvalues = step->out[PDNN_ATTENTION_VALUES],
-        .dv = step->out[PDNN_ATTENTION_V],
-        .dg = step->out[PDNN_ATTENTION_G],
+        .dcontext = call->in[PDNN_ATTENTION_BACK_DCONTEXT],
+        .p = call->in[PDNN_ATTENTION_BACK_P],
+        .dq = call->out[PDNN_ATTENTION_Q],
+        .dk = call->out[PDNN_ATTENTION_K],
+        .dvalues = call->out[PDNN_ATTENTION_VALUES],
+        .dv = call->out[PDNN_ATTENTION_V],
+        .dg = call->out[PDNN_ATTENTION_G],
     };
-    pdnn_attention_backward(&job, &gradients, step->threads);
+    pdnn_attention_backward(&job, &gradients, call->threads);
 }
 
-const struct pdnn_step_def pdnn_step_attention = {
+const struct pdnn_lowering pdnn_lowering_attention = {
     .op = &pdnn_op_attention,
     .pass = {[PDNN_FORWARD] = {.run = forward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes},
              [PDNN_BACKWARD_DATA] = {.run = backward, .ranks = PDNN_RANK(2), .scratch_bytes = scratch_bytes}},

@@ -1,5 +1,5 @@
 /* conv2d has no kernel of our own: only a library runs it, through its backend's rows. */
 #include "models/op.h"
-#include "runtime/lowering/steps.h"
+#include "runtime/lowering/calls.h"
 
-const struct pdnn_step_def pdnn_step_conv2d = {.op = &pdnn_op_conv2d};
+const struct pdnn_lowering pdnn_lowering_conv2d = {.op = &pdnn_op_conv2d};

@@ -2,10 +2,10 @@
  * N minibatch, I inputs, O outputs; x (N, I), w (O, I), y (N, O). */
 #include "models/attributes.h"
 #include "models/op.h"
-#include "runtime/lowering/step.h"
-#include "runtime/lowering/steps.h"
+#include "runtime/lowering/call.h"
+#include "runtime/lowering/calls.h"
 
-/* A step's state: the product, and the slots that hold its matrices. */
+/* A call's state: the product, and the slots that hold its matrices. */
 struct product {
     struct pdnn_sgemm gemm;
     int (*sgemm)(const struct pdnn_sgemm *gemm);
@@ -40,13 +40,13 @@ static const struct {
     [PDNN_BACKWARD_WEIGHTS] = {PDNN_DENSE_WEIGHTS_DY, PDNN_DENSE_WEIGHTS_X, true, false}, /* dw = dy^T x */
 };
 
-static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, struct pdnn_err *err) {
-    const struct pdnn_graph *graph = steps->program->graph;
+static enum pdnn_status compile(const struct pdnn_calls *calls, uint32_t index, struct pdnn_err *err) {
+    const struct pdnn_graph *graph = calls->program->graph;
     const struct pdnn_node *node = &graph->nodes[index];
     uint32_t a = node->input[products[node->pass].a], b = node->input[products[node->pass].b];
     const struct pdnn_tensor *left = &graph->tensors[a], *right = &graph->tensors[b];
     bool a_transposed = products[node->pass].a_transposed, b_transposed = products[node->pass].b_transposed;
-    int64_t most = steps->library->most;
+    int64_t most = calls->library->most;
     const struct pdnn_sgemm gemm = {
         .a_transposed = a_transposed,
         .b_transposed = b_transposed,
@@ -58,19 +58,19 @@ static enum pdnn_status compile(const struct pdnn_steps *steps, uint32_t index, 
         .c_stride = b_transposed ? right->dim[0] : width_of(right),
     };
     if (left->dtype != PDNN_F32)
-        return pdnn_step_unsupported(steps->backend->name, graph, node, err);
+        return pdnn_call_unsupported(calls->backend->name, graph, node, err);
     if (gemm.m > most || gemm.n > most || gemm.k > most)
-        return pdnn_sgemm_refuse(steps, index, err);
-    struct pdnn_step step = pdnn_step_of_node(graph, index);
-    struct product *state = pdnn_arena_alloc(&steps->program->arena, 1, sizeof *state);
-    *state = (struct product){gemm, steps->library->sgemm, a, b, node->output[0]};
-    pdnn_sgemm_name(steps->library, step.implementation);
-    step.work = (struct pdnn_work){state, bind, run, NULL};
-    pdnn_program_step(steps->program, &step);
+        return pdnn_sgemm_refuse(calls, index, err);
+    struct pdnn_call call = pdnn_call_of_node(graph, index);
+    struct product *state = pdnn_arena_alloc(&calls->program->arena, 1, sizeof *state);
+    *state = (struct product){gemm, calls->library->sgemm, a, b, node->output[0]};
+    pdnn_sgemm_name(calls->library, call.implementation);
+    call.work = (struct pdnn_work){state, bind, run, NULL};
+    pdnn_program_call(calls->program, &call);
     return PDNN_OK;
 }
 
-const struct pdnn_step_def pdnn_step_dense = {
+const struct pdnn_lowering pdnn_lowering_dense = {
     .op = &pdnn_op_dense,
     .pass = {[PDNN_FORWARD] = {.compile = compile, .needs_sgemm = true},
              [PDNN_BACKWARD_DATA] = {.compile = compile, .needs_sgemm = true},

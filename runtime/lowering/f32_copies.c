@@ -1,7 +1,7 @@
 #include "runtime/lowering/f32_copies.h"
 
 #include "models/op.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 
 enum { LINE_FLOATS = 16 };
 
@@ -40,13 +40,13 @@ static void add(struct pdnn_f32_copies *copies, const struct pdnn_program *progr
 }
 
 struct pdnn_f32_copies pdnn_f32_copies_create(struct pdnn_program *program, const struct pdnn_node *node,
-                                              struct pdnn_step *step) {
+                                              struct pdnn_call *call) {
     struct pdnn_f32_copies made = {0};
     struct pdnn_access access[PDNN_NODE_ACCESSES];
     int n_accesses = pdnn_node_accesses(node, access);
     for (int i = 0; i < n_accesses; i++)
         add(&made, program, access[i].tensor, access[i].is_written);
-    made.slot = pdnn_step_scratch(step, program, (uint64_t)made.floats * sizeof(float));
+    made.slot = pdnn_call_scratch(call, program, (uint64_t)made.floats * sizeof(float));
     return made;
 }
 

@@ -1,6 +1,6 @@
-/* f32 copies of 16-bit tensors for one step that works in f32: inputs are widened before it runs, outputs
- * narrowed afterwards. All copies of a step share one slot of its program. bound_step.c and upcast.c decide
- * which steps need them. */
+/* f32 copies of 16-bit tensors for one call that works in f32: inputs are widened before it runs, outputs
+ * narrowed afterwards. All copies of a call share one slot of its program. bound_call.c and upcast.c decide
+ * which calls need them. */
 #ifndef RUNTIME_LOWERING_F32_COPIES_H
 #define RUNTIME_LOWERING_F32_COPIES_H
 
@@ -33,9 +33,9 @@ enum pdnn_half pdnn_half_of(enum pdnn_dtype dtype);
 bool pdnn_half_is_used(const struct pdnn_graph *graph, const struct pdnn_node *node);
 
 /* Creates a copy for each 16-bit tensor of the node, and the slot that holds them, which
- * is added to the step. */
+ * is added to the call. */
 struct pdnn_f32_copies pdnn_f32_copies_create(struct pdnn_program *program, const struct pdnn_node *node,
-                                              struct pdnn_step *step);
+                                              struct pdnn_call *call);
 void pdnn_f32_copies_bind(struct pdnn_f32_copies *copies, void *const *memory);
 /* The tensor's f32 copy, or NULL if it has none. Valid once bound. */
 float *pdnn_f32_copies_find(const struct pdnn_f32_copies *copies, uint32_t tensor);

@@ -1,7 +1,7 @@
 #include "runtime/lowering/matmul_heads.h"
 
 #include "models/op.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 #include "runtime/kernels/gemm/batched.h"
 #include "runtime/kernels/simd/team.h"
 
@@ -9,14 +9,14 @@
 
 enum { A, B, REST, LINE_BYTES = 64 };
 
-/* The gradient accumulated so far, and where the step continues it. */
+/* The gradient accumulated so far, and where the call continues it. */
 struct rest {
     const char *from;
     char *to;
     int64_t bytes;
 };
 
-struct step {
+struct call {
     struct pdnn_matmul_work work;
     uint32_t a_slot, b_slot, y_slot, rest_slot, scratch_slot; /* the last two may be PDNN_NONE */
     struct rest rest;
@@ -24,16 +24,16 @@ struct step {
 };
 
 static void bind(void *state, void *const *memory) {
-    struct step *step = state;
+    struct call *call = state;
     const struct pdnn_matmul_memory places = {
-        .a = memory[step->a_slot],
-        .b = memory[step->b_slot],
-        .y = memory[step->y_slot],
-        .scratch = step->scratch_slot == PDNN_NONE ? NULL : memory[step->scratch_slot],
+        .a = memory[call->a_slot],
+        .b = memory[call->b_slot],
+        .y = memory[call->y_slot],
+        .scratch = call->scratch_slot == PDNN_NONE ? NULL : memory[call->scratch_slot],
     };
-    step->rest.to = memory[step->y_slot];
-    step->rest.from = step->rest_slot == PDNN_NONE ? step->rest.to : memory[step->rest_slot];
-    step->work.bind(step->work.state, &places);
+    call->rest.to = memory[call->y_slot];
+    call->rest.from = call->rest_slot == PDNN_NONE ? call->rest.to : memory[call->rest_slot];
+    call->work.bind(call->work.state, &places);
 }
 
 static void copy_part(void *state, int64_t index, int64_t parts) {
@@ -43,35 +43,35 @@ static void copy_part(void *state, int64_t index, int64_t parts) {
 }
 
 static int run(void *state) {
-    struct step *step = state;
-    if (step->rest.from != step->rest.to)
-        pdnn_team_run(step->threads, step->rest.bytes / (int64_t)sizeof(float), copy_part, &step->rest);
-    return step->work.run(step->work.state);
+    struct call *call = state;
+    if (call->rest.from != call->rest.to)
+        pdnn_team_run(call->threads, call->rest.bytes / (int64_t)sizeof(float), copy_part, &call->rest);
+    return call->work.run(call->work.state);
 }
 
 static void destroy(void *state) {
-    struct step *step = state;
-    if (step->work.destroy)
-        step->work.destroy(step->work.state);
+    struct call *call = state;
+    if (call->work.destroy)
+        call->work.destroy(call->work.state);
 }
 
 void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struct pdnn_matmul_work *work,
                         int64_t threads) {
     const struct pdnn_node *n = &program->graph->nodes[node];
-    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
-    struct step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
-    *state = (struct step){.work = *work,
+    struct pdnn_call call = pdnn_call_of_node(program->graph, node);
+    struct call *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
+    *state = (struct call){.work = *work,
                            .a_slot = n->input[A],
                            .b_slot = n->input[B],
                            .y_slot = n->output[0],
                            .rest_slot = n->n_inputs > REST ? n->input[REST] : PDNN_NONE,
-                           .scratch_slot = pdnn_step_scratch(&step, program, work->scratch_bytes),
+                           .scratch_slot = pdnn_call_scratch(&call, program, work->scratch_bytes),
                            .threads = threads};
     state->rest.bytes = (int64_t)program->slots[n->output[0]].bytes;
-    memcpy(step.implementation, work->name, sizeof work->name);
-    step.is_slow = step.is_reference = work->is_reference;
-    step.work = (struct pdnn_work){state, bind, run, destroy};
-    pdnn_program_step(program, &step);
+    memcpy(call.implementation, work->name, sizeof work->name);
+    call.is_slow = call.is_reference = work->is_reference;
+    call.work = (struct pdnn_work){state, bind, run, destroy};
+    pdnn_program_call(program, &call);
 }
 
 static struct pdnn_batched_place place_of(const struct pdnn_heads *heads) {

@@ -21,12 +21,12 @@ struct pdnn_matmul_work {
     void (*bind)(void *state, const struct pdnn_matmul_memory *memory);
     int (*run)(const void *state); /* 0, or the library's error code */
     void (*destroy)(void *state);  /* may be NULL */
-    bool is_reference;             /* of a library: the step is slow, then */
+    bool is_reference;             /* of a library: the call is slow, then */
     char name[PDNN_IMPLEMENTATION_TEXT];
 };
 
-/* Appends the step of a matmul node. If the node continues a gradient that lies elsewhere, the step first
- * copies it on `threads` threads. The step takes over work. */
+/* Appends the call of a matmul node. If the node continues a gradient that lies elsewhere, the call first
+ * copies it on `threads` threads. The call takes over work. */
 void pdnn_matmul_append(struct pdnn_program *program, uint32_t node, const struct pdnn_matmul_work *work,
                         int64_t threads);
 

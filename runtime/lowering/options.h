@@ -5,17 +5,17 @@
 
 #include <stdint.h>
 
-struct pdnn_step_options {
+struct pdnn_call_options {
     int64_t threads;
     uint64_t cache_bytes; /* what the last-level cache holds for these threads */
 };
 
 /* Results of at least 1/part of the last-level cache bypass it, which leaves the cache to the data that the
  * step reads. */
-enum { PDNN_STEP_BYPASS_ELEMENTWISE = 1, PDNN_STEP_BYPASS_IMAGES = 2 };
+enum { PDNN_CALL_BYPASS_ELEMENTWISE = 1, PDNN_CALL_BYPASS_IMAGES = 2 };
 
 /* cache_bytes: measured capacity of the last-level cache for these threads; 0: take the size
  * that the host reports. */
-struct pdnn_step_options pdnn_step_options(int64_t threads, uint64_t cache_bytes);
+struct pdnn_call_options pdnn_call_options(int64_t threads, uint64_t cache_bytes);
 
 #endif

@@ -1,7 +1,7 @@
 #include "runtime/lowering/rnn_unrolled.h"
 
 #include "models/op.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 #include "runtime/kernels/rows/bias.h"
 #include "runtime/kernels/sequence/rnn_cell.h"
 #include "runtime/kernels/gemm/rnn_product.h"
@@ -218,7 +218,7 @@ static int add_recurrent(struct run *run) {
     return multiply(run, CANDIDATE, sums);
 }
 
-static int forward_step(struct run *run, int64_t k) {
+static int forward_call(struct run *run, int64_t k) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     const struct parts *cell = &parts[rnn->cell];
     point_at(run, k);
@@ -266,12 +266,12 @@ static int run_forward(const struct pdnn_rnn_unrolled *rnn) {
     int error = rnn->library->sgemm(&inputs);
     pack(&run);
     for (int64_t k = 0; !error && k < rnn->T; k++)
-        error = forward_step(&run, k);
+        error = forward_call(&run, k);
     return error;
 }
 
 /* Gradients of the sums, then of the state before. gru's candidate needs a product in between. */
-static int backward_step(struct run *run, int64_t k) {
+static int backward_call(struct run *run, int64_t k) {
     const struct pdnn_rnn_unrolled *rnn = run->rnn;
     const struct parts *cell = &parts[rnn->cell];
     struct pdnn_rnn_cell_job *job = &run->job;
@@ -380,7 +380,7 @@ static int run_backward(const struct pdnn_rnn_unrolled *rnn) {
     int error = 0;
     pack(&run);
     for (int64_t k = rnn->T; !error && k-- > 0;)
-        error = backward_step(&run, k);
+        error = backward_call(&run, k);
     return error ? error : gradients(&run);
 }
 
@@ -409,60 +409,60 @@ static struct pdnn_rnn_unrolled unrolled_of(const struct pdnn_graph *graph, cons
     };
 }
 
-/* A step's state: the layer, and where its addresses come from. */
-struct step {
+/* A call's state: the layer, and where its addresses come from. */
+struct call {
     struct pdnn_rnn_unrolled rnn;
     const struct pdnn_node *node; /* borrowed from the graph */
     uint32_t scratch_slot;
 };
 
-static void *input_of(const struct step *step, void *const *memory, int i) {
-    return i < step->node->n_inputs ? memory[step->node->input[i]] : NULL;
+static void *input_of(const struct call *call, void *const *memory, int i) {
+    return i < call->node->n_inputs ? memory[call->node->input[i]] : NULL;
 }
 
-static void *output_of(const struct step *step, void *const *memory, int i) {
-    return i < step->node->n_outputs ? memory[step->node->output[i]] : NULL;
+static void *output_of(const struct call *call, void *const *memory, int i) {
+    return i < call->node->n_outputs ? memory[call->node->output[i]] : NULL;
 }
 
 static void bind(void *state, void *const *memory) {
-    struct step *step = state;
-    struct pdnn_rnn_unrolled *rnn = &step->rnn;
-    rnn->scratch = memory[step->scratch_slot];
+    struct call *call = state;
+    struct pdnn_rnn_unrolled *rnn = &call->rnn;
+    rnn->scratch = memory[call->scratch_slot];
     if (!rnn->is_backward) {
-        rnn->x = input_of(step, memory, PDNN_RNN_X);
-        rnn->w = input_of(step, memory, PDNN_RNN_W);
-        rnn->u = input_of(step, memory, PDNN_RNN_U);
-        rnn->b = input_of(step, memory, PDNN_RNN_B);
-        rnn->y = output_of(step, memory, PDNN_RNN_Y);
-        rnn->saved = output_of(step, memory, PDNN_RNN_SAVED);
+        rnn->x = input_of(call, memory, PDNN_RNN_X);
+        rnn->w = input_of(call, memory, PDNN_RNN_W);
+        rnn->u = input_of(call, memory, PDNN_RNN_U);
+        rnn->b = input_of(call, memory, PDNN_RNN_B);
+        rnn->y = output_of(call, memory, PDNN_RNN_Y);
+        rnn->saved = output_of(call, memory, PDNN_RNN_SAVED);
         return;
     }
-    rnn->dy = input_of(step, memory, PDNN_RNN_BACK_DY);
-    rnn->x = input_of(step, memory, PDNN_RNN_BACK_X);
-    rnn->y = input_of(step, memory, PDNN_RNN_BACK_Y);
-    rnn->w = input_of(step, memory, PDNN_RNN_BACK_W);
-    rnn->u = input_of(step, memory, PDNN_RNN_BACK_U);
-    rnn->saved = input_of(step, memory, PDNN_RNN_BACK_SAVED);
-    rnn->dw = output_of(step, memory, PDNN_RNN_BACK_DW);
-    rnn->du = output_of(step, memory, PDNN_RNN_BACK_DU);
-    rnn->db = output_of(step, memory, PDNN_RNN_BACK_DB);
-    rnn->dx = output_of(step, memory, PDNN_RNN_BACK_DX);
+    rnn->dy = input_of(call, memory, PDNN_RNN_BACK_DY);
+    rnn->x = input_of(call, memory, PDNN_RNN_BACK_X);
+    rnn->y = input_of(call, memory, PDNN_RNN_BACK_Y);
+    rnn->w = input_of(call, memory, PDNN_RNN_BACK_W);
+    rnn->u = input_of(call, memory, PDNN_RNN_BACK_U);
+    rnn->saved = input_of(call, memory, PDNN_RNN_BACK_SAVED);
+    rnn->dw = output_of(call, memory, PDNN_RNN_BACK_DW);
+    rnn->du = output_of(call, memory, PDNN_RNN_BACK_DU);
+    rnn->db = output_of(call, memory, PDNN_RNN_BACK_DB);
+    rnn->dx = output_of(call, memory, PDNN_RNN_BACK_DX);
 }
 
-static int run_step(void *state) {
-    const struct step *step = state;
-    return pdnn_rnn_unrolled_run(&step->rnn);
+static int run_call(void *state) {
+    const struct call *call = state;
+    return pdnn_rnn_unrolled_run(&call->rnn);
 }
 
 void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads, struct pdnn_program *program,
                       uint32_t node) {
     const struct pdnn_node *n = &program->graph->nodes[node];
-    struct step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
-    *state = (struct step){.rnn = unrolled_of(program->graph, n, library, threads), .node = n};
-    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
-    state->scratch_slot = pdnn_step_scratch(&step, program, pdnn_rnn_unrolled_scratch_bytes(&state->rnn));
-    snprintf(step.implementation, sizeof step.implementation, "paradnn:rnn unrolled %s %s", library->name,
+    struct call *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
+    *state = (struct call){.rnn = unrolled_of(program->graph, n, library, threads), .node = n};
+    struct pdnn_call call = pdnn_call_of_node(program->graph, node);
+    state->scratch_slot = pdnn_call_scratch(&call, program, pdnn_rnn_unrolled_scratch_bytes(&state->rnn));
+    snprintf(call.implementation, sizeof call.implementation, "paradnn:rnn unrolled %s %s", library->name,
              pdnn_level_name());
-    step.work = (struct pdnn_work){state, bind, run_step, NULL};
-    pdnn_program_step(program, &step);
+    call.work = (struct pdnn_work){state, bind, run_call, NULL};
+    pdnn_program_call(program, &call);
 }

@@ -1,5 +1,5 @@
 /* Recurrent layers (models/ops/rnn.c) unrolled over their steps: matrix products by a backend's
- * library, with our own kernels for the cells between them. Each pass is one step of the program. All
+ * library, with our own kernels for the cells between them. Each pass is one call of the program. All
  * tensors are plain row-major f32.
  * T steps, N sequences, I inputs, H hidden units, G gates; R = T*N rows. */
 #ifndef RUNTIME_LOWERING_RNN_UNROLLED_H
@@ -31,7 +31,7 @@ uint64_t pdnn_rnn_unrolled_scratch_bytes(const struct pdnn_rnn_unrolled *rnn);
 /* Returns 0, or the library's error code. */
 int pdnn_rnn_unrolled_run(const struct pdnn_rnn_unrolled *rnn);
 
-/* Appends the step of an rnn node whose slots are plain row-major. */
+/* Appends the call of an rnn node whose slots are plain row-major. */
 void pdnn_rnn_compile(const struct pdnn_sgemm_library *library, int64_t threads, struct pdnn_program *program,
                       uint32_t node);
 

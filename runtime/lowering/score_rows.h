@@ -1,19 +1,19 @@
-/* Shared by the steps of softmaxes and masks: rows along the last dimension (runtime/kernels/rows/softmax.h),
+/* Shared by the calls of softmaxes and masks: rows along the last dimension (runtime/kernels/rows/softmax.h),
  * and how rows of scores (B*h, n, m) map to sequences, heads and queries. */
 #ifndef RUNTIME_LOWERING_SCORE_ROWS_H
 #define RUNTIME_LOWERING_SCORE_ROWS_H
 
 #include "runtime/kernels/rows/softmax.h"
-#include "runtime/lowering/bound_step.h"
+#include "runtime/lowering/bound_call.h"
 
 /* An output; written with non-temporal stores if it is large and does not overwrite input 0. */
-struct pdnn_softmax_result pdnn_score_rows_result(const struct pdnn_bound_step *step, int output);
+struct pdnn_softmax_result pdnn_score_rows_result(const struct pdnn_bound_call *call, int output);
 
 /* From input 0 to output 0, without factor, bias, mask or dropout. */
-struct pdnn_softmax pdnn_score_rows_job(const struct pdnn_bound_step *step);
+struct pdnn_softmax pdnn_score_rows_job(const struct pdnn_bound_call *call);
 
 /* The same with the rows taken as scores of this many sequences. */
-struct pdnn_softmax pdnn_score_rows_masked_job(const struct pdnn_bound_step *step, int64_t sequences,
+struct pdnn_softmax pdnn_score_rows_masked_job(const struct pdnn_bound_call *call, int64_t sequences,
                                                bool is_causal);
 
 #endif

@@ -4,11 +4,11 @@
 #include "models/op.h"
 #include "runtime/backend/one_node.h"
 #include "runtime/lowering/f32_copies.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 
 #include <stdio.h>
 
-/* A step that is itself a program. */
+/* A call that is itself a program. */
 struct upcast {
     struct pdnn_one_node one;
     struct pdnn_f32_copies copies; /* of the outer tensors */
@@ -44,7 +44,7 @@ static void widen(const void *user, uint32_t outer, struct pdnn_tensor *tensor) 
 }
 
 /* Packs the slots after those of the tensors into one slot of the outer program. */
-static void place_scratch(struct upcast *upcast, struct pdnn_program *outer, struct pdnn_step *step) {
+static void place_scratch(struct upcast *upcast, struct pdnn_program *outer, struct pdnn_call *call) {
     uint64_t bytes = 0;
     size_t n_slots = upcast->one.program.n_slots;
     upcast->scratch_at = pdnn_arena_alloc(&outer->arena, n_slots, sizeof *upcast->scratch_at);
@@ -54,7 +54,7 @@ static void place_scratch(struct upcast *upcast, struct pdnn_program *outer, str
         bytes +=
             (upcast->one.program.slots[i].bytes + PDNN_MEMORY_ALIGN - 1) & ~(uint64_t)(PDNN_MEMORY_ALIGN - 1);
     }
-    upcast->scratch_slot = pdnn_step_scratch(step, outer, bytes);
+    upcast->scratch_slot = pdnn_call_scratch(call, outer, bytes);
 }
 
 static void bind(void *state, void *const *memory) {
@@ -73,8 +73,8 @@ static int run(void *state) {
     const struct upcast *upcast = state;
     int code = 0;
     pdnn_f32_copies_widen(&upcast->copies, upcast->threads);
-    for (size_t i = 0; i < upcast->one.program.n_steps && !code; i++) {
-        const struct pdnn_work *work = &upcast->one.program.steps[i].work;
+    for (size_t i = 0; i < upcast->one.program.n_calls && !code; i++) {
+        const struct pdnn_work *work = &upcast->one.program.calls[i].work;
         code = work->run(work->state);
     }
     pdnn_f32_copies_narrow(&upcast->copies, upcast->threads);
@@ -88,7 +88,7 @@ static void destroy(void *state) {
 enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, void *state, int64_t threads,
                                      struct pdnn_program *program, uint32_t node, struct pdnn_err *err) {
     const struct pdnn_graph *graph = program->graph;
-    struct pdnn_step step = pdnn_step_of_node(graph, node);
+    struct pdnn_call call = pdnn_call_of_node(graph, node);
     struct upcast *upcast = pdnn_arena_alloc(&program->arena, 1, sizeof *upcast);
     enum pdnn_status status = check_way(graph, &graph->nodes[node], err);
     if (status != PDNN_OK)
@@ -105,14 +105,14 @@ enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, voi
         destroy(upcast);
         return status;
     }
-    place_scratch(upcast, program, &step);
-    upcast->copies = pdnn_f32_copies_create(program, &graph->nodes[node], &step);
-    const struct pdnn_step *inner = pdnn_one_node_step(&upcast->one);
-    snprintf(step.implementation, sizeof step.implementation, "slow %s %.50s", pdnn_dtype_name(graph->dtype),
+    place_scratch(upcast, program, &call);
+    upcast->copies = pdnn_f32_copies_create(program, &graph->nodes[node], &call);
+    const struct pdnn_call *inner = pdnn_one_node_call(&upcast->one);
+    snprintf(call.implementation, sizeof call.implementation, "slow %s %.50s", pdnn_dtype_name(graph->dtype),
              inner->implementation); /* "slow bf16 x64:gemm:jit matmul ab" */
-    step.is_reference = inner->is_reference;
-    step.is_slow = true;
-    step.work = (struct pdnn_work){upcast, bind, run, destroy};
-    pdnn_program_step(program, &step);
+    call.is_reference = inner->is_reference;
+    call.is_slow = true;
+    call.work = (struct pdnn_work){upcast, bind, run, destroy};
+    pdnn_program_call(program, &call);
     return PDNN_OK;
 }

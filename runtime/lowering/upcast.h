@@ -10,7 +10,7 @@
 enum pdnn_status pdnn_upcast_refuse(const char *backend, const char *isa, const struct pdnn_graph *graph,
                                     const struct pdnn_node *node, struct pdnn_err *err);
 
-/* Appends the step of a node whose tensors are all plain row-major. Recurrent layers run unrolled. */
+/* Appends the call of a node whose tensors are all plain row-major. Recurrent layers run unrolled. */
 enum pdnn_status pdnn_upcast_compile(const struct pdnn_backend_def *backend, void *state, int64_t threads,
                                      struct pdnn_program *program, uint32_t node, struct pdnn_err *err);
 

@@ -16,26 +16,26 @@ enum { RUNS_MAX = 256, WARM_RUNS = 2, SHORT_CLOCK_READS = 1000 };
 enum { LONG_SHARE = 2, LONG_TIMES = 4, LONG_RUNS = 3 };
 
 struct session {
-    const struct pdnn_step_window_target *target;
+    const struct pdnn_call_window_target *target;
     const struct pdnn_measure_rules *rules;
     uint64_t clock_cost_ns, began_ns, longest_ns;
-    uint64_t *step_ns;
+    uint64_t *call_ns;
     double *runs, *sums; /* RUNS_MAX rows of n_parts; their sums, scratch */
-    double *steps_of;    /* by part */
+    double *calls_of;    /* by part */
     size_t *order;
     size_t n_runs, n_warm;
     struct pdnn_core_share share;
 };
 
 static int run_once(struct session *session) {
-    const struct pdnn_step_window_target *target = session->target;
+    const struct pdnn_call_window_target *target = session->target;
     const uint64_t began_ns = pdnn_clock_ns();
     double *row = session->runs + session->n_runs * target->n_parts;
-    pdnn_step_window_restore(target->window);
+    pdnn_call_window_restore(target->window);
     if (target->evict)
         target->evict(target->user);
     pdnn_core_share_begin(&session->share);
-    int code = pdnn_step_window_run(target->window, session->clock_cost_ns, session->step_ns);
+    int code = pdnn_call_window_run(target->window, session->clock_cost_ns, session->call_ns);
     if (code)
         return code;
     if (!pdnn_core_share_end(&session->share, 0) && session->n_runs) /* stopped: no run */
@@ -43,7 +43,7 @@ static int run_once(struct session *session) {
     memset(row, 0, target->n_parts * sizeof *row);
     for (size_t i = 0; i < target->window->count; i++)
         if (target->part_of[i] != PDNN_NONE)
-            row[target->part_of[i]] += (double)session->step_ns[i] / session->steps_of[target->part_of[i]];
+            row[target->part_of[i]] += (double)session->call_ns[i] / session->calls_of[target->part_of[i]];
     session->n_runs++;
     uint64_t took_ns = pdnn_clock_ns() - began_ns;
     session->longest_ns = took_ns > session->longest_ns ? took_ns : session->longest_ns;
@@ -160,19 +160,19 @@ static void summarize(struct session *session, struct pdnn_part_time *times, str
 }
 
 static void reserve(struct session *session) {
-    const struct pdnn_step_window_target *target = session->target;
+    const struct pdnn_call_window_target *target = session->target;
     size_t n_parts = target->n_parts;
-    session->step_ns = pdnn_alloc(target->window->count, sizeof *session->step_ns);
+    session->call_ns = pdnn_alloc(target->window->count, sizeof *session->call_ns);
     session->runs = pdnn_alloc((n_parts + 1) * (RUNS_MAX + 1), sizeof *session->runs);
     session->sums = pdnn_alloc(RUNS_MAX, sizeof *session->sums);
     session->order = pdnn_alloc(RUNS_MAX, sizeof *session->order);
-    session->steps_of = pdnn_alloc(n_parts, sizeof *session->steps_of);
+    session->calls_of = pdnn_alloc(n_parts, sizeof *session->calls_of);
     for (size_t i = 0; i < target->window->count; i++)
         if (target->part_of[i] != PDNN_NONE)
-            session->steps_of[target->part_of[i]]++;
+            session->calls_of[target->part_of[i]]++;
 }
 
-enum pdnn_status pdnn_step_window_measure(const struct pdnn_step_window_target *target,
+enum pdnn_status pdnn_call_window_measure(const struct pdnn_call_window_target *target,
                                           const struct pdnn_measure_rules *rules,
                                           struct pdnn_part_time *times, struct pdnn_visit *visit,
                                           struct pdnn_err *err) {
@@ -185,13 +185,13 @@ enum pdnn_status pdnn_step_window_measure(const struct pdnn_step_window_target *
     if (code == 0)
         code = take_runs(&session, &visit->stop);
     if (code)
-        status = pdnn_fail(err, PDNN_INTERNAL, "a step failed with code %d", code);
+        status = pdnn_fail(err, PDNN_INTERNAL, "a kernel call failed with code %d", code);
     else
         summarize(&session, times, visit);
-    free(session.step_ns);
+    free(session.call_ns);
     free(session.runs);
     free(session.sums);
     free(session.order);
-    free(session.steps_of);
+    free(session.calls_of);
     return status;
 }

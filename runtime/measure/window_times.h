@@ -1,17 +1,17 @@
-/* Times the steps of an window: warm-up, then runs until they agree or the time is spent. */
+/* Times the calls of a window: warm-up, then runs until they agree or the time is spent. */
 #ifndef RUNTIME_MEASURE_WINDOW_TIMES_H
 #define RUNTIME_MEASURE_WINDOW_TIMES_H
 
-#include "runtime/plan/step_window.h"
+#include "runtime/plan/call_window.h"
 #include "runtime/protocol/request.h"
 
-struct pdnn_step_window_target {
-    const struct pdnn_step_window *window;
-    const uint32_t *part_of;   /* by step of the window; PDNN_NONE: only there for the others */
-    size_t n_parts;            /* each has a step; of several, the mean is taken */
+struct pdnn_call_window_target {
+    const struct pdnn_call_window *window;
+    const uint32_t *part_of;   /* by call of the window; PDNN_NONE: only there for the others */
+    size_t n_parts;            /* each has a call; of several, the mean is taken */
     void (*evict)(void *user); /* before each run; NULL: caches stay as they are */
     void *user;
-    int64_t threads; /* that a step keeps busy; 0: not known (core_share.h) */
+    int64_t threads; /* that a call keeps busy; 0: not known (core_share.h) */
 };
 
 struct pdnn_part_time {
@@ -19,8 +19,8 @@ struct pdnn_part_time {
 };
 
 /* times: by part. Of *visit it sets samples, warmups, stop, the times of all parts together, and flags.
- * PDNN_INTERNAL, with the code, when a step fails. */
-enum pdnn_status pdnn_step_window_measure(const struct pdnn_step_window_target *target,
+ * PDNN_INTERNAL, with the code, when a call fails. */
+enum pdnn_status pdnn_call_window_measure(const struct pdnn_call_window_target *target,
                                           const struct pdnn_measure_rules *rules,
                                           struct pdnn_part_time *times, struct pdnn_visit *visit,
                                           struct pdnn_err *err);

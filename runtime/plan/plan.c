@@ -17,27 +17,27 @@ bool pdnn_plan_is_shared(const struct pdnn_plan *plan, size_t slot) {
     return slot < plan->graph->n_tensors && pdnn_role_is_shared(plan->graph->tensors[slot].role);
 }
 
-static int use_step(const void *user, uint32_t index, uint32_t buffer[PDNN_USE_BUFFERS]) {
-    const struct pdnn_step *step = &((const struct pdnn_plan *)user)->program.steps[index];
-    memcpy(buffer, step->slot, (size_t)step->n_slots * sizeof *step->slot);
-    return step->n_slots;
+static int use_call(const void *user, uint32_t index, uint32_t buffer[PDNN_USE_BUFFERS]) {
+    const struct pdnn_call *call = &((const struct pdnn_plan *)user)->program.calls[index];
+    memcpy(buffer, call->slot, (size_t)call->n_slots * sizeof *call->slot);
+    return call->n_slots;
 }
 
-static uint32_t inherit_step(const void *user, uint32_t index, struct pdnn_heritage *heritage) {
+static uint32_t inherit_call(const void *user, uint32_t index, struct pdnn_heritage *heritage) {
     const struct pdnn_plan *plan = user;
-    const struct pdnn_step *step = &plan->program.steps[index];
-    if (step->node == PDNN_NONE)
+    const struct pdnn_call *call = &plan->program.calls[index];
+    if (call->node == PDNN_NONE)
         return PDNN_NONE;
-    const struct pdnn_node *node = &plan->graph->nodes[step->node];
+    const struct pdnn_node *node = &plan->graph->nodes[call->node];
     *heritage = pdnn_memory_heritage(plan->graph, node);
-    if (!step->sums_in_place)
+    if (!call->sums_in_place)
         heritage->summand = PDNN_NONE;
     return node->output[0];
 }
 
-_Static_assert((int)PDNN_STEP_SLOTS <= (int)PDNN_USE_BUFFERS, "a use holds the slots of a step");
+_Static_assert((int)PDNN_CALL_SLOTS <= (int)PDNN_USE_BUFFERS, "a use holds the slots of a call");
 
-/* Lifetimes of slots from the steps that touch them. */
+/* Lifetimes of slots from the calls that touch them. */
 static struct pdnn_lifetime *find_lifetimes(struct pdnn_plan *plan) {
     struct pdnn_program *program = &plan->program;
     struct pdnn_lifetime *all = pdnn_arena_alloc(&program->arena, program->n_slots, sizeof *all);
@@ -48,10 +48,10 @@ static struct pdnn_lifetime *find_lifetimes(struct pdnn_plan *plan) {
         all[i].leads = is_kept && pdnn_plan_is_shared(plan, i);
     }
     const struct pdnn_use_list list = {.n_buffers = program->n_slots,
-                                       .n_calls = program->n_steps,
+                                       .n_calls = program->n_calls,
                                        .kept = {plan->graph->loss, plan->graph->result},
-                                       .use = use_step,
-                                       .inherit = inherit_step,
+                                       .use = use_call,
+                                       .inherit = inherit_call,
                                        .user = plan};
     pdnn_lifetimes_find(&list, all);
     return all;
@@ -246,11 +246,11 @@ void pdnn_plan_destroy(struct pdnn_plan *plan) {
     *plan = (struct pdnn_plan){0};
 }
 
-/* Adds what each step took to ns, unless that is NULL. */
+/* Adds what each call took to ns, unless that is NULL. */
 static inline int run(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns) {
     uint64_t before = ns ? pdnn_clock_ns() : 0;
-    for (size_t i = 0; i < plan->program.n_steps; i++) {
-        const struct pdnn_work *work = &plan->program.steps[i].work;
+    for (size_t i = 0; i < plan->program.n_calls; i++) {
+        const struct pdnn_work *work = &plan->program.calls[i].work;
         int code = work->run(work->state);
         if (!code && plan->between_calls)
             code = plan->between_calls();

@@ -26,7 +26,7 @@ struct pdnn_plan_options {
     uint64_t seed;         /* of the data */
     int64_t rank;          /* whose data (struct pdnn_fill_source) */
     bool allow_slow;       /* run ops without a fast path too */
-    /* Called after each step of the program, for what goes on beside it; its code is taken for the step's.
+    /* Called after each call of the program, for what goes on beside it; its code is taken for the call's.
      * NULL: nothing does. */
     int (*between_calls)(void);
     bool keep_all; /* give every slot its own memory, so that each value can be read after a step */
@@ -38,18 +38,18 @@ enum pdnn_status pdnn_plan_create(struct pdnn_plan *plan, const struct pdnn_back
                                   const struct pdnn_graph *graph, const struct pdnn_plan_options *options,
                                   struct pdnn_err *err);
 /* The same without memory: compiles, packs and checks, as pdnn_plan_create does, but allocates, binds and
- * fills nothing. block is NULL, and the plan cannot run; its steps may be bound to memory of the caller's
- * (step_window.h). */
+ * fills nothing. block is NULL, and the plan cannot run; its calls may be bound to memory of the caller's
+ * (call_window.h). */
 enum pdnn_status pdnn_plan_outline(struct pdnn_plan *plan, const struct pdnn_backend_def *backend,
                                    void *state, const struct pdnn_graph *graph,
                                    const struct pdnn_plan_options *options, struct pdnn_err *err);
 void pdnn_plan_destroy(struct pdnn_plan *plan);
 
-/* Runs one whole step. Returns 0 or the failing step's code. */
+/* Runs one whole step. Returns 0 or the failing call's code. */
 int pdnn_plan_run(const struct pdnn_plan *plan);
 
-/* The same with a clock read after each step of the program: ns[i] += nanoseconds of step i, less the cost of
- * one read (program.n_steps entries). */
+/* The same with a clock read after each call of the program: ns[i] += nanoseconds of call i, less the cost of
+ * one read (program.n_calls entries). */
 int pdnn_plan_run_stamped(const struct pdnn_plan *plan, uint64_t clock_cost_ns, uint64_t *ns);
 
 /* Whether the plan stores the tensor. What forward saves for backward may exist only in a
@@ -91,7 +91,7 @@ enum pdnn_status pdnn_plan_check(const struct pdnn_plan *plan, const struct pdnn
  * it. */
 uint64_t pdnn_plan_moved_bytes(const struct pdnn_plan *plan);
 
-/* Sets the slots' addresses in `memory` (at least block_bytes) and binds the steps. */
+/* Sets the slots' addresses in `memory` (at least block_bytes) and binds the calls. */
 void pdnn_plan_bind(struct pdnn_plan *plan, unsigned char *memory);
 
 /* Whether the slot holds weights or state. */

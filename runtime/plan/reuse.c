@@ -14,21 +14,21 @@ static uint64_t overlap(struct span a, struct span b) {
     return end > begin ? end - begin : 0;
 }
 
-static bool touches(const struct pdnn_plan *plan, const struct pdnn_step *step, struct span span) {
+static bool touches(const struct pdnn_plan *plan, const struct pdnn_call *call, struct span span) {
     uint64_t covered = 0;
-    for (int k = 0; k < step->n_slots; k++)
-        covered += overlap(span, span_of(plan, step->slot[k]));
+    for (int k = 0; k < call->n_slots; k++)
+        covered += overlap(span, span_of(plan, call->slot[k]));
     return covered >= (span.end - span.begin + 1) / 2;
 }
 
 /* Operands in the same memory count once. */
-static uint64_t bytes_of(const struct pdnn_plan *plan, const struct pdnn_step *step) {
+static uint64_t bytes_of(const struct pdnn_plan *plan, const struct pdnn_call *call) {
     uint64_t sum = 0;
-    for (int k = 0; k < step->n_slots; k++) {
+    for (int k = 0; k < call->n_slots; k++) {
         bool again = false;
         for (int j = 0; j < k; j++)
-            again = again || plan->offset[step->slot[j]] == plan->offset[step->slot[k]];
-        sum += again ? 0 : plan->program.slots[step->slot[k]].bytes;
+            again = again || plan->offset[call->slot[j]] == plan->offset[call->slot[k]];
+        sum += again ? 0 : plan->program.slots[call->slot[k]].bytes;
     }
     return sum;
 }
@@ -42,25 +42,25 @@ static bool is_output(const struct pdnn_node *node, uint32_t slot) {
     return is_one;
 }
 
-/* Whether the step writes most of the span. Of slots beyond the tensors it is not known which are only read;
+/* Whether the call writes most of the span. Of slots beyond the tensors it is not known which are only read;
  * most are copies and scratch, which are written. */
-static bool writes(const struct pdnn_plan *plan, const struct pdnn_step *step, struct span span) {
+static bool writes(const struct pdnn_plan *plan, const struct pdnn_call *call, struct span span) {
     const struct pdnn_graph *graph = plan->graph;
     uint64_t covered = 0;
-    for (int k = 0; k < step->n_slots; k++) {
-        bool is_written = step->slot[k] >= graph->n_tensors ||
-                          (step->node != PDNN_NONE && is_output(&graph->nodes[step->node], step->slot[k]));
-        covered += is_written ? overlap(span, span_of(plan, step->slot[k])) : 0;
+    for (int k = 0; k < call->n_slots; k++) {
+        bool is_written = call->slot[k] >= graph->n_tensors ||
+                          (call->node != PDNN_NONE && is_output(&graph->nodes[call->node], call->slot[k]));
+        covered += is_written ? overlap(span, span_of(plan, call->slot[k])) : 0;
     }
     return covered >= (span.end - span.begin + 1) / 2;
 }
 
-static struct pdnn_reuse find_use(const struct pdnn_plan *plan, size_t step, struct span span, bool is_cold,
+static struct pdnn_reuse find_use(const struct pdnn_plan *plan, size_t call, struct span span, bool is_cold,
                                   uint64_t far) {
-    size_t count = plan->program.n_steps;
+    size_t count = plan->program.n_calls;
     uint64_t sum = span.end - span.begin;
-    for (size_t back = 1; back <= count && sum < far && !(is_cold && back > step); back++) {
-        const struct pdnn_step *before = &plan->program.steps[(step + count - back) % count];
+    for (size_t back = 1; back <= count && sum < far && !(is_cold && back > call); back++) {
+        const struct pdnn_call *before = &plan->program.calls[(call + count - back) % count];
         uint64_t bytes = bytes_of(plan, before);
         if (touches(plan, before, span)) {
             uint64_t others = bytes > span.end - span.begin ? bytes - (span.end - span.begin) : 0;
@@ -87,9 +87,9 @@ uint64_t pdnn_reuse_far(uint64_t cache_bytes) {
     return power;
 }
 
-void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold,
-                     const struct pdnn_reuse_caches *caches, struct pdnn_reuse reuse[PDNN_STEP_SLOTS]) {
-    const struct pdnn_step *of = &plan->program.steps[step];
+void pdnn_reuse_find(const struct pdnn_plan *plan, size_t call, bool is_cold,
+                     const struct pdnn_reuse_caches *caches, struct pdnn_reuse reuse[PDNN_CALL_SLOTS]) {
+    const struct pdnn_call *of = &plan->program.calls[call];
     const uint64_t all_bytes = bytes_of(plan, of);
     for (int k = 0; k < of->n_slots; k++) {
         struct span span = span_of(plan, of->slot[k]);
@@ -99,7 +99,7 @@ void pdnn_reuse_find(const struct pdnn_plan *plan, size_t step, bool is_cold,
         reuse[k] = (struct pdnn_reuse){PDNN_REUSE_NEAR, false};
         if (span.end - span.begin < all_bytes / PDNN_REUSE_SMALL)
             continue;
-        reuse[k] = find_use(plan, step, span, is_cold, caches->far_bytes);
+        reuse[k] = find_use(plan, call, span, is_cold, caches->far_bytes);
         reuse[k].bytes = class_of(reuse[k].bytes, caches);
         reuse[k].is_written = reuse[k].is_written && reuse[k].bytes < caches->far_bytes;
     }

@@ -39,7 +39,7 @@ int pdnn_roof_run_single(struct pdnn_roof_job *job, uint64_t units, double *work
     for (uint64_t i = 0; i < units && code == 0; i++)
         code = pdnn_plan_run(&job->single->plan);
     bool counts_flop = job->rate == PDNN_RATE_WORK_PER_NS;
-    *work = (double)units * (counts_flop ? job->single->flop : (double)job->single->plan.program.n_steps);
+    *work = (double)units * (counts_flop ? job->single->flop : (double)job->single->plan.program.n_calls);
     return code;
 }
 

@@ -13,7 +13,7 @@ struct checker {
     const struct pdnn_graph *graph;
     struct pdnn_plan tried, exact;
     struct pdnn_rerun rerun;           /* of `exact` */
-    size_t n_tried;                    /* number of steps of `tried` that have run */
+    size_t n_tried;                    /* number of calls of `tried` that have run */
     bool *computed;                    /* by tensor: some node so far has written it */
     void *tried_values, *exact_values; /* each has room for the largest tensor */
     struct pdnn_check_row *rows;
@@ -184,32 +184,32 @@ static enum pdnn_status compare_node(struct checker *checker, const struct pdnn_
 /* Runs the backend up to and including the node, and the reorders behind it. */
 static enum pdnn_status run_tried(struct checker *checker, uint32_t node, struct pdnn_err *err) {
     const struct pdnn_program *program = &checker->tried.program;
-    for (; checker->n_tried < program->n_steps; checker->n_tried++) {
-        const struct pdnn_step *step = &program->steps[checker->n_tried];
-        if (step->node != PDNN_NONE && step->node > node)
+    for (; checker->n_tried < program->n_calls; checker->n_tried++) {
+        const struct pdnn_call *call = &program->calls[checker->n_tried];
+        if (call->node != PDNN_NONE && call->node > node)
             break;
-        int code = step->work.run(step->work.state);
+        int code = call->work.run(call->work.state);
         if (code)
-            return pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", step->implementation, code);
+            return pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", call->implementation, code);
     }
     return PDNN_OK;
 }
 
-/* The steps of a node are contiguous: feed its inputs before the first and compare its
+/* The calls of a node are contiguous: feed its inputs before the first and compare its
  * outputs after the last. */
-static enum pdnn_status check_steps(struct checker *checker, struct pdnn_err *err) {
+static enum pdnn_status check_calls(struct checker *checker, struct pdnn_err *err) {
     const struct pdnn_program *program = &checker->exact.program;
-    const struct pdnn_step *step = program->steps, *end = step + program->n_steps, *next;
+    const struct pdnn_call *call = program->calls, *end = call + program->n_calls, *next;
     enum pdnn_status status = PDNN_OK;
-    for (; step < end && status == PDNN_OK; step = next) {
-        const struct pdnn_node *node = &checker->graph->nodes[step->node];
-        for (next = step; next < end && next->node == step->node;)
+    for (; call < end && status == PDNN_OK; call = next) {
+        const struct pdnn_node *node = &checker->graph->nodes[call->node];
+        for (next = call; next < end && next->node == call->node;)
             next++;
         status = feed_node(checker, node, err);
         if (status == PDNN_OK)
-            status = run_tried(checker, step->node, err);
+            status = run_tried(checker, call->node, err);
         if (status == PDNN_OK)
-            status = pdnn_rerun_begin(&checker->rerun, node, step, next, err);
+            status = pdnn_rerun_begin(&checker->rerun, node, call, next, err);
         if (status == PDNN_OK)
             status = compare_node(checker, node, err);
     }
@@ -225,7 +225,7 @@ enum pdnn_status pdnn_check_run(struct pdnn_process *process, const struct pdnn_
         return status;
     status = checker_init(&checker, process, &model, request, err);
     if (status == PDNN_OK)
-        status = check_steps(&checker, err);
+        status = check_calls(&checker, err);
     if (status == PDNN_OK) {
         *rows = checker.rows;
         *n_rows = checker.n_rows;

@@ -64,7 +64,7 @@ uint64_t pdnn_loading_bytes(const struct pdnn_model *model) {
 }
 
 void pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
-                         struct pdnn_step_rows *rows) {
+                         struct pdnn_call_rows *rows) {
     const struct pdnn_feed *feed = &loading->feed;
     rows->ops = pdnn_resize(rows->ops, rows->n_ops + 1, sizeof *rows->ops);
     visit->infeed = loading->seen;

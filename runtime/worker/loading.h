@@ -5,7 +5,7 @@
 
 #include "runtime/infeed/infeed.h"
 #include "runtime/worker/process.h"
-#include "runtime/worker/step_rows.h"
+#include "runtime/worker/call_rows.h"
 
 struct pdnn_loading {
     struct pdnn_feed feed;
@@ -30,6 +30,6 @@ void pdnn_loading_finish(struct pdnn_loading *loading); /* takes {0} */
 /* Notes what was seen in the visit, which has its times. Waiting is a row of its ops too:
  * "infeed/forward/32x3x224x224". */
 void pdnn_loading_report(const struct pdnn_loading *loading, struct pdnn_visit *visit,
-                         struct pdnn_step_rows *rows);
+                         struct pdnn_call_rows *rows);
 
 #endif

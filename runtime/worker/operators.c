@@ -6,7 +6,7 @@
 #include "runtime/measure/evict.h"
 #include "runtime/measure/window_times.h"
 #include "runtime/plan/reuse.h"
-#include "runtime/worker/step_rows.h"
+#include "runtime/worker/call_rows.h"
 #include "runtime/worker/visit.h"
 
 #include <inttypes.h>
@@ -17,20 +17,20 @@ struct pdnn_compiled_model {
     struct pdnn_request request; /* the one that opened it */
     struct pdnn_model model;
     struct pdnn_plan plan; /* without memory */
-    struct pdnn_step_rows rows;
+    struct pdnn_call_rows rows;
     struct pdnn_reuse_caches caches;
     bool is_cold;
     uint64_t prepare_ns;
     struct pdnn_operator *operators;
-    uint32_t *first;       /* by operator: its first step */
-    uint32_t *operator_of; /* by step */
+    uint32_t *first;       /* by operator: its first call */
+    uint32_t *operator_of; /* by call */
     size_t n_operators;
 };
 
 static void destroy(struct pdnn_compiled_model *compiled) {
     if (!compiled)
         return;
-    pdnn_step_rows_finish(&compiled->rows);
+    pdnn_call_rows_finish(&compiled->rows);
     pdnn_plan_destroy(&compiled->plan);
     pdnn_model_finish(&compiled->model);
     free(compiled->operators);
@@ -45,15 +45,15 @@ void pdnn_operators_close(struct pdnn_process *process) {
 }
 
 /* " 2048b16@64KiB": one operand. */
-static void add_operand(struct pdnn_str *key, const struct pdnn_plan *plan, const struct pdnn_step *step,
+static void add_operand(struct pdnn_str *key, const struct pdnn_plan *plan, const struct pdnn_call *call,
                         int operand, struct pdnn_reuse reuse) {
-    const struct pdnn_slot *slot = &plan->program.slots[step->slot[operand]];
+    const struct pdnn_slot *slot = &plan->program.slots[call->slot[operand]];
     pdnn_str_printf(key, " %" PRIu64, slot->bytes);
     if (slot->channel_block)
         pdnn_str_printf(key, "b%" PRId64, slot->channel_block);
     for (int k = 0; k < operand && slot->bytes; k++) {
-        if (plan->offset[step->slot[k]] == plan->offset[step->slot[operand]] &&
-            plan->program.slots[step->slot[k]].bytes) {
+        if (plan->offset[call->slot[k]] == plan->offset[call->slot[operand]] &&
+            plan->program.slots[call->slot[k]].bytes) {
             pdnn_str_printf(key, "=%d", k);
             return;
         }
@@ -68,26 +68,26 @@ static void add_operand(struct pdnn_str *key, const struct pdnn_plan *plan, cons
 
 static void format_key(const struct pdnn_compiled_model *compiled, size_t index, struct pdnn_str *key) {
     const struct pdnn_plan *plan = &compiled->plan;
-    const struct pdnn_step *step = &plan->program.steps[index];
+    const struct pdnn_call *call = &plan->program.calls[index];
     const struct pdnn_instance *instance = &compiled->model.instance;
-    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    struct pdnn_reuse reuse[PDNN_CALL_SLOTS];
     pdnn_reuse_find(plan, index, compiled->is_cold, &compiled->caches, reuse);
     pdnn_str_clear(key);
     pdnn_str_printf(key, "%s threads=%" PRId64 " isa=%s %s [%s]", plan->backend->name,
                     compiled->model.threads, pdnn_isa_names[instance->setting[PDNN_SETTING_ISA]],
-                    compiled->rows.ops[compiled->rows.row_of[index]].key, step->implementation);
-    for (int k = 0; k < step->n_slots; k++)
-        add_operand(key, plan, step, k, reuse[k]);
+                    compiled->rows.ops[compiled->rows.row_of[index]].key, call->implementation);
+    for (int k = 0; k < call->n_slots; k++)
+        add_operand(key, plan, call, k, reuse[k]);
 }
 
-static uint64_t bytes_of(const struct pdnn_program *program, const struct pdnn_step *step) {
+static uint64_t bytes_of(const struct pdnn_program *program, const struct pdnn_call *call) {
     uint64_t sum = 0;
-    for (int k = 0; k < step->n_slots; k++)
-        sum += program->slots[step->slot[k]].bytes;
+    for (int k = 0; k < call->n_slots; k++)
+        sum += program->slots[call->slot[k]].bytes;
     return sum;
 }
 
-static enum pdnn_status add_step(struct pdnn_compiled_model *compiled, size_t index,
+static enum pdnn_status add_call(struct pdnn_compiled_model *compiled, size_t index,
                                  const struct pdnn_str *key, struct pdnn_err *err) {
     const struct pdnn_program *program = &compiled->plan.program;
     uint32_t row = compiled->rows.row_of[index];
@@ -101,7 +101,7 @@ static enum pdnn_status add_step(struct pdnn_compiled_model *compiled, size_t in
     if (at == compiled->n_operators) {
         compiled->n_operators++;
         compiled->first[at] = (uint32_t)index;
-        *found = (struct pdnn_operator){.op = row, .bytes = bytes_of(program, &program->steps[index])};
+        *found = (struct pdnn_operator){.op = row, .bytes = bytes_of(program, &program->calls[index])};
         memcpy(found->key, key->text, key->length + 1);
     }
     found->runs++;
@@ -110,16 +110,16 @@ static enum pdnn_status add_step(struct pdnn_compiled_model *compiled, size_t in
 }
 
 static enum pdnn_status find_operators(struct pdnn_compiled_model *compiled, struct pdnn_err *err) {
-    size_t n_steps = compiled->plan.program.n_steps;
+    size_t n_calls = compiled->plan.program.n_calls;
     struct pdnn_str key = {0};
     enum pdnn_status status = PDNN_OK;
-    compiled->rows = pdnn_step_rows_of(&compiled->plan.program);
-    compiled->operators = pdnn_alloc(n_steps, sizeof *compiled->operators);
-    compiled->first = pdnn_alloc(n_steps, sizeof *compiled->first);
-    compiled->operator_of = pdnn_alloc(n_steps, sizeof *compiled->operator_of);
-    for (size_t i = 0; i < n_steps && status == PDNN_OK; i++) {
+    compiled->rows = pdnn_call_rows_of(&compiled->plan.program);
+    compiled->operators = pdnn_alloc(n_calls, sizeof *compiled->operators);
+    compiled->first = pdnn_alloc(n_calls, sizeof *compiled->first);
+    compiled->operator_of = pdnn_alloc(n_calls, sizeof *compiled->operator_of);
+    for (size_t i = 0; i < n_calls && status == PDNN_OK; i++) {
         format_key(compiled, i, &key);
-        status = add_step(compiled, i, &key, err);
+        status = add_call(compiled, i, &key, err);
     }
     pdnn_str_finish(&key);
     return status;
@@ -229,35 +229,35 @@ struct stretch {
     size_t first, count, sure;
 };
 
-/* The operator's first step, after what fills the caches before it; and then, as long as they touch no more
- * than that again, those until the last one that is wanted too, for which the same steps serve. */
+/* The operator's first call, after what fills the caches before it; and then, as long as they touch no more
+ * than that again, those until the last one that is wanted too, for which the same calls serve. */
 static struct stretch find_stretch(const struct pdnn_compiled_model *compiled, size_t asked,
                                    const struct pdnn_operator_request *request) {
     const struct pdnn_program *program = &compiled->plan.program;
-    size_t step = compiled->first[asked], last = step;
+    size_t call = compiled->first[asked], last = call;
     uint64_t more = 0;
     size_t sure =
-        pdnn_step_window_before(&compiled->plan, step, compiled->caches.far_bytes, compiled->is_cold);
-    for (size_t i = step + 1; i < program->n_steps; i++) {
-        more += bytes_of(program, &program->steps[i]);
+        pdnn_call_window_before(&compiled->plan, call, compiled->caches.far_bytes, compiled->is_cold);
+    for (size_t i = call + 1; i < program->n_calls; i++) {
+        more += bytes_of(program, &program->calls[i]);
         if (more > compiled->caches.far_bytes)
             break;
         last = pdnn_operator_is_wanted(request, compiled->operator_of[i]) ? i : last;
     }
-    size_t count = sure + 1 + (last - step);
-    if (count >= program->n_steps && !compiled->is_cold)
-        return (struct stretch){0, program->n_steps, 0};
-    return (struct stretch){(step + program->n_steps - sure) % program->n_steps, count, sure};
+    size_t count = sure + 1 + (last - call);
+    if (count >= program->n_calls && !compiled->is_cold)
+        return (struct stretch){0, program->n_calls, 0};
+    return (struct stretch){(call + program->n_calls - sure) % program->n_calls, count, sure};
 }
 
-/* Which part of the stretch each step is: one for each operator that is asked for or wanted. part_of: by
- * step of the stretch; times: by part, with room for all operators. */
+/* Which part of the stretch each call is: one for each operator that is asked for or wanted. part_of: by
+ * call of the stretch; times: by part, with room for all operators. */
 static size_t number_parts(const struct pdnn_compiled_model *compiled, size_t asked,
                            const struct pdnn_operator_request *request, const struct stretch *stretch,
                            uint32_t *part_of, struct pdnn_operator_time *times) {
-    size_t n_parts = 0, n_steps = compiled->plan.program.n_steps;
+    size_t n_parts = 0, n_calls = compiled->plan.program.n_calls;
     for (size_t i = 0; i < stretch->count; i++) {
-        uint32_t number = compiled->operator_of[(stretch->first + i) % n_steps];
+        uint32_t number = compiled->operator_of[(stretch->first + i) % n_calls];
         size_t part = 0;
         part_of[i] = PDNN_NONE;
         if (i < stretch->sure || (number != asked && !pdnn_operator_is_wanted(request, number)))
@@ -277,7 +277,7 @@ static void evict(void *user) {
 
 static enum pdnn_status time_stretch(const struct pdnn_compiled_model *compiled,
                                      const struct pdnn_operator_request *request,
-                                     struct pdnn_step_window_target *target, struct pdnn_part_time *parts,
+                                     struct pdnn_call_window_target *target, struct pdnn_part_time *parts,
                                      struct pdnn_visit *visit, struct pdnn_err *err) {
     const struct pdnn_dram_buffer far = {.threads = compiled->model.threads,
                                          .cache_bytes = compiled->caches.far_bytes / 2,
@@ -291,22 +291,22 @@ static enum pdnn_status time_stretch(const struct pdnn_compiled_model *compiled,
     target->user = &evictor;
     target->threads = pdnn_core_share_threads(compiled->model.threads);
     visit->plan_bytes = target->window->touched_bytes;
-    return pdnn_step_window_measure(target, &request->request.rules, parts, visit, err);
+    return pdnn_call_window_measure(target, &request->request.rules, parts, visit, err);
 }
 
 static enum pdnn_status measure(const struct pdnn_compiled_model *compiled, size_t asked,
                                 const struct pdnn_operator_request *request, struct pdnn_visit *visit,
                                 struct pdnn_operator_time **times, size_t *n_times, struct pdnn_err *err) {
     const struct stretch stretch = find_stretch(compiled, asked, request);
-    struct pdnn_step_window window;
+    struct pdnn_call_window window;
     uint32_t *part_of = pdnn_alloc(stretch.count, sizeof *part_of);
     struct pdnn_part_time *parts = pdnn_alloc(compiled->n_operators, sizeof *parts);
     *times = pdnn_alloc(compiled->n_operators, sizeof **times);
     enum pdnn_status status =
-        pdnn_step_window_create(&window, &compiled->plan, stretch.first, stretch.count,
+        pdnn_call_window_create(&window, &compiled->plan, stretch.first, stretch.count,
                                 request->request.memory_limit_bytes, request->request.seed, err);
     if (status == PDNN_OK) {
-        struct pdnn_step_window_target target = {.window = &window, .part_of = part_of};
+        struct pdnn_call_window_target target = {.window = &window, .part_of = part_of};
         target.n_parts = number_parts(compiled, asked, request, &stretch, part_of, *times);
         status = time_stretch(compiled, request, &target, parts, visit, err);
         *n_times = status == PDNN_OK ? target.n_parts : 0;
@@ -314,7 +314,7 @@ static enum pdnn_status measure(const struct pdnn_compiled_model *compiled, size
             struct pdnn_operator_time *time = &(*times)[i];
             *time = (struct pdnn_operator_time){time->number, parts[i].ns, parts[i].min_ns, parts[i].mad_ns};
         }
-        pdnn_step_window_destroy(&window);
+        pdnn_call_window_destroy(&window);
     }
     free(part_of);
     free(parts);

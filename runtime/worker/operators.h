@@ -1,5 +1,5 @@
-/* The distinct operators of a model, and the measurement of one of them after the steps that precede
- * it inside the model (runtime/plan/step_window.h). The model is compiled without memory, and
+/* The distinct operators of a model, and the measurement of one of them after the calls that precede
+ * it inside the model (runtime/plan/call_window.h). The model is compiled without memory, and
  * stays compiled until another one or another kind of request is asked for. */
 #ifndef RUNTIME_WORKER_OPERATORS_H
 #define RUNTIME_WORKER_OPERATORS_H

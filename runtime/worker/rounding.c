@@ -61,11 +61,11 @@ enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const s
     return PDNN_OK;
 }
 
-static enum pdnn_status run_steps(const struct pdnn_rerun *rerun, struct pdnn_err *err) {
-    for (const struct pdnn_step *step = rerun->first; step < rerun->end; step++) {
-        int code = step->work.run(step->work.state);
+static enum pdnn_status run_calls(const struct pdnn_rerun *rerun, struct pdnn_err *err) {
+    for (const struct pdnn_call *call = rerun->first; call < rerun->end; call++) {
+        int code = call->work.run(call->work.state);
         if (code)
-            return pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", step->implementation, code);
+            return pdnn_fail(err, PDNN_INTERNAL, "%s failed with code %d", call->implementation, code);
     }
     return PDNN_OK;
 }
@@ -75,7 +75,7 @@ static size_t bytes_of(const struct pdnn_rerun *rerun, int input) {
 }
 
 enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_node *node,
-                                  const struct pdnn_step *first, const struct pdnn_step *end,
+                                  const struct pdnn_call *first, const struct pdnn_call *end,
                                   struct pdnn_err *err) {
     struct pdnn_access access[PDNN_NODE_ACCESSES];
     int count = pdnn_node_accesses(node, access);
@@ -94,7 +94,7 @@ enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_no
     unsigned char *at = rerun->inputs;
     for (int i = 0; i < rerun->n_inputs; at += bytes_of(rerun, i++))
         memcpy(at, rerun->plan->memory[rerun->input[i]], bytes_of(rerun, i));
-    return run_steps(rerun, err);
+    return run_calls(rerun, err);
 }
 
 static void restore_inputs(const struct pdnn_rerun *rerun) {
@@ -129,7 +129,7 @@ static enum pdnn_status move_input(const struct pdnn_rerun *rerun, uint32_t tens
     return pdnn_plan_put(plan, tensor, rerun->moved, err);
 }
 
-/* Runs the steps with the inputs of one type moved. */
+/* Runs the calls with the inputs of one type moved. */
 static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, enum pdnn_dtype dtype, uint64_t draw,
                                   struct pdnn_err *err) {
     enum pdnn_status status = PDNN_OK;
@@ -138,7 +138,7 @@ static enum pdnn_status run_moved(const struct pdnn_rerun *rerun, enum pdnn_dtyp
         if (rerun->plan->graph->tensors[rerun->input[i]].dtype == dtype)
             status = move_input(rerun, rerun->input[i], draw, err);
     }
-    return status == PDNN_OK ? run_steps(rerun, err) : status;
+    return status == PDNN_OK ? run_calls(rerun, err) : status;
 }
 
 /* The largest change of any element of the result when the inputs of one type move. */
@@ -170,5 +170,5 @@ enum pdnn_status pdnn_rerun_scale(const struct pdnn_rerun *rerun, uint32_t tenso
         *scale = fmax(*scale, most / pdnn_dtype_epsilon(types[i]));
     }
     restore_inputs(rerun);
-    return status == PDNN_OK ? run_steps(rerun, err) : status;
+    return status == PDNN_OK ? run_calls(rerun, err) : status;
 }

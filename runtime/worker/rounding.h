@@ -29,10 +29,10 @@
 enum pdnn_status pdnn_rounding_tolerance(const struct pdnn_graph *graph, const struct pdnn_node *node,
                                          uint32_t tensor, double *tolerance, struct pdnn_err *err);
 
-/* The steps of one node in the reference's plan, to be run again. */
+/* The calls of one node in the reference's plan, to be run again. */
 struct pdnn_rerun {
     const struct pdnn_plan *plan;        /* borrowed */
-    const struct pdnn_step *first, *end; /* of the current node */
+    const struct pdnn_call *first, *end; /* of the current node */
     uint32_t input[PDNN_NODE_ACCESSES];  /* what it reads */
     int n_inputs;
     unsigned char *inputs; /* copies of them, one after the other, to be freed after the last node */
@@ -40,9 +40,9 @@ struct pdnn_rerun {
     void *values, *moved;
 };
 
-/* Saves the inputs of the node and runs its steps, from `first` up to but not including `end`. */
+/* Saves the inputs of the node and runs its calls, from `first` up to but not including `end`. */
 enum pdnn_status pdnn_rerun_begin(struct pdnn_rerun *rerun, const struct pdnn_node *node,
-                                  const struct pdnn_step *first, const struct pdnn_step *end,
+                                  const struct pdnn_call *first, const struct pdnn_call *end,
                                   struct pdnn_err *err);
 
 /* The scale, as defined above, for a result of the node whose terms cancel. Leaves all

@@ -12,7 +12,7 @@
 #include "runtime/worker/finite.h"
 #include "runtime/worker/loading.h"
 #include "runtime/worker/set.h"
-#include "runtime/worker/step_rows.h"
+#include "runtime/worker/call_rows.h"
 #include "runtime/distributed/rank_sync.h"
 #include "runtime/distributed/world.h"
 
@@ -34,22 +34,22 @@ static const enum pdnn_outcome outcome_of[PDNN_STATUS_COUNT] = {
     [PDNN_INTERNAL] = PDNN_OUTCOME_CRASH,
 };
 
-/* A plan to be measured, with its steps grouped into the rows of ops.csv. */
+/* A plan to be measured, with its calls grouped into the rows of ops.csv. */
 struct bench {
     const struct pdnn_plan *plan;
     struct pdnn_dram_buffer far;
     struct pdnn_process_probe *probe;   /* the process's last one */
     struct pdnn_evictor evictor;        /* cold visits only */
     const struct pdnn_loading *loading; /* NULL: data=resident */
-    uint64_t *step_ns;                  /* by step: its time in one stamped step */
+    uint64_t *call_ns;                  /* by call: its time in one stamped step */
     uint64_t clock_cost_ns, asked_ns;
-    struct pdnn_step_rows rows;
+    struct pdnn_call_rows rows;
     struct pdnn_rank_sync together; /* with the other ranks; its world is NULL if there are none */
 };
 
 static void bench_finish(struct bench *bench) {
-    pdnn_step_rows_finish(&bench->rows);
-    free(bench->step_ns);
+    pdnn_call_rows_finish(&bench->rows);
+    free(bench->call_ns);
 }
 
 static int feed_step(const struct bench *bench) {
@@ -69,14 +69,14 @@ static uint64_t waited(void *user) {
 
 static int run_stamped_step(void *user, uint64_t *ns) {
     struct bench *bench = user;
-    size_t n_steps = bench->plan->program.n_steps;
-    memset(bench->step_ns, 0, n_steps * sizeof *bench->step_ns);
+    size_t n_calls = bench->plan->program.n_calls;
+    memset(bench->call_ns, 0, n_calls * sizeof *bench->call_ns);
     int code = feed_step(bench);
     if (code)
         return code;
-    code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->step_ns);
-    for (size_t i = 0; i < n_steps; i++)
-        ns[bench->rows.row_of[i]] += bench->step_ns[i];
+    code = pdnn_plan_run_stamped(bench->plan, bench->clock_cost_ns, bench->call_ns);
+    for (size_t i = 0; i < n_calls; i++)
+        ns[bench->rows.row_of[i]] += bench->call_ns[i];
     return pdnn_rank_sync_check(bench->together.world, code);
 }
 
@@ -192,10 +192,10 @@ static enum pdnn_status visit_plan(struct pdnn_process *process, const struct pd
                           .far = *far,
                           .probe = &process->probe,
                           .loading = loading,
-                          .step_ns = pdnn_alloc(plan->program.n_steps, sizeof *bench.step_ns),
+                          .call_ns = pdnn_alloc(plan->program.n_calls, sizeof *bench.call_ns),
                           .clock_cost_ns = pdnn_clock_read_cost_ns(),
                           .asked_ns = process->asked_ns,
-                          .rows = pdnn_step_rows_of(&plan->program)};
+                          .rows = pdnn_call_rows_of(&plan->program)};
     enum pdnn_status status = PDNN_OK;
     visit->plan_bytes = plan->block_bytes;
     visit->spent.prepare_ns = pdnn_clock_ns() - process->asked_ns;

@@ -1,7 +1,7 @@
 /* Composes the times of models from the times of their operators, into a result directory like a sweep's.
  *
  * Every model is compiled, and the distinct operators of all of them are measured, each behind what precedes
- * it in a model (runtime/plan/step_window.h), in as many rounds as the spec asks for. Round r of the
+ * it in a model (runtime/plan/call_window.h), in as many rounds as the spec asks for. Round r of the
  * operators gives visit r of each model: the sum of its operators' times, each as often as the model runs it.
  * So the headline and the interval of a row come from its visits by the rule that holds for direct runs
  * (results/rows/aggregate.h). When all rounds are there, the visits are settled (visits.c).

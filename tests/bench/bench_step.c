@@ -167,7 +167,7 @@ static void bench_nodes(struct pdnn_onednn *onednn, int64_t threads, int nodes) 
     struct bench_ratio ratio = bench_rate_ratio(&cases[0], &cases[1], ROUNDS);
     printf("%6d nodes: plan %10.1f us, bare %10.1f us, plan / bare %.3f (%.3f to %.3f), %d steps\n", nodes,
            bench_median_ns(&cases[1], ROUNDS) / 1e3, bench_median_ns(&cases[0], ROUNDS) / 1e3, ratio.median,
-           ratio.low, ratio.high, (int)plan.program.n_steps);
+           ratio.low, ratio.high, (int)plan.program.n_calls);
     for (int i = 0; i <= LAYERS; i++) {
         pdnn_onednn_primitive_destroy(bare.layer[i].forward.primitive);
         pdnn_onednn_primitive_destroy(bare.layer[i].backward_data.primitive);

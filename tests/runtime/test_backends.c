@@ -265,8 +265,8 @@ static size_t count_small_batch(const struct opened *backend, const char *id) {
     enum pdnn_status status =
         pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err);
     if (status == PDNN_OK) {
-        for (size_t i = 0; i < plan.program.n_steps; i++)
-            count += strncmp(plan.program.steps[i].implementation, small_batch, sizeof small_batch - 1) == 0;
+        for (size_t i = 0; i < plan.program.n_calls; i++)
+            count += strncmp(plan.program.calls[i].implementation, small_batch, sizeof small_batch - 1) == 0;
         pdnn_plan_destroy(&plan);
     } else {
         assert_int_equal(status, PDNN_UNSUPPORTED);
@@ -295,14 +295,14 @@ static bool has_reorder(const struct opened *backend, const struct pdnn_graph *g
     bool found = false;
     must(pdnn_plan_create(&plan, backend->def, backend->state, graph, &(struct pdnn_plan_options){0}, &err),
          &err);
-    for (size_t i = 0; i < plan.program.n_steps; i++) {
-        const struct pdnn_step *step = &plan.program.steps[i];
-        assert_true(step->implementation[0] != '\0');
-        if (step->node != PDNN_NONE)
+    for (size_t i = 0; i < plan.program.n_calls; i++) {
+        const struct pdnn_call *call = &plan.program.calls[i];
+        assert_true(call->implementation[0] != '\0');
+        if (call->node != PDNN_NONE)
             continue;
         found = true;
-        assert_true(step->tensor < graph->n_tensors);
-        assert_true(step->reorder_bytes >= 2 * pdnn_tensor_bytes(&graph->tensors[step->tensor]));
+        assert_true(call->tensor < graph->n_tensors);
+        assert_true(call->reorder_bytes >= 2 * pdnn_tensor_bytes(&graph->tensors[call->tensor]));
     }
     pdnn_plan_destroy(&plan);
     return found;

@@ -361,16 +361,16 @@ static void test_compile_algorithms(void **state) {
             assert_non_null(strstr(err.text, reason));
         else
             must(status, &err);
-        for (size_t k = 0; status == PDNN_OK && k < compiled.program.n_steps; k++) {
-            const struct pdnn_step *step = &compiled.program.steps[k];
-            if (step->node == PDNN_NONE || compiled.graph.nodes[step->node].op != &pdnn_op_conv2d)
+        for (size_t k = 0; status == PDNN_OK && k < compiled.program.n_calls; k++) {
+            const struct pdnn_call *call = &compiled.program.calls[k];
+            if (call->node == PDNN_NONE || compiled.graph.nodes[call->node].op != &pdnn_op_conv2d)
                 continue;
-            const struct pdnn_node *node = &compiled.graph.nodes[step->node];
+            const struct pdnn_node *node = &compiled.graph.nodes[call->node];
             uint32_t w = node->pass == PDNN_BACKWARD_WEIGHTS ? node->output[0] : node->input[1];
             bool applies = compiled.graph.tensors[w].dim[2] == 3 && node->attr[PDNN_CONV2D_STRIDE_H] == 1;
-            bool is_gemm = strstr(step->implementation, "gemm") != NULL;
+            bool is_gemm = strstr(call->implementation, "gemm") != NULL;
             assert_true(is_winograd || is_gemm == (strcmp(algorithm, "gemm") == 0));
-            assert_int_equal(strstr(step->implementation, "wino") != NULL, is_winograd && applies);
+            assert_int_equal(strstr(call->implementation, "wino") != NULL, is_winograd && applies);
         }
         /* Transformed weights cannot be read back: tests/cli/check_test.py compares results. */
         if (status == PDNN_OK && !is_winograd)
@@ -392,8 +392,8 @@ static bool is_input(const struct pdnn_graph *graph, uint32_t tensor) {
 
 /* True if a step moves input data although images are blocked by 8, since there are convolutions from
  * row-major colors to such blocks. */
-static bool reads_data(const struct compiled *compiled, const struct pdnn_step *step) {
-    bool is_data = compiled->graph.tensors[step->tensor].role == PDNN_ROLE_INPUT;
+static bool reads_data(const struct compiled *compiled, const struct pdnn_call *call) {
+    bool is_data = compiled->graph.tensors[call->tensor].role == PDNN_ROLE_INPUT;
     for (size_t i = 0; i < compiled->graph.n_tensors && is_data; i++) {
         if (is_image(&compiled->graph, (uint32_t)i) && compiled->program.slots[i].channel_block == 8)
             return true;
@@ -420,14 +420,14 @@ static void test_compile_resnets(void **state) {
         struct pdnn_err err = {0};
         int sums = 0;
         must(compile_instance(&backend, rows[i].id, false, &compiled, &err), &err);
-        for (size_t k = 0; k < compiled.program.n_steps; k++) {
-            const struct pdnn_step *step = &compiled.program.steps[k];
-            if (strstr(step->implementation, "ref"))
-                fail_msg("%s: step %zu is %s", rows[i].id, k, step->implementation);
-            if (step->node == PDNN_NONE)
-                assert_false(is_image(&compiled.graph, step->tensor) || reads_data(&compiled, step));
-            else if (compiled.graph.nodes[step->node].op == &pdnn_op_conv2d)
-                sums += step->sums_in_place;
+        for (size_t k = 0; k < compiled.program.n_calls; k++) {
+            const struct pdnn_call *call = &compiled.program.calls[k];
+            if (strstr(call->implementation, "ref"))
+                fail_msg("%s: step %zu is %s", rows[i].id, k, call->implementation);
+            if (call->node == PDNN_NONE)
+                assert_false(is_image(&compiled.graph, call->tensor) || reads_data(&compiled, call));
+            else if (compiled.graph.nodes[call->node].op == &pdnn_op_conv2d)
+                sums += call->sums_in_place;
         }
         assert_int_equal(sums, rows[i].sums);
         finish_compiled(&compiled);
@@ -477,16 +477,16 @@ static void test_compile_copies_summands(void **state) {
     must(compile_instance(&backend, "cnn/block=residual,blocks=2,filters=8,image=32,mode=infer,fuse=post-ops",
                           true, &compiled, &err),
          &err);
-    for (size_t k = 0; k < compiled.program.n_steps; k++) {
-        const struct pdnn_step *step = &compiled.program.steps[k];
-        if (step->node != PDNN_NONE) {
-            assert_false(compiled.graph.nodes[step->node].op == &pdnn_op_conv2d && step->sums_in_place);
+    for (size_t k = 0; k < compiled.program.n_calls; k++) {
+        const struct pdnn_call *call = &compiled.program.calls[k];
+        if (call->node != PDNN_NONE) {
+            assert_false(compiled.graph.nodes[call->node].op == &pdnn_op_conv2d && call->sums_in_place);
             continue;
         }
-        if (is_input(&compiled.graph, step->tensor))
+        if (is_input(&compiled.graph, call->tensor))
             continue;
-        assert_true(is_image(&compiled.graph, step->tensor));
-        assert_true(step->reorder_bytes == 2 * compiled.program.slots[step->tensor].bytes);
+        assert_true(is_image(&compiled.graph, call->tensor));
+        assert_true(call->reorder_bytes == 2 * compiled.program.slots[call->tensor].bytes);
         copies++;
     }
     assert_int_equal(copies, 8);
@@ -511,10 +511,10 @@ static void test_compile_dense_after_images(void **state) {
         struct pdnn_err err = {0};
         bool is_blocked = false, is_moved = false;
         must(compile_instance(&backend, rows[i].id, false, &compiled, &err), &err);
-        for (size_t k = 0; k < compiled.program.n_steps; k++) {
-            const struct pdnn_step *step = &compiled.program.steps[k];
-            is_moved = is_moved || (step->node == PDNN_NONE && !is_input(&compiled.graph, step->tensor));
-            is_blocked = is_blocked || compiled.program.slots[step->slot[0]].channel_block > 0;
+        for (size_t k = 0; k < compiled.program.n_calls; k++) {
+            const struct pdnn_call *call = &compiled.program.calls[k];
+            is_moved = is_moved || (call->node == PDNN_NONE && !is_input(&compiled.graph, call->tensor));
+            is_blocked = is_blocked || compiled.program.slots[call->slot[0]].channel_block > 0;
         }
         assert_true(is_moved == (is_blocked && rows[i].is_moved));
         finish_compiled(&compiled);

@@ -128,8 +128,8 @@ static void check_net(const struct opened *backend, const char *id) {
     enum pdnn_status status =
         pdnn_plan_create(&plan, backend->def, backend->state, &graph, &(struct pdnn_plan_options){0}, &err);
     if (status == PDNN_OK) {
-        for (size_t i = 0; i < plan.program.n_steps; i++)
-            slow += plan.program.steps[i].is_slow;
+        for (size_t i = 0; i < plan.program.n_calls; i++)
+            slow += plan.program.calls[i].is_slow;
         assert_int_equal(slow, 0);
         pdnn_plan_destroy(&plan);
         pdnn_arena_finish(&arena);
@@ -140,8 +140,8 @@ static void check_net(const struct opened *backend, const char *id) {
     if (!strstr(err.text, "no fast ") && !strstr(err.text, "conv2d")) /* openblas has no convolutions */
         fail_msg("%s %s: %s", backend->def->name, id, err.text);
     if (pdnn_plan_create(&plan, backend->def, backend->state, &graph, &options, &err) == PDNN_OK) {
-        for (size_t i = 0; i < plan.program.n_steps; i++)
-            slow += plan.program.steps[i].is_slow;
+        for (size_t i = 0; i < plan.program.n_calls; i++)
+            slow += plan.program.calls[i].is_slow;
         assert_true(slow > 0);
         assert_int_equal(pdnn_plan_run(&plan), 0);
         pdnn_plan_destroy(&plan);

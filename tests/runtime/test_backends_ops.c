@@ -10,8 +10,8 @@
 #include "models/optimizer.h"
 #include "runtime/backends/onednn/state.h"
 #include "models/forward.h"
-#include "runtime/lowering/step_def.h"
-#include "runtime/lowering/steps.h"
+#include "runtime/lowering/lowering.h"
+#include "runtime/lowering/calls.h"
 
 #include <math.h>
 #include <omp.h>
@@ -462,7 +462,7 @@ static void check_quantized(struct compared *compared, const struct shape *s) {
 
 /* True if the backend has the pass, itself or through the op's row. */
 static bool has_pass(const struct opened *backend, const struct pdnn_op_def *op, int pass) {
-    const struct pdnn_step_pass *row = &pdnn_step_find(op)->pass[pass];
+    const struct pdnn_lowering_pass *row = &pdnn_lowering_find(op)->pass[pass];
     return op->pass[pass].reference && (backend->def == &pdnn_backend_onednn || row->run || row->needs_sgemm);
 }
 

@@ -179,9 +179,9 @@ static void compile_plan(const struct opened *backend, const struct pdnn_graph *
     must(pdnn_plan_create(plan, backend->def, backend->state, graph, &options, &err), &err);
 }
 
-static bool uses(const struct pdnn_step *step, uint32_t slot) {
-    for (int i = 0; i < step->n_slots; i++) {
-        if (step->slot[i] == slot)
+static bool uses(const struct pdnn_call *call, uint32_t slot) {
+    for (int i = 0; i < call->n_slots; i++) {
+        if (call->slot[i] == slot)
             return true;
     }
     return false;
@@ -204,25 +204,25 @@ static bool is_of_layer(const struct pdnn_graph *graph, uint32_t tensor, enum pd
 
 /* The step of the layer's pass; *n_reorders counts the reorders for it. Reorders of the dense layer after it
  * depend on measurements and are ignored. */
-static const struct pdnn_step *find_step(const struct pdnn_plan *plan, enum pdnn_pass pass, int *n_reorders) {
-    const struct pdnn_step *found = NULL;
+static const struct pdnn_call *find_step(const struct pdnn_plan *plan, enum pdnn_pass pass, int *n_reorders) {
+    const struct pdnn_call *found = NULL;
     *n_reorders = 0;
-    for (size_t i = 0; i < plan->program.n_steps; i++) {
-        const struct pdnn_step *step = &plan->program.steps[i];
-        if (step->node == PDNN_NONE && step->pass == pass && is_of_layer(plan->graph, step->tensor, pass))
+    for (size_t i = 0; i < plan->program.n_calls; i++) {
+        const struct pdnn_call *call = &plan->program.calls[i];
+        if (call->node == PDNN_NONE && call->pass == pass && is_of_layer(plan->graph, call->tensor, pass))
             (*n_reorders)++;
-        if (step->node == PDNN_NONE || plan->graph->nodes[step->node].op != &pdnn_op_rnn ||
-            plan->graph->nodes[step->node].pass != pass)
+        if (call->node == PDNN_NONE || plan->graph->nodes[call->node].op != &pdnn_op_rnn ||
+            plan->graph->nodes[call->node].pass != pass)
             continue;
         assert_null(found);
-        found = step;
+        found = call;
     }
     assert_non_null(found);
     return found;
 }
 
-static const struct pdnn_node *node_of(const struct pdnn_plan *plan, const struct pdnn_step *step) {
-    return &plan->graph->nodes[step->node];
+static const struct pdnn_node *node_of(const struct pdnn_plan *plan, const struct pdnn_call *call) {
+    return &plan->graph->nodes[call->node];
 }
 
 /* Forward uses the weights in place, and the update uses the result of backward in place. Backward reads
@@ -237,13 +237,13 @@ static void test_compile_shows_reorders(void **state) {
     int n_reorders;
     build_layer(&layer, true, PDNN_RECURRENCE_FUSED, &arena, &graph);
     compile_plan(&backend, &graph, true, &plan);
-    const struct pdnn_step *forward = find_step(&plan, PDNN_FORWARD, &n_reorders);
+    const struct pdnn_call *forward = find_step(&plan, PDNN_FORWARD, &n_reorders);
     const struct pdnn_node *node = node_of(&plan, forward);
     assert_true(uses(forward, node->input[PDNN_RNN_W]) && uses(forward, node->input[PDNN_RNN_U]));
     assert_int_equal(n_reorders, 0);
     for (uint32_t i = 0; i < graph.n_tensors; i++)
         assert_int_equal(pdnn_plan_has(&plan, i), i != node->output[PDNN_RNN_SAVED]);
-    const struct pdnn_step *backward = find_step(&plan, PDNN_BACKWARD_DATA, &n_reorders);
+    const struct pdnn_call *backward = find_step(&plan, PDNN_BACKWARD_DATA, &n_reorders);
     node = node_of(&plan, backward);
     assert_int_equal(n_reorders, 2);
     assert_false(uses(backward, node->input[PDNN_RNN_BACK_W]) ||
@@ -371,11 +371,11 @@ static void test_compile_micro_steps_share_weights(void **state) {
         pdnn_arena_init(&arena);
         build_instance(id, &arena, &graph);
         compile_plan(&backend, &graph, true, &plan);
-        for (size_t k = 0; k < plan.program.n_steps; k++) {
-            const struct pdnn_step *step = &plan.program.steps[k];
-            if (step->node != PDNN_NONE && graph.nodes[step->node].op == &pdnn_op_rnn &&
-                graph.nodes[step->node].pass == PDNN_FORWARD)
-                assert_true(uses(step, graph.nodes[step->node].input[PDNN_RNN_W]));
+        for (size_t k = 0; k < plan.program.n_calls; k++) {
+            const struct pdnn_call *call = &plan.program.calls[k];
+            if (call->node != PDNN_NONE && graph.nodes[call->node].op == &pdnn_op_rnn &&
+                graph.nodes[call->node].pass == PDNN_FORWARD)
+                assert_true(uses(call, graph.nodes[call->node].input[PDNN_RNN_W]));
         }
         pdnn_plan_destroy(&plan);
         pdnn_arena_finish(&arena);

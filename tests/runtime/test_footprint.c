@@ -98,17 +98,17 @@ static void draw_id(struct pdnn_rng *rng, const struct model *model, char id[PDN
 }
 
 /* Whether the step is ours. Those of 16-bit ops widen what they work on. */
-static bool is_own(const struct pdnn_step *step) {
-    return strncmp(step->implementation, "paradnn:", 8) == 0 && !strstr(step->implementation, "bf16");
+static bool is_own(const struct pdnn_call *call) {
+    return strncmp(call->implementation, "paradnn:", 8) == 0 && !strstr(call->implementation, "bf16");
 }
 
 /* Whether a library's step uses the slot: what is between it and a step of ours belongs to its
  * implementation. */
 static bool is_of_library(const struct pdnn_program *program, uint32_t slot) {
-    for (uint32_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_step *step = &program->steps[i];
-        for (int k = 0; k < step->n_slots; k++) {
-            if (step->slot[k] == slot && !is_own(step))
+    for (uint32_t i = 0; i < program->n_calls; i++) {
+        const struct pdnn_call *call = &program->calls[i];
+        for (int k = 0; k < call->n_slots; k++) {
+            if (call->slot[k] == slot && !is_own(call))
                 return true;
         }
     }
@@ -123,12 +123,12 @@ static uint64_t own_peak(const struct pdnn_plan *plan, struct pdnn_arena *arena)
     uint64_t peak;
     for (size_t i = 0; i < program->n_slots; i++)
         all[i] = (struct pdnn_lifetime){.first = UINT32_MAX, .takes_over = PDNN_NONE};
-    for (uint32_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_step *step = &program->steps[i];
-        for (int k = 0; k < step->n_slots; k++) {
-            struct pdnn_lifetime *life = &all[step->slot[k]];
-            if (step->slot[k] < plan->graph->n_tensors || !is_of_library(program, step->slot[k]))
-                life->bytes = program->slots[step->slot[k]].bytes;
+    for (uint32_t i = 0; i < program->n_calls; i++) {
+        const struct pdnn_call *call = &program->calls[i];
+        for (int k = 0; k < call->n_slots; k++) {
+            struct pdnn_lifetime *life = &all[call->slot[k]];
+            if (call->slot[k] < plan->graph->n_tensors || !is_of_library(program, call->slot[k]))
+                life->bytes = program->slots[call->slot[k]].bytes;
             life->first = life->first < i ? life->first : i;
             life->last = i;
         }

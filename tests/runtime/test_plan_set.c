@@ -130,10 +130,10 @@ static void check_places(const struct fixture *f, const struct pdnn_plan *plan,
         end = (const unsigned char *)plan->memory[i] + plan->program.slots[i].bytes;
     }
     assert_int_equal(bytes, f->set.shared_bytes);
-    for (size_t s = 0; s < plan->program.n_steps; s++) {
-        const struct pdnn_step *step = &plan->program.steps[s];
-        for (int k = 0; k < step->n_slots; k++)
-            check_place(f, plan, step->slot[k], end);
+    for (size_t s = 0; s < plan->program.n_calls; s++) {
+        const struct pdnn_call *call = &plan->program.calls[s];
+        for (int k = 0; k < call->n_slots; k++)
+            check_place(f, plan, call->slot[k], end);
     }
     assert_true(plan->block_bytes <= f->set.block_bytes && f->set.block_bytes <= f->set.room_bytes);
 }
@@ -241,12 +241,12 @@ static void test_plan_run_stamped(void **state) {
     open_set(&f, &pdnn_backend_reference, &lstm, 0);
     const struct pdnn_plan *plan = &get(&f, &lstm, lstm.values[0])->plan;
     uint64_t step_ns[STEPS_MAX] = {0}, sum_ns = 0;
-    assert_true(plan->program.n_steps >= 1 && plan->program.n_steps <= STEPS_MAX);
+    assert_true(plan->program.n_calls >= 1 && plan->program.n_calls <= STEPS_MAX);
     assert_int_equal(pdnn_plan_run_stamped(plan, UINT64_MAX, step_ns), 0);
-    for (size_t i = 0; i < plan->program.n_steps; i++)
+    for (size_t i = 0; i < plan->program.n_calls; i++)
         assert_int_equal(step_ns[i], 0);
     assert_int_equal(pdnn_plan_run_stamped(plan, 0, step_ns), 0);
-    for (size_t i = 0; i < plan->program.n_steps; i++)
+    for (size_t i = 0; i < plan->program.n_calls; i++)
         sum_ns += step_ns[i];
     assert_true(sum_ns > 0);
     close_set(&f);
@@ -322,10 +322,10 @@ static void test_plan_set_opens_weights(void **state) {
             must(pdnn_plan_create(&alone, f.backend.def, f.backend.state, &member->graph,
                                   &(struct pdnn_plan_options){.seed = CHECK_SEED}, &err),
                  &err);
-            for (size_t s = 0; s < alone.program.n_steps; s++)
-                asks_for_secrets |= strstr(alone.program.steps[s].implementation, "packed") != NULL;
+            for (size_t s = 0; s < alone.program.n_calls; s++)
+                asks_for_secrets |= strstr(alone.program.calls[s].implementation, "packed") != NULL;
             if (!f.set.opens_weights)
-                assert_int_equal(member->plan.program.n_steps, alone.program.n_steps);
+                assert_int_equal(member->plan.program.n_calls, alone.program.n_calls);
             pdnn_plan_destroy(&alone);
         }
         assert_int_equal(f.set.opens_weights, rows[r].opens && asks_for_secrets);

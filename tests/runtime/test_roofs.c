@@ -50,12 +50,12 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
                                 struct pdnn_err *err) {
     (void)err;
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
-        struct pdnn_step step = {.node = i, .tensor = PDNN_NONE, .implementation = "fake"};
-        step.work = (struct pdnn_work){.state = state, .bind = bind, .run = run};
+        struct pdnn_call call = {.node = i, .tensor = PDNN_NONE, .implementation = "fake"};
+        call.work = (struct pdnn_work){.state = state, .bind = bind, .run = run};
         for (int k = 0; k < graph->nodes[i].n_inputs; k++)
-            step.slot[step.n_slots++] = graph->nodes[i].input[k];
-        step.slot[step.n_slots++] = graph->nodes[i].output[0];
-        pdnn_program_step(program, &step);
+            call.slot[call.n_slots++] = graph->nodes[i].input[k];
+        call.slot[call.n_slots++] = graph->nodes[i].output[0];
+        pdnn_program_call(program, &call);
     }
     return PDNN_OK;
 }

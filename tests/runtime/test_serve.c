@@ -58,15 +58,15 @@ static enum pdnn_status compile_faulty(void *state, const struct pdnn_graph *gra
     if (status != PDNN_OK || !index || !output || !factor)
         return status;
     long number = strtol(index, NULL, 10);
-    struct pdnn_step *step = &program->steps[number < 0 ? (long)program->n_steps + number : number];
+    struct pdnn_call *call = &program->calls[number < 0 ? (long)program->n_calls + number : number];
     struct fault *fault = pdnn_arena_alloc(&program->arena, 1, sizeof *fault);
     assert_non_null(fault);
-    fault->inner = step->work;
-    fault->tensor = graph->nodes[step->node].output[strtol(output, NULL, 10)];
+    fault->inner = call->work;
+    fault->tensor = graph->nodes[call->node].output[strtol(output, NULL, 10)];
     fault->elements = (size_t)pdnn_tensor_elements(&graph->tensors[fault->tensor]);
     fault->factor = strtod(factor, NULL);
-    step->work = (struct pdnn_work){fault, bind_fault, run_fault, NULL};
-    step->is_reference = true;
+    call->work = (struct pdnn_work){fault, bind_fault, run_fault, NULL};
+    call->is_reference = true;
     return PDNN_OK;
 }
 

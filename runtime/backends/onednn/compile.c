@@ -19,7 +19,7 @@ enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile,
         status = pdnn_fail(err, PDNN_UNSUPPORTED, "onednn: f32 copies are no candidate");
     if (status != PDNN_OK)
         return status;
-    return pdnn_upcast_compile(compile->steps.backend, compile->onednn, compile->onednn->options.threads,
+    return pdnn_upcast_compile(compile->calls.backend, compile->onednn, compile->onednn->options.threads,
                                compile->program, node, err);
 }
 
@@ -28,7 +28,7 @@ enum pdnn_status pdnn_onednn_trial_compile(const struct pdnn_onednn_compile *com
     const bool is_in_trial = compile->onednn->is_trial; /* a layer's, which asks for its products */
     compile->onednn->is_trial = true;
     enum pdnn_status status =
-        pdnn_one_node_compile(one, compile->steps.backend, compile->onednn, compile->program, false, err);
+        pdnn_one_node_compile(one, compile->calls.backend, compile->onednn, compile->program, false, err);
     compile->onednn->is_trial = is_in_trial;
     return status;
 }

@@ -1,10 +1,10 @@
-/* One compilation of a graph: what the backend's files share while they place tensors and append steps. */
+/* One compilation of a graph: what the backend's files share while they place tensors and append calls. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_COMPILE_H
 #define RUNTIME_BACKENDS_ONEDNN_COMPILE_H
 
 #include "runtime/backends/onednn/library/layout.h"
 #include "runtime/backends/onednn/state.h"
-#include "runtime/lowering/steps.h"
+#include "runtime/lowering/calls.h"
 
 struct pdnn_one_node;
 struct pdnn_onednn_dense_choice;
@@ -15,7 +15,7 @@ struct pdnn_onednn_compile {
     struct pdnn_onednn *onednn;
     struct pdnn_program *program;
     struct pdnn_onednn_pool *pool;            /* of the program's layouts */
-    struct pdnn_steps steps;                  /* how nodes are compiled; this backend's rows come first */
+    struct pdnn_calls calls;                  /* how nodes are compiled; this backend's rows come first */
     const struct pdnn_onednn_layout **layout; /* by tensor (tensor_layout.h); NULL: plain row-major */
     /* by tensor (dense/layouts.h); NULL: not the weights of a dense op */
     const struct pdnn_onednn_dense_choice **choice;
@@ -38,7 +38,7 @@ struct pdnn_onednn_layouts {
  * PDNN_UNSUPPORTED with what is missing. */
 enum pdnn_status pdnn_onednn_upcast_check(const struct pdnn_onednn_compile *compile,
                                           const struct pdnn_node *node, struct pdnn_err *err);
-/* Appends the step that runs a 16-bit node on f32 copies. */
+/* Appends the call that runs a 16-bit node on f32 copies. */
 enum pdnn_status pdnn_onednn_upcast_compile(struct pdnn_onednn_compile *compile, uint32_t node,
                                             struct pdnn_err *err);
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* The ops that oneDNN runs well; the rest run on our own kernels. */
-static const struct pdnn_step_def *const rows[] = {&pdnn_onednn_dense_row,  &pdnn_onednn_conv2d_row,
+static const struct pdnn_lowering *const rows[] = {&pdnn_onednn_dense_row,  &pdnn_onednn_conv2d_row,
                                                    &pdnn_onednn_matmul_row, &pdnn_onednn_rnn_row,
                                                    &pdnn_onednn_cast_row,   NULL};
 
@@ -24,7 +24,7 @@ static enum pdnn_status open_onednn(int64_t threads, uint64_t cache_bytes, void 
                                     struct pdnn_err *err) {
     struct pdnn_onednn *onednn = pdnn_alloc(1, sizeof *onednn);
     omp_set_num_threads((int)threads);
-    onednn->options = pdnn_step_options(threads, cache_bytes);
+    onednn->options = pdnn_call_options(threads, cache_bytes);
     enum pdnn_status status = pdnn_onednn_library_create(&onednn->library, err);
     if (status != PDNN_OK) {
         free(onednn);
@@ -73,7 +73,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     *layouts = (struct pdnn_onednn_layouts){{.library = onednn->library}, compile.layout, compile.layer};
     program->layouts = layouts;
     program->release = release;
-    compile.steps = (struct pdnn_steps){.backend = &pdnn_backend_onednn,
+    compile.calls = (struct pdnn_calls){.backend = &pdnn_backend_onednn,
                                         .state = state,
                                         .program = program,
                                         .options = &onednn->options,
@@ -93,7 +93,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
     if (status == PDNN_OK)
         status = pdnn_onednn_conv2d_place(&compile, err);
     if (status == PDNN_OK)
-        status = pdnn_steps_compile(&compile.steps, err);
+        status = pdnn_calls_compile(&compile.calls, err);
     if (status == PDNN_OK)
         status = pdnn_onednn_pool_check(compile.pool, err);
     pdnn_onednn_conv2d_finish(&compile);

@@ -10,7 +10,7 @@
 
 struct pdnn_onednn {
     struct pdnn_onednn_library *library;
-    struct pdnn_step_options options;
+    struct pdnn_call_options options;
     struct pdnn_tune tune;
     uint64_t trial_bytes; /* of the current compilation, as in struct pdnn_program */
     bool is_trial;        /* the compilation is of a candidate */

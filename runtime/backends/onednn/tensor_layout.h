@@ -1,4 +1,4 @@
-/* The layout in which each tensor is stored between steps. There is one per tensor; steps that use another
+/* The layout in which each tensor is stored between calls. There is one per tensor; calls that use another
  * one reorder from and to it. */
 #ifndef RUNTIME_BACKENDS_ONEDNN_TENSOR_LAYOUT_H
 #define RUNTIME_BACKENDS_ONEDNN_TENSOR_LAYOUT_H

@@ -4,7 +4,7 @@
  * build, so that its threads are the kernels' threads. */
 #include "base/memory.h"
 #include "runtime/backends/openblas/core.h"
-#include "runtime/lowering/steps.h"
+#include "runtime/lowering/calls.h"
 
 #include <cblas.h>
 #include <limits.h>
@@ -47,8 +47,8 @@ static enum pdnn_status open_openblas(int64_t threads, uint64_t cache_bytes, voi
         return pdnn_fail(err, PDNN_UNSUPPORTED,
                          "openblas: the library found is not its OpenMP build, whose threads would be ours "
                          "(Debian: libopenblas0-openmp)");
-    struct pdnn_step_options *own = pdnn_alloc(1, sizeof *own);
-    *own = pdnn_step_options(threads, cache_bytes);
+    struct pdnn_call_options *own = pdnn_alloc(1, sizeof *own);
+    *own = pdnn_call_options(threads, cache_bytes);
     omp_set_num_threads((int)threads);
     *state = own;
     return PDNN_OK;
@@ -71,7 +71,7 @@ static const struct pdnn_sgemm_library library = {
 
 static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, struct pdnn_program *program,
                                 struct pdnn_err *err) {
-    const struct pdnn_steps steps = {.backend = &pdnn_backend_openblas,
+    const struct pdnn_calls calls = {.backend = &pdnn_backend_openblas,
                                      .state = state,
                                      .program = program,
                                      .options = state,
@@ -80,7 +80,7 @@ static enum pdnn_status compile(void *state, const struct pdnn_graph *graph, str
         if (graph->nodes[i].n_posts)
             return pdnn_fail(err, PDNN_UNSUPPORTED, "openblas: OpenBLAS has no post-ops; use fuse=none");
     }
-    return pdnn_steps_compile(&steps, err);
+    return pdnn_calls_compile(&calls, err);
 }
 
 const struct pdnn_backend_def pdnn_backend_openblas = {

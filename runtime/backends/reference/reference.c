@@ -1,15 +1,15 @@
 /* The backend `reference`: naive, readable C in double, the oracle for the other backends. Each slot is an
- * array of double, whatever the tensor's dtype; each step calls the op's own reference kernel. One thread. */
+ * array of double, whatever the tensor's dtype; each call runs the op's own reference kernel. One thread. */
 #include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/distributed/gradient_allreduce.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 
 #include <stdio.h>
 
-struct reference_step {
+struct reference_call {
     struct pdnn_reference reference;
-    double **value;        /* by tensor, shared by all steps of the program */
+    double **value;        /* by tensor, shared by all calls of the program */
     uint32_t scratch_slot; /* or PDNN_NONE */
 };
 
@@ -29,18 +29,18 @@ static void close_reference(void *state) {
 }
 
 static void bind(void *state, void *const *memory) {
-    struct reference_step *step = state;
-    for (size_t i = 0; i < step->reference.graph->n_tensors; i++)
-        step->value[i] = memory[i];
-    if (step->scratch_slot != PDNN_NONE)
-        step->reference.scratch = memory[step->scratch_slot];
+    struct reference_call *call = state;
+    for (size_t i = 0; i < call->reference.graph->n_tensors; i++)
+        call->value[i] = memory[i];
+    if (call->scratch_slot != PDNN_NONE)
+        call->reference.scratch = memory[call->scratch_slot];
 }
 
 /* Rounds to the 16-bit type: an op computes in double, but the next one must read 16-bit values. */
-static void round_halves(const struct reference_step *step, uint32_t tensor) {
-    const struct pdnn_tensor *what = &step->reference.graph->tensors[tensor];
+static void round_halves(const struct reference_call *call, uint32_t tensor) {
+    const struct pdnn_tensor *what = &call->reference.graph->tensors[tensor];
     int64_t elements = pdnn_tensor_elements(what);
-    double *values = step->value[tensor];
+    double *values = call->value[tensor];
     uint16_t stored;
     for (int64_t i = 0; pdnn_dtype_is_half(what->dtype) && i < elements; i++) {
         pdnn_dtype_store(what->dtype, &stored, 0, values[i]);
@@ -49,10 +49,10 @@ static void round_halves(const struct reference_step *step, uint32_t tensor) {
 }
 
 /* The kernel is that of one rank; with several, the process's exchange averages. */
-static int average(const struct reference_step *step) {
-    const struct pdnn_node *node = step->reference.node;
-    const struct pdnn_tensor *g = pdnn_node_in(step->reference.graph, node, PDNN_ALLREDUCE_G);
-    const struct pdnn_gradient_allreduce_part part = {.values = step->value[node->input[PDNN_ALLREDUCE_G]],
+static int average(const struct reference_call *call) {
+    const struct pdnn_node *node = call->reference.node;
+    const struct pdnn_tensor *g = pdnn_node_in(call->reference.graph, node, PDNN_ALLREDUCE_G);
+    const struct pdnn_gradient_allreduce_part part = {.values = call->value[node->input[PDNN_ALLREDUCE_G]],
                                                       .count = (size_t)pdnn_tensor_elements(g),
                                                       .is_double = true,
                                                       .mode = (int)node->coef[PDNN_ALLREDUCE_MODE],
@@ -63,13 +63,13 @@ static int average(const struct reference_step *step) {
 }
 
 static int run(void *state) {
-    struct reference_step *step = state;
-    const struct pdnn_node *node = step->reference.node;
+    struct reference_call *call = state;
+    const struct pdnn_node *node = call->reference.node;
     if (node->op == &pdnn_op_allreduce)
-        return average(step);
-    pdnn_reference_run(&step->reference, node);
+        return average(call);
+    pdnn_reference_run(&call->reference, node);
     for (int i = 0; i < node->n_outputs; i++)
-        round_halves(step, node->output[i]);
+        round_halves(call, node->output[i]);
     return 0;
 }
 
@@ -84,18 +84,18 @@ static enum pdnn_status compile_node(struct pdnn_program *program, double **valu
                                      struct pdnn_err *err) {
     const struct pdnn_node *node = &program->graph->nodes[index];
     if (!has_reference(node))
-        return pdnn_step_unsupported("reference", program->graph, node, err);
+        return pdnn_call_unsupported("reference", program->graph, node, err);
     const struct pdnn_pass_def *pass = &node->op->pass[node->pass];
     int64_t scratch = pass->scratch ? pass->scratch(program->graph, node) : 0;
-    struct reference_step *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
-    struct pdnn_step step = pdnn_step_of_node(program->graph, index);
-    *state = (struct reference_step){
+    struct reference_call *state = pdnn_arena_alloc(&program->arena, 1, sizeof *state);
+    struct pdnn_call call = pdnn_call_of_node(program->graph, index);
+    *state = (struct reference_call){
         .reference = {.graph = program->graph, .node = node, .value = value},
         .value = value,
-        .scratch_slot = pdnn_step_scratch(&step, program, (uint64_t)scratch * sizeof(double))};
-    snprintf(step.implementation, sizeof step.implementation, "reference:f64");
-    step.work = (struct pdnn_work){state, bind, run, NULL};
-    pdnn_program_step(program, &step);
+        .scratch_slot = pdnn_call_scratch(&call, program, (uint64_t)scratch * sizeof(double))};
+    snprintf(call.implementation, sizeof call.implementation, "reference:f64");
+    call.work = (struct pdnn_work){state, bind, run, NULL};
+    pdnn_program_call(program, &call);
     return PDNN_OK;
 }
 

@@ -1,6 +1,6 @@
 #include "runtime/backends/onednn/dense/small_batch.h"
 
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 #include "runtime/kernels/simd/level.h"
 
 #include <stdio.h>
@@ -33,14 +33,14 @@ enum pdnn_status pdnn_onednn_dense_small_batch_describe(const struct pdnn_onednn
     return PDNN_OK;
 }
 
-struct small_batch_step {
+struct small_batch_call {
     struct pdnn_dense_few_job job;
     struct pdnn_onednn_dense_small_batch_slots slots;
     int64_t threads;
 };
 
 static void bind(void *state, void *const *memory) {
-    struct small_batch_step *batch = state;
+    struct small_batch_call *batch = state;
     batch->job.x = memory[batch->slots.x];
     batch->job.w = memory[batch->slots.w];
     batch->job.b = batch->slots.b == PDNN_NONE ? NULL : memory[batch->slots.b];
@@ -48,23 +48,23 @@ static void bind(void *state, void *const *memory) {
 }
 
 static int run(void *state) {
-    const struct small_batch_step *batch = state;
+    const struct small_batch_call *batch = state;
     pdnn_dense_few_run(&batch->job, batch->threads);
     return 0;
 }
 
-void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
+void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_call *call,
                                           const struct pdnn_dense_few_job *job,
                                           const struct pdnn_onednn_dense_small_batch_slots *slots,
                                           int64_t threads) {
-    struct small_batch_step *batch = pdnn_arena_alloc(&program->arena, 1, sizeof *batch);
-    *batch = (struct small_batch_step){*job, *slots, threads};
-    pdnn_step_use(step, slots->x);
-    pdnn_step_use(step, slots->w);
-    pdnn_step_use(step, slots->y);
+    struct small_batch_call *batch = pdnn_arena_alloc(&program->arena, 1, sizeof *batch);
+    *batch = (struct small_batch_call){*job, *slots, threads};
+    pdnn_call_use(call, slots->x);
+    pdnn_call_use(call, slots->w);
+    pdnn_call_use(call, slots->y);
     if (slots->b != PDNN_NONE)
-        pdnn_step_use(step, slots->b);
-    snprintf(step->implementation, sizeof step->implementation, "paradnn:dense %s", pdnn_level_name());
-    step->work = (struct pdnn_work){batch, bind, run, NULL};
-    pdnn_program_step(program, step);
+        pdnn_call_use(call, slots->b);
+    snprintf(call->implementation, sizeof call->implementation, "paradnn:dense %s", pdnn_level_name());
+    call->work = (struct pdnn_work){batch, bind, run, NULL};
+    pdnn_program_call(program, call);
 }

@@ -20,8 +20,8 @@ struct pdnn_onednn_dense_small_batch_slots {
     uint32_t x, w, b, y;
 };
 
-/* Appends a step that runs the job on these slots. */
-void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_step *step,
+/* Appends a call that runs the job on these slots. */
+void pdnn_onednn_dense_small_batch_append(struct pdnn_program *program, struct pdnn_call *call,
                                           const struct pdnn_dense_few_job *job,
                                           const struct pdnn_onednn_dense_small_batch_slots *slots,
                                           int64_t threads);

@@ -18,11 +18,11 @@ enum { COMPILATIONS = 2, ROUNDS = 3, VISIT_NS = 50000 };
 static const double HOPELESS = 1.5;
 
 /* Footprints beyond this are all alike: none of the step is left in the caches. */
-static uint64_t most_bytes(const struct pdnn_step_options *options) {
+static uint64_t most_bytes(const struct pdnn_call_options *options) {
     return 2 * options->cache_bytes;
 }
 
-static void shrink(struct pdnn_onednn_dense_shape *shape, const struct pdnn_step_options *options) {
+static void shrink(struct pdnn_onednn_dense_shape *shape, const struct pdnn_call_options *options) {
     while (shape->N > MAX_N)
         shape->N /= 2;
     while (shape->I * shape->O > MAX_WEIGHTS || shape->N * shape->I * shape->O > MAX_MULTIPLY_ADDS)
@@ -100,8 +100,8 @@ static enum pdnn_status compile_pass(struct question *q, enum pdnn_pass pass,
 
 /* With few rows, nearly all traffic is weights, so they must be as cold as in the step. */
 static uint64_t cold_bytes(const struct question *q) {
-    uint64_t most = most_bytes(&q->compile->onednn->options), step = (uint64_t)q->shape.footprint_bytes;
-    return step < most ? step : most;
+    uint64_t most = most_bytes(&q->compile->onednn->options), call = (uint64_t)q->shape.footprint_bytes;
+    return call < most ? call : most;
 }
 
 /* If PACKED turns out to be one of the plain formats, it is not a candidate of its own. */
@@ -123,7 +123,7 @@ static enum pdnn_status prepare_run(void *user, int i, struct pdnn_one_node *one
         compile_pass(q, pass, variant, is_own ? variant.format : PDNN_ONEDNN_WEIGHTS_ROW_MAJOR, one, err);
     if (status != PDNN_OK)
         return status;
-    memcpy(implementation, pdnn_one_node_step(one)->implementation, PDNN_IMPLEMENTATION_TEXT);
+    memcpy(implementation, pdnn_one_node_call(one)->implementation, PDNN_IMPLEMENTATION_TEXT);
     if (is_double(q, i % RUNS))
         return PDNN_UNSUPPORTED;
     q->has_packed = q->has_packed || (pass == PDNN_FORWARD && i % RUNS == PDNN_ONEDNN_WEIGHTS_PACKED);
@@ -153,8 +153,8 @@ static enum pdnn_status prepare_reorder(void *user, int i, struct pdnn_one_node 
         return PDNN_UNSUPPORTED;
     enum pdnn_status status = compile_pass(q, pass, variant, stored, one, err);
     bool reorders = false;
-    for (size_t k = 0; status == PDNN_OK && k < one->program.n_steps; k++)
-        reorders = reorders || one->program.steps[k].node == PDNN_NONE;
+    for (size_t k = 0; status == PDNN_OK && k < one->program.n_calls; k++)
+        reorders = reorders || one->program.calls[k].node == PDNN_NONE;
     if (status == PDNN_OK && !reorders) {
         cost->reorder_ns[stored] = 0;
         return PDNN_UNSUPPORTED;

@@ -1,6 +1,6 @@
 #include "runtime/backends/onednn/rnn/bias.h"
 
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ void pdnn_onednn_rnn_append_biases(struct pdnn_program *program, const struct pd
                                    enum pdnn_pass pass, uint32_t tensor, uint32_t sum_slot,
                                    bool is_gradient) {
     const struct pdnn_cell_def *cell = &pdnn_cells[shape->cell];
-    struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
+    struct pdnn_call call = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
     struct bias_pair *pair = pdnn_arena_alloc(&program->arena, 1, sizeof *pair);
     *pair = (struct bias_pair){.H = shape->H,
                                .n_gates = cell->n_gates,
@@ -53,11 +53,11 @@ void pdnn_onednn_rnn_append_biases(struct pdnn_program *program, const struct pd
                                .is_gradient = is_gradient,
                                .pair_slot = tensor,
                                .sum_slot = sum_slot};
-    pdnn_step_use(&step, tensor);
-    pdnn_step_use(&step, sum_slot);
-    step.reorder_bytes = program->slots[tensor].bytes + program->slots[sum_slot].bytes;
-    snprintf(step.implementation, sizeof step.implementation, "paradnn:%s",
+    pdnn_call_use(&call, tensor);
+    pdnn_call_use(&call, sum_slot);
+    call.reorder_bytes = program->slots[tensor].bytes + program->slots[sum_slot].bytes;
+    snprintf(call.implementation, sizeof call.implementation, "paradnn:%s",
              is_gradient ? "gradient of both biases" : "sum of two biases");
-    step.work = (struct pdnn_work){pair, bind_pair, run_pair, NULL};
-    pdnn_program_step(program, &step);
+    call.work = (struct pdnn_work){pair, bind_pair, run_pair, NULL};
+    pdnn_program_call(program, &call);
 }

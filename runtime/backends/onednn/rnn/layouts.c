@@ -2,7 +2,7 @@
 
 #include "models/op.h"
 #include "models/sharing.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 #include "runtime/backends/onednn/rnn/tune.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
@@ -121,7 +121,7 @@ static enum pdnn_status place(struct pdnn_onednn_compile *compile, const struct 
     if (pdnn_dtype_is_half(dtype))
         return place_half(compile, node, err);
     if (dtype != PDNN_F32)
-        return pdnn_step_unsupported("onednn", graph, node, err);
+        return pdnn_call_unsupported("onednn", graph, node, err);
     pdnn_onednn_rnn_shape_of(compile->program, node, &shape);
     layer->is_fused = graph->rnn == PDNN_RECURRENCE_FUSED;
     layer->is_measured = graph->rnn == PDNN_RECURRENCE_AUTO && !compile->program->spares_memory;

@@ -1,7 +1,7 @@
-#include "runtime/backends/onednn/step.h"
+#include "runtime/backends/onednn/call.h"
 
 #include "models/op.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 #include "runtime/kernels/rows/quantize.h"
 #include "runtime/kernels/simd/team.h"
 
@@ -20,7 +20,7 @@ struct rescale {
 };
 
 struct execution {
-    struct pdnn_onednn_call call;
+    struct pdnn_onednn_exec exec;
     void *sum[SUMS]; /* cleared before each run, or NULL */
     struct rescale rescale;
 };
@@ -31,16 +31,16 @@ static const enum pdnn_onednn_arg sums[SUMS] = {PDNN_ONEDNN_DIFF_WEIGHTS, PDNN_O
 
 static void bind_rescale(struct execution *execution, void *const *memory) {
     struct rescale *rescale = &execution->rescale;
-    const struct pdnn_onednn_call *call = &execution->call;
-    if (call->x_scale == PDNN_NONE)
+    const struct pdnn_onednn_exec *exec = &execution->exec;
+    if (exec->x_scale == PDNN_NONE)
         return;
-    rescale->x_scale = memory[call->x_scale];
-    rescale->w_scale = memory[call->w_scale];
-    rescale->factor = memory[call->slot[PDNN_ONEDNN_SCALE]];
+    rescale->x_scale = memory[exec->x_scale];
+    rescale->w_scale = memory[exec->w_scale];
+    rescale->factor = memory[exec->slot[PDNN_ONEDNN_SCALE]];
     if (rescale->bias_slot == PDNN_NONE)
         return;
     rescale->bias = memory[rescale->bias_slot];
-    rescale->divided = memory[call->slot[PDNN_ONEDNN_BIAS]];
+    rescale->divided = memory[exec->slot[PDNN_ONEDNN_BIAS]];
 }
 
 /* The division is safe, since no scale is 0. */
@@ -52,14 +52,14 @@ static void run_rescale(const struct rescale *rescale) {
 
 static void bind(void *state, void *const *memory) {
     struct execution *execution = state;
-    const struct pdnn_onednn_call *call = &execution->call;
-    assert(call->summand == PDNN_NONE || memory[call->summand] == memory[call->slot[PDNN_ONEDNN_DST]]);
+    const struct pdnn_onednn_exec *exec = &execution->exec;
+    assert(exec->summand == PDNN_NONE || memory[exec->summand] == memory[exec->slot[PDNN_ONEDNN_DST]]);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
-        if (call->slot[i] != PDNN_NONE)
-            pdnn_onednn_primitive_bind(call->primitive, (enum pdnn_onednn_arg)i, memory[call->slot[i]]);
+        if (exec->slot[i] != PDNN_NONE)
+            pdnn_onednn_primitive_bind(exec->primitive, (enum pdnn_onednn_arg)i, memory[exec->slot[i]]);
     }
     for (int i = 0; i < SUMS; i++)
-        execution->sum[i] = call->slot[sums[i]] == PDNN_NONE ? NULL : memory[call->slot[sums[i]]];
+        execution->sum[i] = exec->slot[sums[i]] == PDNN_NONE ? NULL : memory[exec->slot[sums[i]]];
     bind_rescale(execution, memory);
 }
 
@@ -78,100 +78,100 @@ static int run(void *state) {
     const struct execution *execution = state;
     for (int i = 0; i < SUMS; i++) {
         struct zeros zeros = {execution->sum[i],
-                              (int64_t)pdnn_onednn_primitive_bytes(execution->call.primitive, sums[i])};
+                              (int64_t)pdnn_onednn_primitive_bytes(execution->exec.primitive, sums[i])};
         if (zeros.memory)
-            pdnn_team_run(execution->call.threads, zeros.bytes / (int64_t)sizeof(float), clear_part, &zeros);
+            pdnn_team_run(execution->exec.threads, zeros.bytes / (int64_t)sizeof(float), clear_part, &zeros);
     }
     if (execution->rescale.factor)
         run_rescale(&execution->rescale);
-    return pdnn_onednn_primitive_run(execution->call.primitive);
+    return pdnn_onednn_primitive_run(execution->exec.primitive);
 }
 
 static void destroy(void *state) {
     struct execution *execution = state;
-    pdnn_onednn_primitive_destroy(execution->call.primitive);
+    pdnn_onednn_primitive_destroy(execution->exec.primitive);
 }
 
-struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive) {
-    struct pdnn_onednn_call call = {.primitive = primitive,
+struct pdnn_onednn_exec pdnn_onednn_exec_of(struct pdnn_onednn_primitive *primitive) {
+    struct pdnn_onednn_exec exec = {.primitive = primitive,
                                     .summand = PDNN_NONE,
                                     .threads = 1,
                                     .x_scale = PDNN_NONE,
                                     .w_scale = PDNN_NONE};
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++)
-        call.slot[i] = PDNN_NONE;
-    return call;
+        exec.slot[i] = PDNN_NONE;
+    return exec;
 }
 
-void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_node *node) {
+void pdnn_onednn_exec_scale(struct pdnn_onednn_exec *exec, const struct pdnn_node *node) {
     if (!pdnn_quantized_is_scaled(node))
         return;
-    call->x_scale = node->input[PDNN_QUANTIZED_X_SCALE];
-    call->w_scale = node->input[PDNN_QUANTIZED_W_SCALE];
+    exec->x_scale = node->input[PDNN_QUANTIZED_X_SCALE];
+    exec->w_scale = node->input[PDNN_QUANTIZED_W_SCALE];
 }
 
-/* The primitive reads copies that the step makes. */
-static void append_rescale(struct pdnn_program *program, struct pdnn_step *step,
+/* The primitive reads copies that the call makes. */
+static void append_rescale(struct pdnn_program *program, struct pdnn_call *call,
                            struct execution *execution) {
-    struct pdnn_onednn_call *call = &execution->call;
-    uint32_t *bias = &call->slot[PDNN_ONEDNN_BIAS];
-    if (call->x_scale == PDNN_NONE)
+    struct pdnn_onednn_exec *exec = &execution->exec;
+    uint32_t *bias = &exec->slot[PDNN_ONEDNN_BIAS];
+    if (exec->x_scale == PDNN_NONE)
         return;
-    uint64_t bytes = pdnn_onednn_primitive_bytes(call->primitive, PDNN_ONEDNN_SCALE);
+    uint64_t bytes = pdnn_onednn_primitive_bytes(exec->primitive, PDNN_ONEDNN_SCALE);
     execution->rescale = (struct rescale){.bias_slot = *bias, .O = (int64_t)(bytes / sizeof(float))};
-    call->slot[PDNN_ONEDNN_SCALE] = pdnn_program_slot(program, bytes, false);
-    pdnn_step_use(step, call->x_scale);
-    pdnn_step_use(step, call->w_scale);
+    exec->slot[PDNN_ONEDNN_SCALE] = pdnn_program_slot(program, bytes, false);
+    pdnn_call_use(call, exec->x_scale);
+    pdnn_call_use(call, exec->w_scale);
     if (*bias == PDNN_NONE)
         return;
-    pdnn_step_use(step, *bias);
+    pdnn_call_use(call, *bias);
     *bias = pdnn_program_slot(program, bytes, false);
 }
 
-void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
-                        const struct pdnn_onednn_call *call) {
+void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_call *call,
+                        const struct pdnn_onednn_exec *exec) {
     struct execution *execution = pdnn_arena_alloc(&program->arena, 1, sizeof *execution);
-    step->is_reference = pdnn_onednn_primitive_is_reference(call->primitive);
-    execution->call = *call;
-    execution->call.slot[PDNN_ONEDNN_SCRATCHPAD] = pdnn_step_scratch(
-        step, program, pdnn_onednn_primitive_bytes(call->primitive, PDNN_ONEDNN_SCRATCHPAD));
-    append_rescale(program, step, execution);
+    call->is_reference = pdnn_onednn_primitive_is_reference(exec->primitive);
+    execution->exec = *exec;
+    execution->exec.slot[PDNN_ONEDNN_SCRATCHPAD] = pdnn_call_scratch(
+        call, program, pdnn_onednn_primitive_bytes(exec->primitive, PDNN_ONEDNN_SCRATCHPAD));
+    append_rescale(program, call, execution);
     for (int i = 0; i < PDNN_ONEDNN_ARG_COUNT; i++) {
-        if (execution->call.slot[i] != PDNN_NONE)
-            pdnn_step_use(step, execution->call.slot[i]);
+        if (execution->exec.slot[i] != PDNN_NONE)
+            pdnn_call_use(call, execution->exec.slot[i]);
     }
-    if (call->summand != PDNN_NONE)
-        pdnn_step_use(step, call->summand);
-    step->sums_in_place = call->summand != PDNN_NONE;
-    step->work = (struct pdnn_work){execution, bind, run, destroy};
-    pdnn_program_step(program, step);
+    if (exec->summand != PDNN_NONE)
+        pdnn_call_use(call, exec->summand);
+    call->sums_in_place = exec->summand != PDNN_NONE;
+    call->work = (struct pdnn_work){execution, bind, run, destroy};
+    pdnn_program_call(program, call);
 }
 
-enum pdnn_status pdnn_onednn_reorder_call(const struct pdnn_onednn_compile *compile,
+enum pdnn_status pdnn_onednn_exec_reorder(const struct pdnn_onednn_compile *compile,
                                           struct pdnn_onednn_place from, struct pdnn_onednn_place to,
-                                          struct pdnn_onednn_call *call, struct pdnn_err *err) {
+                                          struct pdnn_onednn_exec *exec, struct pdnn_err *err) {
     struct pdnn_onednn_request request = {.kind = PDNN_ONEDNN_REORDER, .pass = PDNN_FORWARD};
-    *call = pdnn_onednn_call_of(NULL);
+    *exec = pdnn_onednn_exec_of(NULL);
     request.layout[PDNN_ONEDNN_SRC] = from.layout;
     request.layout[PDNN_ONEDNN_DST] = to.layout;
-    call->slot[PDNN_ONEDNN_SRC] = from.slot;
-    call->slot[PDNN_ONEDNN_DST] = to.slot;
-    return pdnn_onednn_primitive_create(compile->pool, &request, &call->primitive, err);
+    exec->slot[PDNN_ONEDNN_SRC] = from.slot;
+    exec->slot[PDNN_ONEDNN_DST] = to.slot;
+    return pdnn_onednn_primitive_create(compile->pool, &request, &exec->primitive, err);
 }
 
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,
                                             enum pdnn_pass pass, struct pdnn_onednn_place from,
                                             struct pdnn_onednn_place to, struct pdnn_err *err) {
-    struct pdnn_step step = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
+    struct pdnn_call call = {.node = PDNN_NONE, .tensor = tensor, .pass = pass};
     char source[PDNN_ONEDNN_LAYOUT_TEXT], target[PDNN_ONEDNN_LAYOUT_TEXT];
-    struct pdnn_onednn_call call;
-    if (pdnn_onednn_reorder_call(compile, from, to, &call, err) != PDNN_OK)
+    struct pdnn_onednn_exec exec;
+    if (pdnn_onednn_exec_reorder(compile, from, to, &exec, err) != PDNN_OK)
         return pdnn_wrap(err, "onednn: reorder");
-    step.reorder_bytes = pdnn_onednn_layout_bytes(from.layout) + pdnn_onednn_layout_bytes(to.layout);
-    snprintf(step.implementation, sizeof step.implementation, "%.30s %.15s->%.15s",
-             pdnn_onednn_primitive_name(call.primitive), pdnn_onednn_layout_format(from.layout, source),
+    call.reorder_bytes = pdnn_onednn_layout_bytes(from.layout) + pdnn_onednn_layout_bytes(to.layout);
+    snprintf(call.implementation, sizeof call.implementation, "%.30s %.15s->%.15s",
+             pdnn_onednn_primitive_name(exec.primitive), pdnn_onednn_layout_format(from.layout, source),
              pdnn_onednn_layout_format(to.layout, target));
-    pdnn_onednn_append(compile->program, &step, &call);
+    pdnn_onednn_append(compile->program, &call, &exec);
     return PDNN_OK;
 }
 

@@ -1,4 +1,4 @@
-#include "runtime/worker/step_rows.h"
+#include "runtime/worker/call_rows.h"
 
 #include "base/memory.h"
 #include "models/cost/group.h"
@@ -25,10 +25,10 @@ static const char *stem_of(const struct pdnn_graph *graph, uint32_t tensor) {
  * ends with the layer. */
 static void name_op(const struct pdnn_program *program, size_t index, struct pdnn_visit_op *op) {
     const struct pdnn_graph *graph = program->graph;
-    const struct pdnn_step *step = &program->steps[index];
+    const struct pdnn_call *call = &program->calls[index];
     char *key = op->key;
-    if (step->node != PDNN_NONE) {
-        const struct pdnn_node *node = &graph->nodes[step->node];
+    if (call->node != PDNN_NONE) {
+        const struct pdnn_node *node = &graph->nodes[call->node];
         int length = snprintf(key, PDNN_OP_KEY_TEXT, "%s/%s/", node->op->name, pdnn_node_pass_name(node));
         if (length > 0 && length < PDNN_OP_KEY_TEXT)
             pdnn_node_shape(graph, node, key + length, PDNN_OP_KEY_TEXT - (size_t)length);
@@ -37,45 +37,45 @@ static void name_op(const struct pdnn_program *program, size_t index, struct pdn
         return;
     }
     char shape[PDNN_SHAPE_TEXT];
-    const char *stem = stem_of(graph, step->tensor);
-    snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/%s%s%s", pdnn_pass_name(step->pass),
-             pdnn_tensor_shape(&graph->tensors[step->tensor], shape), stem ? "@" : "", stem ? stem : "");
+    const char *stem = stem_of(graph, call->tensor);
+    snprintf(key, PDNN_OP_KEY_TEXT, "reorder/%s/%s%s%s", pdnn_pass_name(call->pass),
+             pdnn_tensor_shape(&graph->tensors[call->tensor], shape), stem ? "@" : "", stem ? stem : "");
     snprintf(op->layer, sizeof op->layer, "%s", stem ? stem : "");
 }
 
-/* Finds or appends the row of the step. A node with two implementations gets two rows with the same key. */
-static uint32_t find_row(struct pdnn_step_rows *rows, const struct pdnn_program *program, size_t index) {
-    const struct pdnn_step *step = &program->steps[index];
+/* Finds or appends the row of the call. A node with two implementations gets two rows with the same key. */
+static uint32_t find_row(struct pdnn_call_rows *rows, const struct pdnn_program *program, size_t index) {
+    const struct pdnn_call *call = &program->calls[index];
     struct pdnn_visit_op named = {.count = 0};
     name_op(program, index, &named);
     for (size_t i = 0; i < rows->n_ops; i++) {
-        if (strcmp(rows->ops[i].implementation, step->implementation) == 0 &&
+        if (strcmp(rows->ops[i].implementation, call->implementation) == 0 &&
             strcmp(rows->ops[i].key, named.key) == 0)
             return (uint32_t)i;
     }
     struct pdnn_visit_op *op = &rows->ops[rows->n_ops];
     *op = named;
-    memcpy(op->implementation, step->implementation, sizeof op->implementation);
+    memcpy(op->implementation, call->implementation, sizeof op->implementation);
     return (uint32_t)rows->n_ops++;
 }
 
-struct pdnn_step_rows pdnn_step_rows_of(const struct pdnn_program *program) {
-    struct pdnn_step_rows made = {.row_of = pdnn_alloc(program->n_steps, sizeof *made.row_of),
-                                  .ops = pdnn_alloc(program->n_steps, sizeof *made.ops)};
-    for (size_t i = 0; i < program->n_steps; i++) {
-        const struct pdnn_step *step = &program->steps[i];
+struct pdnn_call_rows pdnn_call_rows_of(const struct pdnn_program *program) {
+    struct pdnn_call_rows made = {.row_of = pdnn_alloc(program->n_calls, sizeof *made.row_of),
+                                  .ops = pdnn_alloc(program->n_calls, sizeof *made.ops)};
+    for (size_t i = 0; i < program->n_calls; i++) {
+        const struct pdnn_call *call = &program->calls[i];
         uint32_t row = find_row(&made, program, i);
         made.row_of[i] = row;
-        made.ops[row].bytes += step->reorder_bytes;
-        bool same_node = i && step->node != PDNN_NONE && program->steps[i - 1].node == step->node;
+        made.ops[row].bytes += call->reorder_bytes;
+        bool same_node = i && call->node != PDNN_NONE && program->calls[i - 1].node == call->node;
         if (!same_node || made.row_of[i - 1] != row)
             made.ops[row].count++;
     }
     return made;
 }
 
-void pdnn_step_rows_finish(struct pdnn_step_rows *rows) {
+void pdnn_call_rows_finish(struct pdnn_call_rows *rows) {
     free(rows->row_of);
     free(rows->ops);
-    *rows = (struct pdnn_step_rows){0};
+    *rows = (struct pdnn_call_rows){0};
 }

@@ -1,12 +1,12 @@
 /* Steps that run a primitive, and explicit reorders between slots. */
-#ifndef RUNTIME_BACKENDS_ONEDNN_STEP_H
-#define RUNTIME_BACKENDS_ONEDNN_STEP_H
+#ifndef RUNTIME_BACKENDS_ONEDNN_CALL_H
+#define RUNTIME_BACKENDS_ONEDNN_CALL_H
 
 #include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/library/primitive.h"
 
 /* A primitive and the slots it works on. */
-struct pdnn_onednn_call {
+struct pdnn_onednn_exec {
     struct pdnn_onednn_primitive *primitive;
     uint32_t slot[PDNN_ONEDNN_ARG_COUNT]; /* by argument, or PDNN_NONE */
     uint32_t summand;                     /* slot whose memory and contents DST takes over, or PDNN_NONE */
@@ -17,15 +17,15 @@ struct pdnn_onednn_call {
 };
 
 /* A call with all slots set to PDNN_NONE. */
-struct pdnn_onednn_call pdnn_onednn_call_of(struct pdnn_onednn_primitive *primitive);
+struct pdnn_onednn_exec pdnn_onednn_exec_of(struct pdnn_onednn_primitive *primitive);
 
 /* For an int8 product with an f32 result: sets the slots of its scales. Otherwise does nothing. */
-void pdnn_onednn_call_scale(struct pdnn_onednn_call *call, const struct pdnn_node *node);
+void pdnn_onednn_exec_scale(struct pdnn_onednn_exec *exec, const struct pdnn_node *node);
 
-/* Appends a step that runs the primitive, which it takes over, and makes a slot for its scratchpad. Gradients
+/* Appends a call that runs the primitive, which it takes over, and makes a slot for its scratchpad. Gradients
  * that a recurrent layer accumulates into are cleared first. */
-void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_step *step,
-                        const struct pdnn_onednn_call *call);
+void pdnn_onednn_append(struct pdnn_program *program, struct pdnn_call *call,
+                        const struct pdnn_onednn_exec *exec);
 
 /* A layout of a tensor, and the slot that holds the tensor in it. */
 struct pdnn_onednn_place {
@@ -34,9 +34,9 @@ struct pdnn_onednn_place {
 };
 
 /* A call that moves a tensor, or casts it, from one place to the other. */
-enum pdnn_status pdnn_onednn_reorder_call(const struct pdnn_onednn_compile *compile,
+enum pdnn_status pdnn_onednn_exec_reorder(const struct pdnn_onednn_compile *compile,
                                           struct pdnn_onednn_place from, struct pdnn_onednn_place to,
-                                          struct pdnn_onednn_call *call, struct pdnn_err *err);
+                                          struct pdnn_onednn_exec *exec, struct pdnn_err *err);
 
 /* Appends an explicit reorder of the tensor between two slots. */
 enum pdnn_status pdnn_onednn_append_reorder(struct pdnn_onednn_compile *compile, uint32_t tensor,

@@ -34,7 +34,7 @@ enum { MODELS = sizeof models / sizeof *models };
 
 /* The contents of a step's operands, one after the other; heap. */
 static unsigned char *save(const struct pdnn_plan *plan, size_t step, void *const *memory, size_t *bytes) {
-    const struct pdnn_step *of = &plan->program.steps[step];
+    const struct pdnn_call *of = &plan->program.calls[step];
     *bytes = 0;
     for (int k = 0; k < of->n_slots; k++)
         *bytes += plan->program.slots[of->slot[k]].bytes;
@@ -54,15 +54,15 @@ static unsigned char *save(const struct pdnn_plan *plan, size_t step, void *cons
 static size_t *count_users(const struct pdnn_plan *plan) {
     size_t *users = calloc(plan->program.n_slots + 1, sizeof *users);
     assert_non_null(users);
-    for (size_t i = 0; i < plan->program.n_steps; i++)
-        for (int k = 0; k < plan->program.steps[i].n_slots; k++)
-            users[plan->program.steps[i].slot[k]]++;
+    for (size_t i = 0; i < plan->program.n_calls; i++)
+        for (int k = 0; k < plan->program.calls[i].n_slots; k++)
+            users[plan->program.calls[i].slot[k]]++;
     return users;
 }
 
 static bool is_same(const struct pdnn_plan *plan, const size_t *users, size_t step, const unsigned char *a,
                     const unsigned char *b) {
-    const struct pdnn_step *of = &plan->program.steps[step];
+    const struct pdnn_call *of = &plan->program.calls[step];
     bool same = true;
     for (int k = 0; k < of->n_slots; k++) {
         uint64_t size = plan->program.slots[of->slot[k]].bytes;
@@ -80,23 +80,23 @@ enum { BEFORE = 5, STRIDE = 3 };
 /* What the model's steps have left when step `first` begins is what the window begins with. */
 static void check_step(const struct pdnn_plan *plan, const size_t *users, size_t step,
                        const unsigned char *left, const char *id) {
-    const struct pdnn_step *of = &plan->program.steps[step];
+    const struct pdnn_call *of = &plan->program.calls[step];
     const size_t first = step > BEFORE ? step - BEFORE : 0, count = step - first + 1;
-    struct pdnn_step_window window;
+    struct pdnn_call_window window;
     struct pdnn_err err = {0};
     uint64_t ns[BEFORE + 1];
     size_t bytes;
     unsigned char *expected = save(plan, step, plan->memory, &bytes);
-    must(pdnn_step_window_create(&window, plan, first, count, 0, CHECK_SEED, &err), &err);
+    must(pdnn_call_window_create(&window, plan, first, count, 0, CHECK_SEED, &err), &err);
     memcpy(window.block, left, plan->block_bytes);
-    assert_int_equal(pdnn_step_window_run(&window, 0, ns), 0);
+    assert_int_equal(pdnn_call_window_run(&window, 0, ns), 0);
     unsigned char *got = save(plan, step, window.memory, &bytes);
     if (!is_same(plan, users, step, got, expected))
         fail_msg("%s on %s: step %zu (%s) computes something else in an window", id, plan->backend->name,
                  step, of->implementation);
-    pdnn_step_window_destroy(&window);
+    pdnn_call_window_destroy(&window);
     for (size_t i = first; i <= step; i++)
-        plan->program.steps[i].work.bind(plan->program.steps[i].work.state, plan->memory);
+        plan->program.calls[i].work.bind(plan->program.calls[i].work.state, plan->memory);
     free(got);
     free(expected);
 }
@@ -108,11 +108,11 @@ static void check_steps(const struct pdnn_plan *plan, const size_t *users, const
         left[i] = malloc(plan->block_bytes + 1);
         assert_non_null(left[i]);
     }
-    for (size_t step = 0; step < plan->program.n_steps; step++) {
-        const struct pdnn_work *work = &plan->program.steps[step].work;
+    for (size_t step = 0; step < plan->program.n_calls; step++) {
+        const struct pdnn_work *work = &plan->program.calls[step].work;
         memcpy(left[step % (BEFORE + 1)], plan->block, plan->block_bytes);
         assert_int_equal(work->run(work->state), 0);
-        if (step % STRIDE == 0 || step + 1 == plan->program.n_steps)
+        if (step % STRIDE == 0 || step + 1 == plan->program.n_calls)
             check_step(plan, users, step, left[step > BEFORE ? (step - BEFORE) % (BEFORE + 1) : 0], id);
     }
     for (int i = 0; i <= BEFORE; i++)
@@ -147,11 +147,11 @@ static void test_excerpt_computes_what_its_model_does(void **state) {
 }
 
 /* Bytes of what no update changes: without them, each run of a stretch computes the same. */
-static unsigned char *run_stretch(struct pdnn_step_window *window, size_t *bytes) {
+static unsigned char *run_stretch(struct pdnn_call_window *window, size_t *bytes) {
     uint64_t ns[BEFORE + 1] = {0};
-    pdnn_step_window_restore(window);
-    assert_int_equal(pdnn_step_window_run(window, 0, ns), 0);
-    size_t last = (window->first + window->count - 1) % window->plan->program.n_steps;
+    pdnn_call_window_restore(window);
+    assert_int_equal(pdnn_call_window_run(window, 0, ns), 0);
+    size_t last = (window->first + window->count - 1) % window->plan->program.n_calls;
     return save(window->plan, last, window->memory, bytes);
 }
 
@@ -170,18 +170,18 @@ static void test_outline_runs_without_memory(void **state) {
         must(pdnn_plan_outline(&outline, backend.def, backend.state, &graph, &options, &err), &err);
         assert_null(outline.block);
         assert_true(outline.block_bytes > 0);
-        size_t *users = count_users(&outline), n_steps = outline.program.n_steps;
+        size_t *users = count_users(&outline), n_steps = outline.program.n_calls;
         for (size_t step = 0; step < n_steps; step += STRIDE) {
-            struct pdnn_step_window window;
+            struct pdnn_call_window window;
             size_t bytes, count = n_steps < BEFORE + 1 ? n_steps : BEFORE + 1;
             size_t last = (step + count - 1) % n_steps;
-            must(pdnn_step_window_create(&window, &outline, step, count, 0, CHECK_SEED, &err), &err);
+            must(pdnn_call_window_create(&window, &outline, step, count, 0, CHECK_SEED, &err), &err);
             unsigned char *once = run_stretch(&window, &bytes), *twice = run_stretch(&window, &bytes);
             if (graph.loss == PDNN_NONE && !is_same(&outline, users, last, once, twice))
                 fail_msg("%s: step %zu computes something else the second time", models[model], last);
             free(once);
             free(twice);
-            pdnn_step_window_destroy(&window);
+            pdnn_call_window_destroy(&window);
         }
         free(users);
         pdnn_plan_destroy(&outline);
@@ -205,14 +205,14 @@ static void test_reuse_knows_what_was_written(void **state) {
     size_t reads = 0, written = 0;
     build_instance(models[0], &arena, &graph);
     must(pdnn_plan_outline(&plan, backend.def, backend.state, &graph, &options, &err), &err);
-    for (size_t i = 0; i < plan.program.n_steps; i++) {
-        const struct pdnn_step *step = &plan.program.steps[i];
-        struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    for (size_t i = 0; i < plan.program.n_calls; i++) {
+        const struct pdnn_call *call = &plan.program.calls[i];
+        struct pdnn_reuse reuse[PDNN_CALL_SLOTS];
         pdnn_reuse_find(&plan, i, false, &large_caches, reuse);
-        for (int k = 0; k < step->n_slots; k++) {
-            bool is_update = graph.nodes[step->node].pass == PDNN_UPDATE;
+        for (int k = 0; k < call->n_slots; k++) {
+            bool is_update = graph.nodes[call->node].pass == PDNN_UPDATE;
             enum pdnn_role role =
-                step->slot[k] < graph.n_tensors ? graph.tensors[step->slot[k]].role : PDNN_ROLE_COUNT;
+                call->slot[k] < graph.n_tensors ? graph.tensors[call->slot[k]].role : PDNN_ROLE_COUNT;
             reads += role == PDNN_ROLE_WEIGHT && is_update && !reuse[k].is_written;
             written += role == PDNN_ROLE_WEIGHT_GRADIENT && is_update && reuse[k].is_written;
             assert_false(role == PDNN_ROLE_INPUT && reuse[k].is_written);
@@ -229,7 +229,7 @@ enum { KIB = 1 << 10, W0 = 0, W1, X, Y, Z, SLOTS };
 
 struct toy {
     struct pdnn_slot slots[SLOTS];
-    struct pdnn_step steps[3];
+    struct pdnn_call steps[3];
     uint64_t offset[SLOTS];
     struct pdnn_graph graph;
     struct pdnn_plan plan;
@@ -255,18 +255,18 @@ static void make_toy(struct toy *toy) {
         toy->offset[i] = at[i] * KIB;
     }
     for (int i = 0; i < 3; i++) {
-        toy->steps[i] = (struct pdnn_step){.n_slots = 3, .work = {toy, bind_toy, run_toy, NULL}};
+        toy->steps[i] = (struct pdnn_call){.n_slots = 3, .work = {toy, bind_toy, run_toy, NULL}};
         memcpy(toy->steps[i].slot, operands[i], sizeof operands[i]);
     }
     toy->plan = (struct pdnn_plan){.graph = &toy->graph, .offset = toy->offset, .block_bytes = 2304 * KIB};
     toy->plan.program = (struct pdnn_program){
-        .graph = &toy->graph, .slots = toy->slots, .steps = toy->steps, .n_slots = SLOTS, .n_steps = 3};
+        .graph = &toy->graph, .slots = toy->slots, .calls = toy->steps, .n_slots = SLOTS, .n_calls = 3};
 }
 
 static void test_reuse_counts_what_lies_between(void **state) {
     (void)state;
     struct toy toy;
-    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    struct pdnn_reuse reuse[PDNN_CALL_SLOTS];
     make_toy(&toy);
     /* Step 0: w0 was last used by step 0, beside 256 KiB, before steps 1 (1152 KiB, y and z being one) and 2
      * (1280 KiB): 1024 + 128 + 2432 KiB, nearest 4 MiB, which is between the caches. x was written by step 2
@@ -305,7 +305,7 @@ static void test_reuse_counts_what_lies_between(void **state) {
 static void test_reuse_leaves_out_what_is_small(void **state) {
     (void)state;
     struct toy toy;
-    struct pdnn_reuse reuse[PDNN_STEP_SLOTS];
+    struct pdnn_reuse reuse[PDNN_CALL_SLOTS];
     make_toy(&toy);
     toy.slots[X].bytes = 60 * KIB;
     pdnn_reuse_find(&toy.plan, 0, true, &large_caches, reuse);
@@ -330,12 +330,12 @@ static void test_excerpt_before_fills_the_caches(void **state) {
     (void)state;
     struct toy toy;
     make_toy(&toy);
-    assert_int_equal(pdnn_step_window_before(&toy.plan, 1, 1, false), 1);
-    assert_int_equal(pdnn_step_window_before(&toy.plan, 1, 1280 * KIB, false), 1);
-    assert_int_equal(pdnn_step_window_before(&toy.plan, 1, 1281 * KIB, false), 2);
-    assert_int_equal(pdnn_step_window_before(&toy.plan, 1, (uint64_t)1 << 40, false), 2);
-    assert_int_equal(pdnn_step_window_before(&toy.plan, 1, (uint64_t)1 << 40, true), 1);
-    assert_int_equal(pdnn_step_window_before(&toy.plan, 0, (uint64_t)1 << 40, true), 0);
+    assert_int_equal(pdnn_call_window_before(&toy.plan, 1, 1, false), 1);
+    assert_int_equal(pdnn_call_window_before(&toy.plan, 1, 1280 * KIB, false), 1);
+    assert_int_equal(pdnn_call_window_before(&toy.plan, 1, 1281 * KIB, false), 2);
+    assert_int_equal(pdnn_call_window_before(&toy.plan, 1, (uint64_t)1 << 40, false), 2);
+    assert_int_equal(pdnn_call_window_before(&toy.plan, 1, (uint64_t)1 << 40, true), 1);
+    assert_int_equal(pdnn_call_window_before(&toy.plan, 0, (uint64_t)1 << 40, true), 0);
 }
 
 /* y, which step 0 computes, is restored before step 1 and 2 run, since z takes its place; the limit counts
@@ -343,27 +343,27 @@ static void test_excerpt_before_fills_the_caches(void **state) {
 static void test_excerpt_restores_what_it_overwrites(void **state) {
     (void)state;
     struct toy toy;
-    struct pdnn_step_window window;
+    struct pdnn_call_window window;
     struct pdnn_err err = {0};
     uint64_t ns[2];
     make_toy(&toy);
     const uint64_t need = (1024 + 128 + 128 + 128) * KIB;
-    must(pdnn_step_window_create(&window, &toy.plan, 1, 2, need, 1, &err), &err);
+    must(pdnn_call_window_create(&window, &toy.plan, 1, 2, need, 1, &err), &err);
     assert_int_equal(window.touched_bytes, need);
     assert_int_equal(window.n_restored, 1);
     float *y = window.memory[Y], before = y[5];
     assert_ptr_equal(toy.bound[Z], y);
     assert_true(before != 0 && before > -0.04F && before < 0.04F);
     y[5] = 7;
-    pdnn_step_window_restore(&window);
+    pdnn_call_window_restore(&window);
     assert_true(y[5] == before);
-    assert_int_equal(pdnn_step_window_run(&window, 0, ns), 0);
-    pdnn_step_window_destroy(&window);
-    assert_int_equal(pdnn_step_window_create(&window, &toy.plan, 1, 2, need - 1, 1, &err), PDNN_TOO_BIG);
+    assert_int_equal(pdnn_call_window_run(&window, 0, ns), 0);
+    pdnn_call_window_destroy(&window);
+    assert_int_equal(pdnn_call_window_create(&window, &toy.plan, 1, 2, need - 1, 1, &err), PDNN_TOO_BIG);
     err = (struct pdnn_err){0};
-    must(pdnn_step_window_create(&window, &toy.plan, 0, 3, 0, 1, &err), &err);
+    must(pdnn_call_window_create(&window, &toy.plan, 0, 3, 0, 1, &err), &err);
     assert_int_equal(window.n_restored, 0);
-    pdnn_step_window_destroy(&window);
+    pdnn_call_window_destroy(&window);
 }
 
 /* Medians of the parts would be 1 and 10; the run in the middle took 1 and 30. */

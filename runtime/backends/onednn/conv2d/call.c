@@ -2,52 +2,52 @@
 
 #include "models/op.h"
 #include "runtime/lowering/f32_copies.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 #include "runtime/backends/onednn/conv2d/implementations.h"
-#include "runtime/backends/onednn/step.h"
+#include "runtime/backends/onednn/call.h"
 #include "runtime/backends/onednn/tensor_layout.h"
 
 #include <stdio.h>
 
-struct conv2d_step {
+struct conv2d_call {
     struct pdnn_onednn_compile *compile;
     uint32_t node;
     struct pdnn_onednn_conv2d *convolution;
     struct pdnn_onednn_operand operand[PDNN_ONEDNN_SCRATCHPAD]; /* by argument */
-    struct pdnn_onednn_call call;
+    struct pdnn_onednn_exec exec;
 };
 
 /* The images stay in their layouts if the library has fast code for those; it chooses the
  * layout of the weights. */
-static enum pdnn_status find_primitive(struct conv2d_step *c, struct pdnn_err *err) {
+static enum pdnn_status find_primitive(struct conv2d_call *c, struct pdnn_err *err) {
     enum pdnn_status status = pdnn_onednn_conv2d_describe_stored(c->compile, c->convolution, err);
-    c->call.primitive = c->convolution->stored;
+    c->exec.primitive = c->convolution->stored;
     c->convolution->stored = NULL;
-    return status == PDNN_OK ? pdnn_onednn_primitive_build(c->call.primitive, err) : status;
+    return status == PDNN_OK ? pdnn_onednn_primitive_build(c->exec.primitive, err) : status;
 }
 
-static void find_operands(struct conv2d_step *c) {
+static void find_operands(struct conv2d_call *c) {
     for (int i = 0; i < PDNN_ONEDNN_SCRATCHPAD; i++) {
         struct pdnn_onednn_operand *operand = &c->operand[i];
         *operand = (struct pdnn_onednn_operand){.tensor = c->convolution->tensor[i], .slot = PDNN_NONE};
         if (operand->tensor == PDNN_NONE)
             continue;
         operand->stored = pdnn_onednn_tensor_layout(c->compile, operand->tensor);
-        operand->used = pdnn_onednn_primitive_layout(c->call.primitive, (enum pdnn_onednn_arg)i);
+        operand->used = pdnn_onednn_primitive_layout(c->exec.primitive, (enum pdnn_onednn_arg)i);
         pdnn_onednn_operand_place(operand, c->compile->program);
-        c->call.slot[i] = operand->slot;
+        c->exec.slot[i] = operand->slot;
     }
 }
 
 /* The output starts as the summand: in the summand's memory if possible, else as a copy. */
-static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *err) {
+static enum pdnn_status provide_summand(struct conv2d_call *c, struct pdnn_err *err) {
     const struct pdnn_onednn_operand *output = &c->operand[PDNN_ONEDNN_DST];
     uint32_t summand = c->convolution->summand;
     if (summand == PDNN_NONE)
         return PDNN_OK;
     if (!pdnn_onednn_operand_is_copy(output) &&
         pdnn_program_takes_over(c->compile->program, c->node, summand)) {
-        c->call.summand = summand;
+        c->exec.summand = summand;
         return PDNN_OK;
     }
     const struct pdnn_onednn_place from = {pdnn_onednn_tensor_layout(c->compile, summand), summand},
@@ -55,26 +55,26 @@ static enum pdnn_status provide_summand(struct conv2d_step *c, struct pdnn_err *
     return pdnn_onednn_append_reorder(c->compile, summand, PDNN_FORWARD, from, to, err);
 }
 
-static enum pdnn_status append_primitive(struct conv2d_step *c, struct pdnn_err *err) {
-    struct pdnn_step step = pdnn_step_of_node(c->compile->program->graph, c->node);
+static enum pdnn_status append_primitive(struct conv2d_call *c, struct pdnn_err *err) {
+    struct pdnn_call call = pdnn_call_of_node(c->compile->program->graph, c->node);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* append adds the slots in use, which may be copies */
-    step.is_slow = pdnn_onednn_primitive_is_reference(c->call.primitive) &&
+    call.n_slots = 0; /* append adds the slots in use, which may be copies */
+    call.is_slow = pdnn_onednn_primitive_is_reference(c->exec.primitive) &&
                    pdnn_node_in(c->compile->program->graph, c->convolution->node, 0)->dtype != PDNN_F32;
-    snprintf(step.implementation, sizeof step.implementation, "%.31s convolution %.16s",
-             pdnn_onednn_primitive_name(c->call.primitive),
+    snprintf(call.implementation, sizeof call.implementation, "%.31s convolution %.16s",
+             pdnn_onednn_primitive_name(c->exec.primitive),
              pdnn_onednn_layout_format(c->operand[PDNN_ONEDNN_WEIGHTS].used, format));
-    pdnn_onednn_call_scale(&c->call, c->convolution->node);
+    pdnn_onednn_exec_scale(&c->exec, c->convolution->node);
     enum pdnn_status status =
-        step.is_slow ? pdnn_onednn_upcast_check(c->compile, c->convolution->node, err) : PDNN_OK;
+        call.is_slow ? pdnn_onednn_upcast_check(c->compile, c->convolution->node, err) : PDNN_OK;
     if (status != PDNN_OK)
         return status;
-    pdnn_onednn_append(c->compile->program, &step, &c->call);
-    c->call.primitive = NULL;
+    pdnn_onednn_append(c->compile->program, &call, &c->exec);
+    c->exec.primitive = NULL;
     return PDNN_OK;
 }
 
-static enum pdnn_status append_steps(struct conv2d_step *c, struct pdnn_err *err) {
+static enum pdnn_status append_calls(struct conv2d_call *c, struct pdnn_err *err) {
     enum pdnn_onednn_arg output = c->convolution->output;
     enum pdnn_pass pass = c->convolution->node->pass;
     enum pdnn_status status = PDNN_OK;
@@ -91,10 +91,10 @@ static enum pdnn_status append_steps(struct conv2d_step *c, struct pdnn_err *err
     return status;
 }
 
-static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    struct pdnn_onednn_compile *compile = steps->compilation;
+static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t node, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = calls->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
-    struct conv2d_step c = {.compile = compile, .node = node, .call = pdnn_onednn_call_of(NULL)};
+    struct conv2d_call c = {.compile = compile, .node = node, .exec = pdnn_onednn_exec_of(NULL)};
     enum pdnn_status status = pdnn_onednn_conv2d_get(compile, node, &c.convolution, err);
     if (status != PDNN_OK)
         return status;
@@ -102,13 +102,13 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     bool is_slow = status == PDNN_UNSUPPORTED && pdnn_half_is_used(graph, &graph->nodes[node]);
     if (status == PDNN_OK) {
         find_operands(&c);
-        status = append_steps(&c, err);
+        status = append_calls(&c, err);
     }
-    pdnn_onednn_primitive_destroy(c.call.primitive);
+    pdnn_onednn_primitive_destroy(c.exec.primitive);
     return is_slow ? pdnn_onednn_upcast_compile(compile, node, err) : status;
 }
 
-const struct pdnn_step_def pdnn_onednn_conv2d_row = {
+const struct pdnn_lowering pdnn_onednn_conv2d_row = {
     .op = &pdnn_op_conv2d,
     .pass = {[PDNN_FORWARD] = {.compile = compile_node},
              [PDNN_BACKWARD_DATA] = {.compile = compile_node},

@@ -1,19 +1,19 @@
-/* A bound step: a node with the addresses of its operands, ready for our own kernels. The functions in an
- * op's row (step_def.h) run on it. Kernels are f32 (labels and ids s32): 16-bit operands are widened before
+/* A bound call: a node with the addresses of its operands, ready for our own kernels. The functions in an
+ * op's row (lowering.h) run on it. Kernels are f32 (labels and ids s32): 16-bit operands are widened before
  * and results narrowed after, as the row says, so a row's function sees only f32. Finding the row is not
- * done here, see steps.h. */
-#ifndef RUNTIME_LOWERING_BOUND_STEP_H
-#define RUNTIME_LOWERING_BOUND_STEP_H
+ * done here, see calls.h. */
+#ifndef RUNTIME_LOWERING_BOUND_CALL_H
+#define RUNTIME_LOWERING_BOUND_CALL_H
 
 #include "models/attributes.h"
 #include "models/op.h"
 #include "runtime/backend/backend.h"
 #include "runtime/kernels/images/channels.h"
 #include "runtime/lowering/options.h"
-#include "runtime/lowering/step_def.h"
+#include "runtime/lowering/lowering.h"
 
-struct pdnn_bound_step {
-    const struct pdnn_step_pass *pass;
+struct pdnn_bound_call {
+    const struct pdnn_lowering_pass *pass;
     const struct pdnn_graph *graph;
     const struct pdnn_node *node; /* borrowed from the graph */
     int64_t threads;
@@ -30,29 +30,29 @@ struct pdnn_bound_step {
 };
 
 /* Whether the pass accepts the node's ranks, posts and dtypes. */
-bool pdnn_bound_step_fits(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                          const struct pdnn_step_pass *pass);
+bool pdnn_bound_call_fits(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          const struct pdnn_lowering_pass *pass);
 
-/* Appends the step of a node that fits. The node's slots must already have their final sizes and layouts.
+/* Appends the call of a node that fits. The node's slots must already have their final sizes and layouts.
  * PDNN_INTERNAL if images of the same shape differ in layout. */
-enum pdnn_status pdnn_bound_step_compile(const struct pdnn_step_options *options,
+enum pdnn_status pdnn_bound_call_compile(const struct pdnn_call_options *options,
                                          struct pdnn_program *program, uint32_t node,
-                                         const struct pdnn_step_pass *pass, struct pdnn_err *err);
+                                         const struct pdnn_lowering_pass *pass, struct pdnn_err *err);
 
 /* Whether results of this size are written with non-temporal stores. */
-bool pdnn_step_bypasses(const struct pdnn_bound_step *step, uint64_t bytes);
+bool pdnn_call_bypasses(const struct pdnn_bound_call *call, uint64_t bytes);
 /* The same for an output, by its size in the graph, without padding. */
-bool pdnn_step_bypasses_output(const struct pdnn_bound_step *step, int output);
+bool pdnn_call_bypasses_output(const struct pdnn_bound_call *call, int output);
 /* Bytes of the images' slots. */
-uint64_t pdnn_step_image_bytes(const struct pdnn_bound_step *step);
+uint64_t pdnn_call_image_bytes(const struct pdnn_bound_call *call);
 
 /* Dimensions of an operand. */
-static inline const int64_t *pdnn_step_in_dim(const struct pdnn_bound_step *step, int input) {
-    return pdnn_node_in(step->graph, step->node, input)->dim;
+static inline const int64_t *pdnn_call_in_dim(const struct pdnn_bound_call *call, int input) {
+    return pdnn_node_in(call->graph, call->node, input)->dim;
 }
 
-static inline const int64_t *pdnn_step_out_dim(const struct pdnn_bound_step *step, int output) {
-    return pdnn_node_out(step->graph, step->node, output)->dim;
+static inline const int64_t *pdnn_call_out_dim(const struct pdnn_bound_call *call, int output) {
+    return pdnn_node_out(call->graph, call->node, output)->dim;
 }
 
 #endif

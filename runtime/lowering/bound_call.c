@@ -1,11 +1,11 @@
-/* Binds steps to our own kernels: which nodes a row accepts, layouts, scratch, addresses and names. */
-#include "runtime/lowering/bound_step.h"
+/* Binds calls to our own kernels: which nodes a row accepts, layouts, scratch, addresses and names. */
+#include "runtime/lowering/bound_call.h"
 
 #include "runtime/host/host_files.h"
 #include "runtime/kernels/simd/level.h"
 #include "runtime/kernels/simd/team.h"
 #include "runtime/lowering/f32_copies.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,43 +27,43 @@ static bool has_known_dtypes(const struct pdnn_graph *graph, const struct pdnn_n
     return known;
 }
 
-bool pdnn_bound_step_fits(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                          const struct pdnn_step_pass *pass) {
+bool pdnn_bound_call_fits(const struct pdnn_graph *graph, const struct pdnn_node *node,
+                          const struct pdnn_lowering_pass *pass) {
     unsigned rank = PDNN_RANK(pdnn_node_in(graph, node, 0)->rank);
     return has_known_dtypes(graph, node) && (!pass->ranks || pass->ranks & rank) &&
            (!node->n_posts || (pass->takes_posts && pass->takes_posts(node)));
 }
 
 static void bind(void *state, void *const *memory) {
-    struct pdnn_bound_step *step = state;
-    for (int i = 0; i < step->node->n_inputs; i++)
-        step->in[i] = memory[step->node->input[i]];
-    for (int i = 0; i < step->node->n_outputs; i++)
-        step->out[i] = memory[step->node->output[i]];
-    for (int i = 0; i < step->node->n_posts; i++) {
-        uint32_t input = step->node->posts[i].input;
-        step->post_in[i] = input == PDNN_NONE ? NULL : memory[input];
+    struct pdnn_bound_call *call = state;
+    for (int i = 0; i < call->node->n_inputs; i++)
+        call->in[i] = memory[call->node->input[i]];
+    for (int i = 0; i < call->node->n_outputs; i++)
+        call->out[i] = memory[call->node->output[i]];
+    for (int i = 0; i < call->node->n_posts; i++) {
+        uint32_t input = call->node->posts[i].input;
+        call->post_in[i] = input == PDNN_NONE ? NULL : memory[input];
     }
-    if (step->scratch_slot != PDNN_NONE)
-        step->scratch = memory[step->scratch_slot];
+    if (call->scratch_slot != PDNN_NONE)
+        call->scratch = memory[call->scratch_slot];
 }
 
 static int run(void *state) {
-    const struct pdnn_bound_step *step = state;
-    step->pass->run(step);
+    const struct pdnn_bound_call *call = state;
+    call->pass->run(call);
     return 0;
 }
 
 /* The host reports the size of one last-level cache, as the first core sees it; sysconf would add up those
  * of the whole machine. */
-struct pdnn_step_options pdnn_step_options(int64_t threads, uint64_t cache_bytes) {
+struct pdnn_call_options pdnn_call_options(int64_t threads, uint64_t cache_bytes) {
     const uint64_t usual_kib = 32 << 10;
     uint64_t kib;
     if (cache_bytes)
-        return (struct pdnn_step_options){threads, cache_bytes};
+        return (struct pdnn_call_options){threads, cache_bytes};
     if (!pdnn_hostfiles_number("", "/sys/devices/system/cpu/cpu0/cache/index3/size", &kib) || !kib)
         kib = usual_kib;
-    return (struct pdnn_step_options){threads, kib << 10};
+    return (struct pdnn_call_options){threads, kib << 10};
 }
 
 /* Takes shape and layout from the larger of input and output. A one-pixel image may be marked row-major while
@@ -94,7 +94,7 @@ static enum pdnn_status check_layouts(const struct pdnn_program *program, const 
                                       struct pdnn_err *err) {
     const struct pdnn_tensor *tensors = program->graph->tensors;
     uint32_t first = node->input[0];
-    const struct pdnn_step all = pdnn_step_of_node(program->graph, (uint32_t)(node - program->graph->nodes));
+    const struct pdnn_call all = pdnn_call_of_node(program->graph, (uint32_t)(node - program->graph->nodes));
     for (int i = 0; i < all.n_slots && tensors[first].rank == 4; i++) {
         uint32_t tensor = all.slot[i];
         if (pdnn_tensor_same_shape(&tensors[tensor], &tensors[first]) && !lies_like(program, tensor, first))
@@ -104,22 +104,22 @@ static enum pdnn_status check_layouts(const struct pdnn_program *program, const 
     return PDNN_OK;
 }
 
-bool pdnn_step_bypasses(const struct pdnn_bound_step *step, uint64_t bytes) {
-    return bytes >= step->cache_bytes / PDNN_STEP_BYPASS_IMAGES;
+bool pdnn_call_bypasses(const struct pdnn_bound_call *call, uint64_t bytes) {
+    return bytes >= call->cache_bytes / PDNN_CALL_BYPASS_IMAGES;
 }
 
-bool pdnn_step_bypasses_output(const struct pdnn_bound_step *step, int output) {
-    return pdnn_step_bypasses(step, pdnn_tensor_bytes(pdnn_node_out(step->graph, step->node, output)));
+bool pdnn_call_bypasses_output(const struct pdnn_bound_call *call, int output) {
+    return pdnn_call_bypasses(call, pdnn_tensor_bytes(pdnn_node_out(call->graph, call->node, output)));
 }
 
-uint64_t pdnn_step_image_bytes(const struct pdnn_bound_step *step) {
-    return (uint64_t)pdnn_channels_elements(&step->shape) * sizeof(float);
+uint64_t pdnn_call_image_bytes(const struct pdnn_bound_call *call) {
+    return (uint64_t)pdnn_channels_elements(&call->shape) * sizeof(float);
 }
 
 /* "paradnn:batchnorm+add+relu avx2 b8", "paradnn:relu avx2 bf16". */
-static void name_step(const struct pdnn_bound_step *bound, struct pdnn_step *step) {
-    char *text = step->implementation;
-    size_t room = sizeof step->implementation, used;
+static void name_call(const struct pdnn_bound_call *bound, struct pdnn_call *call) {
+    char *text = call->implementation;
+    size_t room = sizeof call->implementation, used;
     bool is_image = bound->pass->ranks && pdnn_node_in(bound->graph, bound->node, 0)->rank == 4;
     snprintf(text, room, "paradnn:%s", bound->node->op->name);
     for (int i = 0; i < bound->node->n_posts; i++) {
@@ -138,9 +138,9 @@ static void name_step(const struct pdnn_bound_step *bound, struct pdnn_step *ste
 
 /* Whether the node only moves 16-bit elements and can move them in pairs. */
 static bool moves_pairs(const struct pdnn_graph *graph, const struct pdnn_node *node,
-                        const struct pdnn_step_pass *pass) {
+                        const struct pdnn_lowering_pass *pass) {
     bool is_even = !pass->is_even || pass->is_even(node);
-    const struct pdnn_step all = pdnn_step_of_node(graph, (uint32_t)(node - graph->nodes));
+    const struct pdnn_call all = pdnn_call_of_node(graph, (uint32_t)(node - graph->nodes));
     for (int i = 0; i < all.n_slots; i++) {
         const struct pdnn_tensor *tensor = &graph->tensors[all.slot[i]];
         is_even = is_even && (!pdnn_dtype_is_half(tensor->dtype) || tensor->dim[tensor->rank - 1] % 2 == 0);
@@ -148,12 +148,12 @@ static bool moves_pairs(const struct pdnn_graph *graph, const struct pdnn_node *
     return pass->half == PDNN_HALF_PAIRS && is_even && pdnn_half_is_used(graph, node);
 }
 
-/* Allocates a step's state, without scratch yet. */
-static struct pdnn_bound_step *create(const struct pdnn_step_options *options, struct pdnn_program *program,
-                                      const struct pdnn_node *node, const struct pdnn_step_pass *pass) {
+/* Allocates a call's state, without scratch yet. */
+static struct pdnn_bound_call *create(const struct pdnn_call_options *options, struct pdnn_program *program,
+                                      const struct pdnn_node *node, const struct pdnn_lowering_pass *pass) {
     const struct pdnn_tensor *first = pdnn_node_in(program->graph, node, 0);
-    struct pdnn_bound_step *bound = pdnn_arena_alloc(&program->arena, 1, sizeof *bound);
-    *bound = (struct pdnn_bound_step){
+    struct pdnn_bound_call *bound = pdnn_arena_alloc(&program->arena, 1, sizeof *bound);
+    *bound = (struct pdnn_bound_call){
         .pass = pass,
         .graph = program->graph,
         .node = node,
@@ -189,8 +189,8 @@ struct operand {
 enum { OPERANDS = PDNN_NODE_INPUTS + PDNN_NODE_OUTPUTS };
 
 struct widened {
-    struct pdnn_bound_step *bound;
-    struct pdnn_work inner;        /* the step without widening */
+    struct pdnn_bound_call *bound;
+    struct pdnn_work inner;        /* the call without widening */
     struct pdnn_f32_copies copies; /* of whole tensors */
     /* In pieces: number of rows, rows per piece, width of the widest row; each thread has
      * room for its own copies. */
@@ -203,7 +203,7 @@ struct widened {
 
 static void bind_whole(void *state, void *const *memory) {
     struct widened *widened = state;
-    struct pdnn_bound_step *bound = widened->bound;
+    struct pdnn_bound_call *bound = widened->bound;
     widened->inner.bind(widened->inner.state, memory);
     pdnn_f32_copies_bind(&widened->copies, memory);
     for (int i = 0; i < bound->node->n_inputs; i++) {
@@ -238,7 +238,7 @@ static void bind_pieces(void *state, void *const *memory) {
 
 /* The copies lie one after another in `room`. */
 static void run_rows(const struct widened *widened, int64_t first, int64_t rows, float *room) {
-    struct pdnn_bound_step bound = *widened->bound;
+    struct pdnn_bound_call bound = *widened->bound;
     int n_inputs = bound.node->n_inputs;
     bound.threads = 1;
     bound.elements = rows * widened->width;
@@ -294,11 +294,11 @@ static void add_operand(struct widened *widened, uint32_t tensor, bool is_output
     };
 }
 
-/* Splits the step into pieces. False if rows are not contiguous or independent: images, or padded layouts. */
+/* Splits the call into pieces. False if rows are not contiguous or independent: images, or padded layouts. */
 static bool cut(struct widened *widened) {
-    const struct pdnn_bound_step *bound = widened->bound;
+    const struct pdnn_bound_call *bound = widened->bound;
     const struct pdnn_tensor *x = pdnn_node_in(bound->graph, bound->node, 0);
-    const struct pdnn_step_pass *pass = bound->pass;
+    const struct pdnn_lowering_pass *pass = bound->pass;
     bool by_element = pass->half == PDNN_HALF_ELEMENTS;
     if (pdnn_tensor_elements(x) != bound->elements || (!by_element && x->rank == 4))
         return false;
@@ -312,39 +312,39 @@ static bool cut(struct widened *widened) {
     return true;
 }
 
-/* Makes an otherwise complete step work on f32 copies of its 16-bit operands, if it has any. */
-static void widen(struct pdnn_program *program, struct pdnn_bound_step *bound, struct pdnn_step *step) {
-    enum pdnn_step_half half = bound->pass->half;
+/* Makes an otherwise complete call work on f32 copies of its 16-bit operands, if it has any. */
+static void widen(struct pdnn_program *program, struct pdnn_bound_call *bound, struct pdnn_call *call) {
+    enum pdnn_lowering_half half = bound->pass->half;
     bool in_pieces = (half == PDNN_HALF_ELEMENTS || half == PDNN_HALF_ROWS) && !bound->node->n_posts;
     if (half == PDNN_HALF_NATIVE || bound->per_float > 1 || !pdnn_half_is_used(bound->graph, bound->node))
         return;
     struct widened *widened = pdnn_arena_alloc(&program->arena, 1, sizeof *widened);
-    *widened = (struct widened){.bound = bound, .inner = step->work};
+    *widened = (struct widened){.bound = bound, .inner = call->work};
     if (in_pieces && cut(widened)) {
         uint64_t bytes = (uint64_t)(bound->threads * room_floats(widened)) * sizeof(float);
-        widened->slot = pdnn_step_scratch(step, program, bytes);
-        step->work = (struct pdnn_work){widened, bind_pieces, run_pieces, NULL};
+        widened->slot = pdnn_call_scratch(call, program, bytes);
+        call->work = (struct pdnn_work){widened, bind_pieces, run_pieces, NULL};
     } else {
-        widened->copies = pdnn_f32_copies_create(program, bound->node, step);
-        step->work = (struct pdnn_work){widened, bind_whole, run_whole, NULL};
+        widened->copies = pdnn_f32_copies_create(program, bound->node, call);
+        call->work = (struct pdnn_work){widened, bind_whole, run_whole, NULL};
     }
 }
 
-enum pdnn_status pdnn_bound_step_compile(const struct pdnn_step_options *options,
+enum pdnn_status pdnn_bound_call_compile(const struct pdnn_call_options *options,
                                          struct pdnn_program *program, uint32_t node,
-                                         const struct pdnn_step_pass *pass, struct pdnn_err *err) {
+                                         const struct pdnn_lowering_pass *pass, struct pdnn_err *err) {
     const struct pdnn_node *n = &program->graph->nodes[node];
     enum pdnn_status status = check_layouts(program, n, err);
     if (status != PDNN_OK)
         return status;
-    struct pdnn_bound_step *bound = create(options, program, n, pass);
-    struct pdnn_step step = pdnn_step_of_node(program->graph, node);
+    struct pdnn_bound_call *bound = create(options, program, n, pass);
+    struct pdnn_call call = pdnn_call_of_node(program->graph, node);
     bound->scratch_slot =
-        pdnn_step_scratch(&step, program, pass->scratch_bytes ? pass->scratch_bytes(bound) : 0);
-    step.sums_in_place = pass->sums_in_place;
-    step.work = (struct pdnn_work){bound, bind, run, NULL};
-    name_step(bound, &step);
-    widen(program, bound, &step);
-    pdnn_program_step(program, &step);
+        pdnn_call_scratch(&call, program, pass->scratch_bytes ? pass->scratch_bytes(bound) : 0);
+    call.sums_in_place = pass->sums_in_place;
+    call.work = (struct pdnn_work){bound, bind, run, NULL};
+    name_call(bound, &call);
+    widen(program, bound, &call);
+    pdnn_program_call(program, &call);
     return PDNN_OK;
 }

@@ -5,8 +5,8 @@
 #include "runtime/backends/onednn/compile.h"
 #include "runtime/backends/onednn/matmul/tune.h"
 
-static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    struct pdnn_onednn_compile *compile = steps->compilation;
+static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t node, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = calls->compilation;
     struct pdnn_program *program = compile->program;
     struct pdnn_onednn *onednn = compile->onednn;
     const struct pdnn_node *n = &program->graph->nodes[node];
@@ -30,7 +30,7 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
     return PDNN_OK;
 }
 
-const struct pdnn_step_def pdnn_onednn_matmul_row = {
+const struct pdnn_lowering pdnn_onednn_matmul_row = {
     .op = &pdnn_op_matmul,
     .pass = {[PDNN_FORWARD] = {.compile = compile_node}, [PDNN_BACKWARD_DATA] = {.compile = compile_node}},
 };

@@ -4,15 +4,15 @@
 #include "models/op.h"
 #include "runtime/backends/onednn/dense/costs.h"
 #include "runtime/backends/onednn/dense/small_batch.h"
-#include "runtime/backends/onednn/step.h"
+#include "runtime/backends/onednn/call.h"
 #include "runtime/backends/onednn/tensor_layout.h"
-#include "runtime/lowering/step.h"
+#include "runtime/lowering/call.h"
 
 #include <stdio.h>
 
-/* The step of one pass, with a reorder before it if it reads weights or images in another layout, and one
+/* The call of one pass, with a reorder before it if it reads weights or images in another layout, and one
  * after it if it writes them in another layout. */
-struct dense_step {
+struct dense_call {
     struct pdnn_onednn_compile *compile;
     uint32_t index;
     const struct pdnn_node *node;
@@ -21,47 +21,47 @@ struct dense_step {
     struct pdnn_onednn_operand w, x; /* or their gradients */
 };
 
-static void append_own(struct dense_step *d, struct pdnn_step *step) {
+static void append_own(struct dense_call *d, struct pdnn_call *call) {
     const struct pdnn_node *node = d->node;
     struct pdnn_onednn_dense_small_batch_slots slots = {d->x.slot, d->w.slot, PDNN_NONE,
                                                         node->output[PDNN_DENSE_Y]};
     if (d->shape.bias)
         slots.b = node->posts[0].input;
-    pdnn_onednn_dense_small_batch_append(d->compile->program, step, &d->pass.small_batch, &slots,
+    pdnn_onednn_dense_small_batch_append(d->compile->program, call, &d->pass.small_batch, &slots,
                                          d->compile->onednn->options.threads);
 }
 
-static void append_pass(struct dense_step *d) {
+static void append_pass(struct dense_call *d) {
     const struct pdnn_graph *graph = d->compile->program->graph;
     const struct pdnn_node *node = d->node;
-    struct pdnn_step step = pdnn_step_of_node(graph, d->index);
-    struct pdnn_onednn_call call = pdnn_onednn_call_of(d->pass.primitive);
+    struct pdnn_call call = pdnn_call_of_node(graph, d->index);
+    struct pdnn_onednn_exec exec = pdnn_onednn_exec_of(d->pass.primitive);
     char format[PDNN_ONEDNN_LAYOUT_TEXT];
-    step.n_slots = 0; /* append adds the slots in use, which may be copies */
+    call.n_slots = 0; /* append adds the slots in use, which may be copies */
     if (!d->pass.primitive) {
-        append_own(d, &step);
+        append_own(d, &call);
         return;
     }
-    call.slot[d->pass.w] = d->w.slot;
-    call.slot[d->pass.x] = d->x.slot;
-    call.slot[d->pass.y] = pdnn_onednn_dense_tensors_of(node).y;
+    exec.slot[d->pass.w] = d->w.slot;
+    exec.slot[d->pass.x] = d->x.slot;
+    exec.slot[d->pass.y] = pdnn_onednn_dense_tensors_of(node).y;
     for (int i = 0; i < node->n_posts; i++) {
         if (node->posts[i].op == &pdnn_op_bias)
-            call.slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
+            exec.slot[d->pass.b] = node->pass == PDNN_FORWARD ? node->posts[i].input : node->posts[i].output;
     }
-    pdnn_onednn_call_scale(&call, node);
-    step.is_slow =
+    pdnn_onednn_exec_scale(&exec, node);
+    call.is_slow =
         pdnn_dtype_is_half(d->shape.dtype) && pdnn_onednn_primitive_is_reference(d->pass.primitive);
     bool matmul = d->compile->choice[pdnn_onednn_dense_weights_of(graph, node)]->variant[node->pass].way ==
                   PDNN_ONEDNN_DENSE_MATMUL;
-    snprintf(step.implementation, sizeof step.implementation, "%.31s %s %.16s",
+    snprintf(call.implementation, sizeof call.implementation, "%.31s %s %.16s",
              pdnn_onednn_primitive_name(d->pass.primitive), matmul ? "matmul" : "inner_product",
              pdnn_onednn_layout_format(d->pass.weights, format));
     d->pass.primitive = NULL;
-    pdnn_onednn_append(d->compile->program, &step, &call);
+    pdnn_onednn_append(d->compile->program, &call, &exec);
 }
 
-static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err) {
+static enum pdnn_status append_calls(struct dense_call *d, struct pdnn_err *err) {
     enum pdnn_pass pass = d->node->pass;
     enum pdnn_status status = PDNN_OK;
     if (pass != PDNN_BACKWARD_WEIGHTS)
@@ -78,7 +78,7 @@ static enum pdnn_status append_steps(struct dense_step *d, struct pdnn_err *err)
 }
 
 /* Weights in the pass's format; x row-major, whatever its rank. */
-static void find_operands(struct dense_step *d) {
+static void find_operands(struct dense_call *d) {
     struct pdnn_onednn_compile *compile = d->compile;
     const struct pdnn_tensor *x = &compile->program->graph->tensors[d->x.tensor];
     d->w.stored = pdnn_onednn_tensor_layout(compile, d->w.tensor);
@@ -92,10 +92,10 @@ static void find_operands(struct dense_step *d) {
     pdnn_onednn_operand_place(&d->x, compile->program);
 }
 
-static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t node, struct pdnn_err *err) {
-    struct pdnn_onednn_compile *compile = steps->compilation;
+static enum pdnn_status compile_node(const struct pdnn_calls *calls, uint32_t node, struct pdnn_err *err) {
+    struct pdnn_onednn_compile *compile = calls->compilation;
     const struct pdnn_graph *graph = compile->program->graph;
-    struct dense_step d = {.compile = compile, .index = node, .node = &graph->nodes[node]};
+    struct dense_call d = {.compile = compile, .index = node, .node = &graph->nodes[node]};
     const struct pdnn_onednn_dense_choice *choice =
         compile->choice[pdnn_onednn_dense_weights_of(graph, d.node)];
     if (!choice)
@@ -108,13 +108,13 @@ static enum pdnn_status compile_node(const struct pdnn_steps *steps, uint32_t no
                                                choice->variant[d.node->pass], &d.pass, err);
     if (status == PDNN_OK) {
         find_operands(&d);
-        status = append_steps(&d, err);
+        status = append_calls(&d, err);
     }
     pdnn_onednn_primitive_destroy(d.pass.primitive);
     return status;
 }
 
-const struct pdnn_step_def pdnn_onednn_dense_row = {
+const struct pdnn_lowering pdnn_onednn_dense_row = {
     .op = &pdnn_op_dense,
     .pass = {[PDNN_FORWARD] = {.compile = compile_node},
              [PDNN_BACKWARD_DATA] = {.compile = compile_node},
