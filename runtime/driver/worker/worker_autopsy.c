@@ -58,12 +58,19 @@ static size_t paragraph_of(const char *text, size_t start) {
     return start;
 }
 
+/* What a worker, or one of several ranks, says before it ends for want of memory; NULL: it did not. */
+static const char *no_memory_words(const struct pdnn_worker_link *link) {
+    return memmem(link->last_words, link->last_words_length, PDNN_MEMORY_WORDS, sizeof PDNN_MEMORY_WORDS - 1);
+}
+
 /* The worker's last line of output, made printable; "" if it printed nothing. */
 static void last_line(const struct pdnn_worker_link *link, char text[PDNN_LAST_WORDS_TEXT + 1]) {
     static const char mark[] =
         "paradnn-worker-mpi: "; /* before what a rank says of itself; mpirun says more */
     size_t end = link->last_words_length, start;
     const char *own = link->is_ranks ? memmem(link->last_words, end, mark, sizeof mark - 1) : NULL;
+    if (link->is_ranks && !own)
+        own = no_memory_words(link);
     if (own) {
         const char *stop = memchr(own, '\n', end - (size_t)(own - link->last_words));
         end = stop ? (size_t)(stop - link->last_words) : end;
@@ -101,12 +108,6 @@ static bool ran_out_of_memory(const struct pdnn_worker_link *link, int status, c
     return near || has_risen;
 }
 
-/* It says so, and ends by itself. */
-static bool had_no_memory(const struct pdnn_worker_link *link, int status) {
-    return WIFEXITED(status) &&
-           memmem(link->last_words, link->last_words_length, PDNN_MEMORY_WORDS, sizeof PDNN_MEMORY_WORDS - 1);
-}
-
 void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
     int status = 0;
     struct rusage usage = {0};
@@ -114,7 +115,7 @@ void pdnn_worker_bury(struct pdnn_worker *worker, struct pdnn_fate *fate) {
     bool killed = reap(worker->pid, &status, &usage);
     while (pdnn_worker_hear(worker->link)) {
     }
-    fate->outcome = had_no_memory(worker->link, status) ? PDNN_OUTCOME_OOM : PDNN_OUTCOME_CRASH;
+    fate->outcome = no_memory_words(worker->link) ? PDNN_OUTCOME_OOM : PDNN_OUTCOME_CRASH;
     if (killed) {
         snprintf(cause, sizeof cause, "closed its connection and hung");
     } else if (ran_out_of_memory(worker->link, status, &usage)) {
