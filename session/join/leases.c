@@ -207,7 +207,7 @@ static enum pdnn_status parse_list(const char *list, uint64_t instances, struct 
         next = last + 1;
         list += *list == ',';
     }
-    record->instance = instance;
+    record->instance = pdnn_resize(instance, count + 1, sizeof *instance);
     record->count = count;
     return is_list ? PDNN_OK : bad("list", err);
 }

@@ -89,7 +89,9 @@ static bool add_other(int place, const char *name, const struct pdnn_host *host,
         return false;
     char *cores = strchr(text, '\n'), *directory = cores ? strchr(cores + 1, '\n') : NULL;
     bool shares = false;
-    for (char *at = cores + 1, *end; directory && *at >= '0' && *at <= '9'; at = end + (*end == ',')) {
+    if (!directory)
+        return false;
+    for (char *at = cores + 1, *end; *at >= '0' && *at <= '9'; at = end + (*end == ',')) {
         const long core = strtol(at, &end, 10);
         for (int64_t i = 0; i < host->threads; i++)
             shares = shares || host->core_pu[i] == core;
