@@ -34,7 +34,7 @@ static const struct pdnn_option_def options[] = {
      "for example --set dtype=bf16; may be repeated"},
     {"shards", 0, "N", NULL, false, "multiply FLOP and rates by N (default: 1)"},
     {"host", 0, "NAME", NULL, false,
-     "the platform, one of the file's if it has several (default: the file's name without its extension)"},
+     "the platform, one of the file's if it has several (default: the file's, or its name without the extension)"},
     {"software", 0, "NAME", NULL, false,
      "what ran the models, with its version, for example 'TensorFlow 1.12': the key `version` of pictures"},
     {"ceilings", 0, "FILE", NULL, false, "the platform's roofs, as `paradnn ceilings` writes them"},
@@ -58,9 +58,12 @@ static void print_summary(const struct pdnn_import_result *result, const char *o
     for (int outcome = 0; outcome < PDNN_OUTCOME_COUNT; outcome++)
         count += result->counts[outcome];
     fprintf(stderr, "%zu instances:%s", count, pdnn_outcomes_format(result->counts, outcomes));
-    if (!isnan(result->params_ratio + result->flop_ratio))
-        fprintf(stderr, "\nthe file's over the instances', median: parameters %.2f, FLOP of a step %.2f",
-                result->params_ratio, result->flop_ratio);
+    if (!isnan(result->params_ratio) || !isnan(result->flop_ratio))
+        fprintf(stderr, "\nthe file's over the instances', median:");
+    if (!isnan(result->params_ratio))
+        fprintf(stderr, " parameters %.2f", result->params_ratio);
+    if (!isnan(result->flop_ratio))
+        fprintf(stderr, "%s FLOP of a step %.2f", isnan(result->params_ratio) ? "" : ",", result->flop_ratio);
     if (result->elsewhere)
         fprintf(stderr, "\n%zu rows of other platforms", result->elsewhere);
     fprintf(stderr, "\ntables: %s/results.csv, imported.csv\n", pdnn_visible(shown, output));

@@ -113,8 +113,8 @@ struct import {
     struct pdnn_arena arena, graph;
     struct pdnn_texts ids;
     struct pdnn_table imported;
-    double *params_ratio, *flop_ratio; /* of instances that ran */
-    size_t n_rows, n_ran;
+    double *params_ratio, *flop_ratio; /* of instances that ran, where the file says so */
+    size_t n_rows, n_params_ratio, n_flop_ratio;
     struct pdnn_import_result result;
 };
 
@@ -364,8 +364,10 @@ static void set_times(struct import *im, struct row *made, double time_ns, doubl
                               (placement.pct_of_roof > PDNN_ABOVE_ROOF_PCT ? PDNN_FLAG_ABOVE_ROOF : 0),
                           flags));
     im->result.mislabeled += is_mislabeled;
-    im->params_ratio[im->n_ran] = made->number[PARAMS] / params;
-    im->flop_ratio[im->n_ran++] = made->number[FLOP] / (double)cost->flop_count;
+    if (!isnan(made->number[PARAMS]))
+        im->params_ratio[im->n_params_ratio++] = made->number[PARAMS] / params;
+    if (!isnan(made->number[FLOP]))
+        im->flop_ratio[im->n_flop_ratio++] = made->number[FLOP] / (double)cost->flop_count;
 }
 
 /* Rows of results.csv and imported.csv. */
@@ -480,8 +482,8 @@ static enum pdnn_status make_tables(struct import *im, struct pdnn_err *err) {
         return pdnn_wrap(err, "%.512s: none of %zu instances can be read, the first", im->request->path,
                          im->result.left_out);
     }
-    im->result.params_ratio = im->n_ran ? pdnn_median(im->params_ratio, im->n_ran) : NAN;
-    im->result.flop_ratio = im->n_ran ? pdnn_median(im->flop_ratio, im->n_ran) : NAN;
+    im->result.params_ratio = im->n_params_ratio ? pdnn_median(im->params_ratio, im->n_params_ratio) : NAN;
+    im->result.flop_ratio = im->n_flop_ratio ? pdnn_median(im->flop_ratio, im->n_flop_ratio) : NAN;
     return PDNN_OK;
 }
 

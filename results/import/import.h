@@ -35,8 +35,8 @@ struct pdnn_import_result {
         reasons; /* a line, made visible, for each of the first PDNN_IMPORT_REASONS; the caller finishes it */
     size_t counts[PDNN_OUTCOME_COUNT];
     size_t elsewhere; /* rows of other platforms than the one that was asked for */
-    /* Medians over the instances that ran of what the file says over what the instance has; NaN if none ran.
-     */
+    /* Medians, over the instances that ran and of which the file says it, of what the file says over what the
+     * instance has; NaN if there are none. */
     double params_ratio, flop_ratio;
     size_t mislabeled; /* instances that ran whose parameters differ by more than 5 %; they have the flag */
 };

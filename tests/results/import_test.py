@@ -329,6 +329,14 @@ class Import(unittest.TestCase):
         self.assertEqual([(row["preset"], row["batch"]) for row in rows], [("resnet50", "4"), ("", "8")])
         self.assertAlmostEqual(float(rows[1]["time_ns_median"]), 8 / 2000 * 1e9)
 
+    def test_a_ratio_without_the_other(self):
+        self.write("some.csv", "w,ms,p\n16,1,300\n32,1,600\n")
+        arguments = ["--model", "fc", "--set", "layers=1,input=9,output=9,batch=2,mode=infer", "--map", "nodes=w", "--map", "time=ms:ms"]
+        params = r"\nthe file's over the instances', median: parameters \d+\.\d\d\n"
+        said = self.paradnn("import", "some.csv", "-o", "one", *arguments, "--map", "params=p", expect=0).stderr
+        self.assertRegex(said, params)
+        self.assertNotIn("median", self.paradnn("import", "some.csv", "-o", "none", *arguments, expect=0).stderr)
+
     def test_mappings_that_are_wrong(self):
         self.write_table()
         for message, options in (
