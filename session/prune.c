@@ -48,23 +48,6 @@ static enum pdnn_status open_session(struct pdnn_prune *prune, struct pdnn_err *
     return pdnn_ceilings_read_in(prune->sweep.folder.path, session->ceilings, err);
 }
 
-static size_t count_lines(const char *text) {
-    size_t count = 0;
-    for (; (text = strchr(text, '\n')); text++)
-        count++;
-    return count;
-}
-
-/* Whether a table has more rows than follow from the journal: a prune was killed. */
-static bool is_behind(const struct pdnn_prune *prune, const char *name, const struct pdnn_str *made) {
-    char path[PDNN_FOLDER_TEXT], *text = NULL;
-    pdnn_folder_path(&prune->sweep.folder, name, path);
-    bool is_more = pdnn_file_read(path, SIZE_MAX >> 1, &text, NULL, NULL) == PDNN_OK &&
-                   count_lines(text) > count_lines(pdnn_str_text(made));
-    free(text);
-    return is_more;
-}
-
 /* results.csv as it follows from the journal: the file may be behind. */
 static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results *table,
                                    struct pdnn_err *err) {
@@ -73,8 +56,6 @@ static enum pdnn_status make_table(struct pdnn_prune *prune, struct pdnn_results
     enum pdnn_status status = pdnn_sweep_directory_tables(&prune->sweep, &tables, err);
     if (status == PDNN_OK) {
         pdnn_tables_flush(&tables);
-        prune->is_behind = is_behind(prune, "results.csv", &tables.results_text) ||
-                           is_behind(prune, "ops.csv", &tables.ops_text);
         status = pdnn_results_parse(table, pdnn_folder_path(&prune->sweep.folder, "results.csv", path),
                                     &tables.results_text, err);
     }

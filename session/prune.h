@@ -15,7 +15,6 @@ struct pdnn_prune {
     size_t visits;                   /* of theirs */
     size_t kept;                     /* instances that stay, as far as they have visits */
     size_t spared;                   /* of these, of an earlier spec, but not asked for */
-    bool is_behind;                  /* a table has rows that an earlier prune dropped */
     char aside[2][PDNN_PRUNE_ASIDE]; /* where the old journal.csv and journal-ops.csv are; "": nowhere yet */
 };
 
@@ -26,8 +25,9 @@ struct pdnn_prune {
 enum pdnn_status pdnn_prune_open(struct pdnn_prune *prune, const char *directory, const char *const *only,
                                  size_t n_only, struct pdnn_err *err);
 
-/* Drops them. A process killed meanwhile leaves the old journal or the new one, each with all its ops; the
- * tables follow when prune or a sweep is run again. */
+/* Drops them, and makes the tables again, also if there are none: an earlier prune may have been killed. A
+ * process killed meanwhile leaves the old journal or the new one, each with all its ops; the tables follow
+ * when prune or a sweep is run again. */
 enum pdnn_status pdnn_prune_commit(struct pdnn_prune *prune, struct pdnn_err *err);
 
 void pdnn_prune_close(struct pdnn_prune *prune);

@@ -67,8 +67,6 @@ static enum pdnn_status prune_directory(struct pdnn_prune *prune, const struct p
     bool yes = true;
     print_plan(prune);
     enum pdnn_status status = PDNN_OK;
-    if (!prune->dropped.count && !prune->is_behind)
-        return status;
     if (prune->dropped.count && !pdnn_argument(arguments, "yes"))
         status = ask(&yes, err);
     if (status == PDNN_OK && yes)

@@ -101,6 +101,19 @@ class Prune(unittest.TestCase):
             os.replace(os.path.join(directory, next(n for n in aside if n.startswith(stem + "-2"))), os.path.join(directory, name))
         self.assertIn("6 instances", self.prune(directory, "-y").stderr)
 
+    def test_tables_of_another_journal(self):
+        """Tables with as many lines as they should have, but of instances that are dropped already: prune was killed before it made them."""
+        directory = self.make()
+        self.prune(directory, "--yes")
+        new = {name: content(directory, name) for name in TABLES}
+        for name in TABLES:
+            old = content(self.measured, name).splitlines(keepends=True)
+            count = len(new[name].splitlines())
+            write((old[0] + b"".join(old[1 - count:])).decode(), directory, name)
+            self.assertNotEqual(content(directory, name), new[name])
+        self.assertIn("0 instances", self.prune(directory).stderr)
+        self.assertEqual({name: content(directory, name) for name in TABLES}, new)
+
     def test_only(self):
         directory = self.make()
         done = self.prune(directory, "--only", "rnn/mode=train,infer", "--only", "batch<4", "--yes")
