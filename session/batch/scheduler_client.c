@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* environ, memfd_create */
+#define _GNU_SOURCE /* environ, pipe2 */
 #include "session/batch/scheduler_client.h"
 
 #include "base/clock.h"
@@ -13,23 +13,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { STREAMS = 2, KEPT_BYTES = 1 << 16 };
 
-/* Writes go into files and not into pipes: nobody has to read while the child runs, and a process that it
- * leaves behind holds nothing up. */
-static int start(const char *const *command, const int files[STREAMS], pid_t *pid) {
+/* What is written goes into pipes. Files would not do: a script that writes to /dev/stdout opens that once
+ * more, and so would write over what is there. */
+static int start(const char *const *command, const int pipes[STREAMS][2], pid_t *pid) {
     posix_spawn_file_actions_t actions;
     int code = posix_spawn_file_actions_init(&actions);
     if (code)
         return code;
     code = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     for (int i = 0; i < STREAMS && !code; i++)
-        code = posix_spawn_file_actions_adddup2(&actions, files[i], STDOUT_FILENO + i);
+        code = posix_spawn_file_actions_adddup2(&actions, pipes[i][1], STDOUT_FILENO + i);
     /* posix_spawn takes char *const *, but changes nothing. */
     if (!code)
         code = posix_spawnp(pid, command[0], &actions, NULL, (char *const *)(uintptr_t)command, environ);
@@ -37,43 +36,49 @@ static int start(const char *const *command, const int files[STREAMS], pid_t *pi
     return code;
 }
 
-/* Waits for the child, or kills it at the deadline. */
-static bool await(pid_t pid, uint64_t deadline_ns, int *ended) {
-    const struct timespec moment = {.tv_nsec = 10000000};
-    while (waitpid(pid, ended, WNOHANG) != pid) {
-        if (pdnn_clock_ns() >= deadline_ns) {
-            kill(pid, SIGKILL);
-            while (waitpid(pid, ended, 0) < 0 && errno == EINTR) {
-            }
-            return false;
-        }
-        nanosleep(&moment, NULL);
-    }
-    return true;
-}
-
-/* Appends the front of the file, and closes it. */
+/* Takes what the pipe holds now, of which the first KEPT_BYTES are kept: whoever writes goes on, and nobody
+ * is waited for. */
 static void take(int fd, struct pdnn_str *text) {
     char *front = pdnn_alloc(KEPT_BYTES, 1);
-    ssize_t count = fd < 0 ? 0 : pread(fd, front, KEPT_BYTES, 0);
-    pdnn_str_append(text, front, count > 0 ? (size_t)count : 0);
+    const ssize_t count = read(fd, front, KEPT_BYTES);
+    const size_t room = KEPT_BYTES - text->length, got = count > 0 ? (size_t)count : 0;
+    pdnn_str_append(text, front, got < room ? got : room);
     free(front);
-    if (fd >= 0)
-        close(fd);
+}
+
+/* Reads what the child prints until it has ended, or kills it at the deadline. What it leaves behind holds
+ * nothing up. */
+static bool await(pid_t pid, uint64_t deadline_ns, const int pipes[STREAMS][2], struct pdnn_answer *answer,
+                  int *ended) {
+    const struct timespec moment = {.tv_nsec = 10000000};
+    bool is_over = false, in_time = true;
+    while (!is_over) {
+        in_time = in_time && pdnn_clock_ns() < deadline_ns;
+        if (!in_time)
+            kill(pid, SIGKILL);
+        is_over = waitpid(pid, ended, in_time ? WNOHANG : 0) == pid;
+        take(pipes[0][0], &answer->out);
+        take(pipes[1][0], &answer->errors);
+        if (!is_over)
+            nanosleep(&moment, NULL);
+    }
+    return in_time;
 }
 
 enum pdnn_status pdnn_scheduler_ask(const char *const *command, uint64_t patience_ns,
                                     struct pdnn_answer *answer, struct pdnn_err *err) {
     uint64_t deadline_ns = pdnn_clock_ns() + patience_ns;
     char patience[PDNN_UNIT_TEXT];
+    int pipes[STREAMS][2] = {{-1, -1}, {-1, -1}};
     pid_t pid = 0;
-    int ended = 0;
+    int ended = 0, code = 0;
     *answer = (struct pdnn_answer){0};
-    const int files[STREAMS] = {memfd_create("out", MFD_CLOEXEC), memfd_create("errors", MFD_CLOEXEC)};
-    int code = files[0] < 0 || files[1] < 0 ? errno : start(command, files, &pid);
-    bool in_time = !code && await(pid, deadline_ns, &ended);
-    take(files[0], &answer->out);
-    take(files[1], &answer->errors);
+    for (int i = 0; i < STREAMS && !code; i++)
+        code = pipe2(pipes[i], O_CLOEXEC) || fcntl(pipes[i][0], F_SETFL, O_NONBLOCK) ? errno : 0;
+    code = code ? code : start(command, pipes, &pid);
+    bool in_time = !code && await(pid, deadline_ns, pipes, answer, &ended);
+    for (int i = 0; i < 2 * STREAMS; i++)
+        close(pipes[i / 2][i % 2]);
     if (code)
         return pdnn_fail(err, PDNN_IO, "cannot run %s: %s", command[0], strerror(code));
     answer->exit_status = WIFSIGNALED(ended) ? 128 + WTERMSIG(ended) : WEXITSTATUS(ended);

@@ -28,6 +28,9 @@ static void test_ask_answers(void **state) {
     check("echo no >&2; exit 3", "", "no\n", 3);
     check("echo a; echo b >&2; echo c", "a\nc\n", "b\n", 0);
     check("kill -9 $$", "", "", 137);
+    /* A script may open what it writes to once more, as sites' wrappers do. */
+    check("echo a; echo b >/dev/stdout; echo c", "a\nb\nc\n", "", 0);
+    check("echo a >&2; echo b >/dev/stderr; echo c >&2", "", "a\nb\nc\n", 0);
     /* Without input it does not wait for any. */
     check("cat; echo end", "end\n", "", 0);
 }
