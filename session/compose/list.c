@@ -60,6 +60,9 @@ enum pdnn_status pdnn_compose_find_context(struct compose *compose, size_t task,
     return PDNN_OK;
 }
 
+/* Random samples of the composed models: those that validate and those that calibrate. A model's place is a
+ * hash of the seed and its id, so that the models of one run or pass are those of the next. With a budget
+ * they are drawn from what it may buy, before anything is compiled. */
 struct candidate {
     unsigned class; /* lower ones are taken first */
     uint64_t hash;  /* of the seed and the model's id: where it stands does not depend on other models */

@@ -91,9 +91,6 @@ enum pdnn_status pdnn_compose_prepare(struct compose *compose, struct pdnn_err *
 /* Compiles all models, or with a budget some more of them; *guessed: seconds, added up over all calls. */
 enum pdnn_status pdnn_compose_list(struct compose *compose, double *guessed, struct pdnn_err *err);
 
-/* Random samples of the composed models: those that validate and those that calibrate. A model's place is a
- * hash of the seed and its id, so that the models of one run or pass are those of the next. With a budget
- * they are drawn from what it may buy, before anything is compiled. */
 /* Roles for those that were drawn, or without a budget for the first of all, by the roles there are. */
 void pdnn_compose_give_samples(struct compose *compose);
 
