@@ -146,24 +146,51 @@ static int create_beside(int directory, const char *name, char temporary[PATH_MA
     return fd;
 }
 
-enum pdnn_status pdnn_file_replace_at(int directory, const char *name, const char *path, const char *text,
-                                      size_t length, struct pdnn_err *err) {
-    char temporary[PATH_MAX];
+/* Writes such a file, and syncs it; none is left after a failure. */
+static enum pdnn_status write_beside(int directory, const char *name, char temporary[PATH_MAX],
+                                     const char *text, size_t length, struct pdnn_err *err) {
     int fd = create_beside(directory, name, temporary);
     if (fd < 0)
-        return pdnn_fail(err, PDNN_IO, "%s: cannot be written: %s", path, strerror(errno));
+        return pdnn_fail(err, PDNN_IO, "cannot be written: %s", strerror(errno));
     enum pdnn_status status = pdnn_fd_write(fd, text, length, err);
     if (status == PDNN_OK && fsync(fd) != 0)
         status = pdnn_fail(err, PDNN_IO, "cannot sync: %s", strerror(errno));
     if (close(fd) != 0 && status == PDNN_OK)
         status = pdnn_fail(err, PDNN_IO, "cannot close: %s", strerror(errno));
-    if (status == PDNN_OK && renameat(directory, temporary, directory, name) != 0)
-        status = pdnn_fail(err, PDNN_IO, "cannot rename: %s", strerror(errno));
-    if (status != PDNN_OK) {
+    if (status != PDNN_OK)
         unlinkat(directory, temporary, 0);
-        pdnn_wrap(err, "%s", path);
-    }
     return status;
+}
+
+enum pdnn_status pdnn_file_replace_at(int directory, const char *name, const char *path, const char *text,
+                                      size_t length, struct pdnn_err *err) {
+    char temporary[PATH_MAX];
+    enum pdnn_status status = write_beside(directory, name, temporary, text, length, err);
+    if (status == PDNN_OK && renameat(directory, temporary, directory, name) != 0) {
+        status = pdnn_fail(err, PDNN_IO, "cannot rename: %s", strerror(errno));
+        unlinkat(directory, temporary, 0);
+    }
+    return status == PDNN_OK ? status : pdnn_wrap(err, "%s", path);
+}
+
+enum pdnn_status pdnn_file_add_at(int directory, const char *name, const char *path, const char *text,
+                                  size_t length, struct pdnn_err *err) {
+    char temporary[PATH_MAX];
+    struct stat info;
+    int cause;
+    do {
+        if (write_beside(directory, name, temporary, text, length, err) != PDNN_OK)
+            return pdnn_wrap(err, "%s", path);
+        cause = linkat(directory, temporary, directory, name, 0) == 0 ? 0 : errno;
+        unlinkat(directory, temporary, 0);
+    } while (cause == ENOENT);
+    if (!cause)
+        return PDNN_OK;
+    if (fstatat(directory, name, &info, 0) == 0)
+        return PDNN_BUSY;
+    bool lacks = cause == EPERM || cause == EMLINK || cause == ENOSYS || cause == EOPNOTSUPP;
+    return pdnn_fail(err, lacks ? PDNN_UNSUPPORTED : PDNN_IO, "%s: cannot be created: %s", path,
+                     strerror(cause));
 }
 
 enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t length, struct pdnn_err *err) {

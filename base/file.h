@@ -28,8 +28,14 @@ enum pdnn_status pdnn_file_replace(const char *path, const char *text, size_t le
 enum pdnn_status pdnn_file_replace_at(int directory, const char *name, const char *path, const char *text,
                                       size_t length, struct pdnn_err *err);
 
-/* Whether that would work, as far as can be known: PDNN_INVALID if there is a directory of that name or no
- * file can be made beside it. Changes nothing. */
+/* Makes a file that is complete when it appears, by a hard link. PDNN_BUSY, without a message, if there is
+ * one of that name; over NFS it may be this one. PDNN_UNSUPPORTED if the file system has no links. A
+ * paradnn-*.tmp that somebody removes meanwhile is written once more. */
+enum pdnn_status pdnn_file_add_at(int directory, const char *name, const char *path, const char *text,
+                                  size_t length, struct pdnn_err *err);
+
+/* Whether replacing would work, as far as can be known: PDNN_INVALID if there is a directory of that name or
+ * no file can be made beside it. Changes nothing. */
 enum pdnn_status pdnn_file_try_at(int directory, const char *name, const char *path, struct pdnn_err *err);
 
 /* The number of the own descriptor that the path names (/dev/stdin, /dev/stdout, /dev/stderr, /dev/fd/N,

@@ -77,6 +77,12 @@ enum pdnn_status pdnn_folder_replace(const struct pdnn_folder *folder, const cha
     return pdnn_file_replace_at(folder->fd, name, pdnn_folder_path(folder, name, path), text, length, err);
 }
 
+enum pdnn_status pdnn_folder_add(const struct pdnn_folder *folder, const char *name, const char *text,
+                                 size_t length, struct pdnn_err *err) {
+    char path[PDNN_FOLDER_TEXT];
+    return pdnn_file_add_at(folder->fd, name, pdnn_folder_path(folder, name, path), text, length, err);
+}
+
 enum pdnn_status pdnn_folder_try(const struct pdnn_folder *folder, const char *name, struct pdnn_err *err) {
     char path[PDNN_FOLDER_TEXT];
     return pdnn_file_try_at(folder->fd, name, pdnn_folder_path(folder, name, path), err);

@@ -37,12 +37,14 @@ bool pdnn_path_has(const char *directory, const char *name);
 const char *pdnn_folder_path(const struct pdnn_folder *folder, const char *name,
                              char buffer[PDNN_FOLDER_TEXT]);
 
-/* As in base/file: replaces the file of this name; tells whether that would work. */
+/* As in base/file: replaces or adds the file of this name; tells whether replacing would work. */
 enum pdnn_status pdnn_folder_replace(const struct pdnn_folder *folder, const char *name, const char *text,
                                      size_t length, struct pdnn_err *err);
+enum pdnn_status pdnn_folder_add(const struct pdnn_folder *folder, const char *name, const char *text,
+                                 size_t length, struct pdnn_err *err);
 enum pdnn_status pdnn_folder_try(const struct pdnn_folder *folder, const char *name, struct pdnn_err *err);
 
-/* Removes the paradnn-*.tmp that killed processes left in a directory that nobody else writes to. */
+/* Removes the paradnn-*.tmp that killed processes left in a directory where nobody else replaces a file. */
 void pdnn_folder_clean(const struct pdnn_folder *folder);
 
 #endif

@@ -404,48 +404,39 @@ enum pdnn_status pdnn_leases_read(struct pdnn_leases *leases, struct pdnn_err *e
     return status;
 }
 
-enum pdnn_status pdnn_leases_link(const struct pdnn_folder *folder, const char *name, const char *to,
-                                  struct pdnn_err *err) {
-    static const int lacking[] = {EPERM, EMLINK, ENOSYS, EOPNOTSUPP};
-    struct stat info;
-    if (linkat(folder->fd, name, folder->fd, to, 0) == 0)
-        return PDNN_OK;
-    int cause = errno;
-    if (fstatat(folder->fd, to, &info, 0) == 0)
-        return PDNN_BUSY;
-    bool lacks = false;
-    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
-        lacks = lacks || cause == lacking[i];
-    return pdnn_fail(
-        err, PDNN_IO, "%s/%s: cannot be created: %s%s", folder->path, to, strerror(cause),
-        lacks ? "; this file system has no hard links, by which --join shares work: use a directory on "
-                "another one, or --shard"
-              : "");
+enum pdnn_status pdnn_leases_put(const struct pdnn_folder *folder, const char *name, const char *text,
+                                 size_t length, struct pdnn_err *err) {
+    struct pdnn_err cause = {0};
+    enum pdnn_status status = pdnn_folder_add(folder, name, text, length, &cause);
+    if (status == PDNN_OK || status == PDNN_BUSY)
+        return status;
+    return pdnn_fail(err, PDNN_IO, "%s%s", cause.text,
+                     status == PDNN_UNSUPPORTED
+                         ? "; this file system has no hard links, by which --join shares "
+                           "work: use a directory on another one, or --shard"
+                         : "");
 }
 
 /* Adds the record under the next number, which it gets. *added is false if another was first; that one is
  * read by then. */
 static enum pdnn_status add(struct pdnn_leases *leases, struct pdnn_lease_record *record, bool *added,
                             struct pdnn_err *err) {
-    char name[PDNN_PART_TEXT + 8], number[NUMBER_TEXT], *there = NULL;
+    char name[NUMBER_TEXT], *there = NULL;
     struct pdnn_str text = {0};
     *added = false;
     record->number = leases->next;
     record->author = leases->self;
     pdnn_lease_record_format(record, &text);
-    snprintf(name, sizeof name, "new-%s", leases->self.part);
-    enum pdnn_status status = pdnn_folder_replace(&leases->folder, name, text.text, text.length, err);
-    if (status == PDNN_OK)
-        status = pdnn_leases_link(&leases->folder, name, name_record(leases->next, number), err);
+    enum pdnn_status status =
+        pdnn_leases_put(&leases->folder, name_record(leases->next, name), text.text, text.length, err);
     *added = status == PDNN_OK;
     /* Over NFS, a link that was made may be reported as one that failed, when the answer got lost and the
      * question was repeated: the content decides. */
     if (status == PDNN_BUSY) {
-        status = read_text(leases, number, &there, err);
+        status = read_text(leases, name, &there, err);
         *added = status == PDNN_OK && there && strcmp(there, text.text) == 0;
     }
     free(there);
-    unlinkat(leases->folder.fd, name, 0);
     if (status == PDNN_OK && *added)
         status = take(leases, pdnn_str_text(&text), err);
     else if (status == PDNN_OK)
@@ -583,6 +574,8 @@ enum pdnn_status pdnn_leases_open(struct pdnn_leases *leases, const char *direct
     if (plan && mkdir(path, 0777) != 0 && errno != EEXIST)
         return pdnn_fail(err, PDNN_INVALID, "%s: cannot be created: %s", path, strerror(errno));
     enum pdnn_status status = pdnn_folder_open(&leases->folder, path, err);
+    if (status == PDNN_OK && plan)
+        pdnn_folder_clean(&leases->folder);
     if (status == PDNN_OK)
         status = pdnn_leases_read(leases, err);
     if (status == PDNN_OK && plan && !leases->next) {
@@ -667,12 +660,11 @@ enum pdnn_status pdnn_leases_end(struct pdnn_leases *leases, size_t lease, const
     char name[PDNN_PART_TEXT + 8];
     enum pdnn_status status =
         add_about(leases, lease, is_own ? PDNN_LEASE_END : PDNN_LEASE_LOSS, done, n_done, err);
-    /* What a killed process left. If it lives after all, it makes the file anew. */
+    /* What a killed process left. If it lives after all, it makes the files once more. */
     if (status == PDNN_OK && !is_own && leases->lease[lease].state == PDNN_LEASE_LOST &&
         pdnn_holder_is_gone(&leases->lease[lease].holder, &leases->self)) {
         unlinkat(leases->folder.fd, beat_name(leases->lease[lease].holder.part, name), 0);
-        snprintf(name, sizeof name, "new-%s", leases->lease[lease].holder.part);
-        unlinkat(leases->folder.fd, name, 0);
+        pdnn_folder_clean(&leases->folder);
     }
     return status;
 }

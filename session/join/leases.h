@@ -1,7 +1,7 @@
 /* Who measures what in a sweep that many processes have joined: the log in DIR/leases/.
  *
  * The log is a row of small files, 00000000, 00000001, and so on: each complete when it appears and never
- * changed. A process writes a record under a name of its own and link()s it to the next number. Of several
+ * changed. A process writes a record under a temporary name and link()s it to the next number. Of several
  * that try, one gets the number; the others read its record and think again, so every record was made with
  * all earlier ones known. Nothing else is needed: no lock, no clock, no server. The first record is the plan,
  * on which all agree. The others are about leases; a lease's number is that of the record that claims it:
@@ -161,9 +161,8 @@ void pdnn_lease_record_format(const struct pdnn_lease_record *record, struct pdn
 enum pdnn_status pdnn_lease_record_parse(const char *text, uint64_t number, uint64_t instances,
                                          struct pdnn_lease_record *record, struct pdnn_err *err);
 
-/* Gives a file of the folder one more name. PDNN_BUSY, without a message, if a file has that name; over NFS
- * it may be this one. PDNN_IO otherwise. */
-enum pdnn_status pdnn_leases_link(const struct pdnn_folder *folder, const char *name, const char *to,
-                                  struct pdnn_err *err);
+/* pdnn_folder_add, with what to do where the file system has no hard links. */
+enum pdnn_status pdnn_leases_put(const struct pdnn_folder *folder, const char *name, const char *text,
+                                 size_t length, struct pdnn_err *err);
 
 #endif

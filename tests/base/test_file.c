@@ -155,6 +155,18 @@ static void test_file_replace_replaces_a_link(void **state) {
     expect_text(link, "own");
 }
 
+static void test_file_add_keeps_what_is_there(void **state) {
+    (void)state;
+    char path[PATH_ROOM];
+    struct pdnn_err err = {0};
+    assert_int_equal(pdnn_file_add_at(AT_FDCWD, path_of("file", path), path, "one", 3, &err), PDNN_OK);
+    assert_int_equal(pdnn_file_add_at(AT_FDCWD, path, path, "two", 3, &err), PDNN_BUSY);
+    expect_text(path, "one");
+    assert_int_equal(count_files(false), 1);
+    assert_int_equal(pdnn_file_add_at(AT_FDCWD, path_of("none/file", path), path, "x", 1, &err), PDNN_IO);
+    assert_non_null(strstr(err.text, path));
+}
+
 static void test_file_try_changes_nothing(void **state) {
     (void)state;
     char path[PATH_ROOM], link[PATH_ROOM];
@@ -192,6 +204,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_file_replace_leaves_neighbors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_that_fails_leaves_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_replace_replaces_a_link, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_file_add_keeps_what_is_there, setup, teardown),
         cmocka_unit_test_setup_teardown(test_file_try_changes_nothing, setup, teardown),
         cmocka_unit_test(test_file_descriptor),
     };

@@ -17,10 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Whether links cannot be seen for a while after they were made, as over NFS. */
-static bool hides_links;
+/* Whether links cannot be seen for a while after they were made, as over NFS; whether a process is killed
+ * before it makes one. */
+static bool hides_links, dies;
+static int cleanings; /* of the directory, by another process, before links are made */
 
 int linkat(int from_fd, const char *from, int to_fd, const char *to, int flags) {
+    if (dies)
+        raise(SIGKILL);
+    if (cleanings && cleanings--)
+        unlinkat(from_fd, from, 0);
     int made = (int)syscall(SYS_linkat, from_fd, from, to_fd, to, flags);
     return made == 0 && hides_links ? unlinkat(to_fd, to, 0) : made;
 }
@@ -485,6 +491,40 @@ static void test_leases_foreign(void **state) {
     pdnn_leases_close(&leases);
 }
 
+/* Counts the files of the log that are no records. */
+static int count_others(void) {
+    char command[128];
+    snprintf(command, sizeof command, "exit $(ls %s/leases | grep -vc '^[0-9]*$')", directory);
+    return WEXITSTATUS(system(command));
+}
+
+/* A process that is killed while it writes a record leaves a file, which the next one that joins removes. */
+static void test_leases_killed(void **state) {
+    (void)state;
+    struct pdnn_leases leases;
+    const struct pdnn_holder me = holder("me");
+    open_log(&leases, &me);
+    pid_t child = fork();
+    if (child == 0) {
+        struct pdnn_err err = {0};
+        size_t lease;
+        static const uint32_t list[] = {3};
+        dies = true;
+        pdnn_leases_claim(&leases, list, 1, 1, &lease, &err);
+        _exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status));
+    pdnn_leases_close(&leases);
+    assert_true(count_others() > 0);
+    open_log(&leases, &me);
+    cleanings = 2;
+    claim(&leases, 3, 3); /* whose own file is removed by others that join */
+    pdnn_leases_close(&leases);
+    assert_int_equal(count_others(), 0);
+}
+
 /* Many processes that claim one instance at a time: each instance goes to one of them. */
 static void test_leases_race(void **state) {
     (void)state;
@@ -528,6 +568,7 @@ int main(void) {
         LEASE_TEST(no_first_beat), LEASE_TEST(kept_in_time),   LEASE_TEST(watch_process),
         LEASE_TEST(other_plan),    LEASE_TEST(damaged),        LEASE_TEST(other_journals),
         LEASE_TEST(cut_short),     LEASE_TEST(foreign),        LEASE_TEST(race),
+        LEASE_TEST(killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
