@@ -230,15 +230,9 @@ static const char *kind_of(struct work *w, const struct pdnn_op_record *op) {
     static const struct pdnn_by_list by_group = {{PDNN_BY_GROUP}, 1};
     const struct pdnn_by_list *by = w->request->by ? w->request->by : &by_group;
     const struct pdnn_family_def *family = pdnn_family_find(w->rows.family);
-    const char *keys[PDNN_BY_COUNT] = {
-        [PDNN_BY_CATEGORY] = op->category,
-        [PDNN_BY_GROUP] = family ? pdnn_op_groups[pdnn_op_group_of(family, op)].name : op->category,
-        [PDNN_BY_PASS] = op->pass,
-        [PDNN_BY_LAYER] = op->layer,
-        [PDNN_BY_OP] = op->op};
     pdnn_str_clear(&w->text);
     for (size_t i = 0; i < by->count; i++)
-        pdnn_str_printf(&w->text, "%s%s", i ? ", " : "", keys[by->by[i]]);
+        pdnn_str_printf(&w->text, "%s%s", i ? ", " : "", pdnn_by_key(by->by[i], family, op));
     return pdnn_str_text(&w->text);
 }
 
