@@ -156,7 +156,8 @@ static void set_outcome(struct analysis *a) {
                              pdnn_utc_format(input->visits[0].started_unix_ms, started));
 }
 
-/* An interval whose ends differ by more than this factor is one that nobody can use. */
+/* An interval of measured times whose ends differ by more than this factor is one that nobody can use: the
+ * machine was busy. That of a model that did not run says how well it can be told. */
 static const double UNUSABLE = 3;
 
 static void range_of(const double *values, size_t count, double *least, double *greatest) {
@@ -266,22 +267,24 @@ static void set_times(struct analysis *a) {
     const struct ok_visits *ok = &a->ok;
     const double *medians = gather(ok, offsetof(struct pdnn_visit, median_ns), false);
     struct pdnn_interval interval = pdnn_visits_interval(medians, ok->count, input->pool, ok->scratch);
+    a->flags |= flags_of(ok);
+    const enum pdnn_method method = pdnn_method_of(a->flags);
     put(a, PDNN_RESULT_TIME_NS_MEDIAN, interval.center);
     if (interval.high > 0 && interval.degrees >= PDNN_INTERVAL_DEGREES) {
         put(a, PDNN_RESULT_CI_LOW_NS, interval.low);
         put(a, PDNN_RESULT_CI_HIGH_NS, interval.high);
-        a->flags |= interval.high > UNUSABLE * interval.low ? PDNN_FLAG_NOISY | PDNN_FLAG_UNUSABLE : 0;
+        if (method == PDNN_METHOD_DIRECT && interval.high > UNUSABLE * interval.low)
+            a->flags |= PDNN_FLAG_NOISY | PDNN_FLAG_UNUSABLE;
     }
     set_sums(a);
     pdnn_result_set_text(&a->row, PDNN_RESULT_STOP_REASON, pdnn_stop_name(stop_of(ok)));
-    if (ok->visit[0]->flags & PDNN_FLAG_COMPOSED)
+    if (method != PDNN_METHOD_DIRECT)
         set_limits(a, ok->visit[0]->flags);
     /* The interval reaches further than five times the requested precision to either side of the headline. */
     if (interval.high > 0 && input->precision > 0 &&
         (interval.high - interval.low) / 2 > 5 * input->precision * interval.center)
         a->flags |= PDNN_FLAG_NOISY;
-    a->flags |= flags_of(ok);
-    pdnn_result_set_text(&a->row, PDNN_RESULT_METHOD, pdnn_method_name(pdnn_method_of(a->flags)));
+    pdnn_result_set_text(&a->row, PDNN_RESULT_METHOD, pdnn_method_name(method));
     if (drifts(ok, interval.center))
         a->flags |= PDNN_FLAG_DRIFT;
 }

@@ -76,7 +76,7 @@ enum pdnn_flag {
     PDNN_FLAG_MISLABELED = 1 << 14,
     PDNN_FLAG_UNPLACED =
         1 << 15, /* rows only: faster than its probes allow, so no roof of that moment is known */
-    /* rows only, and noisy, too: the interval is wider than a factor of three, so the time says nothing */
+    /* measured rows only, noisy, too: the interval is wider than a factor of three: the time says nothing */
     PDNN_FLAG_UNUSABLE = 1 << 16,
 };
 
