@@ -124,16 +124,19 @@ static enum pdnn_status no_roofs(const struct pdnn_hardware *hardware, const str
     return PDNN_INVALID;
 }
 
-/* Of the part with this name; without one, or of the last level, also where a change names none. */
+/* Of the part with this name; without one, or of the last level, that of a change that names none, unless one
+ * names it. */
 static double factor_of(const struct pdnn_hardware *hardware, enum pdnn_hardware_part part, const char *name,
                         bool takes_all) {
-    double factor = 1;
+    double named = NAN, of_all = 1;
     for (size_t i = 0; i < hardware->n_changes; i++) {
         const struct pdnn_hardware_change *change = &hardware->change[i];
-        if (change->part == part && (*change->name ? strcmp(change->name, name) == 0 : takes_all))
-            factor = change->factor;
+        if (change->part == part && !*change->name && takes_all)
+            of_all = change->factor;
+        else if (change->part == part && *change->name && strcmp(change->name, name) == 0)
+            named = change->factor;
     }
-    return factor;
+    return isnan(named) ? of_all : named;
 }
 
 static double bandwidth_factor(const struct pdnn_hardware *hardware, const struct pdnn_roofs *roofs,

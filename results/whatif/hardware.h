@@ -26,7 +26,8 @@ enum pdnn_hardware_part {
 
 enum { PDNN_HARDWARE_CHANGES = 16 };
 
-/* {0} changes nothing. Of several changes that apply to one roof, the last one does. */
+/* {0} changes nothing. Of several changes of one roof, one that names it goes first, wherever it stands, then
+ * the last one. */
 struct pdnn_hardware {
     struct pdnn_hardware_change {
         enum pdnn_hardware_part part;

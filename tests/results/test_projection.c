@@ -55,6 +55,11 @@ static void test_hardware_roofs_change_what_is_named(void **state) {
     assert_int_equal(all.level[0].capacity_bytes, 8 * L2_BYTES);
     assert_true(all.level[1].capacity_bytes == UINT64_MAX);
     assert_near(all.overhead_ns, CALL_NS / 2.0, 1e-9);
+    /* What names a roof goes before what names none, in whatever order. */
+    all = roofs_of((struct pdnn_hardware_request){.compute = "bf16=3,2", .bandwidth = "DRAM=8,L2=2,4"}, 2);
+    assert_near(all.peak_gflops[PDNN_F32], 200, 1e-9);
+    assert_near(all.peak_gflops[PDNN_BF16], 600, 1e-9);
+    assert_near(all.level[1].gbs, 80, 1e-9);
     /* Memory that is faster than a cache makes the cache as fast. */
     all = roofs_of((struct pdnn_hardware_request){.bandwidth = "10"}, 2);
     assert_near(all.rung[0].ns_per_byte[PDNN_TRAFFIC_READ], 1 / 100.0, 1e-12);
