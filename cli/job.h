@@ -6,7 +6,7 @@
 
 #include "cli/args/options.h"
 #include "cli/print/console.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 #include "session/directory.h"
 
 struct pdnn_cli_job {

@@ -7,7 +7,7 @@
 #include "cli/print/terminal.h"
 #include "results/query/gemms.h"
 #include "results/rows/roofline.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 #include "results/claims/directions.h"
 #include "results/query/ops_reader.h"
 
@@ -191,10 +191,10 @@ static void show_shares(struct breakdown *b, size_t at, const struct pdnn_share 
 }
 
 static void show_instance(struct breakdown *b, size_t at) {
-    const struct pdnn_share_source source = {&b->selection, b->ops, &b->by, &b->arena};
+    const struct pdnn_op_rows rows = pdnn_selection_rows(&b->selection, at, b->ops);
     struct pdnn_share *shares;
     pdnn_arena_reset(&b->arena);
-    size_t n_shares = pdnn_selection_shares(&source, at, &shares);
+    size_t n_shares = pdnn_shares(&rows, &b->by, &b->arena, &shares);
     for (size_t i = 0; i < n_shares; i++)
         pdnn_shares_add(&shares[i], &b->table);
     if (b->for_people)
@@ -319,7 +319,6 @@ static void append_across(struct breakdown *b, const struct across *across) {
 
 /* Programs get one row per instance and share; instances come in the order of the columns of the series. */
 static enum pdnn_status show_across(struct breakdown *b, const char *keys, struct pdnn_err *err) {
-    const struct pdnn_share_source source = {&b->selection, b->ops, &b->by, &b->arena};
     struct pdnn_arena arena = {0};
     struct pdnn_axes axes;
     struct pdnn_series *series = NULL;
@@ -335,7 +334,8 @@ static enum pdnn_status show_across(struct breakdown *b, const char *keys, struc
         if (!b->for_people)
             continue;
         pdnn_arena_reset(&b->arena);
-        const struct pdnn_share_matrix matrix = pdnn_share_matrix(&source, &series[i]);
+        const struct pdnn_share_matrix matrix =
+            pdnn_share_matrix(&b->selection, b->ops, &b->by, &series[i], &b->arena);
         append_across(b, &(struct across){&axes, &series[i], &matrix});
     }
     pdnn_arena_finish(&arena);

@@ -5,8 +5,7 @@
 #include "models/graph.h"
 #include "results/query/gemms.h"
 #include "results/query/op_groups.h"
-#include "results/query/share_matrix.h"
-#include "results/query/op_sums.h"
+#include "results/query/shares.h"
 
 #include <inttypes.h>
 #include <math.h>

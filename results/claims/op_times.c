@@ -1,6 +1,6 @@
 #include "results/claims/op_times.h"
 #include "results/query/op_groups.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 #include "results/claims/claims.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "base/paths/folder.h"
 #include "base/memory.h"
 #include "base/texts.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 #include "results/query/ops_reader.h"
 
 #include <math.h>

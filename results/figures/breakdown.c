@@ -4,7 +4,7 @@
 #include "results/figures/bars.h"
 #include "results/figures/caption.h"
 #include "results/figures/picture.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -354,8 +354,7 @@ static enum pdnn_status draw(struct pdnn_picture *picture, struct pdnn_err *err)
         pdnn_picture_select(picture, err) != PDNN_OK || pdnn_picture_open_ops(picture, err) != PDNN_OK ||
         find_sets(&p, request->across, err) != PDNN_OK)
         return err->status;
-    p.matrix = pdnn_share_matrix(
-        &(struct pdnn_share_source){&picture->selection, picture->ops[0], &p.by, &picture->arena}, &p.all);
+    p.matrix = pdnn_share_matrix(&picture->selection, picture->ops[0], &p.by, &p.all, &picture->arena);
     describe(&p);
     picture->drawn = p.all.count;
     picture->left_out = picture->selection.left_out;

@@ -3,7 +3,7 @@
 #include "results/figures/caption.h"
 #include "results/figures/op_kinds.h"
 #include "results/figures/picture.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 
 #include <math.h>
 

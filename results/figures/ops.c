@@ -2,7 +2,7 @@
  * the model's time. */
 #include "results/figures/op_kinds.h"
 #include "results/figures/roofs.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 #include "results/figures/picture.h"
 #include "base/paths/target.h"
 #include "base/units.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 #include "results/table/write.h"
 
 #include "lists.h"

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "results/table/table.h"
 #include "results/store/results.h"
-#include "results/query/op_sums.h"
+#include "results/query/shares.h"
 
 struct pdnn_gemm_shape {
     int64_t m, n, k;

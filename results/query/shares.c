@@ -1,4 +1,5 @@
 #include "results/query/shares.h"
+#include "base/memory.h"
 #include "results/query/op_groups.h"
 #include "results/rows/roofline.h"
 #include "results/table/record.h"
@@ -7,6 +8,63 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
+                                         struct pdnn_ops_reader **readers, struct pdnn_err *err) {
+    struct pdnn_ops_reader *opened = pdnn_alloc(selection->results.n_directories, sizeof *opened);
+    enum pdnn_status status = PDNN_OK;
+    for (size_t i = 0; status == PDNN_OK && i < selection->results.n_directories; i++)
+        status = pdnn_ops_reader_open(&opened[i], selection->results.directory[i], err);
+    if (status == PDNN_OK)
+        *readers = opened;
+    else
+        pdnn_selection_ops_close(selection, opened);
+    return status;
+}
+
+void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers) {
+    for (size_t i = 0; readers && i < selection->results.n_directories; i++)
+        pdnn_ops_reader_close(&readers[i]);
+    free(readers);
+}
+
+struct pdnn_op_rows pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
+                                        struct pdnn_ops_reader *readers) {
+    struct pdnn_op_rows rows = {.step_ns = pdnn_selection_step_ns(selection, at),
+                                .family = pdnn_selection_get(selection, at, selection->family)};
+    rows.count = pdnn_ops_reader_find(&readers[pdnn_selection_source(selection, at)],
+                                      pdnn_selection_get(selection, at, selection->id), &rows.op);
+    return rows;
+}
+
+static uint64_t add_counts(uint64_t sum, uint64_t count) {
+    return sum == PDNN_ABSENT || count == PDNN_ABSENT ? PDNN_ABSENT : sum + count;
+}
+
+void pdnn_op_sum_add(struct pdnn_op_sum *work, const struct pdnn_op_record *op) {
+    work->count = add_counts(work->count, op->count);
+    work->flop_count = add_counts(work->flop_count, op->flop_count);
+    work->in_bounds_flop_count = add_counts(work->in_bounds_flop_count, op->in_bounds_flop_count);
+    work->byte_count = add_counts(work->byte_count, op->byte_count);
+    work->time_ns += op->time_ns_median;
+    if (isnan(op->place.pct_of_roof))
+        return;
+    work->roof_ns += op->time_ns_median * op->place.pct_of_roof / 100;
+    work->roofed_ns += op->time_ns_median;
+}
+
+static double ratio(uint64_t work, double by) {
+    return work && work != PDNN_ABSENT && by > 0 ? (double)work / by : NAN;
+}
+
+void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns) {
+    double bytes = work->byte_count == PDNN_ABSENT ? 0 : (double)work->byte_count;
+    work->share_pct = work->time_ns / step_ns * 100;
+    work->gflops = ratio(work->in_bounds_flop_count, work->time_ns);
+    work->bw_gbs = ratio(work->byte_count, work->time_ns);
+    work->intensity_flop_per_byte = ratio(work->in_bounds_flop_count, bytes);
+    work->pct_of_roof = work->roofed_ns > 0 ? work->roof_ns / work->roofed_ns * 100 : NAN;
+}
 
 static const char residual[] = "residual";
 
@@ -41,7 +99,7 @@ enum pdnn_status pdnn_by_parse(const char *text, struct pdnn_by_list *list, stru
     return PDNN_OK;
 }
 
-size_t pdnn_share_find(const struct pdnn_share *shares, size_t n, const struct pdnn_share *like) {
+static size_t find_share(const struct pdnn_share *shares, size_t n, const struct pdnn_share *like) {
     for (size_t i = 0; i < n; i++) {
         size_t by = 0;
         while (by < PDNN_BY_COUNT && strcmp(shares[i].key[by], like->key[by]) == 0)
@@ -92,7 +150,7 @@ static struct pdnn_share named(const struct sums *sums, const struct pdnn_op_rec
 }
 
 static struct pdnn_share *find(struct sums *sums, const struct pdnn_share *like) {
-    const size_t at = pdnn_share_find(sums->share, sums->count, like);
+    const size_t at = find_share(sums->share, sums->count, like);
     if (at == sums->count)
         sums->share[sums->count++] = *like;
     return &sums->share[at];
@@ -138,7 +196,7 @@ static int rank(enum pdnn_by by, const struct pdnn_share *share) {
 }
 
 /* Equal times are ordered by key, so the order does not depend on the C library's qsort. */
-int pdnn_share_compare(const void *a, const void *b) {
+static int compare_shares(const void *a, const void *b) {
     static const enum pdnn_by ranked[] = {PDNN_BY_GROUP, PDNN_BY_PASS};
     const struct pdnn_share *x = a, *y = b;
     int order = x->is_residual - y->is_residual;
@@ -185,7 +243,7 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
         struct pdnn_share other = named(&sums, &none);
         if (sums.family && sums.by.count == 1 && sums.by.by[0] == PDNN_BY_GROUP)
             find(&sums, &other);
-        qsort(sums.share, sums.count, sizeof *sums.share, pdnn_share_compare);
+        qsort(sums.share, sums.count, sizeof *sums.share, compare_shares);
         add_residual(&sums, id, residual_ns);
     }
     for (size_t i = 0; i < sums.count; i++)
@@ -201,6 +259,59 @@ const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_
             most = &shares[i];
     }
     return most;
+}
+
+struct list {
+    struct pdnn_share *share;
+    size_t count;
+};
+
+/* Collects every share that some column has. The time of a row is the sum over
+ * all columns of its percentage. */
+static size_t collect_rows(const struct list *lists, size_t n_lists, struct pdnn_share *rows) {
+    size_t count = 0;
+    for (size_t c = 0; c < n_lists; c++) {
+        for (size_t i = 0; i < lists[c].count; i++) {
+            const struct pdnn_share *share = &lists[c].share[i];
+            const size_t at = find_share(rows, count, share);
+            if (at == count) {
+                rows[count] = *share;
+                rows[count++].work = (struct pdnn_op_sum){.time_ns = 0};
+            }
+            rows[at].work.time_ns += share->work.share_pct;
+        }
+    }
+    qsort(rows, count, sizeof *rows, compare_shares);
+    return count;
+}
+
+struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selection,
+                                           struct pdnn_ops_reader *readers, const struct pdnn_by_list *by,
+                                           const struct pdnn_series *series, struct pdnn_arena *arena) {
+    size_t n_columns = series->count, n_shares = 0;
+    struct list *lists = pdnn_arena_alloc(arena, n_columns + 1, sizeof *lists);
+    for (size_t c = 0; c < n_columns; c++) {
+        const struct pdnn_op_rows rows = pdnn_selection_rows(selection, series->at[c], readers);
+        lists[c].count = pdnn_shares(&rows, by, arena, &lists[c].share);
+        for (size_t i = 0; i < lists[c].count; i++)
+            lists[c].share[i].most = NULL;
+        n_shares += lists[c].count;
+    }
+    struct pdnn_share *row = pdnn_arena_alloc(arena, n_shares + 1, sizeof *row);
+    size_t n_rows = collect_rows(lists, n_columns, row);
+    const struct pdnn_share **cells = pdnn_arena_alloc(arena, n_rows * n_columns + 1, sizeof *cells);
+    for (size_t r = 0; r < n_rows; r++) {
+        for (size_t c = 0; c < n_columns; c++) {
+            const size_t at = find_share(lists[c].share, lists[c].count, &row[r]);
+            cells[r * n_columns + c] = at < lists[c].count ? &lists[c].share[at] : NULL;
+        }
+    }
+    return (struct pdnn_share_matrix){row, cells, n_rows, n_columns};
+}
+
+const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,
+                                              size_t column) {
+    return matrix->cell[row * matrix->n_columns + column];
 }
 
 #define PCT_OF_ROOF PDNN_KIND_NUMBER, PDNN_SHOW_FIXED, .above = PDNN_ABOVE_ROOF_PCT

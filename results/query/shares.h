@@ -1,14 +1,45 @@
-/* Where the time of one instance goes: the rows of ops.csv summed by category, group, pass, layer or op, or
- * by several of them; what each sum loses to its roof, and which op loses most. Reads only those rows, not
- * visits or graphs. */
+/* Where the time of instances goes: the rows of ops.csv summed by category, group, pass, layer or op, or by
+ * several of them; what each sum loses to its roof, and which op loses most; and several instances side by
+ * side. Reads only those rows, not visits or graphs. Rates are total work over total time. */
 #ifndef RESULTS_QUERY_SHARES_H
 #define RESULTS_QUERY_SHARES_H
 
-#include "base/arena.h"
-#include "base/err.h"
-#include "results/table/table.h"
-#include "results/store/results.h"
-#include "results/query/op_sums.h"
+#include "results/query/ops_reader.h"
+#include "results/query/selection.h"
+
+/* The readers of ops.csv, one for each directory of the selection, on the heap. Close them with
+ * pdnn_selection_ops_close. */
+enum pdnn_status pdnn_selection_ops_open(const struct pdnn_selection *selection,
+                                         struct pdnn_ops_reader **readers, struct pdnn_err *err);
+void pdnn_selection_ops_close(const struct pdnn_selection *selection, struct pdnn_ops_reader *readers);
+
+/* The rows of one instance. */
+struct pdnn_op_rows {
+    const struct pdnn_op_record *op; /* rows without a time are left out of every sum */
+    size_t count;
+    double step_ns; /* time of a step */
+    const char *family;
+};
+
+/* The rows of one chosen instance, borrowed until the next call of its directory's reader. */
+struct pdnn_op_rows pdnn_selection_rows(const struct pdnn_selection *selection, size_t at,
+                                        struct pdnn_ops_reader *readers);
+
+/* {0} is an empty sum. If one row lacks a count, the sum lacks it too. */
+struct pdnn_op_sum {
+    uint64_t count; /* executions in one step */
+    uint64_t flop_count, in_bounds_flop_count, byte_count;
+    double time_ns, share_pct;                      /* share of the step */
+    double gflops, bw_gbs, intensity_flop_per_byte; /* of FLOP in bounds; NaN where there are none */
+    double roof_ns, roofed_ns; /* over ops that have a roof: what it allows, what they take */
+    double pct_of_roof;        /* roof_ns over roofed_ns */
+};
+
+/* Adds a row that has a time. */
+void pdnn_op_sum_add(struct pdnn_op_sum *work, const struct pdnn_op_record *op);
+
+/* Computes shares, rates and ratios of the rows added so far. */
+void pdnn_op_sum_finish(struct pdnn_op_sum *work, double step_ns);
 
 /* What rows are summed by. */
 enum pdnn_by {
@@ -87,10 +118,22 @@ size_t pdnn_shares(const struct pdnn_op_rows *rows, const struct pdnn_by_list *b
 /* The share whose op loses most, or NULL. */
 const struct pdnn_share *pdnn_shares_most(const struct pdnn_share *shares, size_t n_shares);
 
-/* Which of them has the same keys; n: none. */
-size_t pdnn_share_find(const struct pdnn_share *shares, size_t n, const struct pdnn_share *like);
+struct pdnn_share_matrix {
+    /* n_rows rows: their keys and colors; their work belongs to no single instance. */
+    const struct pdnn_share *row;
+    /* n_rows times n_columns, row by row; NULL: the instance has no such share. */
+    const struct pdnn_share *const *cell;
+    size_t n_rows, n_columns;
+};
 
-/* The order of pdnn_shares, for qsort. */
-int pdnn_share_compare(const void *a, const void *b);
+/* One column per chosen instance of the series; rows in the order of pdnn_shares, by their sum over all
+ * columns, without the ops that lose most. In the arena, but keys are the readers'. */
+struct pdnn_share_matrix pdnn_share_matrix(const struct pdnn_selection *selection,
+                                           struct pdnn_ops_reader *readers, const struct pdnn_by_list *by,
+                                           const struct pdnn_series *series, struct pdnn_arena *arena);
+
+/* The share in this row and column, or NULL. */
+const struct pdnn_share *pdnn_share_matrix_at(const struct pdnn_share_matrix *matrix, size_t row,
+                                              size_t column);
 
 #endif

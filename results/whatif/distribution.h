@@ -19,7 +19,7 @@
 
 #include "models/instance.h"
 #include "results/query/selection.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 #include "runtime/protocol/ceilings.h"
 
 struct pdnn_link {

@@ -17,7 +17,7 @@
 
 #include "results/whatif/hardware.h"
 #include "results/query/selection.h"
-#include "results/query/share_matrix.h"
+#include "results/query/shares.h"
 
 enum pdnn_hardware_side { PDNN_HARDWARE_MEASURED, PDNN_HARDWARE_PROJECTED, PDNN_HARDWARE_SIDES };
 
